@@ -1,0 +1,30 @@
+import { Address } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
+
+/** The store can not be reached or written. Nothing of the commit was kept. */
+export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("LedgerUnavailable", {
+  operation: Schema.String,
+  message: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  readonly recovery = "stop" as const
+}
+
+/** A commit under an epoch that is no longer the highest, or on a version that is no longer the last: nothing was written. */
+export class CommitFenced extends Schema.TaggedError<CommitFenced>()("CommitFenced", {
+  address: Address,
+  heldEpoch: Schema.Int,
+  currentEpoch: Schema.Int,
+  expectedVersion: Schema.Int,
+  currentVersion: Schema.Int
+}) {
+  readonly recovery = "drop-tick" as const
+}
+
+/** A row was written by a newer Reverie, or is damaged. A person must upgrade or restore. */
+export class UnreadableRecord extends Schema.TaggedError<UnreadableRecord>()("UnreadableRecord", {
+  record: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "stop" as const
+}

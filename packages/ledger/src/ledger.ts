@@ -1,0 +1,94 @@
+// Ledger: the durable record of what assistants did, one entry a commit.
+// Owns commits, history, the outbox. Leaves the decision what to write to the runtime, and claims to the mailbox.
+// I1  A commit is all or nothing: entry, state, cursor, sends and dead letter appear together or not at all.
+// I2  A commit under a stale epoch, or on another version than the last, writes nothing.
+// I3  Entries of an assistant are numbered 1, 2, 3 ... without gap, in the order of their commits.
+// I4  The outbox holds every entry once, in one order that never changes; an entry is in it as soon as its commit returned.
+// I5  A send is open from the commit that wrote it until `settleSends`; the relay may deliver it twice, never not at all.
+// I6  An assistant is born once; a second birth changes nothing.
+// I7  Messages come back exactly as they were committed, newest last.
+
+import type { Address, AssistantState, Claim, Cursors, Entry, Envelope, EnvelopeId, Message } from "@reverie/protocol"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { CommitFenced, LedgerUnavailable, UnreadableRecord } from "./errors.ts"
+
+export interface Birth {
+  readonly address: Address
+  readonly state: AssistantState
+  readonly entry: Entry
+}
+
+export interface Commit {
+  /** `entry.no` must be the present version plus one. */
+  readonly entry: Entry
+  readonly state: AssistantState
+}
+
+/** A line of the outbox. */
+export interface OutboxRow {
+  readonly seq: number
+  readonly address: Address
+  readonly entry: Entry
+}
+
+export interface OpenSend {
+  readonly seq: number
+  readonly envelope: Envelope
+}
+
+export interface AssistantRecord {
+  readonly address: Address
+  readonly state: AssistantState
+  readonly version: number
+  readonly epoch: number
+  readonly cursors: Cursors
+  /** Accepted envelopes beyond the cursors. */
+  readonly waiting: number
+}
+
+export interface DeadLetter {
+  readonly address: Address
+  readonly envelope: EnvelopeId
+  readonly reason: string
+  readonly at: number
+}
+
+export interface Tally {
+  /** Envelopes accepted, settled by a tick or handling, and buried, over the whole store. */
+  readonly accepted: number
+  readonly settled: number
+  readonly dead: number
+}
+
+export class Ledger extends Context.Service<Ledger, {
+  readonly birth: (birth: Birth) => Effect.Effect<"born" | "exists", LedgerUnavailable>
+  /** Durable when it returns; answers the entry's place in the outbox. */
+  readonly commit: (claim: Claim, commit: Commit) => Effect.Effect<number, LedgerUnavailable | CommitFenced>
+  /** The newest messages, oldest first, whose tokens together stay within `maxTokens`. */
+  readonly recent: (
+    address: Address,
+    maxTokens: number
+  ) => Effect.Effect<ReadonlyArray<Message>, LedgerUnavailable | UnreadableRecord>
+  /** Entries from number `from` on. */
+  readonly entries: (
+    address: Address,
+    from: number,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<OutboxRow>, LedgerUnavailable | UnreadableRecord>
+  /** Entries of all assistants after outbox position `after`. */
+  readonly outbox: (
+    after: number,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<OutboxRow>, LedgerUnavailable | UnreadableRecord>
+  readonly openSends: (limit: number) => Effect.Effect<ReadonlyArray<OpenSend>, LedgerUnavailable>
+  readonly settleSends: (seqs: ReadonlyArray<number>) => Effect.Effect<void, LedgerUnavailable>
+  readonly inspect: (address: Address) => Effect.Effect<AssistantRecord | undefined, LedgerUnavailable | UnreadableRecord>
+  /** Assistants in the order of their addresses, after the given one. */
+  readonly list: (
+    after: Address | undefined,
+    limit: number
+  ) => Effect.Effect<ReadonlyArray<AssistantRecord>, LedgerUnavailable | UnreadableRecord>
+  readonly deadLetters: (limit: number) => Effect.Effect<ReadonlyArray<DeadLetter>, LedgerUnavailable>
+  readonly tally: Effect.Effect<Tally, LedgerUnavailable>
+}>()("@reverie/ledger/Ledger") {}

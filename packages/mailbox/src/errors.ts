@@ -1,0 +1,34 @@
+import { Address } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
+
+/** The store can not be reached or written: full disk, lost connection, broken file. Nothing of the call was kept. */
+export class MailboxUnavailable extends Schema.TaggedError<MailboxUnavailable>()("MailboxUnavailable", {
+  operation: Schema.String,
+  message: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  readonly recovery = "stop" as const
+}
+
+/** Nobody lives at this address, or it has retired: the sender must correct it. */
+export class UnknownAssistant extends Schema.TaggedError<UnknownAssistant>()("UnknownAssistant", { address: Address }) {
+  readonly recovery = "tell-owner" as const
+}
+
+/** Another worker holds a live claim; it ends at the latest when its lease does. */
+export class ClaimHeld extends Schema.TaggedError<ClaimHeld>()("ClaimHeld", {
+  address: Address,
+  worker: Schema.String,
+  leaseUntil: Schema.Int
+}) {
+  readonly recovery = "retry" as const
+}
+
+/** A newer epoch exists: whatever the holder of this claim has in memory is out of date. */
+export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {
+  address: Address,
+  heldEpoch: Schema.Int,
+  currentEpoch: Schema.Int
+}) {
+  readonly recovery = "drop-tick" as const
+}

@@ -1,0 +1,3 @@
+export * from "./errors.ts"
+export * from "./mailbox.ts"
+export * from "./wake-queue.ts"

@@ -1,0 +1,45 @@
+// Mailbox: the durable inbox of one assistant, and the lease on it.
+// Owns arrival order, deduplication, the claim. Leaves the meaning of an event to the assistant, and its end to the ledger.
+// I1  At most one live claim per assistant; a stale epoch can renew nothing and release nothing.
+// I2  An envelope is accepted once, however often and by however many senders it is sent.
+// I3  Accepted envelopes of a lane are pending in the order of acceptance until a commit moves the cursor past them.
+// I4  An epoch is never granted twice, and each grant is higher than the one before.
+// I5  An assistant with something to do (heard mail, an open job, a due timer) and no live claim is in `due`.
+// I6  What one assistant is sent is never pending for another.
+// I7  Nothing is accepted for an address where nobody lives.
+
+import type { AcceptedEnvelope, Address, Claim, Envelope, Hold, Lane, Pending, Receipt } from "@reverie/protocol"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { ClaimHeld, LeaseLost, MailboxUnavailable, UnknownAssistant } from "./errors.ts"
+
+export interface ClaimRequest {
+  readonly address: Address
+  readonly worker: string
+  readonly leaseMillis: number
+}
+
+/** How much one call may hand out. */
+export const MAX_PENDING = 64
+
+export class Mailbox extends Context.Service<Mailbox, {
+  /** Durable when it returns. */
+  readonly accept: (envelope: Envelope) => Effect.Effect<Receipt, MailboxUnavailable | UnknownAssistant>
+  /** Grants the next epoch, or fails while another worker's lease lives. The same worker may claim again at once. */
+  readonly claim: (request: ClaimRequest) => Effect.Effect<Hold, MailboxUnavailable | UnknownAssistant | ClaimHeld>
+  readonly renew: (claim: Claim, leaseMillis: number) => Effect.Effect<Claim, MailboxUnavailable | LeaseLost>
+  /** Ends the lease at once, so that another worker need not wait for it. A stale claim releases nothing. */
+  readonly release: (claim: Claim) => Effect.Effect<void, MailboxUnavailable>
+  /** What waits in the given lanes, at most `limit` a lane. */
+  readonly pending: (
+    address: Address,
+    lanes: ReadonlyArray<Lane>,
+    limit: number
+  ) => Effect.Effect<Pending, MailboxUnavailable>
+  /** Assistants that have something to do and that nobody holds, the longest waiting first. */
+  readonly due: (limit: number) => Effect.Effect<ReadonlyArray<Address>, MailboxUnavailable>
+  /** When the next assistant becomes due, in milliseconds since the epoch; undefined when all are at rest. */
+  readonly nextDue: Effect.Effect<number | undefined, MailboxUnavailable>
+}>()("@reverie/mailbox/Mailbox") {}
+
+export type { AcceptedEnvelope }

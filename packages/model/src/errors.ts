@@ -1,0 +1,44 @@
+import * as Schema from "effect/Schema"
+
+const where = { provider: Schema.String, message: Schema.String }
+
+/** No usable answer for a passing reason: network, 5xx, cut stream, idle stream, timeout, empty choices. Own retries are spent. */
+export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("ModelUnavailable", {
+  ...where,
+  kind: Schema.Literals([
+    "network", "timeout", "idle", "server-error", "cut", "not-json", "malformed", "too-large", "circuit-open"
+  ]),
+  status: Schema.optionalKey(Schema.Int),
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  readonly recovery = "retry" as const
+}
+
+/** The provider named a time before which it will not answer, and it is too far to wait for in place. */
+export class ModelParked extends Schema.TaggedError<ModelParked>()("ModelParked", {
+  ...where,
+  retryAfterMillis: Schema.Int
+}) {
+  readonly recovery = "park" as const
+}
+
+/** The provider refused who we are or what we use: key, model name, permission. A person must act. */
+export class ModelDenied extends Schema.TaggedError<ModelDenied>()("ModelDenied", { ...where, status: Schema.Int }) {
+  readonly recovery = "stop" as const
+}
+
+/** The provider refused this very prompt (400, too long, filtered): sending it again can not help. */
+export class ModelRefused extends Schema.TaggedError<ModelRefused>()("ModelRefused", {
+  ...where,
+  kind: Schema.Literals(["bad-request", "too-long", "filtered"]),
+  status: Schema.optionalKey(Schema.Int)
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/** The model answered, was told once what is wrong with the answer, and answered unusably again. */
+export class ReplyUnusable extends Schema.TaggedError<ReplyUnusable>()("ReplyUnusable", where) {
+  readonly recovery = "retry" as const
+}
+
+export type ModelError = ModelUnavailable | ModelParked | ModelDenied | ModelRefused | ReplyUnusable

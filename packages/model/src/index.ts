@@ -1,0 +1,3 @@
+export * from "./errors.ts"
+export * from "./model.ts"
+export * from "./tokens.ts"

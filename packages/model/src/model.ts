@@ -1,0 +1,55 @@
+// Model: one call, a prompt in, a reply out.
+// Owns the shapes and the closed list of failures. Leaves wire formats and retries to adapters, meaning to the assistant.
+// I1  A reply is complete: its finish reason was given, every tool call in it is whole. A cut answer is a failure.
+// I2  Every failure is one of ModelError; nothing is thrown.
+// I3  Interrupting the call aborts the request.
+// I4  Arguments of tool calls are parsed data without hostile keys, or marked malformed; never text to be parsed again.
+
+import type { FinishReason, Json, ToolCall, Usage } from "@reverie/protocol"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { ModelError } from "./errors.ts"
+
+/** One message as a model sees it. `calls` and `call` use our own ids. */
+export interface PromptMessage {
+  readonly role: "system" | "user" | "assistant" | "tool"
+  readonly content: string
+  readonly name?: string
+  readonly calls?: ReadonlyArray<ToolCall>
+  readonly call?: string
+}
+
+/** A tool as a model is told of it. */
+export interface ToolOffer {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments, an object schema. */
+  readonly parameters: { readonly [key: string]: Json }
+}
+
+export interface Prompt {
+  readonly messages: ReadonlyArray<PromptMessage>
+  readonly tools: ReadonlyArray<ToolOffer>
+  /** Most tokens the reply may have; the adapter's own default when absent. */
+  readonly maxOutputTokens?: number
+  /** How the calls of the reply are to be named: `<callPrefix>.<index>`. */
+  readonly callPrefix: string
+}
+
+export interface Reply {
+  readonly text: string
+  readonly calls: ReadonlyArray<ToolCall>
+  readonly finish: FinishReason
+  readonly usage: Usage
+  /** The model that answered, as it names itself. */
+  readonly model: string
+}
+
+export interface InferOptions {
+  /** Called with each piece of text as it arrives, when the adapter streams. A preview: the reply holds the whole. */
+  readonly onText?: (text: string) => void
+}
+
+export class Model extends Context.Service<Model, {
+  readonly infer: (prompt: Prompt, options?: InferOptions) => Effect.Effect<Reply, ModelError>
+}>()("@reverie/model/Model") {}

@@ -1,0 +1,30 @@
+// Command: what the statechart asks for, as data.
+// Owns the closed list. Leaves making them durable and running them to `runtime`.
+// I1  A command is JSON: it can be stored, compared and replayed.
+
+import type { Json } from "./json.ts"
+
+export type Command =
+  | { readonly _tag: "StartJob"; readonly name: string; readonly src: string; readonly input: Json }
+  | { readonly _tag: "StopJob"; readonly name: string }
+  | { readonly _tag: "SetTimer"; readonly name: string; readonly delayMillis: number; readonly event: Json }
+  | { readonly _tag: "CancelTimer"; readonly name: string }
+  | { readonly _tag: "Send"; readonly to: string; readonly event: Json }
+  | { readonly _tag: "Emit"; readonly event: { readonly type: string; readonly [key: string]: Json } }
+  | { readonly _tag: "Action"; readonly type: string; readonly params: Json }
+
+/** A durable piece of work that a command started and no result has ended. */
+export interface OpenJob {
+  /** `<commit number>/<name>`: unique for the assistant, so a late result of an older job can not be taken for it. */
+  readonly id: string
+  readonly name: string
+  readonly src: string
+  readonly input: Json
+}
+
+/** A durable timer. `dueAt` is milliseconds since the epoch, by the store's clock. */
+export interface OpenTimer {
+  readonly name: string
+  readonly dueAt: number
+  readonly event: Json
+}

@@ -1,0 +1,89 @@
+// Event: what can arrive at an assistant, as it crosses the wire.
+// Owns the closed list of events and the lane each travels in. Leaves their meaning to the statechart.
+// I1  Every event has exactly one lane, and a lane keeps its order.
+// I2  A halted assistant still hears the control lane, a waiting one the reply lane: neither is ever stuck behind mail.
+
+import * as Schema from "effect/Schema"
+
+/** Longest text of one message, in UTF-16 units. Longer ones are refused at the door. */
+export const MAX_MESSAGE_CHARS = 1_000_000
+
+const reason = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2_000)))
+
+/** Somebody says something. `channel` tells a direct message from one overheard in a room. */
+export const MessageEvent = Schema.Struct({
+  type: Schema.Literal("message"),
+  text: Schema.String.check(Schema.isMaxLength(MAX_MESSAGE_CHARS)),
+  channel: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128)))
+})
+
+/** A time the assistant asked for has come, or an autonomous tick is due. */
+export const TimerEvent = Schema.Struct({
+  type: Schema.Literal("timer"),
+  name: Schema.String.check(Schema.isMaxLength(128)),
+  note: reason
+})
+
+/** An order to sleep. `forMillis` bounds it; without it the assistant rests until something wakes it. */
+export const SleepEvent = Schema.Struct({
+  type: Schema.Literal("sleep"),
+  forMillis: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0)))
+})
+
+export const WakeEvent = Schema.Struct({ type: Schema.Literal("wake"), reason })
+
+/**
+ * The later answer to an ASYNC_REQUIRED tool call or a sub-agent. `call` names the call; without it the oldest open
+ * call of `tool` is meant.
+ */
+export const ReportEvent = Schema.Struct({
+  type: Schema.Literal("report"),
+  call: Schema.optionalKey(Schema.String),
+  tool: Schema.optionalKey(Schema.String),
+  outcome: Schema.Literals(["reported", "failed"]),
+  content: Schema.String.check(Schema.isMaxLength(MAX_MESSAGE_CHARS))
+})
+
+/** A person's decision about one tool call. Without `approval` the oldest one asked is meant. */
+export const ApprovalEvent = Schema.Struct({
+  type: Schema.Literal("approval"),
+  approval: Schema.optionalKey(Schema.String),
+  decision: Schema.Literals(["approved", "denied"]),
+  note: reason
+})
+
+export const HaltEvent = Schema.Struct({ type: Schema.Literal("halt"), reason })
+export const ResumeEvent = Schema.Struct({ type: Schema.Literal("resume"), reason })
+export const RetireEvent = Schema.Struct({ type: Schema.Literal("retire"), reason })
+
+export const Event = Schema.Union([
+  MessageEvent,
+  TimerEvent,
+  SleepEvent,
+  WakeEvent,
+  ReportEvent,
+  ApprovalEvent,
+  HaltEvent,
+  ResumeEvent,
+  RetireEvent
+])
+export type Event = typeof Event.Type
+export type EventType = Event["type"]
+
+/** control: orders about the assistant itself. reply: answers it waits for. mail: everything that starts a tick. */
+export const LANES = ["control", "reply", "mail"] as const
+export type Lane = (typeof LANES)[number]
+
+const laneByType: Readonly<Record<EventType, Lane>> = {
+  halt: "control",
+  resume: "control",
+  retire: "control",
+  wake: "reply",
+  report: "reply",
+  approval: "reply",
+  message: "mail",
+  timer: "mail",
+  sleep: "mail"
+}
+
+export const laneOf = (event: Event): Lane => laneByType[event.type]

@@ -1,0 +1,142 @@
+// Notice: a fact published for screens, callers and other systems.
+// Owns the closed list and the projection from a ledger entry. Leaves delivery to whoever reads the outbox.
+// I1  A durable notice is a pure function of one entry, so a feed can be replayed from any position.
+// I2  `part` is the only notice that is not durable: it is a preview of text that a later entry holds.
+
+import type { Entry, EnvelopeOutcome, TickOutcome } from "./entry.ts"
+import type { Address, EnvelopeId } from "./ids.ts"
+import type { Json } from "./json.ts"
+import type { Usage } from "./message.ts"
+
+interface Base {
+  readonly address: Address
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** Position in the outbox; absent on `part`. */
+  readonly seq?: number
+  readonly tick: number
+}
+
+export type Notice =
+  & Base
+  & (
+    | { readonly type: "born" }
+    | { readonly type: "state-changed"; readonly status: string }
+    | { readonly type: "tick-started"; readonly envelope: EnvelopeId; readonly from?: string; readonly text?: string }
+    | {
+      readonly type: "model-replied"
+      readonly iteration: number
+      readonly text: string
+      readonly calls: ReadonlyArray<{ readonly id: string; readonly tool: string }>
+      readonly usage?: Usage
+    }
+    | { readonly type: "model-failed"; readonly iteration: number; readonly reason: string }
+    | {
+      readonly type: "tool-finished"
+      readonly call: string
+      readonly tool: string
+      readonly ok: boolean
+      readonly content: string
+    }
+    | { readonly type: "step-skipped"; readonly step: string; readonly reason: string }
+    | { readonly type: "step-finished"; readonly step: string; readonly ok: boolean }
+    | {
+      readonly type: "approval-asked"
+      readonly approval: string
+      readonly tool: string
+      readonly call: string
+      readonly expiresAt: number
+    }
+    | {
+      readonly type: "tick-ended"
+      readonly envelope: EnvelopeId
+      readonly outcome: TickOutcome
+      readonly iterations: number
+      readonly reply: string
+    }
+    | {
+      readonly type: "envelope-settled"
+      readonly envelope: EnvelopeId
+      readonly outcome: EnvelopeOutcome
+      readonly reason?: string
+    }
+    | { readonly type: "emitted"; readonly event: { readonly type: string; readonly [key: string]: Json } }
+    | { readonly type: "part"; readonly envelope: EnvelopeId; readonly text: string }
+  )
+export type NoticeType = Notice["type"]
+
+const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
+  const { step } = entry
+  if (step === undefined) return undefined
+  const skipped = step.detail?.["skipped"]
+  if (typeof skipped === "string") return { ...base, type: "step-skipped", step: step.name, reason: skipped }
+  switch (step.kind) {
+    case "infer": {
+      const reply = entry.messages.find((message) => message.role === "assistant")
+      if (!step.ok || reply === undefined) {
+        return { ...base, type: "model-failed", iteration: entry.iteration, reason: String(step.detail?.["error"] ?? "unknown") }
+      }
+      return {
+        ...base,
+        type: "model-replied",
+        iteration: entry.iteration,
+        text: reply.content,
+        calls: (reply.calls ?? []).map(({ id, tool }) => ({ id, tool })),
+        ...(step.usage === undefined ? {} : { usage: step.usage })
+      }
+    }
+    case "tool": {
+      const result = entry.messages.find((message) => message.role === "tool")
+      return {
+        ...base,
+        type: "tool-finished",
+        call: result?.call ?? step.id,
+        tool: step.name,
+        ok: step.ok,
+        content: result?.content ?? ""
+      }
+    }
+    case "assess":
+    case "dream":
+    case "compact":
+      return { ...base, type: "step-finished", step: step.name, ok: step.ok }
+  }
+}
+
+const emittedNotice = (base: Base, event: { readonly type: string; readonly [key: string]: Json }): Notice =>
+  event.type === "approval-asked"
+    ? {
+      ...base,
+      type: "approval-asked",
+      approval: String(event["approval"]),
+      tool: String(event["tool"]),
+      call: String(event["call"]),
+      expiresAt: Number(event["expiresAt"])
+    }
+    : { ...base, type: "emitted", event }
+
+/** Every notice of one entry, in the order in which they are told. */
+export const noticesOf = (address: Address, seq: number, entry: Entry): ReadonlyArray<Notice> => {
+  const base: Base = { address, at: entry.at, seq, tick: entry.tick }
+  const notices: Array<Notice> = []
+  if (entry.cause.kind === "birth") notices.push({ ...base, type: "born" })
+  if (entry.cause.kind === "envelope" && entry.cause.lane === "mail" && entry.settled === undefined) {
+    const said = entry.messages.find((message) => message.role === "user")
+    notices.push({
+      ...base,
+      type: "tick-started",
+      envelope: entry.cause.id,
+      ...(said === undefined ? {} : { text: said.content, ...(said.name === undefined ? {} : { from: said.name }) })
+    })
+  }
+  const step = stepNotice(base, entry)
+  if (step !== undefined) notices.push(step)
+  for (const event of entry.emitted ?? []) notices.push(emittedNotice(base, event))
+  notices.push({ ...base, type: "state-changed", status: entry.status })
+  if (entry.tickEnd !== undefined) notices.push({ ...base, type: "tick-ended", ...entry.tickEnd })
+  if (entry.settled !== undefined) {
+    const { id, outcome, reason } = entry.settled
+    notices.push({ ...base, type: "envelope-settled", envelope: id, outcome, ...(reason === undefined ? {} : { reason }) })
+  }
+  return notices
+}

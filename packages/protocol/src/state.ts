@@ -1,0 +1,48 @@
+// State: what the store keeps of an assistant between two commits, and the lease to change it.
+// Owns the shapes. Leaves their change to the ledger's commit, and their holder to the mailbox's claim.
+// I1  `version` is the number of the last commit: each commit raises it by one.
+// I2  A claim writes only while its epoch is the highest ever granted for the assistant.
+
+import type { OpenJob, OpenTimer } from "./command.ts"
+import type { AcceptedEnvelope, Cursors, UnreadableEnvelope } from "./envelope.ts"
+import type { Lane } from "./event.ts"
+import type { Address } from "./ids.ts"
+import type { Json } from "./json.ts"
+
+export const STATE_VERSION = 1
+
+/** The control state of one assistant. Stays small whatever the assistant has lived through. */
+export interface AssistantState {
+  readonly v: typeof STATE_VERSION
+  /** The persisted snapshot of the statechart. */
+  readonly snapshot: Json
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
+  /** Lanes that the present machine state listens to. */
+  readonly hears: ReadonlyArray<Lane>
+  /** The path of the present machine state, e.g. `awake.thinking.inferring`. */
+  readonly status: string
+  /** The definition the assistant was born from. */
+  readonly definition: string
+}
+
+export interface Claim {
+  readonly address: Address
+  readonly worker: string
+  readonly epoch: number
+  /** Milliseconds since the epoch; after it another worker may claim. */
+  readonly leaseUntil: number
+}
+
+/** What a granted claim hands over. */
+export interface Hold {
+  readonly claim: Claim
+  readonly state: AssistantState
+  readonly version: number
+  readonly cursors: Cursors
+  /** How often in a row a claim has been granted at this very version without a commit since. 1 the first time. */
+  readonly attempts: number
+}
+
+/** What waits in a mailbox for the lanes asked for, control before reply before mail, each in order. */
+export type Pending = ReadonlyArray<AcceptedEnvelope | UnreadableEnvelope>

@@ -1,0 +1,51 @@
+// Tool: something an assistant can do, and how it may be done.
+// Owns the definition and what a run is given and gives back. Leaves when to run it to the statechart and the runtime.
+// I1  A run never fails: wrong arguments, a timeout and a throw are results that the model can read.
+// I2  The key of a run is the same after a crash, so that an idempotent tool can recognise its own earlier run.
+
+import type { AssistantId, Envelope, Json, ToolCategory } from "@reverie/protocol"
+import type * as Effect from "effect/Effect"
+
+/** Longest run of a tool that names no limit of its own. */
+export const DEFAULT_TOOL_TIMEOUT_MILLIS = 30_000
+
+/** Longest result a model is shown, in UTF-16 units; the rest is cut and said to be cut. */
+export const MAX_RESULT_CHARS = 16_000
+
+/** What a run can know and do besides its arguments. */
+export interface ToolRun {
+  readonly assistant: AssistantId
+  readonly tenant: string
+  /** The id of the call, to be named in a later report. */
+  readonly call: string
+  /** The same for every attempt at this call: pass it on as idempotency key. */
+  readonly key: string
+  readonly signal: AbortSignal
+  /** Milliseconds since the epoch when the run began. */
+  readonly now: number
+  /** Sends a message to another assistant. It leaves with the commit of this result, or not at all. */
+  readonly send: (to: string, text: string) => void
+}
+
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments, an object schema. */
+  readonly parameters: { readonly [key: string]: Json }
+  readonly category: ToolCategory
+  readonly timeoutMillis: number
+  /** True when running it twice with the same key does no more than running it once. */
+  readonly idempotent: boolean
+  /** Checks arguments; the sentences say what to correct. */
+  readonly validate: (args: Json) => Effect.Effect<Json, ReadonlyArray<string>>
+  readonly run: (args: Json, run: ToolRun) => Effect.Effect<unknown, unknown>
+}
+
+/** How a run ended, ready to be recorded. */
+export interface ToolResult {
+  readonly ok: boolean
+  /** What the model is shown. */
+  readonly content: string
+  readonly sends: ReadonlyArray<Envelope>
+  readonly failure?: "unknown-tool" | "arguments" | "timeout" | "threw" | "interrupted" | "refused"
+}
