@@ -61,34 +61,39 @@ export interface Tally {
   readonly dead: number
 }
 
-export class Ledger extends Context.Service<Ledger, {
-  readonly birth: (birth: Birth) => Effect.Effect<"born" | "exists", LedgerUnavailable>
-  /** Durable when it returns; answers the entry's place in the outbox. */
-  readonly commit: (claim: Claim, commit: Commit) => Effect.Effect<number, LedgerUnavailable | CommitFenced>
-  /** The newest messages, oldest first, whose tokens together stay within `maxTokens`. */
-  readonly recent: (
-    address: Address,
-    maxTokens: number
-  ) => Effect.Effect<ReadonlyArray<Message>, LedgerUnavailable | UnreadableRecord>
-  /** Entries from number `from` on. */
-  readonly entries: (
-    address: Address,
-    from: number,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<OutboxRow>, LedgerUnavailable | UnreadableRecord>
-  /** Entries of all assistants after outbox position `after`. */
-  readonly outbox: (
-    after: number,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<OutboxRow>, LedgerUnavailable | UnreadableRecord>
-  readonly openSends: (limit: number) => Effect.Effect<ReadonlyArray<OpenSend>, LedgerUnavailable>
-  readonly settleSends: (seqs: ReadonlyArray<number>) => Effect.Effect<void, LedgerUnavailable>
-  readonly inspect: (address: Address) => Effect.Effect<AssistantRecord | undefined, LedgerUnavailable | UnreadableRecord>
-  /** Assistants in the order of their addresses, after the given one. */
-  readonly list: (
-    after: Address | undefined,
-    limit: number
-  ) => Effect.Effect<ReadonlyArray<AssistantRecord>, LedgerUnavailable | UnreadableRecord>
-  readonly deadLetters: (limit: number) => Effect.Effect<ReadonlyArray<DeadLetter>, LedgerUnavailable>
-  readonly tally: Effect.Effect<Tally, LedgerUnavailable>
-}>()("@reverie/ledger/Ledger") {}
+export class Ledger extends Context.Service<
+  Ledger,
+  {
+    readonly birth: (birth: Birth) => Effect.Effect<"born" | "exists", LedgerUnavailable>
+    /** Durable when it returns; answers the entry's place in the outbox. */
+    readonly commit: (claim: Claim, commit: Commit) => Effect.Effect<number, LedgerUnavailable | CommitFenced>
+    /** The newest messages, oldest first, whose tokens together stay within `maxTokens`. */
+    readonly recent: (
+      address: Address,
+      maxTokens: number
+    ) => Effect.Effect<ReadonlyArray<Message>, LedgerUnavailable | UnreadableRecord>
+    /** Entries from number `from` on. */
+    readonly entries: (
+      address: Address,
+      from: number,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<OutboxRow>, LedgerUnavailable | UnreadableRecord>
+    /** Entries of all assistants after outbox position `after`. */
+    readonly outbox: (
+      after: number,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<OutboxRow>, LedgerUnavailable | UnreadableRecord>
+    readonly openSends: (limit: number) => Effect.Effect<ReadonlyArray<OpenSend>, LedgerUnavailable>
+    readonly settleSends: (seqs: ReadonlyArray<number>) => Effect.Effect<void, LedgerUnavailable>
+    readonly inspect: (
+      address: Address
+    ) => Effect.Effect<AssistantRecord | undefined, LedgerUnavailable | UnreadableRecord>
+    /** Assistants in the order of their addresses, after the given one. */
+    readonly list: (
+      after: Address | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<AssistantRecord>, LedgerUnavailable | UnreadableRecord>
+    readonly deadLetters: (limit: number) => Effect.Effect<ReadonlyArray<DeadLetter>, LedgerUnavailable>
+    readonly tally: Effect.Effect<Tally, LedgerUnavailable>
+  }
+>()("@reverie/ledger/Ledger") {}

@@ -22,24 +22,27 @@ export interface ClaimRequest {
 /** How much one call may hand out. */
 export const MAX_PENDING = 64
 
-export class Mailbox extends Context.Service<Mailbox, {
-  /** Durable when it returns. */
-  readonly accept: (envelope: Envelope) => Effect.Effect<Receipt, MailboxUnavailable | UnknownAssistant>
-  /** Grants the next epoch, or fails while another worker's lease lives. The same worker may claim again at once. */
-  readonly claim: (request: ClaimRequest) => Effect.Effect<Hold, MailboxUnavailable | UnknownAssistant | ClaimHeld>
-  readonly renew: (claim: Claim, leaseMillis: number) => Effect.Effect<Claim, MailboxUnavailable | LeaseLost>
-  /** Ends the lease at once, so that another worker need not wait for it. A stale claim releases nothing. */
-  readonly release: (claim: Claim) => Effect.Effect<void, MailboxUnavailable>
-  /** What waits in the given lanes, at most `limit` a lane. */
-  readonly pending: (
-    address: Address,
-    lanes: ReadonlyArray<Lane>,
-    limit: number
-  ) => Effect.Effect<Pending, MailboxUnavailable>
-  /** Assistants that have something to do and that nobody holds, the longest waiting first. */
-  readonly due: (limit: number) => Effect.Effect<ReadonlyArray<Address>, MailboxUnavailable>
-  /** When the next assistant becomes due, in milliseconds since the epoch; undefined when all are at rest. */
-  readonly nextDue: Effect.Effect<number | undefined, MailboxUnavailable>
-}>()("@reverie/mailbox/Mailbox") {}
+export class Mailbox extends Context.Service<
+  Mailbox,
+  {
+    /** Durable when it returns. */
+    readonly accept: (envelope: Envelope) => Effect.Effect<Receipt, MailboxUnavailable | UnknownAssistant>
+    /** Grants the next epoch, or fails while another worker's lease lives. The same worker may claim again at once. */
+    readonly claim: (request: ClaimRequest) => Effect.Effect<Hold, MailboxUnavailable | UnknownAssistant | ClaimHeld>
+    readonly renew: (claim: Claim, leaseMillis: number) => Effect.Effect<Claim, MailboxUnavailable | LeaseLost>
+    /** Ends the lease at once, so that another worker need not wait for it. A stale claim releases nothing. */
+    readonly release: (claim: Claim) => Effect.Effect<void, MailboxUnavailable>
+    /** What waits in the given lanes, at most `limit` a lane. */
+    readonly pending: (
+      address: Address,
+      lanes: ReadonlyArray<Lane>,
+      limit: number
+    ) => Effect.Effect<Pending, MailboxUnavailable>
+    /** Assistants that have something to do and that nobody holds, the longest waiting first. */
+    readonly due: (limit: number) => Effect.Effect<ReadonlyArray<Address>, MailboxUnavailable>
+    /** When the next assistant becomes due, in milliseconds since the epoch; undefined when all are at rest. */
+    readonly nextDue: Effect.Effect<number | undefined, MailboxUnavailable>
+  }
+>()("@reverie/mailbox/Mailbox") {}
 
 export type { AcceptedEnvelope }

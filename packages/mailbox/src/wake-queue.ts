@@ -9,8 +9,11 @@ import type { Address } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 
-export class WakeQueue extends Context.Service<WakeQueue, {
-  readonly wake: (address: Address) => Effect.Effect<void>
-  /** Waits for the next hint. */
-  readonly take: Effect.Effect<Address>
-}>()("@reverie/mailbox/WakeQueue") {}
+export class WakeQueue extends Context.Service<
+  WakeQueue,
+  {
+    readonly wake: (address: Address) => Effect.Effect<void>
+    /** Waits for the next hint. */
+    readonly take: Effect.Effect<Address>
+  }
+>()("@reverie/mailbox/WakeQueue") {}

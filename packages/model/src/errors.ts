@@ -6,7 +6,15 @@ const where = { provider: Schema.String, message: Schema.String }
 export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("ModelUnavailable", {
   ...where,
   kind: Schema.Literals([
-    "network", "timeout", "idle", "server-error", "cut", "not-json", "malformed", "too-large", "circuit-open"
+    "network",
+    "timeout",
+    "idle",
+    "server-error",
+    "cut",
+    "not-json",
+    "malformed",
+    "too-large",
+    "circuit-open"
   ]),
   status: Schema.optionalKey(Schema.Int),
   cause: Schema.optionalKey(Schema.Defect())

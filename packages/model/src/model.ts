@@ -50,6 +50,9 @@ export interface InferOptions {
   readonly onText?: (text: string) => void
 }
 
-export class Model extends Context.Service<Model, {
-  readonly infer: (prompt: Prompt, options?: InferOptions) => Effect.Effect<Reply, ModelError>
-}>()("@reverie/model/Model") {}
+export class Model extends Context.Service<
+  Model,
+  {
+    readonly infer: (prompt: Prompt, options?: InferOptions) => Effect.Effect<Reply, ModelError>
+  }
+>()("@reverie/model/Model") {}

@@ -10,7 +10,10 @@ import type * as Effect from "effect/Effect"
 /** Tokens a chat format adds around each message, as OpenAI documents it for its chat models. */
 export const TOKENS_PER_MESSAGE = 4
 
-export class Tokens extends Context.Service<Tokens, {
-  /** Loads the vocabulary on first use; afterwards counting is synchronous. */
-  readonly ready: Effect.Effect<(text: string) => number>
-}>()("@reverie/model/Tokens") {}
+export class Tokens extends Context.Service<
+  Tokens,
+  {
+    /** Loads the vocabulary on first use; afterwards counting is synchronous. */
+    readonly ready: Effect.Effect<(text: string) => number>
+  }
+>()("@reverie/model/Tokens") {}

@@ -27,5 +27,4 @@ export const DEFAULT_TENANT = TenantId.make("default")
 /** `tenant/assistant`, the key of an address in maps and logs. */
 export const addressKey = (address: Address): string => `${address.tenant}/${address.assistant}`
 
-export const sameAddress = (a: Address, b: Address): boolean =>
-  a.tenant === b.tenant && a.assistant === b.assistant
+export const sameAddress = (a: Address, b: Address): boolean => a.tenant === b.tenant && a.assistant === b.assistant

@@ -30,7 +30,7 @@ const depthOf = (text: string): number => {
   return deepest
 }
 
-const withoutHostileKeys = (key: string, value: unknown): unknown => hostileKeys.has(key) ? undefined : value
+const withoutHostileKeys = (key: string, value: unknown): unknown => (hostileKeys.has(key) ? undefined : value)
 
 /** Parses JSON text; hostile keys are dropped. Fails with a sentence, never throws. */
 export const parseJson = (text: string, maxDepth: number = MAX_JSON_DEPTH): Result.Result<Json, string> => {

@@ -17,49 +17,48 @@ interface Base {
   readonly tick: number
 }
 
-export type Notice =
-  & Base
-  & (
+export type Notice = Base &
+  (
     | { readonly type: "born" }
     | { readonly type: "state-changed"; readonly status: string }
     | { readonly type: "tick-started"; readonly envelope: EnvelopeId; readonly from?: string; readonly text?: string }
     | {
-      readonly type: "model-replied"
-      readonly iteration: number
-      readonly text: string
-      readonly calls: ReadonlyArray<{ readonly id: string; readonly tool: string }>
-      readonly usage?: Usage
-    }
+        readonly type: "model-replied"
+        readonly iteration: number
+        readonly text: string
+        readonly calls: ReadonlyArray<{ readonly id: string; readonly tool: string }>
+        readonly usage?: Usage
+      }
     | { readonly type: "model-failed"; readonly iteration: number; readonly reason: string }
     | {
-      readonly type: "tool-finished"
-      readonly call: string
-      readonly tool: string
-      readonly ok: boolean
-      readonly content: string
-    }
+        readonly type: "tool-finished"
+        readonly call: string
+        readonly tool: string
+        readonly ok: boolean
+        readonly content: string
+      }
     | { readonly type: "step-skipped"; readonly step: string; readonly reason: string }
     | { readonly type: "step-finished"; readonly step: string; readonly ok: boolean }
     | {
-      readonly type: "approval-asked"
-      readonly approval: string
-      readonly tool: string
-      readonly call: string
-      readonly expiresAt: number
-    }
+        readonly type: "approval-asked"
+        readonly approval: string
+        readonly tool: string
+        readonly call: string
+        readonly expiresAt: number
+      }
     | {
-      readonly type: "tick-ended"
-      readonly envelope: EnvelopeId
-      readonly outcome: TickOutcome
-      readonly iterations: number
-      readonly reply: string
-    }
+        readonly type: "tick-ended"
+        readonly envelope: EnvelopeId
+        readonly outcome: TickOutcome
+        readonly iterations: number
+        readonly reply: string
+      }
     | {
-      readonly type: "envelope-settled"
-      readonly envelope: EnvelopeId
-      readonly outcome: EnvelopeOutcome
-      readonly reason?: string
-    }
+        readonly type: "envelope-settled"
+        readonly envelope: EnvelopeId
+        readonly outcome: EnvelopeOutcome
+        readonly reason?: string
+      }
     | { readonly type: "emitted"; readonly event: { readonly type: string; readonly [key: string]: Json } }
     | { readonly type: "part"; readonly envelope: EnvelopeId; readonly text: string }
   )
@@ -74,7 +73,12 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
     case "infer": {
       const reply = entry.messages.find((message) => message.role === "assistant")
       if (!step.ok || reply === undefined) {
-        return { ...base, type: "model-failed", iteration: entry.iteration, reason: String(step.detail?.["error"] ?? "unknown") }
+        return {
+          ...base,
+          type: "model-failed",
+          iteration: entry.iteration,
+          reason: String(step.detail?.["error"] ?? "unknown")
+        }
       }
       return {
         ...base,
@@ -106,13 +110,13 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
 const emittedNotice = (base: Base, event: { readonly type: string; readonly [key: string]: Json }): Notice =>
   event.type === "approval-asked"
     ? {
-      ...base,
-      type: "approval-asked",
-      approval: String(event["approval"]),
-      tool: String(event["tool"]),
-      call: String(event["call"]),
-      expiresAt: Number(event["expiresAt"])
-    }
+        ...base,
+        type: "approval-asked",
+        approval: String(event["approval"]),
+        tool: String(event["tool"]),
+        call: String(event["call"]),
+        expiresAt: Number(event["expiresAt"])
+      }
     : { ...base, type: "emitted", event }
 
 /** Every notice of one entry, in the order in which they are told. */
@@ -136,7 +140,13 @@ export const noticesOf = (address: Address, seq: number, entry: Entry): Readonly
   if (entry.tickEnd !== undefined) notices.push({ ...base, type: "tick-ended", ...entry.tickEnd })
   if (entry.settled !== undefined) {
     const { id, outcome, reason } = entry.settled
-    notices.push({ ...base, type: "envelope-settled", envelope: id, outcome, ...(reason === undefined ? {} : { reason }) })
+    notices.push({
+      ...base,
+      type: "envelope-settled",
+      envelope: id,
+      outcome,
+      ...(reason === undefined ? {} : { reason })
+    })
   }
   return notices
 }
