@@ -1,0 +1,100 @@
+// MemoryLedger: the ledger over a MemoryDisk.
+// Owns the rules of birth and commit, each without a pause in it, and the reading back. Keeps nothing itself.
+
+import { type AssistantRecord, CommitFenced, type Ledger } from "@reverie/ledger"
+import { type Address, addressKey, type Cause, type Cursors, type Message } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { aResident, copy, fileEntry, type MemoryDisk, type Resident, waitingCount } from "./memory-disk.ts"
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** By tenant, then by assistant: the joined key would order `a-b/x` before `a/x`. */
+export const compareAddresses = (a: Address, b: Address): number =>
+  compareText(a.tenant, b.tenant) || compareText(a.assistant, b.assistant)
+
+const moved = (cursors: Cursors, cause: Cause): Cursors =>
+  cause.kind === "envelope" || cause.kind === "burial"
+    ? { ...cursors, [cause.lane]: Math.max(cursors[cause.lane], cause.seq) }
+    : cursors
+
+const recordOf = (resident: Resident): AssistantRecord => ({
+  address: copy(resident.address),
+  state: copy(resident.state),
+  version: resident.version,
+  epoch: resident.epoch,
+  cursors: resident.cursors,
+  waiting: waitingCount(resident)
+})
+
+const recentOf = (resident: Resident, maxTokens: number): ReadonlyArray<Message> => {
+  const found: Array<Message> = []
+  let tokens = 0
+  for (let index = resident.entries.length - 1; index >= 0; index--) {
+    for (const message of resident.entries[index]?.entry.messages.toReversed() ?? []) {
+      tokens += message.tokens
+      if (tokens > maxTokens) return found.reverse()
+      found.push(copy(message))
+    }
+  }
+  return found.reverse()
+}
+
+export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({
+  birth: ({ address, state, entry }) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      if (disk.resident(address) !== undefined) return "exists"
+      const resident = aResident(address, state, now)
+      resident.version = entry.no
+      disk.residents.set(addressKey(address), resident)
+      fileEntry(disk, resident, entry)
+      return "born"
+    }),
+  commit: Effect.fnUntraced(function* (claim, { entry, state }) {
+    const now = yield* Clock.currentTimeMillis
+    const resident = disk.resident(claim.address)
+    const currentEpoch = resident?.epoch ?? 0
+    const currentVersion = resident?.version ?? 0
+    if (resident === undefined || claim.epoch !== currentEpoch || entry.no !== currentVersion + 1) {
+      const expectedVersion = entry.no - 1
+      const { address, epoch: heldEpoch } = claim
+      return yield* new CommitFenced({ address, heldEpoch, currentEpoch, expectedVersion, currentVersion })
+    }
+    resident.state = copy(state)
+    resident.version = entry.no
+    resident.committedAt = now
+    resident.cursors = moved(resident.cursors, entry.cause)
+    return fileEntry(disk, resident, entry)
+  }),
+  recent: (address, maxTokens) =>
+    Effect.sync(() => {
+      const resident = disk.resident(address)
+      return resident === undefined ? [] : recentOf(resident, maxTokens)
+    }),
+  entries: (address, from, limit) =>
+    Effect.sync(() => {
+      const rows = disk.resident(address)?.entries ?? []
+      return copy(rows.filter(({ entry }) => entry.no >= from).slice(0, limit))
+    }),
+  outbox: (after, limit) => Effect.sync(() => copy(disk.outbox.slice(after, after + limit))),
+  openSends: (limit) => Effect.sync(() => copy([...disk.sends.values()].slice(0, limit))),
+  settleSends: (seqs) =>
+    Effect.sync(() => {
+      for (const seq of seqs) disk.sends.delete(seq)
+    }),
+  inspect: (address) =>
+    Effect.sync(() => {
+      const resident = disk.resident(address)
+      return resident === undefined ? undefined : recordOf(resident)
+    }),
+  list: (after, limit) =>
+    Effect.sync(() =>
+      [...disk.residents.values()]
+        .filter(({ address }) => after === undefined || compareAddresses(address, after) > 0)
+        .sort((a, b) => compareAddresses(a.address, b.address))
+        .slice(0, limit)
+        .map(recordOf)
+    ),
+  deadLetters: (limit) => Effect.sync(() => copy(disk.deadLetters.slice(0, limit))),
+  tally: Effect.sync(() => ({ accepted: disk.accepted, settled: disk.settled, dead: disk.dead }))
+})
