@@ -1,0 +1,215 @@
+// Awake: the states in which an assistant handles an event.
+// Owns the ReAct loop: assess, think, act, wait, end. Leaves sleep to asleep.ts.
+// I1  `idle` is the only state here that hears mail; every other one has a tick in hand.
+// I2  A tick makes at most `maxIterations` model calls.
+// I3  A failed model call never loses the tick: it is tried again after a pause, until the assistant halts.
+
+import { inPhase, isInPhase } from "./calls.ts"
+import * as Now from "./context.ts"
+import type { InferFailure, MachineEvent } from "./events.ts"
+import { askApprovals, base, beginTick, ending, refuseAll, startReadyCalls, toolIndex } from "./vocabulary.ts"
+
+const idle = base.createStateConfig({
+  tags: ["mail"],
+  on: {
+    message: { target: "assessing", actions: beginTick },
+    timer: { target: "assessing", actions: beginTick },
+    sleep: {
+      target: "#assistant.dreaming",
+      actions: [
+        beginTick,
+        {
+          type: "remember",
+          params: ({ context, event }) => ({ sleepMillis: event.forMillis ?? Now.settingsNow(context).sleepMillis })
+        },
+        ...ending("slept")
+      ]
+    }
+  }
+})
+
+const assessing = base.createStateConfig({
+  initial: "choosing",
+  states: {
+    choosing: {
+      always: [
+        {
+          guard: "overEmergency",
+          target: "#assistant.compacting",
+          actions: { type: "remember", params: { compactingFrom: "awake" } }
+        },
+        { guard: "weighsTask", target: "weighing" },
+        { target: "#assistant.awake.thinking", actions: "nextIteration" }
+      ]
+    },
+    weighing: {
+      invoke: {
+        src: "assess",
+        id: "assess",
+        input: {},
+        onDone: {
+          target: "#assistant.awake.thinking",
+          actions: [
+            { type: "remember", params: ({ event }) => ({ restriction: event.output.restriction }) },
+            "nextIteration"
+          ]
+        },
+        onError: { target: "#assistant.awake.thinking", actions: "nextIteration" }
+      }
+    }
+  }
+})
+
+const inferring = base.createStateConfig({
+  invoke: {
+    src: "infer",
+    id: "infer",
+    input: {},
+    onDone: [
+      {
+        guard: ({ event }) => event.output.calls.length === 0,
+        target: "#assistant.awake.idle",
+        actions: [{ type: "remember", params: { errors: 0 } }, ...ending("answered")]
+      },
+      {
+        target: "#assistant.awake.acting",
+        actions: [
+          {
+            type: "refuseCalls",
+            params: ({ context, event }) => ({ refusals: Now.refusalsOf(context, event.output.calls) })
+          },
+          { type: "remember", params: ({ context, event }) => Now.admitted(context, event.output.calls) }
+        ]
+      }
+    ],
+    onError: [
+      {
+        guard: ({ context, event }) => {
+          const { recovery } = event.error as InferFailure
+          return recovery !== "tell-owner" && (recovery === "stop" || Now.isLastError(context))
+        },
+        target: "#assistant.halted",
+        actions: [
+          { type: "countError", params: ({ event }) => event.error as InferFailure },
+          { type: "remember", params: ({ event }) => ({ haltReason: (event.error as InferFailure).reason }) }
+        ]
+      },
+      {
+        guard: ({ context, event }) => (event.error as InferFailure).recovery === "tell-owner" && Now.isLastError(context),
+        target: "#assistant.halted",
+        actions: [
+          { type: "countError", params: ({ event }) => event.error as InferFailure },
+          { type: "remember", params: ({ event }) => ({ haltReason: (event.error as InferFailure).reason }) },
+          { type: "endTick", params: ({ event }) => ({ outcome: "failed", reason: (event.error as InferFailure).reason }) },
+          { type: "forgetTick" }
+        ]
+      },
+      {
+        guard: ({ event }) => (event.error as InferFailure).recovery === "tell-owner",
+        target: "#assistant.awake.idle",
+        actions: [
+          { type: "countError", params: ({ event }) => event.error as InferFailure },
+          { type: "endTick", params: ({ event }) => ({ outcome: "failed", reason: (event.error as InferFailure).reason }) },
+          { type: "forgetTick" }
+        ]
+      },
+      { target: "parked", actions: { type: "countError", params: ({ event }) => event.error as InferFailure } }
+    ]
+  }
+})
+
+const thinking = base.createStateConfig({
+  initial: "inferring",
+  states: { inferring, parked: { after: { park: "inferring" } } }
+})
+
+const acting = base.createStateConfig({
+  initial: "running",
+  states: {
+    running: {
+      // A report may come before the call it answers is known to wait for one: it stays in the mailbox until then.
+      tags: ["busy"],
+      entry: startReadyCalls,
+      always: [
+        { guard: ({ context }) => !Now.isSettled(context) },
+        { guard: ({ context }) => isInPhase(context.calls, "asking"), target: "#assistant.awake.awaitingApproval" },
+        { guard: ({ context }) => isInPhase(context.calls, "waiting"), target: "#assistant.awake.awaitingReports" },
+        {
+          guard: ({ context }) => Now.endedTerminally(context),
+          target: "#assistant.awake.idle",
+          actions: ending("terminal")
+        },
+        {
+          guard: ({ context }) => context.iteration >= Now.patternNow(context).maxIterations,
+          target: "#assistant.awake.idle",
+          actions: ending("max-iterations")
+        },
+        { target: "#assistant.awake.thinking", actions: "nextIteration" }
+      ],
+      on: {
+        "xstate.done.actor.tool.*": {
+          actions: base.enqueueActions(({ context, event, enqueue }) => {
+            if (!("output" in event)) return
+            const index = toolIndex(event)
+            enqueue.stopChild(`tool.${index}`)
+            enqueue.assign(Now.moved(context, [index], event.output.pending ? "waiting" : "done"))
+          })
+        }
+      }
+    }
+  }
+})
+
+const report = {
+  guard: ({ context, event }: { readonly context: Now.AssistantContext; readonly event: MachineEvent }) =>
+    Now.callOfReport(context, event) !== undefined,
+  actions: base.enqueueActions(({ context, event, enqueue }) => {
+    const index = Now.callOfReport(context, event) ?? -1
+    enqueue({ type: "answerReport", params: { index } })
+    enqueue.assign(Now.moved(context, [index], "done"))
+  })
+}
+
+const awaitingApproval = base.createStateConfig({
+  entry: askApprovals,
+  on: {
+    report,
+    approval: [
+      {
+        guard: ({ context, event }) => event.decision === "approved" && Now.callOfApproval(context, event) !== undefined,
+        target: "acting",
+        actions: base.assign(({ context, event }) =>
+          Now.moved(context, [Now.callOfApproval(context, event) ?? -1], "ready")
+        )
+      },
+      {
+        guard: ({ context, event }) => Now.callOfApproval(context, event) !== undefined,
+        target: "acting",
+        actions: base.enqueueActions(({ context, event, enqueue }) => {
+          const index = Now.callOfApproval(context, event) ?? -1
+          enqueue({ type: "refuseCalls", params: { refusals: [{ index, reason: "A person denied this call." }] } })
+          enqueue.assign(Now.moved(context, [index], "done"))
+        })
+      }
+    ]
+  },
+  after: {
+    approval: { target: "acting", actions: refuseAll("asking", "Nobody approved this call in time.") }
+  }
+})
+
+const awaitingReports = base.createStateConfig({
+  always: { guard: ({ context }) => inPhase(context.calls, "waiting").length === 0, target: "acting" },
+  on: {
+    report
+  },
+  after: {
+    report: { target: "acting", actions: refuseAll("waiting", "Its report did not come in time.") }
+  }
+})
+
+/** Awake: handles one event after the other. */
+export const awake = base.createStateConfig({
+  initial: "idle",
+  states: { idle, assessing, thinking, acting, awaitingApproval, awaitingReports }
+})

@@ -1,0 +1,135 @@
+// Context: what the statechart remembers between two events.
+// Owns its shape and the pure changes to it. Leaves when they happen to machine.ts.
+// I1  Control data only: no text a person or a model wrote, so a snapshot stays under 8 KB.
+// I2  `envelope` is set exactly while a tick is in hand.
+
+import {
+  admit,
+  type Call,
+  callId,
+  type CallPhase,
+  type CallRequest,
+  inPhase,
+  isInPhase,
+  movedTo,
+  type Refusal
+} from "./calls.ts"
+import type { InferFailure, MachineEvent, Signals } from "./events.ts"
+import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
+import { type Settings, settingsOf } from "./settings.ts"
+
+export interface AssistantContext {
+  /** The settings that differ from the defaults. */
+  readonly settings: Partial<Settings>
+  /** Ticks begun since birth. */
+  readonly tick: number
+  /** The envelope of the tick in hand. */
+  readonly envelope: string | null
+  readonly iteration: number
+  readonly restriction: Restriction
+  readonly calls: ReadonlyArray<Call>
+  readonly dangerousUsed: number
+  /** Model errors in a row. */
+  readonly errors: number
+  readonly parkMillis: number
+  readonly sleepMillis: number
+  readonly wakeWanted: boolean
+  /** Where compaction goes back to. */
+  readonly compactingFrom: "awake" | "dreaming"
+  readonly signals: Signals
+  /** Why the assistant is halted. */
+  readonly haltReason: string | null
+}
+
+export const NO_SIGNALS: Signals = { tokenRatio: 0, mailWaiting: false }
+
+export const birthContext = (settings: Partial<Settings>): AssistantContext => ({
+  settings,
+  tick: 0,
+  envelope: null,
+  iteration: 0,
+  restriction: {},
+  calls: [],
+  dangerousUsed: 0,
+  errors: 0,
+  parkMillis: 0,
+  sleepMillis: 0,
+  wakeWanted: false,
+  compactingFrom: "awake",
+  signals: NO_SIGNALS,
+  haltReason: null
+})
+
+type Change = Partial<AssistantContext>
+type MailEvent = Extract<MachineEvent, { readonly envelope: string }>
+
+export const settingsNow = (context: AssistantContext): Settings => settingsOf(context.settings)
+
+export const patternNow = (context: AssistantContext): ExecutionPattern =>
+  restrict(patternOf(settingsNow(context)), context.restriction)
+
+export const begin = (context: AssistantContext, event: MailEvent): Change => ({
+  tick: context.tick + 1,
+  envelope: event.envelope,
+  iteration: 0,
+  restriction: {},
+  calls: [],
+  dangerousUsed: 0,
+  wakeWanted: false,
+  signals: event.signals,
+  ...(event.settings === undefined ? {} : { settings: event.settings })
+})
+
+export const end = (): Change => ({ envelope: null, calls: [], restriction: {} })
+
+export const nextIteration = (context: AssistantContext): Change => ({ iteration: context.iteration + 1, calls: [] })
+
+export const admitted = (context: AssistantContext, requests: ReadonlyArray<CallRequest>): Change => {
+  const { calls, dangerousUsed } = admit(requests, patternNow(context), context.dangerousUsed)
+  return { calls, dangerousUsed, errors: 0 }
+}
+
+/** The refusals that `admitted` brings about, computed before it is applied. */
+export const refusalsOf = (
+  context: AssistantContext,
+  requests: ReadonlyArray<CallRequest>
+): ReadonlyArray<Refusal> => admit(requests, patternNow(context), context.dangerousUsed).refusals
+
+export const moved = (context: AssistantContext, indexes: ReadonlyArray<number>, phase: CallPhase): Change => ({
+  calls: movedTo(context.calls, indexes, phase)
+})
+
+/** One more model error: the pause doubles from one to the next, or is what the provider asked for. */
+export const failed = (context: AssistantContext, failure: InferFailure): Change => {
+  const { parkMinMillis, parkMaxMillis } = settingsNow(context)
+  const doubled = Math.min(parkMaxMillis, parkMinMillis * 2 ** context.errors)
+  return { errors: context.errors + 1, parkMillis: Math.max(failure.retryAfterMillis ?? 0, doubled) }
+}
+
+/** True when one more error halts the assistant. */
+export const isLastError = (context: AssistantContext): boolean => context.errors + 1 >= settingsNow(context).maxErrors
+
+/** The open call that a report answers, or undefined. */
+export const callOfReport = (context: AssistantContext, event: MachineEvent): number | undefined => {
+  if (event.type !== "report") return undefined
+  return inPhase(context.calls, "waiting").find((index) =>
+    event.call === undefined
+      ? event.tool === undefined || context.calls[index]?.tool === event.tool
+      : event.call === callId(context.tick, context.iteration, index)
+  )
+}
+
+/** The call that a decision is about, or undefined. */
+export const callOfApproval = (context: AssistantContext, event: MachineEvent): number | undefined =>
+  event.type === "approval"
+    ? inPhase(context.calls, "asking").find((index) =>
+      event.approval === undefined || context.calls[index]?.approval === event.approval
+    )
+    : undefined
+
+export const isSettled = (context: AssistantContext): boolean =>
+  !isInPhase(context.calls, "ready") && !isInPhase(context.calls, "running")
+
+export const endedTerminally = (context: AssistantContext): boolean =>
+  settingsNow(context).terminalEndsLoop
+  && context.calls.some((call) => call.category === "terminal" && call.phase === "done")

@@ -1,0 +1,140 @@
+// Decide: the pure step of an assistant.
+// Owns the way from (snapshot, event) to (snapshot, commands). Leaves running commands and keeping time to the runtime.
+// I1  Nothing runs and no timer is armed: every effect comes out as a command, in the order in which it was asked for.
+// I2  Deciding twice on the same snapshot and event gives the same bytes.
+// I3  A snapshot that does not fit the statechart is an error, never a silently different assistant.
+
+import type { Command, Json, Lane } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import { type ActorScope, createActor, initialTransition, type Snapshot, type SnapshotFrom } from "xstate"
+import type { AssistantContext } from "./context.ts"
+import { SnapshotUnfit } from "./errors.ts"
+import type { MachineEvent } from "./events.ts"
+import { assistantMachine } from "./machine.ts"
+import type { Settings } from "./settings.ts"
+
+type MachineSnapshot = SnapshotFrom<typeof assistantMachine>
+
+/** A decoded snapshot: what a hot assistant keeps in memory. */
+export interface Decoded {
+  readonly machine: MachineSnapshot
+}
+
+export interface Decision {
+  readonly next: Decoded
+  readonly commands: ReadonlyArray<Command>
+}
+
+/** What drives the machine: a typed event, a job's end, or a timer that came due. */
+export type Input = MachineEvent | ({ readonly type: string } & Record<string, unknown>)
+
+interface Executed {
+  readonly type: string
+  readonly params?: unknown
+}
+
+const json = (value: unknown): Json => (value === undefined ? null : value) as Json
+
+const toCommand = (action: Executed): Command | undefined => {
+  const params = (action.params ?? {}) as Record<string, unknown>
+  switch (action.type) {
+    case "xstate.spawnChild":
+      return { _tag: "StartJob", name: String(params["id"]), src: String(params["src"]), input: json(params["input"]) }
+    case "xstate.stopChild":
+      return action.params === undefined ? undefined : { _tag: "StopJob", name: String(params["id"]) }
+    case "xstate.raise":
+      return params["delay"] === undefined
+        ? undefined
+        : {
+          _tag: "SetTimer",
+          name: String(params["id"]),
+          delayMillis: Number(params["delay"]),
+          event: json(params["event"])
+        }
+    case "xstate.cancel":
+      return { _tag: "CancelTimer", name: String(params["sendId"]) }
+    case "xstate.emit":
+      return { _tag: "Emit", event: params["event"] as Extract<Command, { _tag: "Emit" }>["event"] }
+    default:
+      return { _tag: "Action", type: action.type, params: json(action.params) }
+  }
+}
+
+const commandsOf = (actions: ReadonlyArray<Executed>): ReadonlyArray<Command> =>
+  actions.flatMap((action) => toCommand(action) ?? [])
+
+/** Actions run by nobody: they are collected. One idle actor serves every call, for the machine keeps nothing in it. */
+const stage = createActor(assistantMachine, { input: { settings: {} }, logger: () => {} })
+
+const scopeInto = (sink: Array<Executed>): ActorScope<MachineSnapshot, MachineEvent> => ({
+  self: stage as never,
+  id: stage.id,
+  sessionId: stage.sessionId,
+  system: stage.system as never,
+  logger: () => {},
+  defer: () => {},
+  emit: () => {},
+  stopChild: () => {},
+  actionExecutor: (action) => {
+    sink.push(action)
+  }
+})
+
+/** A new assistant: awake and idle. */
+export const birth = (settings: Partial<Settings>): Decision => {
+  const [machine, actions] = initialTransition(assistantMachine, { settings })
+  return { next: { machine }, commands: commandsOf(actions) }
+}
+
+/** Reads a persisted snapshot. */
+export const restore = (persisted: Json): Result.Result<Decoded, SnapshotUnfit> => {
+  const unfit = (cause: unknown) =>
+    Result.fail(new SnapshotUnfit({ message: cause instanceof Error ? cause.message : "unreadable snapshot" }))
+  try {
+    const actor = createActor(assistantMachine, {
+      snapshot: persisted as unknown as Snapshot<unknown>,
+      input: { settings: {} },
+      logger: () => {}
+    })
+    const machine = actor.getSnapshot()
+    // A restore that fails does not throw: it answers with a snapshot in error.
+    return machine.status === "error" ? unfit(machine.error) : Result.succeed({ machine })
+  } catch (cause) {
+    return unfit(cause)
+  }
+}
+
+/** One event decided. */
+export const decide = (before: Decoded, event: Input): Decision => {
+  const sink: Array<Executed> = []
+  const machine = assistantMachine.transition(before.machine, event as MachineEvent, scopeInto(sink) as never)
+  return { next: { machine: machine as MachineSnapshot }, commands: commandsOf(sink) }
+}
+
+/** The snapshot as data, for the store. */
+export const persist = (decoded: Decoded): Json =>
+  assistantMachine.getPersistedSnapshot(decoded.machine) as unknown as Json
+
+export const contextOf = (decoded: Decoded): AssistantContext => decoded.machine.context
+
+/** The lanes the present state listens to. */
+export const hears = (decoded: Decoded): ReadonlyArray<Lane> => {
+  if (decoded.machine.hasTag("retired")) return []
+  if (decoded.machine.hasTag("halted") || decoded.machine.hasTag("busy")) return ["control"]
+  return decoded.machine.hasTag("mail") ? ["control", "reply", "mail"] : ["control", "reply"]
+}
+
+const pathOf = (value: unknown): string => {
+  if (typeof value === "string") return value
+  const [region] = Object.entries(value as Record<string, unknown>)
+  return region === undefined ? "" : `${region[0]}.${pathOf(region[1])}`
+}
+
+/** The path of the present state, e.g. `awake.thinking.inferring`. */
+export const statusOf = (decoded: Decoded): string => pathOf(decoded.machine.value)
+
+/** True when the decision changed nothing and asked for nothing: the present state ignores the event. */
+export const isIgnored = (before: Decoded, decision: Decision): boolean =>
+  decision.commands.length === 0
+  && decision.next.machine.context === before.machine.context
+  && statusOf(decision.next) === statusOf(before)

@@ -1,0 +1,75 @@
+// Events: what the statechart hears, control data only.
+// Owns the typed machine events. Leaves texts and results to the ledger: an event names them, it does not carry them.
+// I1  An event holds a few hundred bytes at most, whatever the message it stands for.
+
+import type { CallRequest } from "./calls.ts"
+import type { Restriction } from "./pattern.ts"
+import type { Settings } from "./settings.ts"
+
+/** What the runtime measured just before the event. */
+export interface Signals {
+  /** Tokens of the history by the context window, 0 to 1 and more. */
+  readonly tokenRatio: number
+  /** Mail is waiting that this state does not hear. */
+  readonly mailWaiting: boolean
+}
+
+interface Mail {
+  readonly envelope: string
+  readonly signals: Signals
+  /** Present when the definition's settings have changed since the last tick. */
+  readonly settings?: Partial<Settings>
+}
+
+/** What a reply comes to. */
+export interface InferOutput {
+  readonly calls: ReadonlyArray<CallRequest>
+}
+
+/** Why a model call failed, and who acts next (protocol's Recovery, less what concerns the runtime alone). */
+export interface InferFailure {
+  readonly recovery: "retry" | "park" | "tell-owner" | "stop"
+  readonly reason: string
+  readonly retryAfterMillis?: number
+}
+
+export interface ToolOutput {
+  readonly ok: boolean
+  /** Its report will come as an envelope. */
+  readonly pending: boolean
+}
+
+export interface StepOutput {
+  readonly skipped: boolean
+  readonly signals: Signals
+}
+
+export type MachineEvent =
+  | ({ readonly type: "message" } & Mail)
+  | ({ readonly type: "timer"; readonly name: string } & Mail)
+  | ({ readonly type: "sleep"; readonly forMillis?: number } & Mail)
+  | { readonly type: "wake" }
+  | { readonly type: "report"; readonly call?: string; readonly tool?: string }
+  | { readonly type: "approval"; readonly approval?: string; readonly decision: "approved" | "denied" }
+  | { readonly type: "halt"; readonly reason: string }
+  | { readonly type: "resume" }
+  | { readonly type: "retire" }
+  | { readonly type: `xstate.done.actor.tool.${number}`; readonly output: ToolOutput }
+  | { readonly type: `xstate.error.actor.tool.${number}`; readonly error: unknown }
+
+export interface AssessOutput {
+  readonly restriction: Restriction
+}
+
+/** How a job's end reaches the statechart. */
+export const jobDone = (name: string, output: unknown): { readonly type: string } & Record<string, unknown> => ({
+  type: `xstate.done.actor.${name}`,
+  output,
+  actorId: name
+})
+
+export const jobFailed = (name: string, error: unknown): { readonly type: string } & Record<string, unknown> => ({
+  type: `xstate.error.actor.${name}`,
+  error,
+  actorId: name
+})

@@ -1,0 +1,31 @@
+export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./asleep.ts"
+export { type Call, callId, type CallPhase, type CallRequest, type Refusal } from "./calls.ts"
+export { type AssistantContext, patternNow, settingsNow } from "./context.ts"
+export {
+  birth,
+  contextOf,
+  decide,
+  type Decision,
+  type Decoded,
+  hears,
+  type Input,
+  isIgnored,
+  persist,
+  restore,
+  statusOf
+} from "./decide.ts"
+export * from "./errors.ts"
+export {
+  type AssessOutput,
+  type InferFailure,
+  type InferOutput,
+  jobDone,
+  jobFailed,
+  type MachineEvent,
+  type Signals,
+  type StepOutput,
+  type ToolOutput
+} from "./events.ts"
+export { assistantMachine } from "./machine.ts"
+export { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
+export { changedSettings, DEFAULT_SETTINGS, type Settings, settingsOf } from "./settings.ts"

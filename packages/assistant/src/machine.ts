@@ -1,0 +1,66 @@
+// Machine: the statechart of an assistant.
+// Owns which state follows which, and which commands that brings. Leaves running them to `runtime`, time to the store.
+// I1  It is only ever driven by the pure transition (decide.ts): nothing here runs, waits or throws away a result.
+// I2  Control is heard in every state but `retired`; mail only where the assistant rests (tag `mail`).
+// I3  Every job a state starts is stopped when the state is left, and its result fenced by its job id.
+// I4  A tick that was begun ends once. A halted tick goes on after `resume`, a retired one ends as failed.
+// I5  Compaction at the emergency ratio comes before everything else of a tick.
+//
+// The sleep phase that the source documents call "compacting" (journal to semantic memory) is `dreaming.consolidating`
+// here; the state `compacting` is the compaction of the context window.
+
+import { compacting, dreaming } from "./asleep.ts"
+import { awake } from "./awake.ts"
+import * as Now from "./context.ts"
+import { base, interruptCalls } from "./vocabulary.ts"
+
+export const assistantMachine = base.createMachine({
+  id: "assistant",
+  context: ({ input }) => Now.birthContext(input?.settings ?? {}),
+  initial: "awake",
+  on: {
+    halt: {
+      target: "#assistant.halted",
+      actions: [interruptCalls, { type: "remember", params: ({ event }) => ({ haltReason: event.reason }) }]
+    },
+    retire: [
+      {
+        guard: "inTick",
+        target: "#assistant.retired",
+        actions: [
+          interruptCalls,
+          { type: "endTick", params: { outcome: "failed", reason: "The assistant was retired." } },
+          { type: "forgetTick" }
+        ]
+      },
+      { target: "#assistant.retired" }
+    ]
+  },
+  states: {
+    awake,
+    dreaming,
+    compacting,
+    halted: {
+      tags: ["halted"],
+      on: {
+        halt: {},
+        resume: [
+          {
+            guard: ({ context }) => context.calls.length > 0,
+            target: "#assistant.awake.acting",
+            actions: { type: "remember", params: { errors: 0, haltReason: null } }
+          },
+          {
+            guard: "inTick",
+            target: "#assistant.awake.thinking",
+            actions: [
+              { type: "remember", params: ({ context }) => ({ errors: 0, haltReason: null, iteration: Math.max(1, context.iteration) }) }
+            ]
+          },
+          { target: "#assistant.awake.idle", actions: { type: "remember", params: { errors: 0, haltReason: null } } }
+        ]
+      }
+    },
+    retired: { type: "final", tags: ["retired"] }
+  }
+})

@@ -1,0 +1,81 @@
+// Settings: the numbers and switches an assistant's statechart works with.
+// Owns their defaults and limits. Leaves where they come from to the SDK's definition.
+// I1  A setting outside its range is brought into it, never refused at run time.
+
+/** The outermost layer of the execution pattern (F33), and the limits of waiting. Durations in milliseconds. */
+export interface Settings {
+  /** More than one tool call a tick, and more than one iteration (F33, F35). */
+  readonly multiAction: boolean
+  /** Model calls a tick may make, 1 to 10 (F33). */
+  readonly maxIterations: number
+  /** A dangerous tool waits for a person's approval. */
+  readonly confirmDangerous: boolean
+  /** A terminal tool ends the loop. */
+  readonly terminalEndsLoop: boolean
+  /** A job weighs the task before the first model call. */
+  readonly assessTask: boolean
+  /** Consecutive errors that halt the assistant. */
+  readonly maxErrors: number
+  /** How long an approval is waited for. */
+  readonly approvalMillis: number
+  /** How long the report of an ASYNC_REQUIRED call is waited for. */
+  readonly reportMillis: number
+  /** Shortest and longest pause after a failed model call. */
+  readonly parkMinMillis: number
+  readonly parkMaxMillis: number
+  /** How long a sleep lasts that names no end. */
+  readonly sleepMillis: number
+  /** Compaction happens at all (F47). */
+  readonly compactEnabled: boolean
+  /** Share of the context window at which a dreaming assistant compacts, 0 to 1 (F47). */
+  readonly compactSleepRatio: number
+  /** Share of the context window at which an awake assistant compacts before anything else, 0 to 1 (F47). */
+  readonly compactEmergencyRatio: number
+}
+
+const MINUTE_MILLIS = 60_000
+
+export const DEFAULT_SETTINGS: Settings = {
+  multiAction: true,
+  maxIterations: 5,
+  confirmDangerous: true,
+  terminalEndsLoop: true,
+  assessTask: false,
+  maxErrors: 5,
+  approvalMillis: 24 * 60 * MINUTE_MILLIS,
+  reportMillis: 60 * MINUTE_MILLIS,
+  parkMinMillis: 1_000,
+  parkMaxMillis: MINUTE_MILLIS,
+  sleepMillis: 4 * 60 * MINUTE_MILLIS,
+  compactEnabled: false,
+  compactSleepRatio: 0.7,
+  compactEmergencyRatio: 0.8
+}
+
+const within = (value: number, minimum: number, maximum: number): number =>
+  Number.isFinite(value) ? Math.min(maximum, Math.max(minimum, Math.round(value))) : minimum
+
+const ratio = (value: number): number => Number.isFinite(value) ? Math.min(1, Math.max(0, value)) : 1
+
+/** Fills in defaults and brings every number into its range. */
+export const settingsOf = (chosen: Partial<Settings>): Settings => {
+  const all = { ...DEFAULT_SETTINGS, ...chosen }
+  return {
+    ...all,
+    maxIterations: within(all.maxIterations, 1, 10),
+    maxErrors: within(all.maxErrors, 1, 100),
+    approvalMillis: within(all.approvalMillis, 1, Number.MAX_SAFE_INTEGER),
+    reportMillis: within(all.reportMillis, 1, Number.MAX_SAFE_INTEGER),
+    parkMinMillis: within(all.parkMinMillis, 1, Number.MAX_SAFE_INTEGER),
+    parkMaxMillis: within(all.parkMaxMillis, 1, Number.MAX_SAFE_INTEGER),
+    sleepMillis: within(all.sleepMillis, 1, Number.MAX_SAFE_INTEGER),
+    compactSleepRatio: ratio(all.compactSleepRatio),
+    compactEmergencyRatio: ratio(all.compactEmergencyRatio)
+  }
+}
+
+/** The settings that differ from the defaults: what a snapshot needs to hold. */
+export const changedSettings = (settings: Settings): Partial<Settings> =>
+  Object.fromEntries(
+    Object.entries(settings).filter(([key, value]) => DEFAULT_SETTINGS[key as keyof Settings] !== value)
+  )

@@ -1,0 +1,118 @@
+// Vocabulary: the actors, actions, guards and delays that the statechart is written in.
+// Owns their names and types. Leaves the states to machine.ts and the changes of context to context.ts.
+// I1  Actors are placeholders: a job runs in the runtime, never here.
+// I2  Named actions without a body are commands with serialisable params; everything else only changes the context.
+
+import type { Json, TickOutcome } from "@reverie/protocol"
+import { assign, fromPromise, setup } from "xstate"
+import { inPhase, type Refusal } from "./calls.ts"
+import * as Now from "./context.ts"
+import type { AssessOutput, InferFailure, InferOutput, MachineEvent, StepOutput, ToolOutput } from "./events.ts"
+import type { Settings } from "./settings.ts"
+
+/** What the machine tells screens, besides its state. */
+export interface Emitted {
+  readonly type: "approval-asked"
+  readonly approval: string
+  readonly tool: string
+  readonly call: string
+  readonly withinMillis: number
+}
+
+const job = <Output>() => fromPromise<Output, Json>(() => Promise.reject(new Error("jobs run outside the statechart")))
+
+/** The call whose job ended, from the type of the event that says so. */
+export const toolIndex = (event: { readonly type: string }): number =>
+  Number(event.type.slice(event.type.lastIndexOf(".") + 1))
+
+export const base = setup({
+  types: {
+    context: {} as Now.AssistantContext,
+    events: {} as MachineEvent,
+    input: {} as { readonly settings: Partial<Settings> },
+    emitted: {} as Emitted,
+    tags: {} as "mail" | "busy" | "halted" | "retired"
+  },
+  actors: {
+    infer: job<InferOutput>(),
+    tool: job<ToolOutput>(),
+    assess: job<AssessOutput>(),
+    dream: job<StepOutput>(),
+    compact: job<StepOutput>()
+  },
+  actions: {
+    // Named actions are commands: the runtime carries them out in the same commit.
+    endTick: (_, _params: { readonly outcome: TickOutcome; readonly reason?: string }) => {},
+    refuseCalls: (_, _params: { readonly refusals: ReadonlyArray<Refusal> }) => {},
+    answerReport: (_, _params: { readonly index: number }) => {},
+    noteIgnored: (_, _params: { readonly reason: string }) => {},
+    forgetTick: assign(() => Now.end()),
+    nextIteration: assign(({ context }) => Now.nextIteration(context)),
+    wantWake: assign({ wakeWanted: true }),
+    countError: assign(({ context }, failure: InferFailure) => Now.failed(context, failure)),
+    remember: assign((_, params: Partial<Now.AssistantContext>) => params)
+  },
+  guards: {
+    inTick: ({ context }) => context.envelope !== null,
+    hasCalls: ({ context }) => context.calls.length > 0,
+    overEmergency: ({ context }) => {
+      const { compactEnabled, compactEmergencyRatio } = Now.settingsNow(context)
+      return compactEnabled && context.signals.tokenRatio >= compactEmergencyRatio
+    },
+    weighsTask: ({ context }) => Now.settingsNow(context).assessTask,
+    wakes: ({ context }) => context.wakeWanted || context.signals.mailWaiting,
+    cameFromDreaming: ({ context }) => context.compactingFrom === "dreaming"
+  },
+  delays: {
+    park: ({ context }) => context.parkMillis,
+    approval: ({ context }) => Now.settingsNow(context).approvalMillis,
+    report: ({ context }) => Now.settingsNow(context).reportMillis,
+    sleep: ({ context }) => context.sleepMillis
+  }
+})
+
+/** Ends the tick in hand. */
+export const ending = (outcome: TickOutcome, reason?: string) => [
+  { type: "endTick" as const, params: reason === undefined ? { outcome } : { outcome, reason } },
+  { type: "forgetTick" as const }
+]
+
+export const beginTick = base.assign(({ context, event }) => "envelope" in event ? Now.begin(context, event) : {})
+
+export const refuseAll = (phase: "asking" | "waiting", reason: string) =>
+  base.enqueueActions(({ context, enqueue }) => {
+    const indexes = inPhase(context.calls, phase)
+    enqueue({ type: "refuseCalls", params: { refusals: indexes.map((index) => ({ index, reason })) } })
+    enqueue.assign(Now.moved(context, indexes, "done"))
+  })
+
+/** Open jobs of the calls end here; what they did or did not do is told to the model as interrupted. */
+export const interruptCalls = base.enqueueActions(({ context, enqueue }) => {
+  const open = [...inPhase(context.calls, "running"), ...inPhase(context.calls, "ready")]
+  if (open.length === 0) return
+  for (const index of inPhase(context.calls, "running")) enqueue.stopChild(`tool.${index}`)
+  const reason = "The assistant was halted while this call was open; whether it took effect is unknown."
+  enqueue({ type: "refuseCalls", params: { refusals: open.map((index) => ({ index, reason })) } })
+  enqueue.assign(Now.moved(context, open, "done"))
+})
+
+export const startReadyCalls = base.enqueueActions(({ context, enqueue }) => {
+  const ready = inPhase(context.calls, "ready")
+  for (const index of ready) enqueue.spawnChild("tool", { id: `tool.${index}`, input: { index } })
+  enqueue.assign(Now.moved(context, ready, "running"))
+})
+
+export const askApprovals = base.enqueueActions(({ context, enqueue }) => {
+  for (const index of inPhase(context.calls, "asking")) {
+    const call = context.calls[index]
+    if (call === undefined) continue
+    enqueue.emit({
+      type: "approval-asked",
+      approval: call.approval ?? "",
+      tool: call.tool,
+      call: `${context.tick}.${context.iteration}.${index}`,
+      withinMillis: Now.settingsNow(context).approvalMillis
+    })
+  }
+})
+
