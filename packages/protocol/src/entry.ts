@@ -70,7 +70,8 @@ export interface Entry {
   readonly status: string
   readonly messages: ReadonlyArray<Message>
   readonly step?: StepRecord
-  readonly settled?: Settlement
+  /** Envelopes whose way ended with this commit: the cause, the tick in hand, or both. */
+  readonly settled?: ReadonlyArray<Settlement>
   readonly tickEnd?: TickEnd
   /** What the machine emitted for screens. */
   readonly emitted?: ReadonlyArray<{ readonly type: string; readonly [key: string]: Json }>

@@ -115,7 +115,7 @@ const emittedNotice = (base: Base, event: { readonly type: string; readonly [key
         approval: String(event["approval"]),
         tool: String(event["tool"]),
         call: String(event["call"]),
-        expiresAt: Number(event["expiresAt"])
+        expiresAt: base.at + Number(event["withinMillis"])
       }
     : { ...base, type: "emitted", event }
 
@@ -138,8 +138,7 @@ export const noticesOf = (address: Address, seq: number, entry: Entry): Readonly
   for (const event of entry.emitted ?? []) notices.push(emittedNotice(base, event))
   notices.push({ ...base, type: "state-changed", status: entry.status })
   if (entry.tickEnd !== undefined) notices.push({ ...base, type: "tick-ended", ...entry.tickEnd })
-  if (entry.settled !== undefined) {
-    const { id, outcome, reason } = entry.settled
+  for (const { id, outcome, reason } of entry.settled ?? []) {
     notices.push({
       ...base,
       type: "envelope-settled",

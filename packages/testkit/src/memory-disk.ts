@@ -108,10 +108,11 @@ export const fileEntry = (disk: MemoryDisk, resident: Resident, entry: Entry): n
     disk.sendSeq++
     disk.sends.set(disk.sendSeq, { seq: disk.sendSeq, envelope: copy(envelope) })
   }
-  if (entry.settled?.outcome === "dead") {
-    disk.dead++
-    const { id, reason = "" } = entry.settled
-    disk.deadLetters.push({ address: resident.address, envelope: id, reason, at: entry.at })
-  } else if (entry.settled !== undefined) disk.settled++
+  for (const { id, outcome, reason = "" } of entry.settled ?? []) {
+    if (outcome === "dead") {
+      disk.dead++
+      disk.deadLetters.push({ address: resident.address, envelope: id, reason, at: entry.at })
+    } else disk.settled++
+  }
   return row.seq
 }
