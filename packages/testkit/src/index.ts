@@ -1,4 +1,5 @@
 export * from "./fixtures.ts"
 export * from "./law.ts"
+export * from "./laws/mailbox-laws.ts"
 export * from "./memory-disk.ts"
 export * from "./memory-store.ts"
