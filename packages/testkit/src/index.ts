@@ -1,5 +1,6 @@
 export * from "./fixtures.ts"
 export * from "./law.ts"
+export * from "./laws/ledger-laws.ts"
 export * from "./laws/mailbox-laws.ts"
 export * from "./memory-disk.ts"
 export * from "./memory-store.ts"

@@ -1,4 +1,7 @@
 import { prove } from "@reverie/testkit/prove"
-import { MemoryDisk, memoryStoreLayer, mailboxLaws } from "@reverie/testkit"
+import { ledgerLaws, MemoryDisk, memoryStoreLayer, mailboxLaws } from "@reverie/testkit"
 
-prove("memory store: mailbox laws", mailboxLaws, () => memoryStoreLayer(new MemoryDisk()))
+const fresh = () => memoryStoreLayer(new MemoryDisk())
+
+prove("memory store: mailbox laws", mailboxLaws, fresh)
+prove("memory store: ledger laws", ledgerLaws, fresh)

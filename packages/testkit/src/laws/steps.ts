@@ -68,17 +68,21 @@ export const commitOn = (claim: Claim, version: number, { entry, state }: Commit
     })
   )
 
+type Letter = Pick<AcceptedEnvelope, "id" | "lane" | "seq">
+
+/** The cause of beginning with one envelope, whose end comes with a later commit. */
+export const startingWith = ({ id, lane, seq }: Letter): Partial<Entry> => ({
+  cause: { kind: "envelope", lane, seq, id }
+})
+
 /** The cause and the settlement of handling one envelope at once. */
-export const handling = ({ id, lane, seq }: Pick<AcceptedEnvelope, "id" | "lane" | "seq">): Partial<Entry> => ({
+export const handling = ({ id, lane, seq }: Letter): Partial<Entry> => ({
   cause: { kind: "envelope", lane, seq, id },
   settled: [{ id, outcome: "handled" }]
 })
 
 /** The cause and the settlement of giving one envelope up. */
-export const burying = (
-  { id, lane, seq }: Pick<AcceptedEnvelope, "id" | "lane" | "seq">,
-  reason: string
-): Partial<Entry> => ({
+export const burying = ({ id, lane, seq }: Letter, reason: string): Partial<Entry> => ({
   cause: { kind: "burial", lane, seq, id },
   settled: [{ id, outcome: "dead", reason }]
 })
