@@ -1,0 +1,91 @@
+// Setup: what a fresh clone needs before TypeScript can run: the packages, and a Node that strips types.
+// Owns the install and the choice of Node. Leaves running anything to run.mjs. Plain JavaScript for Node >= 18.
+// I1  Nothing is written to stdout: a caller's --json stays one JSON object.
+// I2  When what is installed is what the lockfile says, nothing is installed and no process is started.
+
+import { spawn, spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+export const root = fileURLToPath(new URL("..", import.meta.url))
+const stamp = join(root, "node_modules/.reverie-lock")
+const oldestNode = 24
+
+/** A failure that a person can act on: one line, no stack. */
+export class SetupError extends Error {}
+
+const read = (path) => (existsSync(path) ? readFileSync(path, "utf8") : "")
+
+const wanted = () => {
+  const workspaces = JSON.stringify(JSON.parse(read(join(root, "package.json"))).workspaces)
+  return createHash("sha256")
+    .update(read(join(root, "package-lock.json")))
+    .update(workspaces)
+    .digest("hex")
+}
+
+/** True when somebody's own `npm ci` or `npm install` already brought exactly what the lockfile names. */
+const agreesWithLockfile = () => {
+  const installed = read(join(root, "node_modules/.package-lock.json"))
+  if (installed === "") return false
+  const present = JSON.parse(installed).packages ?? {}
+  const locked = JSON.parse(read(join(root, "package-lock.json"))).packages ?? {}
+  const external = Object.entries(locked).filter(([path]) => path.includes("node_modules/"))
+  return external.every(([path, entry]) => {
+    if (present[path] === undefined) return entry.optional === true
+    return present[path].version === entry.version && present[path].integrity === entry.integrity
+  })
+}
+
+/** Installs what the lockfile names, unless that is what is there. */
+export const ensureInstalled = async () => {
+  const hash = wanted()
+  if (read(stamp) === hash) return
+  if (!agreesWithLockfile()) await install()
+  writeFileSync(stamp, hash)
+}
+
+const install = async () => {
+  const began = Date.now()
+  const note = (text) => process.stderr.write(text)
+  note("reverie: installing packages, once (about half a minute) ...")
+  const npm = process.env.npm_execpath
+  const [command, first] = npm === undefined ? ["npm", []] : [process.execPath, [npm]]
+  const flags = ["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"]
+  const child = spawn(command, [...first, ...flags], { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
+  const dots = setInterval(() => note("."), 2_000)
+  let said = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk))
+  const code = await new Promise((done) => {
+    child.on("error", (error) => done(error.message))
+    child.on("close", done)
+  })
+  clearInterval(dots)
+  note("\n")
+  if (code === 0) return note(`reverie: installed in ${Math.round((Date.now() - began) / 1000)} s\n`)
+  const offline = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT|ENOTCACHED|network/.test(said)
+  if (offline) {
+    throw new SetupError(
+      "can not reach the package registry; connect once and run this again, later runs need no network"
+    )
+  }
+  throw new SetupError(`npm ci ended with ${code}:\n${said.trim().split("\n").slice(-20).join("\n")}`)
+}
+
+const isNewEnough = (version) => Number(/^v?(\d+)\./.exec(version)?.[1]) >= oldestNode
+
+/** The path of a Node >= 24: this one, the one installed beside the packages, or the one on the PATH. */
+export const node24 = () => {
+  if (isNewEnough(process.versions.node)) return process.execPath
+  const bundled = join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`)
+  for (const candidate of [bundled, "node"]) {
+    const answer = spawnSync(candidate, ["--version"], { encoding: "utf8" })
+    if (answer.status === 0 && isNewEnough(answer.stdout)) return candidate
+  }
+  throw new SetupError(
+    `needs Node ${oldestNode} or newer, and this is ${process.version}; none comes with npm for ` +
+      `${process.platform}-${process.arch}, install one from nodejs.org`
+  )
+}

@@ -1,0 +1,33 @@
+// The kinds of test, told apart by where a file stands and what it is called. Each is a step of `npm run check`.
+
+import { defineConfig } from "vitest/config"
+
+const files = (folder: string) => [
+  `packages/*/test/${folder}`,
+  `packages/adapters/*/test/${folder}`,
+  `apps/*/test/${folder}`,
+  `examples/*/test/${folder}`
+]
+const property = [...files("**/*.property.test.ts"), "test/property/**/*.test.ts"]
+const laws = [...files("**/*.laws.test.ts"), "test/laws/**/*.test.ts"]
+const journey = ["test/journey/**/*.test.ts"]
+const architecture = ["test/architecture/**/*.test.ts"]
+const others = [...files("**/*.test.ts"), "test/**/*.test.ts"]
+
+const project = (name: string, include: ReadonlyArray<string>, exclude: ReadonlyArray<string> = []) => ({
+  extends: true as const,
+  test: { name, include: [...include], exclude: ["**/node_modules/**", ...exclude] }
+})
+
+export default defineConfig({
+  test: {
+    allowOnly: false,
+    projects: [
+      project("unit", others, [...property, ...laws, ...journey, ...architecture]),
+      project("property", property),
+      project("laws", laws),
+      project("journey", journey),
+      project("architecture", architecture)
+    ]
+  }
+})
