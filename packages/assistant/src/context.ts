@@ -25,6 +25,8 @@ export interface AssistantContext {
   readonly tick: number
   /** The envelope of the tick in hand. */
   readonly envelope: string | null
+  /** Hops of that envelope. */
+  readonly hops: number
   readonly iteration: number
   readonly restriction: Restriction
   readonly calls: ReadonlyArray<Call>
@@ -47,6 +49,7 @@ export const birthContext = (settings: Partial<Settings>): AssistantContext => (
   settings,
   tick: 0,
   envelope: null,
+  hops: 0,
   iteration: 0,
   restriction: {},
   calls: [],
@@ -71,6 +74,7 @@ export const patternNow = (context: AssistantContext): ExecutionPattern =>
 export const begin = (context: AssistantContext, event: MailEvent): Change => ({
   tick: context.tick + 1,
   envelope: event.envelope,
+  hops: event.hops,
   iteration: 0,
   restriction: {},
   calls: [],

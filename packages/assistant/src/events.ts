@@ -16,6 +16,8 @@ export interface Signals {
 
 interface Mail {
   readonly envelope: string
+  /** How many assistants the envelope has passed through; what this tick sends goes one further. */
+  readonly hops: number
   readonly signals: Signals
   /** Present when the definition's settings have changed since the last tick. */
   readonly settings?: Partial<Settings>

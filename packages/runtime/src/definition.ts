@@ -1,0 +1,24 @@
+// Definition: what an assistant is made of, apart from what it has lived through.
+// Owns the shape. Leaves its making to the SDK, and its identity to the name stored with each assistant.
+// I1  A definition may change between two runs: an assistant takes up the new one with its next tick.
+
+import type { Settings } from "@reverie/assistant"
+import type { Toolkit } from "@reverie/tools"
+import * as Context from "effect/Context"
+
+export interface Definition {
+  readonly name: string
+  readonly systemPrompt: string
+  readonly persona?: string
+  /** The settings that differ from the defaults. */
+  readonly settings: Partial<Settings>
+  readonly toolkit: Toolkit
+  /** Size of the context window, in tokens. */
+  readonly maxContextTokens: number
+  /** Part of the window kept free for the reply, in tokens. */
+  readonly reservedResponseTokens: number
+}
+
+export class Definitions extends Context.Service<Definitions, {
+  readonly find: (name: string) => Definition | undefined
+}>()("@reverie/runtime/Definitions") {}

@@ -1,0 +1,10 @@
+import { Address } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
+
+/** The assistant was born from a definition that this process does not have. Its mail waits until it does. */
+export class DefinitionMissing extends Schema.TaggedError<DefinitionMissing>()("DefinitionMissing", {
+  address: Address,
+  definition: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}

@@ -1,0 +1,239 @@
+// Host: the loop around one claimed assistant.
+// Owns which event comes next, the fibers of its open jobs, its lease and its end. Leaves the walk of an event to tick.ts.
+// I1  One event at a time: control before results, results before timers, timers before replies, replies before mail.
+// I2  Jobs found open on a claim are taken up again before anything new is heard.
+// I3  A lost lease, or a fenced commit, drops everything in memory; nothing of it is written any more.
+// I4  An assistant at rest is let go after a while: the claim is released and nothing of it stays in memory.
+// I5  What crashes its worker again and again is given up after MAX_ATTEMPTS claims, with a reason.
+
+import { hears, statusOf } from "@reverie/assistant"
+import { Mailbox } from "@reverie/mailbox"
+import {
+  type AcceptedEnvelope,
+  type Address,
+  type Hold,
+  LANES,
+  type Lane,
+  type OpenJob,
+  type UnreadableEnvelope
+} from "@reverie/protocol"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
+import { Faults } from "./faults.ts"
+import { failedJob, type JobEnd, runJob } from "./jobs.ts"
+import { openSession, type Session } from "./session.ts"
+import { type Aftermath, bury, handleEnvelope, handleJobEnd, handleTimer } from "./tick.ts"
+
+/** Claims in a row without a commit after which the work at hand is given up. */
+export const MAX_ATTEMPTS = 10
+
+/** Most envelopes of a lane that are read at once. */
+const PENDING_LIMIT = 8
+
+export type Signal = { readonly type: "mail" } | { readonly type: "ended"; readonly end: JobEnd }
+
+export interface HostSettings {
+  readonly worker: string
+  readonly leaseMillis: number
+  /** How long an assistant at rest stays in memory. */
+  readonly lingerMillis: number
+  /** Called after a commit that wrote envelopes for others. */
+  readonly onSent: Effect.Effect<void>
+  /** Wraps each stretch of work, from waking to rest: bounds how many assistants work at once. */
+  readonly working: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+interface Host {
+  readonly session: Session
+  readonly signals: Queue.Queue<Signal>
+  readonly fibers: Map<string, Fiber.Fiber<void>>
+  readonly ended: Array<JobEnd>
+  readonly settings: HostSettings
+  /** What was read of the mailbox and not yet handled. */
+  readonly waiting: Record<Lane, Array<AcceptedEnvelope | UnreadableEnvelope>>
+  /** The mailbox may hold more than `waiting` does. */
+  unread: boolean
+}
+
+const startJob = Effect.fnUntraced(function*(host: Host, job: OpenJob, recovered: boolean) {
+  const fiber = yield* runJob(host.session, job, recovered).pipe(
+    Effect.exit,
+    Effect.flatMap((exit) => {
+      if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
+      const failure = { recovery: "retry", reason: `the job ${job.name} broke: ${Cause.squash(exit.cause)}` } as const
+      return Effect.map(Clock.currentTimeMillis, (now) => failedJob(host.session, job, failure, now))
+    }),
+    Effect.flatMap((end) => Queue.offer(host.signals, { type: "ended", end })),
+    Effect.asVoid,
+    Effect.forkScoped
+  )
+  host.fibers.set(job.id, fiber)
+})
+
+const follow = Effect.fnUntraced(function*(host: Host, { sent, started, stopped }: Aftermath) {
+  for (const id of stopped) {
+    const fiber = host.fibers.get(id)
+    host.fibers.delete(id)
+    if (fiber !== undefined) yield* Effect.forkDetach(Fiber.interrupt(fiber))
+  }
+  for (const job of started) yield* startJob(host, job, false)
+  if (sent) yield* host.settings.onSent
+})
+
+const noteSignal = (host: Host, signal: Signal): void => {
+  if (signal.type === "mail") host.unread = true
+  else host.ended.push(signal.end)
+}
+
+const read = Effect.fnUntraced(function*(host: Host) {
+  host.unread = false
+  const pending = yield* (yield* Mailbox).pending(host.session.address, LANES, PENDING_LIMIT)
+  for (const lane of LANES) host.waiting[lane] = pending.filter((envelope) => envelope.lane === lane)
+})
+
+/** The next envelope of a lane; a page that was full may have a next one. */
+const take = (host: Host, lane: Lane) => {
+  const waiting = host.waiting[lane]
+  const envelope = waiting.shift()
+  if (envelope !== undefined && waiting.length === 0) host.unread = true
+  return envelope
+}
+
+const dueTimer = (host: Host, now: number) => host.session.timers.find((timer) => timer.dueAt <= now)
+
+const isUnreadable = (envelope: AcceptedEnvelope | UnreadableEnvelope): envelope is UnreadableEnvelope =>
+  "unreadable" in envelope
+
+/** Handles the next event, if there is one. */
+const step = Effect.fnUntraced(function*(host: Host) {
+  const { session } = host
+  for (const signal of yield* Queue.clear(host.signals)) noteSignal(host, signal)
+  if (host.unread) yield* read(host)
+  const lanes = hears(session.decoded)
+  const order = lanes.includes("control") ? take(host, "control") : undefined
+  if (order !== undefined) return yield* takeEnvelope(host, order)
+  const end = host.ended.shift()
+  if (end !== undefined) {
+    host.fibers.delete(end.job.id)
+    yield* follow(host, yield* handleJobEnd(session, end, host.waiting.mail.length > 0))
+    return true
+  }
+  const timer = dueTimer(host, yield* Clock.currentTimeMillis)
+  if (timer !== undefined) {
+    yield* follow(host, yield* handleTimer(session, timer))
+    return true
+  }
+  const envelope = (lanes.includes("reply") ? take(host, "reply") : undefined)
+    ?? (lanes.includes("mail") ? take(host, "mail") : undefined)
+  return envelope === undefined ? false : yield* takeEnvelope(host, envelope)
+})
+
+const takeEnvelope = Effect.fnUntraced(function*(host: Host, envelope: AcceptedEnvelope | UnreadableEnvelope) {
+  yield* follow(
+    host,
+    isUnreadable(envelope)
+      ? yield* bury(host.session, envelope, envelope.unreadable)
+      : yield* handleEnvelope(host.session, envelope)
+  )
+  return true
+})
+
+/** The work that crashed its worker too often is given up. */
+const giveUp = Effect.fnUntraced(function*(host: Host, attempts: number) {
+  const { session } = host
+  const reason = `given up after ${attempts} attempts that ended without a result`
+  const [job] = session.jobs
+  if (job !== undefined) {
+    const end = failedJob(session, job, { recovery: "tell-owner", reason }, yield* Clock.currentTimeMillis)
+    return yield* follow(host, yield* handleJobEnd(session, end, false))
+  }
+  yield* read(host)
+  for (const lane of hears(session.decoded)) {
+    const envelope = take(host, lane)
+    if (envelope !== undefined) return yield* follow(host, yield* bury(session, envelope, reason))
+  }
+})
+
+/** Retired: whatever still waits is buried, for nobody will ever hear it. */
+const buryAll = Effect.fnUntraced(function*(host: Host) {
+  const mailbox = yield* Mailbox
+  while (true) {
+    const waiting = yield* mailbox.pending(host.session.address, LANES, PENDING_LIMIT)
+    if (waiting.length === 0) return
+    for (const envelope of waiting) yield* bury(host.session, envelope, "the assistant has retired")
+  }
+})
+
+const millisToTimer = (host: Host, now: number): number =>
+  host.session.timers.reduce((soonest, timer) => Math.min(soonest, timer.dueAt - now), Number.POSITIVE_INFINITY)
+
+/** Waits for the next signal, at most until a timer is due or the time at rest is over. True: go on. */
+const rest = Effect.fnUntraced(function*(host: Host) {
+  const now = yield* Clock.currentTimeMillis
+  const idle = host.fibers.size === 0
+  const waitMillis = Math.min(millisToTimer(host, now), idle ? host.settings.lingerMillis : Number.POSITIVE_INFINITY)
+  const taken = Number.isFinite(waitMillis)
+    ? yield* Queue.take(host.signals).pipe(Effect.timeoutOption(Math.max(0, waitMillis)))
+    : Option.some(yield* Queue.take(host.signals))
+  if (Option.isSome(taken)) {
+    noteSignal(host, taken.value)
+    return true
+  }
+  return millisToTimer(host, yield* Clock.currentTimeMillis) <= 0 || !idle
+})
+
+/** From waking to rest. */
+const workToRest = Effect.fnUntraced(function*(host: Host) {
+  while (true) {
+    while (yield* step(host)) continue
+    if (host.fibers.size === 0) return
+    noteSignal(host, yield* Queue.take(host.signals))
+  }
+})
+
+const keepLease = Effect.fnUntraced(function*(session: Session, leaseMillis: number) {
+  const mailbox = yield* Mailbox
+  while (true) {
+    yield* Effect.sleep(leaseMillis / 3)
+    session.claim = yield* mailbox.renew(session.claim, leaseMillis)
+  }
+})
+
+const live = Effect.fnUntraced(function*(host: Host, hold: Hold) {
+  if (hold.attempts > MAX_ATTEMPTS) yield* giveUp(host, hold.attempts)
+  for (const job of host.session.jobs) if (!host.fibers.has(job.id)) yield* startJob(host, job, true)
+  do yield* host.settings.working(workToRest(host))
+  while (yield* rest(host))
+  if (statusOf(host.session.decoded) === "retired") yield* buryAll(host)
+})
+
+/** Claims the assistant and lives with it until it has rested long enough, or the claim is lost. */
+export const runHost = Effect.fnUntraced(function*(
+  address: Address,
+  signals: Queue.Queue<Signal>,
+  settings: HostSettings
+) {
+  const mailbox = yield* Mailbox
+  const { leaseMillis, worker } = settings
+  const hold = yield* mailbox.claim({ address, worker, leaseMillis }).pipe(Effect.withSpan("mailbox.claim"))
+  yield* (yield* Faults).at("after-claim", address)
+  const session = yield* openSession(hold)
+  const host: Host = {
+    session,
+    signals,
+    fibers: new Map(),
+    ended: [],
+    settings,
+    waiting: { control: [], reply: [], mail: [] },
+    unread: true
+  }
+  yield* Effect.raceFirst(live(host, hold), keepLease(session, leaseMillis)).pipe(
+    // A claim that was lost releases nothing; one that could not be released ends with its lease.
+    Effect.ensuring(Effect.ignore(Effect.suspend(() => mailbox.release(session.claim))))
+  )
+}, Effect.scoped)

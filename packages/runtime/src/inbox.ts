@@ -1,0 +1,108 @@
+// Inbox: from an accepted envelope to a machine event and what is written with it.
+// Owns that translation. Leaves the decision to `assistant`.
+// I1  The machine event carries control data; the text goes into the history, once.
+
+import { contextOf, type MachineEvent } from "@reverie/assistant"
+import type { AcceptedEnvelope, Json, UnreadableEnvelope } from "@reverie/protocol"
+import { type Session, signalsOf } from "./session.ts"
+import type { Material, UncountedMessage } from "./turn.ts"
+
+interface Heard {
+  readonly event: MachineEvent
+  readonly material: Material
+}
+
+/** `settings` go along only when the definition has changed since the machine last heard of them. */
+const settingsIfChanged = (session: Session) => {
+  const { settings } = session.definition
+  return JSON.stringify(settings) === JSON.stringify(contextOf(session.decoded).settings) ? {} : { settings }
+}
+
+const messagesOf = (envelope: AcceptedEnvelope, now: number): ReadonlyArray<UncountedMessage> => {
+  const { event, from } = envelope
+  switch (event.type) {
+    case "message":
+      return [{ role: "user", content: event.text, name: from, at: now }]
+    case "timer":
+      return [{ role: "user", content: `[timer ${event.name}] ${event.note ?? "It is time."}`, name: "clock", at: now }]
+    default:
+      return []
+  }
+}
+
+const machineEventOf = (session: Session, envelope: AcceptedEnvelope): MachineEvent => {
+  const { event } = envelope
+  const mail = () => ({
+    envelope: envelope.id,
+    hops: envelope.hops,
+    signals: signalsOf(session, false),
+    ...settingsIfChanged(session)
+  })
+  switch (event.type) {
+    case "message":
+      return { type: "message", ...mail() }
+    case "timer":
+      return { type: "timer", name: event.name, ...mail() }
+    case "sleep":
+      return { type: "sleep", ...mail(), ...(event.forMillis === undefined ? {} : { forMillis: event.forMillis }) }
+    case "report":
+      return {
+        type: "report",
+        ...(event.call === undefined ? {} : { call: event.call }),
+        ...(event.tool === undefined ? {} : { tool: event.tool })
+      }
+    case "approval":
+      return {
+        type: "approval",
+        decision: event.decision,
+        ...(event.approval === undefined ? {} : { approval: event.approval })
+      }
+    case "halt":
+      return { type: "halt", reason: event.reason ?? "halted by order" }
+    case "wake":
+    case "resume":
+    case "retire":
+      return { type: event.type }
+  }
+}
+
+/** Text of a report as the model is shown it. */
+const reportOf = (envelope: AcceptedEnvelope): string | undefined => {
+  if (envelope.event.type !== "report") return undefined
+  return envelope.event.outcome === "failed" ? `Failed: ${envelope.event.content}` : envelope.event.content
+}
+
+export const heard = (session: Session, envelope: AcceptedEnvelope, now: number): Heard => {
+  const { id, lane, seq } = envelope
+  const event = machineEventOf(session, envelope)
+  const report = reportOf(envelope)
+  return {
+    event,
+    material: {
+      cause: { kind: "envelope", lane, seq, id },
+      event: event as unknown as Json,
+      messages: messagesOf(envelope, now),
+      ...(report === undefined ? {} : { report }),
+      // Mail settles when its tick ends; everything else with this commit.
+      ...(lane === "mail" ? {} : { settled: { id, outcome: "handled" as const } })
+    }
+  }
+}
+
+/** What is written when an envelope is buried: its place is passed, its reason kept, the machine not moved. */
+export const burialOf = (envelope: AcceptedEnvelope | UnreadableEnvelope, reason: string): Material => {
+  const { id, lane, seq } = envelope
+  return {
+    cause: { kind: "burial", lane, seq, id },
+    event: null,
+    messages: [],
+    settled: { id, outcome: "dead", reason }
+  }
+}
+
+/** An envelope the present state ignores on purpose: its place is passed, and that is said. */
+export const ignored = (material: Material, envelope: AcceptedEnvelope, status: string): Material => ({
+  ...material,
+  messages: [],
+  settled: { id: envelope.id, outcome: "ignored", reason: `${envelope.event.type} means nothing in ${status}` }
+})

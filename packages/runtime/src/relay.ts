@@ -1,0 +1,68 @@
+// Relay: carries what assistants sent from the ledger to the mailboxes it is for.
+// Owns delivery. Leaves acceptance to the mailbox, which recognises what was delivered before.
+// I1  A send is settled only after its envelope was accepted, or after its sender was told that it can not be.
+// I2  An envelope that has passed through more than MAX_HOPS assistants is not delivered: two of them can not talk for ever.
+
+import { Ledger, type OpenSend } from "@reverie/ledger"
+import { Mailbox, WakeQueue } from "@reverie/mailbox"
+import { type Address, AssistantId, ENVELOPE_VERSION, type Envelope, EnvelopeId } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { Faults } from "./faults.ts"
+
+export const MAX_HOPS = 8
+
+const BATCH = 64
+
+const decodeAssistant = Schema.decodeUnknownOption(AssistantId)
+
+/** Tells the sender, when it is an assistant, why its message did not arrive. */
+const returned = (envelope: Envelope, why: string): Envelope | undefined => {
+  if (!envelope.from.startsWith("assistant:") || envelope.id.startsWith("returned:")) return undefined
+  const sender = decodeAssistant(envelope.from.slice("assistant:".length))
+  if (Option.isNone(sender)) return undefined
+  return {
+    v: ENVELOPE_VERSION,
+    id: EnvelopeId.make(`returned:${envelope.id}`.slice(0, 256)),
+    to: { tenant: envelope.to.tenant, assistant: sender.value },
+    from: "relay",
+    event: { type: "message", text: `Your message to ${envelope.to.assistant} was not delivered: ${why}.` },
+    hops: envelope.hops
+  }
+}
+
+const accept = Effect.fnUntraced(function*(envelope: Envelope) {
+  const mailbox = yield* Mailbox
+  const queue = yield* WakeQueue
+  yield* mailbox.accept(envelope).pipe(Effect.withSpan("mailbox.accept"))
+  yield* queue.wake(envelope.to)
+})
+
+const deliver = Effect.fnUntraced(function*(send: OpenSend) {
+  const { envelope } = send
+  const giveBack = (why: string) => {
+    const answer = returned(envelope, why)
+    // A sender that has gone too can not be told; that is the end of the matter.
+    return answer === undefined ? Effect.void : accept(answer).pipe(Effect.catchTag("UnknownAssistant", () => Effect.void))
+  }
+  if (envelope.hops > MAX_HOPS) return yield* giveBack(`it had passed through ${envelope.hops} assistants`)
+  yield* accept(envelope).pipe(
+    Effect.catchTag("UnknownAssistant", ({ address }) => giveBack(`there is no assistant ${address.assistant}`))
+  )
+})
+
+/** Delivers every open send once. */
+export const relayAll = Effect.fnUntraced(function*() {
+  const ledger = yield* Ledger
+  const faults = yield* Faults
+  while (true) {
+    const sends = yield* ledger.openSends(BATCH)
+    if (sends.length === 0) return
+    const at: Address = sends[0]!.envelope.to
+    yield* faults.at("before-deliver", at)
+    for (const send of sends) yield* deliver(send)
+    yield* faults.at("after-deliver", at)
+    yield* ledger.settleSends(sends.map((send) => send.seq))
+  }
+}, Effect.withSpan("ledger.relay"))

@@ -1,0 +1,87 @@
+// Session: what a worker holds in memory of an assistant it has claimed.
+// Owns the decoded state, the window of history and the files of open work. Leaves every change of it to tick.ts.
+// I1  It equals the durable state after each commit; when it may not, it is thrown away and built anew from the store.
+
+import { contextOf, type Decoded, restore, type Signals, type SnapshotUnfit } from "@reverie/assistant"
+import { append, countMessage, openWindow, type Window } from "@reverie/context"
+import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
+import { Tokens } from "@reverie/model"
+import type { Address, Claim, Cursors, Hold, Message, OpenJob, OpenTimer } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import { type Definition, Definitions } from "./definition.ts"
+import { DefinitionMissing } from "./errors.ts"
+import type { Turn, UncountedMessage } from "./turn.ts"
+
+export interface Session {
+  readonly address: Address
+  readonly definition: Definition
+  readonly count: (message: UncountedMessage) => number
+  claim: Claim
+  version: number
+  cursors: Cursors
+  decoded: Decoded
+  jobs: ReadonlyArray<OpenJob>
+  timers: ReadonlyArray<OpenTimer>
+  window: Window
+}
+
+/** Builds the session of a hold that was just granted. */
+export const openSession = Effect.fnUntraced(function*(hold: Hold): Effect.fn.Return<
+  Session,
+  LedgerUnavailable | UnreadableRecord | SnapshotUnfit | DefinitionMissing,
+  Ledger | Tokens | Definitions
+> {
+  const { address } = hold.claim
+  const definition = (yield* Definitions).find(hold.state.definition)
+  if (definition === undefined) return yield* new DefinitionMissing({ address, definition: hold.state.definition })
+  const decoded = yield* Effect.fromResult(restore(hold.state.snapshot))
+  const limit = historyLimit(definition)
+  const count = yield* (yield* Tokens).ready
+  return {
+    address,
+    definition,
+    count: (message) => countMessage(message, count),
+    claim: hold.claim,
+    version: hold.version,
+    cursors: hold.cursors,
+    decoded,
+    jobs: hold.state.jobs,
+    timers: hold.state.timers,
+    window: openWindow(yield* (yield* Ledger).recent(address, limit), limit)
+  }
+})
+
+const historyLimit = (definition: Definition): number =>
+  Math.max(1, definition.maxContextTokens - definition.reservedResponseTokens)
+
+/** Takes over what a commit has made durable. */
+export const advance = (session: Session, turn: Turn, decoded: Decoded): void => {
+  session.version = turn.entry.no
+  session.decoded = decoded
+  session.jobs = turn.state.jobs
+  session.timers = turn.state.timers
+  if (turn.entry.messages.length > 0) session.window = append(session.window, turn.entry.messages)
+  const { cause } = turn.entry
+  if (cause.kind === "envelope" || cause.kind === "burial") {
+    session.cursors = { ...session.cursors, [cause.lane]: cause.seq }
+  }
+}
+
+/** What the statechart is told of the surroundings with an event. */
+export const signalsOf = (session: Session, mailWaiting: boolean): Signals => ({
+  tokenRatio: Math.round((session.window.tokens / session.definition.maxContextTokens) * 1_000) / 1_000,
+  mailWaiting
+})
+
+/** The message that holds the call, and the call itself. */
+export const callInWindow = (session: Session, index: number) => {
+  const { iteration, tick } = contextOf(session.decoded)
+  const id = `${tick}.${iteration}.${index}`
+  for (const message of session.window.messages.toReversed()) {
+    const call = message.calls?.find((each) => each.id === id)
+    if (call !== undefined) return call
+  }
+  return undefined
+}
+
+export type { Message }

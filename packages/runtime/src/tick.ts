@@ -1,0 +1,136 @@
+// Tick: the walk of one machine event, from decision to what it started.
+// Owns the order decide, commit, take over, tell. Leaves the loop around it to host.ts, the work itself to jobs.ts.
+// I1  One machine event, one commit; nothing is told, started or stopped before the commit is durable.
+// I2  A result whose job is not open is late: it is dropped and counted, never decided upon.
+// I3  An event that the statechart can not take ends in the dead letters with the reason, and blocks nothing.
+
+import { contextOf, decide, type Decision, type Input, isIgnored, statusOf } from "@reverie/assistant"
+import { Ledger } from "@reverie/ledger"
+import type { AcceptedEnvelope, OpenJob, OpenTimer, UnreadableEnvelope } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import { Faults } from "./faults.ts"
+import { burialOf, heard, ignored } from "./inbox.ts"
+import { type JobEnd, materialOf } from "./jobs.ts"
+import { NoticeHub } from "./notice-hub.ts"
+import { advance, type Session, signalsOf } from "./session.ts"
+import { type Material, type Turn, turnOf } from "./turn.ts"
+
+/** Results that came after their job had been stopped or replaced. */
+export const lateResults = Metric.counter("reverie_late_results_total", { incremental: true })
+
+/** Jobs that a commit started, and the ids of those it ended. */
+export interface Aftermath {
+  readonly started: ReadonlyArray<OpenJob>
+  readonly stopped: ReadonlyArray<string>
+  readonly sent: boolean
+}
+
+const NOTHING_FOLLOWS: Aftermath = { started: [], stopped: [], sent: false }
+
+/** The last messages a reply may be found in: those of one tick. */
+const TAIL_MESSAGES = 64
+
+const commit = Effect.fnUntraced(function*(session: Session, decision: Decision, material: Material, now: number) {
+  const ledger = yield* Ledger
+  const faults = yield* Faults
+  const hub = yield* NoticeHub
+  const turn: Turn = turnOf({
+    before: session.decoded,
+    decision,
+    version: session.version,
+    epoch: session.claim.epoch,
+    now,
+    definition: session.definition.name,
+    jobs: session.jobs,
+    timers: session.timers,
+    count: session.count,
+    tail: session.window.messages.slice(-TAIL_MESSAGES)
+  }, material)
+  yield* faults.at("before-commit", session.address)
+  const seq = yield* ledger.commit(session.claim, { entry: turn.entry, state: turn.state }).pipe(
+    Effect.withSpan("ledger.commit")
+  )
+  yield* faults.at("after-commit", session.address)
+  advance(session, turn, decision.next)
+  hub.tellEntry(session.address, seq, turn.entry)
+  return { started: turn.started, stopped: turn.stopped, sent: turn.entry.sends !== undefined }
+})
+
+/** Decides, or says why the statechart could not. */
+const decided = (session: Session, event: Input) =>
+  Effect.sync(() => {
+    try {
+      return { decision: decide(session.decoded, event) }
+    } catch (cause) {
+      return { problem: `the statechart broke on ${event.type}: ${cause instanceof Error ? cause.message : String(cause)}` }
+    }
+  }).pipe(Effect.withSpan("assistant.decide"))
+
+const unmoved = (session: Session): Decision => ({ next: session.decoded, commands: [] })
+
+/** Passes an envelope over for good. */
+export const bury = Effect.fnUntraced(function*(
+  session: Session,
+  envelope: AcceptedEnvelope | UnreadableEnvelope,
+  reason: string
+) {
+  const now = yield* Clock.currentTimeMillis
+  return yield* commit(session, unmoved(session), burialOf(envelope, reason), now)
+})
+
+export const handleEnvelope = Effect.fnUntraced(function*(session: Session, envelope: AcceptedEnvelope) {
+  const now = yield* Clock.currentTimeMillis
+  const { event, material } = heard(session, envelope, now)
+  const outcome = yield* decided(session, event)
+  if ("problem" in outcome) return yield* bury(session, envelope, outcome.problem)
+  const { decision } = outcome
+  return isIgnored(session.decoded, decision)
+    ? yield* commit(session, decision, ignored(material, envelope, statusOf(session.decoded)), now)
+    : yield* commit(session, decision, material, now)
+})
+
+/** The statechart could not take a result or a timer: it halts, and says why, rather than hang. */
+const haltInstead = Effect.fnUntraced(function*(session: Session, material: Material, problem: string, now: number) {
+  const event = { type: "halt", reason: problem } as const
+  return yield* commit(session, decide(session.decoded, event), { ...material, event }, now)
+})
+
+/** A step's result carries what the runtime measures at the moment it is handled. */
+const withSignals = (session: Session, end: JobEnd, mailWaiting: boolean): JobEnd => {
+  if (end.job.src !== "dream" && end.job.src !== "compact") return end
+  const { output } = end.event as { readonly output?: object }
+  return output === undefined
+    ? end
+    : { ...end, event: { ...end.event, output: { ...output, signals: signalsOf(session, mailWaiting) } } as Input }
+}
+
+export const handleJobEnd = Effect.fnUntraced(function*(session: Session, end: JobEnd, mailWaiting: boolean) {
+  if (!session.jobs.some((job) => job.id === end.job.id)) {
+    yield* Metric.update(lateResults, 1)
+    return NOTHING_FOLLOWS
+  }
+  const now = yield* Clock.currentTimeMillis
+  const current = withSignals(session, end, mailWaiting)
+  const material = materialOf(current)
+  const outcome = yield* decided(session, current.event)
+  return "problem" in outcome
+    ? yield* haltInstead(session, material, outcome.problem, now)
+    : yield* commit(session, outcome.decision, material, now)
+})
+
+export const handleTimer = Effect.fnUntraced(function*(session: Session, timer: OpenTimer) {
+  const now = yield* Clock.currentTimeMillis
+  const event = timer.event as unknown as Input
+  const material: Material = { cause: { kind: "timer", name: timer.name }, event: timer.event, messages: [] }
+  // The timer goes with its own firing, even when the state it belonged to has already been left.
+  session.timers = session.timers.filter((each) => each !== timer)
+  const outcome = yield* decided(session, event)
+  return "problem" in outcome
+    ? yield* haltInstead(session, material, outcome.problem, now)
+    : yield* commit(session, outcome.decision, material, now)
+})
+
+/** True while a tick is in hand. */
+export const isInTick = (session: Session): boolean => contextOf(session.decoded).envelope !== null

@@ -1,0 +1,199 @@
+// Turn: one machine event made into one commit.
+// Owns the pure way from a decision to the entry and state that are written. Leaves deciding to `assistant`, writing to `ledger`.
+// I1  Everything a decision asked for is in the commit: nothing runs that was not first written down.
+// I2  A tool call gets exactly one tool message: its result, its report, its refusal or its interruption.
+// I3  A job id is `<commit number>/<name>`; a result whose job id is not open is late and is not decided upon.
+
+import { callId, contextOf, type Decision, type Decoded, hears, persist, statusOf } from "@reverie/assistant"
+import type {
+  AssistantState,
+  Cause,
+  Command,
+  Entry,
+  Envelope,
+  Json,
+  Lane,
+  Message,
+  OpenJob,
+  OpenTimer,
+  Settlement,
+  StepRecord,
+  TickEnd,
+  TickOutcome
+} from "@reverie/protocol"
+import { ENTRY_VERSION, EnvelopeId, STATE_VERSION } from "@reverie/protocol"
+
+/** What comes with a machine event: the text and facts that the event itself does not carry. */
+export interface Material {
+  readonly cause: Cause
+  readonly event: Json
+  /** Messages without their token count. */
+  readonly messages: ReadonlyArray<UncountedMessage>
+  readonly step?: StepRecord
+  readonly sends?: ReadonlyArray<Envelope>
+  /** The text of a report, for the call it answers. */
+  readonly report?: string
+  /** How the envelope of the cause ends, when it starts no tick. */
+  readonly settled?: Settlement
+}
+
+export type UncountedMessage = Omit<Message, "tokens">
+
+export interface Ground {
+  readonly before: Decoded
+  readonly decision: Decision
+  readonly version: number
+  readonly epoch: number
+  readonly now: number
+  readonly definition: string
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
+  readonly count: (message: UncountedMessage) => number
+  /** The newest messages, for the reply of a tick that ends. */
+  readonly tail: ReadonlyArray<Message>
+}
+
+export interface Turn {
+  readonly entry: Entry
+  readonly state: AssistantState
+  readonly started: ReadonlyArray<OpenJob>
+  readonly stopped: ReadonlyArray<string>
+}
+
+type Params = { readonly [key: string]: Json }
+
+const jobsAfter = (jobs: ReadonlyArray<OpenJob>, commands: ReadonlyArray<Command>, no: number) =>
+  commands.reduce<ReadonlyArray<OpenJob>>((open, command) => {
+    switch (command._tag) {
+      case "StartJob":
+        return [
+          ...open.filter((job) => job.name !== command.name),
+          { id: `${no}/${command.name}`, name: command.name, src: command.src, input: command.input }
+        ]
+      case "StopJob":
+        return open.filter((job) => job.name !== command.name)
+      default:
+        return open
+    }
+  }, jobs)
+
+const timersAfter = (timers: ReadonlyArray<OpenTimer>, commands: ReadonlyArray<Command>, now: number) =>
+  commands.reduce<ReadonlyArray<OpenTimer>>((open, command) => {
+    switch (command._tag) {
+      case "SetTimer":
+        return [
+          ...open.filter((timer) => timer.name !== command.name),
+          { name: command.name, dueAt: now + command.delayMillis, event: command.event }
+        ]
+      case "CancelTimer":
+        return open.filter((timer) => timer.name !== command.name)
+      default:
+        return open
+    }
+  }, timers)
+
+const actionsOf = (commands: ReadonlyArray<Command>, type: string): ReadonlyArray<Params> =>
+  commands.flatMap((command) => command._tag === "Action" && command.type === type ? [command.params as Params] : [])
+
+/** Tool messages for the calls that the decision itself answers: refused, denied, expired, halted, reported. */
+const answersOf = (ground: Ground, material: Material): ReadonlyArray<UncountedMessage> => {
+  const { calls, iteration, tick } = contextOf(ground.decision.next)
+  const known = calls.length > 0 ? calls : contextOf(ground.before).calls
+  const answer = (index: number, content: string): UncountedMessage => ({
+    role: "tool",
+    content,
+    call: callId(tick, iteration, index),
+    at: ground.now,
+    ...(known[index] === undefined ? {} : { name: known[index].tool })
+  })
+  const refused = actionsOf(ground.decision.commands, "refuseCalls").flatMap((params) =>
+    (params["refusals"] as unknown as ReadonlyArray<{ readonly index: number; readonly reason: string }>).map(
+      ({ index, reason }) => answer(index, `Refused: ${reason}`)
+    )
+  )
+  const reported = actionsOf(ground.decision.commands, "answerReport").map((params) =>
+    answer(Number(params["index"]), material.report ?? "")
+  )
+  return [...refused, ...reported]
+}
+
+/** What the assistant said in the tick that ends here. */
+const replyOf = (outcome: TickOutcome, messages: ReadonlyArray<Message>): string => {
+  if (outcome === "failed" || outcome === "slept") return ""
+  const role = outcome === "terminal" ? "tool" : "assistant"
+  for (const message of messages.toReversed()) {
+    if (message.role === "user") return ""
+    if (message.role === role && message.content !== "") return message.content
+  }
+  return ""
+}
+
+const tickEndOf = (ground: Ground, messages: ReadonlyArray<Message>) => {
+  const [ended] = actionsOf(ground.decision.commands, "endTick")
+  if (ended === undefined) return undefined
+  const outcome = ended["outcome"] as TickOutcome
+  const { iteration } = contextOf(ground.decision.next)
+  return {
+    outcome,
+    iterations: iteration,
+    reply: replyOf(outcome, [...ground.tail, ...messages]),
+    ...(typeof ended["reason"] === "string" ? { reason: ended["reason"] } : {})
+  }
+}
+
+/** The end of the tick's envelope; one that failed is buried with its reason. */
+const settlementOf = (tickEnd: TickEnd | undefined, reason: string | undefined): ReadonlyArray<Settlement> => {
+  if (tickEnd === undefined) return []
+  const { envelope: id, outcome } = tickEnd
+  return [outcome === "failed" ? { id, outcome: "dead", reason: reason ?? "failed" } : { id, outcome: "handled" }]
+}
+
+/** Everything one commit writes. */
+export const turnOf = (ground: Ground, material: Material): Turn => {
+  const { before, decision, now } = ground
+  const no = ground.version + 1
+  const next = contextOf(decision.next)
+  const messages = [...material.messages, ...answersOf(ground, material)].map((message): Message => ({
+    ...message,
+    tokens: ground.count(message)
+  }))
+  const envelope = contextOf(before).envelope ?? (material.cause.kind === "envelope" ? material.cause.id : undefined)
+  const end = tickEndOf(ground, messages)
+  const tickEnd: TickEnd | undefined = end === undefined || envelope === undefined
+    ? undefined
+    : { envelope: EnvelopeId.make(envelope), outcome: end.outcome, iterations: end.iterations, reply: end.reply }
+  const settled = [...settlementOf(tickEnd, end?.reason), ...material.settled === undefined ? [] : [material.settled]]
+  const emitted = decision.commands.flatMap((command) => command._tag === "Emit" ? [command.event] : [])
+  const jobs = jobsAfter(ground.jobs, decision.commands, no)
+  const status = statusOf(decision.next)
+  return {
+    entry: {
+      v: ENTRY_VERSION,
+      no,
+      at: now,
+      epoch: ground.epoch,
+      tick: next.tick,
+      iteration: next.iteration,
+      cause: material.cause,
+      event: material.event,
+      status,
+      messages,
+      ...(material.step === undefined ? {} : { step: material.step }),
+      ...(settled.length === 0 ? {} : { settled }),
+      ...(tickEnd === undefined ? {} : { tickEnd }),
+      ...(emitted.length === 0 ? {} : { emitted }),
+      ...(material.sends === undefined || material.sends.length === 0 ? {} : { sends: material.sends })
+    },
+    state: {
+      v: STATE_VERSION,
+      snapshot: persist(decision.next),
+      jobs,
+      timers: timersAfter(ground.timers, decision.commands, now),
+      hears: hears(decision.next) as ReadonlyArray<Lane>,
+      status,
+      definition: ground.definition
+    },
+    started: jobs.filter((job) => !ground.jobs.includes(job)),
+    stopped: ground.jobs.filter((job) => !jobs.includes(job)).map((job) => job.id)
+  }
+}
