@@ -62,7 +62,11 @@ export const dreaming = base.createStateConfig({
     },
     resting: {
       tags: ["mail"],
-      always: { guard: ({ context }) => context.wakeWanted, target: WAKE, actions: { type: "remember", params: { wakeWanted: false } } },
+      always: {
+        guard: ({ context }) => context.wakeWanted,
+        target: WAKE,
+        actions: { type: "remember", params: { wakeWanted: false } }
+      },
       on: {
         message: { target: "#assistant.awake.assessing", actions: beginTick },
         timer: { target: "#assistant.awake.assessing", actions: beginTick },

@@ -95,12 +95,16 @@ const inferring = base.createStateConfig({
         ]
       },
       {
-        guard: ({ context, event }) => (event.error as InferFailure).recovery === "tell-owner" && Now.isLastError(context),
+        guard: ({ context, event }) =>
+          (event.error as InferFailure).recovery === "tell-owner" && Now.isLastError(context),
         target: "#assistant.halted",
         actions: [
           { type: "countError", params: ({ event }) => event.error as InferFailure },
           { type: "remember", params: ({ event }) => ({ haltReason: (event.error as InferFailure).reason }) },
-          { type: "endTick", params: ({ event }) => ({ outcome: "failed", reason: (event.error as InferFailure).reason }) },
+          {
+            type: "endTick",
+            params: ({ event }) => ({ outcome: "failed", reason: (event.error as InferFailure).reason })
+          },
           { type: "forgetTick" }
         ]
       },
@@ -109,7 +113,10 @@ const inferring = base.createStateConfig({
         target: "#assistant.awake.idle",
         actions: [
           { type: "countError", params: ({ event }) => event.error as InferFailure },
-          { type: "endTick", params: ({ event }) => ({ outcome: "failed", reason: (event.error as InferFailure).reason }) },
+          {
+            type: "endTick",
+            params: ({ event }) => ({ outcome: "failed", reason: (event.error as InferFailure).reason })
+          },
           { type: "forgetTick" }
         ]
       },
@@ -176,7 +183,8 @@ const awaitingApproval = base.createStateConfig({
     report,
     approval: [
       {
-        guard: ({ context, event }) => event.decision === "approved" && Now.callOfApproval(context, event) !== undefined,
+        guard: ({ context, event }) =>
+          event.decision === "approved" && Now.callOfApproval(context, event) !== undefined,
         target: "acting",
         actions: base.assign(({ context, event }) =>
           Now.moved(context, [Now.callOfApproval(context, event) ?? -1], "ready")

@@ -67,11 +67,11 @@ export const movedTo = (
   calls: ReadonlyArray<Call>,
   indexes: ReadonlyArray<number>,
   phase: CallPhase
-): ReadonlyArray<Call> => calls.map((call, index) => indexes.includes(index) ? { ...call, phase } : call)
+): ReadonlyArray<Call> => calls.map((call, index) => (indexes.includes(index) ? { ...call, phase } : call))
 
 /** Indexes of the calls in a phase. */
 export const inPhase = (calls: ReadonlyArray<Call>, phase: CallPhase): ReadonlyArray<number> =>
-  calls.flatMap((call, index) => call.phase === phase ? [index] : [])
+  calls.flatMap((call, index) => (call.phase === phase ? [index] : []))
 
 export const isInPhase = (calls: ReadonlyArray<Call>, phase: CallPhase): boolean =>
   calls.some((call) => call.phase === phase)

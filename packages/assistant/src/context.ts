@@ -94,10 +94,8 @@ export const admitted = (context: AssistantContext, requests: ReadonlyArray<Call
 }
 
 /** The refusals that `admitted` brings about, computed before it is applied. */
-export const refusalsOf = (
-  context: AssistantContext,
-  requests: ReadonlyArray<CallRequest>
-): ReadonlyArray<Refusal> => admit(requests, patternNow(context), context.dangerousUsed).refusals
+export const refusalsOf = (context: AssistantContext, requests: ReadonlyArray<CallRequest>): ReadonlyArray<Refusal> =>
+  admit(requests, patternNow(context), context.dangerousUsed).refusals
 
 export const moved = (context: AssistantContext, indexes: ReadonlyArray<number>, phase: CallPhase): Change => ({
   calls: movedTo(context.calls, indexes, phase)
@@ -126,14 +124,14 @@ export const callOfReport = (context: AssistantContext, event: MachineEvent): nu
 /** The call that a decision is about, or undefined. */
 export const callOfApproval = (context: AssistantContext, event: MachineEvent): number | undefined =>
   event.type === "approval"
-    ? inPhase(context.calls, "asking").find((index) =>
-      event.approval === undefined || context.calls[index]?.approval === event.approval
-    )
+    ? inPhase(context.calls, "asking").find(
+        (index) => event.approval === undefined || context.calls[index]?.approval === event.approval
+      )
     : undefined
 
 export const isSettled = (context: AssistantContext): boolean =>
   !isInPhase(context.calls, "ready") && !isInPhase(context.calls, "running")
 
 export const endedTerminally = (context: AssistantContext): boolean =>
-  settingsNow(context).terminalEndsLoop
-  && context.calls.some((call) => call.category === "terminal" && call.phase === "done")
+  settingsNow(context).terminalEndsLoop &&
+  context.calls.some((call) => call.category === "terminal" && call.phase === "done")

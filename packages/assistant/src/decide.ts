@@ -46,11 +46,11 @@ const toCommand = (action: Executed): Command | undefined => {
       return params["delay"] === undefined
         ? undefined
         : {
-          _tag: "SetTimer",
-          name: String(params["id"]),
-          delayMillis: Number(params["delay"]),
-          event: json(params["event"])
-        }
+            _tag: "SetTimer",
+            name: String(params["id"]),
+            delayMillis: Number(params["delay"]),
+            event: json(params["event"])
+          }
     case "xstate.cancel":
       return { _tag: "CancelTimer", name: String(params["sendId"]) }
     case "xstate.emit":
@@ -135,6 +135,6 @@ export const statusOf = (decoded: Decoded): string => pathOf(decoded.machine.val
 
 /** True when the decision changed nothing and asked for nothing: the present state ignores the event. */
 export const isIgnored = (before: Decoded, decision: Decision): boolean =>
-  decision.commands.length === 0
-  && decision.next.machine.context === before.machine.context
-  && statusOf(decision.next) === statusOf(before)
+  decision.commands.length === 0 &&
+  decision.next.machine.context === before.machine.context &&
+  statusOf(decision.next) === statusOf(before)

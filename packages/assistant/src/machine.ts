@@ -54,7 +54,10 @@ export const assistantMachine = base.createMachine({
             guard: "inTick",
             target: "#assistant.awake.thinking",
             actions: [
-              { type: "remember", params: ({ context }) => ({ errors: 0, haltReason: null, iteration: Math.max(1, context.iteration) }) }
+              {
+                type: "remember",
+                params: ({ context }) => ({ errors: 0, haltReason: null, iteration: Math.max(1, context.iteration) })
+              }
             ]
           },
           { target: "#assistant.awake.idle", actions: { type: "remember", params: { errors: 0, haltReason: null } } }

@@ -27,21 +27,21 @@ export interface Restriction {
 export const patternOf = (settings: Settings): ExecutionPattern =>
   settings.multiAction
     ? {
-      mode: "react_loop",
-      maxIterations: settings.maxIterations,
-      categories: toolCategories,
-      terminalEndsLoop: settings.terminalEndsLoop,
-      confirmDangerous: settings.confirmDangerous,
-      multiTool: true
-    }
+        mode: "react_loop",
+        maxIterations: settings.maxIterations,
+        categories: toolCategories,
+        terminalEndsLoop: settings.terminalEndsLoop,
+        confirmDangerous: settings.confirmDangerous,
+        multiTool: true
+      }
     : singleAction({
-      mode: "single_action",
-      maxIterations: 1,
-      categories: toolCategories,
-      terminalEndsLoop: settings.terminalEndsLoop,
-      confirmDangerous: settings.confirmDangerous,
-      multiTool: false
-    })
+        mode: "single_action",
+        maxIterations: 1,
+        categories: toolCategories,
+        terminalEndsLoop: settings.terminalEndsLoop,
+        confirmDangerous: settings.confirmDangerous,
+        multiTool: false
+      })
 
 const singleAction = (pattern: ExecutionPattern): ExecutionPattern => ({
   ...pattern,

@@ -55,7 +55,7 @@ export const DEFAULT_SETTINGS: Settings = {
 const within = (value: number, minimum: number, maximum: number): number =>
   Number.isFinite(value) ? Math.min(maximum, Math.max(minimum, Math.round(value))) : minimum
 
-const ratio = (value: number): number => Number.isFinite(value) ? Math.min(1, Math.max(0, value)) : 1
+const ratio = (value: number): number => (Number.isFinite(value) ? Math.min(1, Math.max(0, value)) : 1)
 
 /** Fills in defaults and brings every number into its range. */
 export const settingsOf = (chosen: Partial<Settings>): Settings => {

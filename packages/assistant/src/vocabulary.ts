@@ -77,7 +77,7 @@ export const ending = (outcome: TickOutcome, reason?: string) => [
   { type: "forgetTick" as const }
 ]
 
-export const beginTick = base.assign(({ context, event }) => "envelope" in event ? Now.begin(context, event) : {})
+export const beginTick = base.assign(({ context, event }) => ("envelope" in event ? Now.begin(context, event) : {}))
 
 export const refuseAll = (phase: "asking" | "waiting", reason: string) =>
   base.enqueueActions(({ context, enqueue }) => {
@@ -115,4 +115,3 @@ export const askApprovals = base.enqueueActions(({ context, enqueue }) => {
     })
   }
 })
-
