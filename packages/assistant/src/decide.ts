@@ -106,6 +106,8 @@ export const restore = (persisted: Json): Result.Result<Decoded, SnapshotUnfit> 
 
 /** One event decided. */
 export const decide = (before: Decoded, event: Input): Decision => {
+  // The machine itself would still take transitions of its root after the end.
+  if (before.machine.status !== "active") return { next: before, commands: [] }
   const sink: Array<Executed> = []
   const machine = assistantMachine.transition(before.machine, event as MachineEvent, scopeInto(sink) as never)
   return { next: { machine: machine as MachineSnapshot }, commands: commandsOf(sink) }
