@@ -155,11 +155,22 @@ const acting = base.createStateConfig({
       ],
       on: {
         "xstate.done.actor.tool.*": {
+          guard: ({ context, event }) => Now.isRunning(context, toolIndex(event)),
           actions: base.enqueueActions(({ context, event, enqueue }) => {
             if (!("output" in event)) return
             const index = toolIndex(event)
             enqueue.stopChild(`tool.${index}`)
             enqueue.assign(Now.moved(context, [index], event.output.pending ? "waiting" : "done"))
+          })
+        },
+        "xstate.error.actor.tool.*": {
+          guard: ({ context, event }) => Now.isRunning(context, toolIndex(event)),
+          actions: base.enqueueActions(({ context, event, enqueue }) => {
+            const index = toolIndex(event)
+            const reason = "The call broke; whether it took effect is unknown."
+            enqueue.stopChild(`tool.${index}`)
+            enqueue({ type: "refuseCalls", params: { refusals: [{ index, reason }] } })
+            enqueue.assign(Now.moved(context, [index], "done"))
           })
         }
       }

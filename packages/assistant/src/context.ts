@@ -129,6 +129,9 @@ export const callOfApproval = (context: AssistantContext, event: MachineEvent): 
       )
     : undefined
 
+export const isRunning = (context: AssistantContext, index: number): boolean =>
+  context.calls[index]?.phase === "running"
+
 export const isSettled = (context: AssistantContext): boolean =>
   !isInPhase(context.calls, "ready") && !isInPhase(context.calls, "running")
 

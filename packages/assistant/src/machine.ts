@@ -19,6 +19,8 @@ export const assistantMachine = base.createMachine({
   context: ({ input }) => Now.birthContext(input?.settings ?? {}),
   initial: "awake",
   on: {
+    // A failure that no state hears is late. Unheard, XState would end the whole assistant with it.
+    "xstate.error.actor.*": {},
     halt: {
       target: "#assistant.halted",
       actions: [interruptCalls, { type: "remember", params: ({ event }) => ({ haltReason: event.reason }) }]

@@ -20,3 +20,23 @@ describe("retired", () => {
     }
   })
 })
+
+describe("failures that nobody waits for", () => {
+  it("machine I3: a late failure of a job that is no longer open changes nothing", () => {
+    const ada = new Rig()
+    for (const job of ["infer", "assess", "dream", "compact", "tool.0"]) {
+      ada.hear(jobFailed(job, failure("stop")))
+      assert.isTrue(ada.ignored, job)
+      assert.strictEqual(ada.status, "awake.idle")
+    }
+    ada.hear(message("m1"))
+    assert.strictEqual(ada.status, "awake.thinking.inferring")
+  })
+
+  it("machine I4: a tool job that breaks ends its call, and the model is told", () => {
+    const ada = new Rig().hear(message("m1")).ends("infer", asking("safe_chain"))
+    ada.fails("tool.0", { message: "the worker broke" })
+    assert.strictEqual(ada.status, "awake.thinking.inferring")
+    assert.deepStrictEqual(ada.refusals(), ["0: The call broke; whether it took effect is unknown."])
+  })
+})
