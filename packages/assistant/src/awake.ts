@@ -91,7 +91,7 @@ const inferring = base.createStateConfig({
         target: "#assistant.halted",
         actions: [
           { type: "countError", params: ({ event }) => event.error as InferFailure },
-          { type: "remember", params: ({ event }) => ({ haltReason: (event.error as InferFailure).reason }) }
+          { type: "remember", params: ({ event }) => Now.halted((event.error as InferFailure).reason) }
         ]
       },
       {
@@ -100,7 +100,7 @@ const inferring = base.createStateConfig({
         target: "#assistant.halted",
         actions: [
           { type: "countError", params: ({ event }) => event.error as InferFailure },
-          { type: "remember", params: ({ event }) => ({ haltReason: (event.error as InferFailure).reason }) },
+          { type: "remember", params: ({ event }) => Now.halted((event.error as InferFailure).reason) },
           {
             type: "endTick",
             params: ({ event }) => ({ outcome: "failed", reason: (event.error as InferFailure).reason })

@@ -108,6 +108,13 @@ export const failed = (context: AssistantContext, failure: InferFailure): Change
   return { errors: context.errors + 1, parkMillis: Math.max(failure.retryAfterMillis ?? 0, doubled) }
 }
 
+/** Longest reason a snapshot keeps, in UTF-16 units; the whole of it stands in the ledger. */
+const MAX_REASON_CHARS = 200
+
+export const halted = (reason: string): Change => ({
+  haltReason: reason.length <= MAX_REASON_CHARS ? reason : `${reason.slice(0, MAX_REASON_CHARS - 1)}…`
+})
+
 /** True when one more error halts the assistant. */
 export const isLastError = (context: AssistantContext): boolean => context.errors + 1 >= settingsNow(context).maxErrors
 

@@ -23,7 +23,7 @@ export const assistantMachine = base.createMachine({
     "xstate.error.actor.*": {},
     halt: {
       target: "#assistant.halted",
-      actions: [interruptCalls, { type: "remember", params: ({ event }) => ({ haltReason: event.reason }) }]
+      actions: [interruptCalls, { type: "remember", params: ({ event }) => Now.halted(event.reason) }]
     },
     retire: [
       {

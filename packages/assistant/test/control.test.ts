@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { jobDone, jobFailed } from "../src/index.ts"
-import { ANSWER, asking, failure, message, Rig } from "./rig.ts"
+import { ANSWER, asking, failure, message, Rig, stored } from "./rig.ts"
 
 describe("retired", () => {
   it("machine I2: a retired assistant is brought back by nothing", () => {
@@ -38,5 +38,17 @@ describe("failures that nobody waits for", () => {
     ada.fails("tool.0", { message: "the worker broke" })
     assert.strictEqual(ada.status, "awake.thinking.inferring")
     assert.deepStrictEqual(ada.refusals(), ["0: The call broke; whether it took effect is unknown."])
+  })
+})
+
+describe("halted", () => {
+  it("context I1: a reason is kept short, whoever wrote it", () => {
+    const long = "\u0001".repeat(20_000)
+    const ordered = new Rig().hear({ type: "halt", reason: long })
+    assert.strictEqual(ordered.context.haltReason, `${long.slice(0, 199)}…`)
+    const stopped = new Rig().hear(message("m1")).fails("infer", failure("stop", { reason: long }))
+    assert.strictEqual(stopped.status, "halted")
+    assert.isBelow(JSON.stringify(stored(stopped.decoded)).length, 8_192)
+    assert.strictEqual(new Rig().hear({ type: "halt", reason: "fire drill" }).context.haltReason, "fire drill")
   })
 })
