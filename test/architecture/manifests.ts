@@ -1,0 +1,34 @@
+// Manifests: what a room imports, its package.json declares.
+// Owns the comparison of imports and dependencies. Leaves the direction of imports to direction.
+// M1  Every package that src imports stands in `dependencies`, workspace or not; vitest is the repository's own.
+// M2  Every room that a manifest declares exists.
+
+import { isBuiltin } from "node:module"
+import { packageOf } from "./direction.ts"
+import type { Fault, House, Module } from "./house.ts"
+import { importsOf, lineOf } from "./syntax.ts"
+
+/** Declared once at the root: the test runner is the same for all rooms. */
+const fromRoot = new Set(["vitest", "@effect/vitest", "fast-check"])
+
+export const undeclaredImports = (house: House, modules: ReadonlyArray<Module>): ReadonlyArray<Fault> =>
+  modules.flatMap((module) => {
+    const room = house.rooms.find(({ folder }) => folder === module.room)
+    return importsOf(module).flatMap(({ node, to }) => {
+      if (to === undefined || to.startsWith(".") || isBuiltin(to) || fromRoot.has(packageOf(to))) return []
+      const name = packageOf(to)
+      if (room?.name === name || room?.dependencies.includes(name) === true) return []
+      return [
+        { where: lineOf(module, node), what: `${name} is not in the dependencies of ${module.room}/package.json` }
+      ]
+    })
+  })
+
+export const unknownRooms = (house: House): ReadonlyArray<Fault> => {
+  const names = new Set(house.rooms.map(({ name }) => name))
+  return house.rooms.flatMap(({ dependencies, folder }) =>
+    dependencies
+      .filter((name) => name.startsWith("@reverie/") && !names.has(name))
+      .map((name) => ({ where: `${folder}/package.json`, what: `declares ${name}, which is no room` }))
+  )
+}
