@@ -7,7 +7,7 @@
 import { inPhase, isInPhase } from "./calls.ts"
 import * as Now from "./context.ts"
 import type { InferFailure, MachineEvent } from "./events.ts"
-import { askApprovals, base, beginTick, ending, refuseAll, startReadyCalls, toolIndex } from "./vocabulary.ts"
+import { askApprovals, base, beginTick, ending, endCalls, startReadyCalls, toolIndex } from "./vocabulary.ts"
 
 const idle = base.createStateConfig({
   tags: ["mail"],
@@ -213,7 +213,7 @@ const awaitingApproval = base.createStateConfig({
     ]
   },
   after: {
-    approval: { target: "acting", actions: refuseAll("asking", "Nobody approved this call in time.") }
+    approval: { target: "acting", actions: endCalls("Nobody approved this call in time.", "asking") }
   }
 })
 
@@ -223,7 +223,7 @@ const awaitingReports = base.createStateConfig({
     report
   },
   after: {
-    report: { target: "acting", actions: refuseAll("waiting", "Its report did not come in time.") }
+    report: { target: "acting", actions: endCalls("Its report did not come in time.", "waiting") }
   }
 })
 

@@ -69,9 +69,9 @@ export const movedTo = (
   phase: CallPhase
 ): ReadonlyArray<Call> => calls.map((call, index) => (indexes.includes(index) ? { ...call, phase } : call))
 
-/** Indexes of the calls in a phase. */
-export const inPhase = (calls: ReadonlyArray<Call>, phase: CallPhase): ReadonlyArray<number> =>
-  calls.flatMap((call, index) => (call.phase === phase ? [index] : []))
+/** Indexes of the calls in one of the phases. */
+export const inPhase = (calls: ReadonlyArray<Call>, ...phases: ReadonlyArray<CallPhase>): ReadonlyArray<number> =>
+  calls.flatMap((call, index) => (phases.includes(call.phase) ? [index] : []))
 
 export const isInPhase = (calls: ReadonlyArray<Call>, phase: CallPhase): boolean =>
   calls.some((call) => call.phase === phase)

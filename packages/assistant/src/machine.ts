@@ -12,7 +12,11 @@
 import { compacting, dreaming } from "./asleep.ts"
 import { awake } from "./awake.ts"
 import * as Now from "./context.ts"
-import { base, interruptCalls } from "./vocabulary.ts"
+import { base, endCalls } from "./vocabulary.ts"
+
+/** Why a call that was open has no result. Calls that wait for a person or a report go on waiting through a halt. */
+const cutOff = (verb: "halted" | "retired") =>
+  `The assistant was ${verb} while this call was open; whether it took effect is unknown.`
 
 export const assistantMachine = base.createMachine({
   id: "assistant",
@@ -23,14 +27,18 @@ export const assistantMachine = base.createMachine({
     "xstate.error.actor.*": {},
     halt: {
       target: "#assistant.halted",
-      actions: [interruptCalls, { type: "remember", params: ({ event }) => Now.halted(event.reason) }]
+      actions: [
+        endCalls(cutOff("halted"), "running", "ready"),
+        { type: "remember", params: ({ event }) => Now.halted(event.reason) }
+      ]
     },
     retire: [
       {
         guard: "inTick",
         target: "#assistant.retired",
         actions: [
-          interruptCalls,
+          endCalls(cutOff("retired"), "running", "ready", "waiting"),
+          endCalls("The assistant was retired before this call was approved.", "asking"),
           { type: "endTick", params: { outcome: "failed", reason: "The assistant was retired." } },
           { type: "forgetTick" }
         ]

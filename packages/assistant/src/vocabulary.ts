@@ -5,7 +5,7 @@
 
 import type { Json, TickOutcome } from "@reverie/protocol"
 import { assign, fromPromise, setup } from "xstate"
-import { inPhase, type Refusal } from "./calls.ts"
+import { type CallPhase, inPhase, type Refusal } from "./calls.ts"
 import * as Now from "./context.ts"
 import type { AssessOutput, InferFailure, InferOutput, MachineEvent, StepOutput, ToolOutput } from "./events.ts"
 import type { Settings } from "./settings.ts"
@@ -79,22 +79,17 @@ export const ending = (outcome: TickOutcome, reason?: string) => [
 
 export const beginTick = base.assign(({ context, event }) => ("envelope" in event ? Now.begin(context, event) : {}))
 
-export const refuseAll = (phase: "asking" | "waiting", reason: string) =>
+/** Ends the calls that are in one of the phases, with a reason the model is told; their jobs stop. */
+export const endCalls = (reason: string, ...phases: ReadonlyArray<CallPhase>) =>
   base.enqueueActions(({ context, enqueue }) => {
-    const indexes = inPhase(context.calls, phase)
+    const indexes = inPhase(context.calls, ...phases)
+    if (indexes.length === 0) return
+    for (const index of inPhase(context.calls, "running")) {
+      if (indexes.includes(index)) enqueue.stopChild(`tool.${index}`)
+    }
     enqueue({ type: "refuseCalls", params: { refusals: indexes.map((index) => ({ index, reason })) } })
     enqueue.assign(Now.moved(context, indexes, "done"))
   })
-
-/** Open jobs of the calls end here; what they did or did not do is told to the model as interrupted. */
-export const interruptCalls = base.enqueueActions(({ context, enqueue }) => {
-  const open = [...inPhase(context.calls, "running"), ...inPhase(context.calls, "ready")]
-  if (open.length === 0) return
-  for (const index of inPhase(context.calls, "running")) enqueue.stopChild(`tool.${index}`)
-  const reason = "The assistant was halted while this call was open; whether it took effect is unknown."
-  enqueue({ type: "refuseCalls", params: { refusals: open.map((index) => ({ index, reason })) } })
-  enqueue.assign(Now.moved(context, open, "done"))
-})
 
 export const startReadyCalls = base.enqueueActions(({ context, enqueue }) => {
   const ready = inPhase(context.calls, "ready")

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { jobDone, jobFailed } from "../src/index.ts"
-import { ANSWER, asking, failure, message, Rig, stored } from "./rig.ts"
+import { ANSWER, asking, DONE, failure, message, PENDING, Rig, stored } from "./rig.ts"
 
 describe("retired", () => {
   it("machine I2: a retired assistant is brought back by nothing", () => {
@@ -50,5 +50,25 @@ describe("halted", () => {
     assert.strictEqual(stopped.status, "halted")
     assert.isBelow(JSON.stringify(stored(stopped.decoded)).length, 8_192)
     assert.strictEqual(new Rig().hear({ type: "halt", reason: "fire drill" }).context.haltReason, "fire drill")
+  })
+})
+
+describe("retired with a tick in hand", () => {
+  it("machine I4: the tick ends once as failed, and every open call is answered", () => {
+    const ada = new Rig()
+      .hear(message("m1"))
+      .ends("infer", asking("safe_chain", "async_required", "dangerous", "safe_chain"))
+      .ends("tool.0", DONE)
+      .ends("tool.1", PENDING)
+      .hear({ type: "retire" })
+    assert.strictEqual(ada.status, "retired")
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "failed", reason: "The assistant was retired." }])
+    assert.deepStrictEqual(ada.refusals(), [
+      "1: The assistant was retired while this call was open; whether it took effect is unknown.",
+      "3: The assistant was retired while this call was open; whether it took effect is unknown.",
+      "2: The assistant was retired before this call was approved."
+    ])
+    assert.strictEqual(ada.context.envelope, null)
+    assert.deepStrictEqual([ada.jobs.size, ada.timers.size], [0, 0])
   })
 })
