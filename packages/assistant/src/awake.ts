@@ -160,7 +160,7 @@ const acting = base.createStateConfig({
             if (!("output" in event)) return
             const index = toolIndex(event)
             enqueue.stopChild(`tool.${index}`)
-            enqueue.assign(Now.moved(context, [index], event.output.pending ? "waiting" : "done"))
+            enqueue.assign(Now.moved(context, [index], Now.phaseAfter(event.output)))
           })
         },
         "xstate.error.actor.tool.*": {
@@ -170,7 +170,7 @@ const acting = base.createStateConfig({
             const reason = "The call broke; whether it took effect is unknown."
             enqueue.stopChild(`tool.${index}`)
             enqueue({ type: "refuseCalls", params: { refusals: [{ index, reason }] } })
-            enqueue.assign(Now.moved(context, [index], "done"))
+            enqueue.assign(Now.moved(context, [index], "refused"))
           })
         }
       }
@@ -207,7 +207,7 @@ const awaitingApproval = base.createStateConfig({
         actions: base.enqueueActions(({ context, event, enqueue }) => {
           const index = Now.callOfApproval(context, event) ?? -1
           enqueue({ type: "refuseCalls", params: { refusals: [{ index, reason: "A person denied this call." }] } })
-          enqueue.assign(Now.moved(context, [index], "done"))
+          enqueue.assign(Now.moved(context, [index], "refused"))
         })
       }
     ]

@@ -3,16 +3,17 @@
 // I1  At most one dangerous call runs in a tick; the others are refused with a reason.
 // I2  A call outside the pattern's categories never runs.
 // I3  A dangerous call runs without approval only when the pattern asks for none.
-// I4  A call that has ended (done, refused) never runs again.
+// I4  A call that has ended (done, failed, refused) never runs again.
 
 import type { ToolCategory } from "@reverie/protocol"
 import type { ExecutionPattern } from "./pattern.ts"
 
 /**
  * ready: may be started. running: its job is open. asking: waits for approval. waiting: its report is outstanding.
- * done, refused: it has its result.
+ * done: it worked. failed: its result says that it did not. refused: it never ran, or nobody knows how far.
  */
-export type CallPhase = "ready" | "running" | "asking" | "waiting" | "done" | "refused"
+export type CallPhase = (typeof callPhases)[number]
+export const callPhases = ["ready", "running", "asking", "waiting", "done", "failed", "refused"] as const
 
 /** What the model asked for, as control data. */
 export interface CallRequest {

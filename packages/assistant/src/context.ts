@@ -14,7 +14,7 @@ import {
   movedTo,
   type Refusal
 } from "./calls.ts"
-import type { InferFailure, MachineEvent, Signals } from "./events.ts"
+import type { InferFailure, MachineEvent, Signals, ToolOutput } from "./events.ts"
 import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
 import { type Settings, settingsOf } from "./settings.ts"
 
@@ -96,6 +96,8 @@ export const admitted = (context: AssistantContext, requests: ReadonlyArray<Call
 /** The refusals that `admitted` brings about, computed before it is applied. */
 export const refusalsOf = (context: AssistantContext, requests: ReadonlyArray<CallRequest>): ReadonlyArray<Refusal> =>
   admit(requests, patternNow(context), context.dangerousUsed).refusals
+
+export const phaseAfter = ({ ok, pending }: ToolOutput): CallPhase => (pending ? "waiting" : ok ? "done" : "failed")
 
 export const moved = (context: AssistantContext, indexes: ReadonlyArray<number>, phase: CallPhase): Change => ({
   calls: movedTo(context.calls, indexes, phase)

@@ -88,7 +88,7 @@ export const endCalls = (reason: string, ...phases: ReadonlyArray<CallPhase>) =>
       if (indexes.includes(index)) enqueue.stopChild(`tool.${index}`)
     }
     enqueue({ type: "refuseCalls", params: { refusals: indexes.map((index) => ({ index, reason })) } })
-    enqueue.assign(Now.moved(context, indexes, "done"))
+    enqueue.assign(Now.moved(context, indexes, "refused"))
   })
 
 export const startReadyCalls = base.enqueueActions(({ context, enqueue }) => {
