@@ -106,6 +106,7 @@ export const compacting = base.createStateConfig({
     returning: {
       always: [
         { guard: "cameFromDreaming", target: "#assistant.dreaming.resting" },
+        { guard: "weighsTask", target: "#assistant.awake.assessing.weighing" },
         { target: "#assistant.awake.thinking", actions: "nextIteration" }
       ]
     }

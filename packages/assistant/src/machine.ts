@@ -18,6 +18,8 @@ import { base, endCalls } from "./vocabulary.ts"
 const cutOff = (verb: "halted" | "retired") =>
   `The assistant was ${verb} while this call was open; whether it took effect is unknown.`
 
+const clearErrors = { type: "remember", params: { errors: 0, haltReason: null } } as const
+
 export const assistantMachine = base.createMachine({
   id: "assistant",
   context: ({ input }) => Now.birthContext(input?.settings ?? {}),
@@ -55,22 +57,10 @@ export const assistantMachine = base.createMachine({
       on: {
         halt: {},
         resume: [
-          {
-            guard: ({ context }) => context.calls.length > 0,
-            target: "#assistant.awake.acting",
-            actions: { type: "remember", params: { errors: 0, haltReason: null } }
-          },
-          {
-            guard: "inTick",
-            target: "#assistant.awake.thinking",
-            actions: [
-              {
-                type: "remember",
-                params: ({ context }) => ({ errors: 0, haltReason: null, iteration: Math.max(1, context.iteration) })
-              }
-            ]
-          },
-          { target: "#assistant.awake.idle", actions: { type: "remember", params: { errors: 0, haltReason: null } } }
+          { guard: "hasCalls", target: "#assistant.awake.acting", actions: clearErrors },
+          { guard: "inIteration", target: "#assistant.awake.thinking", actions: clearErrors },
+          { guard: "inTick", target: "#assistant.awake.assessing", actions: clearErrors },
+          { target: "#assistant.awake.idle", actions: clearErrors }
         ]
       }
     },

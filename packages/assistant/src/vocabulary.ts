@@ -54,6 +54,7 @@ export const base = setup({
   },
   guards: {
     inTick: ({ context }) => context.envelope !== null,
+    inIteration: ({ context }) => context.envelope !== null && context.iteration > 0,
     hasCalls: ({ context }) => context.calls.length > 0,
     overEmergency: ({ context }) => {
       const { compactEnabled, compactEmergencyRatio } = Now.settingsNow(context)
