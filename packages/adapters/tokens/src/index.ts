@@ -1,0 +1,4 @@
+export * from "./counter.ts"
+export * from "./gpt-tokenizer.ts"
+export * from "./pieces.ts"
+export * from "./tiktoken.ts"
