@@ -1,0 +1,94 @@
+// Due mutants: mailboxes that are wrong about who has something to do, and when.
+
+import { LANES } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { AssistantState } from "@reverie/protocol"
+import type { Resident } from "../memory-disk.ts"
+import { type Mistake, seenThrough } from "./mutant.ts"
+
+/** Sees each assistant through a lens when it looks for who is due, now or next. */
+const sees =
+  (lens: (resident: Resident) => Resident): Mistake =>
+  (_, disk) => ({
+    mailbox: {
+      due: (limit) => Effect.suspend(() => seenThrough(disk, lens).mailbox.due(limit)),
+      nextDue: Effect.suspend(() => seenThrough(disk, lens).mailbox.nextDue)
+    }
+  })
+
+const seesState = (lens: (state: AssistantState) => Partial<AssistantState>): Mistake =>
+  sees((resident) => ({ ...resident, state: { ...resident.state, ...lens(resident.state) } }))
+
+const answersNext =
+  (change: (time: number | undefined, now: number) => number | undefined): Mistake =>
+  ({ mailbox }) => ({
+    mailbox: {
+      nextDue: Effect.gen(function* () {
+        return change(yield* mailbox.nextDue, yield* Clock.currentTimeMillis)
+      })
+    }
+  })
+
+const ONE_SECOND_MILLIS = 1_000
+
+export const dueMistakes: Readonly<Record<string, Mistake>> = {
+  forgetsMail: seesState(() => ({ hears: [] })),
+  hearsEveryLane: seesState(() => ({ hears: LANES })),
+  forgetsJobs: seesState(() => ({ jobs: [] })),
+  forgetsTimers: seesState(() => ({ timers: [] })),
+  seesOneTimerOnly: seesState(({ timers }) => ({ timers: timers.slice(0, 1) })),
+  seesTimersEarly: seesState(({ timers }) => ({
+    timers: timers.map((timer) => ({ ...timer, dueAt: timer.dueAt - ONE_SECOND_MILLIS }))
+  })),
+  seesTimersLate: seesState(({ timers }) => ({ timers: timers.map((timer) => ({ ...timer, dueAt: timer.dueAt + 1 })) })),
+  seesNoLease: sees((resident) => ({ ...resident, lease: undefined })),
+  seesLeasesForEver: sees((resident) => ({
+    ...resident,
+    lease: resident.lease === undefined ? undefined : { ...resident.lease, until: Number.MAX_SAFE_INTEGER }
+  })),
+  seesEverybodyDue: ({ ledger }) => ({
+    mailbox: {
+      due: (limit) => Effect.map(Effect.orDie(ledger.list(undefined, limit)), (all) => all.map(({ address }) => address))
+    }
+  }),
+  ordersByName: ({ mailbox }) => ({
+    mailbox: {
+      due: (limit) =>
+        Effect.map(mailbox.due(limit), (due) => due.toSorted((a, b) => (a.assistant < b.assistant ? -1 : 1)))
+    }
+  }),
+  tellsEverybodyDue: ({ mailbox }) => ({ mailbox: { due: () => mailbox.due(1_000) } }),
+  neverNext: answersNext(() => undefined),
+  alwaysNext: answersNext((time, now) => time ?? now),
+  nextAfterAWhile: answersNext((time, now) =>
+    time === undefined ? undefined : time <= now ? now + ONE_SECOND_MILLIS : time
+  ),
+  nextTooLate: answersNext((time, now) => (time === undefined || time <= now ? time : time + 1)),
+  nextOfTheFirstOnly: (_, disk) => ({
+    mailbox: {
+      nextDue: Effect.suspend(() => {
+        const [first] = disk.residents.values()
+        return seenThrough(disk, (resident) =>
+          resident === first ? resident : { ...resident, state: { ...resident.state, hears: [], jobs: [], timers: [] } }
+        ).mailbox.nextDue
+      })
+    }
+  }),
+  nextThroughTheLease: (_, disk) => ({
+    mailbox: {
+      nextDue: Effect.suspend(() => seenThrough(disk, (resident) => ({ ...resident, lease: undefined })).mailbox.nextDue)
+    }
+  }),
+  nextAtTheEndOfTheLease: ({ mailbox }, disk) => ({
+    mailbox: {
+      nextDue: Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const leases = [...disk.residents.values()].flatMap(({ lease }) => lease?.until ?? [])
+        const next = yield* mailbox.nextDue
+        const live = leases.filter((until) => until > now)
+        return live.length === 0 || next === undefined ? next : Math.min(next, ...live)
+      })
+    }
+  })
+}

@@ -1,0 +1,7 @@
+// Ledger mutants: every wrong ledger that the ledger laws must kill.
+
+import { commitMistakes } from "./commit-mutants.ts"
+import { type Mutants, mutantsOf } from "./mutant.ts"
+import { readingMistakes } from "./reading-mutants.ts"
+
+export const ledgerMutants: Mutants = mutantsOf({ ...commitMistakes, ...readingMistakes })
