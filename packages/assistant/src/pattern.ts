@@ -50,11 +50,15 @@ const singleAction = (pattern: ExecutionPattern): ExecutionPattern => ({
   multiTool: false
 })
 
+/** A number that is none asks for nothing: a comparison with it would let the loop run for ever. */
+const fewer = (limit: number, wish: number = limit): number =>
+  Number.isNaN(wish) ? limit : Math.max(1, Math.min(limit, Math.floor(wish)))
+
 /** Lays a restriction on a pattern. */
 export const restrict = (pattern: ExecutionPattern, restriction: Restriction): ExecutionPattern => {
   const narrowed: ExecutionPattern = {
     ...pattern,
-    maxIterations: Math.max(1, Math.min(pattern.maxIterations, restriction.maxIterations ?? pattern.maxIterations)),
+    maxIterations: fewer(pattern.maxIterations, restriction.maxIterations),
     categories: pattern.categories.filter((category) => restriction.categories?.includes(category) ?? true),
     confirmDangerous: pattern.confirmDangerous || (restriction.confirmDangerous ?? false)
   }

@@ -53,9 +53,9 @@ export const DEFAULT_SETTINGS: Settings = {
 }
 
 const within = (value: number, minimum: number, maximum: number): number =>
-  Number.isFinite(value) ? Math.min(maximum, Math.max(minimum, Math.round(value))) : minimum
+  Number.isNaN(value) ? minimum : Math.min(maximum, Math.max(minimum, Math.round(value)))
 
-const ratio = (value: number): number => (Number.isFinite(value) ? Math.min(1, Math.max(0, value)) : 1)
+const ratio = (value: number): number => (Number.isNaN(value) ? 1 : Math.min(1, Math.max(0, value)))
 
 /** Fills in defaults and brings every number into its range. */
 export const settingsOf = (chosen: Partial<Settings>): Settings => {
@@ -74,8 +74,10 @@ export const settingsOf = (chosen: Partial<Settings>): Settings => {
   }
 }
 
+const names = Object.keys(DEFAULT_SETTINGS) as ReadonlyArray<keyof Settings>
+
 /** The settings that differ from the defaults: what a snapshot needs to hold. */
 export const changedSettings = (settings: Settings): Partial<Settings> =>
   Object.fromEntries(
-    Object.entries(settings).filter(([key, value]) => DEFAULT_SETTINGS[key as keyof Settings] !== value)
+    names.flatMap((name) => (settings[name] === DEFAULT_SETTINGS[name] ? [] : [[name, settings[name]]]))
   )
