@@ -9,7 +9,7 @@ import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseSync, type Program } from "oxc-parser"
 
-export const root = fileURLToPath(new URL("../..", import.meta.url))
+const root = fileURLToPath(new URL("../..", import.meta.url))
 
 /** What a rule found: where, and what to do about it. */
 export interface Fault {
@@ -75,5 +75,4 @@ export const readHouse = (): House => ({
     .map((path) => moduleOf(path, readText(path)))
 })
 
-export const inPackages = (module: Module): boolean => module.path.startsWith("packages/")
 export const isAdapter = (module: Module): boolean => module.path.startsWith("packages/adapters/")

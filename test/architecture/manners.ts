@@ -8,8 +8,8 @@ import { basename } from "node:path/posix"
 import type { Fault, Module } from "./house.ts"
 import { lineOf, type Node, nodesOf, treeOf } from "./syntax.ts"
 
-export const MAX_FILE_LINES = 400
-export const MAX_ROOT_ENTRIES = 20
+const MAX_FILE_LINES = 400
+const MAX_ROOT_ENTRIES = 20
 
 const headless = new Set(["index.ts", "errors.ts", "main.ts"])
 

@@ -1,0 +1,71 @@
+// Check: everything that must hold before a change is handed in; `npm run check`, and `npm test` the same.
+// Owns the list of steps and their order. Leaves proving to the steps in check/.
+// C1  Each step prints its name, its time and what it counted; the output only of one that failed.
+// C2  The last line says how many steps passed and failed, and the exit code is 1 when one failed.
+// C3  --only names steps of the list; an unknown name is refused, never ignored.
+
+import { availableParallelism } from "node:os"
+import { docs } from "./check/docs.ts"
+import { sizes } from "./check/sizes.ts"
+import { judge, lineOf, type Step, type Verdict } from "./check/step.ts"
+import { testStep } from "./check/tests.ts"
+import { toolSteps } from "./check/tools.ts"
+
+const steps: ReadonlyArray<Step> = [
+  ...toolSteps,
+  testStep("architecture"),
+  sizes,
+  docs,
+  testStep("unit"),
+  testStep("property"),
+  testStep("laws")
+]
+
+/** Two at a time: most of a step's time is one core, and a machine that checks has at least two. */
+const lanes = Math.min(2, availableParallelism())
+
+const chosen = (args: ReadonlyArray<string>): ReadonlyArray<Step> => {
+  const at = args.indexOf("--only")
+  if (at === -1) return steps
+  const names = (args[at + 1] ?? "").split(",")
+  const unknown = names.filter((name) => !steps.some((step) => step.name === name))
+  if (unknown.length > 0) {
+    process.stderr.write(`no such step: ${unknown.join(", ")}; there are ${steps.map(({ name }) => name).join(", ")}\n`)
+    process.exit(2)
+  }
+  return steps.filter(({ name }) => names.includes(name))
+}
+
+const print = (verdict: Verdict): void => {
+  process.stdout.write(`${lineOf(verdict)}\n`)
+  if (!verdict.passed) process.stdout.write(`${verdict.output.trim().replace(/^/gm, "  | ")}\n`)
+}
+
+/** Starts steps in their order, at most `lanes` at once, and prints them in their order. */
+const runAll = async (list: ReadonlyArray<Step>): Promise<ReadonlyArray<Verdict>> => {
+  const verdicts: Array<Promise<Verdict>> = []
+  const running = new Set<Promise<unknown>>()
+  const printed = async (after: Promise<unknown>, verdict: Promise<Verdict>) => {
+    await after
+    print(await verdict)
+  }
+  let printing: Promise<void> = Promise.resolve()
+  for (const step of list) {
+    if (running.size >= lanes) await Promise.race(running)
+    const verdict = judge(step)
+    const slot = verdict.finally(() => running.delete(slot))
+    running.add(slot)
+    verdicts.push(verdict)
+    printing = printed(printing, verdict)
+  }
+  await printing
+  return Promise.all(verdicts)
+}
+
+const began = performance.now()
+const verdicts = await runAll(chosen(process.argv.slice(2)))
+const passed = verdicts.filter((verdict) => verdict.passed).length
+const failed = verdicts.length - passed
+process.stdout.write(`\n${((performance.now() - began) / 1000).toFixed(1)} s in all\n`)
+process.stdout.write(`${passed} passed, ${failed} failed\n`)
+process.exitCode = failed === 0 ? 0 : 1

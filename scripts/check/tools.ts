@@ -1,0 +1,60 @@
+// Tools: the steps that a program of others proves: format, types, effect, lint, dead code.
+// Owns how each is called and where it says how much it examined. Leaves their rules to their configuration.
+
+import { allOf, numberIn, type Said, root, run } from "./program.ts"
+import type { Outcome, Step } from "./step.ts"
+
+const outcome = (said: Said, count: number): Outcome => ({ ok: said.code === 0, count, output: allOf(said) })
+
+const format = async (): Promise<Outcome> => {
+  const said = await run("oxfmt", ["--check"])
+  return outcome(said, numberIn(allOf(said), /on (\d+) files/))
+}
+
+const types = async (): Promise<Outcome> => {
+  const said = await run("tsc", ["-p", "tsconfig.json", "--pretty", "false", "--listFiles"])
+  const lines = said.stdout.split("\n")
+  const isFile = (line: string) => line.startsWith("/") && /\.[cm]?tsx?$/.test(line)
+  const own = lines.filter((line) => isFile(line) && line.startsWith(root) && !line.includes("/node_modules/"))
+  const complaints = lines.filter((line) => !isFile(line)).join("\n")
+  return { ok: said.code === 0, count: own.length, output: `${complaints}${said.stderr}` }
+}
+
+const effect = async (): Promise<Outcome> => {
+  const args = [
+    "diagnostics",
+    "--project",
+    "tsconfig.json",
+    "--strict",
+    "--format",
+    "text",
+    "--severity",
+    "error,warning"
+  ]
+  const said = await run("effect-tsgo", args)
+  return outcome(said, numberIn(allOf(said), /Checked (\d+) files/))
+}
+
+const lint = async (): Promise<Outcome> => {
+  const said = await run("oxlint", ["--type-aware", "--deny-warnings"])
+  return outcome(said, numberIn(allOf(said), /on (\d+) files/))
+}
+
+const deadCode = async (): Promise<Outcome> => {
+  const said = await run("knip", [
+    "--no-progress",
+    "--reporter",
+    "symbols",
+    "--reporter",
+    "./scripts/check/knip-count.ts"
+  ])
+  return outcome(said, numberIn(said.stdout, /examined (\d+) files/))
+}
+
+export const toolSteps: ReadonlyArray<Step> = [
+  { name: "format", unit: "files", prove: format },
+  { name: "types", unit: "files", prove: types },
+  { name: "effect", unit: "files", prove: effect },
+  { name: "lint", unit: "files", prove: lint },
+  { name: "dead-code", unit: "files", prove: deadCode }
+]
