@@ -1,0 +1,69 @@
+import * as Schema from "effect/Schema"
+
+/** Another process works on this data directory. Only one may write it at a time. */
+export class StoreBusy extends Schema.TaggedError<StoreBusy>()("StoreBusy", {
+  directory: Schema.String,
+  /** Absent when the holder has not yet said who it is. */
+  pid: Schema.optionalKey(Schema.Int)
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    const holder = this.pid === undefined ? "another Reverie process" : `another Reverie process (pid ${this.pid})`
+    return `${holder} works on ${this.directory}; stop it, or use another --data directory`
+  }
+}
+
+/** The data directory was written by a newer Reverie: reading it with this one would lose what it does not know. */
+export class StoreFormatNewer extends Schema.TaggedError<StoreFormatNewer>()("StoreFormatNewer", {
+  directory: Schema.String,
+  found: Schema.Int,
+  supported: Schema.Int
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return (
+      `${this.directory} has data of format ${this.found}, this Reverie reads up to format ${this.supported}; ` +
+      "upgrade Reverie, or use another --data directory"
+    )
+  }
+}
+
+/** The data directory is of an earlier format, which only an opening for writing may bring up to date. */
+export class StoreFormatOlder extends Schema.TaggedError<StoreFormatOlder>()("StoreFormatOlder", {
+  directory: Schema.String,
+  found: Schema.Int,
+  supported: Schema.Int
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return (
+      `${this.directory} has data of format ${this.found}, this Reverie reads format ${this.supported}; ` +
+      "run the fleet on it once, which brings it up to date"
+    )
+  }
+}
+
+/** The file is no Reverie database, or a broken one. */
+export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamaged", {
+  file: Schema.String,
+  reason: Schema.String
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return `${this.file} can not be read as a Reverie database (${this.reason}); restore it, or use another --data directory`
+  }
+}
+
+/** The data directory can not be used: no directory, no permission, no space. */
+export class StoreUnopenable extends Schema.TaggedError<StoreUnopenable>()("StoreUnopenable", {
+  directory: Schema.String,
+  reason: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return `${this.directory} can not be opened: ${this.reason}`
+  }
+}
+
+export type StoreError = StoreBusy | StoreFormatNewer | StoreFormatOlder | StoreDamaged | StoreUnopenable
