@@ -1,0 +1,70 @@
+// Chronicle: what was committed, read back.
+// Owns history, entries and the outbox as values. Leaves the rows to entries.ts.
+// I1  Reading stops where the caller's bound is reached: a long life costs no more than a short one.
+
+import type { DatabaseSync } from "node:sqlite"
+import { type Ledger, LedgerUnavailable, type OutboxRow, UnreadableRecord } from "@reverie/ledger"
+import { type Address, addressKey, type Message } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import { addressOf, assistantQueries } from "./assistants.ts"
+import { entryQueries, type EntryRow } from "./entries.ts"
+import { reading } from "./reading.ts"
+import { readEntry } from "./records.ts"
+import { limited } from "./sql.ts"
+import type { SqliteFailure } from "./sqlite-failure.ts"
+
+export const ledgerUnavailable =
+  (operation: string) =>
+  ({ message, cause }: SqliteFailure): LedgerUnavailable =>
+    new LedgerUnavailable({ operation, message, cause })
+
+const entryOf = (address: Address, { no, body }: EntryRow) =>
+  Result.mapError(
+    readEntry(body),
+    (message) => new UnreadableRecord({ record: `entry ${no} of ${addressKey(address)}`, message })
+  )
+
+const toOutboxRow = (address: Address, row: EntryRow): Result.Result<OutboxRow, UnreadableRecord> =>
+  Result.map(entryOf(address, row), (entry) => ({ seq: row.seq, address, entry }))
+
+export type Chronicle = Pick<Ledger["Service"], "recent" | "entries" | "outbox">
+
+export const sqliteChronicle = (database: DatabaseSync): Chronicle => {
+  const assistants = assistantQueries(database)
+  const rows = entryQueries(database)
+
+  const recentOf = (address: Address, last: number, maxTokens: number) => {
+    const found: Array<Message> = []
+    let tokens = 0
+    for (const row of rows.backwards(last)) {
+      const entry = entryOf(address, row)
+      if (Result.isFailure(entry)) return Result.fail(entry.failure)
+      for (const message of entry.success.messages.toReversed()) {
+        tokens += message.tokens
+        if (tokens > maxTokens) return Result.succeed(found.toReversed())
+        found.push(message)
+      }
+    }
+    return Result.succeed(found.toReversed())
+  }
+
+  return {
+    recent: (address, maxTokens) =>
+      reading(ledgerUnavailable("recent"), () => {
+        const row = assistants.find(address)
+        return row === undefined ? Result.succeed([]) : recentOf(addressOf(row), row.last, maxTokens)
+      }),
+    entries: (address, from, limit) =>
+      reading(ledgerUnavailable("entries"), () => {
+        const row = assistants.find(address)
+        if (row === undefined) return Result.succeed([])
+        const first = Math.max(1, from)
+        const found = rows.between(row.key, row.last, first, first + limited(limit) - 1)
+        return Result.all(found.map((entry) => toOutboxRow(addressOf(row), entry)))
+      }),
+    outbox: (after, limit) =>
+      reading(ledgerUnavailable("outbox"), () =>
+        Result.all(rows.after(after, limited(limit)).map((row) => toOutboxRow(addressOf(row), row)))
+      )
+  }
+}

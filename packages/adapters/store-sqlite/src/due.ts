@@ -1,0 +1,42 @@
+// Due: who has something to do that nobody holds, and when the next one will.
+// Owns the two ranges of wakes: the awake, in the order of waiting, and the sleepers, in the order of their timers.
+// I1  A look costs what it finds and what is held, never what sleeps.
+
+import type { DatabaseSync } from "node:sqlite"
+import type { Address } from "@reverie/protocol"
+import { addressOf } from "./assistants.ts"
+import { AT_REST } from "./formats.ts"
+import type { Leases } from "./leases.ts"
+import { query } from "./sql.ts"
+import { timeOf } from "./wake.ts"
+
+interface WakeRow {
+  readonly key: number
+  readonly wake: number
+  readonly tenant: string
+  readonly id: string
+}
+
+export const dueQueries = (database: DatabaseSync, leases: Leases) => {
+  // The index is used only where the query repeats its condition.
+  const rows = `SELECT key, wake, tenant, id FROM assistants WHERE wake < ${AT_REST}`
+  const awake = query<WakeRow>(database, `${rows} AND wake < 0 ORDER BY wake, key LIMIT ?`)
+  const sleepers = query<WakeRow>(database, `${rows} AND wake >= 0 AND wake <= ? ORDER BY wake, key LIMIT ?`)
+  const earliest = (until: number, limit: number) =>
+    [...awake.all(limit), ...sleepers.all(until, limit)].map((row) => ({ ...row, from: timeOf(row.wake) ?? AT_REST }))
+  return {
+    now: (now: number, limit: number): ReadonlyArray<Address> =>
+      earliest(now, limit + leases.count)
+        .filter(({ key }) => leases.live(key, now) === undefined)
+        .toSorted((a, b) => a.from - b.from)
+        .slice(0, limit)
+        .map(addressOf),
+    next: (now: number): number | undefined => {
+      // One more than can be held: one that is free is among them if there is any, and all behind it come later.
+      const times = earliest(AT_REST - 1, 1 + leases.count).map(({ key, from }) =>
+        Math.max(from, leases.live(key, now)?.until ?? from)
+      )
+      return times.length === 0 ? undefined : Math.min(...times)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// Register: the assistants as they stand, the dead letters and the totals, for whoever looks in from outside.
+// Owns these readings. Leaves the writing of what they show to ledger.ts and mailbox.ts.
+
+import type { DatabaseSync } from "node:sqlite"
+import { type AssistantRecord, type DeadLetter, type Ledger, UnreadableRecord } from "@reverie/ledger"
+import { addressKey, type EnvelopeId } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import { addressOf, assistantQueries, cursorsOf, type StateRow } from "./assistants.ts"
+import { ledgerUnavailable } from "./chronicle.ts"
+import { entryQueries } from "./entries.ts"
+import { envelopeQueries } from "./envelopes.ts"
+import { reading } from "./reading.ts"
+import { readState } from "./records.ts"
+import { limited, query } from "./sql.ts"
+
+interface DeadLetterRow {
+  readonly tenant: string
+  readonly id: string
+  readonly body: string
+}
+
+/** What a dead letter's row holds as JSON. */
+export type DeadLetterBody = Omit<DeadLetter, "address">
+
+const toDeadLetter = (row: DeadLetterRow): DeadLetter => ({
+  address: addressOf(row),
+  ...(JSON.parse(row.body) as { readonly envelope: EnvelopeId; readonly reason: string; readonly at: number })
+})
+
+export type Register = Pick<Ledger["Service"], "inspect" | "list" | "deadLetters" | "tally">
+
+export const sqliteRegister = (database: DatabaseSync): Register => {
+  const assistants = assistantQueries(database)
+  const envelopes = envelopeQueries(database)
+  const entries = entryQueries(database)
+  const deadLetters = query<DeadLetterRow>(
+    database,
+    "SELECT tenant, id, body FROM dead_letters CROSS JOIN assistants ON key = assistant ORDER BY seq LIMIT ?"
+  )
+  const buried = query<{ readonly seq: number | null }>(database, "SELECT max(seq) AS seq FROM dead_letters")
+
+  const recordOf = (row: StateRow): Result.Result<AssistantRecord, UnreadableRecord> => {
+    const address = addressOf(row)
+    const state = readState(row.state)
+    if (Result.isFailure(state)) {
+      return Result.fail(new UnreadableRecord({ record: `state of ${addressKey(address)}`, message: state.failure }))
+    }
+    const { version, epoch, key } = row
+    const cursors = cursorsOf(row)
+    const waiting = envelopes.waitingCount(key, cursors)
+    return Result.succeed({ address, state: state.success, version, epoch, cursors, waiting })
+  }
+
+  return {
+    inspect: (address) =>
+      reading(ledgerUnavailable("inspect"), (): Result.Result<AssistantRecord | undefined, UnreadableRecord> => {
+        const row = assistants.findWithState(address)
+        return row === undefined ? Result.succeed(undefined) : recordOf(row)
+      }),
+    list: (after, limit) =>
+      reading(ledgerUnavailable("list"), () => Result.all(assistants.listAfter(after, limited(limit)).map(recordOf))),
+    deadLetters: (limit) =>
+      reading(ledgerUnavailable("deadLetters"), () =>
+        Result.succeed(deadLetters.all(limited(limit)).map(toDeadLetter))
+      ),
+    tally: reading(ledgerUnavailable("tally"), () =>
+      Result.succeed({
+        accepted: envelopes.accepted(),
+        settled: entries.settledTotal(),
+        // No row is ever deleted, so the last number is their count.
+        dead: buried.one()?.seq ?? 0
+      })
+    )
+  }
+}

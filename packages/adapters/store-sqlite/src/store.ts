@@ -1,0 +1,134 @@
+// Store: one directory, opened as mailbox and ledger.
+// Owns opening and closing. Leaves the right to write to owner.ts, the shape of the tables to format.ts.
+// S1  Opening answers with the whole store or with a typed error, and an error leaves nothing open or locked.
+// S2  Closing writes what was asked for before it, moves the log into the database and gives the directory free.
+// S3  An opening for reading takes no lock, ends no lease and writes nothing; it works beside the owner.
+
+import { existsSync, mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { Ledger } from "@reverie/ledger"
+import { Mailbox } from "@reverie/mailbox"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { StoreDamaged, type StoreError, StoreUnopenable } from "./errors.ts"
+import { expectFormat, migrate, type Place } from "./format.ts"
+import { formats, PAGE_BYTES } from "./formats.ts"
+import { sqliteLedger } from "./ledger.ts"
+import { Leases } from "./leases.ts"
+import { sqliteMailbox } from "./mailbox.ts"
+import { own } from "./owner.ts"
+import { sqliteFailure } from "./sqlite-failure.ts"
+import { Writer, type WriterStats } from "./writer.ts"
+
+/** Instead of a directory: a store that ends with its scope, for tests. */
+export const IN_MEMORY = ":memory:"
+
+export interface StoreOptions {
+  /** full, the default: an answered write survives a power cut. normal: it survives the death of the process only. */
+  readonly durability?: "full" | "normal"
+  /** Opens for inspection only: every write is refused. */
+  readonly readOnly?: boolean
+  /** How long the write-ahead log grows before it is moved into the database. */
+  readonly checkpointBytes?: number
+  /** Most bytes the database may have; beyond it writes are refused as on a full disk. */
+  readonly maxBytes?: number
+}
+
+const CHECKPOINT_BYTES = 4 * 1024 * 1024
+const CACHE_KIB = 16 * 1024
+const BUSY_MILLIS = 1_000
+
+export class SqliteStore extends Context.Service<
+  SqliteStore,
+  {
+    readonly mailbox: Mailbox["Service"]
+    readonly ledger: Ledger["Service"]
+    /** What has been written since the opening. */
+    readonly stats: Effect.Effect<WriterStats>
+  }
+>()("@reverie/store-sqlite/SqliteStore") {}
+
+const storeError = ({ directory, file }: Place, error: unknown): StoreError => {
+  const failure = sqliteFailure(error)
+  if (failure === undefined) throw error
+  if (failure.kind === "damaged") return new StoreDamaged({ file, reason: failure.message })
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined
+  const reason = code === "EEXIST" || code === "ENOTDIR" ? "it is not a directory" : failure.message
+  return new StoreUnopenable({ directory, reason, cause: error })
+}
+
+const attempt = <A>(place: Place, run: () => A): Effect.Effect<A, StoreError> =>
+  Effect.try({ try: run, catch: (error) => storeError(place, error) })
+
+const settle = (database: DatabaseSync, { durability = "full", maxBytes }: StoreOptions): void => {
+  database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability}`)
+  // The writer moves the log by itself, after its waiters have been answered.
+  database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${4 * CHECKPOINT_BYTES}`)
+  if (maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / PAGE_BYTES)}`)
+}
+
+const connect = (place: Place, options: StoreOptions) =>
+  Effect.acquireRelease(
+    attempt(place, () => {
+      const readOnly = options.readOnly === true
+      return new DatabaseSync(place.file, { readOnly, timeout: BUSY_MILLIS, enableForeignKeyConstraints: false })
+    }),
+    (database) => Effect.sync(() => database.close())
+  ).pipe(
+    Effect.tap((database) =>
+      attempt(place, () => {
+        database.exec(`PRAGMA cache_size = -${CACHE_KIB}`)
+        if (options.readOnly === true) return expectFormat(database, place, formats)
+        settle(database, options)
+        return migrate(database, place, formats)
+      }).pipe(Effect.flatMap(Effect.fromResult))
+    )
+  )
+
+/** Makes the directory ours, or sees that there is something to read in it. */
+const enter = (place: Place, readOnly: boolean): Effect.Effect<void, StoreError, Scope.Scope> => {
+  if (place.directory === IN_MEMORY) return Effect.void
+  if (!readOnly) {
+    const made = attempt(place, () => mkdirSync(place.directory, { recursive: true, mode: 0o700 }))
+    return Effect.andThen(made, own(place.directory))
+  }
+  const reason = "there is no Reverie data in it"
+  return Effect.suspend(() =>
+    existsSync(place.file) ? Effect.void : Effect.fail(new StoreUnopenable({ directory: place.directory, reason }))
+  )
+}
+
+/** Opens a store for as long as the scope lasts. */
+export const openSqliteStore = (
+  directory: string,
+  options: StoreOptions = {}
+): Effect.Effect<SqliteStore["Service"], StoreError, Scope.Scope> =>
+  Effect.gen(function* () {
+    const file = directory === IN_MEMORY ? IN_MEMORY : join(directory, "reverie.db")
+    const place: Place = { directory, file }
+    yield* enter(place, options.readOnly === true)
+    const database = yield* connect(place, options)
+    const writer = yield* Effect.acquireRelease(
+      attempt(place, () => new Writer(database, options.checkpointBytes ?? CHECKPOINT_BYTES)),
+      (writer) => Effect.sync(() => writer.close())
+    )
+    return yield* attempt(place, () => ({
+      mailbox: sqliteMailbox(database, writer, new Leases()),
+      ledger: sqliteLedger(database, writer),
+      stats: Effect.sync(() => writer.stats)
+    }))
+  })
+
+/** Both ports of a store in a directory, and the store itself. */
+export const storeSqliteLayer = (
+  directory: string,
+  options: StoreOptions = {}
+): Layer.Layer<Mailbox | Ledger | SqliteStore, StoreError> =>
+  Layer.effectContext(
+    Effect.map(openSqliteStore(directory, options), (store) =>
+      Context.make(SqliteStore, store).pipe(Context.add(Mailbox, store.mailbox), Context.add(Ledger, store.ledger))
+    )
+  )
