@@ -16,7 +16,7 @@ import {
 } from "./calls.ts"
 import type { InferFailure, MachineEvent, Signals, ToolOutput } from "./events.ts"
 import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
-import { type Settings, settingsOf } from "./settings.ts"
+import { changedSettings, type Settings, settingsOf } from "./settings.ts"
 
 export interface AssistantContext {
   /** The settings that differ from the defaults. */
@@ -46,7 +46,7 @@ export interface AssistantContext {
 export const NO_SIGNALS: Signals = { tokenRatio: 0, mailWaiting: false }
 
 export const birthContext = (settings: Partial<Settings>): AssistantContext => ({
-  settings,
+  settings: changedSettings(settingsOf(settings)),
   tick: 0,
   envelope: null,
   hops: 0,
@@ -81,7 +81,7 @@ export const begin = (context: AssistantContext, event: MailEvent): Change => ({
   dangerousUsed: 0,
   wakeWanted: false,
   signals: event.signals,
-  ...(event.settings === undefined ? {} : { settings: event.settings })
+  ...(event.settings === undefined ? {} : { settings: changedSettings(settingsOf(event.settings)) })
 })
 
 export const end = (): Change => ({ envelope: null, calls: [], restriction: {} })

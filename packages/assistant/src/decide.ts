@@ -12,6 +12,7 @@ import { SnapshotUnfit } from "./errors.ts"
 import type { MachineEvent } from "./events.ts"
 import { assistantMachine } from "./machine.ts"
 import type { Settings } from "./settings.ts"
+import { misfit, readSnapshot } from "./snapshot.ts"
 
 type MachineSnapshot = SnapshotFrom<typeof assistantMachine>
 
@@ -88,20 +89,19 @@ export const birth = (settings: Partial<Settings>): Decision => {
 
 /** Reads a persisted snapshot. */
 export const restore = (persisted: Json): Result.Result<Decoded, SnapshotUnfit> => {
-  const unfit = (cause: unknown) =>
-    Result.fail(new SnapshotUnfit({ message: cause instanceof Error ? cause.message : "unreadable snapshot" }))
-  try {
-    const actor = createActor(assistantMachine, {
-      snapshot: persisted as unknown as Snapshot<unknown>,
-      input: { settings: {} },
-      logger: () => {}
-    })
-    const machine = actor.getSnapshot()
-    // A restore that fails does not throw: it answers with a snapshot in error.
-    return machine.status === "error" ? unfit(machine.error) : Result.succeed({ machine })
-  } catch (cause) {
-    return unfit(cause)
-  }
+  const unfit = (message: string) => Result.fail(new SnapshotUnfit({ message }))
+  const stored = readSnapshot(persisted)
+  if (Result.isFailure(stored)) return unfit(stored.failure)
+  const actor = createActor(assistantMachine, {
+    snapshot: stored.success as unknown as Snapshot<unknown>,
+    input: { settings: {} },
+    logger: () => {}
+  })
+  const machine = actor.getSnapshot()
+  // A restore that fails does not throw: it answers with a snapshot in error.
+  if (machine.status === "error") return unfit(String(machine.error))
+  const problem = misfit(machine, stored.success)
+  return problem === undefined ? Result.succeed({ machine }) : unfit(problem)
 }
 
 /** One event decided. */
