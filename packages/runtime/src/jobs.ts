@@ -20,6 +20,7 @@ import { addressKey, type Json, type OpenJob, type StepRecord } from "@reverie/p
 import { approvalId, execute, interrupted, type ToolResult } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { Faults } from "./faults.ts"
 import { NoticeHub } from "./notice-hub.ts"
 import { callInWindow, type Session } from "./session.ts"
@@ -94,21 +95,27 @@ const infer = Effect.fnUntraced(function*(session: Session, job: OpenJob) {
   const hub = yield* NoticeHub
   const startedAt = yield* Clock.currentTimeMillis
   const { categories } = patternNow(context)
-  const prompt = yield* Effect.sync(() =>
+  const { window } = session
+  const assembled = yield* Effect.sync(() =>
     assemble({
-      systemPrompt: definition.systemPrompt,
-      ...(definition.persona === undefined ? {} : { persona: definition.persona }),
-      window: session.window,
+      components: session.components,
+      window,
       maxContextTokens: definition.maxContextTokens,
       reservedResponseTokens: definition.reservedResponseTokens,
       count: session.count
     })
   ).pipe(Effect.withSpan("context.assemble"))
+  if (Result.isFailure(assembled)) {
+    const { message, recovery } = assembled.failure
+    return inferFailed(job, { recovery, reason: message }, startedAt, startedAt)
+  }
+  // The next prompt begins as this one did, unless something was added in the meantime.
+  if (session.window === window) session.window = assembled.success.window
   yield* faults.at("before-model", session.address)
   const envelope = context.envelope
   const outcome = yield* model.infer(
     {
-      messages: prompt.messages,
+      messages: assembled.success.messages,
       tools: definition.toolkit.offers({ categories }),
       callPrefix: `${context.tick}.${context.iteration}`
     },

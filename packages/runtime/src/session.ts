@@ -3,10 +3,10 @@
 // I1  It equals the durable state after each commit; when it may not, it is thrown away and built anew from the store.
 
 import { contextOf, type Decoded, restore, type Signals, type SnapshotUnfit } from "@reverie/assistant"
-import { append, countMessage, openWindow, type Window } from "@reverie/context"
+import { append, type Component, countMessage, openWindow, staticComponents, type Window } from "@reverie/context"
 import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
 import { Tokens } from "@reverie/model"
-import type { Address, Claim, Cursors, Hold, Message, OpenJob, OpenTimer } from "@reverie/protocol"
+import type { Address, Claim, Cursors, Hold, OpenJob, OpenTimer } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { type Definition, Definitions } from "./definition.ts"
 import { DefinitionMissing } from "./errors.ts"
@@ -16,6 +16,8 @@ export interface Session {
   readonly address: Address
   readonly definition: Definition
   readonly count: (message: UncountedMessage) => number
+  /** The parts of a prompt that stay the same from one to the next. */
+  readonly components: ReadonlyArray<Component>
   claim: Claim
   version: number
   cursors: Cursors
@@ -36,11 +38,13 @@ export const openSession = Effect.fnUntraced(function*(hold: Hold): Effect.fn.Re
   if (definition === undefined) return yield* new DefinitionMissing({ address, definition: hold.state.definition })
   const decoded = yield* Effect.fromResult(restore(hold.state.snapshot))
   const limit = historyLimit(definition)
-  const count = yield* (yield* Tokens).ready
+  const countText = yield* (yield* Tokens).ready
+  const count = (message: UncountedMessage) => countMessage(message, countText)
   return {
     address,
     definition,
-    count: (message) => countMessage(message, count),
+    count,
+    components: staticComponents(definition, count),
     claim: hold.claim,
     version: hold.version,
     cursors: hold.cursors,
@@ -83,5 +87,3 @@ export const callInWindow = (session: Session, index: number) => {
   }
   return undefined
 }
-
-export type { Message }

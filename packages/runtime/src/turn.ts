@@ -97,14 +97,15 @@ const actionsOf = (commands: ReadonlyArray<Command>, type: string): ReadonlyArra
 
 /** Tool messages for the calls that the decision itself answers: refused, denied, expired, halted, reported. */
 const answersOf = (ground: Ground, material: Material): ReadonlyArray<UncountedMessage> => {
-  const { calls, iteration, tick } = contextOf(ground.decision.next)
-  const known = calls.length > 0 ? calls : contextOf(ground.before).calls
+  // The iteration before: the decision may already have gone on to the next one.
+  const { calls, iteration, tick } = contextOf(ground.before)
+  const asked = calls.length > 0 ? calls : material.messages.flatMap((message) => message.calls ?? [])
   const answer = (index: number, content: string): UncountedMessage => ({
     role: "tool",
     content,
     call: callId(tick, iteration, index),
     at: ground.now,
-    ...(known[index] === undefined ? {} : { name: known[index].tool })
+    ...(asked[index] === undefined ? {} : { name: asked[index].tool })
   })
   const refused = actionsOf(ground.decision.commands, "refuseCalls").flatMap((params) =>
     (params["refusals"] as unknown as ReadonlyArray<{ readonly index: number; readonly reason: string }>).map(

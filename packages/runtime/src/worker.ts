@@ -16,7 +16,7 @@ import * as Latch from "effect/Latch"
 import * as Queue from "effect/Queue"
 import * as Semaphore from "effect/Semaphore"
 import type { DefinitionMissing } from "./errors.ts"
-import { runHost, type Signal } from "./host.ts"
+import { type HostSettings, runHost, type Signal } from "./host.ts"
 import { relayAll } from "./relay.ts"
 
 export interface WorkerSettings {
@@ -28,6 +28,8 @@ export interface WorkerSettings {
   readonly sweepMillis: number
   /** How many assistants may work at the same time. */
   readonly concurrency: number
+  /** Bounds how many work at once, in place of the worker's own bound by `concurrency`. */
+  readonly bound?: HostSettings["working"]
 }
 
 export const DEFAULT_WORKER: Omit<WorkerSettings, "worker"> = {
@@ -80,7 +82,7 @@ const working = Effect.fnUntraced(function*(settings: WorkerSettings) {
     leaseMillis: settings.leaseMillis,
     lingerMillis: settings.lingerMillis,
     onSent: Effect.asVoid(Latch.open(sent)),
-    working: Semaphore.withPermits(permits, 1)
+    working: settings.bound ?? Semaphore.withPermits(permits, 1)
   }
 
   const failed = (address: Address, failure: HostFailure) => {

@@ -1,0 +1,83 @@
+// Bugs: five mistakes planted in a world on purpose, to prove that its checks bite.
+// Owns the wrong ports. A world without a planted bug never uses this file.
+
+import type { Commit } from "@reverie/ledger"
+import type { Claim, Envelope } from "@reverie/protocol"
+import { EnvelopeId } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import type { Store } from "../memory-store.ts"
+import type { Fate } from "./fate.ts"
+
+export const plantedBugs = [
+  "no-fencing",
+  "no-deduplication",
+  "acknowledged-before-durable",
+  "checked-then-acted",
+  "random-effect-key"
+] as const
+export type PlantedBug = (typeof plantedBugs)[number]
+
+/** Writes whoever asks, under whatever epoch is the present one. */
+const unfenced = (store: Store): Store => {
+  const commit = (claim: Claim, { entry, state }: Commit): ReturnType<Store["ledger"]["commit"]> =>
+    store.ledger.commit(claim, { entry, state }).pipe(
+      Effect.catchTag("CommitFenced", ({ currentEpoch, currentVersion }) =>
+        store.ledger.commit(
+          { ...claim, epoch: currentEpoch },
+          { entry: { ...entry, epoch: currentEpoch, no: currentVersion + 1 }, state }
+        )
+      )
+    )
+  return { ...store, ledger: { ...store.ledger, commit } }
+}
+
+/** Takes a repeated envelope for a new one. */
+const forgetful = (store: Store): Store => {
+  const accept = (envelope: Envelope): ReturnType<Store["mailbox"]["accept"]> =>
+    store.mailbox.accept(envelope).pipe(
+      Effect.flatMap((receipt) =>
+        receipt.outcome === "accepted"
+          ? Effect.succeed(receipt)
+          : accept({ ...envelope, id: EnvelopeId.make(`${envelope.id}'`) })
+      )
+    )
+  return { ...store, mailbox: { ...store.mailbox, accept } }
+}
+
+/** Says "accepted" first and writes later; a crash in between forgets the envelope. */
+const hasty = (store: Store, fate: Fate): Store => ({
+  ...store,
+  mailbox: {
+    ...store.mailbox,
+    accept: (envelope) =>
+      Effect.as(
+        Effect.forkDetach(Effect.delay(Effect.exit(store.mailbox.accept(envelope)), fate.between(100, 3_000))),
+        { outcome: "accepted" as const, envelope: envelope.id, to: envelope.to }
+      )
+  }
+})
+
+export const withBug = (store: Store, bug: PlantedBug | undefined, fate: Fate): Store => {
+  switch (bug) {
+    case "no-fencing":
+      return unfenced(store)
+    case "no-deduplication":
+      return forgetful(store)
+    case "acknowledged-before-durable":
+      return hasty(store, fate)
+    default:
+      return store
+  }
+}
+
+/** Looks whether there is room, takes a while, and goes in. */
+export const checkedThenActed = (limit: number) => {
+  let inside = 0
+  return <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.gen(function*() {
+      while (inside >= limit) yield* Effect.sleep(50)
+      yield* Effect.sleep(5)
+      inside++
+      return yield* Effect.ensuring(work, Effect.sync(() => inside--))
+    })
+}

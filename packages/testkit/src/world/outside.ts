@@ -1,0 +1,107 @@
+// Outside: what the assistants of a simulated world reach beyond the store: a model, tools and their effects.
+// Owns the scripted replies and the record of every effect. Leaves judging the record to check.ts.
+// O1  An effect is recorded in the instant it happens, whether or not its result ever arrives.
+
+import type { Prompt, Reply } from "@reverie/model"
+import { Model, ModelUnavailable } from "@reverie/model"
+import type { Json, ToolCategory } from "@reverie/protocol"
+import { type Tool, type Toolkit, toolkitOf } from "@reverie/tools"
+import * as Effect from "effect/Effect"
+import type { Fate } from "./fate.ts"
+
+export interface Effected {
+  readonly tool: string
+  /** The idempotency key the tool was given. */
+  readonly key: string
+  readonly idempotent: boolean
+}
+
+export interface Outside {
+  readonly effects: Array<Effected>
+  /** Calls that wait for a report. */
+  readonly asked: Array<{ readonly assistant: string; readonly call: string }>
+  readonly toolkit: Toolkit
+  readonly model: Model["Service"]
+}
+
+interface Habits {
+  readonly fate: Fate
+  readonly assistants: ReadonlyArray<string>
+  readonly modelFailure: () => number
+  /** A planted bug: tools ignore the key they are given. */
+  readonly ignoresKeys: boolean
+}
+
+const PARAMETERS: { readonly [key: string]: Json } = { type: "object", properties: {} }
+
+const toolsOf = (habits: Habits, effects: Array<Effected>, asked: Outside["asked"]): ReadonlyArray<Tool> => {
+  const { assistants, fate, ignoresKeys } = habits
+  const tool = (name: string, category: ToolCategory, idempotent: boolean, then?: (run: Parameters<Tool["run"]>[1]) => void): Tool => ({
+    name,
+    description: name,
+    parameters: PARAMETERS,
+    category,
+    timeoutMillis: 60_000,
+    idempotent,
+    validate: (args) => Effect.succeed(args),
+    run: (_, run) =>
+      Effect.gen(function*() {
+        if (fate.chance(0.5)) yield* Effect.sleep(fate.between(1, 3_000))
+        effects.push({ tool: name, key: ignoresKeys ? `${run.key}?${fate.between(0, 1e9)}` : run.key, idempotent })
+        then?.(run)
+        if (fate.chance(0.3)) yield* Effect.sleep(fate.between(1, 2_000))
+        return name
+      })
+  })
+  return [
+    tool("look", "safe_chain", true),
+    tool("mark", "safe_chain", false),
+    tool("say", "terminal", true),
+    tool("act", "dangerous", false),
+    tool("far", "async_required", true, (run) => {
+      asked.push({ assistant: run.assistant, call: run.call })
+    }),
+    tool("pass", "safe_chain", true, (run) => {
+      run.send(fate.pick(assistants), `passed on by ${run.assistant}`)
+    })
+  ]
+}
+
+const replyTo = (prompt: Prompt, fate: Fate): Reply => {
+  const names = prompt.tools.map((offer) => offer.name)
+  const count = fate.chance(0.55) ? fate.between(1, 3) : 0
+  const calls = Array.from({ length: count }, (_, index) => ({
+    id: `${prompt.callPrefix}.${index}`,
+    // A tool that does not exist, now and then.
+    tool: fate.chance(0.03) ? "nonsense" : fate.pick(names),
+    arguments: {}
+  }))
+  return {
+    text: count === 0 ? `answer to ${prompt.messages.length} messages` : "",
+    calls,
+    finish: count === 0 ? "stop" : "tool-calls",
+    usage: { inputTokens: 1, outputTokens: 1, source: "counted" },
+    model: "scripted"
+  }
+}
+
+export const outsideOf = (habits: Habits): Outside => {
+  const { fate, modelFailure } = habits
+  const effects: Array<Effected> = []
+  const asked: Outside["asked"] = []
+  return {
+    effects,
+    asked,
+    toolkit: toolkitOf(toolsOf(habits, effects, asked)),
+    model: {
+      infer: (prompt) =>
+        Effect.gen(function*() {
+          yield* Effect.sleep(fate.between(1, 4_000))
+          if (fate.chance(modelFailure())) {
+            return yield* new ModelUnavailable({ provider: "scripted", message: "no answer", kind: "network" })
+          }
+          return replyTo(prompt, fate)
+        })
+    }
+  }
+}

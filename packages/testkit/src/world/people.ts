@@ -1,0 +1,108 @@
+// People: who sends to the assistants of a simulated world, and who answers what they ask.
+// Owns what is sent and the record of what was acknowledged. Leaves handling to the assistants.
+// L1  A sender has one message under way at a time and repeats it, under the same id, until it is acknowledged.
+
+import { Mailbox, WakeQueue } from "@reverie/mailbox"
+import { AssistantId, DEFAULT_TENANT, ENVELOPE_VERSION, type Envelope, EnvelopeId, type Event } from "@reverie/protocol"
+import { arrive } from "@reverie/runtime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { MemoryDisk } from "../memory-disk.ts"
+import type { Fate } from "./fate.ts"
+
+export interface Sent {
+  readonly sender: string
+  readonly envelope: Envelope
+}
+
+/** Runs an effect inside some process that is alive at the moment. */
+export type Door = <A, E>(effect: Effect.Effect<A, E, Mailbox | WakeQueue>) => Effect.Effect<A, E>
+
+export interface People {
+  readonly fate: Fate
+  readonly door: Door
+  readonly assistants: ReadonlyArray<string>
+  /** In the order in which the acknowledgements came. */
+  readonly acknowledged: Array<Sent>
+  readonly isHealed: () => boolean
+}
+
+const ANSWER_MILLIS = 5_000
+
+const envelopeOf = (id: string, from: string, to: string, event: Event): Envelope => ({
+  v: ENVELOPE_VERSION,
+  id: EnvelopeId.make(id),
+  to: { tenant: DEFAULT_TENANT, assistant: AssistantId.make(to) },
+  from,
+  event,
+  hops: 0
+})
+
+/** Repeats until acknowledged; now and then sends twice at once. */
+const insist = Effect.fnUntraced(function*(people: People, sent: Sent) {
+  const { door, fate } = people
+  const once = door(arrive(sent.envelope)).pipe(
+    Effect.timeoutOption(ANSWER_MILLIS),
+    Effect.catch(() => Effect.succeed(Option.none()))
+  )
+  while (true) {
+    const twice = !people.isHealed() && fate.chance(0.1)
+    const answers = yield* Effect.all(twice ? [once, once] : [once], { concurrency: "unbounded" })
+    if (answers.some((answer) => Option.isSome(answer))) break
+    yield* Effect.sleep(fate.between(50, 1_000))
+  }
+  people.acknowledged.push(sent)
+  // A producer that did not trust its acknowledgement sends again.
+  if (fate.chance(0.1)) yield* once
+})
+
+/** Sends `count` messages, one after the other. */
+export const sender = Effect.fnUntraced(function*(people: People, name: string, count: number) {
+  const { fate } = people
+  for (let index = 0; index < count; index++) {
+    const to = fate.pick(people.assistants)
+    const event: Event = fate.chance(0.07)
+      ? { type: "sleep", forMillis: fate.between(1_000, 60_000) }
+      : { type: "message", text: `${name} ${index}` }
+    yield* insist(people, { sender: name, envelope: envelopeOf(`${name}-${index}`, name, to, event) })
+    yield* Effect.sleep(fate.between(0, 3_000))
+  }
+})
+
+interface Asking {
+  readonly context: { readonly calls: ReadonlyArray<{ readonly phase: string; readonly approval?: string }> }
+}
+
+/** Decides what is asked, resumes what is halted, and reports what is waited for, until interrupted. */
+export const attendant = Effect.fnUntraced(function*(
+  people: People,
+  disk: MemoryDisk,
+  asked: Array<{ readonly assistant: string; readonly call: string }>
+) {
+  const { fate } = people
+  const done = new Set<string>()
+  let sequence = 0
+  const send = (to: string, event: Event) =>
+    insist(people, { sender: "attendant", envelope: envelopeOf(`attendant-${sequence++}`, "attendant", to, event) })
+  while (true) {
+    yield* Effect.sleep(fate.between(500, 3_000))
+    for (const { address, state } of disk.residents.values()) {
+      if (state.status === "halted") yield* send(address.assistant, { type: "resume" })
+      for (const call of (state.snapshot as unknown as Asking).context.calls) {
+        if (call.phase !== "asking" || call.approval === undefined || done.has(call.approval)) continue
+        done.add(call.approval)
+        const decision = fate.chance(0.7) ? "approved" : "denied"
+        yield* send(address.assistant, { type: "approval", approval: call.approval, decision })
+      }
+    }
+    for (const { assistant, call } of asked.splice(0)) {
+      const key = `${assistant} ${call}`
+      if (done.has(key)) continue
+      done.add(key)
+      yield* send(assistant, { type: "report", call, outcome: "reported", content: `report on ${call}` })
+    }
+    if (!people.isHealed() && fate.chance(0.02)) {
+      yield* send(fate.pick(people.assistants), { type: "halt", reason: "drill" })
+    }
+  }
+})
