@@ -32,7 +32,7 @@ export interface LawResult {
   readonly reason?: string
 }
 
-/** Makes an adapter that shares nothing with the one it made before. */
+/** Makes an adapter whose store shares nothing with the one it made before. The layer may be the same: it is built anew. */
 export type FreshLayer<R> = () => Layer.Layer<R, unknown>
 
 /** Where the virtual clock of every law starts: past 2^32, so that a store with narrow integers is found. */
@@ -76,7 +76,7 @@ export const judge = <R>(law: Law<R>, layer: FreshLayer<R>): Effect.Effect<LawRe
   const { id, says } = law
   const result = (verdict: Verdict, reason: string): LawResult => ({ id, says, verdict, reason })
   return Effect.gen(function* () {
-    const built = yield* Effect.exit(Layer.build(layer()))
+    const built = yield* Effect.exit(Layer.build(Layer.fresh(layer())))
     if (Exit.isFailure(built)) {
       return result("inconclusive", `the adapter did not start: ${Cause.pretty(built.cause)}`)
     }

@@ -33,11 +33,11 @@ const recentOf = (resident: Resident, maxTokens: number): ReadonlyArray<Message>
   for (let index = resident.entries.length - 1; index >= 0; index--) {
     for (const message of resident.entries[index]?.entry.messages.toReversed() ?? []) {
       tokens += message.tokens
-      if (tokens > maxTokens) return found.reverse()
+      if (tokens > maxTokens) return found.toReversed()
       found.push(copy(message))
     }
   }
-  return found.reverse()
+  return found.toReversed()
 }
 
 export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({
@@ -91,7 +91,7 @@ export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({
     Effect.sync(() =>
       [...disk.residents.values()]
         .filter(({ address }) => after === undefined || compareAddresses(address, after) > 0)
-        .sort((a, b) => compareAddresses(a.address, b.address))
+        .toSorted((a, b) => compareAddresses(a.address, b.address))
         .slice(0, limit)
         .map(recordOf)
     ),

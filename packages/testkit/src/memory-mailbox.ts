@@ -1,7 +1,7 @@
 // MemoryMailbox: the mailbox over a MemoryDisk.
 // Owns the rules of acceptance, lease and dueness, each step without a pause in it. Keeps nothing itself.
 
-import { ClaimHeld, LeaseLost, Mailbox, MAX_PENDING, UnknownAssistant } from "@reverie/mailbox"
+import { ClaimHeld, LeaseLost, type Mailbox, MAX_PENDING, UnknownAssistant } from "@reverie/mailbox"
 import { type Address, type Lane, laneOf, LANES, type Pending } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -34,77 +34,86 @@ const prospects = (disk: MemoryDisk, now: number) =>
     return [{ address: resident.address, from, at: Math.max(from, liveLease(resident, now)?.until ?? from) }]
   })
 
-export const memoryMailbox = (disk: MemoryDisk): Mailbox["Service"] => {
-  const living = Effect.fnUntraced(function* (address: Address) {
-    const resident = disk.resident(address)
-    return resident === undefined ? yield* new UnknownAssistant({ address }) : resident
-  })
-  return {
-    accept: Effect.fnUntraced(function* (envelope) {
-      const now = yield* Clock.currentTimeMillis
-      const resident = yield* living(envelope.to)
-      if (resident.state.status === "retired") return yield* new UnknownAssistant({ address: envelope.to })
-      const { id, to, event } = envelope
-      if (resident.accepted.has(id)) return { outcome: "duplicate", envelope: id, to }
-      appendMail(disk, resident, { id, lane: laneOf(event), acceptedAt: now, envelope: copy(envelope) })
-      return { outcome: "accepted", envelope: id, to }
-    }),
-    claim: Effect.fnUntraced(function* ({ address, worker, leaseMillis }) {
-      const now = yield* Clock.currentTimeMillis
-      const resident = yield* living(address)
-      const held = liveLease(resident, now)
-      if (held !== undefined && held.worker !== worker) {
-        return yield* new ClaimHeld({ address, worker: held.worker, leaseUntil: held.until })
+type Verbs = Mailbox["Service"]
+
+const living = Effect.fnUntraced(function* (disk: MemoryDisk, address: Address) {
+  const resident = disk.resident(address)
+  return resident === undefined ? yield* new UnknownAssistant({ address }) : resident
+})
+
+const accepting = (disk: MemoryDisk): Pick<Verbs, "accept" | "pending"> => ({
+  accept: Effect.fnUntraced(function* (envelope) {
+    const now = yield* Clock.currentTimeMillis
+    const resident = yield* living(disk, envelope.to)
+    if (resident.state.status === "retired") return yield* new UnknownAssistant({ address: envelope.to })
+    const { id, to, event } = envelope
+    if (resident.accepted.has(id)) return { outcome: "duplicate", envelope: id, to }
+    appendMail(disk, resident, { id, lane: laneOf(event), acceptedAt: now, envelope: copy(envelope) })
+    return { outcome: "accepted", envelope: id, to }
+  }),
+  pending: (address, lanes, limit) =>
+    Effect.sync(() => {
+      const resident = disk.resident(address)
+      if (resident === undefined) return []
+      const rowsOf = (lane: Lane) => {
+        const cursor = resident.cursors[lane]
+        return resident.mail[lane].slice(cursor, cursor + Math.min(limit, MAX_PENDING))
       }
-      const { version } = resident
-      resident.attempts = resident.attemptsVersion === version ? resident.attempts + 1 : 1
-      resident.attemptsVersion = version
-      resident.epoch++
-      resident.lease = { worker, until: now + leaseMillis }
-      return {
-        claim: { address: copy(address), worker, epoch: resident.epoch, leaseUntil: resident.lease.until },
-        state: copy(resident.state),
-        version,
-        cursors: resident.cursors,
-        attempts: resident.attempts
-      }
-    }),
-    renew: Effect.fnUntraced(function* (claim, leaseMillis) {
-      const now = yield* Clock.currentTimeMillis
-      const resident = disk.resident(claim.address)
-      if (resident === undefined || resident.epoch !== claim.epoch) {
-        const { address, epoch: heldEpoch } = claim
-        return yield* new LeaseLost({ address, heldEpoch, currentEpoch: resident?.epoch ?? 0 })
-      }
-      resident.lease = { worker: claim.worker, until: now + leaseMillis }
-      return { ...copy(claim), leaseUntil: resident.lease.until }
-    }),
-    release: (claim) =>
-      Effect.sync(() => {
-        const resident = disk.resident(claim.address)
-        if (resident?.epoch === claim.epoch) resident.lease = undefined
-      }),
-    pending: (address, lanes, limit) =>
-      Effect.sync(() => {
-        const resident = disk.resident(address)
-        if (resident === undefined) return []
-        const rowsOf = (lane: Lane) => {
-          const cursor = resident.cursors[lane]
-          return resident.mail[lane].slice(cursor, cursor + Math.min(limit, MAX_PENDING))
-        }
-        return LANES.filter((lane) => lanes.includes(lane)).flatMap((lane) => rowsOf(lane).map(readRow))
-      }),
-    due: (limit) =>
-      Effect.map(Clock.currentTimeMillis, (now) =>
-        prospects(disk, now)
-          .filter(({ at }) => at <= now)
-          .sort((a, b) => a.from - b.from)
-          .slice(0, limit)
-          .map(({ address }) => copy(address))
-      ),
-    nextDue: Effect.map(Clock.currentTimeMillis, (now) => {
-      const times = prospects(disk, now).map(({ at }) => at)
-      return times.length === 0 ? undefined : Math.min(...times)
+      return LANES.filter((lane) => lanes.includes(lane)).flatMap((lane) => rowsOf(lane).map(readRow))
     })
-  }
-}
+})
+
+const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "release"> => ({
+  claim: Effect.fnUntraced(function* ({ address, worker, leaseMillis }) {
+    const now = yield* Clock.currentTimeMillis
+    const resident = yield* living(disk, address)
+    const held = liveLease(resident, now)
+    if (held !== undefined && held.worker !== worker) {
+      return yield* new ClaimHeld({ address, worker: held.worker, leaseUntil: held.until })
+    }
+    const { version } = resident
+    resident.attempts = resident.attemptsVersion === version ? resident.attempts + 1 : 1
+    resident.attemptsVersion = version
+    resident.epoch++
+    resident.lease = { worker, until: now + leaseMillis }
+    return {
+      claim: { address: copy(address), worker, epoch: resident.epoch, leaseUntil: resident.lease.until },
+      state: copy(resident.state),
+      version,
+      cursors: resident.cursors,
+      attempts: resident.attempts
+    }
+  }),
+  renew: Effect.fnUntraced(function* (claim, leaseMillis) {
+    const now = yield* Clock.currentTimeMillis
+    const resident = disk.resident(claim.address)
+    if (resident === undefined || resident.epoch !== claim.epoch) {
+      const { address, epoch: heldEpoch } = claim
+      return yield* new LeaseLost({ address, heldEpoch, currentEpoch: resident?.epoch ?? 0 })
+    }
+    resident.lease = { worker: claim.worker, until: now + leaseMillis }
+    return { ...copy(claim), leaseUntil: resident.lease.until }
+  }),
+  release: (claim) =>
+    Effect.sync(() => {
+      const resident = disk.resident(claim.address)
+      if (resident?.epoch === claim.epoch) resident.lease = undefined
+    })
+})
+
+const finding = (disk: MemoryDisk): Pick<Verbs, "due" | "nextDue"> => ({
+  due: (limit) =>
+    Effect.map(Clock.currentTimeMillis, (now) =>
+      prospects(disk, now)
+        .filter(({ at }) => at <= now)
+        .toSorted((a, b) => a.from - b.from)
+        .slice(0, limit)
+        .map(({ address }) => copy(address))
+    ),
+  nextDue: Effect.map(Clock.currentTimeMillis, (now) => {
+    const times = prospects(disk, now).map(({ at }) => at)
+    return times.length === 0 ? undefined : Math.min(...times)
+  })
+})
+
+export const memoryMailbox = (disk: MemoryDisk): Verbs => ({ ...accepting(disk), ...leasing(disk), ...finding(disk) })

@@ -178,7 +178,7 @@ const epochs: ReadonlyArray<Law<Mailbox | Ledger>> = [
       const granted = [first, again, released, expired, last].map(({ claim }) => claim.epoch)
       assert.deepEqual(
         granted,
-        [...new Set(granted)].sort((a, b) => a - b)
+        [...new Set(granted)].toSorted((a, b) => a - b)
       )
     })
   },

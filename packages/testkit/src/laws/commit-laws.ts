@@ -164,7 +164,7 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
       const told = (yield* ledger.deadLetters(10)).map(
         (letter) => `${letter.address.assistant} ${letter.envelope} ${letter.at}: ${letter.reason}`
       )
-      assert.deepEqual(told.sort(), [
+      assert.deepEqual(told.toSorted(), [
         "ada m-1 7: reason 0 of ada",
         "ada m-2 8: reason 1 of ada",
         "bob m-1 7: reason 0 of bob",

@@ -146,7 +146,7 @@ const kept: ReadonlyArray<Law<Mailbox | Ledger>> = [
       const mail = (yield* pendingOf(ada, ["mail"])).map(({ seq }) => seq)
       assert.deepEqual(
         mail,
-        [...new Set(mail)].sort((a, b) => a - b)
+        [...new Set(mail)].toSorted((a, b) => a - b)
       )
       yield* handleNext(ada)
       yield* send(inLane.control("c-0"))

@@ -105,7 +105,7 @@ const outbox: ReadonlyArray<Law<Mailbox | Ledger>> = [
       const places = rows.map(({ seq }) => seq)
       assert.deepEqual(
         places,
-        [...new Set(places)].sort((a, b) => a - b)
+        [...new Set(places)].toSorted((a, b) => a - b)
       )
       assert.equal(rows.length, 36)
       for (const [index, address] of everyone.entries()) {
@@ -134,7 +134,10 @@ const outbox: ReadonlyArray<Law<Mailbox | Ledger>> = [
       }
       const all = yield* ledger.outbox(0, 100)
       assert.equal(all.length, 14)
-      assert.deepEqual(yield* pageThrough<OutboxRow, unknown, never>(3, (last) => ledger.outbox(last?.seq ?? 0, 3)), all)
+      assert.deepEqual(
+        yield* pageThrough<OutboxRow, unknown, never>(3, (last) => ledger.outbox(last?.seq ?? 0, 3)),
+        all
+      )
       const own = all.filter(({ address }) => address.assistant === "ada")
       assert.deepEqual(yield* ledger.entries(ada, 1, 100), own)
       assert.deepEqual(yield* ledger.entries(ada, 4, 3), own.slice(3, 6))
@@ -178,7 +181,9 @@ const outbox: ReadonlyArray<Law<Mailbox | Ledger>> = [
       )
       assert.deepEqual(all, yield* Effect.forEach(everyone, (address) => ledger.inspect(address)))
       for (const size of [1, 2, 3]) {
-        const paged = yield* pageThrough<AssistantRecord, unknown, never>(size, (last) => ledger.list(last?.address, size))
+        const paged = yield* pageThrough<AssistantRecord, unknown, never>(size, (last) =>
+          ledger.list(last?.address, size)
+        )
         assert.deepEqual(paged, all)
       }
       assert.deepEqual(

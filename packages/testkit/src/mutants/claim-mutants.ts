@@ -103,9 +103,7 @@ const keepsWrongly: Readonly<Record<string, Mistake>> = {
   renewsForZombies: ({ mailbox }, disk) => ({
     mailbox: {
       renew: (claim, leaseMillis) =>
-        Effect.suspend(() =>
-          mailbox.renew({ ...claim, epoch: disk.resident(claim.address)?.epoch ?? 0 }, leaseMillis)
-        )
+        Effect.suspend(() => mailbox.renew({ ...claim, epoch: disk.resident(claim.address)?.epoch ?? 0 }, leaseMillis))
     }
   }),
   releasesForZombies: ({ mailbox }, disk) => ({

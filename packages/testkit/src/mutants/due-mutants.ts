@@ -41,7 +41,9 @@ export const dueMistakes: Readonly<Record<string, Mistake>> = {
   seesTimersEarly: seesState(({ timers }) => ({
     timers: timers.map((timer) => ({ ...timer, dueAt: timer.dueAt - ONE_SECOND_MILLIS }))
   })),
-  seesTimersLate: seesState(({ timers }) => ({ timers: timers.map((timer) => ({ ...timer, dueAt: timer.dueAt + 1 })) })),
+  seesTimersLate: seesState(({ timers }) => ({
+    timers: timers.map((timer) => ({ ...timer, dueAt: timer.dueAt + 1 }))
+  })),
   seesNoLease: sees((resident) => ({ ...resident, lease: undefined })),
   seesLeasesForEver: sees((resident) => ({
     ...resident,
@@ -49,7 +51,8 @@ export const dueMistakes: Readonly<Record<string, Mistake>> = {
   })),
   seesEverybodyDue: ({ ledger }) => ({
     mailbox: {
-      due: (limit) => Effect.map(Effect.orDie(ledger.list(undefined, limit)), (all) => all.map(({ address }) => address))
+      due: (limit) =>
+        Effect.map(Effect.orDie(ledger.list(undefined, limit)), (all) => all.map(({ address }) => address))
     }
   }),
   ordersByName: ({ mailbox }) => ({
@@ -77,7 +80,9 @@ export const dueMistakes: Readonly<Record<string, Mistake>> = {
   }),
   nextThroughTheLease: (_, disk) => ({
     mailbox: {
-      nextDue: Effect.suspend(() => seenThrough(disk, (resident) => ({ ...resident, lease: undefined })).mailbox.nextDue)
+      nextDue: Effect.suspend(
+        () => seenThrough(disk, (resident) => ({ ...resident, lease: undefined })).mailbox.nextDue
+      )
     }
   }),
   nextAtTheEndOfTheLease: ({ mailbox }, disk) => ({

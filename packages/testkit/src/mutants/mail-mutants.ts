@@ -192,4 +192,3 @@ const keepsWrongly: Readonly<Record<string, Mistake>> = {
 }
 
 export const mailMistakes: Readonly<Record<string, Mistake>> = { ...acceptsWrongly, ...keepsWrongly }
-

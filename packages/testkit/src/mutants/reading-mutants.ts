@@ -104,7 +104,8 @@ const tellsAssistantsWrongly: Readonly<Record<string, Mistake>> = {
 const tellsSendsWrongly: Readonly<Record<string, Mistake>> = {
   closesSendsWhenTold: ({ ledger }, disk) => ({
     ledger: {
-      openSends: (limit) => afterwards(ledger.openSends(limit), (told) => told.forEach(({ seq }) => disk.sends.delete(seq)))
+      openSends: (limit) =>
+        afterwards(ledger.openSends(limit), (told) => told.forEach(({ seq }) => disk.sends.delete(seq)))
     }
   }),
   settlesNothing: tellsWith(() => ({ settleSends: () => Effect.void })),
@@ -161,11 +162,14 @@ const tellsHistoryWrongly: Readonly<Record<string, Mistake>> = {
     recent: (address, maxTokens) =>
       Effect.map(recent(address, 1_000_000), (messages) => {
         let left = maxTokens
-        return messages.toReversed().filter(({ tokens }) => {
-          if (tokens > left) return false
-          left -= tokens
-          return true
-        }).toReversed()
+        return messages
+          .toReversed()
+          .filter(({ tokens }) => {
+            if (tokens > left) return false
+            left -= tokens
+            return true
+          })
+          .toReversed()
       })
   })),
   tellsTheOldest: tellsWith(({ recent }) => ({
