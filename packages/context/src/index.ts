@@ -1,0 +1,6 @@
+export * from "./assemble.ts"
+export { component, type Component, PLACES, staticComponents } from "./component.ts"
+export * from "./errors.ts"
+export * from "./message-tokens.ts"
+export { INTERRUPTED } from "./unit.ts"
+export { append, KEPT_SHARE, openWindow, type Window } from "./window.ts"

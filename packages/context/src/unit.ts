@@ -1,0 +1,92 @@
+// Unit: the smallest piece of history that stays or goes as a whole.
+// Owns the pairing of calls with their results. Leaves what stays and what goes to `window.ts`.
+// U1  A unit is one message without calls, or an assistant message with calls and all the results it has so far.
+// U2  On the wire every call has a result: a call without one is answered as interrupted.
+// U3  The wire message of a history message is one object as long as the unit lives and is not cut.
+
+import { TOKENS_PER_MESSAGE, type PromptMessage } from "@reverie/model"
+import type { Message, ToolCall } from "@reverie/protocol"
+
+/** What a model is told of a call that has no recorded result. */
+export const INTERRUPTED = "Interrupted: no result of this call was recorded; whether it took effect is unknown."
+
+/** At least what a made-up result costs: no vocabulary has more tokens than an ASCII text has letters. */
+const INTERRUPTED_TOKENS = TOKENS_PER_MESSAGE + INTERRUPTED.length
+
+/** Text taken out of one message of a unit. */
+export interface Cut {
+  /** Position of the message in the unit. */
+  readonly index: number
+  /** UTF-16 units taken out, and how many there were. */
+  readonly characters: number
+  readonly of: number
+}
+
+export interface Unit {
+  /** The messages as they are in history, never cut. */
+  readonly history: ReadonlyArray<Message>
+  /** One for each history message, then one for each open call. */
+  readonly wire: ReadonlyArray<PromptMessage>
+  /** What the messages of history cost as they are sent, without what is made up for open calls. */
+  readonly tokens: number
+  /** Calls that have no result. */
+  readonly open: ReadonlyArray<ToolCall>
+  readonly cuts: ReadonlyArray<Cut>
+}
+
+const wireOf = ({ call, calls, content, name, role }: Message): PromptMessage => ({
+  role,
+  content,
+  ...(name === undefined ? {} : { name }),
+  ...(calls === undefined || calls.length === 0 ? {} : { calls }),
+  ...(call === undefined ? {} : { call })
+})
+
+const interruption = (call: ToolCall): PromptMessage => ({ role: "tool", content: INTERRUPTED, call: call.id })
+
+/** What the made-up results of units cost. */
+export const interruptionTokens = (units: ReadonlyArray<Unit>): number =>
+  units.reduce((sum, { open }) => sum + open.length, 0) * INTERRUPTED_TOKENS
+
+/** The unit that a message other than a tool result begins. */
+export const unitOf = (message: Message): Unit => {
+  const open = message.role === "assistant" ? (message.calls ?? []) : []
+  return {
+    history: [message],
+    wire: [wireOf(message), ...open.map(interruption)],
+    tokens: message.tokens,
+    open,
+    cuts: []
+  }
+}
+
+/** The unit with the result of one of its open calls; undefined when it has no such call. */
+export const answered = (unit: Unit, result: Message): Unit | undefined => {
+  const at = unit.open.findIndex((call) => call.id === result.call)
+  if (at < 0) return undefined
+  const answers = unit.history.length
+  return {
+    history: [...unit.history, result],
+    wire: [...unit.wire.slice(0, answers), wireOf(result), ...unit.wire.slice(answers).toSpliced(at, 1)],
+    tokens: unit.tokens + result.tokens,
+    open: unit.open.toSpliced(at, 1),
+    cuts: unit.cuts
+  }
+}
+
+/** The unit with the wire messages of some of its history messages replaced by shorter ones. */
+export const withCuts = (
+  unit: Unit,
+  shorter: ReadonlyMap<number, { readonly content: string; readonly tokens: number; readonly cut: Cut }>
+): Unit => ({
+  ...unit,
+  wire: unit.wire.map((wire, index) => {
+    const message = unit.history[index]
+    const short = shorter.get(index)
+    if (message === undefined) return wire
+    if (short !== undefined) return wire.content === short.content ? wire : { ...wire, content: short.content }
+    return wire.content === message.content ? wire : wireOf(message)
+  }),
+  tokens: unit.history.reduce((sum, message, index) => sum + (shorter.get(index)?.tokens ?? message.tokens), 0),
+  cuts: [...shorter.values()].map(({ cut }) => cut)
+})
