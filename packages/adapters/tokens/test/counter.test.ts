@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Tokens } from "@reverie/model"
 import * as Effect from "effect/Effect"
+import { vi } from "vitest"
 import {
   counterOf,
   gptTokenizerLayer,
@@ -10,6 +11,9 @@ import {
   REMEMBERED_CHARS,
   tiktokenLayer
 } from "../src/index.ts"
+
+// The reference needs seconds to load on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 /** A counter that counts code points, and what its encoder was given. */
 const watched = () => {

@@ -3,8 +3,12 @@ import type { FreshLayer } from "@reverie/testkit"
 import { bite, prove } from "@reverie/testkit/prove"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { vi } from "vitest"
 import { gptTokenizerLayer, MAX_RUN, tiktokenLayer } from "../src/index.ts"
 import { tokenLaws } from "./token-laws.ts"
+
+// The reference needs seconds to load on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
 
 prove("gpt-tokenizer", tokenLaws, () => gptTokenizerLayer)
 prove("js-tiktoken", tokenLaws, () => tiktokenLayer)

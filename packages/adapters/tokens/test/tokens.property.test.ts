@@ -2,8 +2,11 @@ import { assert, it } from "@effect/vitest"
 import { Tokens } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
-import { beforeAll } from "vitest"
+import { beforeAll, vi } from "vitest"
 import { counterOf, gptTokenizerLayer, LONGEST_WORD, MAX_RUN, piecesOf, tiktokenLayer } from "../src/index.ts"
+
+// The reference needs seconds to load on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 /** The pattern by which o200k_base finds its words, as the reference carries it. */
 const words = async () => new RegExp((await import("js-tiktoken/ranks/o200k_base")).default.pat_str, "gu")
