@@ -1,0 +1,136 @@
+// ModelServer: an OpenAI-compatible server on the loopback, scripted or hostile.
+// Owns the listening, the record of requests and the change of behaviour. Leaves what is said to scripts and modes.
+// M1  It listens on 127.0.0.1 only, and after `close` nothing of it is left: no socket, no timer.
+// M2  It thinks for no time: an answer is written in the turn in which the request was read.
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { hostileModes, type HostileModeName } from "./hostile-modes.ts"
+import type { HostileMode } from "./hostile-mode.ts"
+import { said, type Script } from "./script.ts"
+import { completion, isObject, type ModelRequest, stream, type WireMessage } from "./wire.ts"
+
+export type Behaviour =
+  | { readonly script: Script }
+  | { readonly mode: HostileModeName }
+  /** One after the other, request by request; the last one stays. */
+  | { readonly sequence: ReadonlyArray<Behaviour> }
+
+export type ModelServerOptions = Behaviour & {
+  /** Port to listen on; a free one when absent. */
+  readonly port?: number
+  /** False keeps no requests, for servers that answer millions. */
+  readonly record?: boolean
+}
+
+export interface ModelServer {
+  /** What a client takes as baseURL. */
+  readonly url: string
+  readonly requests: ReadonlyArray<ModelRequest>
+  readonly become: (behaviour: Behaviour) => void
+  /** Resolves with the next request to arrive. */
+  readonly nextRequest: () => Promise<ModelRequest>
+  /** Resolves when a reader next leaves before its answer was finished. */
+  readonly nextDeparture: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const toolName = (tool: unknown): string => {
+  const asked = isObject(tool) ? tool["function"] : undefined
+  return isObject(asked) ? String(asked["name"]) : ""
+}
+
+const readRequest = (text: string, incoming: IncomingMessage): ModelRequest => {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    body = undefined
+  }
+  const fields = isObject(body) ? body : {}
+  return {
+    model: String(fields["model"]),
+    stream: fields["stream"] === true,
+    messages: Array.isArray(fields["messages"]) ? (fields["messages"] as ReadonlyArray<WireMessage>) : [],
+    tools: Array.isArray(fields["tools"]) ? fields["tools"].map(toolName) : [],
+    headers: incoming.headers,
+    body
+  }
+}
+
+const play = (script: Script, request: ModelRequest, response: ServerResponse): void => {
+  const text = request.stream
+    ? stream(request.model, said(script(request)))
+    : completion(request.model, said(script(request)))
+  response.writeHead(200, {
+    "content-type": request.stream ? "text/event-stream; charset=utf-8" : "application/json",
+    "content-length": Buffer.byteLength(text)
+  })
+  response.end(text)
+}
+
+const misbehave = (mode: HostileMode, request: ModelRequest, response: ServerResponse): void => {
+  const serve = (request.stream ? mode.stream : mode.plain) ?? mode.plain ?? mode.stream
+  serve?.(request, response)
+}
+
+const waiters = <A>() => {
+  const waiting: Array<(value: A) => void> = []
+  return {
+    next: () => new Promise<A>((resolve) => waiting.push(resolve)),
+    tell: (value: A) => {
+      for (const resolve of waiting.splice(0)) resolve(value)
+    }
+  }
+}
+
+export const startModelServer = async (options: ModelServerOptions): Promise<ModelServer> => {
+  const requests: Array<ModelRequest> = []
+  const arrivals = waiters<ModelRequest>()
+  const departures = waiters<void>()
+  let behaviour: Behaviour = options
+
+  const behave = (now: Behaviour, request: ModelRequest, response: ServerResponse): void => {
+    if ("script" in now) return play(now.script, request, response)
+    if ("mode" in now) return misbehave(hostileModes[now.mode], request, response)
+    const [first, ...rest] = now.sequence
+    if (first === undefined) throw new Error("a sequence of behaviours must not be empty")
+    if (rest.length > 0) behaviour = { sequence: rest }
+    behave(first, request, response)
+  }
+
+  const server = createServer((incoming, response) => {
+    const chunks: Array<Buffer> = []
+    incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+    incoming.on("end", () => {
+      const request = readRequest(Buffer.concat(chunks).toString("utf8"), incoming)
+      if (options.record !== false) requests.push(request)
+      arrivals.tell(request)
+      behave(behaviour, request, response)
+    })
+    response.on("close", () => {
+      if (!response.writableFinished) departures.tell()
+    })
+  })
+  server.keepAliveTimeout = 60_000
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject)
+    server.listen(options.port ?? 0, "127.0.0.1", resolve)
+  })
+  const { port } = server.address() as AddressInfo
+
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    requests,
+    become: (next) => {
+      behaviour = next
+    },
+    nextRequest: arrivals.next,
+    nextDeparture: departures.next,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
+  }
+}
