@@ -30,13 +30,17 @@ const depthOf = (text: string): number => {
   return deepest
 }
 
+/** A reviver costs several times the parse, so it runs only where one of the keys can stand, spelt out or escaped. */
+const mayHoldHostileKeys = (text: string): boolean =>
+  text.includes("__proto__") || text.includes("constructor") || text.includes("prototype") || text.includes("\\u")
+
 const withoutHostileKeys = (key: string, value: unknown): unknown => (hostileKeys.has(key) ? undefined : value)
 
 /** Parses JSON text; hostile keys are dropped. Fails with a sentence, never throws. */
 export const parseJson = (text: string, maxDepth: number = MAX_JSON_DEPTH): Result.Result<Json, string> => {
   if (depthOf(text) > maxDepth) return Result.fail(`nested deeper than ${maxDepth} levels`)
   try {
-    return Result.succeed(JSON.parse(text, withoutHostileKeys) as Json)
+    return Result.succeed(JSON.parse(text, mayHoldHostileKeys(text) ? withoutHostileKeys : undefined) as Json)
   } catch (cause) {
     return Result.fail(cause instanceof Error ? cause.message : "not JSON")
   }
