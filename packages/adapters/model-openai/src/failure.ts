@@ -1,0 +1,141 @@
+// Failure: why one attempt gave no answer, as the closed list of the model room says it.
+// Owns the classification of statuses, error bodies and Retry-After. Leaves trying again to `retry.ts`.
+// I1  Every status and every error body becomes exactly one ModelError.
+// I2  A server that names a time is believed up to one day: no lie silences an assistant for ever.
+
+import {
+  ModelDenied,
+  type ModelError,
+  ModelParked,
+  ModelRefused,
+  ModelUnavailable,
+  ReplyUnusable
+} from "@reverie/model"
+import type { Scrub } from "./scrub.ts"
+
+export interface Failure {
+  readonly error: ModelError
+  /** Whether the same request may succeed when it is sent again. */
+  readonly again: boolean
+  /** The server's own word on when to try again. */
+  readonly retryAfterMillis?: number
+  /** Whether it speaks against the health of the server; a refusal does not. */
+  readonly unhealthy: boolean
+}
+
+export type UnavailableKind = ModelUnavailable["kind"]
+
+/** An error as a server words it. Every field is whatever the server sent. */
+export interface Problem {
+  readonly status?: number | undefined
+  readonly message?: unknown
+  readonly code?: unknown
+  readonly type?: unknown
+}
+
+export type HeaderReader = (name: string) => string | null | undefined
+
+export interface Failures {
+  readonly unavailable: (kind: UnavailableKind, message: string, status?: number) => Failure
+  readonly parked: (retryAfterMillis: number) => ModelParked
+  readonly denied: (message: string, status: number) => ModelDenied
+  readonly filtered: (message: string) => ModelRefused
+  readonly unusable: (message: string) => ReplyUnusable
+  readonly answered: (problem: Problem, header: HeaderReader, now: number) => Failure
+}
+
+const LONGEST_PARK_MILLIS = 86_400_000
+
+const MAX_JUDGED_CHARS = 1_000
+
+const tooLong = /context (length|window|size)|maximum context|too many (input )?tokens|prompt is too long/i
+
+/** Milliseconds that the server asks to wait, or undefined when it names no time that can be understood. */
+export const retryAfterMillis = (header: HeaderReader, now: number): number | undefined => {
+  const bounded = (millis: number): number => Math.min(Math.max(Math.ceil(millis), 0), LONGEST_PARK_MILLIS)
+  const inMillis = header("retry-after-ms")
+  if (inMillis && /^\d+(\.\d+)?$/.test(inMillis)) return bounded(Number(inMillis))
+  const after = header("retry-after")
+  if (!after) return undefined
+  if (/^\d+(\.\d+)?$/.test(after)) return bounded(Number(after) * 1_000)
+  const until = Date.parse(after)
+  if (Number.isNaN(until)) return undefined
+  // The server's own clock, when it tells it: the difference of two of its times is free of skew.
+  const date = Date.parse(header("date") ?? "")
+  return bounded(until - (Number.isNaN(date) ? now : date))
+}
+
+const statusOf = (problem: Problem): number | undefined => {
+  if (problem.status !== undefined) return problem.status
+  const code = Number(problem.code)
+  if (Number.isInteger(code) && code >= 400 && code < 600) return code
+  switch (problem.code) {
+    case "invalid_api_key":
+      return 401
+    case "rate_limit_exceeded":
+      return 429
+    case "context_length_exceeded":
+    case "content_filter":
+      return 400
+    default:
+      return undefined
+  }
+}
+
+const isDenial = (status: number): boolean => (status >= 300 && status < 400) || (status >= 401 && status <= 405)
+
+export const makeFailures = (provider: string, scrub: Scrub): Failures => {
+  const unavailable = (kind: UnavailableKind, message: string, status?: number): Failure => ({
+    error: new ModelUnavailable({
+      provider,
+      kind,
+      message: scrub.shown(message),
+      ...(status === undefined ? {} : { status })
+    }),
+    again: kind !== "too-large" && kind !== "circuit-open",
+    unhealthy: kind !== "too-large" && kind !== "circuit-open" && status !== 429
+  })
+  const parked = (millis: number): ModelParked =>
+    new ModelParked({ provider, message: `asks to wait ${millis} ms`, retryAfterMillis: millis })
+  const denied = (message: string, status: number): ModelDenied =>
+    new ModelDenied({ provider, message: scrub.shown(message), status })
+  const final = (error: ModelError): Failure => ({ error, again: false, unhealthy: false })
+
+  const refused = (kind: ModelRefused["kind"], message: string, status: number): Failure =>
+    final(new ModelRefused({ provider, kind, message: scrub.shown(message), status }))
+
+  const answered = (problem: Problem, header: HeaderReader, now: number): Failure => {
+    const message = typeof problem.message === "string" ? problem.message : "an error without a message"
+    const judged = message.slice(0, MAX_JUDGED_CHARS)
+    const status = statusOf(problem)
+    if (problem.code === "insufficient_quota" || problem.type === "insufficient_quota") {
+      return final(denied(message, status ?? 429))
+    }
+    if (status === undefined) return unavailable("server-error", message)
+    if (isDenial(status)) return final(denied(message, status))
+    const wait = retryAfterMillis(header, now)
+    if (status === 429) {
+      return wait === undefined
+        ? unavailable("server-error", message, status)
+        : { error: parked(wait), again: true, retryAfterMillis: wait, unhealthy: false }
+    }
+    if (status >= 500 || status === 408 || status === 409 || status === 425) {
+      const failure = unavailable("server-error", message, status)
+      return wait === undefined ? failure : { ...failure, retryAfterMillis: wait }
+    }
+    if (status === 413 || problem.code === "context_length_exceeded" || tooLong.test(judged)) {
+      return refused("too-long", message, status)
+    }
+    const filtered = problem.code === "content_filter" || problem.code === "content_policy_violation"
+    return refused(filtered ? "filtered" : "bad-request", message, status)
+  }
+
+  return {
+    unavailable,
+    parked,
+    denied,
+    filtered: (message) => new ModelRefused({ provider, kind: "filtered", message: scrub.shown(message) }),
+    unusable: (message) => new ReplyUnusable({ provider, message: scrub.shown(message) }),
+    answered
+  }
+}
