@@ -1,0 +1,70 @@
+// Options: how one model behind one base URL is reached, and what limits a call has.
+// Owns the defaults. Leaves reading the environment to whoever starts a fleet.
+
+import type { Json } from "@reverie/protocol"
+import type * as Redacted from "effect/Redacted"
+
+export interface BreakerOptions {
+  /** Failures in a row, with no success between them, that open the circuit. */
+  readonly failures: number
+  /** Failures further apart than this do not belong together. */
+  readonly windowMillis: number
+  /** How long an open circuit refuses before it lets one call try. */
+  readonly coolDownMillis: number
+}
+
+export interface OpenAiModelOptions {
+  /** Root of the API, usually ending in `/v1`. */
+  readonly baseURL: string
+  readonly apiKey: Redacted.Redacted
+  readonly model: string
+  /** Ask for a stream. When absent, a call streams if it is given `onText`. */
+  readonly stream?: boolean
+  /** Longest a call may take, with its retries and its repair. */
+  readonly timeoutMillis?: number
+  /** Longest silence between two chunks of a body. */
+  readonly idleMillis?: number
+  /** Largest body that is read. */
+  readonly maxReplyBytes?: number
+  /** How often a call is tried again after a passing failure. */
+  readonly retries?: number
+  /** First delay before trying again; it doubles from there, with jitter, up to eight seconds. */
+  readonly backoffMillis?: number
+  /** A provider that asks for a longer wait than this parks the assistant instead of the call. */
+  readonly parkAfterMillis?: number
+  readonly breaker?: Partial<BreakerOptions>
+  /** `json` describes the tools in the system prompt and asks for one JSON object, for servers without native tools. */
+  readonly tools?: "native" | "json"
+  /** Most tool calls that one reply may hold. */
+  readonly maxCalls?: number
+  /** Ask for usage in streams. Turn it off for servers that refuse unknown fields. */
+  readonly streamUsage?: boolean
+  /** Fields added to every request, such as temperature. */
+  readonly extraBody?: { readonly [key: string]: Json }
+}
+
+export interface Limits {
+  readonly timeoutMillis: number
+  readonly idleMillis: number
+  readonly maxReplyBytes: number
+  readonly retries: number
+  readonly backoffMillis: number
+  readonly parkAfterMillis: number
+  readonly maxCalls: number
+}
+
+export const limitsOf = (options: OpenAiModelOptions): Limits => ({
+  timeoutMillis: options.timeoutMillis ?? 120_000,
+  idleMillis: options.idleMillis ?? 30_000,
+  maxReplyBytes: options.maxReplyBytes ?? 4 * 1024 * 1024,
+  retries: options.retries ?? 2,
+  backoffMillis: options.backoffMillis ?? 500,
+  parkAfterMillis: options.parkAfterMillis ?? 10_000,
+  maxCalls: options.maxCalls ?? 16
+})
+
+export const breakerOptionsOf = (options: OpenAiModelOptions): BreakerOptions => ({
+  failures: options.breaker?.failures ?? 5,
+  windowMillis: options.breaker?.windowMillis ?? 60_000,
+  coolDownMillis: options.breaker?.coolDownMillis ?? 15_000
+})
