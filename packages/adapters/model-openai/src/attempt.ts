@@ -1,0 +1,104 @@
+// Attempt: one request, from the text of its body to a whole answer or a failure.
+// Owns the joining of client, exchange, answer and breaker. Leaves trying again to `retry.ts`.
+// I1  Interrupting it closes the connection.
+// I2  The breaker is told the end of every attempt that it admitted, also of one that was interrupted.
+
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Answer } from "./answer.ts"
+import type { Assembly } from "./assembly.ts"
+import type { Breaker } from "./breaker.ts"
+import type { Post } from "./client.ts"
+import { type Agents, Exchange, type Outcome } from "./exchange.ts"
+import type { Failure, Failures, Problem } from "./failure.ts"
+import type { Limits } from "./options.ts"
+
+export interface AttemptContext {
+  readonly post: Effect.Effect<Post>
+  readonly agents: Agents
+  readonly breaker: Breaker
+  readonly failures: Failures
+  readonly limits: Limits
+}
+
+const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" && value !== null
+
+/** What the client threw: a status that it refused to read on, or a request that it could not make. */
+const refusal = (thrown: unknown, exchange: Exchange, failures: Failures, now: number): Failure => {
+  const fields: { readonly [key: string]: unknown } = isObject(thrown) ? thrown : {}
+  const { code, error, message, status, type } = fields
+  if (typeof status !== "number") return failures.unavailable("network", String(message ?? thrown))
+  const inner = isObject(error) && typeof error["message"] === "string" ? error["message"] : message
+  const problem: Problem = { status, code, type, message: inner }
+  return failures.answered(problem, exchange.header, now)
+}
+
+const verdict = (outcome: Outcome, answer: Answer, exchange: Exchange, failures: Failures, now: number) => {
+  switch (outcome.kind) {
+    case "body": {
+      const failure = answer.conclude(outcome.ending, exchange.header, now)
+      return failure === undefined ? Effect.succeed(answer.assembly) : Effect.fail(failure)
+    }
+    case "network":
+      return Effect.fail(failures.unavailable("network", outcome.message))
+    case "timeout":
+      return Effect.fail(failures.unavailable("timeout", "no answer in time"))
+    case "broken":
+      return Effect.die(outcome.defect)
+  }
+}
+
+const carryOut = (
+  post: Post,
+  body: string,
+  timeoutMillis: number,
+  onText: ((text: string) => void) | undefined,
+  { agents, failures, limits }: AttemptContext,
+  clock: Clock.Clock
+): Effect.Effect<Assembly, Failure> =>
+  Effect.callback((resume) => {
+    const answer = new Answer(failures, onText)
+    const bounds = { timeoutMillis, idleMillis: limits.idleMillis, maxReplyBytes: limits.maxReplyBytes }
+    const exchange = new Exchange(agents, bounds, answer, (outcome) =>
+      resume(Effect.suspend(() => verdict(outcome, answer, exchange, failures, clock.currentTimeMillisUnsafe())))
+    )
+    post(body, exchange).then(
+      () => exchange.read(),
+      (thrown: unknown) => {
+        resume(Effect.fail(refusal(thrown, exchange, failures, clock.currentTimeMillisUnsafe())))
+        exchange.abort()
+      }
+    )
+    return Effect.sync(() => exchange.abort())
+  })
+
+/** One attempt. `until` is milliseconds since the epoch. */
+export const attempt = Effect.fnUntraced(function* (
+  body: string,
+  until: number,
+  onText: ((text: string) => void) | undefined,
+  context: AttemptContext
+) {
+  const { breaker, failures } = context
+  const post = yield* context.post
+  const clock = yield* Clock.Clock
+  const now = clock.currentTimeMillisUnsafe()
+  const admission = breaker.admit(now)
+  if (!("ticket" in admission)) {
+    const message = `not asked: it has failed too often, and is tried again in ${admission.retryAfterMillis} ms`
+    return yield* Effect.fail(failures.unavailable("circuit-open", message))
+  }
+  const { ticket } = admission
+  return yield* carryOut(post, body, Math.max(until - now, 1), onText, context, clock).pipe(
+    Effect.onExit((exit) =>
+      Effect.sync(() => {
+        if (exit._tag === "Success") return breaker.succeeded(ticket)
+        const failure = exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error
+        if (failure === undefined) breaker.abandoned(ticket)
+        else if (failure.unhealthy) breaker.failed(ticket, clock.currentTimeMillisUnsafe())
+        else breaker.succeeded(ticket)
+      })
+    )
+  )
+})

@@ -1,0 +1,2 @@
+export * from "./openai-model.ts"
+export type { BreakerOptions, OpenAiModelOptions } from "./options.ts"

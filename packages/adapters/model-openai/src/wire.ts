@@ -1,0 +1,134 @@
+// Wire: a prompt as the JSON text of a chat completion request.
+// Owns names and ids in their wire form, and the memory of what was rendered. Leaves sending to `attempt.ts`.
+// W1  A message or tool is rendered once; a longer prompt costs only what is new in it.
+// W2  Names and ids on the wire hold letters, digits, _ and - only, and fit the limits of the strictest servers.
+// W3  The text is well-formed: no half surrogate pair leaves the house.
+
+import type { PromptMessage, ToolOffer } from "@reverie/model"
+import { isJsonObject, type Json, type ToolCall } from "@reverie/protocol"
+import { createHash } from "node:crypto"
+
+/** Messages as they stand in the body, each one JSON text. */
+export type WireMessages = ReadonlyArray<string>
+
+export interface WireTools {
+  /** The list as JSON; empty when there are no tools. */
+  readonly json: string
+  readonly nameByWire: ReadonlyMap<string, string>
+}
+
+const MAX_NAME_CHARS = 64
+const MAX_ID_CHARS = 40
+
+const unsafe = /[^A-Za-z0-9_-]/g
+
+export const wireName = (name: string): string => name.slice(0, MAX_NAME_CHARS).replace(unsafe, "_") || "unnamed"
+
+/** Longer ids than servers take are replaced by their hash, so that two of them do not meet. */
+export const wireId = (id: string): string => {
+  const safe = id.replace(unsafe, "_")
+  return safe.length <= MAX_ID_CHARS ? safe : createHash("sha256").update(id).digest("hex").slice(0, MAX_ID_CHARS)
+}
+
+const quoted = (text: string): string => JSON.stringify(text.isWellFormed() ? text : text.toWellFormed())
+
+/** Some templates read the arguments again and take nothing but an object. */
+const argumentsText = (args: Json): string => (isJsonObject(args) ? JSON.stringify(args) : "{}")
+
+const callJson = (call: ToolCall): string =>
+  `{"id":"${wireId(call.id)}","type":"function","function":{"name":"${wireName(call.tool)}","arguments":${quoted(
+    argumentsText(call.arguments)
+  )}}}`
+
+const renderMessage = (message: PromptMessage): string => {
+  const content = quoted(message.content)
+  switch (message.role) {
+    case "system":
+      return `{"role":"system","content":${content}}`
+    case "user":
+      return message.name === undefined
+        ? `{"role":"user","content":${content}}`
+        : `{"role":"user","name":"${wireName(message.name)}","content":${content}}`
+    case "tool":
+      return `{"role":"tool","tool_call_id":"${wireId(message.call ?? "")}","content":${content}}`
+    case "assistant": {
+      const calls = message.calls ?? []
+      if (calls.length === 0) return `{"role":"assistant","content":${content}}`
+      const said = message.content === "" ? "null" : content
+      return `{"role":"assistant","content":${said},"tool_calls":[${calls.map(callJson).join(",")}]}`
+    }
+  }
+}
+
+const rendered = new WeakMap<PromptMessage, string>()
+
+export const wireMessage = (message: PromptMessage): string => {
+  let text = rendered.get(message)
+  if (text === undefined) {
+    text = renderMessage(message)
+    rendered.set(message, text)
+  }
+  return text
+}
+
+const renderedOffers = new WeakMap<ToolOffer, string>()
+
+const offerRest = (offer: ToolOffer): string => {
+  let text = renderedOffers.get(offer)
+  if (text === undefined) {
+    text = `"description":${quoted(offer.description)},"parameters":${JSON.stringify(offer.parameters)}}}`
+    renderedOffers.set(offer, text)
+  }
+  return text
+}
+
+const renderedTools = new WeakMap<ReadonlyArray<ToolOffer>, WireTools>()
+
+export const wireTools = (offers: ReadonlyArray<ToolOffer>): WireTools => {
+  const known = renderedTools.get(offers)
+  if (known !== undefined) return known
+  const nameByWire = new Map<string, string>()
+  const texts: Array<string> = []
+  for (const offer of offers) {
+    let name = wireName(offer.name)
+    for (let twin = 2; nameByWire.has(name); twin++)
+      name = `${wireName(offer.name).slice(0, MAX_NAME_CHARS - 4)}_${twin}`
+    nameByWire.set(name, offer.name)
+    texts.push(`{"type":"function","function":{"name":"${name}",${offerRest(offer)}`)
+  }
+  const tools: WireTools = { json: texts.length === 0 ? "" : `[${texts.join(",")}]`, nameByWire }
+  renderedTools.set(offers, tools)
+  return tools
+}
+
+export interface BodyStyle {
+  readonly model: string
+  readonly baseURL: string
+  readonly streamUsage: boolean
+  readonly extraBody: { readonly [key: string]: Json }
+}
+
+export type BodyWriter = (
+  messages: WireMessages,
+  tools: string,
+  stream: boolean,
+  maxOutputTokens: number | undefined
+) => string
+
+/** Writes request bodies; what is the same in all of them is written once. */
+export const makeBodyWriter = (style: BodyStyle): BodyWriter => {
+  const extra = Object.entries(style.extraBody).map(
+    ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},`
+  )
+  const head = `{${extra.join("")}"model":${quoted(style.model)},"messages":[`
+  const streaming = style.streamUsage ? `,"stream":true,"stream_options":{"include_usage":true}` : `,"stream":true`
+  // The newer models of OpenAI refuse the old name; most other servers know only the old one.
+  const limit = URL.parse(style.baseURL)?.hostname === "api.openai.com" ? "max_completion_tokens" : "max_tokens"
+  return (messages, tools, stream, maxOutputTokens) =>
+    head +
+    messages.join(",") +
+    "]" +
+    (tools === "" ? "" : `,"tools":${tools}`) +
+    (stream ? streaming : "") +
+    (maxOutputTokens === undefined ? "}" : `,"${limit}":${maxOutputTokens}}`)
+}

@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { ModelError, Reply } from "@reverie/model"
+import {
+  type HostileModeName,
+  hostileModeNames,
+  hostileModes,
+  saying,
+  type Verdict
+} from "@reverie/testkit/model-server"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { afterAll, vi } from "vitest"
+import { aPrompt, harbor, KEY } from "./harbor-model.ts"
+
+const WELL = "All is well."
+
+const spoken = [
+  vi.spyOn(console, "log"),
+  vi.spyOn(console, "info"),
+  vi.spyOn(console, "warn"),
+  vi.spyOn(console, "error"),
+  vi.spyOn(console, "debug")
+]
+
+const checkError = (error: ModelError, verdict: Exclude<Verdict, { readonly reply: unknown }>): void => {
+  const { error: tag, ...facts } = verdict
+  assert.strictEqual(error._tag, tag, error.message)
+  for (const [name, fact] of Object.entries(facts)) assert.strictEqual(Reflect.get(error, name), fact, name)
+  assert.isBelow(error.message.length, 400)
+  assert.match(error.provider, /^127\.0\.0\.1:\d+$/)
+}
+
+const checkReply = (reply: Reply, expected: Extract<Verdict, { readonly reply: unknown }>["reply"]): void => {
+  if (expected.text !== undefined) assert.strictEqual(reply.text, expected.text)
+  if (expected.finish !== undefined) assert.strictEqual(reply.finish, expected.finish)
+  if (expected.usage !== undefined) assert.strictEqual(reply.usage.source, expected.usage)
+  if (expected.callCount !== undefined) assert.lengthOf(reply.calls, expected.callCount)
+  assert.deepStrictEqual(
+    reply.calls.map(({ id }) => id),
+    reply.calls.map((_, index) => `7.1.${index}`)
+  )
+  assert.isAtLeast(reply.usage.inputTokens, 1)
+  if (expected.calls === undefined) return
+  assert.lengthOf(reply.calls, expected.calls.length)
+  for (const [index, call] of expected.calls.entries()) {
+    const got = reply.calls[index]
+    assert.strictEqual(got?.tool, call.tool)
+    if (call.malformed === true) assert.match(got?.malformed ?? "", /^the arguments of look /)
+    else {
+      assert.isUndefined(got?.malformed)
+      assert.deepStrictEqual(got?.arguments, call.arguments as never)
+    }
+  }
+}
+
+const limitsFor = (verdict: Verdict) => ("kind" in verdict && verdict.kind === "timeout" ? { timeoutMillis: 120 } : {})
+
+const judgeMode = Effect.fnUntraced(function* (name: HostileModeName, isStream: boolean) {
+  const { leadsTo } = hostileModes[name]
+  const { model, server } = yield* harbor({ mode: name }, { stream: isStream, ...limitsFor(leadsTo) })
+  const outcome = yield* Effect.result(model.infer(aPrompt()))
+  const asked = server.requests.length
+  if ("error" in leadsTo) {
+    if (Result.isSuccess(outcome))
+      return assert.fail(`expected ${leadsTo.error}, got ${JSON.stringify(outcome.success)}`)
+    checkError(outcome.failure, leadsTo)
+    assert.notInclude(JSON.stringify(outcome.failure) + String(outcome.failure) + (outcome.failure.stack ?? ""), KEY)
+  } else {
+    if (Result.isFailure(outcome)) return assert.fail(`expected a reply, got ${outcome.failure.message}`)
+    checkReply(outcome.success, leadsTo.reply)
+    assert.notInclude(JSON.stringify(outcome.success), KEY)
+  }
+  assert.isAtLeast(asked, 1)
+  assert.isAtMost(asked, 4, "two rounds of two attempts each")
+  assert.isTrue(server.requests.every(({ stream }) => stream === isStream))
+
+  server.become({ script: saying(WELL) })
+  assert.strictEqual((yield* model.infer(aPrompt())).text, WELL)
+})
+
+describe.each(hostileModeNames)("I1 I3 I4 %s", (name) => {
+  const mode = hostileModes[name]
+  if (mode.plain !== undefined) it.live(`${mode.says}, as one object`, () => Effect.scoped(judgeMode(name, false)))
+  if (mode.stream !== undefined) it.live(`${mode.says}, as a stream`, () => Effect.scoped(judgeMode(name, true)))
+})
+
+describe("the list of modes", () => {
+  it("is long enough to mean something", () => {
+    assert.isAtLeast(hostileModeNames.length, 60)
+  })
+})
+
+afterAll(() => {
+  for (const spy of spoken) assert.lengthOf(spy.mock.calls, 0, `console.${spy.getMockName()} was used`)
+  assert.isUndefined(({} as { polluted?: unknown }).polluted)
+})
