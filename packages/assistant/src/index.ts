@@ -26,6 +26,15 @@ export {
   type StepOutput,
   type ToolOutput
 } from "./events.ts"
+export {
+  type Ignored,
+  ignored,
+  type IgnoredKind,
+  type LeafState,
+  passingStates,
+  restingStates,
+  whyIgnored
+} from "./ignored.ts"
 export { assistantMachine } from "./machine.ts"
 export { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
 export { changedSettings, DEFAULT_SETTINGS, type Settings, settingsOf } from "./settings.ts"

@@ -45,7 +45,6 @@ export const base = setup({
     endTick: (_, _params: { readonly outcome: TickOutcome; readonly reason?: string }) => {},
     refuseCalls: (_, _params: { readonly refusals: ReadonlyArray<Refusal> }) => {},
     answerReport: (_, _params: { readonly index: number }) => {},
-    noteIgnored: (_, _params: { readonly reason: string }) => {},
     forgetTick: assign(() => Now.end()),
     nextIteration: assign(({ context }) => Now.nextIteration(context)),
     wantWake: assign({ wakeWanted: true }),
