@@ -1,0 +1,102 @@
+// Samples: for every state the events that may come there, each guard both ways.
+// Owns the choice of samples and what two snapshots must share to count as one node of the graph.
+
+import type { SnapshotFrom } from "xstate"
+import { type assistantMachine, type Input, jobDone, jobFailed, type Settings, statusOf } from "../src/index.ts"
+import { ANSWER, asking, at, BROKEN, DONE, failure, message, PENDING, skipped, sleep, timer, worked } from "./rig.ts"
+
+export type Snapshot = SnapshotFrom<typeof assistantMachine>
+
+/** Settings under which the graph is walked; small limits keep it finite. */
+export const worlds: { readonly [name: string]: Partial<Settings> } = {
+  plain: { maxIterations: 2, maxErrors: 2 },
+  trusting: { maxIterations: 2, maxErrors: 2, confirmDangerous: false, terminalEndsLoop: false, compactEnabled: true },
+  single: { multiAction: false, maxErrors: 1 },
+  thorough: { maxIterations: 2, maxErrors: 2, assessTask: true, compactEnabled: true }
+}
+
+const FULL = at(0.8)
+const DROWSY = at(0.7)
+const MAILED = { tokenRatio: 0, mailWaiting: true }
+
+const ends = (job: string, outputs: ReadonlyArray<unknown>, errors: ReadonlyArray<unknown>): ReadonlyArray<Input> => [
+  ...outputs.map((output) => jobDone(job, output)),
+  ...errors.map((error) => jobFailed(job, error))
+]
+
+const endsOf = (job: string): ReadonlyArray<Input> => {
+  switch (job) {
+    case "infer":
+      return ends(
+        job,
+        [
+          ANSWER,
+          asking("safe_chain"),
+          asking("terminal"),
+          asking("dangerous"),
+          asking("async_required"),
+          asking("safe_chain", "dangerous", "dangerous")
+        ],
+        [failure("retry"), failure("park", { retryAfterMillis: 90_000 }), failure("tell-owner"), failure("stop")]
+      )
+    case "assess":
+      return ends(
+        job,
+        [{ restriction: {} }, { restriction: { categories: ["safe_chain"] } }, { restriction: { maxIterations: 1 } }],
+        [{}]
+      )
+    case "dream":
+      return ends(job, [worked(), worked(DROWSY), worked(MAILED), skipped()], [{}])
+    case "compact":
+      return ends(job, [worked(), skipped(FULL)], [{}])
+    default:
+      return ends(job, [DONE, BROKEN, PENDING], [{}])
+  }
+}
+
+const wire: ReadonlyArray<Input> = [
+  message("m"),
+  message("m", { signals: FULL }),
+  timer("t"),
+  sleep("s", { forMillis: 60_000 }),
+  { type: "wake" },
+  { type: "report" },
+  { type: "report", tool: "async_required" },
+  { type: "report", call: "0.0.0" },
+  { type: "approval", decision: "approved" },
+  { type: "approval", decision: "denied" },
+  { type: "approval", decision: "approved", approval: "somebody-else's" },
+  { type: "halt", reason: "fire drill" },
+  { type: "resume" },
+  { type: "retire" }
+]
+
+/** Every event that may come here: in whatever lane, from open jobs, from set timers. */
+export const eventsIn = (snapshot: Snapshot): ReadonlyArray<Input> =>
+  snapshot.status === "active"
+    ? [
+        ...wire,
+        ...Object.keys(snapshot.children).flatMap(endsOf),
+        ...snapshot._nodes.flatMap((node) => node.after.map(({ eventType }) => ({ type: eventType })))
+      ]
+    : []
+
+export const leafOf = (snapshot: Snapshot): string => statusOf({ machine: snapshot })
+
+/** What a state reads of the context. Whatever it does not read is set anew before anything reads it. */
+const read = (leaf: string, { calls, compactingFrom, envelope, ...rest }: Snapshot["context"]) => {
+  const { dangerousUsed, errors, iteration, parkMillis, restriction, signals, wakeWanted } = rest
+  const tick = { inTick: envelope !== null, errors }
+  if (leaf === "awake.idle" || leaf === "retired") return tick
+  if (leaf.startsWith("dreaming")) return { ...tick, signals, wakeWanted }
+  if (leaf.startsWith("compacting")) return { ...tick, compactingFrom, signals, wakeWanted }
+  const inTick = { ...tick, calls, dangerousUsed, iteration, restriction }
+  if (leaf === "halted") return envelope === null ? tick : { ...inTick, signals }
+  return leaf === "awake.thinking.parked" ? { ...inTick, parkMillis } : inTick
+}
+
+/** Two snapshots with the same key decide alike; ticks are not counted, envelopes not told apart. */
+export const keyOf = (snapshot: Snapshot): string => {
+  const leaf = leafOf(snapshot)
+  return JSON.stringify([leaf, Object.keys(snapshot.children), read(leaf, snapshot.context)])
+}
