@@ -185,7 +185,7 @@ const startProcess = (world: World, name: string, incarnation: number): void => 
           at: () =>
             world.healed
               ? inProcess(process, Effect.void)
-              : strike(process, fate, { crash: 0.006, stall: 0.004, delay: 0.1, stallMillis: 2.5 * LEASE_MILLIS }, crashed)
+              : strike(process, fate, { crash: 0.012, stall: 0.012, delay: 0.1, stallMillis: 2.5 * LEASE_MILLIS }, crashed)
         }),
         Effect.provide(services)
       )
