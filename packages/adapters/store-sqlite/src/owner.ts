@@ -15,11 +15,13 @@ import { sqliteFailure } from "./sqlite-failure.ts"
 const lockFile = (directory: string): string => join(directory, "owner.lock")
 const pidFile = (directory: string): string => join(directory, "owner.pid")
 
+/** Locks the directory and says who did. */
 const lock = (directory: string): DatabaseSync => {
   const database = new DatabaseSync(lockFile(directory), { timeout: 0 })
   try {
     // Nothing is ever written into it, so no journal appears beside it and a crash leaves nothing to recover.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+    writeFileSync(pidFile(directory), `${process.pid}\n`)
   } catch (error) {
     database.close()
     throw error
@@ -49,11 +51,7 @@ const refusal = (directory: string, error: unknown): StoreBusy | StoreUnopenable
 export const own = (directory: string): Effect.Effect<void, StoreBusy | StoreUnopenable, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.try({
-      try: () => {
-        const held = lock(directory)
-        writeFileSync(pidFile(directory), `${process.pid}\n`)
-        return held
-      },
+      try: () => lock(directory),
       catch: (error) => refusal(directory, error)
     }),
     (held) =>

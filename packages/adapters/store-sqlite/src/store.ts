@@ -12,9 +12,10 @@ import { Mailbox } from "@reverie/mailbox"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { StoreDamaged, type StoreError, StoreUnopenable } from "./errors.ts"
-import { expectFormat, migrate, type Place } from "./format.ts"
+import { knownFormat, migrate, NO_DATA, type Place, presentFormat } from "./format.ts"
 import { formats, PAGE_BYTES } from "./formats.ts"
 import { sqliteLedger } from "./ledger.ts"
 import { Leases } from "./leases.ts"
@@ -81,9 +82,11 @@ const connect = (place: Place, options: StoreOptions) =>
     Effect.tap((database) =>
       attempt(place, () => {
         database.exec(`PRAGMA cache_size = -${CACHE_KIB}`)
-        if (options.readOnly === true) return expectFormat(database, place, formats)
-        settle(database, options)
-        return migrate(database, place, formats)
+        if (options.readOnly === true) return presentFormat(database, place, formats)
+        return Result.map(knownFormat(database, place, formats), (found) => {
+          settle(database, options)
+          migrate(database, found, formats)
+        })
       }).pipe(Effect.flatMap(Effect.fromResult))
     )
   )
@@ -95,9 +98,10 @@ const enter = (place: Place, readOnly: boolean): Effect.Effect<void, StoreError,
     const made = attempt(place, () => mkdirSync(place.directory, { recursive: true, mode: 0o700 }))
     return Effect.andThen(made, own(place.directory))
   }
-  const reason = "there is no Reverie data in it"
   return Effect.suspend(() =>
-    existsSync(place.file) ? Effect.void : Effect.fail(new StoreUnopenable({ directory: place.directory, reason }))
+    existsSync(place.file)
+      ? Effect.void
+      : Effect.fail(new StoreUnopenable({ directory: place.directory, reason: NO_DATA }))
   )
 }
 
