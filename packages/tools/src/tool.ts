@@ -2,6 +2,7 @@
 // Owns the definition and what a run is given and gives back. Leaves when to run it to the statechart and the runtime.
 // I1  A run never fails: wrong arguments, a timeout and a throw are results that the model can read.
 // I2  The key of a run is the same after a crash, so that an idempotent tool can recognise its own earlier run.
+// I3  Only a result that is ok carries sends: what a failed run wanted to say is not said.
 
 import type { AssistantId, Envelope, Json, ToolCategory } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
@@ -12,6 +13,9 @@ export const DEFAULT_TOOL_TIMEOUT_MILLIS = 30_000
 /** Longest result a model is shown, in UTF-16 units; the rest is cut and said to be cut. */
 export const MAX_RESULT_CHARS = 16_000
 
+/** Most messages one run may send. */
+export const MAX_SENDS = 64
+
 /** What a run can know and do besides its arguments. */
 export interface ToolRun {
   readonly assistant: AssistantId
@@ -20,10 +24,14 @@ export interface ToolRun {
   readonly call: string
   /** The same for every attempt at this call: pass it on as idempotency key. */
   readonly key: string
+  /** Aborted when the run times out or is stopped from outside. */
   readonly signal: AbortSignal
   /** Milliseconds since the epoch when the run began. */
   readonly now: number
-  /** Sends a message to another assistant. It leaves with the commit of this result, or not at all. */
+  /**
+   * Sends a message to another assistant of the same tenant. It leaves with the commit of this result, or not at all.
+   * Throws when the run has ended, `to` is no assistant id, or the text is too long.
+   */
   readonly send: (to: string, text: string) => void
 }
 
@@ -36,9 +44,10 @@ export interface Tool {
   readonly timeoutMillis: number
   /** True when running it twice with the same key does no more than running it once. */
   readonly idempotent: boolean
-  /** Checks arguments; the sentences say what to correct. */
-  readonly validate: (args: Json) => Effect.Effect<Json, ReadonlyArray<string>>
-  readonly run: (args: Json, run: ToolRun) => Effect.Effect<unknown, unknown>
+  /** Checks arguments and gives what `run` takes; the sentences say what to correct. */
+  readonly validate: (args: Json) => Effect.Effect<unknown, ReadonlyArray<string>>
+  /** Runs on what `validate` gave, which is its own decoded form and need not be JSON. */
+  readonly run: (args: unknown, run: ToolRun) => Effect.Effect<unknown, unknown>
 }
 
 /** How a run ended, ready to be recorded. */
@@ -47,5 +56,7 @@ export interface ToolResult {
   /** What the model is shown. */
   readonly content: string
   readonly sends: ReadonlyArray<Envelope>
-  readonly failure?: "unknown-tool" | "arguments" | "timeout" | "threw" | "interrupted" | "refused"
+  readonly failure?: "unknown-tool" | "arguments" | "timeout" | "threw" | "not-json" | "interrupted" | "refused"
+  /** The work has begun; its real result comes later as a `report` event. */
+  readonly pending?: true
 }
