@@ -1,2 +1,6 @@
+export * from "./built-in.ts"
+export * from "./define.ts"
 export * from "./errors.ts"
+export { type ArgumentsOf, type ToolInput } from "./input.ts"
+export { MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES } from "./inline.ts"
 export * from "./tool.ts"

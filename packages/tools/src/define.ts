@@ -1,0 +1,98 @@
+// Define: how a user writes a tool.
+// Owns the checks of a definition and the way from a plain function to a `Tool`. Leaves running it to `execute.ts`.
+// I1  A wrong definition throws at once, with one sentence that names the tool.
+// I2  The function of the user may be plain or async, may throw, and sees no Effect.
+
+import { type ToolCategory, toolCategories } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import { ToolDefinitionInvalid } from "./errors.ts"
+import { acceptInput, type ArgumentsOf, type ToolInput } from "./input.ts"
+import { clipped } from "./sentences.ts"
+import { DEFAULT_TOOL_TIMEOUT_MILLIS, type Tool, type ToolRun } from "./tool.ts"
+
+/** What a timer can wait for at most, about 24 days. */
+const MAX_TOOL_TIMEOUT_MILLIS = 2 ** 31 - 1
+
+export interface ToolDefinition<Input extends ToolInput | undefined> {
+  /** Small letters, digits and `_`, beginning with a letter, at most 64 characters. */
+  readonly name: string
+  /** Read by the model: what the tool does and when to use it. */
+  readonly description: string
+  /** What the tool takes; without it, nothing. */
+  readonly input?: Input
+  /** `safe_chain` when not said. */
+  readonly category?: ToolCategory
+  /** 30 seconds when not said. */
+  readonly timeoutMillis?: number
+  /** True when a second run with the same `key` does no more than the first. False when not said. */
+  readonly idempotent?: boolean
+  /** Gives a text or any JSON value, or nothing; directly or as a promise. What it throws, the model is told. */
+  readonly run: (args: ArgumentsOf<Input>, run: ToolRun) => unknown
+}
+
+/**
+ * @example
+ * const dice = defineTool({
+ *   name: "roll_dice",
+ *   description: "Rolls a die with the given number of sides.",
+ *   input: Schema.Struct({ sides: Schema.Int }),
+ *   run: ({ sides }, { now }) => `You rolled ${now % sides + 1}`
+ * })
+ */
+export const defineTool = <Input extends ToolInput | undefined = undefined>(
+  definition: ToolDefinition<Input>
+): Tool => {
+  const { category = "safe_chain", description, idempotent = false, name } = definition
+  const { timeoutMillis = DEFAULT_TOOL_TIMEOUT_MILLIS } = definition
+  const input = flawOf(definition) ?? acceptInput(definition.input)
+  if (typeof input === "string") {
+    const given: unknown = name
+    const tool = clipped(String(given), 64)
+    throw new ToolDefinitionInvalid({ tool, message: `tool ${JSON.stringify(tool)}: ${input}` })
+  }
+  // `validate` gives what the schema decodes to, which is what `ArgumentsOf` says.
+  const run = definition.run as (args: unknown, run: ToolRun) => unknown
+  return Object.freeze({
+    name,
+    description,
+    category,
+    idempotent,
+    timeoutMillis,
+    parameters: input.parameters,
+    validate: input.validate,
+    run: (args: unknown, toolRun: ToolRun) => Effect.suspend(() => started(() => run(args, toolRun)))
+  })
+}
+
+const started = (begin: () => unknown): Effect.Effect<unknown, unknown> => {
+  try {
+    const value = begin()
+    if (!isThenable(value)) return Effect.succeed(value)
+    return Effect.tryPromise({ try: () => value, catch: (thrown) => thrown })
+  } catch (thrown) {
+    return Effect.fail(thrown)
+  }
+}
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
+
+const flawOf = (definition: ToolDefinition<ToolInput | undefined>): string | undefined => {
+  const { category, description, idempotent, name, run, timeoutMillis } = definition
+  if (typeof name !== "string" || !/^[a-z][a-z0-9_]{0,63}$/.test(name)) {
+    return "its name must begin with a small letter and have only small letters, digits and _, at most 64"
+  }
+  if (typeof description !== "string" || description.trim() === "") return "it needs a description to be chosen by"
+  if (typeof run !== "function") return "its run must be a function"
+  if (category !== undefined && !toolCategories.includes(category)) {
+    return `its category must be one of ${toolCategories.join(", ")}`
+  }
+  if (timeoutMillis !== undefined && !isTimeout(timeoutMillis)) {
+    return `its timeoutMillis must be a whole number from 1 to ${MAX_TOOL_TIMEOUT_MILLIS}`
+  }
+  if (idempotent !== undefined && typeof idempotent !== "boolean") return "its idempotent must be true or false"
+  return undefined
+}
+
+const isTimeout = (millis: number): boolean =>
+  Number.isInteger(millis) && millis >= 1 && millis <= MAX_TOOL_TIMEOUT_MILLIS
