@@ -1,0 +1,111 @@
+// Execute: one call, one result.
+// Owns the order check, run, render, the timeout and what a model is told when any of them goes wrong.
+// Leaves recording the result, approvals and retries to the runtime.
+// I1  It never fails; it is interrupted when the caller is, and then the signal of the run is aborted.
+// I2  A run that has not answered in its time is stopped, told so by its signal, and said to be of unknown effect.
+// I3  A tool that threw is quoted with its message alone.
+
+import type { ToolCall } from "@reverie/protocol"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import { nearest } from "./nearest.ts"
+import { failed, finished, nameOf, spelledMillis, unsent } from "./result.ts"
+import { openSends, type Sender, type Sends } from "./sends.ts"
+import { clipped } from "./sentences.ts"
+import { messageOf } from "./thrown.ts"
+import type { Tool, ToolResult, ToolRun } from "./tool.ts"
+
+/** Where a call comes from. `key` is the same for every attempt at it, and no other call of any assistant has it. */
+export interface RunContext extends Sender {
+  /** The tools that may be called now, to be named to a model that asked for another. */
+  readonly names?: ReadonlyArray<string>
+}
+
+export const execute = (tool: Tool | undefined, call: ToolCall, context: RunContext): Effect.Effect<ToolResult> => {
+  if (tool === undefined) return Effect.succeed(unknownTool(call, context.names ?? []))
+  if (call.malformed !== undefined) return Effect.succeed(unreadable(call, call.malformed))
+  return checkedRun(tool, call, context)
+}
+
+const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, context: RunContext) {
+  const controller = new AbortController()
+  const sends = openSends(context)
+  const run: ToolRun = {
+    assistant: context.address.assistant,
+    tenant: context.address.tenant,
+    call: call.id,
+    key: context.key,
+    signal: controller.signal,
+    now: yield* Clock.currentTimeMillis,
+    send: sends.send
+  }
+  const exit = yield* answer(tool, call, run).pipe(
+    Effect.onInterrupt(() => Effect.sync(() => controller.abort())),
+    Effect.timeoutOption(tool.timeoutMillis),
+    Effect.ensuring(Effect.sync(sends.close)),
+    Effect.exit
+  )
+  return resultOf(tool, call, sends, exit)
+})
+
+/** Arguments that do not fit, told apart from whatever a run may fail with. */
+class Misfit {
+  readonly issues: ReadonlyArray<string>
+  constructor(issues: ReadonlyArray<string>) {
+    this.issues = issues
+  }
+}
+
+const answer = (tool: Tool, call: ToolCall, run: ToolRun): Effect.Effect<unknown, unknown> =>
+  Effect.suspend(() => tool.validate(call.arguments)).pipe(
+    Effect.mapError((issues) => new Misfit(issues)),
+    Effect.flatMap((args) => tool.run(args, run))
+  )
+
+const resultOf = (
+  tool: Tool,
+  call: ToolCall,
+  sends: Sends,
+  exit: Exit.Exit<Option.Option<unknown>, unknown>
+): ToolResult => {
+  const sent = sends.close()
+  if (Exit.isSuccess(exit)) {
+    return Option.isSome(exit.value) ? finished(tool, exit.value.value, sent) : tooLate(tool, call, sent.length)
+  }
+  const thrown = Cause.squash(exit.cause)
+  if (thrown instanceof Misfit) return misfit(call, thrown.issues)
+  const message = Cause.hasInterruptsOnly(exit.cause) ? "it stopped itself" : messageOf(thrown)
+  return failed("threw", `The tool ${nameOf(call)} failed: ${message}${unsent(sent.length)}`)
+}
+
+const unknownTool = (call: ToolCall, names: ReadonlyArray<string>): ToolResult => {
+  const hints = nearest(call.tool, names)
+    .map((name) => JSON.stringify(name))
+    .join(", ")
+  const hint = hints === "" ? "There are no tools to call now." : `Existing tools nearest to it: ${hints}.`
+  return failed("unknown-tool", `There is no tool ${nameOf(call)}. ${hint}`)
+}
+
+const unreadable = (call: ToolCall, why: string): ToolResult =>
+  failed(
+    "arguments",
+    `The arguments of ${nameOf(call)} could not be read: ${clipped(why, 300)}. Nothing was run. ` +
+      "Call it again with one JSON object."
+  )
+
+const misfit = (call: ToolCall, issues: ReadonlyArray<string>): ToolResult =>
+  failed(
+    "arguments",
+    `The arguments of ${nameOf(call)} do not fit. Nothing was run. Correct this and call it again:\n` +
+      issues.map((issue) => `- ${issue}`).join("\n")
+  )
+
+const tooLate = (tool: Tool, call: ToolCall, unsentCount: number): ToolResult =>
+  failed(
+    "timeout",
+    `The tool ${nameOf(call)} gave no answer within ${spelledMillis(tool.timeoutMillis)} and was stopped; ` +
+      `whether it took effect is unknown.${unsent(unsentCount)}`
+  )

@@ -1,0 +1,88 @@
+// Result: what a model is told of a run.
+// Owns the wording, the rendering of values and the cap. Leaves running to `execute.ts`.
+// I1  No content is longer than MAX_RESULT_CHARS, and one that was cut says so and by how much.
+// I2  A value is shown whole as JSON or refused: nothing is dropped from it silently.
+// I3  Content is well-formed Unicode, so that any store and any provider takes it.
+
+import type { Envelope, ToolCall } from "@reverie/protocol"
+import { clipped } from "./sentences.ts"
+import { messageOf } from "./thrown.ts"
+import { MAX_RESULT_CHARS, type Tool, type ToolResult } from "./tool.ts"
+
+const noSends: ReadonlyArray<Envelope> = Object.freeze([])
+
+/** A result that failed. It carries no sends. */
+export const failed = (failure: NonNullable<ToolResult["failure"]>, content: string): ToolResult => ({
+  ok: false,
+  content: capped(content),
+  sends: noSends,
+  failure
+})
+
+/** The result of a run that gave `value`. */
+export const finished = (tool: Tool, value: unknown, sends: ReadonlyArray<Envelope>): ToolResult => {
+  const rendered = render(value)
+  if ("problem" in rendered) {
+    const why = `The tool ran, but its result can not be shown: ${rendered.problem}.`
+    return failed("not-json", `${why}${unsent(sends.length)}`)
+  }
+  const result = { ok: true, content: capped(rendered.text), sends }
+  return tool.category === "async_required" ? { ...result, pending: true } : result
+}
+
+/** The result of a call that a crash cut off: whether it took effect is not known. */
+export const interrupted = (call: ToolCall): ToolResult =>
+  failed(
+    "interrupted",
+    `The call of ${nameOf(call)} was started before a crash; whether it took effect is unknown. ` +
+      "Do not assume either; check before repeating it."
+  )
+
+/** The result of a call that was not allowed to run. */
+export const refused = (call: ToolCall, reason: string): ToolResult =>
+  failed("refused", `The call of ${nameOf(call)} was refused and did not run: ${clipped(reason, 2_000)}`)
+
+/** The name as the model gave it, which need not be one. */
+export const nameOf = (call: ToolCall): string => JSON.stringify(clipped(call.tool, 64))
+
+/** What became of messages that a failed run wanted to send. */
+export const unsent = (count: number): string => {
+  if (count === 0) return ""
+  const messages = count === 1 ? "message it wanted to send was" : `${count} messages it wanted to send were`
+  return ` The ${messages} not sent.`
+}
+
+/** `1.5 s`, `30 s`, `250 ms`. */
+export const spelledMillis = (millis: number): string => (millis < 1_000 ? `${millis} ms` : `${millis / 1_000} s`)
+
+const capped = (content: string): string => {
+  const text = content.isWellFormed() ? content : content.toWellFormed()
+  if (text.length <= MAX_RESULT_CHARS) return text
+  const room = MAX_RESULT_CHARS - 120
+  const end = isHighSurrogate(text.charCodeAt(room - 1)) ? room - 1 : room
+  return `${text.slice(0, end)}\n[Cut here: only the first ${end} of ${text.length} characters are shown.]`
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+
+const render = (value: unknown): { readonly text: string } | { readonly problem: string } => {
+  if (typeof value === "string") return { text: value }
+  if (value === undefined) return { text: "ok" }
+  try {
+    return { text: JSON.stringify(value, refuseWhatIsNotJson) }
+  } catch (thrown) {
+    const cyclic = thrown instanceof TypeError && /circular|cyclic/i.test(thrown.message)
+    return { problem: cyclic ? "it contains itself" : messageOf(thrown) }
+  }
+}
+
+// Left alone, JSON.stringify drops functions and symbols and shows a Map as `{}`.
+const refuseWhatIsNotJson = (key: string, value: unknown): unknown => {
+  const kind = typeof value
+  const where = key === "" ? "it" : `its ${JSON.stringify(clipped(key, 64))}`
+  if (kind === "function" || kind === "symbol" || kind === "bigint") throw notJson(where, kind)
+  if (value instanceof Map || value instanceof Set) throw notJson(where, value instanceof Map ? "Map" : "Set")
+  return value
+}
+
+const notJson = (where: string, kind: string): TypeError => new TypeError(`${where} is a ${kind}, which is not JSON`)
