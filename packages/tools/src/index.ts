@@ -1,3 +1,4 @@
+export * from "./approval.ts"
 export * from "./built-in.ts"
 export * from "./define.ts"
 export * from "./errors.ts"
