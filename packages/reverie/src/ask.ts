@@ -1,0 +1,85 @@
+// Ask: a message and everything that comes back for it.
+// Owns the way from notices to parts. Leaves sending to the fleet.
+// I1  The parts of one question end exactly once: answered, failed, or stopped because the assistant waits for a person.
+// I2  Whoever stops reading stops listening; the question itself is durable and goes on.
+
+import type { EnvelopeId, Notice, TickOutcome } from "@reverie/protocol"
+
+export type Part =
+  /** A piece of the answer as the model writes it. */
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "tool"; readonly tool: string; readonly call: string; readonly ok: boolean; readonly content: string }
+  | { readonly type: "trouble"; readonly reason: string }
+  /** A person must decide first; the answer comes after `fleet.decide`. */
+  | { readonly type: "approval"; readonly approval: string; readonly tool: string }
+  /** The end: the whole answer. */
+  | { readonly type: "done"; readonly outcome: TickOutcome; readonly reply: string }
+  | { readonly type: "failed"; readonly reason: string }
+  | { readonly type: "halted" }
+
+const isEnd = (part: Part): boolean => part.type === "done" || part.type === "failed" || part.type === "halted"
+
+/** What a notice means for whoever waits for the answer to `envelope`; undefined when nothing. */
+const partOf = (notice: Notice, envelope: EnvelopeId): Part | undefined => {
+  switch (notice.type) {
+    case "part":
+      return notice.envelope === envelope ? { type: "text", text: notice.text } : undefined
+    case "tool-finished":
+      return { type: "tool", tool: notice.tool, call: notice.call, ok: notice.ok, content: notice.content }
+    case "model-failed":
+      return { type: "trouble", reason: notice.reason }
+    case "approval-asked":
+      return { type: "approval", approval: notice.approval, tool: notice.tool }
+    case "tick-ended":
+      return notice.envelope !== envelope || notice.outcome === "failed"
+        ? undefined
+        : { type: "done", outcome: notice.outcome, reply: notice.reply }
+    case "envelope-settled":
+      if (notice.envelope !== envelope || notice.outcome === "handled") return undefined
+      return { type: "failed", reason: notice.reason ?? notice.outcome }
+    case "state-changed":
+      return notice.status === "halted" ? { type: "halted" } : undefined
+    default:
+      return undefined
+  }
+}
+
+/** Collects parts from notices; `begin` sends the message once somebody reads. */
+export const partsOf = (
+  listen: (listener: (notice: Notice) => void) => () => void,
+  isAbout: (notice: Notice) => boolean,
+  envelope: EnvelopeId,
+  begin: () => Promise<void>
+): AsyncIterable<Part> => ({
+  async *[Symbol.asyncIterator]() {
+    const parts: Array<Part> = []
+    let inHand = false
+    let wake = () => {}
+    const stop = listen((notice) => {
+      if (!isAbout(notice)) return
+      if (notice.type === "tick-started" && notice.envelope === envelope) inHand = true
+      const part = partOf(notice, envelope)
+      // What happens in a tick of somebody else's envelope is not ours; a halt concerns everyone who waits.
+      if (part === undefined || (!inHand && !isEnd(part))) return
+      parts.push(part)
+      wake()
+    })
+    try {
+      await begin()
+      while (true) {
+        const part = parts.shift()
+        if (part === undefined) {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+            if (parts.length > 0) resolve()
+          })
+          continue
+        }
+        yield part
+        if (isEnd(part)) return
+      }
+    } finally {
+      stop()
+    }
+  }
+})

@@ -1,0 +1,24 @@
+import * as Schema from "effect/Schema"
+
+/** A fleet or an assistant was described wrongly. The developer must correct the description. */
+export class FleetDefinitionInvalid extends Schema.TaggedError<FleetDefinitionInvalid>()("FleetDefinitionInvalid", {
+  subject: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "stop" as const
+}
+
+/** What was sent is no envelope: too long, an unknown event, an impossible id. The sender must correct it. */
+export class EnvelopeInvalid extends Schema.TaggedError<EnvelopeInvalid>()("EnvelopeInvalid", {
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/** The fleet was closed, or its store failed, while something was still asked of it. */
+export class FleetClosed extends Schema.TaggedError<FleetClosed>()("FleetClosed", {
+  message: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  readonly recovery = "stop" as const
+}

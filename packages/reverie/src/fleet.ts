@@ -1,0 +1,283 @@
+// Fleet: all assistants of one deployment, in the hands of a user's program.
+// Owns opening, sending, listening, waiting and closing. Leaves living to the runtime, storage to the adapters.
+// I1  `send` resolves after the message is durable, never before.
+// I2  What happens inside reaches the user as promises, async iterables and typed errors; no Effect shows.
+// I3  Closing lets go of every claim and closes the store; what was open goes on with the next start.
+
+import { type AssistantRecord, type DeadLetter, Ledger, type OutboxRow, type Tally } from "@reverie/ledger"
+import { Mailbox } from "@reverie/mailbox"
+import {
+  type Address,
+  AssistantId,
+  DEFAULT_TENANT,
+  ENVELOPE_VERSION,
+  Envelope,
+  type EnvelopeId,
+  type Event,
+  type Notice,
+  type NoticeType,
+  type Receipt,
+  TenantId
+} from "@reverie/protocol"
+import {
+  arrive,
+  birthOf,
+  DEFAULT_WORKER,
+  Definitions,
+  Faults,
+  type HostFailure,
+  HostFailures,
+  isAtRest,
+  NoticeHub,
+  runWorker,
+  type WorkerSettings
+} from "@reverie/runtime"
+import { SqliteStore, type WriterStats } from "@reverie/store-sqlite"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Random from "effect/Random"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { type Part, partsOf } from "./ask.ts"
+import type { FleetDefinition } from "./define-assistant.ts"
+import { EnvelopeInvalid, FleetClosed } from "./errors.ts"
+import { embedded, type ProfileOptions } from "./profile.ts"
+
+export interface FleetOptions extends Partial<ProfileOptions> {
+  readonly fleet: FleetDefinition
+  /** "default" when not said. */
+  readonly tenant?: string
+  readonly worker?: Partial<WorkerSettings>
+  /** Where tests stop, delay or kill. */
+  readonly faults?: (typeof Faults)["Service"]
+  /** Told of assistants that can not be hosted, e.g. because their definition is gone. */
+  readonly onTrouble?: (address: Address, failure: HostFailure) => void
+}
+
+export interface SendOptions {
+  /** Idempotency key: the same id is accepted once. A fresh one when not said. */
+  readonly id?: string
+  /** Who says it. "user" when not said. */
+  readonly from?: string
+}
+
+const DEFAULT_DATA = ".reverie"
+
+type Services = Mailbox | Ledger | NoticeHub | Layer.Success<ReturnType<typeof embedded>>
+
+const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
+
+const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
+
+/** 128 random bits, from the Random service. */
+const freshId = Effect.gen(function*() {
+  let id = ""
+  for (let part = 0; part < 4; part++) id += hex(yield* Random.nextInt)
+  return id
+})
+
+export class Fleet implements AsyncDisposable {
+  /** Who gets what is addressed to nobody. */
+  readonly reception: AssistantId
+  readonly tenant: TenantId
+  /** Resolves when the fleet has ended: with nothing after `close`, with the reason when its store failed. */
+  readonly ended: Promise<FleetClosed | undefined>
+  readonly #runtime: ManagedRuntime.ManagedRuntime<Services, unknown>
+  readonly #worker: Fiber.Fiber<never, unknown>
+  readonly #hub: NoticeHub["Service"]
+
+  private constructor(
+    runtime: ManagedRuntime.ManagedRuntime<Services, unknown>,
+    worker: Fiber.Fiber<never, unknown>,
+    hub: NoticeHub["Service"],
+    fleet: FleetDefinition,
+    tenant: TenantId
+  ) {
+    this.#runtime = runtime
+    this.#worker = worker
+    this.#hub = hub
+    this.reception = fleet.reception
+    this.tenant = tenant
+    this.ended = Effect.runPromise(Fiber.await(worker)).then((exit) => {
+      if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return undefined
+      const cause = Cause.squash(exit.cause)
+      return new FleetClosed({ message: cause instanceof Error ? cause.message : String(cause), cause })
+    })
+  }
+
+  /** Opens the store, brings every assistant of the definition to life, and starts to work. */
+  static async open(options: FleetOptions): Promise<Fleet> {
+    const { data = DEFAULT_DATA, faults, fleet, onTrouble } = options
+    const tenant = options.tenant === undefined ? DEFAULT_TENANT : TenantId.make(options.tenant)
+    const byName = new Map(fleet.assistants.map((assistant) => [assistant.name, assistant]))
+    const layer = Layer.mergeAll(
+      embedded({ ...options, data }),
+      NoticeHub.layer,
+      Layer.succeed(Definitions, { find: (name) => byName.get(name) }),
+      faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),
+      onTrouble === undefined ? Layer.empty : Layer.succeed(HostFailures, onTrouble)
+    )
+    const runtime = ManagedRuntime.make(layer)
+    try {
+      const hub = await runtime.runPromise(
+        Effect.gen(function*() {
+          const ledger = yield* Ledger
+          for (const definition of fleet.assistants) {
+            yield* ledger.birth(yield* birthOf({ tenant, assistant: definition.id }, definition))
+          }
+          return yield* NoticeHub
+        })
+      )
+      const settings = { worker: "embedded", ...DEFAULT_WORKER, ...options.worker }
+      return new Fleet(runtime, runtime.runFork(runWorker(settings)), hub, fleet, tenant)
+    } catch (failure) {
+      await runtime.dispose()
+      throw failure
+    }
+  }
+
+  /** Sends an event; resolves when it is durable. */
+  async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
+    const id = options.id ?? await this.#run(freshId)
+    const decoded = decodeEnvelope({
+      v: ENVELOPE_VERSION,
+      id,
+      to: { tenant: this.tenant, assistant: to },
+      from: options.from ?? "user",
+      event,
+      hops: 0
+    })
+    if (Result.isFailure(decoded)) throw new EnvelopeInvalid({ message: decoded.failure.message.replaceAll("\n", " ") })
+    return this.#run(arrive(decoded.success))
+  }
+
+  /** Says something to an assistant; resolves when it is durable. */
+  send(to: string, text: string, options: SendOptions = {}): Promise<Receipt> {
+    return this.post(to, { type: "message", text }, options)
+  }
+
+  /** Says something and reads what comes back, piece by piece. */
+  ask(to: string, text: string, options: SendOptions = {}): AsyncIterable<Part> {
+    const prepared = options.id === undefined ? this.#run(freshId) : Promise.resolve(options.id)
+    const fleet = this
+    return {
+      async *[Symbol.asyncIterator]() {
+        const id = await prepared
+        yield* partsOf(
+          (listener) => fleet.#hub.listen(listener),
+          ({ address }) => address.assistant === to && address.tenant === fleet.tenant,
+          id as EnvelopeId,
+          async () => {
+            await fleet.send(to, text, { ...options, id })
+          }
+        )
+      }
+    }
+  }
+
+  /** The whole answer to one message. Rejects when it failed or the assistant is halted. */
+  async answer(to: string, text: string, options: SendOptions = {}): Promise<string> {
+    for await (const part of this.ask(to, text, options)) {
+      if (part.type === "done") return part.reply
+      if (part.type === "failed") throw new FleetClosed({ message: `${to} could not answer: ${part.reason}` })
+      if (part.type === "halted") throw new FleetClosed({ message: `${to} is halted` })
+    }
+    throw new FleetClosed({ message: "the fleet was closed before the answer came" })
+  }
+
+  /** Listens to notices, of one type or all (`*`). Answers how to stop. */
+  on<Type extends NoticeType>(type: Type, listener: (notice: Extract<Notice, { readonly type: Type }>) => void): () => void
+  on(type: "*", listener: (notice: Notice) => void): () => void
+  on(type: string, listener: (notice: never) => void): () => void {
+    return this.#hub.listen((notice) => {
+      if (type === "*" || notice.type === type) listener(notice as never)
+    })
+  }
+
+  /** Decides an approval that was asked for. */
+  decide(to: string, approval: string, decision: "approved" | "denied", options: SendOptions = {}): Promise<Receipt> {
+    return this.post(to, { type: "approval", approval, decision }, { from: "person", ...options })
+  }
+
+  halt(to: string, reason: string): Promise<Receipt> {
+    return this.post(to, { type: "halt", reason })
+  }
+
+  resume(to: string): Promise<Receipt> {
+    return this.post(to, { type: "resume" })
+  }
+
+  /** What is stored of an assistant; undefined when there is none. */
+  inspect(id: string): Promise<AssistantRecord | undefined> {
+    return this.#run(Ledger.use((ledger) => ledger.inspect(this.address(id))))
+  }
+
+  list(after?: string, limit: number = 100): Promise<ReadonlyArray<AssistantRecord>> {
+    return this.#run(Ledger.use((ledger) => ledger.list(after === undefined ? undefined : this.address(after), limit)))
+  }
+
+  entries(id: string, from: number = 1, limit: number = 100): Promise<ReadonlyArray<OutboxRow>> {
+    return this.#run(Ledger.use((ledger) => ledger.entries(this.address(id), from, limit)))
+  }
+
+  deadLetters(limit: number = 100): Promise<ReadonlyArray<DeadLetter>> {
+    return this.#run(Ledger.use((ledger) => ledger.deadLetters(limit)))
+  }
+
+  tally(): Promise<Tally> {
+    return this.#run(Ledger.use((ledger) => ledger.tally))
+  }
+
+  /** What has been written to the store since it was opened. */
+  written(): Promise<WriterStats> {
+    return this.#run(Effect.flatMap(SqliteStore, (store) => store.stats))
+  }
+
+  /** Resolves when no assistant has anything to do; rejects when the fleet ends before that. */
+  rest(): Promise<void> {
+    return Promise.race([this.#run(untilRest), this.ended.then((failure) => {
+      throw failure ?? new FleetClosed({ message: "the fleet was closed" })
+    })])
+  }
+
+  address(id: string): Address {
+    return { tenant: this.tenant, assistant: AssistantId.make(id) }
+  }
+
+  /** Stops working and closes the store. */
+  async close(): Promise<void> {
+    await Effect.runPromise(Fiber.interrupt(this.#worker))
+    await this.#runtime.dispose()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #run<A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> {
+    return this.#runtime.runPromise(effect)
+  }
+}
+
+const REST_POLL_MILLIS = 15
+const PAGE = 500
+
+const allAtRest = Effect.gen(function*() {
+  const ledger = yield* Ledger
+  if ((yield* ledger.openSends(1)).length > 0) return false
+  let after: Address | undefined
+  while (true) {
+    const page = yield* ledger.list(after, PAGE)
+    for (const record of page) if (!(yield* isAtRest(record))) return false
+    after = page.at(-1)?.address
+    if (page.length < PAGE) return true
+  }
+})
+
+const untilRest = Effect.gen(function*() {
+  while (!(yield* allAtRest)) yield* Effect.sleep(REST_POLL_MILLIS)
+})

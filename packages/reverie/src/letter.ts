@@ -1,0 +1,35 @@
+// Letter: an event with an address, as a user gives it.
+// Owns its making into an envelope, and the sentence that says why it can not be one. Leaves acceptance to the mailbox.
+// L1  What `letterProblem` finds nothing wrong with, `Fleet.post` does not refuse for its form.
+
+import { ENVELOPE_VERSION, Envelope, laneOf, type TenantId } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { EnvelopeInvalid } from "./errors.ts"
+
+export interface Letter {
+  readonly id: string
+  readonly tenant: TenantId
+  readonly to: string
+  readonly from: string
+  readonly event: unknown
+}
+
+const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
+
+export const envelopeOf = ({ event, from, id, tenant, to }: Letter): Result.Result<Envelope, EnvelopeInvalid> =>
+  decodeEnvelope({ v: ENVELOPE_VERSION, id, to: { tenant, assistant: to }, from, event, hops: 0 }).pipe(
+    Result.mapError(({ message }) => new EnvelopeInvalid({ message: message.replaceAll(/\s+/g, " ") }))
+  )
+
+/** What is wrong with a letter, in one sentence; undefined when nothing is. */
+export const letterProblem = (letter: Omit<Letter, "tenant">): string | undefined => {
+  const envelope = envelopeOf({ ...letter, tenant: "default" as TenantId })
+  return Result.isFailure(envelope) ? envelope.failure.message : undefined
+}
+
+/** True when the event starts a tick of its own, false when it is heard in between: an approval, a report, an order. */
+export const isMail = (letter: Omit<Letter, "tenant">): boolean => {
+  const envelope = envelopeOf({ ...letter, tenant: "default" as TenantId })
+  return Result.isSuccess(envelope) && laneOf(envelope.success.event) === "mail"
+}

@@ -1,0 +1,29 @@
+// Peek: a look into a data directory, beside whoever works on it.
+// Owns opening for reading and closing. Leaves the readings to records.ts.
+// P1  Nothing is written, no claim is taken, and a running fleet is not disturbed.
+
+import { DEFAULT_TENANT, TenantId } from "@reverie/protocol"
+import { storeSqliteLayer } from "@reverie/store-sqlite"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { Records, type RunReading } from "./records.ts"
+
+export class Peek extends Records implements AsyncDisposable {
+  readonly #dispose: () => Promise<void>
+
+  private constructor(run: RunReading, tenant: TenantId, dispose: () => Promise<void>) {
+    super(run, tenant)
+    this.#dispose = dispose
+  }
+
+  /** Opens the data directory for reading. Rejects when there is none, or one of another format. */
+  static async open(data: string, tenant: string = DEFAULT_TENANT): Promise<Peek> {
+    const runtime = ManagedRuntime.make(storeSqliteLayer(data, { readOnly: true }))
+    // Opens now, so that what is wrong with the directory is said here.
+    await runtime.context()
+    return new Peek((reading) => runtime.runPromise(reading), TenantId.make(tenant), () => runtime.dispose())
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#dispose()
+  }
+}

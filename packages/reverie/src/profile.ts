@@ -1,0 +1,87 @@
+// Profile: which adapters a fleet runs on.
+// Owns the choice, by options first and by the environment (through Config) second; nothing set means embedded.
+// I1  A model key is only ever sent to the base URL it was configured with, and never printed.
+
+import { Model } from "@reverie/model"
+import { queueLocalLayer } from "@reverie/queue-local"
+import { storeSqliteLayer } from "@reverie/store-sqlite"
+import { gptTokenizerLayer } from "@reverie/tokens"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+
+/** An OpenAI-compatible server. */
+export interface ServerModel {
+  readonly baseURL: string
+  readonly model: string
+  readonly apiKey?: string
+  /** "json" for servers without native tool calls. */
+  readonly tools?: "native" | "json"
+  readonly stream?: boolean
+}
+
+/** `offline`: the small rule-based stand-in. A service: one of your own. */
+export type ModelChoice = "offline" | ServerModel | Model["Service"]
+
+type ServerOptions = Omit<ServerModel, "apiKey"> & { readonly apiKey: Redacted.Redacted }
+
+const DEFAULT_BASE_URL = "https://api.openai.com/v1"
+const DEFAULT_MODEL = "gpt-5-mini"
+
+const serverFromConfig = Effect.gen(function*() {
+  const apiKey = yield* Config.option(Config.Redacted("OPENAI_API_KEY"))
+  const baseURL = yield* Config.option(Config.String("OPENAI_BASE_URL"))
+  const model = yield* Config.option(Config.String("OPENAI_MODEL"))
+  if (Option.isNone(apiKey) && Option.isNone(baseURL)) return undefined
+  return {
+    baseURL: Option.getOrElse(baseURL, () => DEFAULT_BASE_URL),
+    model: Option.getOrElse(model, () => DEFAULT_MODEL),
+    apiKey: Option.getOrElse(apiKey, () => Redacted.make("none"))
+  }
+})
+
+const isService = (choice: ModelChoice): choice is Model["Service"] => typeof choice === "object" && "infer" in choice
+
+// Loaded when chosen: whoever talks to no server does not wait for its client.
+const offline = Layer.unwrap(
+  Effect.map(Effect.promise(() => import("@reverie/model-offline")), ({ offlineModel }) =>
+    Layer.succeed(Model, offlineModel())
+  )
+)
+
+const server = (options: ServerOptions) =>
+  Layer.unwrap(
+    Effect.map(Effect.promise(() => import("@reverie/model-openai")), ({ openAiModelLayer }) => openAiModelLayer(options))
+  )
+
+/** The model of a choice; without one, whatever the environment names, and the offline model when it names nothing. */
+const modelLayer = (choice: ModelChoice | undefined): Layer.Layer<Model, Config.ConfigError> => {
+  if (choice === "offline") return offline
+  if (choice !== undefined && isService(choice)) return Layer.succeed(Model, choice)
+  if (choice !== undefined) {
+    const { apiKey = "none", ...options } = choice
+    return server({ ...options, apiKey: Redacted.make(apiKey) })
+  }
+  return Layer.unwrap(
+    Effect.map(serverFromConfig, (options) => options === undefined ? offline : server(options))
+  )
+}
+
+export interface ProfileOptions {
+  /** Directory of the embedded store; `:memory:` keeps nothing. */
+  readonly data: string
+  readonly model?: ModelChoice
+  /** "normal" trades the last commits before a power cut for speed; a process kill loses nothing either way. */
+  readonly durability?: "full" | "normal"
+}
+
+/** One process, no server: SQLite, an in-process queue, the model of choice. */
+export const embedded = (options: ProfileOptions) =>
+  Layer.mergeAll(
+    storeSqliteLayer(options.data, { durability: options.durability ?? "full" }),
+    queueLocalLayer,
+    gptTokenizerLayer,
+    modelLayer(options.model)
+  )

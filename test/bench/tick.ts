@@ -1,0 +1,231 @@
+// Tick: what a tick costs, beside the same work done by hand with nothing kept.
+// Owns the two contestants and the comparison. Leaves the model to a server of no think time in a process of its own.
+// B1  Both send the same prompts to the same server through the same client; rounds of both alternate in one process.
+// B2  Reverie runs with full durability (an fsync for every group of commits) on a real directory.
+
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { defineAssistant, defineFleet, defineTool, Fleet } from "reverie"
+import { rawLoop } from "./raw-loop.ts"
+import { seedHistory } from "./seed-history.ts"
+
+export interface Cost {
+  readonly ticks: number
+  readonly ticksPerSecond: number
+  readonly cpuMillisPerTick: number
+}
+
+export interface StoredCost extends Cost {
+  readonly bytesPerTick: number
+  readonly transactionsPerTick: number
+}
+
+export interface Pair {
+  readonly raw: Cost
+  readonly reverie: StoredCost
+  readonly cpuRatio: number
+  readonly throughputRatio: number
+}
+
+export interface TickReport {
+  readonly ok: boolean
+  readonly synchronous: "FULL"
+  readonly concurrency1: Pair
+  readonly concurrency32: Pair
+  readonly history: Readonly<Record<string, StoredCost>>
+  readonly historyCpuRatio: number
+  readonly historyBytesRatio: number
+  readonly targets: Readonly<Record<string, boolean>>
+}
+
+export const PROMPT = "You run the front desk of a small harbour. Be brief, and write down what you hear."
+export const CONTEXT_TOKENS = 4_000
+export const RESPONSE_TOKENS = 1_000
+export const question = (index: number): string => `Ship number ${index} asks for a berth this afternoon; please note it.`
+
+const noteTool = defineTool({
+  name: "note",
+  description: "Writes a line into the day book.",
+  input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+  run: (args) => `noted: ${(args as { readonly text: string }).text}`
+})
+
+export const idsOf = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, index) => `desk-${index}`)
+
+export const fleetOf = (ids: ReadonlyArray<string>) =>
+  defineFleet({
+    assistants: ids.map((id) =>
+      defineAssistant({
+        id,
+        prompt: PROMPT,
+        tools: [noteTool],
+        maxContextTokens: CONTEXT_TOKENS,
+        reservedResponseTokens: RESPONSE_TOKENS
+      })
+    )
+  })
+
+interface Lap {
+  readonly millis: number
+  readonly cpuMillis: number
+}
+
+const lap = async (work: () => Promise<void>): Promise<Lap> => {
+  const cpu = process.cpuUsage()
+  const start = process.hrtime.bigint()
+  await work()
+  const { system, user } = process.cpuUsage(cpu)
+  return { millis: Number(process.hrtime.bigint() - start) / 1e6, cpuMillis: (system + user) / 1_000 }
+}
+
+const costOf = (laps: ReadonlyArray<Lap>, ticks: number): Cost => ({
+  ticks,
+  ticksPerSecond: (ticks * 1_000) / laps.reduce((sum, { millis }) => sum + millis, 0),
+  cpuMillisPerTick: laps.reduce((sum, { cpuMillis }) => sum + cpuMillis, 0) / ticks
+})
+
+/** Every assistant takes `each` messages, one after the other; all assistants at once. */
+const play = async (fleet: Fleet, ids: ReadonlyArray<string>, each: number, from: number): Promise<void> => {
+  const waiting = new Map<string, () => void>()
+  const stop = fleet.on("tick-ended", ({ envelope }) => {
+    waiting.get(envelope)?.()
+    waiting.delete(envelope)
+  })
+  const one = async (to: string) => {
+    for (let index = 0; index < each; index++) {
+      const id = `${to} ${from + index}`
+      const ended = new Promise<void>((resolve) => waiting.set(id, resolve))
+      await fleet.send(to, question(from + index), { id })
+      await ended
+    }
+  }
+  await Promise.all(ids.map(one))
+  stop()
+}
+
+const withServer = async <A>(work: (url: string) => Promise<A>): Promise<A> => {
+  const main = join(import.meta.dirname, "../../packages/testkit/src/model-server/main.ts")
+  const server = spawn(process.execPath, [main], { stdio: ["pipe", "pipe", "inherit"] })
+  const [line] = (await once(server.stdout, "data")) as [Buffer]
+  try {
+    return await work((JSON.parse(line.toString()) as { readonly url: string }).url)
+  } finally {
+    server.kill()
+  }
+}
+
+const withDirectory = async <A>(work: (directory: string) => Promise<A>): Promise<A> => {
+  const directory = await mkdtemp(join(tmpdir(), "reverie-bench-"))
+  try {
+    return await work(directory)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+const open = (directory: string, url: string, ids: ReadonlyArray<string>) =>
+  Fleet.open({ data: directory, fleet: fleetOf(ids), model: { baseURL: url, model: "bench", stream: false }, durability: "full" })
+
+interface Size {
+  readonly concurrency: number
+  readonly rounds: number
+  /** Ticks each assistant takes in a round. */
+  readonly each: number
+}
+
+const compare = (url: string, { concurrency, each, rounds }: Size): Promise<Pair> =>
+  withDirectory(async (directory) => {
+    const ids = idsOf(concurrency)
+    const raw = await rawLoop(url, concurrency)
+    await using fleet = await open(directory, url, ids)
+    // Until both have a full window, and their code is warm.
+    const warm = Math.max(each, 45)
+    await raw(warm, 0)
+    await play(fleet, ids, warm, 0)
+    const before = await fleet.written()
+    const rawLaps: Array<Lap> = []
+    const ourLaps: Array<Lap> = []
+    for (let round = 0; round < rounds; round++) {
+      const from = warm + round * each
+      rawLaps.push(await lap(() => raw(each, from)))
+      ourLaps.push(await lap(() => play(fleet, ids, each, from)))
+    }
+    const after = await fleet.written()
+    const ticks = rounds * each * concurrency
+    const rawCost = costOf(rawLaps, ticks)
+    const ours = {
+      ...costOf(ourLaps, ticks),
+      bytesPerTick: (after.walBytes - before.walBytes) / ticks,
+      transactionsPerTick: (after.transactions - before.transactions) / ticks
+    }
+    return {
+      raw: rawCost,
+      reverie: ours,
+      cpuRatio: ours.cpuMillisPerTick / rawCost.cpuMillisPerTick,
+      throughputRatio: ours.ticksPerSecond / rawCost.ticksPerSecond
+    }
+  })
+
+const HISTORIES = [200, 2_000, 10_000] as const
+
+/** The same ticks behind histories of different lengths; rounds alternate. */
+const behindHistories = async (url: string, rounds: number, each: number): Promise<Readonly<Record<string, StoredCost>>> => {
+  const costs: Record<string, StoredCost> = {}
+  const contestants = await Promise.all(
+    HISTORIES.map(async (messages) => {
+      const directory = await mkdtemp(join(tmpdir(), "reverie-bench-"))
+      await seedHistory(directory, messages)
+      const fleet = await open(directory, url, idsOf(1))
+      return { messages, directory, fleet, laps: [] as Array<Lap> }
+    })
+  )
+  try {
+    for (const { fleet } of contestants) await play(fleet, idsOf(1), 60, 0)
+    const before = await Promise.all(contestants.map(({ fleet }) => fleet.written()))
+    for (let round = 0; round < rounds; round++) {
+      for (const { fleet, laps } of contestants) laps.push(await lap(() => play(fleet, idsOf(1), each, 60 + round * each)))
+    }
+    const ticks = rounds * each
+    for (const [index, { fleet, laps, messages }] of contestants.entries()) {
+      const { transactions, walBytes } = await fleet.written()
+      costs[messages] = {
+        ...costOf(laps, ticks),
+        bytesPerTick: (walBytes - before[index]!.walBytes) / ticks,
+        transactionsPerTick: (transactions - before[index]!.transactions) / ticks
+      }
+    }
+    return costs
+  } finally {
+    for (const { directory, fleet } of contestants) {
+      await fleet.close()
+      await rm(directory, { recursive: true, force: true })
+    }
+  }
+}
+
+const MAX_BYTES_PER_TICK = 24 * 1_024
+
+export const benchTick = (isShort: boolean): Promise<TickReport> =>
+  withServer(async (url) => {
+    const scale = isShort ? 1 : 5
+    const concurrency1 = await compare(url, { concurrency: 1, rounds: scale, each: 60 })
+    const concurrency32 = await compare(url, { concurrency: 32, rounds: scale, each: 12 })
+    const history = await behindHistories(url, scale, 40)
+    const short = history[HISTORIES[0]]!
+    const long = history[HISTORIES[2]]!
+    const historyCpuRatio = long.cpuMillisPerTick / short.cpuMillisPerTick
+    const historyBytesRatio = long.bytesPerTick / short.bytesPerTick
+    const bytes = [concurrency1.reverie, concurrency32.reverie, ...Object.values(history)].map((cost) => cost.bytesPerTick)
+    const targets = {
+      "cpu per tick at 32 ≤ 2.5 × raw": concurrency32.cpuRatio <= 2.5,
+      "ticks/s at 32 ≥ 0.4 × raw": concurrency32.throughputRatio >= 0.4,
+      "bytes per tick < 24 KB": bytes.every((each) => each < MAX_BYTES_PER_TICK),
+      "bytes per tick ±20 % from 200 to 10,000 messages": Math.abs(historyBytesRatio - 1) <= 0.2,
+      "cpu per tick at 10,000 messages ≤ 1.5 × at 200": historyCpuRatio <= 1.5
+    }
+    const ok = Object.values(targets).every(Boolean)
+    return { ok, synchronous: "FULL", concurrency1, concurrency32, history, historyCpuRatio, historyBytesRatio, targets }
+  })

@@ -1,0 +1,75 @@
+// Judge: what must be true of a data directory after any number of kills.
+// Owns the questions. Leaves killing to lane.ts.
+// J1  Every acknowledged event was settled exactly once.
+// J2  Events of one assistant were taken up in the order in which they were acknowledged.
+// J3  No unsafe tool ran twice under one key.
+// J4  Every note that was passed on arrived exactly once.
+
+import { join } from "node:path"
+import { defineAssistant, defineFleet, Fleet, type OutboxRow } from "reverie"
+import { ACKS_FILE, ASSISTANTS, EFFECTS_FILE, eventOf, linesOf } from "./life.ts"
+
+export interface Verdict {
+  readonly acknowledged: number
+  readonly commits: number
+  readonly effects: number
+  readonly lost: number
+  readonly duplicated: number
+  readonly outOfOrder: number
+  readonly repeatedUnsafeTools: number
+  readonly interruptedTools: number
+  readonly notesLostOrDoubled: number
+}
+
+const PAGE = 1_000
+
+const entriesOf = async (fleet: Fleet, id: string): Promise<ReadonlyArray<OutboxRow>> => {
+  const rows: Array<OutboxRow> = []
+  while (true) {
+    const page = await fleet.entries(id, rows.length + 1, PAGE)
+    rows.push(...page)
+    if (page.length < PAGE) return rows
+  }
+}
+
+const countOf = (values: Iterable<string>): Map<string, number> => {
+  const counts = new Map<string, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return counts
+}
+
+const outOfOrder = (rows: ReadonlyArray<OutboxRow>): number => {
+  const numbers = rows.flatMap(({ entry }) =>
+    entry.messages.flatMap((message) => {
+      const number = message.role === "user" ? /^do (\d+)$/.exec(message.content)?.[1] : undefined
+      return number === undefined ? [] : [Number(number)]
+    })
+  )
+  return numbers.filter((number, index) => index > 0 && number <= numbers[index - 1]!).length
+}
+
+export const judge = async (data: string): Promise<Verdict> => {
+  await using fleet = await Fleet.open({
+    data: join(data, "store"),
+    model: "offline",
+    fleet: defineFleet({ assistants: ASSISTANTS.map((id) => defineAssistant({ id, prompt: "judged" })) })
+  })
+  const acknowledged = linesOf(join(data, ACKS_FILE))
+  const effects = linesOf(join(data, EFFECTS_FILE))
+  const rows = await Promise.all(ASSISTANTS.map((id) => entriesOf(fleet, id)))
+  const all = rows.flat()
+  const settled = countOf(all.flatMap(({ entry }) => (entry.settled ?? []).map(({ id }) => id)))
+  const sent = all.flatMap(({ entry }) => (entry.sends ?? []).map(({ id }) => id))
+  const events = new Set(acknowledged)
+  return {
+    acknowledged: events.size,
+    commits: all.length,
+    effects: effects.length,
+    lost: [...events].filter((id) => !settled.has(id)).length,
+    duplicated: [...settled].filter(([id, count]) => count > 1 && events.has(id as ReturnType<typeof eventOf>["id"])).length,
+    outOfOrder: rows.reduce((sum, each) => sum + outOfOrder(each), 0),
+    repeatedUnsafeTools: [...countOf(effects.filter((line) => line.startsWith("ring ")))].filter(([, count]) => count > 1).length,
+    interruptedTools: all.filter(({ entry }) => entry.step?.detail?.["failure"] === "interrupted").length,
+    notesLostOrDoubled: sent.filter((id) => settled.get(id) !== 1).length
+  }
+}

@@ -1,0 +1,120 @@
+// Life: what one child process of the crash lane does until it is killed.
+// Owns the fleet it runs and the two files it leaves behind. Leaves killing and judging to lane.ts.
+// K1  An acknowledgement is in the file only after `post` returned; an effect is in the file before its tool returns.
+// K2  Whoever runs this again on the same directory goes on where it was: every event is posted again until acknowledged.
+
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import type { Prompt, Reply } from "@reverie/model"
+import type { FaultPoint } from "@reverie/runtime"
+import * as Effect from "effect/Effect"
+import { defineAssistant, defineFleet, defineTool, Fleet, type Tool } from "reverie"
+
+export interface LifeOptions {
+  readonly data: string
+  readonly events: number
+  /** Where this process kills itself, and at which passing of that point. */
+  readonly killAt?: { readonly point: FaultPoint; readonly passing: number }
+}
+
+export const ASSISTANTS = ["ada", "bo", "cy", "dee"] as const
+
+/** The events of the lane: numbered texts, spread over the assistants. */
+export const eventOf = (index: number) => ({ id: `event-${index}`, to: ASSISTANTS[index % ASSISTANTS.length]!, text: `do ${index}` })
+
+export const ACKS_FILE = "acknowledged.txt"
+export const EFFECTS_FILE = "effects.txt"
+
+/** Appends lines that are on the disk when `append` returns. */
+const durableFile = (path: string) => {
+  const file = openSync(path, "a")
+  return {
+    append: (line: string) => {
+      writeSync(file, `${line}\n`)
+      fsyncSync(file)
+    },
+    close: () => closeSync(file)
+  }
+}
+
+export const linesOf = (path: string): ReadonlyArray<string> =>
+  existsSync(path) ? readFileSync(path, "utf8").split("\n").filter((line) => line !== "") : []
+
+const toolsOf = (effects: (line: string) => void): ReadonlyArray<Tool> => [
+  defineTool({
+    name: "note",
+    description: "Notes something; the same note twice is one note.",
+    idempotent: true,
+    run: (_, { key }) => {
+      effects(`note ${key}`)
+      return "noted"
+    }
+  }),
+  defineTool({
+    name: "ring",
+    description: "Rings the bell. Every ring is heard.",
+    run: async (_, { key }) => {
+      effects(`ring ${key}`)
+      await Promise.resolve()
+      return "rung"
+    }
+  }),
+  defineTool({ name: "say", description: "Speaks.", category: "terminal", run: () => "said" }),
+  defineTool({
+    name: "pass",
+    description: "Passes a note to the next colleague.",
+    run: (_, { assistant, send }) => {
+      const next = ASSISTANTS[(ASSISTANTS.indexOf(assistant as (typeof ASSISTANTS)[number]) + 1) % ASSISTANTS.length]!
+      send(next, `fyi from ${assistant}`)
+      return "passed"
+    }
+  })
+]
+
+/** Two tools, then an answer: the same for the same event, whenever it is asked. */
+const replyTo = (prompt: Prompt): Reply => {
+  const last = prompt.messages.at(-1)
+  const usage = { inputTokens: 1, outputTokens: 1, source: "counted" as const }
+  const heard = prompt.messages.findLast((message) => message.role === "user")?.content ?? ""
+  const number = Number(/do (\d+)/.exec(heard)?.[1] ?? -1)
+  if (last?.role === "tool" || number < 0) return { text: `done with ${heard}`, calls: [], finish: "stop", usage, model: "lane" }
+  const tools = [["note", "ring"], ["ring"], ["pass", "note"], ["ring", "say"]][number % 4] ?? []
+  const calls = tools.map((tool, index) => ({ id: `${prompt.callPrefix}.${index}`, tool, arguments: {} }))
+  return { text: "", calls, finish: "tool-calls", usage, model: "lane" }
+}
+
+/** Lives until everything is settled, or until killed. */
+export const live = async ({ data, events, killAt }: LifeOptions, ready: () => void): Promise<void> => {
+  const effects = durableFile(join(data, EFFECTS_FILE))
+  const acks = durableFile(join(data, ACKS_FILE))
+  const tools = toolsOf(effects.append)
+  let passed = 0
+  await using fleet = await Fleet.open({
+    data: join(data, "store"),
+    fleet: defineFleet({
+      assistants: ASSISTANTS.map((id) =>
+        defineAssistant({ id, prompt: "You work in the crash lane.", tools, maxContextTokens: 4_000, settings: { confirmDangerous: false } })
+      )
+    }),
+    model: { infer: (prompt) => Effect.succeed(replyTo(prompt)) },
+    faults: {
+      at: (point) =>
+        Effect.sync(() => {
+          if (point === killAt?.point && ++passed >= killAt.passing) process.kill(process.pid, "SIGKILL")
+        })
+    }
+  })
+  ready()
+  const known = new Set(linesOf(join(data, ACKS_FILE)))
+  for (let index = 0; index < events; index++) {
+    const { id, text, to } = eventOf(index)
+    if (known.has(id)) continue
+    await fleet.send(to, text, { id })
+    acks.append(id)
+    // A few under way at a time, so that a kill finds work in every stage.
+    if (index % 8 === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  await fleet.rest()
+  effects.close()
+  acks.close()
+}
