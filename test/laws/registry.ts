@@ -18,6 +18,7 @@ import {
   MemoryDisk,
   memoryStoreLayer,
   runLaws,
+  storeLaws,
   wakeQueueLaws
 } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
@@ -36,7 +37,8 @@ const suite = <R>(port: string, laws: ReadonlyArray<Law<R>>, layer: FreshLayer<R
 
 const store = (layer: FreshLayer<Mailbox | Ledger>): ReadonlyArray<Suite> => [
   suite("mailbox", mailboxLaws, layer),
-  suite("ledger", ledgerLaws, layer)
+  suite("ledger", ledgerLaws, layer),
+  suite("store", storeLaws, layer)
 ]
 
 /** A store in a directory that is gone when the store is closed. */
