@@ -26,6 +26,12 @@ const numbersFrom = (seed: number) => {
   }
 }
 
+/** Points that a life passes less often than it has events. */
+const MOST_PASSINGS: Readonly<Record<string, number>> = { "after-claim": 3, "before-deliver": 2, "after-deliver": 2 }
+
+/** About how long one event takes when four assistants share the work. */
+const LIFE_MILLIS_PER_EVENT = 10
+
 type Ending = "killed" | "done"
 
 /** Runs one process; `killAfterMillis` counts from the moment it is ready. */
@@ -62,21 +68,24 @@ export interface LaneOptions {
 /** Fewer than this, and the lane has proved nothing. */
 export const minimumOperations = (kills: number): number => Math.min(1_000, kills * 10)
 
+/** Some processes are done before their kill comes. */
+const LIVES_PER_KILL = 1.3
+
 export const runLane = async ({ events, kills, progress, seed }: LaneOptions): Promise<LaneReport> => {
   const data = await mkdtemp(join(tmpdir(), "reverie-crash-"))
   const next = numbersFrom(seed)
   const killsByPoint: Record<string, number> = {}
-  const perLife = Math.max(1, Math.ceil(events / kills))
+  const perLife = Math.max(1, Math.floor(events / (kills * LIVES_PER_KILL)))
   let killed = 0
   try {
     for (let life = 0; killed < kills; life++) {
       if (life > kills * 3) throw new Error(`only ${killed} of ${life} processes could be killed in time`)
       const point = life % 2 === 0 ? faultPoints[(life / 2) % faultPoints.length]! : "no-name"
       // Each life gets some more events, so that there is something to do until the last kill.
-      const upTo = String(Math.min(events, (killed + 1) * perLife))
+      const upTo = String(Math.min(events, (life + 1) * perLife))
       const ending = point === "no-name"
-        ? await oneLife([data, upTo], next(250))
-        : await oneLife([data, upTo, point, String(1 + next(12))], undefined)
+        ? await oneLife([data, upTo], next(perLife * LIFE_MILLIS_PER_EVENT))
+        : await oneLife([data, upTo, point, String(1 + next(MOST_PASSINGS[point] ?? perLife))], undefined)
       if (ending !== "killed") continue
       killed++
       killsByPoint[point] = (killsByPoint[point] ?? 0) + 1

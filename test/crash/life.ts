@@ -25,6 +25,9 @@ export const eventOf = (index: number) => ({ id: `event-${index}`, to: ASSISTANT
 export const ACKS_FILE = "acknowledged.txt"
 export const EFFECTS_FILE = "effects.txt"
 
+/** Long enough that a kill finds work in every stage. */
+const MODEL_MILLIS = 10
+
 /** Appends lines that are on the disk when `append` returns. */
 const durableFile = (path: string) => {
   const file = openSync(path, "a")
@@ -96,7 +99,7 @@ export const live = async ({ data, events, killAt }: LifeOptions, ready: () => v
         defineAssistant({ id, prompt: "You work in the crash lane.", tools, maxContextTokens: 4_000, settings: { confirmDangerous: false } })
       )
     }),
-    model: { infer: (prompt) => Effect.succeed(replyTo(prompt)) },
+    model: { infer: (prompt) => Effect.delay(Effect.sync(() => replyTo(prompt)), MODEL_MILLIS) },
     faults: {
       at: (point) =>
         Effect.sync(() => {
@@ -111,8 +114,6 @@ export const live = async ({ data, events, killAt }: LifeOptions, ready: () => v
     if (known.has(id)) continue
     await fleet.send(to, text, { id })
     acks.append(id)
-    // A few under way at a time, so that a kill finds work in every stage.
-    if (index % 8 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
   await fleet.rest()
   effects.close()
