@@ -5,7 +5,7 @@
 import { Model } from "@reverie/model"
 import { queueLocalLayer } from "@reverie/queue-local"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
-import { gptTokenizerLayer } from "@reverie/tokens"
+import { tokensLayer } from "@reverie/tokens"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -82,6 +82,6 @@ export const embedded = (options: ProfileOptions) =>
   Layer.mergeAll(
     storeSqliteLayer(options.data, { durability: options.durability ?? "full" }),
     queueLocalLayer,
-    gptTokenizerLayer,
+    tokensLayer,
     modelLayer(options.model)
   )
