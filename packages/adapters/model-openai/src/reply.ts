@@ -80,7 +80,7 @@ export const judge = (assembly: Assembly, context: JudgeContext): Judged => {
   const calls: Array<ToolCall> = []
   const callComplaints: Array<string | undefined> = []
   const take = (raw: RawCall, index: number): void => {
-    const said = wireName(raw.name)
+    const said = wireName(scrub.kept(raw.name))
     const tool = nameByWire.get(said) ?? said
     const id = `${prompt.callPrefix}.${index}`
     const read = readArguments(raw.arguments, scrub)
