@@ -32,6 +32,8 @@ export interface ModelServer {
   readonly nextRequest: () => Promise<ModelRequest>
   /** Resolves when a reader next leaves before its answer was finished. */
   readonly nextDeparture: () => Promise<void>
+  /** Drops the connections that carry no request, as servers do to those they have kept long enough. */
+  readonly dropIdle: () => void
   readonly close: () => Promise<void>
 }
 
@@ -127,6 +129,7 @@ export const startModelServer = async (options: ModelServerOptions): Promise<Mod
     },
     nextRequest: arrivals.next,
     nextDeparture: departures.next,
+    dropIdle: () => server.closeIdleConnections(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -1,0 +1,112 @@
+import { assert, it } from "@effect/vitest"
+import type { PromptMessage } from "@reverie/model"
+import * as fc from "fast-check"
+import { makeBodyWriter, wireId, wireMessage, wireName, wireTools } from "../src/wire.ts"
+
+const settings = { seed: 4_711, numRuns: 500 }
+const text = fc.string({ unit: "binary", maxLength: 30 })
+const json = fc.jsonValue({ maxDepth: 2 })
+
+const message: fc.Arbitrary<PromptMessage> = fc.oneof(
+  fc.record({ role: fc.constant("system" as const), content: text }),
+  fc.record({ role: fc.constant("user" as const), content: text, name: text }),
+  fc.record({ role: fc.constant("tool" as const), content: text, call: text, name: text }),
+  fc.record({
+    role: fc.constant("assistant" as const),
+    content: text,
+    calls: fc.array(fc.record({ id: text, tool: text, arguments: json as fc.Arbitrary<never> }), { maxLength: 3 })
+  })
+)
+
+const write = makeBodyWriter({
+  model: 'a "model"',
+  baseURL: "http://h/v1",
+  streamUsage: true,
+  extraBody: { temperature: 0 }
+})
+
+it("W2 W3 every body is well-formed JSON that says what the prompt says", () => {
+  fc.assert(
+    fc.property(fc.array(message, { maxLength: 6 }), fc.boolean(), (messages, isStream) => {
+      const body = write(messages.map(wireMessage), "", isStream, 50)
+      const read = JSON.parse(body) as Record<string, unknown>
+      assert.isTrue(body.isWellFormed() && !/\\ud[89a-f]/i.test(body))
+      assert.strictEqual(read["model"], 'a "model"')
+      assert.strictEqual(read["temperature"], 0)
+      assert.strictEqual(read["max_tokens"], 50)
+      assert.strictEqual(read["stream"], isStream ? true : undefined)
+      const wired = read["messages"] as ReadonlyArray<Record<string, unknown>>
+      assert.lengthOf(wired, messages.length)
+      for (const [index, sent] of messages.entries()) {
+        const got = wired[index] ?? {}
+        assert.strictEqual(got["role"], sent.role)
+        const hasCalls = (sent.calls?.length ?? 0) > 0
+        assert.strictEqual(got["content"], hasCalls && sent.content === "" ? null : sent.content.toWellFormed())
+        assert.lengthOf((got["tool_calls"] ?? []) as ReadonlyArray<unknown>, sent.calls?.length ?? 0)
+      }
+    }),
+    settings
+  )
+})
+
+it("W2 names and ids are safe and short whatever they were", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 300 }), (name) => {
+      assert.match(wireName(name), /^[A-Za-z0-9_-]{1,64}$/)
+      assert.match(wireId(name), /^[A-Za-z0-9_-]{0,40}$/)
+    }),
+    settings
+  )
+})
+
+it("W2 our ids stay apart on the wire, long ones too", () => {
+  assert.strictEqual(wireId("12.3.0"), "12_3_0")
+  const long = "tick-".repeat(20)
+  assert.notStrictEqual(wireId(`${long}.1`), wireId(`${long}.2`))
+})
+
+it("W1 a message and a list of tools are rendered once", () => {
+  const said: PromptMessage = { role: "user", content: "hello" }
+  const tools = [{ name: "look", description: "Looks.", parameters: { type: "object" } }]
+  const first = wireMessage(said)
+  // A change that a second rendering would show, and memory does not.
+  Object.assign(said, { content: "changed" })
+  assert.strictEqual(wireMessage(said), first)
+  assert.strictEqual(wireTools(tools), wireTools(tools))
+})
+
+it("W2 two tools that look alike on the wire are told apart and found again", () => {
+  const offers = ["harbor.look", "harbor_look", "harbor look"].map((name) => ({
+    name,
+    description: "",
+    parameters: {}
+  }))
+  const { json: list, nameByWire } = wireTools(offers)
+  assert.deepStrictEqual(
+    [...nameByWire],
+    [
+      ["harbor_look", "harbor.look"],
+      ["harbor_look_2", "harbor_look"],
+      ["harbor_look_3", "harbor look"]
+    ]
+  )
+  const names = (JSON.parse(list) as ReadonlyArray<{ readonly function: { readonly name: string } }>).map(
+    (tool) => tool.function.name
+  )
+  assert.deepStrictEqual(names, [...nameByWire.keys()])
+})
+
+it("W2 the limit of the reply goes by the name that the server knows", () => {
+  const toOpenAi = makeBodyWriter({
+    model: "m",
+    baseURL: "https://api.openai.com/v1",
+    streamUsage: false,
+    extraBody: {}
+  })
+  assert.deepStrictEqual(JSON.parse(toOpenAi(["1"], "", true, 9)), {
+    model: "m",
+    messages: [1],
+    stream: true,
+    max_completion_tokens: 9
+  })
+})
