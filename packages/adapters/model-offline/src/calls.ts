@@ -1,0 +1,156 @@
+// Calls: which tools a message asks for, and with what arguments.
+// Owns the written form of a call and the choice by words. Leaves checking arguments to the tool: a wrong guess is its
+// to refuse.
+// D1  A line `/tool {json}` or `/tool key=value key="two words"` is that very call; several lines are several calls.
+// D2  Any other message is at most one call: of the offered tool that it shares the most words with, the first of equals.
+// D3  A quoted text and a number fill one parameter each, in order. A parameter that is not required is filled only
+//     when the message speaks of it.
+
+import type { ToolOffer } from "@reverie/model"
+import { isJsonObject, type Json, parseJson, type ToolCall } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import { stemOf, stemsOf } from "./words.ts"
+
+export type Request = Omit<ToolCall, "id">
+type JsonObject = { readonly [key: string]: Json }
+
+/** Tools that speak: they are called with an answer, never to find one. */
+export const speaks = (name: string): boolean => name === "say" || name === "reply"
+
+const line = /^(?:\[timer [^\]]*\] )?\/([A-Za-z][\w.-]*)(?:\s+(.*))?$/
+const pairs = /([\w.-]+)=("(?:[^"\\]|\\.)*"|[^\s"]\S*)/g
+
+/** The calls that are written out in a message. A name alone counts when such a tool is offered. */
+export const writtenCalls = (text: string, offers: ReadonlyArray<ToolOffer>): ReadonlyArray<Request> => {
+  const requests = text.split("\n").flatMap((each) => {
+    const [, tool, rest = ""] = line.exec(each.trim()) ?? []
+    if (tool === undefined) return []
+    return requestOf(
+      tool,
+      rest.trim(),
+      offers.find(({ name }) => name === tool)
+    )
+  })
+  return [...new Map(requests.map((request) => [JSON.stringify(request), request])).values()]
+}
+
+const requestOf = (tool: string, rest: string, offer: ToolOffer | undefined): ReadonlyArray<Request> => {
+  if (rest === "" && offer === undefined) return []
+  if (rest.startsWith("{")) {
+    const parsed = parseJson(rest)
+    return Result.isSuccess(parsed)
+      ? [{ tool, arguments: parsed.success }]
+      : [{ tool, arguments: {}, malformed: parsed.failure }]
+  }
+  if (rest.replaceAll(pairs, "").trim() !== "") return []
+  const schemas = new Map(offer === undefined ? [] : propertiesOf(offer))
+  const entries = Array.from(rest.matchAll(pairs), ([, key = "", value = ""]) => {
+    const parsed = Result.getOrElse(parseJson(value), () => value)
+    return [key, typeOf(schemas.get(key) ?? {}) === "string" && typeof parsed !== "string" ? value : parsed] as const
+  })
+  return [{ tool, arguments: objectOf(entries) }]
+}
+
+/** The one call that a message fits, if it fits any. */
+export const fittingCall = (text: string, offers: ReadonlyArray<ToolOffer>): Request | undefined => {
+  const [best] = offers
+    .filter(({ name }) => !speaks(name) && name !== "noop")
+    .map((offer) => ({ offer, score: scoreOf(stemsOf(text), offer) }))
+    .toSorted((one, other) => other.score - one.score)
+  // One word of a tool's name or choices is enough; words of its description must come together.
+  if (best === undefined || best.score < 3) return undefined
+  return { tool: best.offer.name, arguments: argumentsFor(best.offer, text) }
+}
+
+const scoreOf = (asked: ReadonlySet<string>, { description, name, ...offer }: ToolOffer): number => {
+  const properties = propertiesOf(offer)
+  const choices = properties.flatMap(([, schema]) => choicesOf(schema))
+  const weighted = [
+    { weight: 3, stems: stemsOf([name, ...choices].join(" ")) },
+    { weight: 2, stems: stemsOf(properties.map(([parameter]) => parameter).join(" ")) },
+    { weight: 1, stems: stemsOf(description) }
+  ]
+  return [...asked].reduce((sum, stem) => sum + (weighted.find(({ stems }) => stems.has(stem))?.weight ?? 0), 0)
+}
+
+export const propertiesOf = ({
+  parameters
+}: Pick<ToolOffer, "parameters">): ReadonlyArray<readonly [string, JsonObject]> => {
+  const { properties } = parameters
+  if (!isJsonObject(properties)) return []
+  return Object.entries(properties).map(([name, schema]) => [name, isJsonObject(schema) ? schema : {}])
+}
+
+// Parsed like any other arguments, so that no hostile key gets through.
+const objectOf = (entries: ReadonlyArray<readonly [string, Json]>): Json =>
+  Result.getOrElse(parseJson(JSON.stringify(Object.fromEntries(entries))), () => ({}))
+
+const choicesOf = (schema: JsonObject): ReadonlyArray<string> =>
+  Array.isArray(schema["enum"]) ? schema["enum"].filter((choice) => typeof choice === "string") : []
+
+/** The type a value is to have; of several the first that is not null. */
+const typeOf = ({ anyOf, type }: JsonObject): Json | undefined => {
+  if (Array.isArray(anyOf))
+    return anyOf
+      .filter(isJsonObject)
+      .map(typeOf)
+      .find((each) => each !== "null")
+  return Array.isArray(type) ? type.find((each) => each !== "null") : type
+}
+
+const argumentsFor = (offer: ToolOffer, text: string): Json => {
+  const properties = propertiesOf(offer)
+  const { required } = offer.parameters
+  const names = new Set(properties.flatMap(([name]) => [...stemsOf(name)]))
+  const quotes = Array.from(text.matchAll(/["“]([^"”]+)["”]/g), ([, quoted]) => quoted)
+  const numbers = Array.from(text.matchAll(/-?\d+(?:\.\d+)?/g), ([digits]) => Number(digits))
+  const after = (stems: ReadonlySet<string>, end: RegExp) => wordsAfter(stems, text, names, end)
+  const phrase = (name: string, end: RegExp): string =>
+    quotes.shift() ?? after(stemsOf(name), end) ?? after(stemsOf(offer.name), end) ?? text
+  const valueOf = (name: string, schema: JsonObject): Json | undefined => {
+    const choices = choicesOf(schema)
+    if (choices.length > 0) return choices.find((choice) => isIn(choice, text))
+    const type = typeOf(schema)
+    if (type === "number" || type === "integer") return numbers.shift()
+    const isNamed = !stemsOf(name).isDisjointFrom(stemsOf(text))
+    if (!isNamed && !(Array.isArray(required) && required.includes(name))) return undefined
+    if (type === "boolean") return isNamed && !/\b(?:no|not|never|without)\b/i.test(text)
+    if (type === "object") return undefined
+    if (type !== "array") return phrase(name, /[.,;!?\n]/)
+    return phrase(name, /[.;!?\n]/)
+      .split(/,|\band\b/)
+      .map((item) => item.trim())
+      .filter((item) => item !== "")
+  }
+  const filled = properties.map(([name, schema]) => [name, valueOf(name, schema) ?? schema["default"]] as const)
+  return objectOf(filled.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+/** All the words of a value, in any form, stand in the text; one of grammar, as `on` or `off`, as it is. */
+const isIn = (value: string, text: string): boolean => {
+  const stems = stemsOf(value)
+  if (stems.size > 0) return stems.isSubsetOf(stemsOf(text))
+  return (text.toLowerCase().match(word) ?? []).some((each) => each === value.toLowerCase())
+}
+
+const word = /[\p{L}\p{M}\p{N}]+/gu
+
+/** What follows the last word that has one of the stems, up to a sign that ends it or the name of another parameter. */
+const wordsAfter = (
+  stems: ReadonlySet<string>,
+  text: string,
+  names: ReadonlySet<string>,
+  end: RegExp
+): string | undefined => {
+  const words = Array.from(text.matchAll(word), ({ 0: each, index }) => ({
+    stem: stemOf(each),
+    from: index,
+    to: index + each.length
+  }))
+  const found = words.findLast(({ stem }) => stems.has(stem))
+  if (found === undefined) return undefined
+  const next = words.find(({ from, stem }) => from > found.from && names.has(stem) && !stems.has(stem))
+  const phrase = text.slice(found.to, next?.from).split(end)[0] ?? ""
+  const value = phrase.replace(/^(?:[\s=:-]|(?:is|are|to|for|of|the|a|an|about|with|as)\b)+/i, "").trim()
+  return value === "" ? undefined : value
+}

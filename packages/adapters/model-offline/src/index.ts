@@ -1,0 +1,1 @@
+export { AT_A_LOSS, MAX_CALLS, offlineModel, type OfflineModelOptions, SELF } from "./offline-model.ts"

@@ -1,0 +1,103 @@
+// OfflineModel: the Model port without a model. It exists so that the machinery runs anywhere, with no key and no network.
+// Owns what is done next in a turn. Leaves choosing a tool to `calls.ts`, making sentences to `answers.ts`.
+// O1  The same prompt has the same reply.
+// O2  It never loops: after a user message it makes one call by rules, or those written out, and at most one to say the
+//     answer, MAX_CALLS in all unless more are written out; never the same call twice.
+// O3  Asked what it is, or at a loss, it says that it is not a language model.
+
+import {
+  type Model,
+  type Prompt,
+  type PromptMessage,
+  type Reply,
+  type ToolOffer,
+  TOKENS_PER_MESSAGE
+} from "@reverie/model"
+import * as Effect from "effect/Effect"
+import { quotesFor, toldBy } from "./answers.ts"
+import { fittingCall, propertiesOf, type Request, speaks, writtenCalls } from "./calls.ts"
+
+export const MAX_CALLS = 2
+
+export const SELF =
+  "I am the offline model of Reverie: a small set of rules, not a language model. " +
+  "I can call the tools I am offered and quote what stands in my context."
+
+export const AT_A_LOSS =
+  "I do not know: nothing in my context answers that, and no tool I am offered fits. I am not a language model."
+
+const asksWhoIAm =
+  /\b(?:who|what) are you\s*[?!.]*\s*$|\bare you (?:an? )?(?:real|human|person|ai|bot|robot|machine|llm|(?:language )?model)\b|\b(?:which|what) model\b/i
+const asks = /\?|^\s*(?:who|what|when|where|which|why|how|tell|show|list|find|give|explain|describe|remind)\b/i
+
+export interface OfflineModelOptions {
+  /** Counts tokens for `usage`; without it a token is taken to be four characters. */
+  readonly count?: (text: string) => number
+}
+
+export const offlineModel = (options: OfflineModelOptions = {}): Model["Service"] => {
+  const count = options.count ?? ((text: string) => Math.ceil(text.length / 4))
+  // A message is the same object from prompt to prompt: it is counted once.
+  const counted = new WeakMap<PromptMessage, number>()
+  const price = (message: PromptMessage): number => {
+    const calls = message.calls === undefined ? 0 : count(JSON.stringify(message.calls))
+    const tokens = counted.get(message) ?? TOKENS_PER_MESSAGE + count(message.content) + calls
+    counted.set(message, tokens)
+    return tokens
+  }
+  return {
+    infer: (prompt, { onText } = {}) =>
+      Effect.sync((): Reply => {
+        const { requests = [], text = "" } = nextOf(prompt)
+        if (onText !== undefined) for (const [word] of text.matchAll(/\S+\s*/g)) onText(word)
+        const calls = requests.map((request, index) => ({ id: `${prompt.callPrefix}.${index}`, ...request }))
+        return {
+          text,
+          calls,
+          finish: calls.length > 0 ? "tool-calls" : "stop",
+          usage: {
+            inputTokens: prompt.messages.reduce((sum, message) => sum + price(message), 0),
+            outputTokens: count(calls.length > 0 ? JSON.stringify(calls) : text),
+            source: "counted"
+          },
+          model: "reverie-offline"
+        }
+      })
+  }
+}
+
+interface Next {
+  readonly text?: string
+  readonly requests?: ReadonlyArray<Request>
+}
+
+const nextOf = ({ messages, tools }: Prompt): Next => {
+  const at = messages.findLastIndex(({ role }) => role === "user")
+  const asked = messages[at]?.content ?? ""
+  const since = messages.slice(at + 1)
+  const made = since.reduce((sum, { calls = [] }) => sum + calls.length, 0)
+  const results = since.filter(({ name = "", role }) => role === "tool" && !speaks(name))
+  if (results.length > 0) {
+    const text = toldBy(results)
+    const aloud = made < MAX_CALLS ? spoken(text, tools) : undefined
+    return aloud === undefined ? { text } : { requests: [aloud] }
+  }
+  if (made > 0) return { text: "That is done." }
+  const written = writtenCalls(asked, tools)
+  if (written.length > 0) return { requests: written }
+  if (asksWhoIAm.test(asked)) return { text: SELF }
+  const fitting = fittingCall(asked, tools)
+  if (fitting !== undefined) return { requests: [fitting] }
+  return { text: asks.test(asked) ? (quotesFor(asked, messages.slice(0, at)) ?? AT_A_LOSS) : "Noted." }
+}
+
+/** The answer as a call of a tool that speaks, when one is offered that takes a text and nothing else. */
+const spoken = (answer: string, tools: ReadonlyArray<ToolOffer>): Request | undefined => {
+  for (const offer of tools.filter(({ name }) => speaks(name))) {
+    const [only, ...more] = propertiesOf(offer)
+    if (only?.[1]["type"] === "string" && more.length === 0) {
+      return { tool: offer.name, arguments: { [only[0]]: answer } }
+    }
+  }
+  return undefined
+}
