@@ -30,7 +30,7 @@ export class Mailbox extends Context.Service<
     /** Grants the next epoch, or fails while another worker's lease lives. The same worker may claim again at once. */
     readonly claim: (request: ClaimRequest) => Effect.Effect<Hold, MailboxUnavailable | UnknownAssistant | ClaimHeld>
     readonly renew: (claim: Claim, leaseMillis: number) => Effect.Effect<Claim, MailboxUnavailable | LeaseLost>
-    /** Ends the lease at once, so that another worker need not wait for it. A stale claim releases nothing. */
+    /** Ends the lease at once, in good order: the next claim is a first attempt. A stale claim releases nothing. */
     readonly release: (claim: Claim) => Effect.Effect<void, MailboxUnavailable>
     /** What waits in the given lanes, at most `limit` a lane. */
     readonly pending: (

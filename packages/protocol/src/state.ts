@@ -40,7 +40,7 @@ export interface Hold {
   readonly state: AssistantState
   readonly version: number
   readonly cursors: Cursors
-  /** How often in a row a claim has been granted at this very version without a commit since. 1 the first time. */
+  /** Claims in a row, this one included, since the last commit or release: how often the work at hand took its worker with it. */
   readonly attempts: number
 }
 

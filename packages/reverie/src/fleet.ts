@@ -1,17 +1,15 @@
 // Fleet: all assistants of one deployment, in the hands of a user's program.
-// Owns opening, sending, listening, waiting and closing. Leaves living to the runtime, storage to the adapters.
+// Owns opening, sending, listening, waiting and closing. Leaves reading to records.ts, living to the runtime.
 // I1  `send` resolves after the message is durable, never before.
 // I2  What happens inside reaches the user as promises, async iterables and typed errors; no Effect shows.
 // I3  Closing lets go of every claim and closes the store; what was open goes on with the next start.
 
-import { type AssistantRecord, type DeadLetter, Ledger, type OutboxRow, type Tally } from "@reverie/ledger"
+import { Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import {
   type Address,
-  AssistantId,
+  type AssistantId,
   DEFAULT_TENANT,
-  ENVELOPE_VERSION,
-  Envelope,
   type EnvelopeId,
   type Event,
   type Notice,
@@ -34,6 +32,7 @@ import {
 } from "@reverie/runtime"
 import { SqliteStore, type WriterStats } from "@reverie/store-sqlite"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -41,11 +40,12 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
-import * as Schema from "effect/Schema"
 import { type Part, partsOf } from "./ask.ts"
 import type { FleetDefinition } from "./define-assistant.ts"
-import { EnvelopeInvalid, FleetClosed } from "./errors.ts"
+import { FleetClosed } from "./errors.ts"
+import { envelopeOf } from "./letter.ts"
 import { embedded, type ProfileOptions } from "./profile.ts"
+import { Records } from "./records.ts"
 
 export interface FleetOptions extends Partial<ProfileOptions> {
   readonly fleet: FleetDefinition
@@ -56,6 +56,8 @@ export interface FleetOptions extends Partial<ProfileOptions> {
   readonly faults?: (typeof Faults)["Service"]
   /** Told of assistants that can not be hosted, e.g. because their definition is gone. */
   readonly onTrouble?: (address: Address, failure: HostFailure) => void
+  /** Told of every notice from the first one on; `fleet.on` hears only what comes after the opening. */
+  readonly onNotice?: (notice: Notice) => void
 }
 
 export interface SendOptions {
@@ -69,8 +71,6 @@ const DEFAULT_DATA = ".reverie"
 
 type Services = Mailbox | Ledger | NoticeHub | Layer.Success<ReturnType<typeof embedded>>
 
-const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
-
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
 
 /** 128 random bits, from the Random service. */
@@ -80,10 +80,9 @@ const freshId = Effect.gen(function*() {
   return id
 })
 
-export class Fleet implements AsyncDisposable {
+export class Fleet extends Records implements AsyncDisposable {
   /** Who gets what is addressed to nobody. */
   readonly reception: AssistantId
-  readonly tenant: TenantId
   /** Resolves when the fleet has ended: with nothing after `close`, with the reason when its store failed. */
   readonly ended: Promise<FleetClosed | undefined>
   readonly #runtime: ManagedRuntime.ManagedRuntime<Services, unknown>
@@ -97,11 +96,11 @@ export class Fleet implements AsyncDisposable {
     fleet: FleetDefinition,
     tenant: TenantId
   ) {
+    super((reading) => runtime.runPromise(reading), tenant)
     this.#runtime = runtime
     this.#worker = worker
     this.#hub = hub
     this.reception = fleet.reception
-    this.tenant = tenant
     this.ended = Effect.runPromise(Fiber.await(worker)).then((exit) => {
       if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return undefined
       const cause = Cause.squash(exit.cause)
@@ -129,7 +128,9 @@ export class Fleet implements AsyncDisposable {
           for (const definition of fleet.assistants) {
             yield* ledger.birth(yield* birthOf({ tenant, assistant: definition.id }, definition))
           }
-          return yield* NoticeHub
+          const hub = yield* NoticeHub
+          if (options.onNotice !== undefined) hub.listen(options.onNotice)
+          return hub
         })
       )
       const settings = { worker: "embedded", ...DEFAULT_WORKER, ...options.worker }
@@ -143,16 +144,9 @@ export class Fleet implements AsyncDisposable {
   /** Sends an event; resolves when it is durable. */
   async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
     const id = options.id ?? await this.#run(freshId)
-    const decoded = decodeEnvelope({
-      v: ENVELOPE_VERSION,
-      id,
-      to: { tenant: this.tenant, assistant: to },
-      from: options.from ?? "user",
-      event,
-      hops: 0
-    })
-    if (Result.isFailure(decoded)) throw new EnvelopeInvalid({ message: decoded.failure.message.replaceAll("\n", " ") })
-    return this.#run(arrive(decoded.success))
+    const envelope = envelopeOf({ id, tenant: this.tenant, to, from: options.from ?? "user", event })
+    if (Result.isFailure(envelope)) throw envelope.failure
+    return this.#run(arrive(envelope.success))
   }
 
   /** Says something to an assistant; resolves when it is durable. */
@@ -211,41 +205,19 @@ export class Fleet implements AsyncDisposable {
     return this.post(to, { type: "resume" })
   }
 
-  /** What is stored of an assistant; undefined when there is none. */
-  inspect(id: string): Promise<AssistantRecord | undefined> {
-    return this.#run(Ledger.use((ledger) => ledger.inspect(this.address(id))))
-  }
-
-  list(after?: string, limit: number = 100): Promise<ReadonlyArray<AssistantRecord>> {
-    return this.#run(Ledger.use((ledger) => ledger.list(after === undefined ? undefined : this.address(after), limit)))
-  }
-
-  entries(id: string, from: number = 1, limit: number = 100): Promise<ReadonlyArray<OutboxRow>> {
-    return this.#run(Ledger.use((ledger) => ledger.entries(this.address(id), from, limit)))
-  }
-
-  deadLetters(limit: number = 100): Promise<ReadonlyArray<DeadLetter>> {
-    return this.#run(Ledger.use((ledger) => ledger.deadLetters(limit)))
-  }
-
-  tally(): Promise<Tally> {
-    return this.#run(Ledger.use((ledger) => ledger.tally))
-  }
-
   /** What has been written to the store since it was opened. */
   written(): Promise<WriterStats> {
     return this.#run(Effect.flatMap(SqliteStore, (store) => store.stats))
   }
 
-  /** Resolves when no assistant has anything to do; rejects when the fleet ends before that. */
-  rest(): Promise<void> {
-    return Promise.race([this.#run(untilRest), this.ended.then((failure) => {
+  /**
+   * Resolves when no assistant has anything to do; rejects when the fleet ends before that. With patience, what happens by
+   * itself within so many milliseconds (an approval that expires, a short sleep) is waited for too.
+   */
+  rest(patienceMillis: number = 0): Promise<void> {
+    return Promise.race([this.#run(untilRest(patienceMillis)), this.ended.then((failure) => {
       throw failure ?? new FleetClosed({ message: "the fleet was closed" })
     })])
-  }
-
-  address(id: string): Address {
-    return { tenant: this.tenant, assistant: AssistantId.make(id) }
   }
 
   /** Stops working and closes the store. */
@@ -266,18 +238,22 @@ export class Fleet implements AsyncDisposable {
 const REST_POLL_MILLIS = 15
 const PAGE = 500
 
-const allAtRest = Effect.gen(function*() {
+const allAtRest = Effect.fnUntraced(function*(patienceMillis: number) {
   const ledger = yield* Ledger
   if ((yield* ledger.openSends(1)).length > 0) return false
+  const until = (yield* Clock.currentTimeMillis) + patienceMillis
   let after: Address | undefined
   while (true) {
     const page = yield* ledger.list(after, PAGE)
-    for (const record of page) if (!(yield* isAtRest(record))) return false
+    for (const record of page) {
+      if (record.state.timers.some(({ dueAt }) => dueAt <= until)) return false
+      if (!(yield* isAtRest(record))) return false
+    }
     after = page.at(-1)?.address
     if (page.length < PAGE) return true
   }
 })
 
-const untilRest = Effect.gen(function*() {
-  while (!(yield* allAtRest)) yield* Effect.sleep(REST_POLL_MILLIS)
+const untilRest = Effect.fnUntraced(function*(patienceMillis: number) {
+  while (!(yield* allAtRest(patienceMillis))) yield* Effect.sleep(REST_POLL_MILLIS)
 })

@@ -5,7 +5,7 @@
 import { Model } from "@reverie/model"
 import { queueLocalLayer } from "@reverie/queue-local"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
-import { tokensLayer } from "@reverie/tokens"
+import { gptTokenizerLayer } from "@reverie/tokens"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -30,7 +30,8 @@ type ServerOptions = Omit<ServerModel, "apiKey"> & { readonly apiKey: Redacted.R
 const DEFAULT_BASE_URL = "https://api.openai.com/v1"
 const DEFAULT_MODEL = "gpt-5-mini"
 
-const serverFromConfig = Effect.gen(function*() {
+/** The server that the environment names; undefined when it names none. */
+export const serverFromConfig = Effect.gen(function*() {
   const apiKey = yield* Config.option(Config.Redacted("OPENAI_API_KEY"))
   const baseURL = yield* Config.option(Config.String("OPENAI_BASE_URL"))
   const model = yield* Config.option(Config.String("OPENAI_MODEL"))
@@ -42,7 +43,7 @@ const serverFromConfig = Effect.gen(function*() {
   }
 })
 
-const isService = (choice: ModelChoice): choice is Model["Service"] => typeof choice === "object" && "infer" in choice
+export const isService = (choice: ModelChoice): choice is Model["Service"] => typeof choice === "object" && "infer" in choice
 
 // Loaded when chosen: whoever talks to no server does not wait for its client.
 const offline = Layer.unwrap(
@@ -57,7 +58,7 @@ const server = (options: ServerOptions) =>
   )
 
 /** The model of a choice; without one, whatever the environment names, and the offline model when it names nothing. */
-const modelLayer = (choice: ModelChoice | undefined): Layer.Layer<Model, Config.ConfigError> => {
+export const modelLayer = (choice: ModelChoice | undefined): Layer.Layer<Model, Config.ConfigError> => {
   if (choice === "offline") return offline
   if (choice !== undefined && isService(choice)) return Layer.succeed(Model, choice)
   if (choice !== undefined) {
@@ -82,6 +83,6 @@ export const embedded = (options: ProfileOptions) =>
   Layer.mergeAll(
     storeSqliteLayer(options.data, { durability: options.durability ?? "full" }),
     queueLocalLayer,
-    tokensLayer,
+    gptTokenizerLayer,
     modelLayer(options.model)
   )

@@ -5,6 +5,9 @@
 import { type AssistantRecord, type DeadLetter, Ledger, type OutboxRow, type Tally } from "@reverie/ledger"
 import { type Address, AssistantId, type TenantId } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
+import { type AssistantView, viewOf } from "./view.ts"
+
+const PAGE = 500
 
 export type RunReading = <A, E>(reading: Effect.Effect<A, E, Ledger>) => Promise<A>
 
@@ -24,6 +27,18 @@ export class Records {
 
   list(after?: string, limit: number = 100): Promise<ReadonlyArray<AssistantRecord>> {
     return this.#run(Ledger.use((ledger) => ledger.list(after === undefined ? undefined : this.address(after), limit)))
+  }
+
+  /** Every assistant of the store, as a person wants to see it, in the order of their ids. */
+  async views(): Promise<ReadonlyArray<AssistantView>> {
+    const views: Array<AssistantView> = []
+    let after: string | undefined
+    while (true) {
+      const page = await this.list(after, PAGE)
+      views.push(...page.map(viewOf))
+      after = page.at(-1)?.address.assistant
+      if (page.length < PAGE) return views
+    }
   }
 
   entries(id: string, from: number = 1, limit: number = 100): Promise<ReadonlyArray<OutboxRow>> {

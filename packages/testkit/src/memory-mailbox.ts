@@ -97,7 +97,9 @@ const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "release"> =
   release: (claim) =>
     Effect.sync(() => {
       const resident = disk.resident(claim.address)
-      if (resident?.epoch === claim.epoch) resident.lease = undefined
+      if (resident?.epoch !== claim.epoch) return
+      resident.lease = undefined
+      resident.attempts = 0
     })
 })
 

@@ -126,9 +126,13 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
         })
       ),
     release: (claim) =>
-      reading(unavailable("release"), () => {
+      writer.write(unavailable("release"), () => {
         const row = assistants.find(claim.address)
-        if (row !== undefined && !isStale(claim, row)) leases.end(row.key)
+        if (row !== undefined && !isStale(claim, row)) {
+          leases.end(row.key)
+          // After a commit they are 0 already, and nothing needs to be written.
+          if (row.attempts > 0) grant(row.epoch, 0, row.key)
+        }
         return Result.void
       })
   }

@@ -208,17 +208,20 @@ const epochs: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I4.attempts",
-    says: "a hold tells how often in a row the claim was granted at this version",
+    says: "a hold tells how many claims in a row ended neither in a commit nor in a release",
     check: Effect.gen(function* () {
       yield* give(ada)
       assert.equal((yield* claimBy("worker-1")).attempts, 1)
       const second = yield* claimBy("worker-1")
       assert.equal(second.attempts, 2)
-      yield* release(second.claim)
-      assert.equal((yield* claimBy("worker-2")).attempts, 3)
       yield* TestClock.adjust(LEASE_MILLIS)
+      const third = yield* claimBy("worker-2")
+      assert.equal(third.attempts, 3)
+      yield* release(second.claim)
+      assert.equal((yield* claimBy("worker-2")).attempts, 4)
+      yield* release({ ...third.claim, epoch: third.claim.epoch + 1 })
       const fourth = yield* claimBy("worker-3")
-      assert.equal(fourth.attempts, 4)
+      assert.equal(fourth.attempts, 1)
       yield* commitOn(fourth.claim, fourth.version)
       assert.equal((yield* claimBy("worker-3")).attempts, 1)
       assert.equal((yield* claimBy("worker-3")).attempts, 2)
