@@ -2,6 +2,8 @@
 // Owns the hand-over: stdio, signals, exit code. Leaves what a command means to its file.
 // I1  Where Node can replace itself it does, so that a signal or a kill meets the program and no stand-in.
 // I2  Where it can not, each signal is passed on once, and the exit code is the program's.
+// The npm scripts say `exec node scripts/run.mjs`: a shell that stays in between would die of a signal meant for the
+// program, and leave it running on the data directory without a parent.
 
 import { spawn } from "node:child_process"
 import { constants } from "node:os"
