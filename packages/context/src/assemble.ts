@@ -14,7 +14,7 @@ import { type Component, PLACES } from "./component.ts"
 import { cutTurn } from "./cut.ts"
 import { ContextTooSmall } from "./errors.ts"
 import type { CountMessage } from "./message-tokens.ts"
-import { interruptionTokens, type Unit } from "./unit.ts"
+import { inRow, interruptionTokens, type Unit } from "./unit.ts"
 import { type Amount, shrink, type Window, withTurn } from "./window.ts"
 
 export interface AssembleInput {
@@ -124,7 +124,7 @@ const sectionsOf = ({ turn, units }: Window): ReadonlyArray<Section> => {
   ]
     .filter(({ units }) => units.length > 0)
     .map(({ id, key, units }) => {
-      const wire = units.flatMap((unit) => unit.wire)
+      const wire = inRow(units, (unit) => unit.wire)
       return { id, key, wire, messages: wire.length, tokens: costOf(units) }
     })
 }
@@ -137,8 +137,8 @@ const accountOf = ({ overLimit, units, withoutCall }: Window): Pick<Report, "lef
     { reason: "over-limit" as const, ...overLimit },
     { reason: "result-without-call" as const, ...withoutCall }
   ].filter(({ messages }) => messages > 0),
-  cuts: units.flatMap(cutContents),
-  interrupted: units.flatMap(({ open }) => open.map(({ id }) => id))
+  cuts: units.filter(({ cuts }) => cuts.length > 0).flatMap(cutContents),
+  interrupted: units.filter(({ open }) => open.length > 0).flatMap(({ open }) => open.map(({ id }) => id))
 })
 
 const cutContents = ({ cuts, history }: Unit): ReadonlyArray<CutContent> =>

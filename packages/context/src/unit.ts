@@ -44,9 +44,24 @@ const wireOf = ({ call, calls, content, name, role }: Message): PromptMessage =>
 
 const interruption = (call: ToolCall): PromptMessage => ({ role: "tool", content: INTERRUPTED, call: call.id })
 
+/** The history messages, or the wire messages, of units in a row. A plain loop: this runs over the window at every step. */
+export const inRow = <A>(
+  units: ReadonlyArray<Unit>,
+  messagesOf: (unit: Unit) => ReadonlyArray<A>
+): ReadonlyArray<A> => {
+  const row: Array<A> = []
+  for (const unit of units) {
+    for (const message of messagesOf(unit)) row.push(message)
+  }
+  return row
+}
+
 /** What the made-up results of units cost. */
-export const interruptionTokens = (units: ReadonlyArray<Unit>): number =>
-  units.reduce((sum, { open }) => sum + open.length, 0) * INTERRUPTED_TOKENS
+export const interruptionTokens = (units: ReadonlyArray<Unit>): number => {
+  let calls = 0
+  for (const { open } of units) calls += open.length
+  return calls * INTERRUPTED_TOKENS
+}
 
 /** The unit that a message other than a tool result begins. */
 export const unitOf = (message: Message): Unit => {

@@ -11,7 +11,7 @@
 //     pending turn alone is longer.
 
 import type { Message } from "@reverie/protocol"
-import { answered, type Unit, unitOf } from "./unit.ts"
+import { answered, inRow, type Unit, unitOf } from "./unit.ts"
 
 /** What an overflowing window is brought down to, as a share of its limit. */
 export const KEPT_SHARE = 0.8
@@ -56,17 +56,23 @@ export const openWindow = (messages: ReadonlyArray<Message>, limit: number): Win
 export const append = (window: Window, messages: ReadonlyArray<Message>): Window => {
   if (messages.length === 0) return window
   const units = [...window.units]
-  const unitOfCall = openCalls(units)
+  // A result mostly answers the newest unit; only a late one needs the map, and a flood of them builds it once.
+  let places: Map<string, number> | undefined
+  const placeOf = (call: string): number => {
+    if (units.at(-1)?.open.some(({ id }) => id === call) === true) return units.length - 1
+    places ??= openCalls(units)
+    return places.get(call) ?? -1
+  }
   let { tokens, withoutCall } = window
   for (const message of messages) {
     if (message.role !== "tool") {
       const unit = unitOf(message)
       tokens += unit.tokens
-      for (const call of unit.open) unitOfCall.set(call.id, units.length)
+      for (const call of unit.open) places?.set(call.id, units.length)
       units.push(unit)
       continue
     }
-    const at = unitOfCall.get(message.call ?? "") ?? -1
+    const at = placeOf(message.call ?? "")
     const before = units[at]
     const after = before === undefined ? undefined : answered(before, message)
     if (before === undefined || after === undefined) {
@@ -111,7 +117,7 @@ const plus = (amount: Amount, messages: number, tokens: number): Amount => ({
   tokens: amount.tokens + tokens
 })
 
-const historyOf = (units: ReadonlyArray<Unit>): ReadonlyArray<Message> => units.flatMap((unit) => unit.history)
+const historyOf = (units: ReadonlyArray<Unit>): ReadonlyArray<Message> => inRow(units, ({ history }) => history)
 
 const turnOf = (units: ReadonlyArray<Unit>): number => {
   const newestUser = units.findLastIndex((unit) => unit.history[0]?.role === "user")
