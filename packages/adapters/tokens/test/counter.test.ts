@@ -2,7 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Tokens } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import { vi } from "vitest"
-import { counterOf, gptTokenizerLayer, MAX_RUN, piecesOf, REMEMBERED, REMEMBERED_CHARS, tiktokenLayer } from "../src/index.ts"
+import {
+  counterOf,
+  gptTokenizerLayer,
+  MAX_RUN,
+  piecesOf,
+  REMEMBERED,
+  REMEMBERED_CHARS,
+  tiktokenLayer
+} from "../src/index.ts"
 
 // The reference needs seconds to load on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
