@@ -3,7 +3,13 @@
 
 import { type ToolCategory, toolCategories } from "@reverie/protocol"
 import * as fc from "fast-check"
-import type { CallRequest, Restriction, Settings } from "../src/index.ts"
+import type { CallRequest, InferFailure, Restriction, Settings, Signals, ToolOutput } from "../src/index.ts"
+
+/** One seed for all, so that a run can be repeated; another one may find more. */
+export const RUNS = { seed: 4_711, numRuns: 200 }
+
+/** For tests of many thousand decisions: a busy machine is no failure. */
+export const PATIENT = { timeout: 120_000 }
 
 const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(0, 1, -1, NaN, Infinity, -Infinity, 2.5))
 
@@ -46,3 +52,56 @@ export const aRequest: fc.Arbitrary<CallRequest> = fc
     category,
     ...(category === "dangerous" ? { approval: approval.toString(16).padStart(64, "0") } : {})
   }))
+
+export const aReply = fc.oneof(
+  { weight: 1, arbitrary: fc.constant({ calls: [] as ReadonlyArray<CallRequest> }) },
+  { weight: 3, arbitrary: fc.array(aRequest, { minLength: 1, maxLength: 4 }).map((calls) => ({ calls })) },
+  { weight: 1, arbitrary: fc.array(aRequest, { minLength: 5, maxLength: 16 }).map((calls) => ({ calls })) }
+)
+
+export const aFailure: fc.Arbitrary<InferFailure> = fc
+  .record({
+    recovery: fc.constantFrom(
+      "retry" as const,
+      "retry" as const,
+      "park" as const,
+      "tell-owner" as const,
+      "stop" as const
+    ),
+    reason: fc.string({ maxLength: 400 }),
+    retryAfterMillis: fc.option(fc.nat(10_000_000))
+  })
+  .map(({ retryAfterMillis, ...rest }) => (retryAfterMillis === null ? rest : { ...rest, retryAfterMillis }))
+
+export const aToolOutput: fc.Arbitrary<ToolOutput> = fc.record({
+  ok: fc.oneof(fc.constant(true), fc.boolean()),
+  pending: fc.oneof(fc.constant(false), fc.constant(false), fc.boolean())
+})
+
+export const someSignals: fc.Arbitrary<Signals> = fc.record({
+  tokenRatio: fc.constantFrom(0, 0.3, 0.69, 0.7, 0.79, 0.8, 1.2),
+  mailWaiting: fc.oneof(fc.constant(false), fc.constant(false), fc.boolean())
+})
+
+/** What an assessment can ask for once it has been through JSON. */
+export const aStoredRestriction = aRestriction.filter(
+  ({ maxIterations }) => maxIterations === undefined || Number.isFinite(maxIterations)
+)
+
+/** Settings of an assistant that is in use: mostly the defaults, compaction as often as not. */
+export const usualSettings: fc.Arbitrary<Partial<Settings>> = some<Settings>({
+  multiAction: fc.constantFrom(true, true, true, false),
+  maxIterations: fc.integer({ min: 1, max: 10 }),
+  confirmDangerous: fc.boolean(),
+  terminalEndsLoop: fc.boolean(),
+  assessTask: fc.boolean(),
+  maxErrors: fc.integer({ min: 1, max: 6 }),
+  approvalMillis: fc.integer({ min: 1, max: 100_000 }),
+  reportMillis: fc.integer({ min: 1, max: 100_000 }),
+  parkMinMillis: fc.integer({ min: 1, max: 5_000 }),
+  parkMaxMillis: fc.integer({ min: 1, max: 60_000 }),
+  sleepMillis: fc.integer({ min: 1, max: 100_000 }),
+  compactEnabled: fc.boolean(),
+  compactSleepRatio: fc.constantFrom(0.5, 0.7, 0.75),
+  compactEmergencyRatio: fc.constantFrom(0.75, 0.8)
+})

@@ -15,6 +15,7 @@ import {
   whyIgnored
 } from "../src/index.ts"
 import { eventTypes, isHandled, nodes } from "./chart.ts"
+import { PATIENT } from "./arbitraries.ts"
 import { restored, stored } from "./rig.ts"
 import { eventsIn, keyOf, leafOf, type Snapshot, worlds } from "./samples.ts"
 
@@ -46,7 +47,7 @@ const states = graphs.flatMap((graph) => graph.states)
 /** The type under which an event is listed. */
 const typeOf = (event: { readonly type: string }): string => event.type.replace(/\.tool\.\d+$/, ".tool.*")
 
-describe("the graph of the chart", () => {
+describe("the graph of the chart", PATIENT, () => {
   it.each(graphs)("$name: all shortest paths end where the graph says, decided step by step", ({ name, settings }) => {
     const paths = getShortestPaths(machine, walk(settings))
     let steps = 0
@@ -116,7 +117,7 @@ describe("the graph of the chart", () => {
   })
 })
 
-describe("ignored, on every node of the graph", () => {
+describe("ignored, on every node of the graph", PATIENT, () => {
   const sampleOf = (type: string): Input => {
     const edge = edges.find(({ event }) => typeOf(event) === type)
     if (edge === undefined) throw new Error(`no edge is a ${type}`)

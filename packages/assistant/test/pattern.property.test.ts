@@ -11,7 +11,7 @@ import {
   type Settings,
   settingsOf
 } from "../src/index.ts"
-import { aRestriction, aRequest, anySettings } from "./arbitraries.ts"
+import { anySettings, aRequest, aRestriction, RUNS } from "./arbitraries.ts"
 
 /** True when whatever `inner` allows, `outer` allows as well. */
 const isWithin = (inner: ExecutionPattern, outer: ExecutionPattern): boolean =>
@@ -34,7 +34,8 @@ describe("patterns", () => {
           assert.isTrue(isWithin(narrowed, pattern), JSON.stringify({ pattern, restriction, narrowed }))
           pattern = narrowed
         }
-      })
+      }),
+      RUNS
     )
   })
 
@@ -44,7 +45,8 @@ describe("patterns", () => {
         const pattern = patternOf(settingsOf(settings))
         assert.deepStrictEqual(restrict(restrict(pattern, one), other), restrict(restrict(pattern, other), one))
         assert.deepStrictEqual(restrict(restrict(pattern, one), one), restrict(pattern, one))
-      })
+      }),
+      RUNS
     )
   })
 
@@ -75,7 +77,8 @@ describe("calls", () => {
     fc.assert(
       fc.property(requests, patterns, fc.integer({ min: 0, max: 1 }), (calls, pattern, used) => {
         check(admit(calls, pattern, used), { calls, pattern, used })
-      })
+      }),
+      RUNS
     )
 
   interface Ground {
@@ -138,7 +141,10 @@ describe("settings", () => {
   }
 
   it("settings I1: any number is brought into its range", () => {
-    fc.assert(fc.property(anySettings, (chosen) => isWithinLimits(settingsOf(chosen))))
+    fc.assert(
+      fc.property(anySettings, (chosen) => isWithinLimits(settingsOf(chosen))),
+      RUNS
+    )
   })
 
   it("settings I1: what is too large becomes the largest, what is too small the smallest", () => {
@@ -156,7 +162,8 @@ describe("settings", () => {
         assert.deepStrictEqual(changedSettings(settingsOf(changed)), changed)
         assert.deepStrictEqual(JSON.parse(JSON.stringify(changed)), changed)
         assert.includeMembers(Object.keys(DEFAULT_SETTINGS), Object.keys(changed))
-      })
+      }),
+      RUNS
     )
   })
 

@@ -1,6 +1,7 @@
 // Rig: one assistant, driven the way the runtime drives it.
 // Owns the jobs and timers that commands opened. Leaves what to hear, and what to expect, to the test.
-// R1  Every step starts from a snapshot that went through JSON: nothing survives that is not persisted.
+// R1  Every step starts from a snapshot that went through JSON, unless the test asks for the hot path: nothing survives
+//     that is not persisted.
 // R2  A job ends once; its result is heard only while it is open.
 
 import type { Command, Json, ToolCategory } from "@reverie/protocol"
@@ -99,7 +100,10 @@ export class Rig {
   readonly jobs = new Map<string, OpenWork>()
   readonly timers = new Map<string, { readonly delayMillis: number; readonly event: Input }>()
 
-  constructor(settings: Partial<Settings> = {}) {
+  private readonly throughStore: boolean
+
+  constructor(settings: Partial<Settings> = {}, { throughStore = true } = {}) {
+    this.throughStore = throughStore
     const born = birth(settings)
     this.decoded = born.next
     this.take(born)
@@ -119,7 +123,7 @@ export class Rig {
 
   /** One event, in whatever lane it came. */
   hear(event: Input): this {
-    const before = restored(stored(this.decoded))
+    const before = this.throughStore ? restored(stored(this.decoded)) : this.decoded
     const decision = decide(before, event)
     this.ignored = isIgnored(before, decision)
     this.take(decision)
@@ -163,6 +167,13 @@ export class Rig {
         params as unknown as { readonly refusals: ReadonlyArray<{ readonly index: number; readonly reason: string }> }
       ).refusals.map(({ index, reason }) => `${index}: ${reason}`)
     )
+  }
+
+  /** Strikes off the job or timer whose end this event is. */
+  ended(event: Input): this {
+    this.timers.delete(event.type)
+    this.jobs.delete(event.type.replace(/^xstate\.(done|error)\.actor\./, ""))
+    return this
   }
 
   private close(name: string): void {

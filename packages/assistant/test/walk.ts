@@ -1,0 +1,146 @@
+// Walk: a random life of one assistant, driven as the runtime drives it.
+// Owns which wish can come true: mail only in a lane that is heard, an end only for a job that is open, a timer only
+// while it is set. Leaves to the properties what must hold at every moment.
+
+import { type Command, laneOf, type Event } from "@reverie/protocol"
+import * as fc from "fast-check"
+import { callId, type Decoded, type Input, jobDone, jobFailed, type Settings } from "../src/index.ts"
+import {
+  aFailure,
+  aReply,
+  aStoredRestriction,
+  aToolOutput,
+  anySettings,
+  someSignals,
+  usualSettings
+} from "./arbitraries.ts"
+import { message, Rig, sleep, timer } from "./rig.ts"
+
+/** One step of a walk: what was, what came, what followed. */
+export interface Moment {
+  readonly before: Decoded
+  readonly event: Input
+  readonly after: Decoded
+  readonly commands: ReadonlyArray<Command>
+  readonly ignored: boolean
+  /** Jobs open and timers set afterwards, counted from the commands alone. */
+  readonly jobs: ReadonlyArray<string>
+  readonly timers: ReadonlyArray<string>
+}
+
+const anEnd = fc.record({
+  pick: fc.nat(),
+  breaks: fc.constantFrom(false, false, false, true),
+  reply: aReply,
+  failure: aFailure,
+  tool: aToolOutput,
+  restriction: aStoredRestriction,
+  step: fc.record({ skipped: fc.boolean(), signals: someSignals })
+})
+type End = typeof anEnd extends fc.Arbitrary<infer T> ? T : never
+
+const someMail = fc.record({
+  kind: fc.constantFrom("message" as const, "message" as const, "timer" as const, "sleep" as const),
+  signals: someSignals,
+  settings: fc.option(anySettings, { freq: 10 }),
+  forMillis: fc.option(fc.integer({ min: 1, max: 100_000 }))
+})
+
+const aWish = fc.oneof(
+  { weight: 12, arbitrary: fc.record({ wish: fc.constant("end" as const), end: anEnd }) },
+  { weight: 4, arbitrary: fc.record({ wish: fc.constant("mail" as const), mail: someMail }) },
+  { weight: 2, arbitrary: fc.constant({ wish: "timer" as const }) },
+  { weight: 1, arbitrary: fc.constant({ wish: "wake" as const }) },
+  { weight: 3, arbitrary: fc.record({ wish: fc.constant("report" as const), index: fc.option(fc.nat(3)) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      wish: fc.constant("approval" as const),
+      decision: fc.constantFrom("approved" as const, "denied" as const),
+      known: fc.constantFrom(true, true, false)
+    })
+  },
+  { weight: 1, arbitrary: fc.record({ wish: fc.constant("halt" as const), reason: fc.string({ maxLength: 300 }) }) },
+  { weight: 2, arbitrary: fc.constant({ wish: "resume" as const }) }
+)
+type Wish = typeof aWish extends fc.Arbitrary<infer T> ? T : never
+
+/** The end of an open job, as its kind ends. */
+export const endOf = (name: string, src: string, end: End): Input => {
+  if (end.breaks) return jobFailed(name, src === "infer" ? end.failure : { message: "it broke" })
+  switch (src) {
+    case "infer":
+      return jobDone(name, end.reply)
+    case "tool":
+      return jobDone(name, end.tool)
+    case "assess":
+      return jobDone(name, { restriction: end.restriction })
+    default:
+      return jobDone(name, end.step)
+  }
+}
+
+const mailOf = (id: string, { forMillis, kind, settings, signals }: Extract<Wish, { wish: "mail" }>["mail"]) => {
+  const more = { signals, ...(settings === null ? {} : { settings }) }
+  if (kind === "sleep") return sleep(id, { ...more, ...(forMillis === null ? {} : { forMillis }) })
+  return kind === "message" ? message(id, more) : timer(id, more)
+}
+
+/** The event that a wish comes to, or undefined when nothing of the kind can come now. */
+const eventOf = (rig: Rig, wish: Wish, id: string): Input | undefined => {
+  switch (wish.wish) {
+    case "end": {
+      const open = [...rig.jobs]
+      const [name, job] = open[wish.end.pick % Math.max(1, open.length)] ?? []
+      return name === undefined || job === undefined ? undefined : endOf(name, job.src, wish.end)
+    }
+    case "timer":
+      return [...rig.timers.values()][0]?.event
+    case "mail":
+      return mailOf(id, wish.mail)
+    case "report": {
+      const { iteration, tick } = rig.context
+      return { type: "report", ...(wish.index === null ? {} : { call: callId(tick, iteration, wish.index) }) }
+    }
+    case "approval": {
+      const asking = rig.context.calls.find(({ phase }) => phase === "asking")?.approval
+      const approval = wish.known ? asking : "somebody-else's"
+      return { type: "approval", decision: wish.decision, ...(approval === undefined ? {} : { approval }) }
+    }
+    case "halt":
+      return { type: "halt", reason: wish.reason }
+    default:
+      return { type: wish.wish }
+  }
+}
+
+const isHeard = (rig: Rig, event: Input): boolean =>
+  event.type.startsWith("xstate.") || rig.hears.includes(laneOf(event as unknown as Event))
+
+export interface Life {
+  readonly settings: Partial<Settings>
+  readonly wishes: ReadonlyArray<Wish>
+  readonly retires: boolean
+}
+
+export const aLife: fc.Arbitrary<Life> = fc.record({
+  settings: fc.oneof({ weight: 4, arbitrary: usualSettings }, { weight: 1, arbitrary: anySettings }),
+  wishes: fc.array(aWish, { minLength: 1, maxLength: 90, size: "max" }),
+  retires: fc.constantFrom(false, false, false, true)
+})
+
+/** Lives it, step by step. */
+export const live = ({ retires, settings, wishes }: Life): ReadonlyArray<Moment> => {
+  const rig = new Rig(settings, { throughStore: false })
+  const moments: Array<Moment> = []
+  const take = (event: Input | undefined) => {
+    if (event === undefined || !isHeard(rig, event)) return
+    const before = rig.decoded
+    rig.ended(event).hear(event)
+    const { commands, decoded: after, ignored, jobs, timers } = rig
+    moments.push({ before, event, after, commands, ignored, jobs: [...jobs.keys()], timers: [...timers.keys()] })
+  }
+  wishes.forEach((wish, index) => take(eventOf(rig, wish, `envelope-${index}`)))
+  if (retires) take({ type: "retire" })
+  return moments
+}
