@@ -2,6 +2,7 @@
 // Owns the written form of a call and the choice by words. Leaves checking arguments to the tool: a wrong guess is its
 // to refuse.
 // D1  A line `/tool {json}` or `/tool key=value key="two words"` is that very call; several lines are several calls.
+//     A line `then` between them begins the next step: its calls are made when the results before it have come.
 // D2  Any other message is at most one call: of the offered tool that it shares the most words with, the first of equals.
 // D3  A quoted text and a number fill one parameter each, in order. A parameter that is not required is filled only
 //     when the message speaks of it.
@@ -20,18 +21,29 @@ export const speaks = (name: string): boolean => name === "say" || name === "rep
 const line = /^(?:\[timer [^\]]*\] )?\/([A-Za-z][\w.-]*)(?:\s+(.*))?$/
 const pairs = /([\w.-]+)=("(?:[^"\\]|\\.)*"|[^\s"]\S*)/g
 
-/** The calls that are written out in a message. A name alone counts when such a tool is offered. */
-export const writtenCalls = (text: string, offers: ReadonlyArray<ToolOffer>): ReadonlyArray<Request> => {
-  const requests = text.split("\n").flatMap((each) => {
-    const [, tool, rest = ""] = line.exec(each.trim()) ?? []
-    if (tool === undefined) return []
-    return requestOf(
-      tool,
-      rest.trim(),
-      offers.find(({ name }) => name === tool)
+/** The calls that are written out in a message, step by step; none is in it twice. */
+export const writtenSteps = (text: string, offers: ReadonlyArray<ToolOffer>): ReadonlyArray<ReadonlyArray<Request>> => {
+  const made = new Set<string>()
+  const steps = text.split(/^[^\S\n]*then[^\S\n]*$/im).map((part) =>
+    part.split("\n").flatMap((each) =>
+      writtenCall(each.trim(), offers).filter((request) => {
+        const key = JSON.stringify(request)
+        return made.has(key) ? false : made.add(key)
+      })
     )
-  })
-  return [...new Map(requests.map((request) => [JSON.stringify(request), request])).values()]
+  )
+  return steps.filter((step) => step.length > 0)
+}
+
+/** The call a line is, if it is one. A name alone counts when such a tool is offered. */
+const writtenCall = (text: string, offers: ReadonlyArray<ToolOffer>): ReadonlyArray<Request> => {
+  const [, tool, rest = ""] = line.exec(text) ?? []
+  if (tool === undefined) return []
+  return requestOf(
+    tool,
+    rest.trim(),
+    offers.find(({ name }) => name === tool)
+  )
 }
 
 const requestOf = (tool: string, rest: string, offer: ToolOffer | undefined): ReadonlyArray<Request> => {

@@ -15,7 +15,7 @@ import {
 } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import { quotesFor, toldBy } from "./answers.ts"
-import { fittingCall, propertiesOf, type Request, speaks, writtenCalls } from "./calls.ts"
+import { fittingCall, propertiesOf, type Request, speaks, writtenSteps } from "./calls.ts"
 
 export const MAX_CALLS = 2
 
@@ -77,14 +77,15 @@ const nextOf = ({ messages, tools }: Prompt): Next => {
   const since = messages.slice(at + 1)
   const made = since.reduce((sum, { calls = [] }) => sum + calls.length, 0)
   const results = since.filter(({ name = "", role }) => role === "tool" && !speaks(name))
+  const stepsMade = since.filter(({ calls = [] }) => calls.length > 0).length
+  const step = writtenSteps(asked, tools)[stepsMade]
+  if (step !== undefined && (stepsMade > 0 || results.length === 0)) return { requests: step }
   if (results.length > 0) {
     const text = toldBy(results)
     const aloud = made < MAX_CALLS ? spoken(text, tools) : undefined
     return aloud === undefined ? { text } : { requests: [aloud] }
   }
   if (made > 0) return { text: "That is done." }
-  const written = writtenCalls(asked, tools)
-  if (written.length > 0) return { requests: written }
   if (asksWhoIAm.test(asked)) return { text: SELF }
   const fitting = fittingCall(asked, tools)
   if (fitting !== undefined) return { requests: [fitting] }

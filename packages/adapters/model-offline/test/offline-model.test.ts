@@ -104,6 +104,38 @@ describe("written calls", () => {
   })
 })
 
+describe("steps", () => {
+  const asked = [
+    user("First:\n/tide_table day=today\n/noop\nThen\n/tide_table day=today\n/noop a=1\n then \n/noop b=2")
+  ]
+
+  it("D1 a line `then` begins the next step, which waits for the results of the one before", () => {
+    const first = infer(asked)
+    assert.deepStrictEqual(
+      first.calls.map(({ arguments: args }) => args),
+      [{ day: "today" }, {}]
+    )
+    const second = infer(after(asked, first, "High at noon", "ok"))
+    assert.deepStrictEqual(
+      second.calls.map(({ arguments: args }) => args),
+      [{ a: 1 }],
+      "a call that was made before is not made again"
+    )
+    const third = infer(after(after(asked, first, "High at noon", "ok"), second, "ok"))
+    assert.deepStrictEqual(
+      third.calls.map(({ arguments: args }) => args),
+      [{ b: 2 }]
+    )
+    const last = infer(after(after(after(asked, first, "High at noon", "ok"), second, "ok"), third, "ok"))
+    assert.deepStrictEqual(last.calls, [])
+    assert.include(last.text, "High at noon")
+  })
+
+  it("D1 `then` within a line is a word", () => {
+    assert.strictEqual(infer([user("/noop a=1\nand then\n/noop b=2")]).calls.length, 2)
+  })
+})
+
 describe("choice by words", () => {
   it("D2 words of a name are enough, endings do not matter, and the best of several wins", () => {
     assert.deepStrictEqual(callsFor("When are the tides today?"), [["tide_table", {}]])
