@@ -8,10 +8,16 @@ import type { EnvelopeId, Notice, TickOutcome } from "@reverie/protocol"
 export type Part =
   /** A piece of the answer as the model writes it. */
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "tool"; readonly tool: string; readonly call: string; readonly ok: boolean; readonly content: string }
+  | {
+      readonly type: "tool"
+      readonly tool: string
+      readonly call: string
+      readonly ok: boolean
+      readonly content: string
+    }
   | { readonly type: "trouble"; readonly reason: string }
   /** A person must decide first; the answer comes after `fleet.decide`. */
-  | { readonly type: "approval"; readonly approval: string; readonly tool: string }
+  | { readonly type: "approval"; readonly approval: string; readonly tool: string; readonly call: string }
   /** The end: the whole answer. */
   | { readonly type: "done"; readonly outcome: TickOutcome; readonly reply: string }
   | { readonly type: "failed"; readonly reason: string }
@@ -29,7 +35,7 @@ const partOf = (notice: Notice, envelope: EnvelopeId): Part | undefined => {
     case "model-failed":
       return { type: "trouble", reason: notice.reason }
     case "approval-asked":
-      return { type: "approval", approval: notice.approval, tool: notice.tool }
+      return { type: "approval", approval: notice.approval, tool: notice.tool, call: notice.call }
     case "tick-ended":
       return notice.envelope !== envelope || notice.outcome === "failed"
         ? undefined

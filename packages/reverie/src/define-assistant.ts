@@ -51,11 +51,15 @@ const decodeId = Schema.decodeUnknownOption(AssistantId)
  */
 export const defineAssistant = (options: AssistantOptions): AssistantDefinition => {
   const id = Option.getOrElse(decodeId(options.id), () =>
-    refuse(`assistant ${JSON.stringify(options.id)}`, "its id has other characters than letters, digits and . _ : @ # + -")
+    refuse(
+      `assistant ${JSON.stringify(options.id)}`,
+      "its id has other characters than letters, digits and . _ : @ # + -"
+    )
   )
   if (options.prompt.trim() === "") refuse(`assistant "${id}"`, "its prompt is empty")
   const maxContextTokens = options.maxContextTokens ?? DEFAULT_CONTEXT_TOKENS
-  const reservedResponseTokens = options.reservedResponseTokens ?? Math.min(DEFAULT_RESPONSE_TOKENS, maxContextTokens / 4)
+  const reservedResponseTokens =
+    options.reservedResponseTokens ?? Math.min(DEFAULT_RESPONSE_TOKENS, maxContextTokens / 4)
   if (!(reservedResponseTokens > 0 && reservedResponseTokens < maxContextTokens)) {
     refuse(`assistant "${id}"`, "the answer's share of the context window leaves nothing for the question")
   }

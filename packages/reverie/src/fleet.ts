@@ -74,7 +74,7 @@ type Services = Mailbox | Ledger | NoticeHub | Layer.Success<ReturnType<typeof e
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
 
 /** 128 random bits, from the Random service. */
-const freshId = Effect.gen(function*() {
+const freshId = Effect.gen(function* () {
   let id = ""
   for (let part = 0; part < 4; part++) id += hex(yield* Random.nextInt)
   return id
@@ -123,7 +123,7 @@ export class Fleet extends Records implements AsyncDisposable {
     const runtime = ManagedRuntime.make(layer)
     try {
       const hub = await runtime.runPromise(
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           const ledger = yield* Ledger
           for (const definition of fleet.assistants) {
             yield* ledger.birth(yield* birthOf({ tenant, assistant: definition.id }, definition))
@@ -143,7 +143,7 @@ export class Fleet extends Records implements AsyncDisposable {
 
   /** Sends an event; resolves when it is durable. */
   async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
-    const id = options.id ?? await this.#run(freshId)
+    const id = options.id ?? (await this.#run(freshId))
     const envelope = envelopeOf({ id, tenant: this.tenant, to, from: options.from ?? "user", event })
     if (Result.isFailure(envelope)) throw envelope.failure
     return this.#run(arrive(envelope.success))
@@ -184,7 +184,10 @@ export class Fleet extends Records implements AsyncDisposable {
   }
 
   /** Listens to notices, of one type or all (`*`). Answers how to stop. */
-  on<Type extends NoticeType>(type: Type, listener: (notice: Extract<Notice, { readonly type: Type }>) => void): () => void
+  on<Type extends NoticeType>(
+    type: Type,
+    listener: (notice: Extract<Notice, { readonly type: Type }>) => void
+  ): () => void
   on(type: "*", listener: (notice: Notice) => void): () => void
   on(type: string, listener: (notice: never) => void): () => void {
     return this.#hub.listen((notice) => {
@@ -215,9 +218,12 @@ export class Fleet extends Records implements AsyncDisposable {
    * itself within so many milliseconds (an approval that expires, a short sleep) is waited for too.
    */
   rest(patienceMillis: number = 0): Promise<void> {
-    return Promise.race([this.#run(untilRest(patienceMillis)), this.ended.then((failure) => {
-      throw failure ?? new FleetClosed({ message: "the fleet was closed" })
-    })])
+    return Promise.race([
+      this.#run(untilRest(patienceMillis)),
+      this.ended.then((failure) => {
+        throw failure ?? new FleetClosed({ message: "the fleet was closed" })
+      })
+    ])
   }
 
   /** Stops working and closes the store. */
@@ -238,7 +244,7 @@ export class Fleet extends Records implements AsyncDisposable {
 const REST_POLL_MILLIS = 15
 const PAGE = 500
 
-const allAtRest = Effect.fnUntraced(function*(patienceMillis: number) {
+const allAtRest = Effect.fnUntraced(function* (patienceMillis: number) {
   const ledger = yield* Ledger
   if ((yield* ledger.openSends(1)).length > 0) return false
   const until = (yield* Clock.currentTimeMillis) + patienceMillis
@@ -254,6 +260,6 @@ const allAtRest = Effect.fnUntraced(function*(patienceMillis: number) {
   }
 })
 
-const untilRest = Effect.fnUntraced(function*(patienceMillis: number) {
+const untilRest = Effect.fnUntraced(function* (patienceMillis: number) {
   while (!(yield* allAtRest(patienceMillis))) yield* Effect.sleep(REST_POLL_MILLIS)
 })

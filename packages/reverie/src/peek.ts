@@ -20,7 +20,11 @@ export class Peek extends Records implements AsyncDisposable {
     const runtime = ManagedRuntime.make(storeSqliteLayer(data, { readOnly: true }))
     // Opens now, so that what is wrong with the directory is said here.
     await runtime.context()
-    return new Peek((reading) => runtime.runPromise(reading), TenantId.make(tenant), () => runtime.dispose())
+    return new Peek(
+      (reading) => runtime.runPromise(reading),
+      TenantId.make(tenant),
+      () => runtime.dispose()
+    )
   }
 
   [Symbol.asyncDispose](): Promise<void> {

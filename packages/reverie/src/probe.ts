@@ -26,7 +26,6 @@ export const probeModel = (choice?: ModelChoice): Promise<string> =>
       model.infer({
         messages: [{ role: "user", content: "Answer with the one word: ready" }],
         tools: [],
-        maxOutputTokens: 64,
         callPrefix: "probe"
       })
     ).pipe(

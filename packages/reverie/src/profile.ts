@@ -31,7 +31,7 @@ const DEFAULT_BASE_URL = "https://api.openai.com/v1"
 const DEFAULT_MODEL = "gpt-5-mini"
 
 /** The server that the environment names; undefined when it names none. */
-export const serverFromConfig = Effect.gen(function*() {
+export const serverFromConfig = Effect.gen(function* () {
   const apiKey = yield* Config.option(Config.Redacted("OPENAI_API_KEY"))
   const baseURL = yield* Config.option(Config.String("OPENAI_BASE_URL"))
   const model = yield* Config.option(Config.String("OPENAI_MODEL"))
@@ -43,18 +43,23 @@ export const serverFromConfig = Effect.gen(function*() {
   }
 })
 
-export const isService = (choice: ModelChoice): choice is Model["Service"] => typeof choice === "object" && "infer" in choice
+export const isService = (choice: ModelChoice): choice is Model["Service"] =>
+  typeof choice === "object" && "infer" in choice
 
 // Loaded when chosen: whoever talks to no server does not wait for its client.
 const offline = Layer.unwrap(
-  Effect.map(Effect.promise(() => import("@reverie/model-offline")), ({ offlineModel }) =>
-    Layer.succeed(Model, offlineModel())
+  Effect.map(
+    Effect.promise(() => import("@reverie/model-offline")),
+    ({ offlineModel }) => Layer.succeed(Model, offlineModel())
   )
 )
 
 const server = (options: ServerOptions) =>
   Layer.unwrap(
-    Effect.map(Effect.promise(() => import("@reverie/model-openai")), ({ openAiModelLayer }) => openAiModelLayer(options))
+    Effect.map(
+      Effect.promise(() => import("@reverie/model-openai")),
+      ({ openAiModelLayer }) => openAiModelLayer(options)
+    )
   )
 
 /** The model of a choice; without one, whatever the environment names, and the offline model when it names nothing. */
@@ -65,9 +70,7 @@ export const modelLayer = (choice: ModelChoice | undefined): Layer.Layer<Model, 
     const { apiKey = "none", ...options } = choice
     return server({ ...options, apiKey: Redacted.make(apiKey) })
   }
-  return Layer.unwrap(
-    Effect.map(serverFromConfig, (options) => options === undefined ? offline : server(options))
-  )
+  return Layer.unwrap(Effect.map(serverFromConfig, (options) => (options === undefined ? offline : server(options))))
 }
 
 export interface ProfileOptions {

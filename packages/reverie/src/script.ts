@@ -91,7 +91,10 @@ const readLine = (text: string, line: number, fleet: FleetDefinition): ScriptLet
 export const readScript = (text: string, fleet: FleetDefinition): Script => {
   const letters: Array<ScriptLetter> = []
   const problems: Array<ScriptProblem> = []
-  for (const [index, line] of text.replace(/^\uFEFF/, "").split("\n").entries()) {
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .entries()) {
     if (line.trim() === "") continue
     const read = readLine(line, index + 1, fleet)
     if ("kind" in read) problems.push(read)

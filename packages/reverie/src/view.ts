@@ -2,7 +2,7 @@
 // Owns what is read out of a stored record. Leaves the record to the ledger, its meaning to the statechart.
 // V1  A view is a pure function of the record; a record that can not be read gives a view that says so.
 
-import { contextOf, restore } from "@reverie/assistant"
+import { type AssistantContext, callId, contextOf, restore } from "@reverie/assistant"
 import type { AssistantRecord } from "@reverie/ledger"
 import * as Result from "effect/Result"
 
@@ -20,12 +20,17 @@ export interface AssistantView {
   /** What will happen by itself, and when, in milliseconds since the epoch. */
   readonly timers: ReadonlyArray<{ readonly name: string; readonly dueAt: number }>
   /** The approvals that are asked for, the oldest first. */
-  readonly approvals: ReadonlyArray<{ readonly approval: string; readonly tool: string }>
+  readonly approvals: ReadonlyArray<{ readonly approval: string; readonly tool: string; readonly call: string }>
   /** Why it is halted. */
   readonly haltReason?: string
   /** Commits since birth. */
   readonly commits: number
 }
+
+const approvalsOf = ({ calls, iteration, tick }: AssistantContext): AssistantView["approvals"] =>
+  calls.flatMap(({ approval, phase, tool }, index) =>
+    phase === "asking" && approval !== undefined ? [{ approval, tool, call: callId(tick, iteration, index) }] : []
+  )
 
 export const viewOf = (record: AssistantRecord): AssistantView => {
   const { address, state, version, waiting } = record
@@ -40,9 +45,7 @@ export const viewOf = (record: AssistantRecord): AssistantView => {
     waiting,
     jobs: state.jobs.map(({ name }) => name),
     timers: state.timers.map(({ dueAt, name }) => ({ name, dueAt })),
-    approvals: (context?.calls ?? []).flatMap(({ approval, phase, tool }) =>
-      phase === "asking" && approval !== undefined ? [{ approval, tool }] : []
-    ),
+    approvals: context === undefined ? [] : approvalsOf(context),
     ...(haltReason === null || state.status !== "halted" ? {} : { haltReason }),
     commits: version
   }
