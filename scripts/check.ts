@@ -6,6 +6,7 @@
 
 import { availableParallelism } from "node:os"
 import { docs } from "./check/docs.ts"
+import { crash, simulate } from "./check/lanes.ts"
 import { sizes } from "./check/sizes.ts"
 import { judge, lineOf, type Step, type Verdict } from "./check/step.ts"
 import { testStep } from "./check/tests.ts"
@@ -18,7 +19,9 @@ const steps: ReadonlyArray<Step> = [
   docs,
   testStep("unit"),
   testStep("property"),
-  testStep("laws")
+  testStep("laws"),
+  crash,
+  simulate
 ]
 
 /** Two at a time: most of a step's time is one core, and a machine that checks has at least two. */
