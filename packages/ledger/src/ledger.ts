@@ -67,7 +67,10 @@ export class Ledger extends Context.Service<
     readonly birth: (birth: Birth) => Effect.Effect<"born" | "exists", LedgerUnavailable>
     /** Durable when it returns; answers the entry's place in the outbox. */
     readonly commit: (claim: Claim, commit: Commit) => Effect.Effect<number, LedgerUnavailable | CommitFenced>
-    /** The newest messages, oldest first, whose tokens together stay within `maxTokens`. */
+    /**
+   * The newest messages, oldest first, whose tokens together stay within `maxTokens`, and in any case back to the newest
+   * user message: the turn at hand is told whole.
+   */
     readonly recent: (
       address: Address,
       maxTokens: number

@@ -30,11 +30,13 @@ const recordOf = (resident: Resident): AssistantRecord => ({
 const recentOf = (resident: Resident, maxTokens: number): ReadonlyArray<Message> => {
   const found: Array<Message> = []
   let tokens = 0
+  let isTurnWhole = false
   for (let index = resident.entries.length - 1; index >= 0; index--) {
     for (const message of resident.entries[index]?.entry.messages.toReversed() ?? []) {
       tokens += message.tokens
-      if (tokens > maxTokens) return found.toReversed()
+      if (tokens > maxTokens && isTurnWhole) return found.toReversed()
       found.push(copy(message))
+      isTurnWhole ||= message.role === "user"
     }
   }
   return found.toReversed()

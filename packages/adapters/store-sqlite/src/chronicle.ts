@@ -36,13 +36,15 @@ export const sqliteChronicle = (database: DatabaseSync): Chronicle => {
   const recentOf = (address: Address, last: number, maxTokens: number) => {
     const found: Array<Message> = []
     let tokens = 0
+    let isTurnWhole = false
     for (const row of rows.backwards(last)) {
       const entry = entryOf(address, row)
       if (Result.isFailure(entry)) return Result.fail(entry.failure)
       for (const message of entry.success.messages.toReversed()) {
         tokens += message.tokens
-        if (tokens > maxTokens) return Result.succeed(found.toReversed())
+        if (tokens > maxTokens && isTurnWhole) return Result.succeed(found.toReversed())
         found.push(message)
+        isTurnWhole ||= message.role === "user"
       }
     }
     return Result.succeed(found.toReversed())

@@ -260,12 +260,15 @@ const history: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I7.recent",
-    says: "the newest messages are told, oldest first, as many as fit and none over the bound",
+    says: "the newest messages are told, oldest first, as many as fit, and always back to the newest user message",
     check: Effect.gen(function* () {
       const ledger = yield* Ledger
       yield* give(ada)
       const tokens = [5, 1, 9, 2, 2, 30, 4, 1]
-      const messages = tokens.map((count, index) => aMessage(`message ${index}`, { tokens: count }))
+      const turn = 5
+      const messages = tokens.map((count, index) =>
+        aMessage(`message ${index}`, { tokens: count, role: index === 1 || index === turn ? "user" : "assistant" })
+      )
       yield* commitAll(ada, [saying(...messages.slice(0, 3)), saying(...messages.slice(3, 7)), saying(messages[7]!)])
       for (let bound = 0; bound <= 60; bound++) {
         let from = messages.length
@@ -273,7 +276,7 @@ const history: ReadonlyArray<Law<Mailbox | Ledger>> = [
           sum += tokens[from - 1] ?? 0
           if (sum > bound) break
         }
-        assert.deepEqual(yield* ledger.recent(ada, bound), messages.slice(from), `within ${bound} tokens`)
+        assert.deepEqual(yield* ledger.recent(ada, bound), messages.slice(Math.min(from, turn)), `within ${bound} tokens`)
       }
     })
   },
