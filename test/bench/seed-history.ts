@@ -22,7 +22,7 @@ const pastOf = (from: number): ReadonlyArray<Message> =>
 /** Writes `messages` lines of history for the first assistant of the benchmark. */
 export const seedHistory = (directory: string, messages: number): Promise<void> =>
   Effect.runPromise(
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const [definition] = fleetOf(idsOf(1)).assistants
       if (definition === undefined) return
       const address = { tenant: DEFAULT_TENANT, assistant: AssistantId.make(definition.id) }

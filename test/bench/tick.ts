@@ -44,7 +44,8 @@ export interface TickReport {
 export const PROMPT = "You run the front desk of a small harbour. Be brief, and write down what you hear."
 export const CONTEXT_TOKENS = 4_000
 export const RESPONSE_TOKENS = 1_000
-export const question = (index: number): string => `Ship number ${index} asks for a berth this afternoon; please note it.`
+export const question = (index: number): string =>
+  `Ship number ${index} asks for a berth this afternoon; please note it.`
 
 const noteTool = defineTool({
   name: "note",
@@ -53,7 +54,8 @@ const noteTool = defineTool({
   run: (args) => `noted: ${(args as { readonly text: string }).text}`
 })
 
-export const idsOf = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, index) => `desk-${index}`)
+export const idsOf = (count: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, index) => `desk-${index}`)
 
 export const fleetOf = (ids: ReadonlyArray<string>) =>
   defineFleet({
@@ -127,7 +129,12 @@ const withDirectory = async <A>(work: (directory: string) => Promise<A>): Promis
 }
 
 const open = (directory: string, url: string, ids: ReadonlyArray<string>) =>
-  Fleet.open({ data: directory, fleet: fleetOf(ids), model: { baseURL: url, model: "bench", stream: false }, durability: "full" })
+  Fleet.open({
+    data: directory,
+    fleet: fleetOf(ids),
+    model: { baseURL: url, model: "bench", stream: false },
+    durability: "full"
+  })
 
 interface Size {
   readonly concurrency: number
@@ -172,7 +179,11 @@ const compare = (url: string, { concurrency, each, rounds }: Size): Promise<Pair
 const HISTORIES = [200, 2_000, 10_000] as const
 
 /** The same ticks behind histories of different lengths; rounds alternate. */
-const behindHistories = async (url: string, rounds: number, each: number): Promise<Readonly<Record<string, StoredCost>>> => {
+const behindHistories = async (
+  url: string,
+  rounds: number,
+  each: number
+): Promise<Readonly<Record<string, StoredCost>>> => {
   const costs: Record<string, StoredCost> = {}
   const contestants = await Promise.all(
     HISTORIES.map(async (messages) => {
@@ -186,7 +197,8 @@ const behindHistories = async (url: string, rounds: number, each: number): Promi
     for (const { fleet } of contestants) await play(fleet, idsOf(1), 60, 0)
     const before = await Promise.all(contestants.map(({ fleet }) => fleet.written()))
     for (let round = 0; round < rounds; round++) {
-      for (const { fleet, laps } of contestants) laps.push(await lap(() => play(fleet, idsOf(1), each, 60 + round * each)))
+      for (const { fleet, laps } of contestants)
+        laps.push(await lap(() => play(fleet, idsOf(1), each, 60 + round * each)))
     }
     const ticks = rounds * each
     for (const [index, { fleet, laps, messages }] of contestants.entries()) {
@@ -218,7 +230,9 @@ export const benchTick = (isShort: boolean): Promise<TickReport> =>
     const long = history[HISTORIES[2]]!
     const historyCpuRatio = long.cpuMillisPerTick / short.cpuMillisPerTick
     const historyBytesRatio = long.bytesPerTick / short.bytesPerTick
-    const bytes = [concurrency1.reverie, concurrency32.reverie, ...Object.values(history)].map((cost) => cost.bytesPerTick)
+    const bytes = [concurrency1.reverie, concurrency32.reverie, ...Object.values(history)].map(
+      (cost) => cost.bytesPerTick
+    )
     const targets = {
       "cpu per tick at 32 ≤ 2.5 × raw": concurrency32.cpuRatio <= 2.5,
       "ticks/s at 32 ≥ 0.4 × raw": concurrency32.throughputRatio >= 0.4,
@@ -227,5 +241,14 @@ export const benchTick = (isShort: boolean): Promise<TickReport> =>
       "cpu per tick at 10,000 messages ≤ 1.5 × at 200": historyCpuRatio <= 1.5
     }
     const ok = Object.values(targets).every(Boolean)
-    return { ok, synchronous: "FULL", concurrency1, concurrency32, history, historyCpuRatio, historyBytesRatio, targets }
+    return {
+      ok,
+      synchronous: "FULL",
+      concurrency1,
+      concurrency32,
+      history,
+      historyCpuRatio,
+      historyBytesRatio,
+      targets
+    }
   })

@@ -66,9 +66,12 @@ export const judge = async (data: string): Promise<Verdict> => {
     commits: all.length,
     effects: effects.length,
     lost: [...events].filter((id) => !settled.has(id)).length,
-    duplicated: [...settled].filter(([id, count]) => count > 1 && events.has(id as ReturnType<typeof eventOf>["id"])).length,
+    duplicated: [...settled].filter(([id, count]) => count > 1 && events.has(id as ReturnType<typeof eventOf>["id"]))
+      .length,
     outOfOrder: rows.reduce((sum, each) => sum + outOfOrder(each), 0),
-    repeatedUnsafeTools: [...countOf(effects.filter((line) => line.startsWith("ring ")))].filter(([, count]) => count > 1).length,
+    repeatedUnsafeTools: [...countOf(effects.filter((line) => line.startsWith("ring ")))].filter(
+      ([, count]) => count > 1
+    ).length,
     interruptedTools: all.filter(({ entry }) => entry.step?.detail?.["failure"] === "interrupted").length,
     notesLostOrDoubled: sent.filter((id) => settled.get(id) !== 1).length
   }

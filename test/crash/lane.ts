@@ -37,14 +37,19 @@ type Ending = "killed" | "done"
 /** Runs one process; `killAfterMillis` counts from the moment it is ready. */
 const oneLife = (args: ReadonlyArray<string>, killAfterMillis: number | undefined): Promise<Ending> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "child.ts"), ...args], {
-      stdio: ["ignore", "pipe", "pipe"]
-    })
+    const child = spawn(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "child.ts"), ...args],
+      {
+        stdio: ["ignore", "pipe", "pipe"]
+      }
+    )
     let out = ""
     let err = ""
     child.stdout.on("data", (chunk: Buffer) => {
       out += chunk.toString()
-      if (killAfterMillis !== undefined && out.includes("ready")) setTimeout(() => child.kill("SIGKILL"), killAfterMillis)
+      if (killAfterMillis !== undefined && out.includes("ready"))
+        setTimeout(() => child.kill("SIGKILL"), killAfterMillis)
     })
     child.stderr.on("data", (chunk: Buffer) => {
       err += chunk.toString()
@@ -53,7 +58,10 @@ const oneLife = (args: ReadonlyArray<string>, killAfterMillis: number | undefine
     child.on("close", (code, signal) => {
       if (signal === "SIGKILL") resolve("killed")
       else if (code === 0 && out.includes("done")) resolve("done")
-      else reject(new Error(`a process of the lane ended with code ${code}: ${err.trim().split("\n").slice(0, 12).join("\n")}`))
+      else
+        reject(
+          new Error(`a process of the lane ended with code ${code}: ${err.trim().split("\n").slice(0, 12).join("\n")}`)
+        )
     })
   })
 
@@ -83,9 +91,10 @@ export const runLane = async ({ events, kills, progress, seed }: LaneOptions): P
       const point = life % 2 === 0 ? faultPoints[(life / 2) % faultPoints.length]! : "no-name"
       // Each life gets some more events, so that there is something to do until the last kill.
       const upTo = String(Math.min(events, (life + 1) * perLife))
-      const ending = point === "no-name"
-        ? await oneLife([data, upTo], next(perLife * LIFE_MILLIS_PER_EVENT))
-        : await oneLife([data, upTo, point, String(1 + next(MOST_PASSINGS[point] ?? perLife))], undefined)
+      const ending =
+        point === "no-name"
+          ? await oneLife([data, upTo], next(perLife * LIFE_MILLIS_PER_EVENT))
+          : await oneLife([data, upTo, point, String(1 + next(MOST_PASSINGS[point] ?? perLife))], undefined)
       if (ending !== "killed") continue
       killed++
       killsByPoint[point] = (killsByPoint[point] ?? 0) + 1
@@ -93,8 +102,15 @@ export const runLane = async ({ events, kills, progress, seed }: LaneOptions): P
     }
     await oneLife([data, String(events)], undefined)
     const verdict = await judge(data)
-    const clean = verdict.lost + verdict.duplicated + verdict.outOfOrder + verdict.repeatedUnsafeTools + verdict.notesLostOrDoubled === 0
-    const everyPoint = kills < faultPoints.length * 2 + 2 || faultPoints.every((point) => (killsByPoint[point] ?? 0) > 0)
+    const clean =
+      verdict.lost +
+        verdict.duplicated +
+        verdict.outOfOrder +
+        verdict.repeatedUnsafeTools +
+        verdict.notesLostOrDoubled ===
+      0
+    const everyPoint =
+      kills < faultPoints.length * 2 + 2 || faultPoints.every((point) => (killsByPoint[point] ?? 0) > 0)
     const ok = clean && everyPoint && verdict.acknowledged === events && events >= minimumOperations(kills)
     return { ok, kills: killed, operations: verdict.acknowledged, killsByPoint, ...verdict }
   } finally {

@@ -20,7 +20,11 @@ export interface LifeOptions {
 export const ASSISTANTS = ["ada", "bo", "cy", "dee"] as const
 
 /** The events of the lane: numbered texts, spread over the assistants. */
-export const eventOf = (index: number) => ({ id: `event-${index}`, to: ASSISTANTS[index % ASSISTANTS.length]!, text: `do ${index}` })
+export const eventOf = (index: number) => ({
+  id: `event-${index}`,
+  to: ASSISTANTS[index % ASSISTANTS.length]!,
+  text: `do ${index}`
+})
 
 export const ACKS_FILE = "acknowledged.txt"
 export const EFFECTS_FILE = "effects.txt"
@@ -41,7 +45,11 @@ const durableFile = (path: string) => {
 }
 
 export const linesOf = (path: string): ReadonlyArray<string> =>
-  existsSync(path) ? readFileSync(path, "utf8").split("\n").filter((line) => line !== "") : []
+  existsSync(path)
+    ? readFileSync(path, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+    : []
 
 const toolsOf = (effects: (line: string) => void): ReadonlyArray<Tool> => [
   defineTool({
@@ -80,7 +88,8 @@ const replyTo = (prompt: Prompt): Reply => {
   const usage = { inputTokens: 1, outputTokens: 1, source: "counted" as const }
   const heard = prompt.messages.findLast((message) => message.role === "user")?.content ?? ""
   const number = Number(/do (\d+)/.exec(heard)?.[1] ?? -1)
-  if (last?.role === "tool" || number < 0) return { text: `done with ${heard}`, calls: [], finish: "stop", usage, model: "lane" }
+  if (last?.role === "tool" || number < 0)
+    return { text: `done with ${heard}`, calls: [], finish: "stop", usage, model: "lane" }
   const tools = [["note", "ring"], ["ring"], ["pass", "note"], ["ring", "say"]][number % 4] ?? []
   const calls = tools.map((tool, index) => ({ id: `${prompt.callPrefix}.${index}`, tool, arguments: {} }))
   return { text: "", calls, finish: "tool-calls", usage, model: "lane" }
@@ -96,10 +105,22 @@ export const live = async ({ data, events, killAt }: LifeOptions, ready: () => v
     data: join(data, "store"),
     fleet: defineFleet({
       assistants: ASSISTANTS.map((id) =>
-        defineAssistant({ id, prompt: "You work in the crash lane.", tools, maxContextTokens: 4_000, settings: { confirmDangerous: false } })
+        defineAssistant({
+          id,
+          prompt: "You work in the crash lane.",
+          tools,
+          maxContextTokens: 4_000,
+          settings: { confirmDangerous: false }
+        })
       )
     }),
-    model: { infer: (prompt) => Effect.delay(Effect.sync(() => replyTo(prompt)), MODEL_MILLIS) },
+    model: {
+      infer: (prompt) =>
+        Effect.delay(
+          Effect.sync(() => replyTo(prompt)),
+          MODEL_MILLIS
+        )
+    },
     faults: {
       at: (point) =>
         Effect.sync(() => {

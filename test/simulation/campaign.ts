@@ -53,6 +53,7 @@ export const campaign = (from: number, seeds: number, progress: (done: number) =
   }
   const found = Object.fromEntries(plantedBugs.map((bug) => [bug, findBug(bug)])) as Record<PlantedBug, number | null>
   const struck = sum.acknowledged > 0 && sum.crashes > 0 && sum.fencedCommits > 0
-  const ok = struck && failures.length === 0 && unrepeatable.length === 0 && plantedBugs.every((bug) => found[bug] !== null)
+  const ok =
+    struck && failures.length === 0 && unrepeatable.length === 0 && plantedBugs.every((bug) => found[bug] !== null)
   return { ok, seeds, from, ...sum, failures, plantedBugs: found, unrepeatable }
 }

@@ -20,7 +20,10 @@ describe("simulation", () => {
   it("C1-C8 S1 a short campaign is clean and finds every planted bug", { timeout: 120_000 }, () => {
     const report = campaign(10_000, 60)
     assert.deepStrictEqual(report.failures, [])
-    assert.deepStrictEqual(Object.entries(report.plantedBugs).filter(([, seed]) => seed === null), [])
+    assert.deepStrictEqual(
+      Object.entries(report.plantedBugs).filter(([, seed]) => seed === null),
+      []
+    )
     assert.isTrue(report.ok)
   })
 })

@@ -6,6 +6,7 @@ import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import type { Envelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { Faults } from "./faults.ts"
+import { inSpan } from "./span.ts"
 
 /** Accepts an envelope and hints that there is mail. */
 export const arrive = Effect.fnUntraced(function*(envelope: Envelope) {
@@ -13,8 +14,8 @@ export const arrive = Effect.fnUntraced(function*(envelope: Envelope) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   yield* faults.at("before-accept", envelope.to)
-  const receipt = yield* mailbox.accept(envelope).pipe(Effect.withSpan("mailbox.accept"))
+  const receipt = yield* mailbox.accept(envelope).pipe(inSpan("mailbox.accept"))
   yield* faults.at("after-accept", envelope.to)
-  if (receipt.outcome === "accepted") yield* queue.wake(envelope.to).pipe(Effect.withSpan("queue.wake"))
+  if (receipt.outcome === "accepted") yield* queue.wake(envelope.to).pipe(inSpan("queue.wake"))
   return receipt
 })

@@ -27,6 +27,7 @@ import * as Queue from "effect/Queue"
 import { Faults } from "./faults.ts"
 import { failedJob, type JobEnd, runJob } from "./jobs.ts"
 import { openSession, type Session } from "./session.ts"
+import { inSpan } from "./span.ts"
 import { type Aftermath, bury, handleEnvelope, handleJobEnd, handleTimer } from "./tick.ts"
 
 /** Claims in a row without a commit after which the work at hand is given up. */
@@ -220,7 +221,7 @@ export const runHost = Effect.fnUntraced(function*(
 ) {
   const mailbox = yield* Mailbox
   const { leaseMillis, worker } = settings
-  const hold = yield* mailbox.claim({ address, worker, leaseMillis }).pipe(Effect.withSpan("mailbox.claim"))
+  const hold = yield* mailbox.claim({ address, worker, leaseMillis }).pipe(inSpan("mailbox.claim"))
   yield* (yield* Faults).at("after-claim", address)
   const session = yield* openSession(hold)
   const host: Host = {

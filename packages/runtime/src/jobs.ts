@@ -24,6 +24,7 @@ import * as Result from "effect/Result"
 import { Faults } from "./faults.ts"
 import { NoticeHub } from "./notice-hub.ts"
 import { callInWindow, type Session } from "./session.ts"
+import { inSpan } from "./span.ts"
 import type { Material, UncountedMessage } from "./turn.ts"
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
@@ -102,9 +103,10 @@ const infer = Effect.fnUntraced(function*(session: Session, job: OpenJob) {
       window,
       maxContextTokens: definition.maxContextTokens,
       reservedResponseTokens: definition.reservedResponseTokens,
+      toolTokens: session.toolTokens,
       count: session.count
     })
-  ).pipe(Effect.withSpan("context.assemble"))
+  ).pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {
     const { message, recovery } = assembled.failure
     return inferFailed(job, { recovery, reason: message }, startedAt, startedAt)
@@ -132,7 +134,7 @@ const infer = Effect.fnUntraced(function*(session: Session, job: OpenJob) {
     Effect.catchDefect((defect) =>
       Effect.succeed({ failure: { recovery: "retry" as const, reason: `the model adapter broke: ${String(defect)}` } })
     ),
-    Effect.withSpan("model.infer")
+    inSpan("model.infer")
   )
   yield* faults.at("after-model", session.address)
   const now = yield* Clock.currentTimeMillis
@@ -191,7 +193,7 @@ const runTool = Effect.fnUntraced(function*(session: Session, job: OpenJob, reco
     key: `${addressKey(session.address)}/${call.id}`,
     hops: context.hops,
     names: session.definition.toolkit.names
-  }).pipe(Effect.withSpan("tools.execute", { attributes: { tool: call.tool } }))
+  }).pipe(inSpan("tools.execute", { tool: call.tool }))
   yield* faults.at("after-tool", session.address)
   return toolEnd(job, call.id, call.tool, result, yield* Clock.currentTimeMillis, startedAt)
 })

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Faults } from "./faults.ts"
+import { inSpan } from "./span.ts"
 
 export const MAX_HOPS = 8
 
@@ -35,7 +36,7 @@ const returned = (envelope: Envelope, why: string): Envelope | undefined => {
 const accept = Effect.fnUntraced(function*(envelope: Envelope) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
-  yield* mailbox.accept(envelope).pipe(Effect.withSpan("mailbox.accept"))
+  yield* mailbox.accept(envelope).pipe(inSpan("mailbox.accept"))
   yield* queue.wake(envelope.to)
 })
 
@@ -65,4 +66,4 @@ export const relayAll = Effect.fnUntraced(function*() {
     yield* faults.at("after-deliver", at)
     yield* ledger.settleSends(sends.map((send) => send.seq))
   }
-}, Effect.withSpan("ledger.relay"))
+}, inSpan("ledger.relay"))

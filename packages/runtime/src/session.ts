@@ -18,6 +18,8 @@ export interface Session {
   readonly count: (message: UncountedMessage) => number
   /** The parts of a prompt that stay the same from one to the next. */
   readonly components: ReadonlyArray<Component>
+  /** What the tools cost that the model is offered with every prompt. */
+  readonly toolTokens: number
   claim: Claim
   version: number
   cursors: Cursors
@@ -45,6 +47,7 @@ export const openSession = Effect.fnUntraced(function*(hold: Hold): Effect.fn.Re
     definition,
     count,
     components: staticComponents(definition, count),
+    toolTokens: countText(JSON.stringify(definition.toolkit.offers())),
     claim: hold.claim,
     version: hold.version,
     cursors: hold.cursors,

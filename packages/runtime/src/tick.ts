@@ -15,6 +15,7 @@ import { burialOf, heard, ignored } from "./inbox.ts"
 import { type JobEnd, materialOf } from "./jobs.ts"
 import { NoticeHub } from "./notice-hub.ts"
 import { advance, type Session, signalsOf } from "./session.ts"
+import { inSpan } from "./span.ts"
 import { type Material, type Turn, turnOf } from "./turn.ts"
 
 /** Results that came after their job had been stopped or replaced. */
@@ -50,7 +51,7 @@ const commit = Effect.fnUntraced(function*(session: Session, decision: Decision,
   }, material)
   yield* faults.at("before-commit", session.address)
   const seq = yield* ledger.commit(session.claim, { entry: turn.entry, state: turn.state }).pipe(
-    Effect.withSpan("ledger.commit")
+    inSpan("ledger.commit")
   )
   yield* faults.at("after-commit", session.address)
   advance(session, turn, decision.next)
@@ -66,7 +67,7 @@ const decided = (session: Session, event: Input) =>
     } catch (cause) {
       return { problem: `the statechart broke on ${event.type}: ${cause instanceof Error ? cause.message : String(cause)}` }
     }
-  }).pipe(Effect.withSpan("assistant.decide"))
+  }).pipe(inSpan("assistant.decide"))
 
 const unmoved = (session: Session): Decision => ({ next: session.decoded, commands: [] })
 
