@@ -1,14 +1,148 @@
 import { assert, describe, it } from "@effect/vitest"
-import { at, failure, message, Rig, worked } from "./rig.ts"
+import { compactionPhases, dreamOperations } from "../src/index.ts"
+import { ANSWER, at, failure, message, Rig, skipped, sleep, timer, worked } from "./rig.ts"
+
+const MAIL_WAITS = { tokenRatio: 0, mailWaiting: true }
+
+/** Through all operations, each of them skipped. */
+const dreamt = (ada: Rig, last = worked()): Rig => {
+  for (const operation of dreamOperations) ada.ends("dream", operation === "pruning" ? last : skipped())
+  return ada
+}
+
+describe("dreaming", () => {
+  it("an order to sleep ends at once as a tick, and the dream takes its course to rest", () => {
+    const ada = new Rig({ sleepMillis: 70_000 }).hear(sleep("s1"))
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "slept" }])
+    assert.deepInclude(ada.context, { envelope: null, tick: 1 })
+    for (const operation of dreamOperations) {
+      assert.strictEqual(ada.status, `dreaming.${operation}`)
+      assert.deepStrictEqual([...ada.jobs], [["dream", { src: "dream", input: { operation } }]])
+      assert.deepStrictEqual(ada.hears, ["control", "reply"])
+      ada.ends("dream", worked())
+    }
+    assert.strictEqual(ada.status, "dreaming.resting")
+    assert.deepStrictEqual(ada.hears, ["control", "reply", "mail"])
+    assert.deepStrictEqual(
+      [...ada.timers.values()].map(({ delayMillis }) => delayMillis),
+      [70_000]
+    )
+    assert.strictEqual(ada.due().status, "awake.idle")
+  })
+
+  it("sleeps as long as it was told", () => {
+    const ada = dreamt(new Rig().hear(sleep("s1", { forMillis: 1_234 })))
+    assert.deepStrictEqual(
+      [...ada.timers.values()].map(({ delayMillis }) => delayMillis),
+      [1_234]
+    )
+  })
+
+  it("a message or a timer at rest starts a tick, a wake order none", () => {
+    for (const mail of [message("m1"), timer("t1")]) {
+      const ada = dreamt(new Rig().hear(sleep("s1"))).hear(mail)
+      assert.strictEqual(ada.status, "awake.thinking.inferring")
+      assert.deepInclude(ada.context, { tick: 2, iteration: 1 })
+      assert.strictEqual(ada.timers.size, 0)
+    }
+    const woken = dreamt(new Rig().hear(sleep("s1"))).hear({ type: "wake" })
+    assert.deepStrictEqual([woken.status, woken.timers.size, woken.actions("endTick")], ["awake.idle", 0, []])
+  })
+
+  it("asleep I1: an operation that fails leads on to the next", () => {
+    const ada = new Rig().hear(sleep("s1"))
+    for (const operation of dreamOperations) {
+      assert.strictEqual(ada.status, `dreaming.${operation}`)
+      ada.fails("dream", failure("retry"))
+    }
+    assert.strictEqual(ada.status, "dreaming.resting")
+  })
+
+  it("asleep I2: who wakes it waits until the operation at hand has ended, well or not", () => {
+    const ada = new Rig().hear(sleep("s1")).ends("dream", worked()).hear({ type: "wake" })
+    assert.strictEqual(ada.status, "dreaming.linking")
+    assert.deepStrictEqual([...ada.jobs.keys()], ["dream"])
+    assert.strictEqual(ada.ends("dream", worked()).status, "awake.idle")
+    assert.isFalse(ada.context.wakeWanted)
+
+    const failing = new Rig().hear(sleep("s1")).hear({ type: "wake" }).fails("dream", failure("retry"))
+    assert.deepStrictEqual([failing.status, failing.context.wakeWanted], ["awake.idle", false])
+  })
+
+  it("asleep I2: mail that waits wakes it at the next boundary", () => {
+    const ada = new Rig().hear(sleep("s1")).ends("dream", worked(MAIL_WAITS))
+    assert.strictEqual(ada.status, "awake.idle")
+    assert.strictEqual(ada.hear(message("m1")).status, "awake.thinking.inferring")
+  })
+
+  it("a dream that was cut off does not wake the next sleep", () => {
+    const ada = new Rig().hear(sleep("s1")).hear({ type: "wake" }).hear({ type: "halt", reason: "fire drill" })
+    ada.hear({ type: "resume" }).hear(sleep("s2")).ends("dream", worked())
+    assert.strictEqual(ada.status, "dreaming.linking")
+  })
+})
+
+describe("compaction as the last act of a dream", () => {
+  const compacting = () => dreamt(new Rig({ compactEnabled: true }).hear(sleep("s1")), worked(at(0.7)))
+
+  it("asleep I3: runs its phases and goes back to rest", () => {
+    const ada = compacting()
+    for (const phase of compactionPhases) {
+      assert.strictEqual(ada.status, `compacting.${phase}`)
+      assert.deepStrictEqual([...ada.jobs], [["compact", { src: "compact", input: { phase } }]])
+      ada.ends("compact", worked())
+    }
+    assert.strictEqual(ada.status, "dreaming.resting")
+  })
+
+  it("asleep I3: goes back when a phase fails or is skipped", () => {
+    assert.strictEqual(compacting().fails("compact", failure("retry")).status, "dreaming.resting")
+    const late = compacting()
+      .ends("compact", worked())
+      .ends("compact", skipped(at(0.9)))
+    assert.strictEqual(late.status, "dreaming.resting")
+  })
+
+  it("asleep I2: who wakes it waits for it", () => {
+    const ada = compacting().hear({ type: "wake" })
+    assert.strictEqual(ada.status, "compacting.extracting")
+    assert.deepStrictEqual([ada.ends("compact", skipped()).status, ada.context.wakeWanted], ["awake.idle", false])
+  })
+
+  it("is left out below the ratio, and where it is switched off", () => {
+    const below = dreamt(new Rig({ compactEnabled: true }).hear(sleep("s1")), worked(at(0.69)))
+    assert.strictEqual(below.status, "dreaming.resting")
+    assert.strictEqual(dreamt(new Rig().hear(sleep("s1")), worked(at(1.2))).status, "dreaming.resting")
+  })
+})
 
 describe("compaction in an emergency", () => {
+  it("machine I5: comes before anything else of the tick, which then goes on", () => {
+    const ada = new Rig({ compactEnabled: true }).hear(message("m1", { signals: at(0.8) }))
+    assert.strictEqual(ada.status, "compacting.extracting")
+    assert.deepInclude(ada.context, { envelope: "m1", iteration: 0, compactingFrom: "awake" })
+    assert.deepStrictEqual(ada.hears, ["control", "reply"])
+    for (const _ of compactionPhases) ada.ends("compact", worked())
+    assert.strictEqual(ada.status, "awake.thinking.inferring")
+    assert.deepInclude(ada.context, { envelope: "m1", iteration: 1 })
+    assert.strictEqual(ada.ends("infer", ANSWER).status, "awake.idle")
+  })
+
+  it("asleep I3: skipped, it leads to the same thought, however full the window", () => {
+    const ada = new Rig({ compactEnabled: true }).hear(message("m1", { signals: at(1.2) }))
+    assert.strictEqual(ada.ends("compact", skipped(at(1.2))).status, "awake.thinking.inferring")
+  })
+
+  it("is left out below the ratio, and where it is switched off", () => {
+    const below = new Rig({ compactEnabled: true }).hear(message("m1", { signals: at(0.79) }))
+    assert.strictEqual(below.status, "awake.thinking.inferring")
+    assert.strictEqual(new Rig().hear(message("m1", { signals: at(1.2) })).status, "awake.thinking.inferring")
+  })
+
   it("machine I5: comes before the task is weighed, and the task is weighed afterwards", () => {
     const ada = new Rig({ compactEnabled: true, assessTask: true }).hear(message("m1", { signals: at(0.8) }))
     assert.strictEqual(ada.status, "compacting.extracting")
-    ada
-      .ends("compact", worked(at(0.8)))
-      .ends("compact", worked(at(0.8)))
-      .ends("compact", worked(at(0.3)))
+    for (const _ of compactionPhases) ada.ends("compact", worked())
     assert.strictEqual(ada.status, "awake.assessing.weighing")
     ada.ends("assess", { restriction: { maxIterations: 1 } })
     assert.strictEqual(ada.status, "awake.thinking.inferring")

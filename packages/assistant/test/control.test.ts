@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { jobDone, jobFailed } from "../src/index.ts"
-import { ANSWER, asking, DONE, failure, message, PENDING, Rig, stored } from "./rig.ts"
+import { ANSWER, asking, DONE, failure, message, PENDING, Rig, sleep, stored } from "./rig.ts"
 
 describe("retired", () => {
   it("machine I2: a retired assistant is brought back by nothing", () => {
@@ -42,6 +42,53 @@ describe("failures that nobody waits for", () => {
 })
 
 describe("halted", () => {
+  it("machine I2: hears control alone; mail and replies wait", () => {
+    const ada = new Rig().hear({ type: "halt", reason: "fire drill" })
+    assert.deepStrictEqual([ada.status, ada.hears], ["halted", ["control"]])
+    assert.isTrue(ada.hear({ type: "halt", reason: "again" }).ignored)
+    assert.strictEqual(ada.context.haltReason, "fire drill")
+    assert.strictEqual(ada.hear({ type: "resume" }).status, "awake.idle")
+    assert.isTrue(ada.hear({ type: "resume" }).ignored)
+  })
+
+  it("machine I3, I4: tools that run are stopped and told as interrupted; the tick goes on after resume", () => {
+    const ada = new Rig().hear(message("m1")).ends("infer", asking("safe_chain", "safe_chain")).ends("tool.1", DONE)
+    ada.hear({ type: "halt", reason: "fire drill" })
+    assert.strictEqual(ada.status, "halted")
+    assert.deepStrictEqual([ada.jobs.size, ada.context.envelope], [0, "m1"])
+    assert.deepInclude(ada.commands, { _tag: "StopJob", name: "tool.0" })
+    assert.deepStrictEqual(ada.refusals(), [
+      "0: The assistant was halted while this call was open; whether it took effect is unknown."
+    ])
+    ada.hear({ type: "resume" })
+    assert.strictEqual(ada.status, "awake.thinking.inferring")
+    assert.deepInclude(ada.context, { envelope: "m1", iteration: 2 })
+  })
+
+  it("machine I4: a model call that runs is stopped, and made again after resume", () => {
+    const ada = new Rig().hear(message("m1")).hear({ type: "halt", reason: "fire drill" })
+    assert.deepStrictEqual([ada.status, ada.jobs.size], ["halted", 0])
+    ada.hear({ type: "resume" })
+    assert.deepStrictEqual([ada.status, [...ada.jobs.keys()]], ["awake.thinking.inferring", ["infer"]])
+    assert.strictEqual(ada.context.iteration, 1)
+  })
+
+  it("a person is asked again, and a report still awaited, after resume", () => {
+    const ada = new Rig().hear(message("m1")).ends("infer", asking("async_required", "dangerous"))
+    ada.ends("tool.0", PENDING).hear({ type: "halt", reason: "fire drill" })
+    assert.deepStrictEqual([ada.refusals(), ada.timers.size], [[], 0])
+    ada.hear({ type: "resume" })
+    assert.deepStrictEqual([ada.status, ada.emitted().length, ada.timers.size], ["awake.awaitingApproval", 1, 1])
+    assert.strictEqual(ada.hear({ type: "approval", decision: "denied" }).status, "awake.awaitingReports")
+    assert.deepStrictEqual(ada.hear({ type: "report" }).actions("answerReport"), [{ index: 0 }])
+  })
+
+  it("a dream is stopped; after resume the assistant is awake", () => {
+    const ada = new Rig().hear(sleep("s1")).hear({ type: "halt", reason: "fire drill" })
+    assert.deepStrictEqual([ada.status, ada.jobs.size, ada.context.envelope], ["halted", 0, null])
+    assert.strictEqual(ada.hear({ type: "resume" }).status, "awake.idle")
+  })
+
   it("context I1: a reason is kept short, whoever wrote it", () => {
     const long = "\u0001".repeat(20_000)
     const ordered = new Rig().hear({ type: "halt", reason: long })
@@ -54,6 +101,16 @@ describe("halted", () => {
 })
 
 describe("retired with a tick in hand", () => {
+  it("machine I4: also out of a halt", () => {
+    const ada = new Rig().hear(message("m1")).fails("infer", failure("stop")).hear({ type: "retire" })
+    assert.strictEqual(ada.status, "retired")
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "failed", reason: "The assistant was retired." }])
+  })
+
+  it("at rest there is no tick to end", () => {
+    assert.deepStrictEqual(new Rig().hear({ type: "retire" }).commands, [])
+  })
+
   it("machine I4: the tick ends once as failed, and every open call is answered", () => {
     const ada = new Rig()
       .hear(message("m1"))
