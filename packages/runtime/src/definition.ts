@@ -19,6 +19,9 @@ export interface Definition {
   readonly reservedResponseTokens: number
 }
 
-export class Definitions extends Context.Service<Definitions, {
-  readonly find: (name: string) => Definition | undefined
-}>()("@reverie/runtime/Definitions") {}
+export class Definitions extends Context.Service<
+  Definitions,
+  {
+    readonly find: (name: string) => Definition | undefined
+  }
+>()("@reverie/runtime/Definitions") {}

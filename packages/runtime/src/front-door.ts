@@ -9,7 +9,7 @@ import { Faults } from "./faults.ts"
 import { inSpan } from "./span.ts"
 
 /** Accepts an envelope and hints that there is mail. */
-export const arrive = Effect.fnUntraced(function*(envelope: Envelope) {
+export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
   const faults = yield* Faults
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue

@@ -61,7 +61,7 @@ interface Host {
   unread: boolean
 }
 
-const startJob = Effect.fnUntraced(function*(host: Host, job: OpenJob, recovered: boolean) {
+const startJob = Effect.fnUntraced(function* (host: Host, job: OpenJob, recovered: boolean) {
   const fiber = yield* runJob(host.session, job, recovered).pipe(
     Effect.exit,
     Effect.flatMap((exit) => {
@@ -76,7 +76,7 @@ const startJob = Effect.fnUntraced(function*(host: Host, job: OpenJob, recovered
   host.fibers.set(job.id, fiber)
 })
 
-const follow = Effect.fnUntraced(function*(host: Host, { sent, started, stopped }: Aftermath) {
+const follow = Effect.fnUntraced(function* (host: Host, { sent, started, stopped }: Aftermath) {
   for (const id of stopped) {
     const fiber = host.fibers.get(id)
     host.fibers.delete(id)
@@ -91,7 +91,7 @@ const noteSignal = (host: Host, signal: Signal): void => {
   else host.ended.push(signal.end)
 }
 
-const read = Effect.fnUntraced(function*(host: Host) {
+const read = Effect.fnUntraced(function* (host: Host) {
   host.unread = false
   const pending = yield* (yield* Mailbox).pending(host.session.address, LANES, PENDING_LIMIT)
   for (const lane of LANES) host.waiting[lane] = pending.filter((envelope) => envelope.lane === lane)
@@ -111,7 +111,7 @@ const isUnreadable = (envelope: AcceptedEnvelope | UnreadableEnvelope): envelope
   "unreadable" in envelope
 
 /** Handles the next event, if there is one. */
-const step = Effect.fnUntraced(function*(host: Host) {
+const step = Effect.fnUntraced(function* (host: Host) {
   const { session } = host
   for (const signal of yield* Queue.clear(host.signals)) noteSignal(host, signal)
   if (host.unread) yield* read(host)
@@ -129,12 +129,13 @@ const step = Effect.fnUntraced(function*(host: Host) {
     yield* follow(host, yield* handleTimer(session, timer))
     return true
   }
-  const envelope = (lanes.includes("reply") ? take(host, "reply") : undefined)
-    ?? (lanes.includes("mail") ? take(host, "mail") : undefined)
+  const envelope =
+    (lanes.includes("reply") ? take(host, "reply") : undefined) ??
+    (lanes.includes("mail") ? take(host, "mail") : undefined)
   return envelope === undefined ? false : yield* takeEnvelope(host, envelope)
 })
 
-const takeEnvelope = Effect.fnUntraced(function*(host: Host, envelope: AcceptedEnvelope | UnreadableEnvelope) {
+const takeEnvelope = Effect.fnUntraced(function* (host: Host, envelope: AcceptedEnvelope | UnreadableEnvelope) {
   yield* follow(
     host,
     isUnreadable(envelope)
@@ -145,7 +146,7 @@ const takeEnvelope = Effect.fnUntraced(function*(host: Host, envelope: AcceptedE
 })
 
 /** The work that crashed its worker too often is given up. */
-const giveUp = Effect.fnUntraced(function*(host: Host, attempts: number) {
+const giveUp = Effect.fnUntraced(function* (host: Host, attempts: number) {
   const { session } = host
   const reason = `given up after ${attempts} attempts that ended without a result`
   const [job] = session.jobs
@@ -161,7 +162,7 @@ const giveUp = Effect.fnUntraced(function*(host: Host, attempts: number) {
 })
 
 /** Retired: whatever still waits is buried, for nobody will ever hear it. */
-const buryAll = Effect.fnUntraced(function*(host: Host) {
+const buryAll = Effect.fnUntraced(function* (host: Host) {
   const mailbox = yield* Mailbox
   while (true) {
     const waiting = yield* mailbox.pending(host.session.address, LANES, PENDING_LIMIT)
@@ -174,7 +175,7 @@ const millisToTimer = (host: Host, now: number): number =>
   host.session.timers.reduce((soonest, timer) => Math.min(soonest, timer.dueAt - now), Number.POSITIVE_INFINITY)
 
 /** Waits for the next signal, at most until a timer is due or the time at rest is over. True: go on. */
-const rest = Effect.fnUntraced(function*(host: Host) {
+const rest = Effect.fnUntraced(function* (host: Host) {
   const now = yield* Clock.currentTimeMillis
   const idle = host.fibers.size === 0
   const waitMillis = Math.min(millisToTimer(host, now), idle ? host.settings.lingerMillis : Number.POSITIVE_INFINITY)
@@ -189,7 +190,7 @@ const rest = Effect.fnUntraced(function*(host: Host) {
 })
 
 /** From waking to rest. */
-const workToRest = Effect.fnUntraced(function*(host: Host) {
+const workToRest = Effect.fnUntraced(function* (host: Host) {
   while (true) {
     while (yield* step(host)) continue
     if (host.fibers.size === 0) return
@@ -197,7 +198,7 @@ const workToRest = Effect.fnUntraced(function*(host: Host) {
   }
 })
 
-const keepLease = Effect.fnUntraced(function*(session: Session, leaseMillis: number) {
+const keepLease = Effect.fnUntraced(function* (session: Session, leaseMillis: number) {
   const mailbox = yield* Mailbox
   while (true) {
     yield* Effect.sleep(leaseMillis / 3)
@@ -205,7 +206,7 @@ const keepLease = Effect.fnUntraced(function*(session: Session, leaseMillis: num
   }
 })
 
-const live = Effect.fnUntraced(function*(host: Host, hold: Hold) {
+const live = Effect.fnUntraced(function* (host: Host, hold: Hold) {
   if (hold.attempts > MAX_ATTEMPTS) yield* giveUp(host, hold.attempts)
   for (const job of host.session.jobs) if (!host.fibers.has(job.id)) yield* startJob(host, job, true)
   do yield* host.settings.working(workToRest(host))
@@ -214,7 +215,7 @@ const live = Effect.fnUntraced(function*(host: Host, hold: Hold) {
 })
 
 /** Claims the assistant and lives with it until it has rested long enough, or the claim is lost. */
-export const runHost = Effect.fnUntraced(function*(
+export const runHost = Effect.fnUntraced(function* (
   address: Address,
   signals: Queue.Queue<Signal>,
   settings: HostSettings

@@ -9,4 +9,11 @@ export { type Listener, NoticeHub } from "./notice-hub.ts"
 export { MAX_HOPS, relayAll } from "./relay.ts"
 export { isAtRest } from "./rest.ts"
 export { lateResults } from "./tick.ts"
-export { DEFAULT_WORKER, type HostFailure, HostFailures, runWorker, type StoreFailure, type WorkerSettings } from "./worker.ts"
+export {
+  DEFAULT_WORKER,
+  type HostFailure,
+  HostFailures,
+  runWorker,
+  type StoreFailure,
+  type WorkerSettings
+} from "./worker.ts"

@@ -51,7 +51,13 @@ const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, sta
   const calls = reply.calls.slice(0, MAX_CALLS)
   const requests = calls.map((call) => {
     const category = session.definition.toolkit.get(call.tool)?.category ?? "safe_chain"
-    const subject = { ...session.address, tick: context.tick, call: call.id, tool: call.tool, arguments: call.arguments }
+    const subject = {
+      ...session.address,
+      tick: context.tick,
+      call: call.id,
+      tool: call.tool,
+      arguments: call.arguments
+    }
     return { tool: call.tool, category, ...(category === "dangerous" ? { approval: approvalId(subject) } : {}) }
   })
   return {
@@ -88,7 +94,7 @@ const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt
   }
 })
 
-const infer = Effect.fnUntraced(function*(session: Session, job: OpenJob) {
+const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
   const { definition } = session
   const context = contextOf(session.decoded)
   const model = yield* Model
@@ -115,27 +121,38 @@ const infer = Effect.fnUntraced(function*(session: Session, job: OpenJob) {
   if (session.window === window) session.window = assembled.success.window
   yield* faults.at("before-model", session.address)
   const envelope = context.envelope
-  const outcome = yield* model.infer(
-    {
-      messages: assembled.success.messages,
-      tools: definition.toolkit.offers({ categories }),
-      callPrefix: `${context.tick}.${context.iteration}`
-    },
-    hub.isHeard() && envelope !== null
-      ? {
-        onText: (text) =>
-          hub.tell({ type: "part", address: session.address, at: startedAt, tick: context.tick, envelope: envelope as never, text })
-      }
-      : undefined
-  ).pipe(
-    Effect.map((reply) => ({ reply })),
-    Effect.catch((error) => Effect.succeed({ failure: failureOf(error) })),
-    // A defect in an adapter must not take the assistant with it.
-    Effect.catchDefect((defect) =>
-      Effect.succeed({ failure: { recovery: "retry" as const, reason: `the model adapter broke: ${String(defect)}` } })
-    ),
-    inSpan("model.infer")
-  )
+  const outcome = yield* model
+    .infer(
+      {
+        messages: assembled.success.messages,
+        tools: definition.toolkit.offers({ categories }),
+        callPrefix: `${context.tick}.${context.iteration}`
+      },
+      hub.isHeard() && envelope !== null
+        ? {
+            onText: (text) =>
+              hub.tell({
+                type: "part",
+                address: session.address,
+                at: startedAt,
+                tick: context.tick,
+                envelope: envelope as never,
+                text
+              })
+          }
+        : undefined
+    )
+    .pipe(
+      Effect.map((reply) => ({ reply })),
+      Effect.catch((error) => Effect.succeed({ failure: failureOf(error) })),
+      // A defect in an adapter must not take the assistant with it.
+      Effect.catchDefect((defect) =>
+        Effect.succeed({
+          failure: { recovery: "retry" as const, reason: `the model adapter broke: ${String(defect)}` }
+        })
+      ),
+      inSpan("model.infer")
+    )
   yield* faults.at("after-model", session.address)
   const now = yield* Clock.currentTimeMillis
   return "reply" in outcome
@@ -143,7 +160,14 @@ const infer = Effect.fnUntraced(function*(session: Session, job: OpenJob) {
     : inferFailed(job, outcome.failure, now, startedAt)
 })
 
-const toolEnd = (job: OpenJob, call: string, tool: string, result: ToolResult, now: number, startedAt: number): JobEnd => {
+const toolEnd = (
+  job: OpenJob,
+  call: string,
+  tool: string,
+  result: ToolResult,
+  now: number,
+  startedAt: number
+): JobEnd => {
   const pending = result.pending ?? false
   const output: ToolOutput = { ok: result.ok, pending }
   return {
@@ -174,7 +198,7 @@ const calledBy = (session: Session, job: OpenJob) => {
   return { id: callId(tick, iteration, index), call: callInWindow(session, index) }
 }
 
-const runTool = Effect.fnUntraced(function*(session: Session, job: OpenJob, recovered: boolean) {
+const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   const faults = yield* Faults
   const startedAt = yield* Clock.currentTimeMillis
   const { call, id } = calledBy(session, job)
@@ -244,7 +268,14 @@ export const failedJob = (
     job,
     event: jobFailed(job.name, failure),
     messages: [],
-    step: { id: job.id, kind: kindOf(job), name: job.name, ok: false, elapsedMillis: 0, detail: { error: failure.reason } }
+    step: {
+      id: job.id,
+      kind: kindOf(job),
+      name: job.name,
+      ok: false,
+      elapsedMillis: 0,
+      detail: { error: failure.reason }
+    }
   }
 }
 

@@ -9,13 +9,16 @@ import * as Layer from "effect/Layer"
 
 export type Listener = (notice: Notice) => void
 
-export class NoticeHub extends Context.Service<NoticeHub, {
-  /** Answers how to stop listening. */
-  readonly listen: (listener: Listener) => () => void
-  readonly tell: (notice: Notice) => void
-  readonly tellEntry: (address: Address, seq: number, entry: Entry) => void
-  readonly isHeard: () => boolean
-}>()("@reverie/runtime/NoticeHub") {
+export class NoticeHub extends Context.Service<
+  NoticeHub,
+  {
+    /** Answers how to stop listening. */
+    readonly listen: (listener: Listener) => () => void
+    readonly tell: (notice: Notice) => void
+    readonly tellEntry: (address: Address, seq: number, entry: Entry) => void
+    readonly isHeard: () => boolean
+  }
+>()("@reverie/runtime/NoticeHub") {
   static readonly layer = Layer.sync(NoticeHub, () => {
     const listeners = new Set<Listener>()
     const tell = (notice: Notice) => {

@@ -33,19 +33,21 @@ const returned = (envelope: Envelope, why: string): Envelope | undefined => {
   }
 }
 
-const accept = Effect.fnUntraced(function*(envelope: Envelope) {
+const accept = Effect.fnUntraced(function* (envelope: Envelope) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   yield* mailbox.accept(envelope).pipe(inSpan("mailbox.accept"))
   yield* queue.wake(envelope.to)
 })
 
-const deliver = Effect.fnUntraced(function*(send: OpenSend) {
+const deliver = Effect.fnUntraced(function* (send: OpenSend) {
   const { envelope } = send
   const giveBack = (why: string) => {
     const answer = returned(envelope, why)
     // A sender that has gone too can not be told; that is the end of the matter.
-    return answer === undefined ? Effect.void : accept(answer).pipe(Effect.catchTag("UnknownAssistant", () => Effect.void))
+    return answer === undefined
+      ? Effect.void
+      : accept(answer).pipe(Effect.catchTag("UnknownAssistant", () => Effect.void))
   }
   if (envelope.hops > MAX_HOPS) return yield* giveBack(`it had passed through ${envelope.hops} assistants`)
   yield* accept(envelope).pipe(
@@ -54,7 +56,7 @@ const deliver = Effect.fnUntraced(function*(send: OpenSend) {
 })
 
 /** Delivers every open send once. */
-export const relayAll = Effect.fnUntraced(function*() {
+export const relayAll = Effect.fnUntraced(function* () {
   const ledger = yield* Ledger
   const faults = yield* Faults
   while (true) {

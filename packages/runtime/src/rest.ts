@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 const PAUSES = new Set(["awake.thinking.parked"])
 
 /** True when nothing will happen to the assistant unless somebody sends something or time passes. */
-export const isAtRest = Effect.fnUntraced(function*(
+export const isAtRest = Effect.fnUntraced(function* (
   record: AssistantRecord
 ): Effect.fn.Return<boolean, MailboxUnavailable | LedgerUnavailable, Mailbox> {
   const { address, state, waiting } = record

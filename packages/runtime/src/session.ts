@@ -30,7 +30,9 @@ export interface Session {
 }
 
 /** Builds the session of a hold that was just granted. */
-export const openSession = Effect.fnUntraced(function*(hold: Hold): Effect.fn.Return<
+export const openSession = Effect.fnUntraced(function* (
+  hold: Hold
+): Effect.fn.Return<
   Session,
   LedgerUnavailable | UnreadableRecord | SnapshotUnfit | DefinitionMissing,
   Ledger | Tokens | Definitions

@@ -33,26 +33,29 @@ const NOTHING_FOLLOWS: Aftermath = { started: [], stopped: [], sent: false }
 /** The last messages a reply may be found in: those of one tick. */
 const TAIL_MESSAGES = 64
 
-const commit = Effect.fnUntraced(function*(session: Session, decision: Decision, material: Material, now: number) {
+const commit = Effect.fnUntraced(function* (session: Session, decision: Decision, material: Material, now: number) {
   const ledger = yield* Ledger
   const faults = yield* Faults
   const hub = yield* NoticeHub
-  const turn: Turn = turnOf({
-    before: session.decoded,
-    decision,
-    version: session.version,
-    epoch: session.claim.epoch,
-    now,
-    definition: session.definition.name,
-    jobs: session.jobs,
-    timers: session.timers,
-    count: session.count,
-    tail: session.window.messages.slice(-TAIL_MESSAGES)
-  }, material)
-  yield* faults.at("before-commit", session.address)
-  const seq = yield* ledger.commit(session.claim, { entry: turn.entry, state: turn.state }).pipe(
-    inSpan("ledger.commit")
+  const turn: Turn = turnOf(
+    {
+      before: session.decoded,
+      decision,
+      version: session.version,
+      epoch: session.claim.epoch,
+      now,
+      definition: session.definition.name,
+      jobs: session.jobs,
+      timers: session.timers,
+      count: session.count,
+      tail: session.window.messages.slice(-TAIL_MESSAGES)
+    },
+    material
   )
+  yield* faults.at("before-commit", session.address)
+  const seq = yield* ledger
+    .commit(session.claim, { entry: turn.entry, state: turn.state })
+    .pipe(inSpan("ledger.commit"))
   yield* faults.at("after-commit", session.address)
   advance(session, turn, decision.next)
   hub.tellEntry(session.address, seq, turn.entry)
@@ -65,14 +68,16 @@ const decided = (session: Session, event: Input) =>
     try {
       return { decision: decide(session.decoded, event) }
     } catch (cause) {
-      return { problem: `the statechart broke on ${event.type}: ${cause instanceof Error ? cause.message : String(cause)}` }
+      return {
+        problem: `the statechart broke on ${event.type}: ${cause instanceof Error ? cause.message : String(cause)}`
+      }
     }
   }).pipe(inSpan("assistant.decide"))
 
 const unmoved = (session: Session): Decision => ({ next: session.decoded, commands: [] })
 
 /** Passes an envelope over for good. */
-export const bury = Effect.fnUntraced(function*(
+export const bury = Effect.fnUntraced(function* (
   session: Session,
   envelope: AcceptedEnvelope | UnreadableEnvelope,
   reason: string
@@ -81,7 +86,7 @@ export const bury = Effect.fnUntraced(function*(
   return yield* commit(session, unmoved(session), burialOf(envelope, reason), now)
 })
 
-export const handleEnvelope = Effect.fnUntraced(function*(session: Session, envelope: AcceptedEnvelope) {
+export const handleEnvelope = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
   const now = yield* Clock.currentTimeMillis
   const { event, material } = heard(session, envelope, now)
   const outcome = yield* decided(session, event)
@@ -93,7 +98,7 @@ export const handleEnvelope = Effect.fnUntraced(function*(session: Session, enve
 })
 
 /** The statechart could not take a result or a timer: it halts, and says why, rather than hang. */
-const haltInstead = Effect.fnUntraced(function*(session: Session, material: Material, problem: string, now: number) {
+const haltInstead = Effect.fnUntraced(function* (session: Session, material: Material, problem: string, now: number) {
   const event = { type: "halt", reason: problem } as const
   return yield* commit(session, decide(session.decoded, event), { ...material, event }, now)
 })
@@ -107,7 +112,7 @@ const withSignals = (session: Session, end: JobEnd, mailWaiting: boolean): JobEn
     : { ...end, event: { ...end.event, output: { ...output, signals: signalsOf(session, mailWaiting) } } as Input }
 }
 
-export const handleJobEnd = Effect.fnUntraced(function*(session: Session, end: JobEnd, mailWaiting: boolean) {
+export const handleJobEnd = Effect.fnUntraced(function* (session: Session, end: JobEnd, mailWaiting: boolean) {
   if (!session.jobs.some((job) => job.id === end.job.id)) {
     yield* Metric.update(lateResults, 1)
     return NOTHING_FOLLOWS
@@ -121,7 +126,7 @@ export const handleJobEnd = Effect.fnUntraced(function*(session: Session, end: J
     : yield* commit(session, outcome.decision, material, now)
 })
 
-export const handleTimer = Effect.fnUntraced(function*(session: Session, timer: OpenTimer) {
+export const handleTimer = Effect.fnUntraced(function* (session: Session, timer: OpenTimer) {
   const now = yield* Clock.currentTimeMillis
   const event = timer.event as unknown as Input
   const material: Material = { cause: { kind: "timer", name: timer.name }, event: timer.event, messages: [] }

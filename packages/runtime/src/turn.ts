@@ -93,7 +93,7 @@ const timersAfter = (timers: ReadonlyArray<OpenTimer>, commands: ReadonlyArray<C
   }, timers)
 
 const actionsOf = (commands: ReadonlyArray<Command>, type: string): ReadonlyArray<Params> =>
-  commands.flatMap((command) => command._tag === "Action" && command.type === type ? [command.params as Params] : [])
+  commands.flatMap((command) => (command._tag === "Action" && command.type === type ? [command.params as Params] : []))
 
 /** Tool messages for the calls that the decision itself answers: refused, denied, expired, halted, reported. */
 const answersOf = (ground: Ground, material: Material): ReadonlyArray<UncountedMessage> => {
@@ -160,11 +160,12 @@ export const turnOf = (ground: Ground, material: Material): Turn => {
   }))
   const envelope = contextOf(before).envelope ?? (material.cause.kind === "envelope" ? material.cause.id : undefined)
   const end = tickEndOf(ground, messages)
-  const tickEnd: TickEnd | undefined = end === undefined || envelope === undefined
-    ? undefined
-    : { envelope: EnvelopeId.make(envelope), outcome: end.outcome, iterations: end.iterations, reply: end.reply }
-  const settled = [...settlementOf(tickEnd, end?.reason), ...material.settled === undefined ? [] : [material.settled]]
-  const emitted = decision.commands.flatMap((command) => command._tag === "Emit" ? [command.event] : [])
+  const tickEnd: TickEnd | undefined =
+    end === undefined || envelope === undefined
+      ? undefined
+      : { envelope: EnvelopeId.make(envelope), outcome: end.outcome, iterations: end.iterations, reply: end.reply }
+  const settled = [...settlementOf(tickEnd, end?.reason), ...(material.settled === undefined ? [] : [material.settled])]
+  const emitted = decision.commands.flatMap((command) => (command._tag === "Emit" ? [command.event] : []))
   const jobs = jobsAfter(ground.jobs, decision.commands, no)
   const status = statusOf(decision.next)
   return {

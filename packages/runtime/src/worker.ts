@@ -7,7 +7,14 @@
 
 import type { SnapshotUnfit } from "@reverie/assistant"
 import type { CommitFenced, LedgerUnavailable, UnreadableRecord } from "@reverie/ledger"
-import { type ClaimHeld, type LeaseLost, Mailbox, type MailboxUnavailable, type UnknownAssistant, WakeQueue } from "@reverie/mailbox"
+import {
+  type ClaimHeld,
+  type LeaseLost,
+  Mailbox,
+  type MailboxUnavailable,
+  type UnknownAssistant,
+  WakeQueue
+} from "@reverie/mailbox"
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -66,7 +73,7 @@ const isFatal = (failure: HostFailure): failure is StoreFailure =>
 /** Works until it is interrupted, or fails when the store does. Interruption lets go of every claim. */
 export const runWorker = (settings: WorkerSettings) => Effect.scoped(working(settings))
 
-const working = Effect.fnUntraced(function*(settings: WorkerSettings) {
+const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   const told = yield* HostFailures
@@ -92,7 +99,7 @@ const working = Effect.fnUntraced(function*(settings: WorkerSettings) {
     return Effect.void
   }
 
-  const host = Effect.fnUntraced(function*(address: Address, signals: Queue.Queue<Signal>) {
+  const host = Effect.fnUntraced(function* (address: Address, signals: Queue.Queue<Signal>) {
     const key = addressKey(address)
     while (true) {
       yield* runHost(address, signals, hostSettings).pipe(Effect.catch((failure) => failed(address, failure)))
@@ -103,7 +110,7 @@ const working = Effect.fnUntraced(function*(settings: WorkerSettings) {
     hosts.delete(key)
   })
 
-  const wake = Effect.fnUntraced(function*(address: Address) {
+  const wake = Effect.fnUntraced(function* (address: Address) {
     const key = addressKey(address)
     const signals = hosts.get(key)
     if (signals !== undefined) return yield* Queue.offer(signals, { type: "mail" })
@@ -113,15 +120,16 @@ const working = Effect.fnUntraced(function*(settings: WorkerSettings) {
     return true
   })
 
-  const sweep = Effect.gen(function*() {
+  const sweep = Effect.gen(function* () {
     while (true) {
       const due = yield* mailbox.due(SWEEP_LIMIT)
-      for (const address of due) if (!hosts.has(addressKey(address)) && !refused.has(addressKey(address))) yield* wake(address)
+      for (const address of due)
+        if (!hosts.has(addressKey(address)) && !refused.has(addressKey(address))) yield* wake(address)
       yield* Effect.sleep(settings.sweepMillis)
     }
   })
 
-  const relay = Effect.gen(function*() {
+  const relay = Effect.gen(function* () {
     while (true) {
       yield* Latch.await(sent)
       yield* Latch.close(sent)
@@ -129,7 +137,7 @@ const working = Effect.fnUntraced(function*(settings: WorkerSettings) {
     }
   })
 
-  const dispatch = Effect.gen(function*() {
+  const dispatch = Effect.gen(function* () {
     while (true) {
       const address = yield* queue.take
       refused.delete(addressKey(address))
