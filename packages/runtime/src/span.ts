@@ -19,4 +19,4 @@ export type Verb =
 export const inSpan =
   (verb: Verb, attributes: Readonly<Record<string, unknown>> = {}) =>
   <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, ParentSpan>> =>
-    Effect.withSpan(work, verb, { attributes: { ...attributes } }, { captureStackTrace: false })
+    Effect.withSpan(work, verb, { attributes: { ...attributes }, captureStackTrace: false })
