@@ -3,10 +3,12 @@
 // O1  The same prompt has the same reply.
 // O2  It never loops: after a user message it makes one call by rules, or those written out, and at most one to say the
 //     answer, MAX_CALLS in all unless more are written out; never the same call twice.
-// O3  Asked what it is, or at a loss, it says that it is not a language model.
+// O3  A message without a word is refused, as servers do: what can not be answered shows how the machinery takes it.
+// O4  Asked what it is, or at a loss, it says that it is not a language model.
 
 import {
   type Model,
+  ModelRefused,
   type Prompt,
   type PromptMessage,
   type Reply,
@@ -47,11 +49,12 @@ export const offlineModel = (options: OfflineModelOptions = {}): Model["Service"
   }
   return {
     infer: (prompt, { onText } = {}) =>
-      Effect.sync((): Reply => {
+      Effect.suspend((): Effect.Effect<Reply, ModelRefused> => {
+        if (asksNothing(prompt)) return Effect.fail(refusal)
         const { requests = [], text = "" } = nextOf(prompt)
         if (onText !== undefined) for (const [word] of text.matchAll(/\S+\s*/g)) onText(word)
         const calls = requests.map((request, index) => ({ id: `${prompt.callPrefix}.${index}`, ...request }))
-        return {
+        return Effect.succeed({
           text,
           calls,
           finish: calls.length > 0 ? "tool-calls" : "stop",
@@ -61,10 +64,19 @@ export const offlineModel = (options: OfflineModelOptions = {}): Model["Service"
             source: "counted"
           },
           model: "reverie-offline"
-        }
+        })
       })
   }
 }
+
+const refusal = new ModelRefused({
+  provider: "offline",
+  kind: "bad-request",
+  message: "the message is empty, there is nothing to answer"
+})
+
+const asksNothing = ({ messages }: Prompt): boolean =>
+  messages.findLast(({ role }) => role === "user")?.content.trim() === ""
 
 interface Next {
   readonly text?: string

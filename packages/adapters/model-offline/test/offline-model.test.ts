@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Prompt, PromptMessage, Reply, ToolOffer } from "@reverie/model"
+import { ModelRefused, type Prompt, type PromptMessage, type Reply, type ToolOffer } from "@reverie/model"
 import type { Json } from "@reverie/protocol"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { AT_A_LOSS, MAX_CALLS, offlineModel, SELF } from "../src/index.ts"
 
 const offer = (
@@ -182,7 +184,15 @@ describe("choice by words", () => {
 })
 
 describe("answers", () => {
-  it("O3 asked what it is, it says that it is not a language model", () => {
+  it("O3 a message without a word is refused, and only when it is the one to answer", () => {
+    const exit = Effect.runSyncExit(model.infer(promptOf([user(" \n")])))
+    assert.isTrue(Exit.isFailure(exit))
+    const failure = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+    assert.instanceOf(failure, ModelRefused)
+    assert.strictEqual(infer([user(""), user("Good morning")]).text, "Noted.")
+  })
+
+  it("O4 asked what it is, it says that it is not a language model", () => {
     for (const question of ["Who are you?", "What are you", "Are you a language model?", "Which model is this?"]) {
       assert.strictEqual(infer([system, user(question)]).text, SELF)
     }
@@ -190,7 +200,7 @@ describe("answers", () => {
     assert.notStrictEqual(infer([system, user("What are you doing on Sunday?")]).text, SELF)
   })
 
-  it("O3 at a loss it says so", () => {
+  it("O4 at a loss it says so", () => {
     assert.strictEqual(infer([system, user("Where is Paris?")]).text, AT_A_LOSS)
     assert.include(AT_A_LOSS, "not a language model")
   })
