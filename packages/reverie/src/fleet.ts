@@ -5,7 +5,7 @@
 // I3  Closing lets go of every claim and closes the store; what was open goes on with the next start.
 
 import { Ledger } from "@reverie/ledger"
-import { Mailbox } from "@reverie/mailbox"
+import type { Mailbox } from "@reverie/mailbox"
 import {
   type Address,
   type AssistantId,
@@ -157,18 +157,15 @@ export class Fleet extends Records implements AsyncDisposable {
   /** Says something and reads what comes back, piece by piece. */
   ask(to: string, text: string, options: SendOptions = {}): AsyncIterable<Part> {
     const prepared = options.id === undefined ? this.#run(freshId) : Promise.resolve(options.id)
-    const fleet = this
+    const listen = (listener: (notice: Notice) => void) => this.#hub.listen(listener)
+    const isAbout = ({ address }: Notice) => address.assistant === to && address.tenant === this.tenant
+    const send = async (id: string) => {
+      await this.send(to, text, { ...options, id })
+    }
     return {
       async *[Symbol.asyncIterator]() {
         const id = await prepared
-        yield* partsOf(
-          (listener) => fleet.#hub.listen(listener),
-          ({ address }) => address.assistant === to && address.tenant === fleet.tenant,
-          id as EnvelopeId,
-          async () => {
-            await fleet.send(to, text, { ...options, id })
-          }
-        )
+        yield* partsOf(listen, isAbout, id as EnvelopeId, () => send(id))
       }
     }
   }
