@@ -1,6 +1,6 @@
-export type { ExpectedCall, HostileMode, Verdict } from "./hostile-mode.ts"
+export type { ExpectedCall, HostileMode, Serve, Verdict } from "./hostile-mode.ts"
 export { HOSTILE_TOOL } from "./hostile-mode.ts"
 export * from "./hostile-modes.ts"
 export * from "./script.ts"
 export * from "./server.ts"
-export type { ModelRequest, WireMessage } from "./wire.ts"
+export { DONE, type ModelRequest, piece, type WireMessage } from "./wire.ts"

@@ -89,7 +89,7 @@ export const httpModes = {
     leadsTo: { error: "ModelDenied", status: 401 }
   },
   forbidden: {
-    says: "403",
+    says: "403 for a key that may not use the model",
     ...either(answer(403, problem("You are not allowed to sample from this model"))),
     leadsTo: { error: "ModelDenied", status: 403 }
   },
@@ -104,7 +104,7 @@ export const httpModes = {
     leadsTo: { error: "ModelDenied", status: 307 }
   },
   "bad-request": {
-    says: "400",
+    says: "400 for a request that is not understood",
     ...either(answer(400, problem("Invalid value: 'tool'"))),
     leadsTo: { error: "ModelRefused", kind: "bad-request" }
   },

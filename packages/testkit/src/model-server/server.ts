@@ -6,13 +6,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { hostileModes, type HostileModeName } from "./hostile-modes.ts"
-import type { HostileMode } from "./hostile-mode.ts"
+import type { HostileMode, Serve } from "./hostile-mode.ts"
 import { said, type Script } from "./script.ts"
 import { completion, isObject, type ModelRequest, stream, type WireMessage } from "./wire.ts"
 
 export type Behaviour =
   | { readonly script: Script }
   | { readonly mode: HostileModeName }
+  /** Anything at all, for what no script and no mode says. */
+  | { readonly serve: Serve }
   /** One after the other, request by request; the last one stays. */
   | { readonly sequence: ReadonlyArray<Behaviour> }
 
@@ -94,6 +96,7 @@ export const startModelServer = async (options: ModelServerOptions): Promise<Mod
 
   const behave = (now: Behaviour, request: ModelRequest, response: ServerResponse): void => {
     if ("script" in now) return play(now.script, request, response)
+    if ("serve" in now) return now.serve(request, response)
     if ("mode" in now) return misbehave(hostileModes[now.mode], request, response)
     const [first, ...rest] = now.sequence
     if (first === undefined) throw new Error("a sequence of behaviours must not be empty")
