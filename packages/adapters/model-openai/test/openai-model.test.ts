@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Model, Tokens } from "@reverie/model"
-import { benchScript, saying } from "@reverie/testkit/model-server"
+import { benchScript, DONE, piece, saying } from "@reverie/testkit/model-server"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -82,6 +82,42 @@ describe("a good server", () => {
       )
       const { usage } = yield* model.infer(aPrompt())
       assert.deepStrictEqual(usage, { inputTokens: 2 * 104 + 3 * 100, outputTokens: 100, source: "counted" })
+    })
+  )
+})
+
+describe("exchange", () => {
+  it.live("I1 what follows a whole answer is not read to its end", () =>
+    Effect.gen(function* () {
+      const { model, server } = yield* harbor({ mode: "stream-after-done-floods" })
+      const departed = server.nextDeparture()
+      yield* model.infer(aPrompt(), { onText: () => {} })
+      yield* Effect.promise(() => departed)
+    })
+  )
+
+  it.live("I3 a busy process does not blame the server for its own silence", () =>
+    Effect.gen(function* () {
+      const { model } = yield* harbor(
+        {
+          serve: (request, response) => {
+            response.writeHead(200, { "content-type": "text/event-stream" })
+            response.write(piece(request.model, { content: "Berth " }))
+            setTimeout(() => {
+              response.write(piece(request.model, { content: "sev" }))
+              setTimeout(() => response.end(piece(request.model, { content: "en." }, "stop") + DONE), 10)
+            }, 10)
+          }
+        },
+        { idleMillis: 100, retries: 0 }
+      )
+      const reply = yield* model.infer(aPrompt(), {
+        onText: (text) => {
+          const until = text === "Berth " ? Date.now() + 150 : 0
+          while (Date.now() < until);
+        }
+      })
+      assert.strictEqual(reply.text, "Berth seven.")
     })
   )
 })

@@ -107,6 +107,16 @@ it.effect("I2 a wait that fits the limit but not the deadline parks", () =>
   })
 )
 
+it.effect("I2 an overloaded server whose own time does not fit the deadline parks too", () =>
+  Effect.gen(function* () {
+    const overloaded = failures.answered({ status: 503 }, (name) => (name === "retry-after" ? "5" : null), 0)
+    const { result, times } = yield* played([overloaded], 3_000)
+    assert.deepStrictEqual(times, [0])
+    if (result._tag === "Failure") assert.deepInclude(result.failure, { _tag: "ModelParked", retryAfterMillis: 5_000 })
+    else assert.fail("expected to be parked")
+  })
+)
+
 it.effect("I2 a server that is limited to the last retry parks for as long as it last said", () =>
   Effect.gen(function* () {
     const { result, times } = yield* played([limited(1), limited(2), limited(3)])
