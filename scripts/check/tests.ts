@@ -1,27 +1,70 @@
 // Tests: the steps that vitest proves, one a project of vitest.config.ts.
 // Owns the counting of tests. Leaves which file belongs to which project to the configuration.
-// T1  A skipped test is a failure: it counts as proof and proves nothing.
+// T1  A skipped test counts as no proof, and is a failure unless a waiver says which machine can not run it.
+// T2  A waiver is a failure itself as soon as no test has its name.
 
 import { mkdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { allOf, root, run } from "./program.ts"
 import type { Outcome, Step } from "./step.ts"
 
-interface Report {
-  readonly numTotalTests: number
-  readonly numPendingTests: number
-  readonly numTodoTests: number
+interface Assertion {
+  readonly title: string
+  readonly status: string
+}
+
+export interface Report {
+  readonly testResults: ReadonlyArray<{ readonly assertionResults: ReadonlyArray<Assertion> }>
+}
+
+export interface Waiver {
+  readonly project: string
+  readonly title: string
+  readonly why: string
+}
+
+const waivers: ReadonlyArray<Waiver> = [
+  {
+    project: "unit",
+    title: "S1 a directory that may not be written is refused",
+    why: "root may write anywhere"
+  },
+  {
+    project: "unit",
+    title: "S1 a disk that is full or read-only at the opening is refused in a sentence",
+    why: "a small disk has to be mounted, which takes root"
+  },
+  {
+    project: "unit",
+    title: "W2 on a full disk writes fail and reads work; with space again both do",
+    why: "a small disk has to be mounted, which takes root"
+  }
+]
+
+/** How many tests ran, and what is wrong with those that did not. */
+export const tally = (report: Report, waived: ReadonlyArray<Waiver>) => {
+  const all = report.testResults.flatMap(({ assertionResults }) => assertionResults)
+  const ran = all.filter(({ status }) => status === "passed" || status === "failed")
+  const excused = ({ title }: Assertion) => waived.some((waiver) => waiver.title === title)
+  const complaints = [
+    ...all
+      .filter((each) => !ran.includes(each) && !excused(each))
+      .map(({ title }) => `skipped without a waiver: ${title}`),
+    ...waived
+      .filter((waiver) => !all.some(({ title }) => title === waiver.title))
+      .map(({ title }) => `no test has the name of this waiver: ${title}`)
+  ]
+  return { ran: ran.length, complaints }
 }
 
 const folder = join(root, ".reverie/check")
-const none: Report = { numTotalTests: 0, numPendingTests: 0, numTodoTests: 0 }
 
 const readReport = async (file: string): Promise<Report> => {
   try {
     return JSON.parse(await readFile(file, "utf8")) as Report
   } catch {
     // Without a report nothing was tested, and a count of none fails the step with vitest's own words.
-    return none
+    return { testResults: [] }
   }
 }
 
@@ -29,12 +72,12 @@ const prove = async (project: string): Promise<Outcome> => {
   const file = join(folder, `${project}.json`)
   await mkdir(folder, { recursive: true })
   await rm(file, { force: true })
-  const reporters = ["--reporter", "dot", "--reporter", "json", "--outputFile.json", file]
+  const reporters = ["--silent", "passed-only", "--reporter", "dot", "--reporter", "json", "--outputFile.json", file]
   const said = await run("vitest", ["run", "--project", project, ...reporters])
-  const { numPendingTests, numTodoTests, numTotalTests } = await readReport(file)
-  const skipped = numPendingTests + numTodoTests
-  const complaint = skipped === 0 ? "" : `\n${skipped} tests are skipped`
-  return { ok: said.code === 0 && skipped === 0, count: numTotalTests, output: `${allOf(said)}${complaint}` }
+  const waived = waivers.filter((waiver) => waiver.project === project)
+  const { complaints, ran } = tally(await readReport(file), waived)
+  const output = [allOf(said), ...complaints].join("\n")
+  return { ok: said.code === 0 && complaints.length === 0, count: ran, output }
 }
 
 export const testStep = (project: string): Step => ({ name: project, unit: "tests", prove: () => prove(project) })

@@ -1,0 +1,25 @@
+import { assert, describe, test } from "vitest"
+import { type Report, tally } from "../../scripts/check/tests.ts"
+
+const report = (...results: ReadonlyArray<readonly [title: string, status: string]>): Report => ({
+  testResults: results.map(([title, status]) => ({ assertionResults: [{ title, status }] }))
+})
+const waiver = { project: "unit", title: "needs root", why: "planted" }
+
+describe("counting tests", () => {
+  test("T1 what was skipped is no proof, and a failure", () => {
+    const { complaints, ran } = tally(report(["a", "passed"], ["b", "failed"], ["c", "skipped"], ["d", "todo"]), [])
+    assert.strictEqual(ran, 2)
+    assert.deepStrictEqual(complaints, ["skipped without a waiver: c", "skipped without a waiver: d"])
+  })
+
+  test("T1 a waiver excuses its test, which still does not count", () => {
+    assert.deepStrictEqual(tally(report(["needs root", "skipped"]), [waiver]), { ran: 0, complaints: [] })
+    assert.deepStrictEqual(tally(report(["needs root", "passed"]), [waiver]), { ran: 1, complaints: [] })
+  })
+
+  test("T2 a waiver without its test is a failure", () => {
+    const { complaints } = tally(report(["a", "passed"]), [waiver])
+    assert.deepStrictEqual(complaints, ["no test has the name of this waiver: needs root"])
+  })
+})
