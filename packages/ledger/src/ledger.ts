@@ -7,8 +7,20 @@
 // I5  A send is open from the commit that wrote it until `settleSends`; the relay may deliver it twice, never not at all.
 // I6  An assistant is born once; a second birth changes nothing.
 // I7  Messages come back exactly as they were committed, newest last.
+// I8  A record is what the last commit that named it said; nobody else's commit changes it.
 
-import type { Address, AssistantState, Claim, Cursors, Entry, Envelope, EnvelopeId, Message } from "@reverie/protocol"
+import type {
+  Address,
+  AssistantState,
+  Claim,
+  Cursors,
+  Entry,
+  Envelope,
+  EnvelopeId,
+  Message,
+  RecordKind,
+  RecordRow
+} from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { CommitFenced, LedgerUnavailable, UnreadableRecord } from "./errors.ts"
@@ -68,9 +80,9 @@ export class Ledger extends Context.Service<
     /** Durable when it returns; answers the entry's place in the outbox. */
     readonly commit: (claim: Claim, commit: Commit) => Effect.Effect<number, LedgerUnavailable | CommitFenced>
     /**
-   * The newest messages, oldest first, whose tokens together stay within `maxTokens`, and in any case back to the newest
-   * user message: the turn at hand is told whole.
-   */
+     * The newest messages, oldest first, whose tokens together stay within `maxTokens`, and in any case back to the newest
+     * user message: the turn at hand is told whole.
+     */
     readonly recent: (
       address: Address,
       maxTokens: number
@@ -86,6 +98,11 @@ export class Ledger extends Context.Service<
       after: number,
       limit: number
     ) => Effect.Effect<ReadonlyArray<OutboxRow>, LedgerUnavailable | UnreadableRecord>
+    /** What the assistant keeps, of the kinds asked for, by kind and key. */
+    readonly records: (
+      address: Address,
+      kinds: ReadonlyArray<RecordKind>
+    ) => Effect.Effect<ReadonlyArray<RecordRow>, LedgerUnavailable | UnreadableRecord>
     readonly openSends: (limit: number) => Effect.Effect<ReadonlyArray<OpenSend>, LedgerUnavailable>
     readonly settleSends: (seqs: ReadonlyArray<number>) => Effect.Effect<void, LedgerUnavailable>
     readonly inspect: (

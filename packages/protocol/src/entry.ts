@@ -9,6 +9,7 @@ import type { Lane } from "./event.ts"
 import type { EnvelopeId } from "./ids.ts"
 import type { Json } from "./json.ts"
 import type { Message, Usage } from "./message.ts"
+import type { RecordChange } from "./record.ts"
 
 export const ENTRY_VERSION = 1
 
@@ -75,6 +76,8 @@ export interface Entry {
   readonly tickEnd?: TickEnd
   /** What the machine emitted for screens. */
   readonly emitted?: ReadonlyArray<{ readonly type: string; readonly [key: string]: Json }>
+  /** Changes to what the assistant keeps, taking effect with this commit. */
+  readonly records?: ReadonlyArray<RecordChange>
   /** Envelopes for other assistants, delivered by the relay after the commit. */
   readonly sends?: ReadonlyArray<Envelope>
 }

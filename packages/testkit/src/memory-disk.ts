@@ -14,7 +14,9 @@ import {
   type EnvelopeId,
   type Lane,
   LANES,
-  NO_CURSORS
+  NO_CURSORS,
+  type RecordKind,
+  type RecordRow
 } from "@reverie/protocol"
 import type { DeadLetter, OpenSend, OutboxRow } from "@reverie/ledger"
 
@@ -46,6 +48,7 @@ export interface Resident {
   readonly mail: Readonly<Record<Lane, Array<MailRow>>>
   readonly accepted: Set<EnvelopeId>
   readonly entries: Array<OutboxRow>
+  readonly records: Map<string, RecordRow>
 }
 
 export class MemoryDisk {
@@ -79,6 +82,7 @@ export const aResident = (address: Address, state: AssistantState, now: number):
   lease: undefined,
   attempts: 0,
   attemptsVersion: -1,
+  records: new Map(),
   cursors: NO_CURSORS,
   mail: { control: [], reply: [], mail: [] },
   accepted: new Set(),
@@ -99,11 +103,18 @@ export const firstWaiting = (resident: Resident, lane: Lane): MailRow | undefine
 export const waitingCount = (resident: Resident): number =>
   LANES.reduce((sum, lane) => sum + resident.mail[lane].length - resident.cursors[lane], 0)
 
+const recordName = (kind: RecordKind, key: string): string => JSON.stringify([kind, key])
+
 /** Files an entry under its assistant and in the outbox, with its sends, its dead letter and its count. */
 export const fileEntry = (disk: MemoryDisk, resident: Resident, entry: Entry): number => {
   const row: OutboxRow = { seq: disk.outbox.length + 1, address: resident.address, entry: copy(entry) }
   disk.outbox.push(row)
   resident.entries.push(row)
+  for (const { kind, key, value } of entry.records ?? []) {
+    const name = recordName(kind, key)
+    if (value === null) resident.records.delete(name)
+    else resident.records.set(name, copy({ kind, key, value }))
+  }
   for (const envelope of entry.sends ?? []) {
     disk.sendSeq++
     disk.sends.set(disk.sendSeq, { seq: disk.sendSeq, envelope: copy(envelope) })

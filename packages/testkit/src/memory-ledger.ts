@@ -2,7 +2,7 @@
 // Owns the rules of birth and commit, each without a pause in it, and the reading back. Keeps nothing itself.
 
 import { type AssistantRecord, CommitFenced, type Ledger } from "@reverie/ledger"
-import { type Address, addressKey, type Cause, type Cursors, type Message } from "@reverie/protocol"
+import { type Address, addressKey, type Cause, type Cursors, type Message, type RecordRow } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { aResident, copy, fileEntry, type MemoryDisk, type Resident, waitingCount } from "./memory-disk.ts"
@@ -42,6 +42,9 @@ const recentOf = (resident: Resident, maxTokens: number): ReadonlyArray<Message>
   return found.toReversed()
 }
 
+const byKindAndKey = (a: RecordRow, b: RecordRow): number =>
+  a.kind === b.kind ? (a.key < b.key ? -1 : 1) : a.kind < b.kind ? -1 : 1
+
 export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({
   birth: ({ address, state, entry }) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
@@ -79,6 +82,11 @@ export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({
       return copy(rows.filter(({ entry }) => entry.no >= from).slice(0, limit))
     }),
   outbox: (after, limit) => Effect.sync(() => copy(disk.outbox.slice(after, after + limit))),
+  records: (address, kinds) =>
+    Effect.sync(() => {
+      const rows = [...(disk.resident(address)?.records.values() ?? [])].filter(({ kind }) => kinds.includes(kind))
+      return copy(rows.toSorted(byKindAndKey))
+    }),
   openSends: (limit) => Effect.sync(() => copy([...disk.sends.values()].slice(0, limit))),
   settleSends: (seqs) =>
     Effect.sync(() => {

@@ -57,6 +57,13 @@ CREATE TABLE ledger (
 CREATE INDEX ledger_landmark ON ledger (assistant, no) WHERE no % 16 = 0;
 
 CREATE TABLE sends (seq INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL);
+CREATE TABLE records (
+  assistant INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (assistant, kind, key)
+) WITHOUT ROWID;
 CREATE TABLE dead_letters (seq INTEGER PRIMARY KEY, assistant INTEGER NOT NULL, body TEXT NOT NULL);
 `
 

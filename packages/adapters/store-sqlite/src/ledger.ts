@@ -1,5 +1,5 @@
 // Ledger on SQLite: births, commits and what they leave behind.
-// Owns the writing of `ledger`, `sends` and `dead_letters`, and of an assistant's row all that a commit says. Leaves
+// Owns the writing of `ledger`, `records`, `sends` and `dead_letters`, and of an assistant's row all that a commit says. Leaves
 // acceptance and claims to mailbox.ts, reading back to chronicle.ts and register.ts.
 // I1  The fence is judged inside the transaction and before its first write.
 // I2  A commit that leaves the waking as it is does not touch its index.
@@ -15,6 +15,7 @@ import { ledgerUnavailable, sqliteChronicle } from "./chronicle.ts"
 import { entryQueries } from "./entries.ts"
 import { envelopeQueries } from "./envelopes.ts"
 import { AT_REST } from "./formats.ts"
+import { sqliteKept } from "./kept.ts"
 import { reading } from "./reading.ts"
 import { padded, readEnvelope } from "./records.ts"
 import { type DeadLetterBody, sqliteRegister } from "./register.ts"
@@ -40,6 +41,11 @@ const encode = (entry: Entry) => {
     deadLetters: letters.map(({ id, reason = "" }) =>
       JSON.stringify({ envelope: id, reason, at: entry.at } satisfies DeadLetterBody)
     ),
+    records: (entry.records ?? []).map(({ kind, key, value }) => ({
+      kind,
+      key,
+      value: value === null ? null : JSON.stringify(value)
+    })),
     settled: settled.length - letters.length
   }
 }
@@ -47,13 +53,19 @@ const encode = (entry: Entry) => {
 const appending = (database: DatabaseSync) => {
   const entries = entryQueries(database)
   const send = change(database, "INSERT INTO sends (body) VALUES (?)")
+  const keep = change(database, "INSERT OR REPLACE INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
+  const drop = change(database, "DELETE FROM records WHERE assistant = ? AND kind = ? AND key = ?")
   const bury = change(database, "INSERT INTO dead_letters (assistant, body) VALUES (?, ?)")
   /** Files an entry with its sends and dead letters; answers its place in the outbox. */
   return (
     assistant: number,
     previous: number,
-    { no, body, sends, deadLetters, settled }: ReturnType<typeof encode>
+    { no, body, sends, deadLetters, records, settled }: ReturnType<typeof encode>
   ) => {
+    for (const { kind, key, value } of records) {
+      if (value === null) drop(assistant, kind, key)
+      else keep(assistant, kind, key, value)
+    }
     for (const envelope of sends) send(envelope)
     for (const letter of deadLetters) bury(assistant, letter)
     return entries.append({ assistant, no, previous, settled, body })
@@ -149,5 +161,6 @@ export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Se
   ...writing(database, writer),
   ...sending(database, writer),
   ...sqliteChronicle(database),
-  ...sqliteRegister(database)
+  ...sqliteRegister(database),
+  ...sqliteKept(database)
 })

@@ -3,8 +3,9 @@
 import * as assert from "node:assert/strict"
 import { type AssistantRecord, Ledger, type OutboxRow } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
-import { type Address, addressKey, type Entry, type Message } from "@reverie/protocol"
+import { type Address, addressKey, type Entry, type Message, type RecordChange } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import { aMessage, anAddress, anEnvelope, anEnvelopeId } from "../fixtures.ts"
 import type { Law } from "../law.ts"
 import { aMegabyte, ada, bob, claimBy, commitOn, type CommitWish, give, hostileTexts, send } from "./steps.ts"
@@ -276,7 +277,11 @@ const history: ReadonlyArray<Law<Mailbox | Ledger>> = [
           sum += tokens[from - 1] ?? 0
           if (sum > bound) break
         }
-        assert.deepEqual(yield* ledger.recent(ada, bound), messages.slice(Math.min(from, turn)), `within ${bound} tokens`)
+        assert.deepEqual(
+          yield* ledger.recent(ada, bound),
+          messages.slice(Math.min(from, turn)),
+          `within ${bound} tokens`
+        )
       }
     })
   },
@@ -298,4 +303,56 @@ const history: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
-export const readingLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...outbox, ...sends, ...history]
+const noteOf = (key: string, value: string | null): RecordChange => ({ kind: "journal", key, value })
+
+const keeping = (...records: ReadonlyArray<RecordChange>): CommitWish => ({ entry: { records } })
+
+const kept: ReadonlyArray<Law<Mailbox | Ledger>> = [
+  {
+    id: "I8.last",
+    says: "a record is what the last commit that named it said, and gone when that said so",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* give(ada)
+      yield* commitAll(ada, [
+        keeping(noteOf("a", "first"), noteOf("b", "\u0000\ud800 hostile"), {
+          kind: "goal",
+          key: "a",
+          value: { deep: [1, null] }
+        }),
+        keeping(noteOf("a", "second"), noteOf("c", "short-lived")),
+        keeping(noteOf("c", null), noteOf("never", null))
+      ])
+      assert.deepEqual(yield* ledger.records(ada, ["journal"]), [
+        noteOf("a", "second"),
+        noteOf("b", "\u0000\ud800 hostile")
+      ])
+      assert.deepEqual(yield* ledger.records(ada, ["journal", "goal"]), [
+        { kind: "goal", key: "a", value: { deep: [1, null] } },
+        noteOf("a", "second"),
+        noteOf("b", "\u0000\ud800 hostile")
+      ])
+      assert.deepEqual(yield* ledger.records(ada, []), [])
+    })
+  },
+  {
+    id: "I8.own",
+    says: "records belong to one assistant, and a fenced commit changes none",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const namesake = anAddress("ada", "quay")
+      for (const address of [ada, bob, namesake]) yield* give(address)
+      yield* commitAll(ada, [keeping(noteOf("k", "ada"))])
+      yield* commitAll(namesake, [keeping(noteOf("k", "quay"))])
+      assert.deepEqual(yield* ledger.records(bob, ["journal"]), [])
+      assert.deepEqual(yield* ledger.records(namesake, ["journal"]), [noteOf("k", "quay")])
+      const stale = yield* claimBy("worker-1")
+      yield* claimBy("worker-1")
+      const refused = yield* Effect.result(commitOn(stale.claim, stale.version, keeping(noteOf("k", "stale"))))
+      assert.ok(Result.isFailure(refused))
+      assert.deepEqual(yield* ledger.records(ada, ["journal"]), [noteOf("k", "ada")])
+    })
+  }
+]
+
+export const readingLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...outbox, ...sends, ...history, ...kept]

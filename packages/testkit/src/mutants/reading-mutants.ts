@@ -1,7 +1,7 @@
 // Reading mutants: ledgers that keep rightly and tell wrongly.
 
 import type { AssistantRecord, Ledger, OutboxRow } from "@reverie/ledger"
-import { addressKey, type Entry, type Message } from "@reverie/protocol"
+import { addressKey, type Entry, type Message, recordKinds } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { afterwards, type Mistake, namesakes, throughUtf8 } from "./mutant.ts"
 
@@ -139,6 +139,20 @@ const tellsSendsWrongly: Readonly<Record<string, Mistake>> = {
 const tellsMessages = (change: (messages: ReadonlyArray<Message>) => ReadonlyArray<Message>): Mistake =>
   tellsWith(({ recent }) => ({ recent: (address, maxTokens) => Effect.map(recent(address, maxTokens), change) }))
 
+const keepsRecordsWrongly: Readonly<Record<string, Mistake>> = {
+  keepsNoRecord: tellsWith(() => ({ records: () => Effect.succeed([]) })),
+  tellsAllKinds: tellsWith(({ records }) => ({ records: (address) => records(address, recordKinds) })),
+  mixesRecords: ({ ledger }, disk) => ({
+    ledger: {
+      records: (address, kinds) =>
+        Effect.map(
+          Effect.forEach(namesakes(disk, address), (resident) => ledger.records(resident.address, kinds)),
+          (all) => all.flat()
+        )
+    }
+  })
+}
+
 const tellsHistoryWrongly: Readonly<Record<string, Mistake>> = {
   damagesMessages: tellsMessages(throughUtf8),
   cutsAtNul: tellsMessages((messages) =>
@@ -194,5 +208,6 @@ export const readingMistakes: Readonly<Record<string, Mistake>> = {
   ...tellsOutboxWrongly,
   ...tellsAssistantsWrongly,
   ...tellsSendsWrongly,
-  ...tellsHistoryWrongly
+  ...tellsHistoryWrongly,
+  ...keepsRecordsWrongly
 }

@@ -20,27 +20,31 @@ export type PlantedBug = (typeof plantedBugs)[number]
 /** Writes whoever asks, under whatever epoch is the present one. */
 const unfenced = (store: Store): Store => {
   const commit = (claim: Claim, { entry, state }: Commit): ReturnType<Store["ledger"]["commit"]> =>
-    store.ledger.commit(claim, { entry, state }).pipe(
-      Effect.catchTag("CommitFenced", ({ currentEpoch, currentVersion }) =>
-        store.ledger.commit(
-          { ...claim, epoch: currentEpoch },
-          { entry: { ...entry, epoch: currentEpoch, no: currentVersion + 1 }, state }
+    store.ledger
+      .commit(claim, { entry, state })
+      .pipe(
+        Effect.catchTag("CommitFenced", ({ currentEpoch, currentVersion }) =>
+          store.ledger.commit(
+            { ...claim, epoch: currentEpoch },
+            { entry: { ...entry, epoch: currentEpoch, no: currentVersion + 1 }, state }
+          )
         )
       )
-    )
   return { ...store, ledger: { ...store.ledger, commit } }
 }
 
 /** Takes a repeated envelope for a new one. */
 const forgetful = (store: Store): Store => {
   const accept = (envelope: Envelope): ReturnType<Store["mailbox"]["accept"]> =>
-    store.mailbox.accept(envelope).pipe(
-      Effect.flatMap((receipt) =>
-        receipt.outcome === "accepted"
-          ? Effect.succeed(receipt)
-          : accept({ ...envelope, id: EnvelopeId.make(`${envelope.id}'`) })
+    store.mailbox
+      .accept(envelope)
+      .pipe(
+        Effect.flatMap((receipt) =>
+          receipt.outcome === "accepted"
+            ? Effect.succeed(receipt)
+            : accept({ ...envelope, id: EnvelopeId.make(`${envelope.id}'`) })
+        )
       )
-    )
   return { ...store, mailbox: { ...store.mailbox, accept } }
 }
 
@@ -74,10 +78,13 @@ export const withBug = (store: Store, bug: PlantedBug | undefined, fate: Fate): 
 export const checkedThenActed = (limit: number) => {
   let inside = 0
   return <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       while (inside >= limit) yield* Effect.sleep(50)
       yield* Effect.sleep(5)
       inside++
-      return yield* Effect.ensuring(work, Effect.sync(() => inside--))
+      return yield* Effect.ensuring(
+        work,
+        Effect.sync(() => inside--)
+      )
     })
 }

@@ -44,7 +44,8 @@ const checkSettled = (record: Record): ReadonlyArray<string> => {
     return count === 1 ? [] : [`C1 ${envelope.id} (${envelope.event.type}) was acknowledged and settled ${count} times`]
   })
   const known = new Set(record.acknowledged.map(({ envelope }) => `${addressKey(envelope.to)} ${envelope.id}`))
-  for (const { entry } of record.disk.outbox) for (const sent of entry.sends ?? []) known.add(`${addressKey(sent.to)} ${sent.id}`)
+  for (const { entry } of record.disk.outbox)
+    for (const sent of entry.sends ?? []) known.add(`${addressKey(sent.to)} ${sent.id}`)
   const strangers = [...counts.keys()].filter((key) => !known.has(key) && !key.includes(" returned:"))
   return [...lost, ...strangers.map((key) => `C1 ${key} was settled, but nobody sent it`)]
 }
@@ -75,8 +76,10 @@ const checkNumbers = (resident: Resident): ReadonlyArray<string> => {
   const problems: Array<string> = []
   let epoch = 0
   resident.entries.forEach(({ entry }, index) => {
-    if (entry.no !== index + 1) problems.push(`C3 ${addressKey(resident.address)}: entry ${index + 1} has number ${entry.no}`)
-    if (entry.epoch < epoch) problems.push(`C3 ${addressKey(resident.address)}: epoch ${entry.epoch} wrote after ${epoch}`)
+    if (entry.no !== index + 1)
+      problems.push(`C3 ${addressKey(resident.address)}: entry ${index + 1} has number ${entry.no}`)
+    if (entry.epoch < epoch)
+      problems.push(`C3 ${addressKey(resident.address)}: epoch ${entry.epoch} wrote after ${epoch}`)
     epoch = entry.epoch
   })
   return problems
@@ -109,7 +112,9 @@ const checkEffects = (record: Record): ReadonlyArray<string> => {
     const name = idempotent ? `${tool} ${key}` : `${tool} ${call}`
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
-  const unsafe = record.effects.filter(({ idempotent }) => !idempotent).map(({ key, tool }) => `${tool} ${key.split("?")[0]}`)
+  const unsafe = record.effects
+    .filter(({ idempotent }) => !idempotent)
+    .map(({ key, tool }) => `${tool} ${key.split("?")[0]}`)
   const repeated = unsafe.filter((name, index) => unsafe.indexOf(name) !== index)
   const calls = new Map<string, Set<string>>()
   for (const { key } of record.effects) {
@@ -125,8 +130,10 @@ const checkEffects = (record: Record): ReadonlyArray<string> => {
 const checkPairs = (resident: Resident): ReadonlyArray<string> => {
   const messages = resident.entries.flatMap(({ entry }) => entry.messages)
   const called = messages.flatMap((message) => (message.calls ?? []).map((call) => call.id))
-  const answered = messages.flatMap((message) => message.call === undefined ? [] : [message.call])
-  const problems = answered.filter((call, index) => answered.indexOf(call) !== index).map((call) => `C6 ${call} was answered twice`)
+  const answered = messages.flatMap((message) => (message.call === undefined ? [] : [message.call]))
+  const problems = answered
+    .filter((call, index) => answered.indexOf(call) !== index)
+    .map((call) => `C6 ${call} was answered twice`)
   for (const call of called) if (!answered.includes(call)) problems.push(`C6 ${call} was never answered`)
   for (const call of answered) if (!called.includes(call)) problems.push(`C6 ${call} was answered and never asked`)
   return problems.map((problem) => `${problem} (${addressKey(resident.address)})`)

@@ -36,7 +36,12 @@ const PARAMETERS: { readonly [key: string]: Json } = { type: "object", propertie
 
 const toolsOf = (habits: Habits, effects: Array<Effected>, asked: Outside["asked"]): ReadonlyArray<Tool> => {
   const { assistants, fate, ignoresKeys } = habits
-  const tool = (name: string, category: ToolCategory, idempotent: boolean, then?: (run: Parameters<Tool["run"]>[1]) => void): Tool => ({
+  const tool = (
+    name: string,
+    category: ToolCategory,
+    idempotent: boolean,
+    then?: (run: Parameters<Tool["run"]>[1]) => void
+  ): Tool => ({
     name,
     description: name,
     parameters: PARAMETERS,
@@ -45,7 +50,7 @@ const toolsOf = (habits: Habits, effects: Array<Effected>, asked: Outside["asked
     idempotent,
     validate: (args) => Effect.succeed(args),
     run: (_, run) =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         if (fate.chance(0.5)) yield* Effect.sleep(fate.between(1, 3_000))
         effects.push({ tool: name, key: ignoresKeys ? `${run.key}?${fate.between(0, 1e9)}` : run.key, idempotent })
         then?.(run)
@@ -95,7 +100,7 @@ export const outsideOf = (habits: Habits): Outside => {
     toolkit: toolkitOf(toolsOf(habits, effects, asked)),
     model: {
       infer: (prompt) =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           yield* Effect.sleep(fate.between(1, 4_000))
           if (fate.chance(modelFailure())) {
             return yield* new ModelUnavailable({ provider: "scripted", message: "no answer", kind: "network" })

@@ -39,7 +39,7 @@ const envelopeOf = (id: string, from: string, to: string, event: Event): Envelop
 })
 
 /** Repeats until acknowledged; now and then sends twice at once. */
-const insist = Effect.fnUntraced(function*(people: People, sent: Sent) {
+const insist = Effect.fnUntraced(function* (people: People, sent: Sent) {
   const { door, fate } = people
   const once = door(arrive(sent.envelope)).pipe(
     Effect.timeoutOption(ANSWER_MILLIS),
@@ -57,7 +57,7 @@ const insist = Effect.fnUntraced(function*(people: People, sent: Sent) {
 })
 
 /** Sends `count` messages, one after the other. */
-export const sender = Effect.fnUntraced(function*(people: People, name: string, count: number) {
+export const sender = Effect.fnUntraced(function* (people: People, name: string, count: number) {
   const { fate } = people
   for (let index = 0; index < count; index++) {
     const to = fate.pick(people.assistants)
@@ -74,7 +74,7 @@ interface Asking {
 }
 
 /** Decides what is asked, resumes what is halted, and reports what is waited for, until interrupted. */
-export const attendant = Effect.fnUntraced(function*(
+export const attendant = Effect.fnUntraced(function* (
   people: People,
   disk: MemoryDisk,
   asked: Array<{ readonly assistant: string; readonly call: string }>

@@ -15,14 +15,14 @@ export interface Process {
 
 /** Lets an effect happen only while its process can do anything at all. */
 export const inProcess = <A, E, R>(process: Process, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     yield* unpaused(process)
     const value = yield* effect
     yield* unpaused(process)
     return value
   })
 
-const unpaused = Effect.fnUntraced(function*(process: Process) {
+const unpaused = Effect.fnUntraced(function* (process: Process) {
   while (true) {
     if (!process.alive) return yield* Effect.never
     const now = yield* Clock.currentTimeMillis
@@ -37,9 +37,14 @@ type Port = Record<string, unknown>
 export const portIn = <P extends object>(process: Process, port: P): P => {
   const guarded: Port = {}
   for (const [name, member] of Object.entries(port as Port)) {
-    guarded[name] = typeof member === "function"
-      ? (...args: ReadonlyArray<unknown>) => inProcess(process, Effect.suspend(() => member(...args)))
-      : inProcess(process, member as Effect.Effect<unknown>)
+    guarded[name] =
+      typeof member === "function"
+        ? (...args: ReadonlyArray<unknown>) =>
+            inProcess(
+              process,
+              Effect.suspend(() => member(...args))
+            )
+        : inProcess(process, member as Effect.Effect<unknown>)
   }
   return guarded as P
 }
@@ -53,7 +58,12 @@ export interface Weather {
 }
 
 /** What may happen to a process at a fault point. */
-export const strike = Effect.fnUntraced(function*(process: Process, fate: Fate, weather: Weather, crashed: () => void) {
+export const strike = Effect.fnUntraced(function* (
+  process: Process,
+  fate: Fate,
+  weather: Weather,
+  crashed: () => void
+) {
   if (fate.chance(weather.crash)) {
     process.alive = false
     crashed()

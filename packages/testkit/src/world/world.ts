@@ -90,7 +90,7 @@ const definitionOf = (world: World): Definition => ({
 /** Hints that get lost, doubled and delayed. */
 const hintsOf = (world: World): WakeQueue["Service"] => ({
   wake: (address) =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { fate, healed, hints } = world
       if (!healed && fate.chance(0.1)) return
       if (!healed && fate.chance(0.1)) yield* Queue.offer(hints, address)
@@ -104,7 +104,8 @@ const observed = (world: World, store: Store): Store => ({
     ...store.mailbox,
     claim: (request) =>
       Effect.tap(store.mailbox.claim(request), ({ claim }: Hold) =>
-        Effect.sync(() => world.grants.push([claim.address.assistant, claim.epoch, claim.worker])))
+        Effect.sync(() => world.grants.push([claim.address.assistant, claim.epoch, claim.worker]))
+      )
   },
   ledger: {
     ...store.ledger,
@@ -112,7 +113,8 @@ const observed = (world: World, store: Store): Store => ({
       Effect.tapError(store.ledger.commit(claim, commit), (error) =>
         Effect.sync(() => {
           if (error._tag === "CommitFenced") world.counts.fenced++
-        }))
+        })
+      )
   }
 })
 
@@ -136,17 +138,21 @@ const counted = (world: World, bound: Bound): Bound => {
     bound(
       Effect.suspend(() => {
         world.counts.mostAtOnce = Math.max(world.counts.mostAtOnce, ++inside)
-        return Effect.ensuring(work, Effect.sync(() => inside--))
+        return Effect.ensuring(
+          work,
+          Effect.sync(() => inside--)
+        )
       })
     )
 }
 
 type Bound = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-const boundOf = Effect.fnUntraced(function*(world: World) {
-  const bound: Bound = world.options.bug === "checked-then-acted"
-    ? checkedThenActed(CONCURRENCY)
-    : Semaphore.withPermits(yield* Semaphore.make(CONCURRENCY), 1)
+const boundOf = Effect.fnUntraced(function* (world: World) {
+  const bound: Bound =
+    world.options.bug === "checked-then-acted"
+      ? checkedThenActed(CONCURRENCY)
+      : Semaphore.withPermits(yield* Semaphore.make(CONCURRENCY), 1)
   return counted(world, bound)
 })
 
@@ -159,7 +165,7 @@ const startProcess = (world: World, name: string, incarnation: number): void => 
     world.counts.crashes++
     run(
       world,
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         yield* Effect.sleep(fate.between(100, 5_000))
         yield* Fiber.interrupt(fiber).pipe(Effect.forkDetach)
         startProcess(world, name, incarnation + 1)
@@ -168,7 +174,7 @@ const startProcess = (world: World, name: string, incarnation: number): void => 
   }
   const fiber = run(
     world,
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const hub = yield* Effect.provide(NoticeHub, NoticeHub.layer)
       const services = servicesIn(world, process, hub)
       world.services.set(name, services)
@@ -185,7 +191,12 @@ const startProcess = (world: World, name: string, incarnation: number): void => 
           at: () =>
             world.healed
               ? inProcess(process, Effect.void)
-              : strike(process, fate, { crash: 0.012, stall: 0.012, delay: 0.1, stallMillis: 2.5 * LEASE_MILLIS }, crashed)
+              : strike(
+                  process,
+                  fate,
+                  { crash: 0.012, stall: 0.012, delay: 0.1, stallMillis: 2.5 * LEASE_MILLIS },
+                  crashed
+                )
         }),
         Effect.provide(services)
       )
@@ -193,16 +204,18 @@ const startProcess = (world: World, name: string, incarnation: number): void => 
   )
 }
 
-const doorOf = (world: World): Door => (effect) =>
-  Effect.suspend(() => {
-    const alive = world.processes.filter((process) => process.alive)
-    if (alive.length === 0) return Effect.never
-    const process = world.fate.pick(alive)
-    const services = world.services.get(process.name)
-    return services === undefined ? Effect.never : inProcess(process, Effect.provide(effect, services))
-  })
+const doorOf =
+  (world: World): Door =>
+  (effect) =>
+    Effect.suspend(() => {
+      const alive = world.processes.filter((process) => process.alive)
+      if (alive.length === 0) return Effect.never
+      const process = world.fate.pick(alive)
+      const services = world.services.get(process.name)
+      return services === undefined ? Effect.never : inProcess(process, Effect.provide(effect, services))
+    })
 
-const isWorldAtRest = Effect.fnUntraced(function*(world: World) {
+const isWorldAtRest = Effect.fnUntraced(function* (world: World) {
   const { mailbox } = world.store
   const records = yield* world.store.ledger.list(undefined, 100)
   if ((yield* world.store.ledger.openSends(1)).length > 0) return false
@@ -215,7 +228,7 @@ const isWorldAtRest = Effect.fnUntraced(function*(world: World) {
 })
 
 /** Everything that happens, from birth to rest. Answers false when rest did not come. */
-const live = Effect.fnUntraced(function*(world: World, acknowledged: Array<Sent>) {
+const live = Effect.fnUntraced(function* (world: World, acknowledged: Array<Sent>) {
   const { options } = world
   for (const name of ASSISTANTS) {
     const address = { tenant: DEFAULT_TENANT, assistant: AssistantId.make(name) }
@@ -235,7 +248,8 @@ const live = Effect.fnUntraced(function*(world: World, acknowledged: Array<Sent>
     concurrency: "unbounded"
   })
   world.healed = true
-  for (const process of world.processes) process.pausedUntil = Math.min(process.pausedUntil, world.time.now + LEASE_MILLIS)
+  for (const process of world.processes)
+    process.pausedUntil = Math.min(process.pausedUntil, world.time.now + LEASE_MILLIS)
   const deadline = world.time.now + PATIENCE_MILLIS
   while (!(yield* isWorldAtRest(world))) {
     if (world.time.now > deadline) return false
@@ -262,7 +276,7 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     outside: outsideOf({
       fate,
       assistants: ASSISTANTS,
-      modelFailure: () => world.healed ? 0.02 : 0.08,
+      modelFailure: () => (world.healed ? 0.02 : 0.08),
       ignoresKeys: bug === "random-effect-key"
     }),
     hints: Effect.runSync(Queue.unbounded<Address>()),
@@ -290,7 +304,10 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     concurrency: CONCURRENCY,
     settings: SETTINGS
   }
-  const unrest = outcome === true ? [] : [`W3 no rest: ${outcome === false ? describe(world) : outcome ?? "nothing left to happen"}`]
+  const unrest =
+    outcome === true
+      ? []
+      : [`W3 no rest: ${outcome === false ? describe(world) : (outcome ?? "nothing left to happen")}`]
   return {
     seed,
     violations: [...unrest, ...(outcome === true ? check(record) : [])],

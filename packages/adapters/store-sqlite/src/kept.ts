@@ -1,0 +1,39 @@
+// Kept: what assistants keep about themselves, read back.
+// Owns the reading of the table `records`. Leaves its writing to ledger.ts, as part of a commit.
+
+import type { DatabaseSync } from "node:sqlite"
+import { type Ledger, UnreadableRecord } from "@reverie/ledger"
+import { addressKey, parseJson, type RecordKind, type RecordRow } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import { assistantQueries } from "./assistants.ts"
+import { ledgerUnavailable } from "./chronicle.ts"
+import { reading } from "./reading.ts"
+import { query } from "./sql.ts"
+
+interface KeptRow {
+  readonly kind: RecordKind
+  readonly key: string
+  readonly body: string
+}
+
+export const sqliteKept = (database: DatabaseSync): Pick<Ledger["Service"], "records"> => {
+  const assistants = assistantQueries(database)
+  const ofKind = query<KeptRow>(
+    database,
+    "SELECT kind, key, body FROM records WHERE assistant = ? AND kind = ? ORDER BY key"
+  )
+  return {
+    records: (address, kinds) =>
+      reading(ledgerUnavailable("records"), () => {
+        const row = assistants.find(address)
+        if (row === undefined) return Result.succeed([])
+        const toRecord = ({ body, key, kind }: KeptRow): Result.Result<RecordRow, UnreadableRecord> =>
+          Result.mapBoth(parseJson(body), {
+            onSuccess: (value) => ({ kind, key, value }),
+            onFailure: (message) =>
+              new UnreadableRecord({ record: `${kind} ${key} of ${addressKey(address)}`, message })
+          })
+        return Result.all([...new Set(kinds)].toSorted().flatMap((kind) => ofKind.all(row.key, kind).map(toRecord)))
+      })
+  }
+}
