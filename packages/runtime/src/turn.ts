@@ -118,18 +118,35 @@ const answersOf = (ground: Ground, material: Material): ReadonlyArray<UncountedM
   return [...refused, ...reported]
 }
 
+/** The calls of terminal tools that worked: what they gave is the reply, whichever tool ended last. */
+const spokenCalls = ({ before }: Ground, { step }: Material): ReadonlySet<string> => {
+  const { calls, iteration, tick } = contextOf(before)
+  const isSpoken = (phase: string) => phase === "done" || (phase === "running" && step?.ok === true)
+  return new Set(
+    calls.flatMap(({ category, phase }, index) =>
+      category === "terminal" && isSpoken(phase) ? [callId(tick, iteration, index)] : []
+    )
+  )
+}
+
 /** What the assistant said in the tick that ends here. */
-const replyOf = (outcome: TickOutcome, messages: ReadonlyArray<Message>): string => {
+const replyOf = (
+  outcome: TickOutcome,
+  ground: Ground,
+  material: Material,
+  messages: ReadonlyArray<Message>
+): string => {
   if (outcome === "failed" || outcome === "slept") return ""
-  const role = outcome === "terminal" ? "tool" : "assistant"
+  const spoken = outcome === "terminal" ? spokenCalls(ground, material) : undefined
+  const isSaid = ({ call = "", role }: Message) => (spoken === undefined ? role === "assistant" : spoken.has(call))
   for (const message of messages.toReversed()) {
     if (message.role === "user") return ""
-    if (message.role === role && message.content !== "") return message.content
+    if (isSaid(message) && message.content !== "") return message.content
   }
   return ""
 }
 
-const tickEndOf = (ground: Ground, messages: ReadonlyArray<Message>) => {
+const tickEndOf = (ground: Ground, material: Material, messages: ReadonlyArray<Message>) => {
   const [ended] = actionsOf(ground.decision.commands, "endTick")
   if (ended === undefined) return undefined
   const outcome = ended["outcome"] as TickOutcome
@@ -137,7 +154,7 @@ const tickEndOf = (ground: Ground, messages: ReadonlyArray<Message>) => {
   return {
     outcome,
     iterations: iteration,
-    reply: replyOf(outcome, [...ground.tail, ...messages]),
+    reply: replyOf(outcome, ground, material, [...ground.tail, ...messages]),
     ...(typeof ended["reason"] === "string" ? { reason: ended["reason"] } : {})
   }
 }
@@ -159,7 +176,7 @@ export const turnOf = (ground: Ground, material: Material): Turn => {
     tokens: ground.count(message)
   }))
   const envelope = contextOf(before).envelope ?? (material.cause.kind === "envelope" ? material.cause.id : undefined)
-  const end = tickEndOf(ground, messages)
+  const end = tickEndOf(ground, material, messages)
   const tickEnd: TickEnd | undefined =
     end === undefined || envelope === undefined
       ? undefined

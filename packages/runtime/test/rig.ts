@@ -1,0 +1,283 @@
+// Rig: workers over a disk, in a time that only the test moves.
+// Owns starting, stepping and crashing. Leaves what is sent, said and asserted to the test.
+// R1  A crash is total: the life is never stepped again, and nothing of it but the disk goes into the next one.
+// R2  The same seed steps fibers in the same order, so a failing test fails again.
+
+import type { Model } from "@reverie/model"
+import { Model as ModelPort, Tokens } from "@reverie/model"
+import { Ledger } from "@reverie/ledger"
+import { Mailbox, WakeQueue } from "@reverie/mailbox"
+import {
+  type Address,
+  type Entry,
+  type Event,
+  type Message,
+  type Notice,
+  type NoticeType,
+  type Receipt
+} from "@reverie/protocol"
+import {
+  arrive,
+  birthOf,
+  type Definition,
+  Definitions,
+  Faults,
+  type HostFailure,
+  HostFailures,
+  isAtRest,
+  NoticeHub,
+  runWorker,
+  type WorkerSettings
+} from "@reverie/runtime"
+import {
+  anAddress,
+  anEnvelope,
+  inTurn,
+  type Line,
+  MemoryDisk,
+  memoryStore,
+  type ScriptedModel,
+  type Script,
+  scriptedModel,
+  type Store
+} from "@reverie/testkit"
+import { fateOf, VirtualTime } from "@reverie/testkit/world"
+import type { Settings } from "@reverie/assistant"
+import { noop, type Tool, toolkitOf } from "@reverie/tools"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
+import * as Scheduler from "effect/Scheduler"
+
+type Services = Mailbox | Ledger | WakeQueue | ModelPort | Tokens | Definitions | NoticeHub
+
+export interface LifeOptions {
+  /** What survived the life before. */
+  readonly disk?: MemoryDisk
+  readonly seed?: number
+  readonly startAt?: number
+  readonly model?: Script | Line | Model["Service"]
+  readonly tools?: ReadonlyArray<Tool>
+  readonly settings?: Partial<Settings>
+  readonly definition?: Partial<Definition>
+  /** Born before anything else; "ada" when not said. */
+  readonly assistants?: ReadonlyArray<string>
+  /** Undefined hides the definition of an assistant. */
+  readonly find?: (name: string) => Definition | undefined
+  readonly faults?: (typeof Faults)["Service"]
+  readonly store?: (store: Store) => Store
+  /** Without a worker nothing is handled until `work` is called. */
+  readonly idle?: boolean
+  readonly worker?: Partial<WorkerSettings>
+}
+
+export interface Sending {
+  readonly id?: string
+  readonly to?: string
+  readonly from?: string
+  readonly hops?: number
+}
+
+const MAX_STEPS = 2_000_000
+
+const isScript = (model: LifeOptions["model"]): model is Script => typeof model === "function"
+
+export class Life {
+  readonly time: VirtualTime
+  readonly disk: MemoryDisk
+  readonly store: Store
+  readonly notices: Array<Notice> = []
+  readonly failures: Array<readonly [assistant: string, failure: HostFailure]> = []
+  readonly scripted: ScriptedModel
+  readonly hub: NoticeHub["Service"]
+  readonly definition: Definition
+  /** Struck down: nothing of this life happens any more. */
+  dead = false
+  readonly #options: LifeOptions
+  readonly #hints: Queue.Queue<Address>
+  #sent = 0
+
+  constructor(options: LifeOptions = {}) {
+    this.#options = options
+    const { assistants = ["ada"], model = {}, seed = 1, tools = [] } = options
+    this.time = new VirtualTime(fateOf(seed))
+    if (options.startAt !== undefined) this.time.now = options.startAt
+    this.disk = options.disk ?? new MemoryDisk()
+    this.store = memoryStore(this.disk)
+    this.scripted = scriptedModel(isScript(model) ? model : "infer" in model ? inTurn({}) : inTurn(model))
+    this.definition = {
+      name: "tester",
+      systemPrompt: "You are under test.",
+      settings: options.settings ?? {},
+      toolkit: toolkitOf([...tools, noop]),
+      maxContextTokens: 8_000,
+      reservedResponseTokens: 1_000,
+      ...options.definition
+    }
+    // Made in the virtual time: a queue wakes its takers on the scheduler of the fiber that made it.
+    this.#hints = this.run(Queue.unbounded<Address>())
+    this.hub = Effect.runSync(Effect.provide(NoticeHub, NoticeHub.layer))
+    this.hub.listen((notice) => this.notices.push(notice))
+    for (const name of assistants) {
+      this.run(Effect.flatMap(birthOf(anAddress(name), this.definition), (birth) => this.store.ledger.birth(birth)))
+    }
+    if (options.idle !== true) this.work()
+  }
+
+  /** Starts a worker. `seen` changes what it sees of the store. */
+  work(
+    settings: Partial<WorkerSettings> = {},
+    seen: (store: Store) => Store = this.#options.store ?? ((store) => store)
+  ) {
+    const { faults, worker } = this.#options
+    const running = runWorker({
+      worker: "worker-1",
+      leaseMillis: 30_000,
+      lingerMillis: 5_000,
+      sweepMillis: 1_000,
+      concurrency: 8,
+      ...worker,
+      ...settings
+    }).pipe(Effect.provide(this.services(seen(this.store))))
+    return this.fork(faults === undefined ? running : Effect.provideService(running, Faults, faults))
+  }
+
+  services(store: Store = this.store): Context.Context<Services> {
+    const { find = () => this.definition, model } = this.#options
+    return Context.make(Mailbox, store.mailbox).pipe(
+      Context.add(Ledger, store.ledger),
+      Context.add(WakeQueue, {
+        wake: (address) => Effect.asVoid(Queue.offer(this.#hints, address)),
+        take: Queue.take(this.#hints)
+      }),
+      Context.add(ModelPort, typeof model === "object" && "infer" in model ? model : this.scripted.model),
+      Context.add(Tokens, { ready: Effect.succeed((text: string) => Math.ceil(text.length / 4)) }),
+      Context.add(Definitions, { find }),
+      Context.add(NoticeHub, this.hub),
+      Context.add(HostFailures, (address, failure) => {
+        this.failures.push([address.assistant, failure])
+      })
+    )
+  }
+
+  fork<A, E>(effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> {
+    const world = Context.make(Scheduler.Scheduler, this.time.scheduler).pipe(Context.add(Clock.Clock, this.time.clock))
+    return Effect.runForkWith(world)(effect)
+  }
+
+  /** Steps until the effect has ended; throws what it failed with. */
+  run<A, E>(effect: Effect.Effect<A, E>): A {
+    const fiber = this.fork(effect)
+    this.until(() => fiber.pollUnsafe() !== undefined)
+    const exit = fiber.pollUnsafe()
+    if (exit === undefined) throw new Error("the life ended before the effect did")
+    if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
+    return exit.value
+  }
+
+  /** Steps until it holds, or the life has ended. */
+  until(holds: () => boolean): void {
+    for (let step = 0; !this.dead && !holds(); step++) {
+      if (step > MAX_STEPS) throw new Error(`it never came to hold; ${this.describe()}`)
+      if (!this.time.step()) throw new Error(`nothing is left to happen; ${this.describe()}`)
+    }
+  }
+
+  /** Lets time pass, and everything that happens in it. */
+  pass(millis: number): void {
+    this.run(Effect.sleep(millis))
+  }
+
+  /** Steps until nobody has anything to do. */
+  rest(): void {
+    const { ledger, mailbox } = this.store
+    const isRest = Effect.gen(function* () {
+      if ((yield* ledger.openSends(1)).length > 0) return false
+      for (const record of yield* ledger.list(undefined, 1_000)) {
+        if (!(yield* Effect.provideService(isAtRest(record), Mailbox, mailbox))) return false
+      }
+      return true
+    })
+    while (!this.dead && !this.run(isRest)) this.pass(100)
+  }
+
+  /** Accepts an event the way a front door does; durable when it returns. */
+  post(event: Event, { from, hops, id, to }: Sending = {}): Receipt {
+    const envelope = anEnvelope({
+      id: id ?? `e-${++this.#sent}`,
+      to: anAddress(to),
+      event,
+      ...(from === undefined ? {} : { from }),
+      ...(hops === undefined ? {} : { hops })
+    })
+    return this.run(Effect.provide(arrive(envelope), this.services()))
+  }
+
+  say(text: string, sending: Sending = {}): Receipt {
+    return this.post({ type: "message", text }, sending)
+  }
+
+  entries(assistant = "ada"): ReadonlyArray<Entry> {
+    return (this.disk.resident(anAddress(assistant))?.entries ?? []).map(({ entry }) => entry)
+  }
+
+  messages(assistant = "ada"): ReadonlyArray<Message> {
+    return this.entries(assistant).flatMap((entry) => entry.messages)
+  }
+
+  /** What the model was told in answer to its calls, in order. */
+  toolTexts(assistant = "ada"): ReadonlyArray<string> {
+    return this.messages(assistant).flatMap(({ content, role }) => (role === "tool" ? [content] : []))
+  }
+
+  /** The one message that answers a call; empty when there is none. */
+  answerTo(call: string, assistant = "ada"): string {
+    const [answer, ...others] = this.messages(assistant).filter((message) => message.call === call)
+    if (others.length > 0) throw new Error(`${call} was answered ${others.length + 1} times`)
+    return answer?.content ?? ""
+  }
+
+  status(assistant = "ada"): string {
+    return this.disk.resident(anAddress(assistant))?.state.status ?? "unborn"
+  }
+
+  /** How every tick ended, in order. */
+  ends(assistant = "ada") {
+    return this.entries(assistant).flatMap(({ tickEnd }) => (tickEnd === undefined ? [] : [tickEnd]))
+  }
+
+  settled(assistant = "ada") {
+    return this.entries(assistant).flatMap((entry) => entry.settled ?? [])
+  }
+
+  told<Type extends NoticeType>(type: Type): ReadonlyArray<Extract<Notice, { readonly type: Type }>> {
+    return this.notices.filter((notice): notice is Extract<Notice, { readonly type: Type }> => notice.type === type)
+  }
+
+  describe(): string {
+    const residents = [...this.disk.residents.values()]
+    return residents.map(({ address, state }) => `${address.assistant} is ${state.status}`).join(", ")
+  }
+}
+
+export const live = (options: LifeOptions = {}): Life => new Life(options)
+
+/** A tool whose run is an effect, so that it can take its time. */
+export const aTool = (name: string, over: Partial<Tool> = {}): Tool => ({
+  name,
+  description: name,
+  parameters: { type: "object", properties: {} },
+  category: "safe_chain",
+  timeoutMillis: 30_000,
+  idempotent: false,
+  validate: (args) => Effect.succeed(args),
+  run: () => Effect.succeed(`${name} done`),
+  ...over
+})
+
+/** A line in which the model calls these tools, without arguments. */
+export const calling = (...tools: ReadonlyArray<string>): Line => ({ calls: tools.map((tool) => ({ tool })) })
