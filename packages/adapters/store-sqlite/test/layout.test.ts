@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import { assert, it } from "@effect/vitest"
 import { openSqliteStore } from "@reverie/store-sqlite"
-import { anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
+import { aJob, anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { describe, test } from "vitest"
 import { migrate } from "../src/format.ts"
@@ -69,6 +69,13 @@ const cellsOf = (directory: string, index: string): number => {
   return Number(row?.["cells"])
 }
 
+const stateBytes = (directory: string): number => {
+  const database = new DatabaseSync(join(directory, "reverie.db"), { readOnly: true })
+  const row = database.prepare("SELECT octet_length(state) AS bytes FROM assistants").get()
+  database.close()
+  return Number(row?.["bytes"])
+}
+
 const freePages = (directory: string): number => {
   const database = new DatabaseSync(join(directory, "reverie.db"), { readOnly: true })
   const row = database.prepare("PRAGMA freelist_count").get()
@@ -111,6 +118,67 @@ describe("rows", () => {
         assert.deepStrictEqual((yield* ledger.inspect(address))?.state, state)
       }
       assert.strictEqual(freePages(directory), 0)
+    })
+  )
+
+  it.effect("I2 a state that was very large for once does not stay so", () =>
+    Effect.gen(function* () {
+      const directory = aDirectory()
+      const { ledger, mailbox } = yield* openSqliteStore(directory)
+      const address = anAddress()
+      yield* ledger.birth({ address, state: aState({ snapshot: "x".repeat(60_000) }), entry: anEntry() })
+      const { claim } = yield* mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 })
+      yield* ledger.commit(claim, { entry: anEntry({ no: 2 }), state: aState() })
+      assert.isBelow(stateBytes(directory), 1_000)
+    })
+  )
+
+  it.effect("I2 a commit within a tick writes the assistant's page and the ledger's, and no other", () =>
+    Effect.gen(function* () {
+      const { ledger, mailbox, stats } = yield* openSqliteStore(aDirectory())
+      const address = anAddress()
+      const state = aState({ jobs: [aJob()], hears: ["control"] })
+      yield* ledger.birth({ address, state, entry: anEntry() })
+      const { claim } = yield* mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 })
+      const before = yield* stats
+      yield* ledger.commit(claim, { entry: anEntry({ no: 2 }), state })
+      assert.strictEqual((yield* stats).walFrames - before.walFrames, 2)
+    })
+  )
+
+  it.effect("a cursor never moves back", () =>
+    Effect.gen(function* () {
+      const { ledger, mailbox } = yield* openSqliteStore(":memory:")
+      const address = anAddress()
+      yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+      for (const id of ["m-1", "m-2"]) yield* mailbox.accept(anEnvelope({ id, to: address }))
+      const { claim } = yield* mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 })
+      const [first, second] = yield* mailbox.pending(address, ["mail"], 2)
+      assert.isTrue(first !== undefined && second !== undefined)
+      for (const [index, row] of [second, first].entries()) {
+        const { id, seq } = row ?? { id: anEnvelope().id, seq: 0 }
+        const entry = anEntry({ no: index + 2, cause: { kind: "envelope", lane: "mail", seq, id } })
+        yield* ledger.commit(claim, { entry, state: aState() })
+      }
+      assert.deepStrictEqual(yield* mailbox.pending(address, ["mail"], 2), [])
+    })
+  )
+
+  it.effect("E1 entries far back are found from a landmark, not by going along all that is newer", () =>
+    Effect.gen(function* () {
+      const directory = aDirectory()
+      const { ledger, mailbox } = yield* openSqliteStore(directory)
+      const address = anAddress()
+      yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+      const { claim } = yield* mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 })
+      for (let no = 2; no <= 60; no++) yield* ledger.commit(claim, { entry: anEntry({ no }), state: aState() })
+      const cut = new DatabaseSync(join(directory, "reverie.db"))
+      cut.exec("DELETE FROM ledger WHERE no = 40")
+      cut.close()
+      assert.deepStrictEqual(
+        (yield* ledger.entries(address, 10, 5)).map(({ entry }) => entry.no),
+        [10, 11, 12, 13, 14]
+      )
     })
   )
 

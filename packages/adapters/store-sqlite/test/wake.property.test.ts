@@ -29,9 +29,21 @@ describe("wake", () => {
         const next = wakeOnCommit(wake, state, now, (lane) => mail[lane])
         const heard = state.hears.flatMap((lane) => mail[lane] ?? [])
         assert.strictEqual(isAwake(next), state.jobs.length > 0 || heard.length > 0)
-        if (isAwake(next)) return
         const earliest = Math.min(...state.timers.map(({ dueAt }) => dueAt))
-        assert.strictEqual(timeOf(next), earliest === Infinity ? undefined : earliest)
+        if (state.jobs.length > 0) return
+        const since = Math.min(...heard, earliest)
+        assert.strictEqual(timeOf(next), since === Infinity ? undefined : since)
+      })
+    )
+  })
+
+  test("W3 a tick in hand keeps the place of whoever was awake", () => {
+    fc.assert(
+      fc.property(wakes.filter(isAwake), states, millis, (wake, over, now) => {
+        assert.strictEqual(
+          wakeOnCommit(wake, aState({ ...over, jobs: [aJob()] }), now, () => undefined),
+          wake
+        )
       })
     )
   })

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs"
+import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, it } from "@effect/vitest"
 import { Ledger } from "@reverie/ledger"
@@ -79,15 +81,17 @@ describe("group commit", () => {
     }).pipe(Effect.provide(storeSqliteLayer(IN_MEMORY)))
   )
 
-  it.effect("W1 renewing and releasing write nothing", () =>
+  it.effect("renewing a lease writes nothing, nor does releasing it after a commit", () =>
     Effect.gen(function* () {
       yield* births
       const mailbox = yield* Mailbox
+      const ledger = yield* Ledger
       const { stats } = yield* SqliteStore
       const { claim } = yield* mailbox.claim({ address: anAddress("a-0"), worker: "worker-1", leaseMillis: 1_000 })
+      yield* ledger.commit(claim, { entry: anEntry({ no: 2, epoch: claim.epoch }), state: aState() })
       const before = yield* stats
       yield* mailbox.release(yield* mailbox.renew(claim, 1_000))
-      assert.deepStrictEqual(yield* stats, before)
+      assert.strictEqual((yield* stats).walFrames, before.walFrames)
     }).pipe(Effect.provide(storeSqliteLayer(aDirectory())))
   )
 
@@ -131,6 +135,19 @@ describe("group commit", () => {
     }).pipe(Effect.provide(storeSqliteLayer(aDirectory(), { checkpointBytes: 50_000 })))
   )
 })
+
+it.effect("the log is moved when the writer says so, not by SQLite in the middle of an answer", () =>
+  Effect.gen(function* () {
+    const directory = aDirectory()
+    const { ledger, mailbox, stats } = yield* openSqliteStore(directory, { checkpointBytes: 100_000_000 })
+    yield* ledger.birth({ address: anAddress(), state: aState(), entry: anEntry() })
+    const before = statSync(join(directory, "reverie.db")).size
+    const event = { type: "message", text: "x".repeat(900_000) } as const
+    yield* mailbox.accept(anEnvelope({ to: anAddress(), event }))
+    assert.isAbove((yield* stats).walFrames, 1_000)
+    assert.strictEqual(statSync(join(directory, "reverie.db")).size, before)
+  })
+)
 
 describe("waiters", () => {
   it.effect("W3 a write whose waiter was interrupted is written whole, in its turn", () =>
@@ -189,6 +206,28 @@ describe("failures", () => {
       assert.deepStrictEqual(yield* Effect.exit(put(table, 2, 1)), Exit.fail("other" as const))
       yield* put(table, 5)
       assert.deepStrictEqual(table.rows(), [1, 5])
+    })
+  )
+
+  it.effect("W4 what a failed write changed in memory is taken back, newest first, and nothing of its neighbours", () =>
+    Effect.gen(function* () {
+      const table = aTable()
+      yield* put(table, 1)
+      const undone: Array<string> = []
+      const tracked = (number: number) =>
+        table.writer.write(
+          ({ kind }) => kind,
+          (onUndo) => {
+            onUndo(() => undone.push(`first of ${number}`))
+            onUndo(() => undone.push(`second of ${number}`))
+            table.insert(number)
+            return Result.void
+          }
+        )
+      yield* outcomes([tracked(2), tracked(1), tracked(3)])
+      assert.deepStrictEqual(undone, ["second of 1", "first of 1"])
+      yield* outcomes([tracked(2)])
+      assert.deepStrictEqual(undone.slice(2), ["second of 2", "first of 2"])
     })
   )
 
