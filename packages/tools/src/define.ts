@@ -26,6 +26,8 @@ export interface ToolDefinition<Input extends ToolInput | undefined> {
   readonly timeoutMillis?: number
   /** True when a second run with the same `key` does no more than the first. False when not said. */
   readonly idempotent?: boolean
+  /** True when it reads or changes `run.desk`: such runs of one assistant never overlap. False when not said. */
+  readonly usesDesk?: boolean
   /** Gives a text or any JSON value, or nothing; directly or as a promise. What it throws, the model is told. */
   readonly run: (args: ArgumentsOf<Input>, run: ToolRun) => unknown
 }
@@ -42,7 +44,7 @@ export interface ToolDefinition<Input extends ToolInput | undefined> {
 export const defineTool = <Input extends ToolInput | undefined = undefined>(
   definition: ToolDefinition<Input>
 ): Tool => {
-  const { category = "safe_chain", description, idempotent = false, name } = definition
+  const { category = "safe_chain", description, idempotent = false, name, usesDesk = false } = definition
   const { timeoutMillis = DEFAULT_TOOL_TIMEOUT_MILLIS } = definition
   const input = flawOf(definition) ?? acceptInput(definition.input)
   if (typeof input === "string") {
@@ -57,6 +59,7 @@ export const defineTool = <Input extends ToolInput | undefined = undefined>(
     description,
     category,
     idempotent,
+    usesDesk,
     timeoutMillis,
     parameters: input.parameters,
     validate: input.validate,

@@ -11,6 +11,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import { type DeskAccess, openDesk } from "./desk.ts"
 import { nearest } from "./nearest.ts"
 import { failed, finished, nameOf, spelledMillis, unsent } from "./result.ts"
 import { openSends, type Sender, type Sends } from "./sends.ts"
@@ -20,6 +21,8 @@ import type { Tool, ToolResult, ToolRun } from "./tool.ts"
 
 /** Where a call comes from. `key` is the same for every attempt at it, and no other call of any assistant has it. */
 export interface RunContext extends Sender {
+  /** Where the assistant's own records are read; without it there are none. */
+  readonly desk?: DeskAccess
   /** The tools that may be called now, to be named to a model that asked for another. */
   readonly names?: ReadonlyArray<string>
 }
@@ -33,6 +36,7 @@ export const execute = (tool: Tool | undefined, call: ToolCall, context: RunCont
 const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, context: RunContext) {
   const controller = new AbortController()
   const sends = openSends(context)
+  const desk = openDesk(context.desk)
   const run: ToolRun = {
     assistant: context.address.assistant,
     tenant: context.address.tenant,
@@ -40,7 +44,8 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     key: context.key,
     signal: controller.signal,
     now: yield* Clock.currentTimeMillis,
-    send: sends.send
+    send: sends.send,
+    desk: desk.desk
   }
   const exit = yield* answer(tool, call, run).pipe(
     Effect.onInterrupt(() => Effect.sync(() => controller.abort())),
@@ -48,7 +53,9 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     Effect.ensuring(Effect.sync(sends.close)),
     Effect.exit
   )
-  return resultOf(tool, call, sends, exit)
+  const result = resultOf(tool, call, sends, exit)
+  const records = desk.changes()
+  return result.ok && records.length > 0 ? { ...result, records } : result
 })
 
 /** Arguments that do not fit, told apart from whatever a run may fail with. */

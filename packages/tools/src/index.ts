@@ -1,6 +1,7 @@
 export * from "./approval.ts"
 export * from "./built-in.ts"
 export * from "./define.ts"
+export { type DeskAccess } from "./desk.ts"
 export * from "./errors.ts"
 export * from "./execute.ts"
 export { type ArgumentsOf, type ToolInput } from "./input.ts"

@@ -4,7 +4,7 @@
 // I2  The key of a run is the same after a crash, so that an idempotent tool can recognise its own earlier run.
 // I3  Only a result that is ok carries sends: what a failed run wanted to say is not said.
 
-import type { AssistantId, Envelope, Json, ToolCategory } from "@reverie/protocol"
+import type { AssistantId, Envelope, Json, RecordChange, RecordKind, ToolCategory } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
 
 /** Longest run of a tool that names no limit of its own. */
@@ -33,6 +33,34 @@ export interface ToolRun {
    * Throws when the run has ended, `to` is no assistant id, or the text is too long.
    */
   readonly send: (to: string, text: string) => void
+  /** What the assistant keeps about itself and its work. */
+  readonly desk: Desk
+}
+
+/** What a run sees and changes of the assistant's own records. Changes leave with the commit of its result, or not at all. */
+export interface Desk {
+  /** By key, this run's own changes included. */
+  readonly read: (kind: RecordKind) => ReadonlyMap<string, Json>
+  /** Null takes the record away. */
+  readonly write: (kind: RecordKind, key: string, value: Json | null) => void
+  /** Asks the model in another context; recorded with this call. Rejects when the model fails. */
+  readonly consult: (context: "goal_decompose", text: string) => Promise<string>
+  readonly loop: LoopState
+}
+
+/** Where the tick stands, as `get_system_status` tells it. */
+export interface LoopState {
+  readonly tick: number
+  readonly iteration: number
+  readonly maxIterations: number
+  /** Tokens of the prompt that led to this call, and of the whole window. */
+  readonly tokensUsed: number
+  readonly maxContextTokens: number
+  readonly reservedResponseTokens: number
+  /** Tools called in this tick so far, this call left out. */
+  readonly toolsThisTick: ReadonlyArray<string>
+  /** Calls of this iteration that have not ended. */
+  readonly pendingTools: ReadonlyArray<string>
 }
 
 export interface Tool {
@@ -44,6 +72,8 @@ export interface Tool {
   readonly timeoutMillis: number
   /** True when running it twice with the same key does no more than running it once. */
   readonly idempotent: boolean
+  /** Reads or changes the desk: such runs of one assistant follow one another, they never overlap. */
+  readonly usesDesk?: boolean
   /** Checks arguments and gives what `run` takes; the sentences say what to correct. */
   readonly validate: (args: Json) => Effect.Effect<unknown, ReadonlyArray<string>>
   /** Runs on what `validate` gave, which is its own decoded form and need not be JSON. */
@@ -56,6 +86,8 @@ export interface ToolResult {
   /** What the model is shown. */
   readonly content: string
   readonly sends: ReadonlyArray<Envelope>
+  /** Changes to the assistant's own records. Only a result that is ok carries any. */
+  readonly records?: ReadonlyArray<RecordChange>
   readonly failure?: "unknown-tool" | "arguments" | "timeout" | "threw" | "not-json" | "interrupted" | "refused"
   /** The work has begun; its real result comes later as a `report` event. */
   readonly pending?: true

@@ -1,0 +1,57 @@
+// DeskDraft: the changes one run makes to the records of its assistant.
+// Owns the draft over what is kept. Leaves making it durable to the commit of the result.
+// I1  A run reads its own changes; nobody else does before they are committed.
+// I2  Of several changes of one record the last one counts.
+
+import type { Json, RecordChange, RecordKind } from "@reverie/protocol"
+import type { Desk, LoopState } from "./tool.ts"
+
+/** What the runtime lends a run. */
+export interface DeskAccess {
+  readonly read: (kind: RecordKind) => ReadonlyMap<string, Json>
+  readonly consult: Desk["consult"]
+  readonly loop: LoopState
+}
+
+const nowhere: DeskAccess = {
+  read: () => new Map(),
+  consult: () => Promise.reject(new Error("there is no model to ask here")),
+  loop: {
+    tick: 0,
+    iteration: 0,
+    maxIterations: 0,
+    tokensUsed: 0,
+    maxContextTokens: 0,
+    reservedResponseTokens: 0,
+    toolsThisTick: [],
+    pendingTools: []
+  }
+}
+
+export interface DeskDraft {
+  readonly desk: Desk
+  readonly changes: () => ReadonlyArray<RecordChange>
+}
+
+export const openDesk = (access: DeskAccess = nowhere): DeskDraft => {
+  const changes = new Map<string, RecordChange>()
+  return {
+    desk: {
+      read: (kind) => {
+        const kept = new Map(access.read(kind))
+        for (const change of changes.values()) {
+          if (change.kind !== kind) continue
+          if (change.value === null) kept.delete(change.key)
+          else kept.set(change.key, change.value)
+        }
+        return kept
+      },
+      write: (kind, key, value) => {
+        changes.set(JSON.stringify([kind, key]), { kind, key, value })
+      },
+      consult: access.consult,
+      loop: access.loop
+    },
+    changes: () => [...changes.values()]
+  }
+}
