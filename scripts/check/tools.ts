@@ -35,9 +35,25 @@ const effect = async (): Promise<Outcome> => {
   return outcome(said, numberIn(allOf(said), /Checked (\d+) files/))
 }
 
+interface Lint {
+  readonly number_of_files: number
+  readonly diagnostics: ReadonlyArray<{
+    readonly code: string
+    readonly filename: string
+    readonly message: string
+    readonly labels: ReadonlyArray<{ readonly span: { readonly line: number } }>
+  }>
+}
+
 const lint = async (): Promise<Outcome> => {
-  const said = await run("oxlint", ["--type-aware", "--deny-warnings"])
-  return outcome(said, numberIn(allOf(said), /on (\d+) files/))
+  const said = await run("oxlint", ["--type-aware", "--deny-warnings", "--format", "json"])
+  // Words that are no JSON are a complaint about the configuration: nothing was examined.
+  if (!said.stdout.startsWith("{")) return outcome(said, 0)
+  const { diagnostics, number_of_files: count } = JSON.parse(said.stdout) as Lint
+  const lines = diagnostics.map(
+    ({ code, filename, labels, message }) => `${filename}:${labels[0]?.span.line ?? 1} ${message} ${code}`
+  )
+  return { ok: said.code === 0, count, output: [...lines, said.stderr].join("\n") }
 }
 
 const deadCode = async (): Promise<Outcome> => {
