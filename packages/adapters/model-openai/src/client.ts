@@ -6,11 +6,9 @@ import type * as Redacted from "effect/Redacted"
 import * as RedactedValue from "effect/Redacted"
 import type { OpenAI } from "openai"
 import { carry, type Exchange } from "./exchange.ts"
+import { LONGEST_TIMER_MILLIS } from "./options.ts"
 
 const silent = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
-
-/** Beyond every limit of ours, so that the client's own clock never decides; the largest that a timer takes. */
-const NEVER_MILLIS = 2_147_483_647
 
 export type Post = (body: string, exchange: Exchange) => Promise<unknown>
 
@@ -24,7 +22,8 @@ export const loadClient = async (baseURL: string, apiKey: Redacted.Redacted): Pr
     project: null,
     webhookSecret: null,
     maxRetries: 0,
-    timeout: NEVER_MILLIS,
+    // Beyond every limit of ours, so that the client's own clock never decides.
+    timeout: LONGEST_TIMER_MILLIS,
     logLevel: "off",
     logger: silent,
     fetch: carry,

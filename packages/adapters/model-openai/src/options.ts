@@ -53,9 +53,14 @@ export interface Limits {
   readonly maxCalls: number
 }
 
+/** The largest delay that a timer takes; anything longer would end at once. */
+export const LONGEST_TIMER_MILLIS = 2_147_483_647
+
+const timer = (millis: number): number => Math.min(millis, LONGEST_TIMER_MILLIS)
+
 export const limitsOf = (options: OpenAiModelOptions): Limits => ({
-  timeoutMillis: options.timeoutMillis ?? 120_000,
-  idleMillis: options.idleMillis ?? 30_000,
+  timeoutMillis: timer(options.timeoutMillis ?? 120_000),
+  idleMillis: timer(options.idleMillis ?? 30_000),
   maxReplyBytes: options.maxReplyBytes ?? 4 * 1024 * 1024,
   retries: options.retries ?? 2,
   backoffMillis: options.backoffMillis ?? 500,

@@ -30,7 +30,7 @@ export const aPrompt = (over: Partial<Prompt> = {}): Prompt => ({
   ...over
 })
 
-export const quick = {
+const quick = {
   timeoutMillis: 5_000,
   idleMillis: 100,
   maxReplyBytes: 2 * 1024 * 1024,

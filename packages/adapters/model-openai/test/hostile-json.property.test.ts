@@ -13,7 +13,7 @@ import { aPrompt, KEY } from "./harbor-model.ts"
 
 const scrub = makeScrub(KEY)
 const failures = makeFailures("harbor:1", scrub)
-const settings = { seed: 4_711, numRuns: 1_500 }
+const settings = { seed: 4_711, numRuns: 1_000 }
 
 /** Values of every type, with hostile keys and texts among them. */
 const junk: fc.Arbitrary<unknown> = fc.letrec((tie) => ({

@@ -36,7 +36,9 @@ describe("a good server", () => {
       assert.match(answered.text, /^The harbour master/)
       const [first, second, third] = server.requests
       assert.strictEqual(first?.headers.authorization, `Bearer ${KEY}`)
-      assert.strictEqual(first?.headers["openai-organization"], undefined)
+      for (const name of ["openai-organization", "openai-project", "x-stainless-timeout", "accept-encoding"]) {
+        assert.notProperty(first?.headers, name)
+      }
       assert.deepStrictEqual([first?.stream, second?.stream], [false, true])
       assert.strictEqual(third?.messages.at(-1)?.tool_call_id, "7_1_0")
     })
@@ -61,6 +63,13 @@ describe("a good server", () => {
       yield* model.infer(aPrompt(), { onText: (piece) => heard.push(piece) })
       assert.isFalse(server.requests[0]?.stream)
       assert.deepStrictEqual(heard, ["Yes."])
+    })
+  )
+
+  it.live("no limit at all is a limit that a timer can hold", () =>
+    Effect.gen(function* () {
+      const { model } = yield* harbor({ script: saying("Yes.") }, { timeoutMillis: Infinity, idleMillis: Infinity })
+      assert.strictEqual((yield* model.infer(aPrompt())).text, "Yes.")
     })
   )
 
