@@ -64,7 +64,7 @@ export const piece = (model: string, delta: unknown, finish: string | null = nul
 const PIECE_CHARS = 24
 
 /** The events of one message: its text in pieces, each call as a name and then its arguments in two halves. */
-export const deltas = (message: SaidMessage): ReadonlyArray<unknown> => {
+const deltas = (message: SaidMessage): ReadonlyArray<unknown> => {
   const { content, tool_calls: calls, ...rest } = message
   const said: Array<unknown> = [{ role: "assistant", ...rest, ...(typeof content === "string" ? {} : { content }) }]
   if (typeof content === "string") {
