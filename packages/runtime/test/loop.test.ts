@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { anEnvelopeId, inTurn } from "@reverie/testkit"
+import { inTurn } from "@reverie/testkit"
 import { defineTool } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -18,9 +18,9 @@ describe("the loop of a tick", () => {
         [3, "job", "awake.idle"]
       ]
     )
-    assert.deepStrictEqual(life.settled(), [{ id: anEnvelopeId("m-1"), outcome: "handled" }])
+    assert.deepStrictEqual(life.settled(), [{ id: "m-1", outcome: "handled" }])
     assert.deepStrictEqual(life.ends(), [
-      { envelope: anEnvelopeId("m-1"), outcome: "answered", iterations: 1, reply: "Good morning." }
+      { envelope: "m-1", outcome: "answered", iterations: 1, reply: "Good morning." }
     ])
     const [said, answer] = life.messages()
     assert.deepInclude(said, { role: "user", content: "Hello?", name: "person:kim", tokens: 4 + 2 + 3 })

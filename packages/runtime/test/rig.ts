@@ -247,11 +247,19 @@ export class Life {
 
   /** How every tick ended, in order. */
   ends(assistant = "ada") {
-    return this.entries(assistant).flatMap(({ tickEnd }) => (tickEnd === undefined ? [] : [tickEnd]))
+    return this.entries(assistant).flatMap(({ tickEnd }) =>
+      tickEnd === undefined ? [] : [{ ...tickEnd, envelope: String(tickEnd.envelope) }]
+    )
   }
 
   settled(assistant = "ada") {
-    return this.entries(assistant).flatMap((entry) => entry.settled ?? [])
+    return this.entries(assistant).flatMap(({ settled = [] }) =>
+      settled.map((each) => ({ ...each, id: String(each.id) }))
+    )
+  }
+
+  deadLetters() {
+    return this.disk.deadLetters.map((letter) => ({ ...letter, envelope: String(letter.envelope) }))
   }
 
   told<Type extends NoticeType>(type: Type): ReadonlyArray<Extract<Notice, { readonly type: Type }>> {
