@@ -6,9 +6,19 @@ import { contextOf, type Decoded, restore, type Signals, type SnapshotUnfit } fr
 import { append, type Component, countMessage, openWindow, staticComponents, type Window } from "@reverie/context"
 import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
 import { Tokens } from "@reverie/model"
-import type { Address, Claim, Cursors, Hold, OpenJob, OpenTimer } from "@reverie/protocol"
+import {
+  type Address,
+  type Claim,
+  type Cursors,
+  type Hold,
+  type OpenJob,
+  type OpenTimer,
+  recordKinds
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 import { type Definition, Definitions } from "./definition.ts"
+import { type DeskState, openDeskState } from "./desk.ts"
 import { DefinitionMissing } from "./errors.ts"
 import type { Turn, UncountedMessage } from "./turn.ts"
 
@@ -20,6 +30,9 @@ export interface Session {
   readonly components: ReadonlyArray<Component>
   /** What the tools cost that the model is offered with every prompt. */
   readonly toolTokens: number
+  /** What the assistant keeps about itself and its work. */
+  readonly desk: DeskState
+  readonly deskLock: Semaphore.Semaphore
   claim: Claim
   version: number
   cursors: Cursors
@@ -27,6 +40,8 @@ export interface Session {
   jobs: ReadonlyArray<OpenJob>
   timers: ReadonlyArray<OpenTimer>
   window: Window
+  /** Tokens of the last prompt, the offered tools included. */
+  promptTokens: number
 }
 
 /** Builds the session of a hold that was just granted. */
@@ -43,6 +58,7 @@ export const openSession = Effect.fnUntraced(function* (
   const decoded = yield* Effect.fromResult(restore(hold.state.snapshot))
   const limit = historyLimit(definition)
   const countText = yield* (yield* Tokens).ready
+  const desk = openDeskState(yield* (yield* Ledger).records(address, recordKinds))
   const count = (message: UncountedMessage) => countMessage(message, countText)
   return {
     address,
@@ -50,12 +66,15 @@ export const openSession = Effect.fnUntraced(function* (
     count,
     components: staticComponents(definition, count),
     toolTokens: countText(JSON.stringify(definition.toolkit.offers())),
+    desk,
+    deskLock: yield* Semaphore.make(1),
     claim: hold.claim,
     version: hold.version,
     cursors: hold.cursors,
     decoded,
     jobs: hold.state.jobs,
     timers: hold.state.timers,
+    promptTokens: 0,
     window: openWindow(yield* (yield* Ledger).recent(address, limit), limit)
   }
 })

@@ -16,6 +16,7 @@ import type {
   Message,
   OpenJob,
   OpenTimer,
+  RecordChange,
   Settlement,
   StepRecord,
   TickEnd,
@@ -31,6 +32,7 @@ export interface Material {
   readonly messages: ReadonlyArray<UncountedMessage>
   readonly step?: StepRecord
   readonly sends?: ReadonlyArray<Envelope>
+  readonly records?: ReadonlyArray<RecordChange>
   /** The text of a report, for the call it answers. */
   readonly report?: string
   /** How the envelope of the cause ends, when it starts no tick. */
@@ -201,6 +203,7 @@ export const turnOf = (ground: Ground, material: Material): Turn => {
       ...(settled.length === 0 ? {} : { settled }),
       ...(tickEnd === undefined ? {} : { tickEnd }),
       ...(emitted.length === 0 ? {} : { emitted }),
+      ...(material.records === undefined || material.records.length === 0 ? {} : { records: material.records }),
       ...(material.sends === undefined || material.sends.length === 0 ? {} : { sends: material.sends })
     },
     state: {

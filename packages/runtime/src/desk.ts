@@ -1,0 +1,26 @@
+// Desk: the assistant's own records, as its session holds them.
+// Owns the copy in memory. Leaves their meaning to `assistant`, their durability to the commit that carries a change.
+// I1  It holds what was committed plus what finished runs have changed and the next commits will carry, in this order.
+
+import type { Json, RecordChange, RecordKind, RecordRow } from "@reverie/protocol"
+
+export type DeskState = Map<RecordKind, Map<string, Json>>
+
+const EMPTY: ReadonlyMap<string, Json> = new Map()
+
+export const changeDesk = (desk: DeskState, changes: ReadonlyArray<RecordChange>): void => {
+  for (const { key, kind, value } of changes) {
+    const records = desk.get(kind) ?? new Map<string, Json>()
+    if (value === null) records.delete(key)
+    else records.set(key, value)
+    desk.set(kind, records)
+  }
+}
+
+export const openDeskState = (rows: ReadonlyArray<RecordRow>): DeskState => {
+  const desk: DeskState = new Map()
+  changeDesk(desk, rows)
+  return desk
+}
+
+export const onDesk = (desk: DeskState, kind: RecordKind): ReadonlyMap<string, Json> => desk.get(kind) ?? EMPTY

@@ -1,0 +1,142 @@
+// InferJob: one model call of a tick.
+// Owns the prompt's way to the model and the reply's way back. Leaves the prompt's parts to `context`.
+// I1  Arguments and texts go into messages; the statechart hears control data only.
+// I2  A defect in an adapter is a failed call, not the end of the assistant.
+
+import { contextOf, type InferFailure, jobDone, jobFailed, patternNow } from "@reverie/assistant"
+import { assemble } from "@reverie/context"
+import { Model, type ModelError, type Reply } from "@reverie/model"
+import type { OpenJob } from "@reverie/protocol"
+import { approvalId } from "@reverie/tools"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { Faults } from "./faults.ts"
+import type { JobEnd } from "./job-end.ts"
+import { NoticeHub } from "./notice-hub.ts"
+import type { Session } from "./session.ts"
+import { inSpan } from "./span.ts"
+
+/** The most calls of one reply that are followed; a longer list is a broken model. */
+export const MAX_CALLS = 16
+
+const failureOf = (error: ModelError): InferFailure => ({
+  recovery: error.recovery,
+  reason: `${error._tag}: ${error.message}`,
+  ...(error._tag === "ModelParked" ? { retryAfterMillis: error.retryAfterMillis } : {})
+})
+
+const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, startedAt: number): JobEnd => {
+  const context = contextOf(session.decoded)
+  const calls = reply.calls.slice(0, MAX_CALLS)
+  const requests = calls.map((call) => {
+    const category = session.definition.toolkit.get(call.tool)?.category ?? "safe_chain"
+    const subject = {
+      ...session.address,
+      tick: context.tick,
+      call: call.id,
+      tool: call.tool,
+      arguments: call.arguments
+    }
+    return { tool: call.tool, category, ...(category === "dangerous" ? { approval: approvalId(subject) } : {}) }
+  })
+  return {
+    job,
+    event: jobDone("infer", { calls: requests }),
+    messages: [{ role: "assistant", content: reply.text, at: now, ...(calls.length === 0 ? {} : { calls }) }],
+    step: {
+      id: job.id,
+      kind: "infer",
+      name: "infer",
+      ok: true,
+      elapsedMillis: now - startedAt,
+      usage: reply.usage,
+      detail: {
+        model: reply.model,
+        finish: reply.finish,
+        ...(calls.length < reply.calls.length ? { callsLeftOut: reply.calls.length - calls.length } : {})
+      }
+    }
+  }
+}
+
+const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt: number): JobEnd => ({
+  job,
+  event: jobFailed("infer", failure),
+  messages: [],
+  step: {
+    id: job.id,
+    kind: "infer",
+    name: "infer",
+    ok: false,
+    elapsedMillis: now - startedAt,
+    detail: { error: failure.reason, recovery: failure.recovery }
+  }
+})
+
+export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
+  const { definition } = session
+  const context = contextOf(session.decoded)
+  const model = yield* Model
+  const faults = yield* Faults
+  const hub = yield* NoticeHub
+  const startedAt = yield* Clock.currentTimeMillis
+  const { categories } = patternNow(context)
+  const { window } = session
+  const assembled = yield* Effect.sync(() =>
+    assemble({
+      components: session.components,
+      window,
+      maxContextTokens: definition.maxContextTokens,
+      reservedResponseTokens: definition.reservedResponseTokens,
+      toolTokens: session.toolTokens,
+      count: session.count
+    })
+  ).pipe(inSpan("context.assemble"))
+  if (Result.isFailure(assembled)) {
+    const { message, recovery } = assembled.failure
+    return inferFailed(job, { recovery, reason: message }, startedAt, startedAt)
+  }
+  // The next prompt begins as this one did, unless something was added in the meantime.
+  if (session.window === window) session.window = assembled.success.window
+  session.promptTokens = assembled.success.report.tokens
+  yield* faults.at("before-model", session.address)
+  const envelope = context.envelope
+  const outcome = yield* model
+    .infer(
+      {
+        messages: assembled.success.messages,
+        tools: definition.toolkit.offers({ categories }),
+        callPrefix: `${context.tick}.${context.iteration}`
+      },
+      hub.isHeard() && envelope !== null
+        ? {
+            onText: (text) =>
+              hub.tell({
+                type: "part",
+                address: session.address,
+                at: startedAt,
+                tick: context.tick,
+                envelope: envelope as never,
+                text
+              })
+          }
+        : undefined
+    )
+    .pipe(
+      Effect.map((reply) => ({ reply })),
+      Effect.catch((error) => Effect.succeed({ failure: failureOf(error) })),
+      // A defect in an adapter must not take the assistant with it.
+      Effect.catchDefect((defect) =>
+        Effect.succeed({
+          failure: { recovery: "retry" as const, reason: `the model adapter broke: ${String(defect)}` }
+        })
+      ),
+      inSpan("model.infer")
+    )
+  yield* faults.at("after-model", session.address)
+  const now = yield* Clock.currentTimeMillis
+  return "reply" in outcome
+    ? inferred(session, job, outcome.reply, now, startedAt)
+    : inferFailed(job, outcome.failure, now, startedAt)
+})

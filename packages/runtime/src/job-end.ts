@@ -1,0 +1,27 @@
+// JobEnd: how a job ended, ready to be decided upon and recorded.
+// Owns its shape and what of it goes into the commit. Leaves running jobs to jobs.ts.
+// I1  A job never fails: every failure is an event that the statechart hears.
+
+import type { Input } from "@reverie/assistant"
+import type { Envelope, Json, OpenJob, RecordChange, StepRecord } from "@reverie/protocol"
+import type { Material, UncountedMessage } from "./turn.ts"
+
+export interface JobEnd {
+  readonly job: OpenJob
+  readonly event: Input
+  readonly messages: ReadonlyArray<UncountedMessage>
+  readonly step: StepRecord
+  readonly sends?: ReadonlyArray<Envelope>
+  readonly records?: ReadonlyArray<RecordChange>
+}
+
+export const kindOf = (job: OpenJob): StepRecord["kind"] => job.src as StepRecord["kind"]
+
+export const materialOf = (end: JobEnd): Material => ({
+  cause: { kind: "job", id: end.job.id },
+  event: end.event as unknown as Json,
+  messages: end.messages,
+  step: end.step,
+  ...(end.sends === undefined ? {} : { sends: end.sends }),
+  ...(end.records === undefined ? {} : { records: end.records })
+})

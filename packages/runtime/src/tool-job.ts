@@ -1,0 +1,90 @@
+// ToolJob: one tool call of an iteration.
+// Owns finding the call, running it and making its result a record. Leaves the run itself to `tools`.
+// I1  A tool job that was open before a crash runs again only when its tool is idempotent, under the same key.
+// I2  Runs that use the desk follow one another: what one has changed the next one reads.
+
+import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
+import { addressKey, type OpenJob } from "@reverie/protocol"
+import { execute, interrupted, type ToolResult } from "@reverie/tools"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import { changeDesk } from "./desk.ts"
+import { deskAccess } from "./desk-access.ts"
+import { Faults } from "./faults.ts"
+import type { JobEnd } from "./job-end.ts"
+import { callInWindow, type Session } from "./session.ts"
+import { inSpan } from "./span.ts"
+
+const toolEnd = (
+  job: OpenJob,
+  call: string,
+  tool: string,
+  result: ToolResult,
+  now: number,
+  startedAt: number
+): JobEnd => {
+  const pending = result.pending ?? false
+  const output: ToolOutput = { ok: result.ok, pending }
+  return {
+    job,
+    event: jobDone(job.name, output),
+    messages: pending ? [] : [{ role: "tool", content: result.content, call, name: tool, at: now }],
+    step: {
+      id: job.id,
+      kind: "tool",
+      name: tool,
+      ok: result.ok,
+      elapsedMillis: now - startedAt,
+      detail: {
+        ...(result.failure === undefined ? {} : { failure: result.failure }),
+        ...(pending ? { pending: true, acknowledgement: result.content } : {})
+      }
+    },
+    sends: result.sends,
+    ...(result.records === undefined ? {} : { records: result.records })
+  }
+}
+
+/** The call that a tool job runs; undefined when the history in memory does not hold it. */
+const calledBy = (session: Session, job: OpenJob) => {
+  const { iteration, tick } = contextOf(session.decoded)
+  const { index } = job.input as { readonly index: number }
+  return { id: callId(tick, iteration, index), call: callInWindow(session, index) }
+}
+
+export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
+  const faults = yield* Faults
+  const startedAt = yield* Clock.currentTimeMillis
+  const { call, id } = calledBy(session, job)
+  const context = contextOf(session.decoded)
+  if (call === undefined) {
+    const lost = interrupted({ id, tool: "unknown", arguments: {} })
+    return toolEnd(job, id, "unknown", lost, startedAt, startedAt)
+  }
+  const tool = session.definition.toolkit.get(call.tool)
+  if (recovered && tool !== undefined && !tool.idempotent) {
+    return toolEnd(job, call.id, call.tool, interrupted(call), startedAt, startedAt)
+  }
+  yield* faults.at("before-tool", session.address)
+  const run = execute(tool, call, {
+    desk: yield* deskAccess(session, job),
+    address: session.address,
+    key: `${addressKey(session.address)}/${call.id}`,
+    hops: context.hops,
+    names: session.definition.toolkit.names
+  }).pipe(
+    Effect.tap(({ records = [] }) => Effect.sync(() => changeDesk(session.desk, records))),
+    inSpan("tools.execute", { tool: call.tool })
+  )
+  const result = yield* tool?.usesDesk === true ? Semaphore.withPermits(session.deskLock, 1)(run) : run
+  yield* faults.at("after-tool", session.address)
+  return toolEnd(job, call.id, call.tool, result, yield* Clock.currentTimeMillis, startedAt)
+})
+
+/** A tool job that has no end of its own. */
+export const brokenTool = (session: Session, job: OpenJob, reason: string, now: number): JobEnd => {
+  const { call, id } = calledBy(session, job)
+  const broken: ToolResult = { ok: false, content: `Failed: ${reason}`, sends: [], failure: "threw" }
+  return toolEnd(job, id, call?.tool ?? "unknown", broken, now, now)
+}
