@@ -1,0 +1,82 @@
+import * as fc from "fast-check"
+import { assert, describe, test } from "vitest"
+import { defineAssistant, defineFleet, readScript } from "../src/index.ts"
+
+const fleet = defineFleet({
+  assistants: [
+    defineAssistant({ id: "desk", prompt: "You sit." }),
+    defineAssistant({ id: "archive", prompt: "You keep." })
+  ],
+  reception: "desk"
+})
+
+const read = (...lines: ReadonlyArray<string>) => readScript(lines.join("\n"), fleet)
+
+describe("readScript", () => {
+  test("S1 any text is letters and problems, one a line that is not empty", () => {
+    const line = fc.oneof(
+      fc.string({ unit: "binary" }).map((text) => text.replaceAll("\n", "")),
+      fc.jsonValue().map((value) => JSON.stringify(value)),
+      fc
+        .record(
+          {
+            id: fc.jsonValue(),
+            to: fc.constantFrom("desk", "archive", "nobody", 7),
+            text: fc.jsonValue(),
+            event: fc.jsonValue()
+          },
+          { requiredKeys: [] }
+        )
+        .map((value) => JSON.stringify(value))
+    )
+    fc.assert(
+      fc.property(fc.array(line), (lines) => {
+        const { letters, problems } = read(...lines)
+        // A byte order mark may begin the text; it is no part of the first line.
+        const expected = lines.filter(
+          (each, index) => (index === 0 ? each.replace(/^\uFEFF/, "") : each).trim() !== ""
+        ).length
+        assert.strictEqual(letters.length + problems.length, expected)
+        for (const { message } of problems) assert.notInclude(message, "\n")
+      }),
+      { numRuns: 500 }
+    )
+  })
+
+  test("S2 a message, its image, its sender, its addressee, and fields nobody knows", () => {
+    const { letters, problems } = read(
+      `{"id":"a","text":"hello","at":"2026-05-21T06:00:00Z","session":3}`,
+      "",
+      `{"id":"b","to":"archive","from":"ann","text":"look","image":"a cat"}\r`,
+      `{"id":"c","to":"archive","event":{"type":"sleep","forMillis":5}}`
+    )
+    assert.deepStrictEqual(problems, [])
+    assert.deepStrictEqual(letters, [
+      { line: 1, id: "a", to: "desk", from: "user", event: { type: "message", text: "hello" } },
+      { line: 3, id: "b", to: "archive", from: "ann", event: { type: "message", text: "look\n[image: a cat]" } },
+      { line: 4, id: "c", to: "archive", from: "user", event: { type: "sleep", forMillis: 5 } }
+    ])
+  })
+
+  test("S1 each problem has its line, its kind and its sentence", () => {
+    const wrong: ReadonlyArray<readonly [string, string, RegExp]> = [
+      ["{oops", "malformed", /JSON/],
+      ["[]", "malformed", /no JSON object/],
+      [`{"text":"x"}`, "malformed", /no "id"/],
+      [`{"id":7,"text":"x"}`, "malformed", /"id" is no text/],
+      [`{"id":"","text":"x"}`, "malformed", /id/],
+      [`{"id":"a"}`, "malformed", /neither/],
+      [`{"id":"a","text":"x","event":{"type":"wake"}}`, "malformed", /both/],
+      [`{"id":"a","text":7}`, "malformed", /"text" is no text/],
+      [`{"id":"a","to":"a/b","text":"x"}`, "malformed", /to/],
+      [`{"id":"a","event":{"type":"dance"}}`, "malformed", /event/],
+      [`{"id":"a","to":"nobody","text":"x"}`, "unknown-assistant", /nobody/]
+    ]
+    const { letters, problems } = read(...wrong.map(([line]) => line))
+    assert.deepStrictEqual(letters, [])
+    for (const [index, [, kind, words]] of wrong.entries()) {
+      assert.deepInclude(problems[index] ?? {}, { line: index + 1, kind })
+      assert.match(problems[index]?.message ?? "", words)
+    }
+  })
+})
