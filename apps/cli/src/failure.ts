@@ -1,0 +1,130 @@
+// Failure: what a person and a script are told when a command could not do what it was asked.
+// Owns the one table from error tags to code, exit and hint. Leaves printing to output.ts.
+// F1  Exit codes are a stable interface: 0 ok, 1 unexpected, 2 usage, 3 permission, 4 not found, 5 conflict,
+//     6 upstream unavailable, 7 timeout, 8 limit, 9 approval, 130 SIGINT, 143 SIGTERM.
+// F2  Whatever is thrown becomes one failure with one line of message; nothing of a stack is in it.
+
+export interface Failure {
+  /** A stable word for scripts. */
+  readonly code: string
+  readonly message: string
+  /** What to do about it; empty when the message says it all. */
+  readonly hint: string
+  /** True when the same command may succeed later, unchanged. */
+  readonly retryable: boolean
+  readonly exit: number
+}
+
+type Row = Omit<Failure, "message">
+
+const row = (code: string, exit: number, retryable: boolean, hint: string): Row => ({ code, exit, retryable, hint })
+
+/** Failures that the command line itself finds. */
+const ownRows = {
+  usage: row("usage", 2, false, "reverie --help shows the commands and their options"),
+  "events-malformed": row("events-malformed", 2, false, "correct the file and run it again; nothing was accepted"),
+  "fleet-invalid": row("fleet-invalid", 2, false, "a fleet file exports default defineFleet({ assistants: [...] })"),
+  "no-such-file": row("no-such-file", 4, false, "check the path"),
+  "unknown-assistant": row("unknown-assistant", 4, false, "reverie agents ls --data DIR names those who live there"),
+  "model-denied": row(
+    "model-denied",
+    3,
+    false,
+    "check OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL; then run the same command with --resume"
+  ),
+  "model-unavailable": row(
+    "model-unavailable",
+    6,
+    true,
+    "everything accepted is kept; when the model answers again, run the same command with --resume"
+  ),
+  "assistant-halted": row("assistant-halted", 5, false, "reverie agents resume ID lets it go on"),
+  "assistant-unhosted": row("assistant-unhosted", 5, false, "use the fleet file that its data directory was made with"),
+  "answer-failed": row("answer-failed", 1, false, "reverie agents inspect ID shows what happened"),
+  "approval-needed": row("approval-needed", 9, false, "reverie agents approve ID, or deny ID"),
+  timeout: row("timeout", 7, true, "nothing is lost; run it again with a longer --timeout"),
+  unhealthy: row("unhealthy", 1, false, "each failed check says what to do"),
+  interrupted: row("interrupted", 130, true, "what was accepted is kept; the same command goes on where it stopped"),
+  terminated: row("terminated", 143, true, "what was accepted is kept; the same command goes on where it stopped"),
+  unexpected: row("unexpected", 1, false, "REVERIE_DEBUG=1 shows where it happened")
+} as const satisfies Readonly<Record<string, Row>>
+
+export type FailureCode = keyof typeof ownRows
+
+/** Failures of the fleet, by the tag of the error. */
+const rowsByTag: Readonly<Record<string, Row>> = {
+  StoreBusy: row("data-in-use", 5, true, "one process at a time may write a data directory"),
+  StoreFormatNewer: row("data-format-newer", 5, false, "nothing in it was changed"),
+  StoreFormatOlder: row("data-format-older", 5, false, "nothing in it was changed"),
+  StoreDamaged: row("data-damaged", 5, false, "nothing in it was changed"),
+  StoreUnopenable: row("data-unusable", 3, false, "check that the directory exists and may be written"),
+  MailboxUnavailable: row("store-unavailable", 6, true, "what was acknowledged is kept; free space and run it again"),
+  LedgerUnavailable: row("store-unavailable", 6, true, "what was committed is kept; free space and run it again"),
+  UnreadableRecord: row("record-unreadable", 5, false, "upgrade Reverie, or restore the data directory"),
+  UnknownAssistant: ownRows["unknown-assistant"],
+  EnvelopeInvalid: row("message-invalid", 2, false, "nothing was accepted"),
+  FleetDefinitionInvalid: ownRows["fleet-invalid"],
+  ToolDefinitionInvalid: ownRows["fleet-invalid"],
+  ConfigError: row("config-invalid", 2, false, "check the environment variables it names"),
+  ModelDenied: ownRows["model-denied"],
+  ModelUnavailable: ownRows["model-unavailable"],
+  ModelParked: ownRows["model-unavailable"],
+  ModelRefused: ownRows["answer-failed"],
+  ReplyUnusable: ownRows["model-unavailable"],
+  FleetClosed: row("fleet-closed", 5, true, "")
+}
+
+/** Thrown by commands for what they find themselves. */
+export class CommandFailed extends Error {
+  readonly failure: Failure
+  /** A failure that nobody needs to be told of: the reader of our output has left. */
+  readonly silent: boolean
+  constructor(code: FailureCode, message: string, changes: Partial<Row> & { readonly silent?: boolean } = {}) {
+    super(message)
+    const { silent = false, ...rest } = changes
+    this.failure = { ...ownRows[code], ...rest, message }
+    this.silent = silent
+  }
+}
+
+const text = (value: unknown, key: string): string | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  const found: unknown = Reflect.get(value, key)
+  return typeof found === "string" ? found : undefined
+}
+
+const causeOf = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, "cause") : undefined
+
+/** A directory that is not there, is a file, or has no room is not a matter of permission. */
+const unopenableRow = (error: unknown): Row => {
+  const table = rowsByTag["StoreUnopenable"] ?? ownRows.unexpected
+  const code = text(causeOf(error), "code")
+  if (causeOf(error) === undefined) return { ...table, code: "data-not-found", exit: 4, hint: "check --data" }
+  if (code === "EEXIST" || code === "ENOTDIR") return { ...table, exit: 2, hint: "check --data" }
+  if (code === "ENOSPC" || code === "EDQUOT") return { ...table, exit: 6, retryable: true, hint: "free some space" }
+  return table
+}
+
+const rowOf = (error: unknown): Row | undefined => {
+  const tag = text(error, "_tag") ?? ""
+  return tag === "StoreUnopenable" ? unopenableRow(error) : rowsByTag[tag]
+}
+
+const messageOf = (error: unknown): string => {
+  const address: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "address") : undefined
+  const assistant = text(address, "assistant")
+  if (text(error, "_tag") === "UnknownAssistant") return `there is no assistant "${assistant ?? "?"}"`
+  const message =
+    error instanceof Error && error.message !== "" ? error.message : (text(error, "message") ?? String(error))
+  return message.split("\n").join(" ")
+}
+
+/** What anything thrown means to whoever called. */
+export const failureOf = (error: unknown): Failure => {
+  if (error instanceof CommandFailed) return error.failure
+  // The fleet closes because of something, and that is what matters.
+  const cause = causeOf(error)
+  if (text(error, "_tag") === "FleetClosed" && rowOf(cause) !== undefined) return failureOf(cause)
+  return { ...(rowOf(error) ?? ownRows.unexpected), message: messageOf(error) }
+}
