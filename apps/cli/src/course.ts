@@ -1,0 +1,99 @@
+// Course: a fleet is opened, given events, worked to rest, reported on, and perhaps kept up.
+// Owns that order, which `start`, `run` and `dev` share. Leaves each part to its module.
+// C1  Nothing is opened or accepted before the fleet file and the whole events file have been found right.
+// C2  With --json stdout is one object: the report, with the error in it when something is left undone.
+
+import type { FleetDefinition, ModelChoice, Notice, Played, ScriptLetter } from "reverie"
+import { stayUp } from "./chat.ts"
+import { failureOf } from "./failure.ts"
+import { readEvents } from "./fleet-file.ts"
+import { Host, unfinished } from "./host.ts"
+import { failureEnvelope, note, painted, say, sayJson, tellFailure } from "./output.ts"
+import { sparingly, tellNotice } from "./progress.ts"
+import { Counter, type Report, reportOf, reportText } from "./report.ts"
+import type { Stop } from "./stop.ts"
+
+export interface CourseOptions {
+  readonly fleet: FleetDefinition
+  readonly data: string
+  readonly events?: string
+  readonly model?: ModelChoice
+  /** End after the report. */
+  readonly exit: boolean
+  readonly json: boolean
+  /** Every notice as a line of JSON on stdout, the report last. */
+  readonly jsonl: boolean
+  readonly quiet: boolean
+  /** Let halted assistants go on first. */
+  readonly resume: boolean
+  /** How long to wait for what happens by itself. */
+  readonly patienceMillis: number
+  readonly timeoutMillis?: number
+  readonly stop: Stop
+}
+
+/** Up to so many events each notable thing gets its line. */
+const FEW_EVENTS = 100
+
+const tellerOf = ({ jsonl, quiet }: CourseOptions, events: number): ((notice: Notice) => void) => {
+  if (jsonl) return (notice) => sayJson(notice)
+  if (quiet) return () => {}
+  return events <= FEW_EVENTS ? tellNotice : sparingly()
+}
+
+const resumeAll = async ({ fleet }: Host): Promise<void> => {
+  for (const { id, state } of await fleet.views()) if (state === "halted") await fleet.resume(id)
+}
+
+const playAll = async (host: Host, options: CourseOptions, letters: ReadonlyArray<ScriptLetter>): Promise<Played> => {
+  const { play } = await import("reverie")
+  if (options.resume) await resumeAll(host)
+  const played = await play(host.fleet, letters)
+  await host.fleet.rest(options.patienceMillis)
+  return played
+}
+
+const tellReport = (report: Report, options: CourseOptions): number => {
+  const failure = unfinished(report.assistants)
+  if (failure === undefined) {
+    if (options.json || options.jsonl) sayJson(options.jsonl ? { type: "report", ...report } : report)
+    else say(`\n${reportText(report)}`)
+    return 0
+  }
+  const whole = { ...report, ...failureEnvelope(failureOf(failure)) }
+  if (options.json || options.jsonl) sayJson(options.jsonl ? { type: "report", ...whole } : whole)
+  else say(`\n${reportText(report)}`)
+  return tellFailure(failure, false)
+}
+
+/** Runs the whole course and answers the exit code. */
+export const runCourse = async (options: CourseOptions): Promise<number> => {
+  const began = performance.now()
+  const { describeModel } = await import("reverie")
+  const { data, events, fleet, stop } = options
+  const letters = events === undefined ? [] : await readEvents(events, fleet)
+  const model = await describeModel(options.model)
+  const counter = new Counter()
+  let tell = tellerOf(options, letters.length)
+  const onNotice = (notice: Notice) => {
+    counter.hear(notice)
+    tell(notice)
+  }
+  await using host = await Host.open({ ...options, onNotice })
+  const before = await host.fleet.tally()
+  const count = letters.length === 0 ? "" : `, ${letters.length} events`
+  note(painted("dim", `ready: ${fleet.assistants.length} assistants in ${data}, ${model}${count}`))
+  const played = await host.within(playAll(host, options, letters), options.timeoutMillis)
+  const elapsedMs = performance.now() - began
+  const report = await reportOf(host.fleet, { counter, before, played, elapsedMs, model, data })
+  const exit = tellReport(report, options)
+  if (options.exit) return exit
+  // In a conversation its own answers are printed by it; what the others do is still told.
+  tell = options.quiet
+    ? () => {}
+    : (notice) => {
+        if (notice.address.assistant !== fleet.reception) tellNotice(notice)
+      }
+  await stayUp({ host, stop, to: fleet.reception })
+  return 0
+}

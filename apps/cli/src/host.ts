@@ -1,0 +1,103 @@
+// Host: an open fleet in the hands of a command.
+// Owns opening, waiting for rest within a time, and what a halted or waiting fleet means for the exit code.
+// Leaves the work itself to the fleet.
+// H1  Every wait ends: with rest, with the asking to stop, with the time limit, or with what broke.
+
+import {
+  type AssistantView,
+  Fleet,
+  type FleetDefinition,
+  type HostFailure,
+  type ModelChoice,
+  type Notice
+} from "reverie"
+import { CommandFailed } from "./failure.ts"
+import type { Stop } from "./stop.ts"
+
+export interface HostOptions {
+  readonly fleet: FleetDefinition
+  readonly data: string
+  readonly model?: ModelChoice
+  readonly stop: Stop
+  /** Told of every notice from the first one on. */
+  readonly onNotice?: (notice: Notice) => void
+}
+
+/** What is wrong with one assistant while the rest works. */
+const unhosted = (assistant: string, failure: HostFailure): CommandFailed =>
+  new CommandFailed(
+    "assistant-unhosted",
+    failure._tag === "DefinitionMissing"
+      ? `assistant "${assistant}" was made from the definition "${failure.definition}", which the fleet file does not have`
+      : `assistant "${assistant}" can not work: ${failure.message}`
+  )
+
+export class Host implements AsyncDisposable {
+  readonly fleet: Fleet
+  readonly #stop: Stop
+  readonly #trouble: Promise<never>
+
+  private constructor(fleet: Fleet, stop: Stop, trouble: Promise<never>) {
+    this.fleet = fleet
+    this.#stop = stop
+    this.#trouble = trouble
+  }
+
+  static async open({ data, fleet, model, onNotice, stop }: HostOptions): Promise<Host> {
+    const trouble = Promise.withResolvers<never>()
+    trouble.promise.catch(() => {})
+    const opened = await Fleet.open({
+      fleet,
+      data,
+      ...(model === undefined ? {} : { model }),
+      ...(onNotice === undefined ? {} : { onNotice }),
+      onTrouble: (address, failure) => {
+        if (failure.recovery === "stop" || failure.recovery === "tell-owner") {
+          trouble.reject(unhosted(address.assistant, failure))
+        }
+      }
+    })
+    return new Host(opened, stop, trouble.promise)
+  }
+
+  /** The value, unless somebody asks to stop, an assistant can not be hosted, the store fails, or time runs out. */
+  async within<A>(work: Promise<A>, timeoutMillis?: number): Promise<A> {
+    work.catch(() => {})
+    const ended = this.fleet.ended.then((failure) => {
+      throw failure ?? new CommandFailed("unexpected", "the fleet was closed")
+    })
+    const racing = this.#stop.orAsked(Promise.race([work, this.#trouble, ended]))
+    if (timeoutMillis === undefined) return racing
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      const seconds = timeoutMillis / 1_000
+      timer = setTimeout(() => reject(new CommandFailed("timeout", `not finished within ${seconds} s`)), timeoutMillis)
+    })
+    try {
+      return await Promise.race([racing, late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.fleet.close()
+  }
+}
+
+/** What a fleet at rest still needs from a person; undefined when all is well. */
+export const unfinished = (assistants: ReadonlyArray<AssistantView>): CommandFailed | undefined => {
+  for (const { haltReason, id } of assistants) {
+    if (haltReason === undefined) continue
+    if (haltReason.startsWith("ModelDenied")) {
+      return new CommandFailed("model-denied", `the model refuses us, ${id} is halted: ${haltReason}`)
+    }
+    if (/^(ModelUnavailable|ModelParked|ReplyUnusable)/.test(haltReason)) {
+      return new CommandFailed("model-unavailable", `the model can not be reached, ${id} is halted: ${haltReason}`)
+    }
+  }
+  const asking = assistants.find(({ approvals }) => approvals.length > 0)
+  const [asked] = asking?.approvals ?? []
+  if (asking === undefined || asked === undefined) return undefined
+  return new CommandFailed("approval-needed", `${asking.id} waits for approval of ${asked.tool} (${asked.approval})`)
+}

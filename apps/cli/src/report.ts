@@ -1,0 +1,128 @@
+// Report: what a run did, and how it leaves the fleet.
+// Owns the counting and the two forms, a table and one JSON object. Leaves the facts to notices and the store.
+// R1  `accepted` to `toolCalls` count what happened in this run; `total` and `assistants` are what the store holds now.
+// R2  accepted + relayed = committed + deadLetters, once nothing of an earlier run was left and nothing waits.
+
+import type { AssistantView, Fleet, Notice, Played, Tally } from "reverie"
+import { onOneLine } from "./plain.ts"
+
+export interface Report {
+  readonly ok: boolean
+  /** Letters taken in for the first time. */
+  readonly accepted: number
+  /** Letters that had been accepted before. */
+  readonly duplicates: number
+  /** What assistants sent one another. */
+  readonly relayed: number
+  /** Envelopes whose handling was committed. */
+  readonly committed: number
+  readonly deadLetters: number
+  readonly ticks: number
+  readonly iterations: number
+  readonly toolCalls: number
+  readonly elapsedMs: number
+  readonly assistants: ReadonlyArray<AssistantView>
+  readonly total: {
+    readonly accepted: number
+    readonly committed: number
+    readonly deadLetters: number
+    readonly ticks: number
+  }
+  readonly model: string
+  readonly data: string
+}
+
+/** Counts what a fleet tells. */
+export class Counter {
+  committed = 0
+  deadLetters = 0
+  ticks = 0
+  iterations = 0
+  toolCalls = 0
+
+  readonly hear = (notice: Notice): void => {
+    if (notice.type === "tool-finished") this.toolCalls++
+    else if (notice.type === "tick-ended") {
+      this.ticks++
+      this.iterations += notice.iterations
+    } else if (notice.type === "envelope-settled") {
+      if (notice.outcome === "dead") this.deadLetters++
+      else this.committed++
+    }
+  }
+}
+
+export interface ReportFacts {
+  readonly counter: Counter
+  readonly before: Tally
+  readonly played: Played
+  readonly elapsedMs: number
+  readonly model: string
+  readonly data: string
+}
+
+export const reportOf = async (fleet: Fleet, facts: ReportFacts): Promise<Report> => {
+  const { before, counter, data, elapsedMs, model, played } = facts
+  const assistants = await fleet.views()
+  const now = await fleet.tally()
+  const { committed, deadLetters, iterations, ticks, toolCalls } = counter
+  return {
+    ok: true,
+    accepted: played.accepted,
+    duplicates: played.duplicates,
+    relayed: now.accepted - before.accepted - played.accepted,
+    committed,
+    deadLetters,
+    ticks,
+    iterations,
+    toolCalls,
+    elapsedMs: Math.round(elapsedMs),
+    assistants,
+    total: {
+      accepted: now.accepted,
+      committed: now.settled,
+      deadLetters: now.dead,
+      ticks: assistants.reduce((sum, assistant) => sum + assistant.ticks, 0)
+    },
+    model,
+    data
+  }
+}
+
+/** Rows with their columns under one another; numbers stand to the right. */
+export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const cell = (text: string, column: number) =>
+    /^\d+$/.test(text) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0)
+  return rows.map((row) => row.map(cell).join("  ").trimEnd()).join("\n")
+}
+
+export const assistantTable = (assistants: ReadonlyArray<AssistantView>): string =>
+  table([
+    ["assistant", "state", "ticks", "waiting", "commits"],
+    ...assistants.map(({ commits, haltReason, id, state, ticks, waiting }) => [
+      id,
+      haltReason === undefined ? state : `${state}: ${onOneLine(haltReason, 60)}`,
+      String(ticks),
+      String(waiting),
+      String(commits)
+    ])
+  ])
+
+const counted = (count: number, one: string, many: string = `${one}s`): string => `${count} ${count === 1 ? one : many}`
+
+/** The report for people. */
+export const reportText = (report: Report): string => {
+  const { accepted, committed, deadLetters, duplicates, elapsedMs, iterations, relayed, ticks, toolCalls } = report
+  const isRepeat = accepted === 0 && duplicates > 0 && committed === 0
+  const lines = [
+    `${accepted} accepted, ${counted(duplicates, "duplicate")}, ${relayed} passed on between assistants, ` +
+      `${committed} committed, ${counted(deadLetters, "dead letter")}`,
+    `${counted(ticks, "tick")}, ${counted(iterations, "iteration")}, ${counted(toolCalls, "tool call")} ` +
+      `in ${(elapsedMs / 1000).toFixed(1)} s (${report.model})`,
+    ...(isRepeat ? ["All of it had been accepted before: nothing new happened."] : []),
+    "",
+    assistantTable(report.assistants)
+  ]
+  return lines.join("\n")
+}
