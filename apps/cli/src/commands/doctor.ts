@@ -1,0 +1,125 @@
+// Doctor: what would keep a fleet from working here, and what to do about it.
+// Owns the checks. Leaves the probing of the store and the model to the SDK.
+// D1  It changes nothing: no directory is made, no data directory is opened for writing.
+// D2  Keys are named by where they come from, never shown.
+
+import { constants } from "node:fs"
+import { access, readFile, stat } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
+import { failureOf } from "../failure.ts"
+import { note, painted, say, sayJson } from "../output.ts"
+import { onOneLine } from "../plain.ts"
+import { CommandFailed } from "../failure.ts"
+import { failureEnvelope } from "../output.ts"
+
+const OLDEST_NODE = 24
+
+interface Check {
+  readonly name: string
+  readonly ok: boolean
+  readonly says: string
+  /** What to do when it is not ok. */
+  readonly fix?: string
+}
+
+const nodeCheck = (): Check => {
+  const ok = Number.parseInt(process.versions.node, 10) >= OLDEST_NODE
+  const says = `${process.versions.node} on ${process.platform} ${process.arch}`
+  return { name: "node", ok, says, ...(ok ? {} : { fix: `install Node ${OLDEST_NODE} or newer` }) }
+}
+
+const isWritable = (path: string): Promise<boolean> =>
+  access(path, constants.W_OK).then(
+    () => true,
+    () => false
+  )
+
+/** The directory itself, or the nearest one above it that exists. */
+const nearest = async (path: string): Promise<string> => {
+  const found = await stat(path).catch(() => undefined)
+  const above = dirname(path)
+  return found !== undefined || above === path ? path : nearest(above)
+}
+
+const directoryCheck = async (data: string): Promise<Check> => {
+  const path = resolve(data)
+  const existing = await nearest(path)
+  const isDirectory = (await stat(existing)).isDirectory()
+  const ok = isDirectory && (await isWritable(existing))
+  const says = existing === path ? `${data} can be written` : `${data} is made with the first start`
+  if (ok) return { name: "data", ok, says }
+  return {
+    name: "data",
+    ok,
+    says: `${existing} can not be written`,
+    fix: "choose another --data, or correct its owner"
+  }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && Reflect.get(error, "code") === "EPERM"
+  }
+}
+
+const ownerCheck = async (data: string): Promise<Check> => {
+  const text = await readFile(join(data, "owner.pid"), "utf8").catch(() => "")
+  const pid = Number.parseInt(text, 10)
+  const says = Number.isNaN(pid) || !isAlive(pid) ? "no process works on it" : `process ${pid} works on it`
+  return { name: "owner", ok: true, says }
+}
+
+const formatCheck = async (data: string): Promise<Check> => {
+  const { Peek } = await import("reverie")
+  try {
+    await using peek = await Peek.open(data)
+    const { accepted } = await peek.tally()
+    return { name: "format", ok: true, says: `readable, ${accepted} envelopes accepted so far` }
+  } catch (error) {
+    const { code, hint, message } = failureOf(error)
+    if (code === "data-not-found") return { name: "format", ok: true, says: "no data yet" }
+    return { name: "format", ok: code === "data-format-older", says: message, fix: hint }
+  }
+}
+
+const environmentCheck = (): Check => {
+  const names = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"]
+  const said = names.filter((name) => (process.env[name] ?? "") !== "").map((name) => `${name} from the environment`)
+  return { name: "settings", ok: true, says: said.length === 0 ? "no OPENAI_* variable is set" : said.join(", ") }
+}
+
+const modelCheck = async (): Promise<Check> => {
+  const { describeModel, probeModel } = await import("reverie")
+  const model = await describeModel()
+  try {
+    const answered = await probeModel()
+    return { name: "model", ok: true, says: `${model} answers as ${answered}` }
+  } catch (error) {
+    const { hint, message } = failureOf(error)
+    return { name: "model", ok: false, says: `${model}: ${message}`, fix: hint }
+  }
+}
+
+const line = ({ fix, name, ok, says }: Check): string => {
+  const mark = ok ? painted("green", "ok  ") : painted("red", "FAIL")
+  return `${mark} ${name.padEnd(9)} ${onOneLine(says, 300)}${ok || fix === undefined || fix === "" ? "" : `\n     ${fix}`}`
+}
+
+export const doctor = async ({ data, json }: { readonly data: string; readonly json: boolean }): Promise<number> => {
+  const checks = [nodeCheck(), await directoryCheck(data), await ownerCheck(data), await formatCheck(data)]
+  checks.push(environmentCheck(), await modelCheck())
+  const failed = checks.filter(({ ok }) => !ok)
+  if (failed.length === 0) {
+    if (json) sayJson({ ok: true, checks })
+    else say(checks.map(line).join("\n"))
+    return 0
+  }
+  const failure = failureOf(new CommandFailed("unhealthy", `${failed.map(({ name }) => name).join(", ")} failed`))
+  if (json) sayJson({ ...failureEnvelope(failure), checks })
+  else say(checks.map(line).join("\n"))
+  note(`${painted("red", "reverie:")} ${failure.message}`)
+  return failure.exit
+}

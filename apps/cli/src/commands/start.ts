@@ -1,0 +1,33 @@
+// Start: the example fleet, its day, and a chat.
+// Owns which files that is. Leaves the course to course.ts.
+// S1  It asks no server and needs no key unless told so: the day was written for the offline model.
+
+import { fileURLToPath } from "node:url"
+import { runCourse } from "../course.ts"
+import { loadFleet } from "../fleet-file.ts"
+import type { Stop } from "../stop.ts"
+
+const harbor = (file: string): string => fileURLToPath(new URL(`../../../../examples/harbor/${file}`, import.meta.url))
+
+export interface StartOptions {
+  readonly data: string
+  readonly model: string
+  readonly exit: boolean
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+export const start = async (options: StartOptions, stop: Stop): Promise<number> =>
+  runCourse({
+    fleet: await loadFleet(harbor("fleet.ts")),
+    data: options.data,
+    events: harbor("day.jsonl"),
+    ...(options.model === "env" ? {} : { model: "offline" as const }),
+    exit: options.exit,
+    json: options.json,
+    jsonl: false,
+    quiet: options.quiet,
+    resume: false,
+    patienceMillis: 5_000,
+    stop
+  })

@@ -1,0 +1,201 @@
+// Program: the tree of commands and their options.
+// Owns names, defaults and help. Leaves each command to its own file, loaded only when it is called.
+// P1  `--version` and `--help` load nothing but this tree.
+// P2  A wrong use is one line with a hint, and exit 2.
+
+import { Argument, Command, InvalidArgumentError, Option } from "commander"
+import { ownVersion } from "./commands/version.ts"
+import type { Stop } from "./stop.ts"
+
+/** What a command does: its options as commander read them, its exit code as a promise. */
+type Run<Options> = (options: Options) => number | Promise<number>
+
+const positive = (text: string): number => {
+  const value = Number(text)
+  if (!(Number.isFinite(value) && value >= 0)) throw new InvalidArgumentError("It must be a number of seconds.")
+  return value
+}
+
+const dataOption = (fallback: string): Option =>
+  new Option("--data <dir>", "data directory").env("REVERIE_DATA").default(fallback)
+
+const fleetOption = (): Option =>
+  new Option("--fleet <file>", "the file that exports the fleet").env("REVERIE_FLEET").makeOptionMandatory()
+
+const modelOption = (fallback: "env" | "offline"): Option =>
+  new Option(
+    "--model <which>",
+    "env: what OPENAI_* names, or offline when nothing is set; offline: the built-in stand-in"
+  )
+    .choices(["env", "offline"])
+    .default(fallback)
+
+const jsonOption = (): Option => new Option("--json", "print one JSON object on stdout").default(false)
+
+const timeoutOption = (): Option => new Option("--timeout <seconds>", "longest wait").argParser(positive)
+
+const DATA = ".reverie"
+
+class Tree {
+  readonly root = new Command("reverie")
+  exit = 0
+  readonly #stop: Stop
+
+  constructor(stop: Stop) {
+    this.#stop = stop
+    this.root
+      .description("Runs fleets of long-lived assistants.")
+      .version(ownVersion(), "-V, --version")
+      .showSuggestionAfterError(true)
+      .enablePositionalOptions()
+    this.#addRunning()
+    this.#addAgents(this.root.command("agents").description("look at assistants, or give them orders"))
+    this.#addChecking()
+  }
+
+  /** Wraps a command's work so that its exit code is kept. */
+  #does<Options>(run: Run<Options>): (options: Options) => Promise<void> {
+    return async (options) => {
+      this.exit = await run(options)
+    }
+  }
+
+  #addRunning(): void {
+    const stop = this.#stop
+    this.root
+      .command("start")
+      .description("open the example fleet, play its day, report, and stay up for a chat")
+      .addOption(dataOption(`${DATA}/harbor`))
+      .addOption(modelOption("offline"))
+      .addOption(jsonOption())
+      .option("--exit", "end after the report", false)
+      .option("--quiet", "show no progress", false)
+      .action(this.#does(async (options) => (await import("./commands/start.ts")).start(options as never, stop)))
+    this.root
+      .command("run")
+      .description("give a fleet events, or one prompt, and wait until it has come to rest")
+      .addOption(fleetOption())
+      .addOption(dataOption(DATA))
+      .addOption(modelOption("env"))
+      .option("--events <file>", "events, one JSON object a line; - reads standard input")
+      .option("-p, --prompt <text>", "ask one question, print the answer and end")
+      .option("--agent <id>", "whom to ask; the reception when not said")
+      .addOption(jsonOption())
+      .option("--jsonl", "print every notice as a line of JSON, the report last", false)
+      .option("--exit", "end after the report", false)
+      .option("--quiet", "show no progress", false)
+      .option("--resume", "let halted assistants go on first", false)
+      .addOption(new Option("--patience <seconds>", "wait for what happens by itself").argParser(positive).default(5))
+      .addOption(timeoutOption())
+      .action(this.#does(async (options) => (await import("./commands/run.ts")).run(options as never, stop)))
+    this.root
+      .command("dev")
+      .description("keep a fleet up, show what it does, and chat")
+      .addOption(fleetOption())
+      .addOption(dataOption(DATA))
+      .addOption(modelOption("env"))
+      .action(this.#does(async (options) => (await import("./commands/dev.ts")).dev(options as never, stop)))
+    this.root
+      .command("chat")
+      .description("speak with one assistant")
+      .argument("<assistant>")
+      .addOption(fleetOption())
+      .addOption(dataOption(DATA))
+      .addOption(modelOption("env"))
+      .option("-m, --message <text>", "say this, print the answer and end")
+      .addOption(jsonOption())
+      .addOption(timeoutOption())
+      .action(async (assistant: string, options: object) => {
+        this.exit = await (await import("./commands/chat.ts")).chatWith(assistant, options as never, stop)
+      })
+  }
+
+  #addAgents(agents: Command): void {
+    agents
+      .command("ls")
+      .description("list the assistants of a data directory")
+      .addOption(dataOption(DATA))
+      .addOption(jsonOption())
+      .action(this.#does(async (options) => (await import("./commands/agents.ts")).list(options as never)))
+    agents
+      .command("inspect")
+      .description("show the state and the latest history of one")
+      .argument("<id>")
+      .addOption(dataOption(DATA))
+      .addOption(jsonOption())
+      .action(async (id: string, options: object) => {
+        this.exit = await (await import("./commands/agents.ts")).inspect(id, options as never)
+      })
+    this.#addOrder(agents, "send", "say something to one", new Argument("<text>")).option(
+      "--id <key>",
+      "idempotency key: the same is accepted once"
+    )
+    this.#addOrder(agents, "halt", "stop one in an emergency", new Argument("[reason]"))
+    this.#addOrder(agents, "resume", "let a halted one go on")
+    this.#addOrder(agents, "approve", "let a call run that waits for a person", new Argument("[approval]"))
+    this.#addOrder(agents, "deny", "refuse a call that waits for a person", new Argument("[approval]"))
+  }
+
+  #addOrder(agents: Command, name: OrderName, description: string, argument?: Argument): Command {
+    const order = agents.command(name).description(description).argument("<id>")
+    if (argument !== undefined) order.addArgument(argument)
+    return order
+      .addOption(fleetOption())
+      .addOption(dataOption(DATA))
+      .addOption(modelOption("env"))
+      .addOption(jsonOption())
+      .option("--no-wait", "end as soon as the order is durable")
+      .addOption(timeoutOption())
+      .action(async (id: string, ...rest: ReadonlyArray<unknown>) => {
+        const value = argument === undefined ? undefined : (rest[0] as string | undefined)
+        const options = rest[argument === undefined ? 0 : 1] as { readonly id?: string }
+        const { command } = await import("./commands/agents.ts")
+        this.exit = await command(id, orderOf(name, value, options.id), options as never, this.#stop)
+      })
+  }
+
+  #addChecking(): void {
+    this.root
+      .command("doctor")
+      .description("check what a fleet needs here, and say what to do")
+      .addOption(dataOption(DATA))
+      .addOption(jsonOption())
+      .action(this.#does(async (options) => (await import("./commands/doctor.ts")).doctor(options as never)))
+    this.root
+      .command("version")
+      .description("print the version")
+      .addOption(jsonOption())
+      .action(this.#does(async (options) => (await import("./commands/version.ts")).version(options as never)))
+  }
+}
+
+type OrderName = "send" | "halt" | "resume" | "approve" | "deny"
+
+const orderOf = (name: OrderName, value: string | undefined, id: string | undefined) => {
+  switch (name) {
+    case "send":
+      return { type: "send", text: value ?? "", ...(id === undefined ? {} : { id }) } as const
+    case "halt":
+      return { type: "halt", reason: value ?? "halted by order" } as const
+    case "resume":
+      return { type: "resume" } as const
+    case "approve":
+    case "deny":
+      return {
+        type: "decide",
+        decision: name === "approve" ? "approved" : "denied",
+        ...(value === undefined ? {} : { approval: value })
+      } as const
+  }
+}
+
+/** Runs the command that `args` name; answers its exit code, rejects when it failed. */
+export const runProgram = async (args: ReadonlyArray<string>, stop: Stop): Promise<number> => {
+  const tree = new Tree(stop)
+  for (const command of [tree.root, ...tree.root.commands, ...tree.root.commands.flatMap((each) => each.commands)]) {
+    // Its own words for a wrong use are thrown, and told by whoever tells every failure.
+    command.exitOverride().configureOutput({ writeErr: () => {} })
+  }
+  await tree.root.parseAsync(args, { from: "user" })
+  return tree.exit
+}
