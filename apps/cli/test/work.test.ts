@@ -1,0 +1,188 @@
+// What the commands do when nothing is in their way: reports, answers, orders, chats.
+
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { assert, describe, test } from "vitest"
+import { begin, fixture, jsonOf, run, temporary } from "./command-line.ts"
+
+const fleet = ["--fleet", fixture("fleet.ts")]
+
+/** A day of the clerk: plain words, a tool, an approval with its decision, something for the colleague. */
+const day = [
+  { id: "1", from: "ann", text: "Good morning" },
+  { id: "2", text: "/stamp paper=lease" },
+  { id: "3", to: "clara", text: "/stamp paper=will", note: "fields that nobody knows are passed over" },
+  { id: "4", text: "/sign contract=lease" },
+  { id: "5", to: "clerk", event: { type: "approval", decision: "approved" } },
+  { id: "1", text: "Good morning again" },
+  { id: "6", text: "Look", image: "a cat on a contract" }
+]
+
+const written = async (directory: string, lines: ReadonlyArray<object>): Promise<string> => {
+  const file = join(directory, "events.jsonl")
+  await writeFile(file, `\uFEFF${lines.map((line) => JSON.stringify(line)).join("\n\n")}\n`)
+  return file
+}
+
+const countsOf = ({
+  accepted,
+  committed,
+  deadLetters,
+  duplicates,
+  iterations,
+  ticks,
+  toolCalls
+}: Readonly<Record<string, unknown>>) => ({
+  accepted,
+  duplicates,
+  committed,
+  deadLetters,
+  ticks,
+  iterations,
+  toolCalls
+})
+
+describe.concurrent("run", () => {
+  test("R1 reports what it did, and the second time that nothing is new", async () => {
+    await using directory = await temporary()
+    const events = await written(directory.path, day)
+    const args = ["run", ...fleet, "--events", events, "--data", join(directory.path, "data"), "--exit"]
+    const first = await run([...args, "--json"])
+    assert.strictEqual(first.code, 0)
+    const report = jsonOf(first)
+    assert.deepStrictEqual(countsOf(report), {
+      accepted: 6,
+      duplicates: 1,
+      committed: 6,
+      deadLetters: 0,
+      ticks: 5,
+      iterations: 8,
+      toolCalls: 3
+    })
+    assert.isNumber(report["elapsedMs"])
+    assert.deepStrictEqual(report["total"], { accepted: 6, committed: 6, deadLetters: 0, ticks: 5 })
+    const assistants = report["assistants"] as ReadonlyArray<Readonly<Record<string, unknown>>>
+    assert.deepStrictEqual(
+      assistants.map(({ id, state, ticks, waiting }) => [id, state, ticks, waiting]),
+      [
+        ["clara", "awake.idle", 1, 0],
+        ["clerk", "awake.idle", 4, 0]
+      ]
+    )
+    assert.include(first.stderr, "Stamped lease")
+
+    const again = await run(args)
+    assert.strictEqual(again.code, 0)
+    assert.include(again.stdout, "0 accepted, 7 duplicates")
+    assert.include(again.stdout, "nothing new happened")
+    assert.include(again.stdout, "clerk      awake.idle      4        0")
+  })
+
+  test("events come from standard input, and every notice as a line with --jsonl", async () => {
+    await using directory = await temporary()
+    const input = day.map((line) => JSON.stringify(line)).join("\n")
+    const args = ["run", ...fleet, "--events", "-", "--data", directory.path, "--exit", "--jsonl"]
+    const { code, stdout } = await run(args, { input })
+    assert.strictEqual(code, 0)
+    const types = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { readonly type: string }).type)
+    assert.strictEqual(types.at(-1), "report")
+    assert.strictEqual(types.filter((type) => type === "tick-ended").length, 5)
+  })
+
+  test("-p prints the reply alone; P1 P3 nothing that a tool said acts on the terminal", async () => {
+    await using directory = await temporary()
+    const args = ["run", ...fleet, "--data", directory.path, "-p", "/paint {}"]
+    const { code, stderr, stdout } = await run(args)
+    assert.strictEqual(code, 0)
+    assert.strictEqual(stdout, "paint: red  bell  line over gnp.exe zerowidth.\n")
+    const json = await run([...args, "--json"])
+    const said = `${stdout}${stderr}${json.stdout}${json.stderr}`
+    // oxlint-disable-next-line no-control-regex -- they are what must not be there
+    assert.notMatch(said, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e]/)
+    assert.include(String(jsonOf(json)["reply"]), "\u001b[31mred", "JSON is data and keeps what was said")
+  })
+})
+
+describe.concurrent("agents", () => {
+  test("orders are followed, and seen by ls and inspect", async () => {
+    await using directory = await temporary()
+    const at = ["--data", directory.path, "--json"]
+    const order = async (...args: ReadonlyArray<string>) => {
+      const said = await run(["agents", ...args, ...fleet, ...at])
+      assert.strictEqual(said.code, 0, said.stderr)
+      return jsonOf(said)["assistant"] as Readonly<Record<string, unknown>>
+    }
+    assert.strictEqual(
+      (await order("send", "cle", "/sign contract=lease", "--id", "a"))["state"],
+      "awake.awaitingApproval"
+    )
+    assert.strictEqual((await order("halt", "clerk", "lunch"))["haltReason"], "lunch")
+    assert.strictEqual((await order("resume", "clerk"))["state"], "awake.awaitingApproval")
+    const looked = await run(["agents", "inspect", "clerk", "--data", directory.path])
+    assert.include(looked.stdout, `sign {"contract":"lease"}`)
+    assert.strictEqual((await order("deny", "clerk"))["state"], "awake.idle")
+    const inspected = jsonOf(await run(["agents", "inspect", "clerk", ...at]))
+    assert.include(JSON.stringify(inspected["entries"]), "A person denied this call.")
+    const listed = await run(["agents", "ls", "--data", directory.path])
+    assert.include(listed.stdout, "clara      awake.idle      0        0")
+    assert.include(listed.stdout, "clerk      awake.idle      1        0")
+  })
+})
+
+describe.concurrent("chat", () => {
+  test("C1 C2 piped lines are asked one after the other, commands are heard, the end of the input ends it", async () => {
+    await using directory = await temporary()
+    const lines = ["/state", "/stamp paper=lease", "who are you?", "/to clara", "/help"]
+    const args = ["chat", "clerk", ...fleet, "--data", directory.path]
+    const { code, stderr, stdout } = await run(args, { input: `${lines.join("\n")}\n` })
+    assert.strictEqual(code, 0, stderr)
+    assert.include(stdout, "clerk      awake.idle")
+    assert.include(stdout, "/approve [id]")
+    assert.isBelow(stdout.indexOf("stamp: Stamped lease"), stdout.indexOf("not a language model"))
+  })
+
+  test("an approval is shown with its arguments and decided in the chat", async () => {
+    await using directory = await temporary()
+    const { child, ended, saying } = begin(["chat", "clerk", ...fleet, "--data", directory.path], { input: true })
+    child.stdin?.write("/sign contract=lease\n")
+    await saying(`sign {"contract":"lease"}`)
+    child.stdin?.write("/approve\n")
+    await saying("Signed lease")
+    child.stdin?.write("/quit\n")
+    assert.strictEqual((await ended).code, 0)
+    child.stdin?.end()
+  })
+
+  test("-m asks one thing", async () => {
+    await using directory = await temporary()
+    const said = await run(["chat", "clara", ...fleet, "--data", directory.path, "-m", "/stamp paper=will", "--json"])
+    const { agent, outcome, reply } = jsonOf(said)
+    assert.deepStrictEqual(
+      { agent, outcome, reply },
+      { agent: "clara", outcome: "answered", reply: "stamp: Stamped will default/clara/1.1.0." }
+    )
+  })
+})
+
+describe.concurrent("version, help and colour", () => {
+  test("P1 version and help", async () => {
+    for (const args of [["--version"], ["version"]]) {
+      const said = await run(args)
+      assert.deepStrictEqual({ ...said, stderr: said.stderr }, { code: 0, stdout: "0.1.0\n", stderr: "" })
+    }
+    assert.strictEqual(jsonOf(await run(["version", "--json"]))["version"], "0.1.0")
+    const help = await run(["--help"])
+    assert.strictEqual(help.code, 0)
+    for (const command of ["start", "run", "dev", "chat", "agents", "doctor"]) assert.include(help.stdout, command)
+  })
+
+  test("O3 colour only when asked for, and never against NO_COLOR", async () => {
+    const escape = "\u001b["
+    assert.notInclude((await run(["strat"])).stderr, escape)
+    assert.include((await run(["strat"], { env: { FORCE_COLOR: "1" } })).stderr, escape)
+    assert.notInclude((await run(["strat"], { env: { FORCE_COLOR: "1", NO_COLOR: "1" } })).stderr, escape)
+  })
+})
