@@ -1,6 +1,7 @@
 // Formats: the tables of every format, as the steps from each to the next. A released step is never changed.
 // Owns the layout. Leaves the running of the steps to format.ts.
-// I1  A page is small, because a commit writes whole pages: at 512 bytes a tick writes a third of what it does at 2048.
+// I1  A page is small, because a commit writes whole pages: at 512 bytes a tick writes less than half of what it does at
+//     2048, for the same time.
 // I2  What changes with every commit is one row of `assistants`; its short columns come first and its `state` keeps its
 //     length, so that the row is written over in place and only pages that differ are written.
 // I3  `ledger` and `envelopes` only grow: no row of theirs is changed or deleted, so `seq` has no gap and the last row

@@ -1,6 +1,6 @@
 // Ledger on SQLite: births, commits and what they leave behind.
-// Owns the writing of `ledger`, `records`, `sends` and `dead_letters`, and of an assistant's row all that a commit says. Leaves
-// acceptance and claims to mailbox.ts, reading back to chronicle.ts and register.ts.
+// Owns the writing of `ledger`, `records`, `sends` and `dead_letters`, and of an assistant's row all that a commit says.
+// Leaves acceptance and claims to mailbox.ts, reading back to chronicle.ts, register.ts and kept.ts.
 // I1  The fence is judged inside the transaction and before its first write.
 // I2  A commit that leaves the waking as it is does not touch its index.
 

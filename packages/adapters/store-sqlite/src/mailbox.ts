@@ -1,6 +1,6 @@
 // Mailbox on SQLite: acceptance, claims, what waits and who is due.
 // Owns the rows of `envelopes`, and of an assistant's row its epoch, its attempts and its waking by mail. Leaves commits
-// to ledger.ts and leases, which are memory, to leases.ts: renewing and releasing write nothing.
+// to ledger.ts and leases, which are memory, to leases.ts: renewing writes nothing, nor does releasing after a commit.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
@@ -107,6 +107,15 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
     })
   }
 
+  const forgotten = (claim: Claim): Result.Result<void> => {
+    const row = assistants.find(claim.address)
+    if (row !== undefined && !isStale(claim, row)) {
+      leases.end(row.key)
+      grant(row.epoch, 0, row.key)
+    }
+    return Result.void
+  }
+
   return {
     claim: (request) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -126,15 +135,15 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
         })
       ),
     release: (claim) =>
-      writer.write(unavailable("release"), () => {
-        const row = assistants.find(claim.address)
-        if (row !== undefined && !isStale(claim, row)) {
-          leases.end(row.key)
-          // After a commit they are 0 already, and nothing needs to be written.
-          if (row.attempts > 0) grant(row.epoch, 0, row.key)
+      Effect.flatMap(
+        reading(unavailable("release"), () => Result.succeed(assistants.find(claim.address))),
+        (row) => {
+          if (row === undefined || isStale(claim, row)) return Effect.void
+          // After a commit there is no attempt to forget, and so nothing to write.
+          if (row.attempts === 0) return Effect.sync(() => leases.end(row.key))
+          return writer.write(unavailable("release"), () => forgotten(claim))
         }
-        return Result.void
-      })
+      )
   }
 }
 

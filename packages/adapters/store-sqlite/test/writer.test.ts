@@ -91,7 +91,7 @@ describe("group commit", () => {
       yield* ledger.commit(claim, { entry: anEntry({ no: 2, epoch: claim.epoch }), state: aState() })
       const before = yield* stats
       yield* mailbox.release(yield* mailbox.renew(claim, 1_000))
-      assert.strictEqual((yield* stats).walFrames, before.walFrames)
+      assert.deepStrictEqual(yield* stats, before)
     }).pipe(Effect.provide(storeSqliteLayer(aDirectory())))
   )
 
