@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { jobDone, jobFailed } from "../src/index.ts"
-import { ANSWER, asking, DONE, failure, message, PENDING, Rig, sleep, stored } from "./rig.ts"
+import { ANSWER, asking, BROKEN, DONE, failure, message, PENDING, Rig, sleep, stored } from "./rig.ts"
 
 describe("retired", () => {
   it("machine I2: a retired assistant is brought back by nothing", () => {
@@ -31,6 +31,19 @@ describe("failures that nobody waits for", () => {
     }
     ada.hear(message("m1"))
     assert.strictEqual(ada.status, "awake.thinking.inferring")
+  })
+
+  it("calls I4: a second end of a call, or the end of one that was refused, changes nothing", () => {
+    const ada = new Rig({ maxIterations: 9 }).hear(message("m1", { settings: { confirmDangerous: false } }))
+    ada.ends("infer", asking("safe_chain", "dangerous", "dangerous")).ends("tool.0", BROKEN)
+    for (const end of ["tool.0", "tool.2", "tool.3"]) {
+      assert.isTrue(ada.hear(jobDone(end, DONE)).ignored, end)
+      assert.isTrue(ada.hear(jobFailed(end, {})).ignored, end)
+    }
+    assert.deepStrictEqual(
+      ada.context.calls.map(({ phase }) => phase),
+      ["failed", "running", "refused"]
+    )
   })
 
   it("machine I4: a tool job that breaks ends its call, and the model is told", () => {
