@@ -162,6 +162,8 @@ const giveUp = Effect.fnUntraced(function* (host: Host, attempts: number) {
   }
 })
 
+const isRetired = (host: Host): boolean => statusOf(host.session.decoded) === "retired"
+
 /** Retired: whatever still waits is buried, for nobody will ever hear it. */
 const buryAll = Effect.fnUntraced(function* (host: Host) {
   const mailbox = yield* Mailbox
@@ -211,8 +213,8 @@ const live = Effect.fnUntraced(function* (host: Host, hold: Hold) {
   if (hold.attempts > MAX_ATTEMPTS) yield* giveUp(host, hold.attempts)
   for (const job of host.session.jobs) if (!host.fibers.has(job.id)) yield* startJob(host, job, true)
   do yield* host.settings.working(workToRest(host))
-  while (yield* rest(host))
-  if (statusOf(host.session.decoded) === "retired") yield* buryAll(host)
+  while (!isRetired(host) && (yield* rest(host)))
+  if (isRetired(host)) yield* buryAll(host)
 })
 
 /** Claims the assistant and lives with it until it has rested long enough, or the claim is lost. */

@@ -12,7 +12,6 @@ import type {
   Entry,
   Envelope,
   Json,
-  Lane,
   Message,
   OpenJob,
   OpenTimer,
@@ -22,7 +21,7 @@ import type {
   TickEnd,
   TickOutcome
 } from "@reverie/protocol"
-import { ENTRY_VERSION, EnvelopeId, STATE_VERSION } from "@reverie/protocol"
+import { ENTRY_VERSION, EnvelopeId, LANES, STATE_VERSION } from "@reverie/protocol"
 
 /** What comes with a machine event: the text and facts that the event itself does not carry. */
 export interface Material {
@@ -211,7 +210,8 @@ export const turnOf = (ground: Ground, material: Material): Turn => {
       snapshot: persist(decision.next),
       jobs,
       timers: timersAfter(ground.timers, decision.commands, now),
-      hears: hears(decision.next) as ReadonlyArray<Lane>,
+      // A retired assistant stays due until everything that waits for it has been buried.
+      hears: status === "retired" ? LANES : hears(decision.next),
       status,
       definition: ground.definition
     },

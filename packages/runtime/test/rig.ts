@@ -82,7 +82,9 @@ export interface Sending {
   readonly hops?: number
 }
 
-const MAX_STEPS = 2_000_000
+const MAX_STEPS = 500_000
+/** Far longer than anything here takes that ends by itself. */
+const REST_MILLIS = 10 * 60_000
 
 const isScript = (model: LifeOptions["model"]): model is Script => typeof model === "function"
 
@@ -202,7 +204,11 @@ export class Life {
       }
       return true
     })
-    while (!this.dead && !this.run(isRest)) this.pass(100)
+    const deadline = this.time.now + REST_MILLIS
+    while (!this.dead && !this.run(isRest)) {
+      if (this.time.now > deadline) throw new Error(`it never came to rest; ${this.describe()}`)
+      this.pass(100)
+    }
   }
 
   /** Accepts an event the way a front door does; durable when it returns. */

@@ -1,0 +1,282 @@
+import { assert, describe, it } from "@effect/vitest"
+import { anAddress, inTurn } from "@reverie/testkit"
+import { lateResults } from "@reverie/runtime"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import { aTool, calling, live } from "./rig.ts"
+
+const countLate = (): number => Number(Effect.runSync(Metric.value(lateResults)).count)
+
+describe("halt and resume", () => {
+  it("a halt while a tool runs aborts its signal; the model is told that nobody knows how far it got", () => {
+    let signal: AbortSignal | undefined
+    const dig = aTool("dig", {
+      run: (_, run) => {
+        signal = run.signal
+        return Effect.never
+      }
+    })
+    const life = live({ tools: [dig], model: inTurn(calling("dig"), { text: "Where was I?" }) })
+    life.say("Dig.", { id: "m-1" })
+    life.pass(1_000)
+    assert.isFalse(signal?.aborted)
+    const began = life.time.now
+    life.post({ type: "halt", reason: "a pipe" }, { id: "h-1" })
+    life.pass(1)
+    assert.strictEqual(life.status(), "halted")
+    assert.isTrue(signal?.aborted)
+    assert.isBelow(life.time.now - began, 100)
+    assert.match(life.answerTo("1.1.0"), /halted while this call was open; whether it took effect is unknown/)
+    assert.deepStrictEqual(life.disk.resident(anAddress())?.state.jobs, [])
+    life.post({ type: "resume" })
+    life.rest()
+    assert.deepInclude(life.ends()[0], { envelope: "m-1", outcome: "answered", reply: "Where was I?" })
+    assert.strictEqual(life.entries().at(-1)?.tick, 1)
+  })
+
+  it("I1 a halt is heard before mail that came earlier, and what it halts waits", () => {
+    const life = live({
+      tools: [aTool("look", { run: () => Effect.delay(Effect.succeed("seen"), 5_000) })],
+      model: inTurn(calling("look"), { text: "Done." }, { text: "Done again." })
+    })
+    life.say("Look.", { id: "m-1" })
+    life.say("And again.", { id: "m-2" })
+    life.pass(4_000)
+    life.post({ type: "halt" }, { id: "h-1" })
+    life.pass(10_000)
+    assert.strictEqual(life.status(), "halted")
+    assert.deepStrictEqual(
+      life.settled().map(({ id }) => id),
+      ["h-1"]
+    )
+    assert.strictEqual(life.scripted.prompts.length, 1)
+    life.post({ type: "resume" })
+    life.rest()
+    assert.deepStrictEqual(
+      life.ends().map(({ envelope }) => envelope),
+      ["m-1", "m-2"]
+    )
+  })
+
+  it("I2 a result that is ready when its job is stopped is late: dropped, counted, and nowhere in the record", () => {
+    const before = countLate()
+    const after = (millis: number) => ({ run: () => Effect.delay(Effect.succeed("seen"), millis) })
+    let held = false
+    const life = live({
+      tools: [aTool("look", after(1_000)), aTool("listen", after(1_500))],
+      model: inTurn(calling("look", "listen"), { text: "Done." }),
+      // The first result is being written while the second one and the order come in.
+      faults: {
+        at: (point) =>
+          Effect.suspend(() => {
+            if (point !== "before-commit" || life.status() !== "awake.acting.running" || held) return Effect.void
+            held = true
+            return Effect.sleep(1_000)
+          })
+      }
+    })
+    life.say("Look and listen.")
+    life.pass(1_700)
+    assert.isTrue(held)
+    life.post({ type: "halt" })
+    life.pass(1_000)
+    assert.strictEqual(life.status(), "halted")
+    assert.strictEqual(life.answerTo("1.1.0"), "seen")
+    assert.match(life.answerTo("1.1.1"), /halted/)
+    assert.strictEqual(countLate(), before + 1)
+    life.post({ type: "resume" })
+    life.rest()
+    assert.strictEqual(life.toolTexts().length, 2)
+    assert.deepInclude(life.ends()[0], { outcome: "answered", reply: "Done." })
+  })
+
+  it("halted, mail waits for ever, a second halt changes nothing, and the first reason stands", () => {
+    const life = live({ model: { text: "Here." } })
+    life.post({ type: "halt", reason: "first" })
+    life.post({ type: "halt", reason: "second" }, { id: "h-2" })
+    life.say("Hello?")
+    life.pass(3_600_000)
+    assert.strictEqual(life.status(), "halted")
+    assert.strictEqual(life.scripted.prompts.length, 0)
+    assert.deepInclude(life.settled()[1], { id: "h-2", outcome: "ignored" })
+    const { context } = life.disk.resident(anAddress())?.state.snapshot as { context: { haltReason: string } }
+    assert.strictEqual(context.haltReason, "first")
+    life.post({ type: "resume" })
+    life.rest()
+    assert.deepInclude(life.ends()[0], { reply: "Here." })
+  })
+
+  it("a resume that nobody needs is ignored with a reason", () => {
+    const life = live()
+    life.post({ type: "resume" }, { id: "r-1" })
+    life.rest()
+    assert.deepStrictEqual(life.settled(), [
+      { id: "r-1", outcome: "ignored", reason: "resume means nothing in awake.idle" }
+    ])
+  })
+})
+
+describe("retirement", () => {
+  it("ends the tick in hand as failed and buries what waits in every lane, each with its reason, at once", () => {
+    const life = live({ tools: [aTool("dig", { run: () => Effect.never })], model: calling("dig") })
+    life.say("Dig.", { id: "m-1" })
+    for (let index = 2; index <= 20; index++) life.say("Dig more.", { id: `m-${index}` })
+    life.until(() => life.status() === "awake.acting.running")
+    life.post({ type: "report", outcome: "reported", content: "nothing" }, { id: "r-1" })
+    life.pass(100)
+    const began = life.time.now
+    life.post({ type: "retire" }, { id: "bye" })
+    life.rest()
+    assert.strictEqual(life.status(), "retired")
+    assert.isBelow(life.time.now - began, 1_000)
+    const outcomes = new Map(life.settled().map(({ id, outcome }) => [id, outcome]))
+    assert.strictEqual(outcomes.size, life.settled().length)
+    assert.strictEqual(outcomes.get("bye"), "handled")
+    assert.deepStrictEqual(
+      [...outcomes].filter(([, outcome]) => outcome === "dead").map(([id]) => id),
+      ["m-1", "r-1", ...Array.from({ length: 19 }, (_, index) => `m-${index + 2}`)]
+    )
+    assert.deepInclude(life.deadLetters()[0], { envelope: "m-1", reason: "The assistant was retired." })
+    assert.deepInclude(life.deadLetters()[1], { envelope: "r-1", reason: "the assistant has retired" })
+    assert.throws(() => life.say("Anyone?"), /UnknownAssistant|An error/)
+  })
+
+  it("what waits is buried also when the worker dies before it came to that", () => {
+    const first = live({
+      model: { text: "Here." },
+      faults: {
+        at: (point) =>
+          Effect.suspend(() => {
+            if (point === "after-commit" && first.status() === "retired") first.dead = true
+            return first.dead ? Effect.never : Effect.void
+          })
+      }
+    })
+    first.post({ type: "halt" })
+    first.say("Still there?", { id: "m-1" })
+    first.pass(10)
+    first.post({ type: "retire" }, { id: "bye" })
+    first.until(() => first.dead)
+    assert.strictEqual(first.deadLetters().length, 0)
+    const second = live({ disk: first.disk, startAt: first.time.now })
+    second.rest()
+    assert.deepStrictEqual(
+      second.deadLetters().map(({ envelope, reason }) => `${envelope}: ${reason}`),
+      ["m-1: the assistant has retired"]
+    )
+  })
+})
+
+describe("sleep", () => {
+  const dream = ["consolidating", "linking", "profiling", "reflecting", "pruning"]
+
+  it("a sleep is noted, dreams through steps that are skipped visibly, rests, and ends by itself", () => {
+    const life = live({ model: { text: "Awake." } })
+    const began = life.time.now
+    life.post({ type: "sleep", forMillis: 600_000 }, { id: "s-1" })
+    life.rest()
+    assert.strictEqual(life.status(), "dreaming.resting")
+    assert.deepStrictEqual(life.ends(), [{ envelope: "s-1", outcome: "slept", iterations: 0, reply: "" }])
+    assert.deepStrictEqual(
+      life.told("step-skipped").map(({ reason, step }) => [step, reason]),
+      dream.map((operation) => [`dream ${operation}`, "not part of this version yet"])
+    )
+    life.until(() => life.status() === "awake.idle")
+    assert.strictEqual(life.entries().at(-1)?.at, began + 600_000)
+    assert.strictEqual(life.entries().at(-1)?.cause.kind, "timer")
+  })
+
+  it("a message wakes who rests, and is answered", () => {
+    const life = live({ model: { text: "Yes?" } })
+    life.post({ type: "sleep" })
+    life.rest()
+    life.say("Psst.", { id: "m-1" })
+    life.rest()
+    assert.strictEqual(life.status(), "awake.idle")
+    assert.deepInclude(life.ends()[1], { envelope: "m-1", outcome: "answered", reply: "Yes?" })
+    assert.deepStrictEqual(life.disk.resident(anAddress())?.state.timers, [])
+  })
+
+  it("mail that arrives during a dream waits for the step at hand, then ends the dream", () => {
+    let held = false
+    const life = live({
+      model: { text: "Yes?" },
+      faults: {
+        at: (point) =>
+          Effect.suspend(() => {
+            if (point !== "before-commit" || life.status() !== "dreaming.linking" || held) return Effect.void
+            held = true
+            return Effect.sleep(5_000)
+          })
+      }
+    })
+    life.post({ type: "sleep" })
+    life.until(() => held)
+    life.say("Psst.", { id: "m-1" })
+    life.rest()
+    assert.deepInclude(life.ends()[1], { envelope: "m-1", outcome: "answered" })
+    assert.deepStrictEqual(
+      life.told("step-skipped").map(({ step }) => step),
+      dream.slice(0, 3).map((operation) => `dream ${operation}`)
+    )
+  })
+
+  it("an order to wake ends a rest without a tick", () => {
+    const life = live()
+    life.post({ type: "sleep" })
+    life.rest()
+    life.post({ type: "wake" }, { id: "w-1" })
+    life.rest()
+    assert.strictEqual(life.status(), "awake.idle")
+    assert.deepInclude(life.settled()[1], { id: "w-1", outcome: "handled" })
+    assert.strictEqual(life.entries().at(-1)?.tick, 1)
+  })
+})
+
+describe("compaction and assessment", () => {
+  it("a context that is too full is compacted before anything else of the tick, visibly skipped, and the tick goes on", () => {
+    const life = live({
+      settings: { compactEnabled: true, compactEmergencyRatio: 0.5 },
+      definition: { maxContextTokens: 200, reservedResponseTokens: 20 },
+      model: inTurn({ text: "x".repeat(500) }, { text: "Short." })
+    })
+    life.say("Tell me everything.", { id: "m-1" })
+    life.say("And briefly?", { id: "m-2" })
+    life.rest()
+    assert.deepStrictEqual(
+      life.told("step-skipped").map(({ step }) => step),
+      ["compact extracting"]
+    )
+    assert.deepInclude(life.ends()[1], { envelope: "m-2", outcome: "answered", reply: "Short." })
+  })
+
+  it("the weighing of a task is skipped visibly, and restricts nothing", () => {
+    const life = live({ settings: { assessTask: true }, model: { text: "Easy." } })
+    life.say("A riddle.")
+    life.rest()
+    assert.deepStrictEqual(
+      life.told("step-skipped").map(({ step }) => step),
+      ["assess"]
+    )
+    assert.deepInclude(life.ends()[0], { outcome: "answered", iterations: 1 })
+  })
+
+  it("I1 changed settings are taken up with the next tick", () => {
+    const first = live({ tools: [aTool("look")], settings: { maxIterations: 2 }, model: calling("look") })
+    first.say("Look.")
+    first.rest()
+    const second = live({
+      disk: first.disk,
+      startAt: first.time.now,
+      tools: [aTool("look")],
+      settings: { maxIterations: 4 },
+      model: calling("look")
+    })
+    second.say("Look again.", { id: "m-2" })
+    second.rest()
+    assert.deepStrictEqual(
+      second.ends().map(({ iterations }) => iterations),
+      [2, 4]
+    )
+  })
+})
