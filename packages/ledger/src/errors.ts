@@ -1,4 +1,4 @@
-import { Address } from "@reverie/protocol"
+import { Address, addressKey } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 
 /** The store can not be reached or written. Nothing of the commit was kept. */
@@ -19,6 +19,11 @@ export class CommitFenced extends Schema.TaggedError<CommitFenced>()("CommitFenc
   currentVersion: Schema.Int
 }) {
   readonly recovery = "drop-tick" as const
+  override get message(): string {
+    const { address, currentEpoch, currentVersion, expectedVersion, heldEpoch } = this
+    const held = `epoch ${heldEpoch} on version ${expectedVersion}`
+    return `a commit for ${addressKey(address)} came too late: ${held}, now epoch ${currentEpoch} on version ${currentVersion}`
+  }
 }
 
 /** A row was written by a newer Reverie, or is damaged. A person must upgrade or restore. */

@@ -1,4 +1,4 @@
-import { Address } from "@reverie/protocol"
+import { Address, addressKey } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 
 /** The store can not be reached or written: full disk, lost connection, broken file. Nothing of the call was kept. */
@@ -13,6 +13,9 @@ export class MailboxUnavailable extends Schema.TaggedError<MailboxUnavailable>()
 /** Nobody lives at this address, or it has retired: the sender must correct it. */
 export class UnknownAssistant extends Schema.TaggedError<UnknownAssistant>()("UnknownAssistant", { address: Address }) {
   readonly recovery = "tell-owner" as const
+  override get message(): string {
+    return `nobody lives at ${addressKey(this.address)}`
+  }
 }
 
 /** Another worker holds a live claim; it ends at the latest when its lease does. */
@@ -22,6 +25,9 @@ export class ClaimHeld extends Schema.TaggedError<ClaimHeld>()("ClaimHeld", {
   leaseUntil: Schema.Int
 }) {
   readonly recovery = "retry" as const
+  override get message(): string {
+    return `${addressKey(this.address)} is held by ${this.worker}`
+  }
 }
 
 /** A newer epoch exists: whatever the holder of this claim has in memory is out of date. */
@@ -31,4 +37,7 @@ export class LeaseLost extends Schema.TaggedError<LeaseLost>()("LeaseLost", {
   currentEpoch: Schema.Int
 }) {
   readonly recovery = "drop-tick" as const
+  override get message(): string {
+    return `the claim on ${addressKey(this.address)} under epoch ${this.heldEpoch} ended: epoch ${this.currentEpoch} was granted`
+  }
 }

@@ -1,4 +1,4 @@
-import { Address } from "@reverie/protocol"
+import { Address, addressKey } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 
 /** The assistant was born from a definition that this process does not have. Its mail waits until it does. */
@@ -7,4 +7,7 @@ export class DefinitionMissing extends Schema.TaggedError<DefinitionMissing>()("
   definition: Schema.String
 }) {
   readonly recovery = "tell-owner" as const
+  override get message(): string {
+    return `${addressKey(this.address)} was born from the definition "${this.definition}", which this process does not have`
+  }
 }
