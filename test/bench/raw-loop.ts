@@ -2,7 +2,7 @@
 // Owns the loop that Reverie is compared with: two calls, one tool, a bounded window. No durability, no checks.
 
 import OpenAI from "openai"
-import { CONTEXT_TOKENS, PROMPT, question, RESPONSE_TOKENS } from "./tick.ts"
+import { CONTEXT_TOKENS, PROMPT, question, RESPONSE_TOKENS } from "./scene.ts"
 
 type Wire = OpenAI.Chat.Completions.ChatCompletionMessageParam
 

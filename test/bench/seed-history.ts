@@ -7,7 +7,7 @@ import { AssistantId, DEFAULT_TENANT, ENTRY_VERSION, type Message } from "@rever
 import { birthOf } from "@reverie/runtime"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
-import { fleetOf, idsOf } from "./tick.ts"
+import { fleetOf, idsOf } from "./scene.ts"
 
 const MESSAGES_PER_COMMIT = 100
 

@@ -8,8 +8,9 @@ import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { defineAssistant, defineFleet, defineTool, Fleet } from "reverie"
+import { Fleet } from "reverie"
 import { rawLoop } from "./raw-loop.ts"
+import { fleetOf, idsOf, question } from "./scene.ts"
 import { seedHistory } from "./seed-history.ts"
 
 export interface Cost {
@@ -40,35 +41,6 @@ export interface TickReport {
   readonly historyBytesRatio: number
   readonly targets: Readonly<Record<string, boolean>>
 }
-
-export const PROMPT = "You run the front desk of a small harbour. Be brief, and write down what you hear."
-export const CONTEXT_TOKENS = 4_000
-export const RESPONSE_TOKENS = 1_000
-export const question = (index: number): string =>
-  `Ship number ${index} asks for a berth this afternoon; please note it.`
-
-const noteTool = defineTool({
-  name: "note",
-  description: "Writes a line into the day book.",
-  input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
-  run: (args) => `noted: ${(args as { readonly text: string }).text}`
-})
-
-export const idsOf = (count: number): ReadonlyArray<string> =>
-  Array.from({ length: count }, (_, index) => `desk-${index}`)
-
-export const fleetOf = (ids: ReadonlyArray<string>) =>
-  defineFleet({
-    assistants: ids.map((id) =>
-      defineAssistant({
-        id,
-        prompt: PROMPT,
-        tools: [noteTool],
-        maxContextTokens: CONTEXT_TOKENS,
-        reservedResponseTokens: RESPONSE_TOKENS
-      })
-    )
-  })
 
 interface Lap {
   readonly millis: number
