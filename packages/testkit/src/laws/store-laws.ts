@@ -50,7 +50,7 @@ export const storeLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [
         yield* commitOn(claim, version, { entry: { sends: [anEnvelope({ id: `s-${version}`, to: bob })] } })
         yield* Effect.yieldNow
       }
-      if (reader.pollUnsafe() !== undefined) yield* Fiber.join(reader)
+      if (reader.pollUnsafe() !== undefined) return yield* Fiber.join(reader)
       yield* Fiber.interrupt(reader)
       yield* reads
     })

@@ -179,7 +179,7 @@ const startProcess = (world: World, name: string, incarnation: number): void => 
       const services = servicesIn(world, process, hub)
       world.services.set(name, services)
       const bound = yield* boundOf(world)
-      yield* runWorker({
+      return yield* runWorker({
         worker: `${name}/${incarnation}`,
         leaseMillis: LEASE_MILLIS,
         lingerMillis: 4_000,
