@@ -10,7 +10,7 @@ import { aResident, copy, fileEntry, type MemoryDisk, type Resident, waitingCoun
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** By tenant, then by assistant: the joined key would order `a-b/x` before `a/x`. */
-export const compareAddresses = (a: Address, b: Address): number =>
+const compareAddresses = (a: Address, b: Address): number =>
   compareText(a.tenant, b.tenant) || compareText(a.assistant, b.assistant)
 
 const moved = (cursors: Cursors, cause: Cause): Cursors =>
@@ -45,7 +45,9 @@ const recentOf = (resident: Resident, maxTokens: number): ReadonlyArray<Message>
 const byKindAndKey = (a: RecordRow, b: RecordRow): number =>
   a.kind === b.kind ? (a.key < b.key ? -1 : 1) : a.kind < b.kind ? -1 : 1
 
-export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({
+type Writing = "birth" | "commit" | "settleSends"
+
+const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
   birth: ({ address, state, entry }) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       if (disk.resident(address) !== undefined) return "exists"
@@ -71,6 +73,13 @@ export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({
     resident.cursors = moved(resident.cursors, entry.cause)
     return fileEntry(disk, resident, entry)
   }),
+  settleSends: (seqs) =>
+    Effect.sync(() => {
+      for (const seq of seqs) disk.sends.delete(seq)
+    })
+})
+
+const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
   recent: (address, maxTokens) =>
     Effect.sync(() => {
       const resident = disk.resident(address)
@@ -88,10 +97,6 @@ export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({
       return copy(rows.toSorted(byKindAndKey))
     }),
   openSends: (limit) => Effect.sync(() => copy([...disk.sends.values()].slice(0, limit))),
-  settleSends: (seqs) =>
-    Effect.sync(() => {
-      for (const seq of seqs) disk.sends.delete(seq)
-    }),
   inspect: (address) =>
     Effect.sync(() => {
       const resident = disk.resident(address)
@@ -108,3 +113,5 @@ export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({
   deadLetters: (limit) => Effect.sync(() => copy(disk.deadLetters.slice(0, limit))),
   tally: Effect.sync(() => ({ accepted: disk.accepted, settled: disk.settled, dead: disk.dead }))
 })
+
+export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({ ...writing(disk), ...reading(disk) })
