@@ -7,7 +7,7 @@
 
 import { join } from "node:path"
 import { defineAssistant, defineFleet, Fleet, type OutboxRow } from "reverie"
-import { ACKS_FILE, ASSISTANTS, EFFECTS_FILE, eventOf, linesOf } from "./life.ts"
+import { ACKS_FILE, ASSISTANTS, EFFECTS_FILE, linesOf, type eventOf } from "./life.ts"
 
 export interface Verdict {
   readonly acknowledged: number

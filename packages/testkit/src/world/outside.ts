@@ -3,7 +3,7 @@
 // O1  An effect is recorded in the instant it happens, whether or not its result ever arrives.
 
 import type { Prompt, Reply } from "@reverie/model"
-import { Model, ModelUnavailable } from "@reverie/model"
+import { type Model, ModelUnavailable } from "@reverie/model"
 import type { Json, ToolCategory } from "@reverie/protocol"
 import { type Tool, type Toolkit, toolkitOf } from "@reverie/tools"
 import * as Effect from "effect/Effect"

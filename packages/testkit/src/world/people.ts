@@ -2,7 +2,7 @@
 // Owns what is sent and the record of what was acknowledged. Leaves handling to the assistants.
 // L1  A sender has one message under way at a time and repeats it, under the same id, until it is acknowledged.
 
-import { Mailbox, WakeQueue } from "@reverie/mailbox"
+import type { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { AssistantId, DEFAULT_TENANT, ENVELOPE_VERSION, type Envelope, EnvelopeId, type Event } from "@reverie/protocol"
 import { arrive } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
