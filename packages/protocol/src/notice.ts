@@ -64,6 +64,9 @@ export type Notice = Base &
   )
 export type NoticeType = Notice["type"]
 
+/** A text as it stands, anything else as JSON. */
+const textOf = (value: Json = "unknown"): string => (typeof value === "string" ? value : JSON.stringify(value))
+
 const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
   const { step } = entry
   if (step === undefined) return undefined
@@ -77,7 +80,7 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
           ...base,
           type: "model-failed",
           iteration: entry.iteration,
-          reason: String(step.detail?.["error"] ?? "unknown")
+          reason: textOf(step.detail?.["error"])
         }
       }
       return {
@@ -112,9 +115,9 @@ const emittedNotice = (base: Base, event: { readonly type: string; readonly [key
     ? {
         ...base,
         type: "approval-asked",
-        approval: String(event["approval"]),
-        tool: String(event["tool"]),
-        call: String(event["call"]),
+        approval: textOf(event["approval"]),
+        tool: textOf(event["tool"]),
+        call: textOf(event["call"]),
         expiresAt: base.at + Number(event["withinMillis"])
       }
     : { ...base, type: "emitted", event }
