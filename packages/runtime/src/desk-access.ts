@@ -20,7 +20,7 @@ const toolsOfTick = (session: Session): ReadonlyArray<string> => {
 
 export const deskAccess = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
   const model = yield* Model
-  const services = yield* Effect.context<never>()
+  const services = yield* Effect.context()
   const { definition } = session
   const context = contextOf(session.decoded)
   const { index } = job.input as { readonly index: number }

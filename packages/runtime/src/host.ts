@@ -67,7 +67,10 @@ const startJob = Effect.fnUntraced(function* (host: Host, job: OpenJob, recovere
     Effect.exit,
     Effect.flatMap((exit) => {
       if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
-      const failure = { recovery: "retry", reason: `the job ${job.name} broke: ${Cause.squash(exit.cause)}` } as const
+      const failure = {
+        recovery: "retry",
+        reason: `the job ${job.name} broke: ${String(Cause.squash(exit.cause))}`
+      } as const
       return Effect.map(Clock.currentTimeMillis, (now) => failedJob(host.session, job, failure, now))
     }),
     Effect.flatMap((end) => Queue.offer(host.signals, { type: "ended", end })),

@@ -5,8 +5,8 @@
 
 import { contextOf, type InferFailure, jobDone, jobFailed, patternNow } from "@reverie/assistant"
 import { assemble } from "@reverie/context"
-import { Model, type ModelError, type Reply } from "@reverie/model"
-import type { OpenJob } from "@reverie/protocol"
+import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model"
+import type { EnvelopeId, OpenJob } from "@reverie/protocol"
 import { approvalId } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -74,6 +74,14 @@ const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt
   }
 })
 
+/** Where the text of a reply is shown while it grows; nowhere when nobody listens. */
+const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): InferOptions | undefined => {
+  const { envelope, tick } = contextOf(session.decoded)
+  if (envelope === null || !hub.isHeard()) return undefined
+  const { address } = session
+  return { onText: (text) => hub.tell({ type: "part", address, at, tick, envelope: envelope as EnvelopeId, text }) }
+}
+
 export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
   const { definition } = session
   const context = contextOf(session.decoded)
@@ -101,7 +109,6 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   if (session.window === window) session.window = assembled.success.window
   session.promptTokens = assembled.success.report.tokens
   yield* faults.at("before-model", session.address)
-  const envelope = context.envelope
   const outcome = yield* model
     .infer(
       {
@@ -109,19 +116,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
         tools: definition.toolkit.offers({ categories }),
         callPrefix: `${context.tick}.${context.iteration}`
       },
-      hub.isHeard() && envelope !== null
-        ? {
-            onText: (text) =>
-              hub.tell({
-                type: "part",
-                address: session.address,
-                at: startedAt,
-                tick: context.tick,
-                envelope: envelope as never,
-                text
-              })
-          }
-        : undefined
+      previewOf(session, hub, startedAt)
     )
     .pipe(
       Effect.map((reply) => ({ reply })),

@@ -73,6 +73,15 @@ const isFatal = (failure: HostFailure): failure is StoreFailure =>
 /** Works until it is interrupted, or fails when the store does. Interruption lets go of every claim. */
 export const runWorker = (settings: WorkerSettings) => Effect.scoped(working(settings))
 
+/** Relays as often as somebody says that something was sent; what is sent meanwhile is relayed after. */
+const relaying = Effect.fnUntraced(function* (sent: Latch.Latch) {
+  while (true) {
+    yield* Latch.await(sent)
+    yield* Latch.close(sent)
+    yield* relayAll()
+  }
+})
+
 const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
@@ -129,14 +138,6 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
     }
   })
 
-  const relay = Effect.gen(function* () {
-    while (true) {
-      yield* Latch.await(sent)
-      yield* Latch.close(sent)
-      yield* relayAll()
-    }
-  })
-
   const dispatch = Effect.gen(function* () {
     while (true) {
       const address = yield* queue.take
@@ -145,5 +146,5 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
     }
   })
 
-  return yield* Effect.raceAllFirst([dispatch, sweep, relay, Deferred.await(fatal)])
+  return yield* Effect.raceAllFirst([dispatch, sweep, relaying(sent), Deferred.await(fatal)])
 })
