@@ -9,7 +9,7 @@ export const countText = (text: string): number => Math.ceil(text.length / 3)
 
 export const count: CountMessage = (message) => countMessage(message, countText)
 
-export const priced = (message: UncountedMessage): Message => ({ ...message, tokens: count(message) })
+const priced = (message: UncountedMessage): Message => ({ ...message, tokens: count(message) })
 
 export const user = (content: string, name?: string): Message =>
   priced({ role: "user", content, at: 0, ...(name === undefined ? {} : { name }) })

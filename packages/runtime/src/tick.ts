@@ -4,7 +4,7 @@
 // I2  A result whose job is not open is late: it is dropped and counted, never decided upon.
 // I3  An event that the statechart can not take ends in the dead letters with the reason, and blocks nothing.
 
-import { contextOf, decide, type Decision, type Input, isIgnored, statusOf } from "@reverie/assistant"
+import { decide, type Decision, type Input, isIgnored, statusOf } from "@reverie/assistant"
 import { Ledger } from "@reverie/ledger"
 import type { AcceptedEnvelope, OpenJob, OpenTimer, UnreadableEnvelope } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
@@ -137,6 +137,3 @@ export const handleTimer = Effect.fnUntraced(function* (session: Session, timer:
     ? yield* haltInstead(session, material, outcome.problem, now)
     : yield* commit(session, outcome.decision, material, now)
 })
-
-/** True while a tick is in hand. */
-export const isInTick = (session: Session): boolean => contextOf(session.decoded).envelope !== null
