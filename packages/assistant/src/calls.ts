@@ -3,7 +3,8 @@
 // I1  At most one dangerous call runs in a tick; the others are refused with a reason.
 // I2  A call outside the pattern's categories never runs.
 // I3  A dangerous call runs without approval only when the pattern asks for none.
-// I4  A call that has ended (done, failed, refused) never runs again.
+// I4  A call that a tool rule refuses never runs.
+// I5  A call that has ended (done, failed, refused) never runs again.
 
 import type { ToolCategory } from "@reverie/protocol"
 import type { ExecutionPattern } from "./pattern.ts"
@@ -21,6 +22,12 @@ export interface CallRequest {
   readonly category: ToolCategory
   /** Names this very call with these very arguments, for whoever decides on it. */
   readonly approval?: string
+  /** The epoch in which that approval was asked for: a part of what it is bound to. */
+  readonly askedIn?: number
+  /** Why a tool rule refuses it. */
+  readonly refused?: string
+  /** What a tool rule makes of its end, whatever its category. */
+  readonly ends?: "exit" | "continue"
 }
 
 export interface Call extends CallRequest {
@@ -51,6 +58,7 @@ export const admit = (
       refusals.push({ index, reason })
       return { ...request, phase: "refused" }
     }
+    if (request.refused !== undefined) return refuse(request.refused)
     if (!pattern.multiTool && index > 0) return refuse("Only one tool call is allowed in this tick.")
     if (!pattern.categories.includes(request.category)) {
       return refuse(`Tools of the category ${request.category} are not allowed in this tick.`)

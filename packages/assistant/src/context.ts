@@ -29,6 +29,7 @@ export interface AssistantContext {
   readonly hops: number
   readonly iteration: number
   readonly restriction: Restriction
+  readonly contextType: string
   readonly calls: ReadonlyArray<Call>
   readonly dangerousUsed: number
   /** Model errors in a row. */
@@ -43,7 +44,10 @@ export interface AssistantContext {
   readonly haltReason: string | null
 }
 
-export const NO_SIGNALS: Signals = { tokenRatio: 0, mailWaiting: false }
+/** The kind of context an ordinary event is handled in. */
+export const DEFAULT_CONTEXT_TYPE = "tick_event"
+
+const NO_SIGNALS: Signals = { tokenRatio: 0, mailWaiting: false }
 
 export const birthContext = (settings: Partial<Settings>): AssistantContext => ({
   settings: changedSettings(settingsOf(settings)),
@@ -52,6 +56,7 @@ export const birthContext = (settings: Partial<Settings>): AssistantContext => (
   hops: 0,
   iteration: 0,
   restriction: {},
+  contextType: DEFAULT_CONTEXT_TYPE,
   calls: [],
   dangerousUsed: 0,
   errors: 0,
@@ -76,7 +81,8 @@ export const begin = (context: AssistantContext, event: MailEvent): Change => ({
   envelope: event.envelope,
   hops: event.hops,
   iteration: 0,
-  restriction: {},
+  restriction: event.restriction ?? {},
+  contextType: event.contextType ?? DEFAULT_CONTEXT_TYPE,
   calls: [],
   dangerousUsed: 0,
   wakeWanted: false,
@@ -145,5 +151,8 @@ export const isSettled = (context: AssistantContext): boolean =>
   !isInPhase(context.calls, "ready") && !isInPhase(context.calls, "running")
 
 export const endedTerminally = (context: AssistantContext): boolean =>
-  settingsNow(context).terminalEndsLoop &&
-  context.calls.some((call) => call.category === "terminal" && call.phase === "done")
+  context.calls.some(
+    ({ category, ends, phase }) =>
+      phase === "done" &&
+      (ends === "exit" || (category === "terminal" && ends !== "continue" && settingsNow(context).terminalEndsLoop))
+  )

@@ -19,6 +19,10 @@ interface Mail {
   /** How many assistants the envelope has passed through; what this tick sends goes one further. */
   readonly hops: number
   readonly signals: Signals
+  /** In which kind of context the model is asked (F1); `tick_event` when not said. */
+  readonly contextType?: string
+  /** What that context, and the signals, leave of the static pattern. */
+  readonly restriction?: Restriction
   /** Present when the definition's settings have changed since the last tick. */
   readonly settings?: Partial<Settings>
 }

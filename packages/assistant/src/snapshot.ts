@@ -7,11 +7,12 @@
 //     of the snapshot changes with the upcast: not a byte, not an order.
 
 import { isJsonObject, type Json, toolCategories } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { SnapshotFrom } from "xstate"
 import { callPhases } from "./calls.ts"
-import type { AssistantContext } from "./context.ts"
+import { type AssistantContext, DEFAULT_CONTEXT_TYPE } from "./context.ts"
 import { assistantMachine } from "./machine.ts"
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts"
 
@@ -42,6 +43,9 @@ const Call = Schema.Struct({
   tool: Schema.String,
   category: Schema.Literals(toolCategories),
   approval: Schema.optionalKey(Schema.String),
+  askedIn: Schema.optionalKey(Schema.Int),
+  refused: Schema.optionalKey(Schema.String),
+  ends: Schema.optionalKey(Schema.Literals(["exit", "continue"])),
   phase: Schema.Literals(callPhases)
 })
 
@@ -60,6 +64,7 @@ const ContextFields = Schema.Struct({
   hops: Schema.Int,
   iteration: count,
   restriction: Restriction,
+  contextType: Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed(DEFAULT_CONTEXT_TYPE))),
   calls: Schema.Array(Call),
   dangerousUsed: count,
   errors: count,

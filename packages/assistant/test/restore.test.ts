@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { birth, restore, SnapshotUnfit } from "../src/index.ts"
+import { birth, contextOf, restore, SnapshotUnfit } from "../src/index.ts"
 import { birthContext } from "../src/context.ts"
 import { asking, message, Rig, stored } from "./rig.ts"
 
@@ -34,6 +34,9 @@ const without = (key: string): Json =>
     const { [key]: _, ...context } = snapshot["context"] as Fields
     snapshot["context"] = context
   })
+
+/** Context fields that format 1 did not begin with, and what they decode to when absent. */
+const laterFields: Fields = { contextType: "tick_event" }
 
 describe("decide I3: a snapshot that does not fit is refused", () => {
   it("the snapshot all of these are made from fits", () => {
@@ -69,12 +72,20 @@ describe("decide I3: a snapshot that does not fit is refused", () => {
     refused({ ...retired, status: "active" })
   })
 
-  it("a context without one of its fields, whichever: a guess would be another assistant", () => {
-    const fields = Object.keys(birthContext({}))
+  it("a context without one of its fields of format 1, whichever: a guess would be another assistant", () => {
+    const fields = Object.keys(birthContext({})).filter((field) => !(field in laterFields))
     assert.isNotEmpty(fields)
     for (const field of fields) assert.include(refused(without(field)), field)
     for (const context of [null, [], "x", {}]) refused(changed((snapshot) => (snapshot["context"] = context)))
     refused(changed((snapshot) => delete snapshot["context"]))
+  })
+
+  it("S3 a field that came later has the value of an assistant that never had it", () => {
+    for (const [field, value] of Object.entries(laterFields)) {
+      const restored = restore(without(field) as Json)
+      if (Result.isFailure(restored)) return assert.fail(restored.failure.message)
+      assert.deepStrictEqual((contextOf(restored.success) as unknown as Fields)[field], value)
+    }
   })
 
   it("a context with a field this statechart does not know: it was written by a newer one", () => {
