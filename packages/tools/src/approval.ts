@@ -2,6 +2,7 @@
 // Owns the binding of a decision to the exact call. Leaves asking and remembering to the runtime.
 // I1  The id changes when any of tenant, assistant, tick, call, tool, arguments or epoch does.
 // I2  The order of keys in the arguments does not change it.
+// I3  A decision allows the call that was shown and no other: arguments that changed since have another id.
 
 import { createHash } from "node:crypto"
 import type { AssistantId, Json, TenantId } from "@reverie/protocol"
@@ -23,6 +24,9 @@ export const approvalId = (subject: ApprovalSubject): string => {
   const bound = canonicalJson({ arguments: args, assistant, call, epoch, tenant, tick, tool })
   return `apr_${createHash("sha256").update(bound).digest("hex").slice(0, 16)}`
 }
+
+/** True when the decision was asked for this very call; asked again right before the call runs. */
+export const isApprovalFor = (subject: ApprovalSubject, approval: string): boolean => approvalId(subject) === approval
 
 /** JSON text that is the same for equal values, whatever the order of their keys. */
 export const canonicalJson = (value: Json): string => {

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { ToolDefinitionInvalid } from "./errors.ts"
 import { acceptInput, type ArgumentsOf, type ToolInput } from "./input.ts"
 import { clipped } from "./sentences.ts"
-import { DEFAULT_TOOL_TIMEOUT_MILLIS, type Tool, type ToolRun } from "./tool.ts"
+import { type CachePolicy, DEFAULT_TOOL_TIMEOUT_MILLIS, type Tool, type ToolRun } from "./tool.ts"
 
 /** What a timer can wait for at most, about 24 days. */
 const MAX_TOOL_TIMEOUT_MILLIS = 2 ** 31 - 1
@@ -28,6 +28,8 @@ export interface ToolDefinition<Input extends ToolInput | undefined> {
   readonly idempotent?: boolean
   /** True when it reads or changes `run.desk`: such runs of one assistant never overlap. False when not said. */
   readonly usesDesk?: boolean
+  /** How long a result may stand for an equal call. Not at all when not said; only for a tool of the category `safe_chain`. */
+  readonly cache?: CachePolicy
   /** Gives a text or any JSON value, or nothing; directly or as a promise. What it throws, the model is told. */
   readonly run: (args: ArgumentsOf<Input>, run: ToolRun) => unknown
 }
@@ -44,7 +46,7 @@ export interface ToolDefinition<Input extends ToolInput | undefined> {
 export const defineTool = <Input extends ToolInput | undefined = undefined>(
   definition: ToolDefinition<Input>
 ): Tool => {
-  const { category = "safe_chain", description, idempotent = false, name, usesDesk = false } = definition
+  const { cache, category = "safe_chain", description, idempotent = false, name, usesDesk = false } = definition
   const { timeoutMillis = DEFAULT_TOOL_TIMEOUT_MILLIS } = definition
   const input = flawOf(definition) ?? acceptInput(definition.input)
   if (typeof input === "string") {
@@ -61,6 +63,7 @@ export const defineTool = <Input extends ToolInput | undefined = undefined>(
     idempotent,
     usesDesk,
     timeoutMillis,
+    ...(cache === undefined ? {} : { cache: Object.freeze({ ...cache }) }),
     parameters: input.parameters,
     validate: input.validate,
     run: (args: unknown, toolRun: ToolRun) => Effect.suspend(() => started(() => run(args, toolRun)))
@@ -81,7 +84,7 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
 
 const flawOf = (definition: ToolDefinition<ToolInput | undefined>): string | undefined => {
-  const { category, description, idempotent, name, run, timeoutMillis } = definition
+  const { cache, category, description, idempotent, name, run, timeoutMillis } = definition
   if (typeof name !== "string" || !/^[a-z][a-z0-9_]{0,63}$/.test(name)) {
     return "its name must begin with a small letter and have only small letters, digits and _, at most 64"
   }
@@ -94,7 +97,20 @@ const flawOf = (definition: ToolDefinition<ToolInput | undefined>): string | und
     return `its timeoutMillis must be a whole number from 1 to ${MAX_TOOL_TIMEOUT_MILLIS}`
   }
   if (idempotent !== undefined && typeof idempotent !== "boolean") return "its idempotent must be true or false"
-  return undefined
+  return cache === undefined ? undefined : flawOfCache(cache, category)
+}
+
+const flawOfCache = (cache: CachePolicy, category: ToolCategory = "safe_chain"): string | undefined => {
+  const { scope, ttlMillis }: { readonly scope?: unknown; readonly ttlMillis?: unknown } = cache ?? {}
+  if (scope !== "tick" && scope !== "session" && scope !== "ttl") {
+    return "its cache must have the scope tick, session or ttl"
+  }
+  if (scope !== "ttl" && ttlMillis !== undefined) return "its cache has a ttlMillis, which only the scope ttl has"
+  if (scope === "ttl" && !(typeof ttlMillis === "number" && Number.isSafeInteger(ttlMillis) && ttlMillis >= 1)) {
+    return "its cache needs a ttlMillis that is a whole number of at least 1"
+  }
+  if (category === "safe_chain") return undefined
+  return `a tool of the category ${category} can not be cached, because a call that does not run has no effect`
 }
 
 const isTimeout = (millis: number): boolean =>

@@ -5,6 +5,7 @@
 // I3  Content is well-formed Unicode, so that any store and any provider takes it.
 
 import type { Envelope, ToolCall } from "@reverie/protocol"
+import { AsyncReport } from "./async-report.ts"
 import { clipped } from "./sentences.ts"
 import { messageOf } from "./thrown.ts"
 import { MAX_RESULT_CHARS, type Tool, type ToolResult } from "./tool.ts"
@@ -21,14 +22,20 @@ export const failed = (failure: NonNullable<ToolResult["failure"]>, content: str
 
 /** The result of a run that gave `value`. */
 export const finished = (tool: Tool, value: unknown, sends: ReadonlyArray<Envelope>): ToolResult => {
-  const rendered = render(value)
-  if ("problem" in rendered) {
-    const why = `The tool ran, but its result can not be shown: ${rendered.problem}.`
-    return failed("not-json", `${why}${unsent(sends.length)}`)
+  const isPending = tool.category === "async_required"
+  if (value instanceof AsyncReport) {
+    if (!isPending)
+      return unshowable("it is a later report, which only a tool of the category async_required has", sends)
+    return { ok: true, content: capped(value.acknowledgement), sends, pending: true, report: capped(value.report) }
   }
+  const rendered = render(value)
+  if ("problem" in rendered) return unshowable(rendered.problem, sends)
   const result = { ok: true, content: capped(rendered.text), sends }
-  return tool.category === "async_required" ? { ...result, pending: true } : result
+  return isPending ? { ...result, pending: true } : result
 }
+
+const unshowable = (problem: string, sends: ReadonlyArray<Envelope>): ToolResult =>
+  failed("not-json", `The tool ran, but its result can not be shown: ${problem}.${unsent(sends.length)}`)
 
 /** The result of a call that a crash cut off: whether it took effect is not known. */
 export const interrupted = (call: ToolCall): ToolResult =>

@@ -63,6 +63,9 @@ export interface LoopState {
   readonly pendingTools: ReadonlyArray<string>
 }
 
+/** tick: until the tick ends. session: as long as the assistant stays in memory. ttl: for a time. */
+export type CachePolicy = { readonly scope: "tick" | "session" } | { readonly scope: "ttl"; readonly ttlMillis: number }
+
 export interface Tool {
   readonly name: string
   readonly description: string
@@ -74,6 +77,8 @@ export interface Tool {
   readonly idempotent: boolean
   /** Reads or changes the desk: such runs of one assistant follow one another, they never overlap. */
   readonly usesDesk?: boolean
+  /** How long an earlier result may stand for an equal call; without it every call runs. */
+  readonly cache?: CachePolicy
   /** Checks arguments and gives what `run` takes; the sentences say what to correct. */
   readonly validate: (args: Json) => Effect.Effect<unknown, ReadonlyArray<string>>
   /** Runs on what `validate` gave, which is its own decoded form and need not be JSON. */
@@ -91,4 +96,6 @@ export interface ToolResult {
   readonly failure?: "unknown-tool" | "arguments" | "timeout" | "threw" | "not-json" | "interrupted" | "refused"
   /** The work has begun; its real result comes later as a `report` event. */
   readonly pending?: true
+  /** Text of that event, when the run had it already: only beside `pending`, and then nobody else has to send it. */
+  readonly report?: string
 }

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { AssistantId, DEFAULT_TENANT, TenantId } from "@reverie/protocol"
 import { describe } from "vitest"
-import { type ApprovalSubject, approvalId, canonicalJson } from "../src/index.ts"
+import { type ApprovalSubject, approvalId, canonicalJson, isApprovalFor } from "../src/index.ts"
 
 const subject: ApprovalSubject = {
   tenant: DEFAULT_TENANT,
@@ -33,6 +33,40 @@ describe("approval I1: a decision is bound to the exact call", () => {
       { ...subject, epoch: 2 }
     ]
     assert.strictEqual(new Set(others.map(approvalId)).size, others.length)
+  })
+})
+
+describe("approval I3: a decision allows what was shown, and nothing else", () => {
+  const shown = approvalId(subject)
+
+  it("holds for the same call, read back from the store", () => {
+    assert.isTrue(isApprovalFor(JSON.parse(JSON.stringify(subject)) as ApprovalSubject, shown))
+    assert.isTrue(isApprovalFor({ ...subject, arguments: { amount: 40, ship: "Ida" } }, shown))
+  })
+
+  it("does not hold when the arguments were exchanged after the decision", () => {
+    const exchanged: ReadonlyArray<ApprovalSubject["arguments"]> = [
+      { ship: "Ida", amount: 400 },
+      { ship: "Ida", amount: 40, note: "" },
+      { ship: "Ida" },
+      { ship: "Ida ", amount: 40 },
+      { SHIP: "Ida", amount: 40 },
+      [{ ship: "Ida", amount: 40 }]
+    ]
+    for (const args of exchanged) assert.isFalse(isApprovalFor({ ...subject, arguments: args }, shown))
+  })
+
+  it("does not hold for another attempt: a later call, a later tick, another claim", () => {
+    assert.isFalse(isApprovalFor({ ...subject, call: "7.2.0" }, shown))
+    assert.isFalse(isApprovalFor({ ...subject, tick: 8 }, shown))
+    assert.isFalse(isApprovalFor({ ...subject, epoch: 3 }, shown))
+    assert.isFalse(isApprovalFor(subject, approvalId({ ...subject, epoch: 3 })))
+  })
+
+  it("does not hold for an id that is no id", () => {
+    for (const approval of ["", "apr_", shown.slice(0, -1), `${shown} `, shown.toUpperCase()]) {
+      assert.isFalse(isApprovalFor(subject, approval))
+    }
   })
 })
 
