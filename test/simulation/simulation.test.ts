@@ -1,6 +1,7 @@
+// Whether the planted bugs are found, `npm run simulate` says.
+
 import { assert, describe, it } from "@effect/vitest"
 import { runWorld } from "@reverie/testkit/world"
-import { campaign } from "./campaign.ts"
 
 /** Seeds that once failed, with what they found. */
 const corpus: ReadonlyArray<readonly [seed: number, found: string]> = [
@@ -17,13 +18,15 @@ describe("simulation", () => {
     assert.notStrictEqual(runWorld(7).trace, runWorld(8).trace)
   })
 
-  it("C1-C8 S1 a short campaign is clean and finds every planted bug", { timeout: 120_000 }, () => {
-    const report = campaign(10_000, 60)
-    assert.deepStrictEqual(report.failures, [])
+  it("C1-C8 S1 ten worlds of workers that crash and lag behind are clean", () => {
+    const worlds = Array.from({ length: 10 }, (_, index) => runWorld(10_000 + index))
     assert.deepStrictEqual(
-      Object.entries(report.plantedBugs).filter(([, seed]) => seed === null),
+      worlds.flatMap(({ seed, violations }) => violations.map((violation) => `seed ${seed}: ${violation}`)),
       []
     )
-    assert.isTrue(report.ok)
+    for (const count of ["acknowledged", "crashes", "fenced"] as const) {
+      const sum = worlds.reduce((total, world) => total + world[count], 0)
+      assert.isAbove(sum, 0, count)
+    }
   })
 })
