@@ -1,3 +1,4 @@
+#!/usr/bin/env -S node --disable-warning=ExperimentalWarning
 // The command line. Nothing heavy is loaded before the command is known.
 
 import { CommandFailed } from "./failure.ts"
