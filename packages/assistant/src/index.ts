@@ -38,3 +38,4 @@ export {
 export { assistantMachine } from "./machine.ts"
 export { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
 export { changedSettings, DEFAULT_SETTINGS, type Settings, settingsOf } from "./settings.ts"
+export * from "./self/index.ts"

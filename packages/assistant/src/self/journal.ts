@@ -1,0 +1,214 @@
+// Journal: the diary of an assistant, its episodic memory.
+// Owns the shape of an entry, its importance, its id and how many are kept. Leaves reflecting on them to reflection.ts.
+// I1  Ids are unique without chance: `entry_{tick}_{index}`, the index counting within the tick.
+// I2  At most MAX_ENTRIES are kept: of those already consolidated into memory the least important go first, of equal
+//     ones the oldest; then the others in the same order. The newest one never goes.
+// I3  The importance is 1 to 10: given by hand, or 5 by the heuristic, more or less by source and by what it says.
+
+import type { Json, RecordChange } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
+import type { Moment } from "./goals.ts"
+import { changesOf, fitting, isoTime, type Outcome, type Records } from "./kept.ts"
+
+export const sourceTypes = ["direct", "observation", "inference", "environmental", "compaction"] as const
+export type SourceType = (typeof sourceTypes)[number]
+
+/** How far a source is believed. A compaction is a model's summary, so no better than an inference. */
+const trustBySource: Readonly<Record<SourceType, number>> = {
+  direct: 0.9,
+  observation: 0.8,
+  inference: 0.6,
+  environmental: 0.3,
+  compaction: 0.6
+}
+
+const weightBySource: Readonly<Record<SourceType, number>> = {
+  direct: 2,
+  observation: 1,
+  inference: 0,
+  environmental: -1,
+  compaction: 0
+}
+
+/** An entry as it is kept: the names are those of the wire. */
+export const JournalEntry = Schema.Struct({
+  id: Schema.String,
+  timestamp: Schema.String,
+  content: Schema.String,
+  source_type: Schema.Literals(sourceTypes),
+  source_trust: Schema.Finite,
+  /** Who or what it is about or from. */
+  source_entity: Schema.NullOr(Schema.String),
+  importance: Schema.Finite,
+  importance_method: Schema.Literals(["heuristic", "llm", "manual"]),
+  tags: Schema.Array(Schema.String),
+  related_projects: Schema.Array(Schema.String),
+  /** Of an insight: the entries it was drawn from. */
+  evidence: Schema.optionalKey(Schema.Array(Schema.String))
+})
+export type JournalEntry = typeof JournalEntry.Type
+
+export interface Journal {
+  readonly entries: ReadonlyMap<string, JournalEntry>
+  /** Ids of entries that have become semantic memory. */
+  readonly consolidated: ReadonlySet<string>
+}
+
+export const MAX_ENTRIES = 100
+
+/** Under this key of the kind `desk` stand the ids of consolidated entries. */
+export const CONSOLIDATED_KEY = "consolidated-entry-ids"
+
+const isEntry = Schema.is(JournalEntry)
+
+export const journalOf = (journal: Records, desk: Records): Journal => {
+  const entries = fitting(journal, isEntry)
+  const ids = desk.get(CONSOLIDATED_KEY)
+  return {
+    entries,
+    consolidated: new Set(Array.isArray(ids) ? ids.filter((id): id is string => typeof id === "string") : [])
+  }
+}
+
+export const journalChanges = (before: Journal, after: Journal): ReadonlyArray<RecordChange> => {
+  const ids: Json = [...after.consolidated]
+  return [
+    ...changesOf("journal", before.entries, after.entries),
+    ...(before.consolidated === after.consolidated
+      ? []
+      : [{ kind: "desk", key: CONSOLIDATED_KEY, value: ids } satisfies RecordChange])
+  ]
+}
+
+const placeOf = (id: string): ReadonlyArray<number> => (id.match(/\d+/g) ?? []).map(Number)
+
+/** The oldest first. Within one second the ids tell: they count. */
+export const byAge = (a: JournalEntry, b: JournalEntry): number => {
+  if (a.timestamp !== b.timestamp) return a.timestamp < b.timestamp ? -1 : 1
+  const [tickA = 0, indexA = 0] = placeOf(a.id)
+  const [tickB = 0, indexB = 0] = placeOf(b.id)
+  return tickA - tickB || indexA - indexB
+}
+
+export interface NewEntry {
+  readonly content: string
+  readonly source_type: SourceType
+  readonly source_entity?: string
+  /** Given by hand, 1 to 10; without it the heuristic decides. */
+  readonly importance?: number
+  readonly tags?: ReadonlyArray<string>
+  readonly related_projects?: ReadonlyArray<string>
+  readonly evidence?: ReadonlyArray<string>
+}
+
+/** What binds or threatens outlives the day. */
+const binding =
+  /\b(?:deadlines?|urgent(?:ly)?|promised?|promises|agreed|owes?|must|never|always|dangers?|dangerous|emergency|important|critical)\b/i
+
+/** Shorter than this an entry says little, in UTF-16 units. */
+const TERSE_CHARS = 20
+
+const withinScale = (importance: number): number => Math.min(10, Math.max(1, Math.round(importance)))
+
+/** 5, by source +2, +1, 0 or -1; +1 for words that bind or warn; +1 for a project; -1 for a terse line. */
+export const heuristicImportance = ({ content, related_projects = [], source_type }: NewEntry): number =>
+  withinScale(
+    5 +
+      weightBySource[source_type] +
+      (binding.test(content) ? 1 : 0) +
+      (related_projects.length > 0 ? 1 : 0) -
+      (content.trim().length < TERSE_CHARS ? 1 : 0)
+  )
+
+const nextId = (entries: Journal["entries"], tick: number): string => {
+  const prefix = `entry_${tick}_`
+  let next = 0
+  for (const id of entries.keys()) {
+    const index = id.startsWith(prefix) ? Number(id.slice(prefix.length)) : -1
+    if (Number.isInteger(index)) next = Math.max(next, index + 1)
+  }
+  return `${prefix}${next}`
+}
+
+/** The ids that have to go, in the order of I2. */
+const surplus = ({ consolidated, entries }: Journal, newest: string): ReadonlyArray<string> => {
+  if (entries.size <= MAX_ENTRIES) return []
+  const stays = (entry: JournalEntry): number => (consolidated.has(entry.id) ? 0 : 1)
+  return [...entries.values()]
+    .filter(({ id }) => id !== newest)
+    .toSorted((a, b) => stays(a) - stays(b) || a.importance - b.importance || byAge(a, b))
+    .slice(0, entries.size - MAX_ENTRIES)
+    .map(({ id }) => id)
+}
+
+export interface Journaled {
+  readonly success: true
+  readonly entry: JournalEntry
+  /** Entries that gave way. */
+  readonly pruned: ReadonlyArray<string>
+}
+
+const entryOf = (id: string, wanted: NewEntry, now: number): JournalEntry => ({
+  id,
+  timestamp: isoTime(now),
+  content: wanted.content.trim(),
+  source_type: wanted.source_type,
+  source_trust: trustBySource[wanted.source_type],
+  source_entity: wanted.source_entity ?? null,
+  importance: wanted.importance === undefined ? heuristicImportance(wanted) : withinScale(wanted.importance),
+  importance_method: wanted.importance === undefined ? "heuristic" : "manual",
+  tags: [...new Set(wanted.tags)],
+  related_projects: [...new Set(wanted.related_projects)],
+  ...(wanted.evidence === undefined ? {} : { evidence: wanted.evidence })
+})
+
+export const addEntry = (journal: Journal, wanted: NewEntry, { now, tick }: Moment): Outcome<Journal, Journaled> => {
+  const entry = entryOf(nextId(journal.entries, tick), wanted, now)
+  const entries = new Map(journal.entries).set(entry.id, entry)
+  const pruned = surplus({ ...journal, entries }, entry.id)
+  for (const id of pruned) entries.delete(id)
+  const forgotten = pruned.some((id) => journal.consolidated.has(id))
+  return {
+    state: {
+      entries,
+      consolidated: forgotten
+        ? new Set([...journal.consolidated].filter((id) => entries.has(id)))
+        : journal.consolidated
+    },
+    result: { success: true, entry, pruned }
+  }
+}
+
+/** Marks entries as turned into semantic memory; ids that no entry has are of no effect. */
+export const markConsolidated = (journal: Journal, ids: Iterable<string>): Journal => {
+  const fresh = [...ids].filter((id) => journal.entries.has(id) && !journal.consolidated.has(id))
+  return fresh.length === 0 ? journal : { ...journal, consolidated: new Set([...journal.consolidated, ...fresh]) }
+}
+
+/** What entries are asked for; each condition given must hold. */
+export interface JournalReview {
+  readonly limit?: number
+  readonly tag?: string
+  readonly source_type?: SourceType
+  readonly min_importance?: number
+  /** Words that must all stand in the entry. */
+  readonly text?: string
+}
+
+export const DEFAULT_REVIEW = 10
+
+/** The newest first. */
+export const reviewJournal = (journal: Journal, review: JournalReview) => {
+  const { limit = DEFAULT_REVIEW, min_importance = 0, source_type, tag, text = "" } = review
+  const words = text.toLowerCase().split(/\s+/)
+  const found = [...journal.entries.values()]
+    .filter(
+      (entry) =>
+        entry.importance >= min_importance &&
+        (source_type === undefined || entry.source_type === source_type) &&
+        (tag === undefined || entry.tags.includes(tag)) &&
+        words.every((word) => entry.content.toLowerCase().includes(word))
+    )
+    .toSorted((a, b) => byAge(b, a))
+  return { success: true as const, found: found.length, kept: journal.entries.size, entries: found.slice(0, limit) }
+}
