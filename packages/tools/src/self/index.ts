@@ -1,0 +1,2 @@
+export { type Acknowledged, acknowledgedOf } from "./acknowledged.ts"
+export { selfTools } from "./self-tools.ts"
