@@ -78,14 +78,19 @@ const speaksOfI = (text: string): boolean => {
 const quotes =
   /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|`[^`]*`|(?<![\p{L}\p{N}_])['‘](?=\S)(?:[^'’\n]|['’](?=[\p{L}\p{N}]))*['’](?![\p{L}\p{N}_])/gu
 
-/** As it is judged: one form of each letter, nothing invisible, nothing quoted. */
-const judged = (content: string): string =>
-  content
-    .normalize("NFKC")
-    .replace(/\p{Cf}/gu, "")
-    .replace(quotes, '""')
+/**
+ * As it is judged: one form of each letter, nothing quoted. What is invisible may stand between words or inside one, so
+ * both readings are judged.
+ */
+const readings = (content: string): ReadonlyArray<string> =>
+  ["", " "].map((gap) =>
+    content
+      .normalize("NFKC")
+      .replace(/\p{Cf}/gu, gap)
+      .replace(quotes, '""')
+  )
 
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&")
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")
 
 /** A name that is a plain word means the thing when a determiner stands before it: "the desk" is no assistant. */
 const isNamed = (text: string, name: string): boolean => {
@@ -97,13 +102,12 @@ const isNamed = (text: string, name: string): boolean => {
   )
 }
 
+const speaksOfSelf = (text: string, names: ReadonlyArray<string>): boolean =>
+  firstPerson.test(text) ||
+  secondNature.test(text) ||
+  speaksOfI(text) ||
+  names.some((name) => isNamed(text, name.trim()))
+
 /** Why the text may not be remembered, or undefined. `names` are what the assistant itself is called. */
-export const personaRejection = (content: string, names: ReadonlyArray<string> = []): PersonaRejection | undefined => {
-  const text = judged(content)
-  const isSelf =
-    firstPerson.test(text) ||
-    secondNature.test(text) ||
-    speaksOfI(text) ||
-    names.some((name) => isNamed(text, name.trim()))
-  return isSelf ? rejection : undefined
-}
+export const personaRejection = (content: string, names: ReadonlyArray<string> = []): PersonaRejection | undefined =>
+  readings(content).some((text) => speaksOfSelf(text, names)) ? rejection : undefined
