@@ -26,6 +26,7 @@ export {
   type StepOutput,
   type ToolOutput
 } from "./events.ts"
+export * from "./filter.ts"
 export {
   type Ignored,
   ignored,
@@ -36,6 +37,7 @@ export {
   whyIgnored
 } from "./ignored.ts"
 export { assistantMachine } from "./machine.ts"
+export * from "./overheard.ts"
 export { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
 export { changedSettings, DEFAULT_SETTINGS, type Settings, settingsOf } from "./settings.ts"
 export * from "./self/index.ts"

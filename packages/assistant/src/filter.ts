@@ -1,0 +1,139 @@
+// Filter: whether a message that was heard starts a tick, is only remembered, or passes by.
+// Owns the rules 0 to 8 and their order. Leaves keeping what was overheard to overheard.ts, and the tick to the chart.
+// I1  The first rule that applies decides, and exactly one does: the last one applies to everything.
+// I2  An assistant that is disabled hears nothing, whatever else is said of it.
+// I3  Nobody triggers itself: what an assistant says is never heard by it.
+// I4  Only what has no channel is direct.
+
+export const verdicts = ["trigger", "context", "ignore"] as const
+/** trigger: a tick handles it. context: it stands in the context buffer of later ticks. ignore: nothing comes of it. */
+export type Verdict = (typeof verdicts)[number]
+
+/** In their order: the number of a rule is its place here. */
+export const filterRules = [
+  "disabled",
+  "self",
+  "mention",
+  "direct",
+  "assistant",
+  "permission",
+  "channel",
+  "room",
+  "fallback"
+] as const
+export type FilterRule = (typeof filterRules)[number]
+
+/** How much what a rule let through matters, out of 10. The fallback is what nobody in particular said: the system. */
+export const importanceByRule: Readonly<Record<FilterRule, number>> = {
+  disabled: 0,
+  self: 0,
+  mention: 10,
+  direct: 9,
+  assistant: 4,
+  permission: 8,
+  channel: 5,
+  room: 6,
+  fallback: 3
+}
+
+/** A channel of this prefix is a room: the place where the assistant is, not a line it subscribed to. */
+export const ROOM_PREFIX = "room:"
+
+/** How an assistant listens to what others say. */
+export interface Listening {
+  readonly enabled: boolean
+  /** What it is called besides its id: `@name` anywhere in a text mentions it, in small letters or capitals. */
+  readonly names: ReadonlyArray<string>
+  /** A message without a channel. */
+  readonly direct: Verdict
+  /** What other assistants say in a channel: `trigger-on-mention` lets a mention by one of them start a tick. */
+  readonly assistants: "trigger-on-mention" | "context" | "ignore"
+  /** Senders, as envelopes name them, whose every word in any channel starts a tick. */
+  readonly permitted: ReadonlyArray<string>
+  /** What is said in a channel, by its name; also for single rooms. */
+  readonly channels: Readonly<Record<string, Verdict>>
+  /** What is said in a room that `channels` does not name. */
+  readonly room: Verdict
+  /** What is said in any other channel. */
+  readonly otherwise: Verdict
+}
+
+export const DEFAULT_LISTENING: Listening = {
+  enabled: true,
+  names: [],
+  direct: "trigger",
+  assistants: "trigger-on-mention",
+  permitted: [],
+  channels: {},
+  room: "context",
+  otherwise: "context"
+}
+
+export const listeningOf = (changed: Partial<Listening>): Listening => ({ ...DEFAULT_LISTENING, ...changed })
+
+export interface Heard {
+  /** `assistant:<id>` when another assistant speaks. */
+  readonly from: string
+  readonly text: string
+  readonly channel?: string
+}
+
+export interface Listener {
+  readonly id: string
+  readonly names: ReadonlyArray<string>
+}
+
+export interface Judgement {
+  readonly verdict: Verdict
+  readonly rule: FilterRule
+  readonly importance: number
+}
+
+type Decide = (listening: Listening, heard: Heard, self: Listener) => Verdict | undefined
+
+const ASSISTANT_PREFIX = "assistant:"
+
+const decideBy: Readonly<Record<FilterRule, Decide>> = {
+  disabled: ({ enabled }) => (enabled ? undefined : "ignore"),
+  self: (_, { from }, { id }) => (from === id || from === `${ASSISTANT_PREFIX}${id}` ? "ignore" : undefined),
+  mention: ({ assistants, names }, heard, self) => {
+    if (isAssistant(heard) && assistants !== "trigger-on-mention") return undefined
+    return isMentioned(heard.text, [self.id, ...self.names, ...names]) ? "trigger" : undefined
+  },
+  direct: ({ direct }, { channel }) => (channel === undefined ? direct : undefined),
+  assistant: ({ assistants }, heard) => {
+    if (!isAssistant(heard)) return undefined
+    return assistants === "ignore" ? "ignore" : "context"
+  },
+  permission: ({ permitted }, { from }) => (permitted.includes(from) ? "trigger" : undefined),
+  channel: ({ channels }, { channel = "" }) => (Object.hasOwn(channels, channel) ? channels[channel] : undefined),
+  room: ({ room }, { channel }) => (channel?.startsWith(ROOM_PREFIX) === true ? room : undefined),
+  fallback: ({ otherwise }) => otherwise
+}
+
+const isAssistant = ({ from }: Heard): boolean => from.startsWith(ASSISTANT_PREFIX)
+
+/**
+ * @example
+ * judgeMessage(DEFAULT_LISTENING, { from: "user:ada", text: "Is @desk here?", channel: "room:quay" }, desk)
+ * // => { verdict: "trigger", rule: "mention", importance: 10 }
+ */
+export const judgeMessage = (listening: Listening, heard: Heard, self: Listener): Judgement => {
+  for (const rule of filterRules) {
+    const verdict = decideBy[rule](listening, heard, self)
+    if (verdict !== undefined) return { verdict, rule, importance: importanceByRule[rule] }
+  }
+  return { verdict: "ignore", rule: "fallback", importance: importanceByRule.fallback }
+}
+
+// Neither an address of mail (`ada@desk`) nor a longer name (`@desk.north`, `@desk-2`, `@desks`) is a mention of @desk.
+const before = String.raw`(?<![\p{L}\p{M}\p{N}_])@`
+const after = String.raw`(?![\p{L}\p{M}\p{N}_]|[-.:#+@][\p{L}\p{N}_])`
+
+const isMentioned = (text: string, names: ReadonlyArray<string>): boolean => {
+  if (!text.includes("@")) return false
+  const known = names.map((name) => name.trim().normalize("NFC")).filter((name) => name !== "")
+  if (known.length === 0) return false
+  const anyName = known.map((name) => RegExp.escape(name)).join("|")
+  return new RegExp(`${before}(?:${anyName})${after}`, "iu").test(text.normalize("NFC"))
+}
