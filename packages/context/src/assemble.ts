@@ -10,10 +10,11 @@
 import type { PromptMessage } from "@reverie/model"
 import type { Role } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { type Component, PLACES } from "./component.ts"
+import type { Component } from "./component.ts"
 import { cutTurn } from "./cut.ts"
 import { ContextTooSmall } from "./errors.ts"
 import type { CountMessage } from "./message-tokens.ts"
+import { PLACES } from "./scheme.ts"
 import { inRow, interruptionTokens, type Unit } from "./unit.ts"
 import { type Amount, shrink, type Window, withTurn } from "./window.ts"
 

@@ -1,19 +1,11 @@
 // Component: one numbered part of a prompt.
-// Owns the places of the static parts and the making of a part that is one message. Leaves their order in a prompt to
-// `assemble.ts`, and the three parts that history fills to `window.ts`.
+// Owns the making of a part that is one message. Leaves its place to `scheme.ts`, the order in a prompt to `assemble.ts`,
+// and the three parts that history fills to `window.ts`.
 // K1  A component is priced once, when it is made; its wire message is one object for as long as the component lives.
 
 import type { PromptMessage } from "@reverie/model"
 import type { CountMessage } from "./message-tokens.ts"
-
-/** The static parts by id. A prompt is in ascending order of ids; other components may stand anywhere between. */
-export const PLACES = {
-  systemPrompt: { id: 0, key: "system_prompt" },
-  characterContext: { id: 1000, key: "character_context" },
-  conversationHistory: { id: 5000, key: "conversation_history" },
-  pendingEvent: { id: 6000, key: "pending_event" },
-  toolResult: { id: 7000, key: "tool_result" }
-} as const
+import { PLACES } from "./scheme.ts"
 
 export interface Component {
   readonly id: number

@@ -12,3 +12,23 @@ export class ContextTooSmall extends Schema.TaggedError<ContextTooSmall>()("Cont
     return `the smallest allowed prompt has ${this.needed} tokens, the context window has room for ${this.limit}`
   }
 }
+
+/** Components are plugged in behind static ones only. */
+export class NoPlaceAfter extends Schema.TaggedError<NoPlaceAfter>()("NoPlaceAfter", { afterStatic: Schema.Finite }) {
+  readonly recovery = "tell-owner" as const
+  override get message(): string {
+    return `${this.afterStatic} is no id of a static component; components stand behind static ones only`
+  }
+}
+
+/** Every id behind a static component is in use. Delete or move one of the components there. */
+export class PlacesTaken extends Schema.TaggedError<PlacesTaken>()("PlacesTaken", {
+  afterStatic: Schema.Int,
+  first: Schema.Int,
+  last: Schema.Int
+}) {
+  readonly recovery = "tell-owner" as const
+  override get message(): string {
+    return `all ids from ${this.first} to ${this.last} behind ${this.afterStatic} are in use`
+  }
+}

@@ -1,6 +1,7 @@
 export * from "./assemble.ts"
-export { component, type Component, PLACES, staticComponents } from "./component.ts"
+export { component, type Component, staticComponents } from "./component.ts"
 export * from "./errors.ts"
 export * from "./message-tokens.ts"
+export * from "./scheme.ts"
 export { INTERRUPTED } from "./unit.ts"
 export { append, KEPT_SHARE, openWindow, type Window } from "./window.ts"
