@@ -74,6 +74,8 @@ const started = (begin: () => unknown): Effect.Effect<unknown, unknown> => {
   try {
     const value = begin()
     if (!isThenable(value)) return Effect.succeed(value)
+    // I2: what a user's function throws has no type to promise.
+    // @effect-diagnostics-next-line unknownInEffectCatch:off
     return Effect.tryPromise({ try: () => value, catch: (thrown) => thrown })
   } catch (thrown) {
     return Effect.fail(thrown)
