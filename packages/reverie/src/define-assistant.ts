@@ -3,9 +3,9 @@
 // I1  A wrong description throws at once, with one sentence that names the assistant.
 
 import { changedSettings, type Settings, settingsOf } from "@reverie/assistant"
-import { AssistantId } from "@reverie/protocol"
+import { AssistantId, type ToolRule } from "@reverie/protocol"
 import type { Definition } from "@reverie/runtime"
-import { noop, type Tool, toolkitOf } from "@reverie/tools"
+import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { FleetDefinitionInvalid } from "./errors.ts"
@@ -18,6 +18,8 @@ export interface AssistantOptions {
   /** Who it is: manner, voice. */
   readonly persona?: string
   readonly tools?: ReadonlyArray<Tool>
+  /** Constraints on the order and number of tool calls in a tick; the model is told of them. */
+  readonly rules?: ReadonlyArray<ToolRule>
   /** Size of the model's context window, in tokens. 100,000 when not said. */
   readonly maxContextTokens?: number
   /** Part of the window kept free for the answer, in tokens. 4,000 when not said. */
@@ -63,12 +65,15 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
   if (!(reservedResponseTokens > 0 && reservedResponseTokens < maxContextTokens)) {
     refuse(`assistant "${id}"`, "the answer's share of the context window leaves nothing for the question")
   }
+  const flaw = flawOfRules(options.rules ?? [])
+  if (flaw !== undefined) refuse(`assistant "${id}"`, flaw)
   return Object.freeze({
     id,
     name: id,
     systemPrompt: options.prompt,
     ...(options.persona === undefined ? {} : { persona: options.persona }),
     settings: changedSettings(settingsOf(options.settings ?? {})),
+    rules: options.rules ?? [],
     toolkit: toolkitOf([...(options.tools ?? []), noop]),
     maxContextTokens: Math.round(maxContextTokens),
     reservedResponseTokens: Math.round(reservedResponseTokens)

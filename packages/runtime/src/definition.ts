@@ -3,6 +3,7 @@
 // I1  A definition may change between two runs: an assistant takes up the new one with its next tick.
 
 import type { Settings } from "@reverie/assistant"
+import type { ToolRule } from "@reverie/protocol"
 import type { Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
 
@@ -13,6 +14,8 @@ export interface Definition {
   /** The settings that differ from the defaults. */
   readonly settings: Partial<Settings>
   readonly toolkit: Toolkit
+  /** Constraints on the order and number of tool calls in a tick. */
+  readonly rules: ReadonlyArray<ToolRule>
   /** Size of the context window, in tokens. */
   readonly maxContextTokens: number
   /** Part of the window kept free for the reply, in tokens. */

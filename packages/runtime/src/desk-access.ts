@@ -8,15 +8,7 @@ import type { OpenJob } from "@reverie/protocol"
 import type { DeskAccess } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import { onDesk } from "./desk.ts"
-import type { Session } from "./session.ts"
-
-/** Tools that were called since the tick began, the calls of this iteration left out. */
-const toolsOfTick = (session: Session): ReadonlyArray<string> => {
-  const { tick } = contextOf(session.decoded)
-  return session.window.messages.flatMap(({ call, name = "", role }) =>
-    role === "tool" && call?.startsWith(`${tick}.`) === true ? [name] : []
-  )
-}
+import { type Session, toolsOfTick } from "./session.ts"
 
 export const deskAccess = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
   const model = yield* Model

@@ -3,18 +3,18 @@
 // I1  Arguments and texts go into messages; the statechart hears control data only.
 // I2  A defect in an adapter is a failed call, not the end of the assistant.
 
-import { contextOf, type InferFailure, jobDone, jobFailed, patternNow } from "@reverie/assistant"
+import { type CallRequest, contextOf, type InferFailure, jobDone, jobFailed, patternNow } from "@reverie/assistant"
 import { assemble } from "@reverie/context"
 import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model"
-import type { EnvelopeId, OpenJob } from "@reverie/protocol"
-import { approvalId } from "@reverie/tools"
+import type { EnvelopeId, OpenJob, ToolCall } from "@reverie/protocol"
+import { approvalId, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
-import type { Session } from "./session.ts"
+import { approvalSubject, type Session, toolsOfTick } from "./session.ts"
 import { inSpan } from "./span.ts"
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
@@ -26,20 +26,29 @@ const failureOf = (error: ModelError): InferFailure => ({
   ...(error._tag === "ModelParked" ? { retryAfterMillis: error.retryAfterMillis } : {})
 })
 
-const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, startedAt: number): JobEnd => {
-  const context = contextOf(session.decoded)
-  const calls = reply.calls.slice(0, MAX_CALLS)
-  const requests = calls.map((call) => {
-    const category = session.definition.toolkit.get(call.tool)?.category ?? "safe_chain"
-    const subject = {
-      ...session.address,
-      tick: context.tick,
-      call: call.id,
-      tool: call.tool,
-      arguments: call.arguments
-    }
-    return { tool: call.tool, category, ...(category === "dangerous" ? { approval: approvalId(subject) } : {}) }
+/** What the statechart is told of the calls: categories, what tool rules say, and what an approval would be bound to. */
+const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyArray<CallRequest> => {
+  const { address, claim, definition } = session
+  const { tick } = contextOf(session.decoded)
+  const verdicts = judgeCalls({
+    rules: definition.rules,
+    calledThisTick: definition.rules.length === 0 ? [] : toolsOfTick(session),
+    calls,
+    available: definition.toolkit.names
   })
+  return calls.map((call, index): CallRequest => {
+    const { ends, refusal } = verdicts[index] ?? {}
+    const category = definition.toolkit.get(call.tool)?.category ?? "safe_chain"
+    const rules = { ...(refusal === undefined ? {} : { refused: refusal }), ...(ends === undefined ? {} : { ends }) }
+    if (category !== "dangerous") return { tool: call.tool, category, ...rules }
+    const approval = approvalId({ ...approvalSubject(address, tick, call), epoch: claim.epoch })
+    return { tool: call.tool, category, approval, askedIn: claim.epoch, ...rules }
+  })
+}
+
+const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, startedAt: number): JobEnd => {
+  const calls = reply.calls.slice(0, MAX_CALLS)
+  const requests = requestsOf(session, calls)
   return {
     job,
     event: jobDone("infer", { calls: requests }),

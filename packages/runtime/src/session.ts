@@ -13,14 +13,16 @@ import {
   type Hold,
   type OpenJob,
   type OpenTimer,
-  recordKinds
+  recordKinds,
+  type ToolCall
 } from "@reverie/protocol"
+import { type ToolCache, toolCache } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { type Definition, Definitions } from "./definition.ts"
 import { type DeskState, openDeskState } from "./desk.ts"
 import { DefinitionMissing } from "./errors.ts"
-import type { Turn, UncountedMessage } from "./turn.ts"
+import { REFUSED, type Turn, type UncountedMessage } from "./turn.ts"
 
 export interface Session {
   readonly address: Address
@@ -33,6 +35,8 @@ export interface Session {
   /** What the assistant keeps about itself and its work. */
   readonly desk: DeskState
   readonly deskLock: Semaphore.Semaphore
+  /** Results that stand for an equal call; lost with the session. */
+  readonly cache: ToolCache
   claim: Claim
   version: number
   cursors: Cursors
@@ -68,6 +72,7 @@ export const openSession = Effect.fnUntraced(function* (
     toolTokens: countText(JSON.stringify(definition.toolkit.offers())),
     desk,
     deskLock: yield* Semaphore.make(1),
+    cache: toolCache(),
     claim: hold.claim,
     version: hold.version,
     cursors: hold.cursors,
@@ -111,3 +116,21 @@ export const callInWindow = (session: Session, index: number) => {
   }
   return undefined
 }
+
+/** Tools that were called in the tick at hand and have answered, refused ones left out. */
+export const toolsOfTick = ({ decoded, window }: Session): ReadonlyArray<string> => {
+  const { envelope, tick } = contextOf(decoded)
+  if (envelope === null) return []
+  return window.messages.flatMap(({ call, content, name = "", role }) =>
+    role === "tool" && call?.startsWith(`${tick}.`) === true && !content.startsWith(REFUSED) ? [name] : []
+  )
+}
+
+/** What an approval of this call is bound to, its epoch left out. */
+export const approvalSubject = (address: Address, tick: number, call: ToolCall) => ({
+  ...address,
+  tick,
+  call: call.id,
+  tool: call.tool,
+  arguments: call.arguments
+})

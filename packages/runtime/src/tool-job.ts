@@ -4,16 +4,17 @@
 // I2  Runs that use the desk follow one another: what one has changed the next one reads.
 
 import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
-import { addressKey, type OpenJob } from "@reverie/protocol"
-import { execute, interrupted, type ToolResult } from "@reverie/tools"
+import { addressKey, type OpenJob, type ToolCall } from "@reverie/protocol"
+import { execute, interrupted, isApprovalFor, refused, type ToolResult } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
+import { consequencesOf } from "./consequences.ts"
 import { changeDesk } from "./desk.ts"
 import { deskAccess } from "./desk-access.ts"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
-import { callInWindow, type Session } from "./session.ts"
+import { approvalSubject, callInWindow, type Session } from "./session.ts"
 import { inSpan } from "./span.ts"
 
 const toolEnd = (
@@ -57,7 +58,6 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
   const faults = yield* Faults
   const startedAt = yield* Clock.currentTimeMillis
   const { call, id } = calledBy(session, job)
-  const context = contextOf(session.decoded)
   if (call === undefined) {
     const lost = interrupted({ id, tool: "unknown", arguments: {} })
     return toolEnd(job, id, "unknown", lost, startedAt, startedAt)
@@ -66,20 +66,47 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
   if (recovered && tool !== undefined && !tool.idempotent) {
     return toolEnd(job, call.id, call.tool, interrupted(call), startedAt, startedAt)
   }
+  if (!isApproved(session, job, call)) {
+    const why = "What was approved is not this call with these arguments."
+    return toolEnd(job, call.id, call.tool, refused(call, why), startedAt, startedAt)
+  }
   yield* faults.at("before-tool", session.address)
-  const run = execute(tool, call, {
-    desk: yield* deskAccess(session, job),
-    address: session.address,
-    key: `${addressKey(session.address)}/${call.id}`,
-    hops: context.hops,
-    names: session.definition.toolkit.names
-  }).pipe(
-    Effect.tap(({ records = [] }) => Effect.sync(() => changeDesk(session.desk, records))),
+  const alone = tool?.usesDesk === true ? Semaphore.withPermits(session.deskLock, 1) : nobodyWaits
+  const result = yield* alone(runOnDesk(session, job, call, startedAt)).pipe(
     inSpan("tools.execute", { tool: call.tool })
   )
-  const result = yield* tool?.usesDesk === true ? Semaphore.withPermits(session.deskLock, 1)(run) : run
   yield* faults.at("after-tool", session.address)
   return toolEnd(job, call.id, call.tool, result, yield* Clock.currentTimeMillis, startedAt)
+})
+
+const nobodyWaits = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => work
+
+/** A call that was approved runs only as it was approved. */
+const isApproved = ({ address, decoded }: Session, job: OpenJob, call: ToolCall): boolean => {
+  const { calls, tick } = contextOf(decoded)
+  const { index } = job.input as { readonly index: number }
+  const { approval, askedIn } = calls[index] ?? {}
+  return approval === undefined || askedIn === undefined
+    ? true
+    : isApprovalFor({ ...approvalSubject(address, tick, call), epoch: askedIn }, approval)
+}
+
+/** Runs the call, or finds its result; what it changes is on the desk before the next run looks. */
+const runOnDesk = Effect.fnUntraced(function* (session: Session, job: OpenJob, call: ToolCall, now: number) {
+  const { address, cache, decoded, definition, desk } = session
+  const { hops, tick } = contextOf(decoded)
+  const tool = definition.toolkit.get(call.tool)
+  cache.onTick(tick)
+  const found = tool === undefined ? undefined : cache.find(tool, call.arguments, now)
+  const key = `${addressKey(address)}/${call.id}`
+  const access = yield* deskAccess(session, job)
+  const result =
+    found ?? (yield* execute(tool, call, { address, key, hops, desk: access, names: definition.toolkit.names }))
+  if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
+  const { records, sends } = consequencesOf(session, call, { key, hops, now }, result)
+  changeDesk(desk, records)
+  if (result.records !== undefined) cache.onDeskChange()
+  return { ...result, sends, records }
 })
 
 /** A tool job that has no end of its own. */

@@ -40,6 +40,9 @@ export interface Material {
 
 export type UncountedMessage = Omit<Message, "tokens">
 
+/** How the text of a call begins that was refused. */
+export const REFUSED = "Refused: "
+
 export interface Ground {
   readonly before: Decoded
   readonly decision: Decision
@@ -110,7 +113,7 @@ const answersOf = (ground: Ground, material: Material): ReadonlyArray<UncountedM
   })
   const refused = actionsOf(ground.decision.commands, "refuseCalls").flatMap((params) =>
     (params["refusals"] as unknown as ReadonlyArray<{ readonly index: number; readonly reason: string }>).map(
-      ({ index, reason }) => answer(index, `Refused: ${reason}`)
+      ({ index, reason }) => answer(index, `${REFUSED}${reason}`)
     )
   )
   const reported = actionsOf(ground.decision.commands, "answerReport").map((params) =>

@@ -41,7 +41,8 @@ describe("approvals", () => {
       tick: 1,
       call: "1.1.0",
       tool: "sink",
-      arguments: { ship: "Ann" }
+      arguments: { ship: "Ann" },
+      epoch: 1
     })
     assert.strictEqual(asked(life).length, 1)
     assert.deepInclude(asked(life)[0], { approval, tool: "sink", call: "1.1.0", at: began, expiresAt: began + 60_000 })

@@ -82,6 +82,7 @@ const definitionOf = (world: World): Definition => ({
   name: "citizen",
   systemPrompt: "You live in a simulated world.",
   settings: SETTINGS,
+  rules: [],
   toolkit: world.outside.toolkit,
   maxContextTokens: 4_000,
   reservedResponseTokens: 500
