@@ -21,7 +21,7 @@ import {
 } from "@reverie/assistant"
 import * as Schema from "effect/Schema"
 import type { Desk } from "../tool.ts"
-import type { Acknowledged } from "./acknowledged.ts"
+import { type AsyncReport, asyncReport } from "../async-report.ts"
 import { deskTool, text, writeAll } from "./desk-tool.ts"
 
 /** A model is asked inside the run. */
@@ -85,7 +85,7 @@ export const decomposeGoalTool = deskTool({
   category: "async_required",
   timeoutMillis: DECOMPOSE_TIMEOUT_MILLIS,
   input: Schema.Struct({ goal_id: goalId }),
-  run: async ({ goal_id }, { desk, now }): Promise<Acknowledged> => {
+  run: async ({ goal_id }, { desk, now }): Promise<AsyncReport> => {
     const before = goalsOn(desk)
     const goal = before.get(goal_id)
     const refused = undividable(before, goal_id)
@@ -94,6 +94,6 @@ export const decomposeGoalTool = deskTool({
     const { result, state } = decomposeGoal(before, goal_id, answer, { tick: desk.loop.tick, now })
     if (!result.success) throw new Error(result.error)
     writeAll(desk, goalChanges(before, state))
-    return { acknowledgement: `Dividing ${goal_id}; its subtasks are reported`, report: JSON.stringify(result) }
+    return asyncReport(`Dividing ${goal_id}; its subtasks are reported`, JSON.stringify(result))
   }
 })
