@@ -11,3 +11,15 @@ export class DefinitionMissing extends Schema.TaggedError<DefinitionMissing>()("
     return `${addressKey(this.address)} was born from the definition "${this.definition}", which this process does not have`
   }
 }
+
+/** A bug ended the work on an assistant. It is tried again when its lease has run out, and given up in the end. */
+export class HostBroken extends Schema.TaggedError<HostBroken>()("HostBroken", {
+  address: Address,
+  problem: Schema.String,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  readonly recovery = "retry" as const
+  override get message(): string {
+    return `the work on ${addressKey(this.address)} broke: ${this.problem}`
+  }
+}

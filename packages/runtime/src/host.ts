@@ -5,6 +5,7 @@
 // I3  A lost lease, or a fenced commit, drops everything in memory; nothing of it is written any more.
 // I4  An assistant at rest is let go after a while: the claim is released and nothing of it stays in memory.
 // I5  What crashes its worker again and again is given up after MAX_ATTEMPTS claims, with a reason.
+// I6  All work, what a crash left open included, is done in turns of one tick at most, so that nobody starves.
 
 import { hears, statusOf } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"
@@ -46,7 +47,7 @@ export interface HostSettings {
   readonly lingerMillis: number
   /** Called after a commit that wrote envelopes for others. */
   readonly onSent: Effect.Effect<void>
-  /** Wraps each stretch of work, from waking to rest: bounds how many assistants work at once. */
+  /** Wraps each turn of work: bounds how many assistants work at once. */
   readonly working: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
@@ -60,6 +61,8 @@ interface Host {
   readonly waiting: Record<Lane, Array<AcceptedEnvelope | UnreadableEnvelope>>
   /** The mailbox may hold more than `waiting` does. */
   unread: boolean
+  /** Mail was taken up in this turn; more of it is for the next one. */
+  served: boolean
 }
 
 const startJob = Effect.fnUntraced(function* (host: Host, job: OpenJob, recovered: boolean) {
@@ -133,10 +136,12 @@ const step = Effect.fnUntraced(function* (host: Host) {
     yield* follow(host, yield* handleTimer(session, timer))
     return true
   }
-  const envelope =
-    (lanes.includes("reply") ? take(host, "reply") : undefined) ??
-    (lanes.includes("mail") ? take(host, "mail") : undefined)
-  return envelope === undefined ? false : yield* takeEnvelope(host, envelope)
+  const reply = lanes.includes("reply") ? take(host, "reply") : undefined
+  if (reply !== undefined) return yield* takeEnvelope(host, reply)
+  const mail = lanes.includes("mail") && !host.served ? take(host, "mail") : undefined
+  if (mail === undefined) return false
+  host.served = true
+  return yield* takeEnvelope(host, mail)
 })
 
 const takeEnvelope = Effect.fnUntraced(function* (host: Host, envelope: AcceptedEnvelope | UnreadableEnvelope) {
@@ -195,11 +200,12 @@ const rest = Effect.fnUntraced(function* (host: Host) {
   return millisToTimer(host, yield* Clock.currentTimeMillis) <= 0 || !idle
 })
 
-/** From waking to rest. */
-const workToRest = Effect.fnUntraced(function* (host: Host) {
+/** One turn: until nothing is left to do, or only mail after the tick that was taken up. True: another turn is wanted. */
+const work = Effect.fnUntraced(function* (host: Host) {
+  host.served = false
   while (true) {
     while (yield* step(host)) continue
-    if (host.fibers.size === 0) return
+    if (host.fibers.size === 0) return host.waiting.mail.length > 0 && hears(host.session.decoded).includes("mail")
     noteSignal(host, yield* Queue.take(host.signals))
   }
 })
@@ -212,12 +218,34 @@ const keepLease = Effect.fnUntraced(function* (session: Session, leaseMillis: nu
   }
 })
 
-const live = Effect.fnUntraced(function* (host: Host, hold: Hold) {
+/** Takes up what a crash may have left open. */
+const takeUp = Effect.fnUntraced(function* (host: Host, hold: Hold) {
   if (hold.attempts > MAX_ATTEMPTS) yield* giveUp(host, hold.attempts)
   for (const job of host.session.jobs) if (!host.fibers.has(job.id)) yield* startJob(host, job, true)
-  do yield* host.settings.working(workToRest(host))
-  while (!isRetired(host) && (yield* rest(host)))
+})
+
+const live = Effect.fnUntraced(function* (host: Host, hold: Hold) {
+  const { working } = host.settings
+  let isMore = yield* working(Effect.andThen(takeUp(host, hold), work(host)))
+  while (isMore || (!isRetired(host) && (yield* rest(host)))) isMore = yield* working(work(host))
   if (isRetired(host)) yield* buryAll(host)
+})
+
+/** Lives with an assistant that was claimed. */
+const stay = Effect.fnUntraced(function* (hold: Hold, signals: Queue.Queue<Signal>, settings: HostSettings) {
+  yield* (yield* Faults).at("after-claim", hold.claim.address)
+  const session = yield* openSession(hold)
+  const host: Host = {
+    session,
+    signals,
+    fibers: new Map(),
+    ended: [],
+    settings,
+    waiting: { control: [], reply: [], mail: [] },
+    unread: true,
+    served: false
+  }
+  yield* Effect.raceFirst(live(host, hold), keepLease(session, settings.leaseMillis))
 })
 
 /** Claims the assistant and lives with it until it has rested long enough, or the claim is lost. */
@@ -229,19 +257,13 @@ export const runHost = Effect.fnUntraced(function* (
   const mailbox = yield* Mailbox
   const { leaseMillis, worker } = settings
   const hold = yield* mailbox.claim({ address, worker, leaseMillis }).pipe(inSpan("mailbox.claim"))
-  yield* (yield* Faults).at("after-claim", address)
-  const session = yield* openSession(hold)
-  const host: Host = {
-    session,
-    signals,
-    fibers: new Map(),
-    ended: [],
-    settings,
-    waiting: { control: [], reply: [], mail: [] },
-    unread: true
-  }
-  yield* Effect.raceFirst(live(host, hold), keepLease(session, leaseMillis)).pipe(
+  yield* stay(hold, signals, settings).pipe(
+    // Whatever still runs is stopped before anybody else can claim.
+    Effect.scoped,
+    // A host that broke keeps its claim until the lease ends: released, it would not count as an attempt (I5).
     // A claim that was lost releases nothing; one that could not be released ends with its lease.
-    Effect.ensuring(Effect.ignore(Effect.suspend(() => mailbox.release(session.claim))))
+    Effect.onExit((exit) => (isBroken(exit) ? Effect.void : Effect.ignore(mailbox.release(hold.claim))))
   )
-}, Effect.scoped)
+})
+
+const isBroken = (exit: Exit.Exit<unknown, unknown>): boolean => Exit.isFailure(exit) && Cause.hasDies(exit.cause)

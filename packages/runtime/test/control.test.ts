@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { contextOf, restore } from "@reverie/assistant"
 import { anAddress, inTurn } from "@reverie/testkit"
 import { lateResults } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
+import * as Result from "effect/Result"
 import { aTool, calling, live } from "./rig.ts"
 
 const countLate = (): number => Number(Effect.runSync(Metric.value(lateResults)).count)
@@ -99,8 +101,7 @@ describe("halt and resume", () => {
     assert.strictEqual(life.status(), "halted")
     assert.strictEqual(life.scripted.prompts.length, 0)
     assert.deepInclude(life.settled()[1], { id: "h-2", outcome: "ignored" })
-    const { context } = life.disk.resident(anAddress())?.state.snapshot as { context: { haltReason: string } }
-    assert.strictEqual(context.haltReason, "first")
+    assert.strictEqual(contextOf(Result.getOrThrow(restore(life.snapshot()))).haltReason, "first")
     life.post({ type: "resume" })
     life.rest()
     assert.deepInclude(life.ends()[0], { reply: "Here." })

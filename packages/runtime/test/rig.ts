@@ -11,6 +11,7 @@ import {
   type Address,
   type Entry,
   type Event,
+  type Json,
   type Message,
   type Notice,
   type NoticeType,
@@ -69,7 +70,9 @@ export interface LifeOptions {
   /** Undefined hides the definition of an assistant. */
   readonly find?: (name: string) => Definition | undefined
   readonly faults?: (typeof Faults)["Service"]
+  /** What workers see of the store. */
   readonly store?: (store: Store) => Store
+  readonly onFailure?: () => void
   /** Without a worker nothing is handled until `work` is called. */
   readonly idle?: boolean
   readonly worker?: Partial<WorkerSettings>
@@ -113,6 +116,7 @@ export class Life {
     this.scripted = scriptedModel(isScript(model) ? model : "infer" in model ? inTurn({}) : inTurn(model))
     this.definition = {
       name: "tester",
+      rules: [],
       systemPrompt: "You are under test.",
       settings: options.settings ?? {},
       toolkit: toolkitOf([...tools, noop]),
@@ -162,6 +166,7 @@ export class Life {
       Context.add(NoticeHub, this.hub),
       Context.add(HostFailures, (address, failure) => {
         this.failures.push([address.assistant, failure])
+        this.#options.onFailure?.()
       })
     )
   }
@@ -223,6 +228,18 @@ export class Life {
     return this.run(Effect.provide(arrive(envelope), this.services()))
   }
 
+  /** Says something from within what is being stepped. */
+  postLater(text: string, to: string): void {
+    const envelope = anEnvelope({ id: `e-${++this.#sent}`, to: anAddress(to), event: { type: "message", text } })
+    this.fork(Effect.provide(arrive(envelope), this.services()))
+  }
+
+  /** Says something whose hint gets lost. */
+  slip(text: string, { id, to }: Sending = {}): void {
+    const envelope = anEnvelope({ id: id ?? `e-${++this.#sent}`, to: anAddress(to), event: { type: "message", text } })
+    this.run(this.store.mailbox.accept(envelope))
+  }
+
   say(text: string, sending: Sending = {}): Receipt {
     return this.post({ type: "message", text }, sending)
   }
@@ -249,6 +266,10 @@ export class Life {
 
   status(assistant = "ada"): string {
     return this.disk.resident(anAddress(assistant))?.state.status ?? "unborn"
+  }
+
+  snapshot(assistant = "ada"): Json {
+    return this.disk.resident(anAddress(assistant))?.state.snapshot ?? null
   }
 
   /** How every tick ended, in order. */

@@ -1,0 +1,74 @@
+// Roster: who is hosted in a worker, and who can not be.
+// Owns starting hosts, the way of a hint to its host, and telling what hosts fail with. Leaves one host to host.ts, and
+// when to wake whom to worker.ts.
+// I1  An assistant has at most one host here, and a hint that comes while its host ends starts another.
+// I2  What one assistant's host fails with, or breaks on, ends that host; only a failure of the store is passed on.
+// I3  A host that fails lastingly, in the same way again and again, is told of once. It is tried again at every hint.
+
+import { type Address, addressKey } from "@reverie/protocol"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+
+import { failureOf, type HostFailure, HostFailures, isFatal, isLasting, type StoreFailure } from "./host-failure.ts"
+import { type HostSettings, runHost, type Signal } from "./host.ts"
+
+export const openRoster = Effect.fnUntraced(function* (
+  settings: HostSettings,
+  onFatal: (failure: StoreFailure) => Effect.Effect<unknown>
+) {
+  const listener = yield* HostFailures
+  const scope = yield* Effect.scope
+  const hosts = new Map<string, Queue.Queue<Signal>>()
+  /** Those who can not be hosted here, and what was told of it. */
+  const refused = new Map<string, HostFailure["_tag"]>()
+
+  const tell = (address: Address, failure: HostFailure) => {
+    try {
+      listener(address, failure)
+    } catch {
+      // Whoever is told may break; that is no trouble of the assistant.
+    }
+  }
+
+  const failed = (address: Address, failure: HostFailure) => {
+    const key = addressKey(address)
+    if (isFatal(failure)) return onFatal(failure)
+    if (failure._tag !== "ClaimHeld" && refused.get(key) !== failure._tag) tell(address, failure)
+    if (isLasting(failure)) refused.set(key, failure._tag)
+    return Effect.void
+  }
+
+  const host = Effect.fnUntraced(function* (address: Address, signals: Queue.Queue<Signal>) {
+    const key = addressKey(address)
+    while (true) {
+      yield* runHost(address, signals, settings).pipe(
+        Effect.andThen(Effect.sync(() => refused.delete(key))),
+        Effect.catchCauseIf(
+          (cause) => !Cause.hasInterruptsOnly(cause),
+          (cause) => failed(address, failureOf(address, cause))
+        )
+      )
+      // I1: from this look to the end nothing else runs, and what was signalled before it is not lost with the queue.
+      if (refused.has(key) || Queue.sizeUnsafe(signals) === 0) break
+      yield* Queue.clear(signals)
+    }
+    hosts.delete(key)
+  })
+
+  return {
+    /** Tells the host of an assistant that there is something to do, and starts one where there is none. */
+    wake: Effect.fnUntraced(function* (address: Address) {
+      const key = addressKey(address)
+      const signals = hosts.get(key)
+      if (signals !== undefined) return yield* Queue.offer(signals, { type: "mail" })
+      const fresh = yield* Queue.unbounded<Signal>()
+      hosts.set(key, fresh)
+      yield* Effect.forkIn(host(address, fresh), scope)
+      return true
+    }),
+    /** True when a sweep need not wake it: it is hosted here, or can not be. */
+    isKnown: (address: Address): boolean => hosts.has(addressKey(address)) || refused.has(addressKey(address)),
+    refusedCount: (): number => refused.size
+  }
+})

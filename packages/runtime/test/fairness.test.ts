@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import { live } from "./rig.ts"
+
+const ASSISTANTS = Array.from({ length: 100 }, (_, index) => `a-${String(index).padStart(3, "0")}`)
+const EACH = 10
+const CONCURRENCY = 4
+
+/** The ends of ticks in the order of their commits, as names of assistants. */
+const endsInOrder = (life: ReturnType<typeof live>): ReadonlyArray<string> =>
+  life.disk.outbox.flatMap(({ address, entry }) => (entry.tickEnd === undefined ? [] : [address.assistant]))
+
+describe("fairness", () => {
+  it.each([1, 2, 3])("I6 of 100 busy assistants at concurrency 4 nobody starves (seed %i)", (seed) => {
+    const life = live({
+      seed,
+      assistants: ASSISTANTS,
+      worker: { concurrency: CONCURRENCY },
+      model: () => Effect.delay(Effect.succeed({ text: "Done." }), 100)
+    })
+    for (let index = 0; index < EACH; index++) {
+      for (const to of ASSISTANTS) life.slip("Work.", { to })
+    }
+    life.rest()
+    const order = endsInOrder(life)
+    assert.strictEqual(order.length, ASSISTANTS.length * EACH)
+    // While everybody still has work, shares differ by a tick or two, those at work included.
+    const half = order.slice(0, order.length / 2)
+    const shares = ASSISTANTS.map((name) => half.filter((each) => each === name).length)
+    assert.isAtLeast(Math.min(...shares), EACH / 2 - 2)
+    assert.isAtMost(Math.max(...shares), EACH / 2 + 2)
+  })
+
+  it("I6 whoever is never out of work does not keep the others from theirs", () => {
+    let questions = 0
+    const life = live({
+      assistants: ["glutton", "ada"],
+      worker: { concurrency: 1 },
+      model: (prompt) =>
+        Effect.suspend(() => {
+          // Each answer to the glutton brings the next question before it is written down.
+          const isGlutton = prompt.messages.some(({ content }) => content === "More!")
+          if (isGlutton && ++questions < 60) life.postLater("More!", "glutton")
+          return Effect.delay(Effect.succeed({ text: "Done." }), 1_000)
+        })
+    })
+    life.say("More!", { to: "glutton" })
+    life.pass(5_500)
+    const sentAt = life.time.now
+    life.say("A word?", { to: "ada" })
+    life.until(() => life.ends("ada").length === 1)
+    assert.isAtMost((life.entries("ada").at(-1)?.at ?? Infinity) - sentAt, 3_000)
+    assert.isAtLeast(life.ends("glutton").length, 5)
+  })
+})

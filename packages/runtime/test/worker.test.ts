@@ -1,0 +1,201 @@
+import { assert, describe, it } from "@effect/vitest"
+import { LedgerUnavailable } from "@reverie/ledger"
+import { anAddress } from "@reverie/testkit"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { aTool, calling, live } from "./rig.ts"
+
+const fullDisk = new LedgerUnavailable({ operation: "commit", message: "no space is left" })
+
+const names = (count: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, index) => `a-${String(index).padStart(3, "0")}`)
+
+describe("a worker", () => {
+  it("I1 one assistant has one host, however many hints come for it", () => {
+    const claims: Array<number> = []
+    const life = live({
+      model: { text: "Here." },
+      store: (store) => ({
+        ...store,
+        mailbox: {
+          ...store.mailbox,
+          claim: (request) =>
+            Effect.tap(store.mailbox.claim(request), ({ claim }) => Effect.sync(() => claims.push(claim.epoch)))
+        }
+      })
+    })
+    for (let index = 0; index < 20; index++) life.say(`message ${index}`)
+    life.rest()
+    assert.deepStrictEqual(claims, [1])
+    assert.strictEqual(life.ends().length, 20)
+  })
+
+  it("no more assistants work at once than it may run", () => {
+    const all = names(12)
+    let atOnce = 0
+    let most = 0
+    const life = live({
+      assistants: all,
+      worker: { concurrency: 3 },
+      model: () =>
+        Effect.gen(function* () {
+          most = Math.max(most, ++atOnce)
+          yield* Effect.sleep(1_000)
+          atOnce--
+          return { text: "Done." }
+        })
+    })
+    for (const to of all) life.say("Work.", { to })
+    life.rest()
+    assert.strictEqual(most, 3)
+    for (const name of all) assert.strictEqual(life.ends(name).length, 1)
+  })
+
+  it("I6 what a crash left open is taken up within the bound too", () => {
+    const all = names(12)
+    let atOnce = 0
+    let most = 0
+    const model = () =>
+      Effect.gen(function* () {
+        most = Math.max(most, ++atOnce)
+        yield* Effect.sleep(1_000)
+        atOnce--
+        return { text: "Done." }
+      })
+    const first = live({ assistants: all, worker: { concurrency: 12 }, model })
+    for (const to of all) first.say("Work.", { to })
+    first.until(() => all.every((name) => first.status(name) === "awake.thinking.inferring"))
+    most = 0
+    atOnce = 0
+    const second = live({ disk: first.disk, startAt: first.time.now, worker: { concurrency: 3 }, model })
+    second.rest()
+    assert.strictEqual(most, 3)
+    for (const name of all) assert.strictEqual(second.ends(name).length, 1)
+  })
+
+  it("I2 a hint that was lost is found by the sweep", () => {
+    const life = live({ model: { text: "Found." }, worker: { sweepMillis: 2_000 } })
+    life.pass(100)
+    const sentAt = life.time.now
+    life.slip("Can you hear me?")
+    life.rest()
+    assert.strictEqual(life.ends().length, 1)
+    assert.isAtMost((life.entries().at(-1)?.at ?? 0) - sentAt, 2_000)
+  })
+
+  it("I2 what is due stays within reach of the sweep behind any number that can not be hosted here", () => {
+    const lost = names(300)
+    const life = live({
+      assistants: [...lost, "zoe"],
+      model: { text: "Found." },
+      idle: true,
+      find: (name) => (name === "gone" ? undefined : life.definition)
+    })
+    for (const name of lost) {
+      const resident = life.disk.resident(anAddress(name))
+      if (resident !== undefined) resident.state = { ...resident.state, definition: "gone" }
+      life.slip("Anyone?", { to: name })
+    }
+    life.pass(1)
+    life.slip("And you?", { to: "zoe" })
+    life.work()
+    life.pass(10_000)
+    assert.strictEqual(life.ends("zoe").length, 1)
+    assert.strictEqual(life.failures.length, 300)
+  })
+
+  it("I3 I4 an assistant whose definition is missing is told of once, keeps its mail, and hurts nobody else", () => {
+    const known = new Set(["tester"])
+    const life = live({
+      assistants: ["ada", "bo"],
+      model: { text: "Here." },
+      find: (name) => (known.has(name) ? life.definition : undefined)
+    })
+    const ada = life.disk.resident(anAddress("ada"))
+    if (ada !== undefined) ada.state = { ...ada.state, definition: "gone" }
+    // More than any bound on attempts: none of this is the fault of what waits.
+    for (let index = 0; index < 15; index++) {
+      life.say(`question ${index}`, { to: "ada", id: `q-${index}` })
+      life.pass(5_000)
+    }
+    life.say("Hello?", { to: "bo" })
+    life.pass(5_000)
+    assert.strictEqual(life.ends("bo").length, 1)
+    assert.deepStrictEqual(
+      life.failures.map(([name, { _tag }]) => `${name} ${_tag}`),
+      ["ada DefinitionMissing"]
+    )
+    known.add("gone")
+    life.say("And now?", { to: "ada", id: "q-15" })
+    life.rest()
+    assert.deepStrictEqual(
+      life.settled("ada").map(({ id, outcome }) => `${id} ${outcome}`),
+      Array.from({ length: 16 }, (_, index) => `q-${index} handled`)
+    )
+  })
+
+  it("I3 a snapshot that does not fit stops its assistant alone", () => {
+    const life = live({ assistants: ["ada", "bo"], model: { text: "Here." } })
+    const ada = life.disk.resident(anAddress("ada"))
+    if (ada !== undefined) ada.state = { ...ada.state, snapshot: { status: "strange" } }
+    life.say("Hello?", { to: "ada" })
+    life.say("Hello?", { to: "bo" })
+    life.pass(60_000)
+    assert.strictEqual(life.ends("bo").length, 1)
+    assert.deepStrictEqual(
+      life.failures.map(([name, { _tag }]) => `${name} ${_tag}`),
+      ["ada SnapshotUnfit"]
+    )
+    assert.deepStrictEqual(life.settled("ada"), [])
+  })
+
+  it("I3 a host that breaks is told of and hosted again; whoever is told may break too", () => {
+    let breaks = 2
+    const life = live({
+      assistants: ["ada", "bo"],
+      model: { text: "Here." },
+      onFailure: () => {
+        throw new Error("the listener breaks as well")
+      },
+      store: (store) => ({
+        ...store,
+        ledger: {
+          ...store.ledger,
+          recent: (address, most) =>
+            address.assistant === "ada" && breaks-- > 0
+              ? Effect.die(new Error("a bug"))
+              : store.ledger.recent(address, most)
+        }
+      })
+    })
+    life.say("Hello?", { to: "ada" })
+    life.say("Hello?", { to: "bo" })
+    life.rest()
+    assert.strictEqual(life.ends("bo").length, 1)
+    assert.strictEqual(life.ends("ada").length, 1)
+    assert.match(String(life.failures[0]?.[1]), /a bug/)
+    assert.strictEqual(life.failures.length, 2)
+  })
+
+  it("I3 a store that can not be written ends the worker, with the reason", () => {
+    const life = live({ idle: true, model: { text: "Here." } })
+    const worker = life.work({}, (store) => ({
+      ...store,
+      ledger: { ...store.ledger, commit: () => Effect.fail(fullDisk) }
+    }))
+    life.slip("Hello?")
+    const exit = life.run(Fiber.await(worker))
+    assert.include(String(exit), "no space is left")
+    assert.strictEqual(life.disk.resident(anAddress())?.lease, undefined)
+  })
+
+  it("interrupted, it lets go of every claim and leaves everything for the next one", () => {
+    const life = live({ idle: true, tools: [aTool("dig", { run: () => Effect.never })], model: calling("dig") })
+    const worker = life.work()
+    life.slip("Dig.")
+    life.until(() => life.status() === "awake.acting.running")
+    life.run(Fiber.interrupt(worker))
+    assert.strictEqual(life.disk.resident(anAddress())?.lease, undefined)
+    assert.strictEqual(life.disk.resident(anAddress())?.state.jobs.length, 1)
+  })
+})
