@@ -2,7 +2,7 @@
 // Owns the checks of a description and its defaults. Leaves living to the runtime.
 // I1  A wrong description throws at once, with one sentence that names the assistant.
 
-import { changedSettings, type Settings, settingsOf } from "@reverie/assistant"
+import { changedSettings, type Listening, type Settings, settingsOf } from "@reverie/assistant"
 import { AssistantId, type ToolRule } from "@reverie/protocol"
 import type { Definition } from "@reverie/runtime"
 import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
@@ -18,6 +18,8 @@ export interface AssistantOptions {
   /** Who it is: manner, voice. */
   readonly persona?: string
   readonly tools?: ReadonlyArray<Tool>
+  /** How it listens to what is said in rooms and channels; a message without a channel is always for it. */
+  readonly listening?: Partial<Listening>
   /** Constraints on the order and number of tool calls in a tick; the model is told of them. */
   readonly rules?: ReadonlyArray<ToolRule>
   /** Size of the model's context window, in tokens. 100,000 when not said. */
@@ -74,6 +76,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     ...(options.persona === undefined ? {} : { persona: options.persona }),
     settings: changedSettings(settingsOf(options.settings ?? {})),
     rules: options.rules ?? [],
+    ...(options.listening === undefined ? {} : { listening: options.listening }),
     toolkit: toolkitOf([...(options.tools ?? []), noop]),
     maxContextTokens: Math.round(maxContextTokens),
     reservedResponseTokens: Math.round(reservedResponseTokens)

@@ -2,7 +2,7 @@
 // Owns the shape. Leaves its making to the SDK, and its identity to the name stored with each assistant.
 // I1  A definition may change between two runs: an assistant takes up the new one with its next tick.
 
-import type { Settings } from "@reverie/assistant"
+import type { Listening, Settings } from "@reverie/assistant"
 import type { ToolRule } from "@reverie/protocol"
 import type { Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
@@ -14,6 +14,8 @@ export interface Definition {
   /** The settings that differ from the defaults. */
   readonly settings: Partial<Settings>
   readonly toolkit: Toolkit
+  /** How it listens to what is said around it; what differs from the defaults. */
+  readonly listening?: Partial<Listening>
   /** Constraints on the order and number of tool calls in a tick. */
   readonly rules: ReadonlyArray<ToolRule>
   /** Size of the context window, in tokens. */

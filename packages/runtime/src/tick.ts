@@ -11,6 +11,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { Faults } from "./faults.ts"
+import { passedBy } from "./hearing.ts"
 import { burialOf, heard, ignored } from "./inbox.ts"
 import { type JobEnd, materialOf } from "./job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
@@ -88,6 +89,8 @@ export const bury = Effect.fnUntraced(function* (
 
 export const handleEnvelope = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
   const now = yield* Clock.currentTimeMillis
+  const passed = passedBy(session, envelope, now)
+  if (passed !== undefined) return yield* commit(session, unmoved(session), passed, now)
   const { event, material } = heard(session, envelope, now)
   const outcome = yield* decided(session, event)
   if ("problem" in outcome) return yield* bury(session, envelope, outcome.problem)
