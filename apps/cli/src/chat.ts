@@ -45,6 +45,8 @@ export const chat = async ({ host, stop, to }: ChatOptions): Promise<"left" | "i
   try {
     return await host.within(ended.promise)
   } finally {
+    // The prompt stands open on its line.
+    if (isTerminal) note("")
     lines.close()
     process.stdin.pause()
   }

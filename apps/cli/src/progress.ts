@@ -27,7 +27,7 @@ const endOf = (notice: Extract<Notice, { readonly type: "tick-ended" }>): string
 }
 
 /** The line for a notice; undefined when it needs none. */
-export const lineOf = (notice: Notice): string | undefined => {
+const lineOf = (notice: Notice): string | undefined => {
   switch (notice.type) {
     case "tick-started":
       return notice.text === undefined

@@ -90,7 +90,7 @@ export const reportOf = async (fleet: Fleet, facts: ReportFacts): Promise<Report
 }
 
 /** Rows with their columns under one another; numbers stand to the right. */
-export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   const cell = (text: string, column: number) =>
     /^\d+$/.test(text) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0)

@@ -5,6 +5,7 @@
 import { fileURLToPath } from "node:url"
 import { runCourse } from "../course.ts"
 import { loadFleet } from "../fleet-file.ts"
+import { note, painted } from "../output.ts"
 import type { Stop } from "../stop.ts"
 
 const harbor = (file: string): string => fileURLToPath(new URL(`../../../../examples/harbor/${file}`, import.meta.url))
@@ -17,9 +18,15 @@ export interface StartOptions {
   readonly quiet: boolean
 }
 
-export const start = async (options: StartOptions, stop: Stop): Promise<number> =>
-  runCourse({
-    fleet: await loadFleet(harbor("fleet.ts")),
+const isSet = (name: string): boolean => (process.env[name] ?? "") !== ""
+
+export const start = async (options: StartOptions, stop: Stop): Promise<number> => {
+  const fleet = await loadFleet(harbor("fleet.ts"))
+  if (options.model === "offline" && (isSet("OPENAI_API_KEY") || isSet("OPENAI_BASE_URL"))) {
+    note(painted("dim", "OPENAI_* is set and not used here; --model env plays the day with that model"))
+  }
+  return runCourse({
+    fleet,
     data: options.data,
     events: harbor("day.jsonl"),
     ...(options.model === "env" ? {} : { model: "offline" as const }),
@@ -31,3 +38,4 @@ export const start = async (options: StartOptions, stop: Stop): Promise<number> 
     patienceMillis: 5_000,
     stop
   })
+}
