@@ -6,6 +6,7 @@ import {
   type CachePolicy,
   DEFAULT_CACHED_RESULTS,
   defineTool,
+  selfTools,
   type Tool,
   toolCache,
   ToolDefinitionInvalid,
@@ -127,15 +128,17 @@ describe("cache I3: scopes", () => {
 })
 
 describe("cache I4: the desk", () => {
-  it("F67 a listing read from the desk is forgotten when the desk changes, other results stay", () => {
-    const listing = cached({ scope: "session" }, { name: "list_things", usesDesk: true })
+  it("F67 list_projects is cacheable within a tick, and forgotten as soon as a project changes", () => {
+    const listing = selfTools.find(({ name }) => name === "list_projects") ?? assert.fail("there is no list_projects")
+    assert.deepStrictEqual(listing.cache, { scope: "tick" })
     const cache = toolCache()
+    cache.onTick(1)
     cache.keep(listing, {}, result, 0)
     cache.keep(session, {}, result, 0)
     assert.strictEqual(cache.find(listing, {}, 0), result)
     cache.onDeskChange()
     assert.isUndefined(cache.find(listing, {}, 0))
-    assert.strictEqual(cache.find(session, {}, 0), result)
+    assert.strictEqual(cache.find(session, {}, 0), result, "what was not read from the desk stays")
   })
 })
 

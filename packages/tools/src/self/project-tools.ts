@@ -52,6 +52,7 @@ export const createProjectTool = deskTool({
 export const listProjectsTool = deskTool({
   name: "list_projects",
   description: "Lists all projects with their summaries and status.",
+  cache: { scope: "tick" },
   run: (_none, { desk }) => listProjects(projectsOn(desk))
 })
 
