@@ -38,6 +38,14 @@ export {
 } from "./ignored.ts"
 export { assistantMachine } from "./machine.ts"
 export * from "./overheard.ts"
-export { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
+export {
+  type ExecutionMode,
+  executionModes,
+  type ExecutionPattern,
+  patternOf,
+  restrict,
+  type Restriction
+} from "./pattern.ts"
+export * from "./select-pattern.ts"
 export { changedSettings, DEFAULT_SETTINGS, type Settings, settingsOf } from "./settings.ts"
 export * from "./self/index.ts"

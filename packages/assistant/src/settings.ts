@@ -14,6 +14,9 @@ export interface Settings {
   readonly terminalEndsLoop: boolean
   /** A job weighs the task before the first model call. */
   readonly assessTask: boolean
+  /** Work may be handed to sub-agents (F33, F36), and to how many at once. */
+  readonly subAgents: boolean
+  readonly subAgentBudget: number
   /** Consecutive errors that halt the assistant. */
   readonly maxErrors: number
   /** How long an approval is waited for. */
@@ -41,6 +44,8 @@ export const DEFAULT_SETTINGS: Settings = {
   confirmDangerous: true,
   terminalEndsLoop: true,
   assessTask: false,
+  subAgents: false,
+  subAgentBudget: 3,
   maxErrors: 5,
   approvalMillis: 24 * 60 * MINUTE_MILLIS,
   reportMillis: 60 * MINUTE_MILLIS,
@@ -63,6 +68,7 @@ export const settingsOf = (chosen: Partial<Settings>): Settings => {
   return {
     ...all,
     maxIterations: within(all.maxIterations, 1, 10),
+    subAgentBudget: within(all.subAgentBudget, 0, 100),
     maxErrors: within(all.maxErrors, 1, 100),
     approvalMillis: within(all.approvalMillis, 1, Number.MAX_SAFE_INTEGER),
     reportMillis: within(all.reportMillis, 1, Number.MAX_SAFE_INTEGER),

@@ -14,6 +14,7 @@ import type { SnapshotFrom } from "xstate"
 import { callPhases } from "./calls.ts"
 import { type AssistantContext, DEFAULT_CONTEXT_TYPE } from "./context.ts"
 import { assistantMachine } from "./machine.ts"
+import { executionModes } from "./pattern.ts"
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts"
 
 type MachineSnapshot = SnapshotFrom<typeof assistantMachine>
@@ -50,10 +51,12 @@ const Call = Schema.Struct({
 })
 
 const Restriction = Schema.Struct({
-  mode: Schema.optionalKey(Schema.Literals(["single_action", "react_loop"])),
+  mode: Schema.optionalKey(Schema.Literals(executionModes)),
   maxIterations: Schema.optionalKey(Schema.Finite),
   categories: Schema.optionalKey(Schema.Array(Schema.Literals(toolCategories))),
-  confirmDangerous: Schema.optionalKey(Schema.Boolean)
+  confirmDangerous: Schema.optionalKey(Schema.Boolean),
+  terminalEndsLoop: Schema.optionalKey(Schema.Boolean),
+  subAgents: Schema.optionalKey(Schema.Boolean)
 })
 
 /** In the order of `birthContext`. */

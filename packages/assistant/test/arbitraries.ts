@@ -3,7 +3,15 @@
 
 import { type ToolCategory, toolCategories } from "@reverie/protocol"
 import * as fc from "fast-check"
-import type { CallRequest, InferFailure, Restriction, Settings, Signals, ToolOutput } from "../src/index.ts"
+import {
+  type CallRequest,
+  executionModes,
+  type InferFailure,
+  type Restriction,
+  type Settings,
+  type Signals,
+  type ToolOutput
+} from "../src/index.ts"
 
 /** One seed for all, so that a run can be repeated; another one may find more. */
 export const RUNS = { seed: 4_711, numRuns: 200 }
@@ -24,6 +32,8 @@ export const anySettings: fc.Arbitrary<Partial<Settings>> = some<Settings>({
   confirmDangerous: fc.boolean(),
   terminalEndsLoop: fc.boolean(),
   assessTask: fc.boolean(),
+  subAgents: fc.boolean(),
+  subAgentBudget: number,
   maxErrors: number,
   approvalMillis: number,
   reportMillis: number,
@@ -38,10 +48,12 @@ export const anySettings: fc.Arbitrary<Partial<Settings>> = some<Settings>({
 const aCategory: fc.Arbitrary<ToolCategory> = fc.constantFrom(...toolCategories)
 
 export const aRestriction: fc.Arbitrary<Restriction> = some<Required<Restriction>>({
-  mode: fc.constantFrom("single_action" as const, "react_loop" as const),
+  mode: fc.constantFrom(...executionModes),
   maxIterations: number,
   categories: fc.uniqueArray(aCategory),
-  confirmDangerous: fc.boolean()
+  confirmDangerous: fc.boolean(),
+  terminalEndsLoop: fc.boolean(),
+  subAgents: fc.boolean()
 })
 
 /** Names and approvals at their longest: a tool name of 64 characters, an approval that is a hash. */
@@ -95,6 +107,8 @@ export const usualSettings: fc.Arbitrary<Partial<Settings>> = some<Settings>({
   confirmDangerous: fc.boolean(),
   terminalEndsLoop: fc.boolean(),
   assessTask: fc.boolean(),
+  subAgents: fc.boolean(),
+  subAgentBudget: fc.integer({ min: 0, max: 5 }),
   maxErrors: fc.integer({ min: 1, max: 6 }),
   approvalMillis: fc.integer({ min: 1, max: 100_000 }),
   reportMillis: fc.integer({ min: 1, max: 100_000 }),

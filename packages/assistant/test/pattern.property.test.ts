@@ -6,6 +6,7 @@ import {
   changedSettings,
   DEFAULT_SETTINGS,
   type ExecutionPattern,
+  executionModes,
   patternOf,
   restrict,
   type Settings,
@@ -21,11 +22,12 @@ const isWithin = (inner: ExecutionPattern, outer: ExecutionPattern): boolean =>
   inner.categories.every((category) => outer.categories.includes(category)) &&
   (inner.confirmDangerous || !outer.confirmDangerous) &&
   (!inner.multiTool || outer.multiTool) &&
-  (inner.mode === "single_action" || outer.mode === "react_loop") &&
-  inner.terminalEndsLoop === outer.terminalEndsLoop
+  executionModes.indexOf(inner.mode) <= executionModes.indexOf(outer.mode) &&
+  (inner.terminalEndsLoop || !outer.terminalEndsLoop) &&
+  (!inner.subAgents || outer.subAgents)
 
 describe("patterns", () => {
-  it("pattern I1: a restriction never widens, however many are laid on one another", () => {
+  it("F32 pattern I1: a restriction never widens, however many are laid on one another", () => {
     fc.assert(
       fc.property(anySettings, fc.array(aRestriction, { maxLength: 6 }), (settings, restrictions) => {
         let pattern = patternOf(settingsOf(settings))
