@@ -7,7 +7,7 @@ export { type HostFailure, HostFailures, type StoreFailure } from "./host-failur
 export { MAX_ATTEMPTS } from "./host.ts"
 export { MAX_CALLS } from "./infer-job.ts"
 export { type Listener, NoticeHub } from "./notice-hub.ts"
-export { MAX_HOPS, relayAll } from "./relay.ts"
+export { MAX_HOPS, relayAll, undeliverable } from "./relay.ts"
 export { isAtRest } from "./rest.ts"
 export { lateResults } from "./tick.ts"
 export { DEFAULT_WORKER, runWorker, type WorkerSettings } from "./worker.ts"

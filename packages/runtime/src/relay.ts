@@ -2,11 +2,14 @@
 // Owns delivery. Leaves acceptance to the mailbox, which recognises what was delivered before.
 // I1  A send is settled only after its envelope was accepted, or after its sender was told that it can not be.
 // I2  An envelope that has passed through more than MAX_HOPS assistants is not delivered: two of them can not talk for ever.
+//     Its sender is told; what the sender writes in answer to that goes nowhere, and whatever goes nowhere is counted.
 
+import { createHash } from "node:crypto"
 import { Ledger, type OpenSend } from "@reverie/ledger"
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { type Address, AssistantId, ENVELOPE_VERSION, type Envelope, EnvelopeId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Faults } from "./faults.ts"
@@ -14,18 +17,27 @@ import { inSpan } from "./span.ts"
 
 export const MAX_HOPS = 8
 
+/** Sends that did not reach whom they were for, whether or not their senders could be told. */
+export const undeliverable = Metric.counter("reverie_undeliverable_sends_total", { incremental: true })
+
 const BATCH = 64
 
 const decodeAssistant = Schema.decodeUnknownOption(AssistantId)
 
+/** An envelope id has 256 characters at most; a longer one keeps its identity as a hash. */
+const returnedId = (id: string): EnvelopeId =>
+  EnvelopeId.make(`returned:${id.length <= 240 ? id : createHash("sha256").update(id).digest("hex")}`)
+
 /** Tells the sender, when it is an assistant, why its message did not arrive. */
 const returned = (envelope: Envelope, why: string): Envelope | undefined => {
-  if (!envelope.from.startsWith("assistant:") || envelope.id.startsWith("returned:")) return undefined
+  // It went out in answer to a message that was returned for its hops already.
+  if (envelope.hops > MAX_HOPS + 1) return undefined
+  if (!envelope.from.startsWith("assistant:")) return undefined
   const sender = decodeAssistant(envelope.from.slice("assistant:".length))
   if (Option.isNone(sender)) return undefined
   return {
     v: ENVELOPE_VERSION,
-    id: EnvelopeId.make(`returned:${envelope.id}`.slice(0, 256)),
+    id: returnedId(envelope.id),
     to: { tenant: envelope.to.tenant, assistant: sender.value },
     from: "relay",
     event: { type: "message", text: `Your message to ${envelope.to.assistant} was not delivered: ${why}.` },
@@ -37,35 +49,41 @@ const accept = Effect.fnUntraced(function* (envelope: Envelope) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   yield* mailbox.accept(envelope).pipe(inSpan("mailbox.accept"))
-  yield* queue.wake(envelope.to)
+  yield* queue.wake(envelope.to).pipe(inSpan("queue.wake"))
 })
 
-const deliver = Effect.fnUntraced(function* (send: OpenSend) {
-  const { envelope } = send
-  const giveBack = (why: string) => {
-    const answer = returned(envelope, why)
-    // A sender that has gone too can not be told; that is the end of the matter.
-    return answer === undefined
-      ? Effect.void
-      : accept(answer).pipe(Effect.catchTag("UnknownAssistant", () => Effect.void))
-  }
-  if (envelope.hops > MAX_HOPS) return yield* giveBack(`it had passed through ${envelope.hops} assistants`)
+const giveBack = Effect.fnUntraced(function* (envelope: Envelope, why: string) {
+  yield* Metric.update(undeliverable, 1)
+  const answer = returned(envelope, why)
+  // A sender that has gone too can not be told; that is the end of the matter.
+  if (answer !== undefined) yield* accept(answer).pipe(Effect.catchTag("UnknownAssistant", () => Effect.void))
+})
+
+const deliver = Effect.fnUntraced(function* ({ envelope }: OpenSend) {
+  if (envelope.hops > MAX_HOPS) return yield* giveBack(envelope, `it had passed through ${envelope.hops} assistants`)
   yield* accept(envelope).pipe(
-    Effect.catchTag("UnknownAssistant", ({ address }) => giveBack(`there is no assistant ${address.assistant}`))
+    Effect.catchTag("UnknownAssistant", ({ address }) =>
+      giveBack(envelope, `there is no assistant ${address.assistant}`)
+    )
   )
 })
+
+const deliverAll = Effect.fnUntraced(function* (sends: ReadonlyArray<OpenSend>) {
+  const ledger = yield* Ledger
+  const faults = yield* Faults
+  const at: Address = sends[0]!.envelope.to
+  yield* faults.at("before-deliver", at)
+  for (const send of sends) yield* deliver(send)
+  yield* faults.at("after-deliver", at)
+  yield* ledger.settleSends(sends.map((send) => send.seq))
+}, inSpan("ledger.relay"))
 
 /** Delivers every open send once. */
 export const relayAll = Effect.fnUntraced(function* () {
   const ledger = yield* Ledger
-  const faults = yield* Faults
   while (true) {
     const sends = yield* ledger.openSends(BATCH)
     if (sends.length === 0) return
-    const at: Address = sends[0]!.envelope.to
-    yield* faults.at("before-deliver", at)
-    for (const send of sends) yield* deliver(send)
-    yield* faults.at("after-deliver", at)
-    yield* ledger.settleSends(sends.map((send) => send.seq))
+    yield* deliverAll(sends)
   }
-}, inSpan("ledger.relay"))
+})

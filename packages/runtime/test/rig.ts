@@ -65,6 +65,8 @@ export interface LifeOptions {
   readonly tools?: ReadonlyArray<Tool>
   readonly settings?: Partial<Settings>
   readonly definition?: Partial<Definition>
+  /** "harbor" when not said. */
+  readonly tenant?: string
   /** Born before anything else; "ada" when not said. */
   readonly assistants?: ReadonlyArray<string>
   /** Undefined hides the definition of an assistant. */
@@ -129,7 +131,7 @@ export class Life {
     this.hub = Effect.runSync(Effect.provide(NoticeHub, NoticeHub.layer))
     this.hub.listen((notice) => this.notices.push(notice))
     for (const name of assistants) {
-      this.run(Effect.flatMap(birthOf(anAddress(name), this.definition), (birth) => this.store.ledger.birth(birth)))
+      this.run(Effect.flatMap(birthOf(this.address(name), this.definition), (birth) => this.store.ledger.birth(birth)))
     }
     if (options.idle !== true) this.work()
   }
@@ -169,6 +171,10 @@ export class Life {
         this.#options.onFailure?.()
       })
     )
+  }
+
+  address(assistant?: string): Address {
+    return anAddress(assistant, this.#options.tenant)
   }
 
   fork<A, E>(effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> {
@@ -220,7 +226,7 @@ export class Life {
   post(event: Event, { from, hops, id, to }: Sending = {}): Receipt {
     const envelope = anEnvelope({
       id: id ?? `e-${++this.#sent}`,
-      to: anAddress(to),
+      to: this.address(to),
       event,
       ...(from === undefined ? {} : { from }),
       ...(hops === undefined ? {} : { hops })
@@ -230,13 +236,17 @@ export class Life {
 
   /** Says something from within what is being stepped. */
   postLater(text: string, to: string): void {
-    const envelope = anEnvelope({ id: `e-${++this.#sent}`, to: anAddress(to), event: { type: "message", text } })
+    const envelope = anEnvelope({ id: `e-${++this.#sent}`, to: this.address(to), event: { type: "message", text } })
     this.fork(Effect.provide(arrive(envelope), this.services()))
   }
 
   /** Says something whose hint gets lost. */
   slip(text: string, { id, to }: Sending = {}): void {
-    const envelope = anEnvelope({ id: id ?? `e-${++this.#sent}`, to: anAddress(to), event: { type: "message", text } })
+    const envelope = anEnvelope({
+      id: id ?? `e-${++this.#sent}`,
+      to: this.address(to),
+      event: { type: "message", text }
+    })
     this.run(this.store.mailbox.accept(envelope))
   }
 
@@ -245,7 +255,7 @@ export class Life {
   }
 
   entries(assistant = "ada"): ReadonlyArray<Entry> {
-    return (this.disk.resident(anAddress(assistant))?.entries ?? []).map(({ entry }) => entry)
+    return (this.disk.resident(this.address(assistant))?.entries ?? []).map(({ entry }) => entry)
   }
 
   messages(assistant = "ada"): ReadonlyArray<Message> {
@@ -265,11 +275,11 @@ export class Life {
   }
 
   status(assistant = "ada"): string {
-    return this.disk.resident(anAddress(assistant))?.state.status ?? "unborn"
+    return this.disk.resident(this.address(assistant))?.state.status ?? "unborn"
   }
 
   snapshot(assistant = "ada"): Json {
-    return this.disk.resident(anAddress(assistant))?.state.snapshot ?? null
+    return this.disk.resident(this.address(assistant))?.state.snapshot ?? null
   }
 
   /** How every tick ended, in order. */
