@@ -7,7 +7,7 @@ import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import { aTool, calling, live } from "./rig.ts"
 
-const countLate = (): number => Number(Effect.runSync(Metric.value(lateResults)).count)
+const countLate = (): number => Effect.runSync(Metric.value(lateResults)).count
 
 describe("halt and resume", () => {
   it("a halt while a tool runs aborts its signal; the model is told that nobody knows how far it got", () => {
