@@ -78,6 +78,14 @@ const run = <A, E>(world: World, effect: Effect.Effect<A, E>) =>
     Context.make(Scheduler.Scheduler, world.time.scheduler).pipe(Context.add(Clock.Clock, world.time.clock))
   )(effect)
 
+/** A queue wakes its takers on the scheduler of the fiber that made it: made elsewhere, no hint would ever arrive. */
+const queueIn = (time: VirtualTime): Queue.Queue<Address> => {
+  const fiber = Effect.runForkWith(Context.make(Scheduler.Scheduler, time.scheduler))(Queue.unbounded<Address>())
+  const exit = fiber.pollUnsafe()
+  if (exit?._tag !== "Success") throw new Error("a queue is made in one go")
+  return exit.value
+}
+
 const definitionOf = (world: World): Definition => ({
   name: "citizen",
   systemPrompt: "You live in a simulated world.",
@@ -280,7 +288,7 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
       modelFailure: () => (world.healed ? 0.02 : 0.08),
       ignoresKeys: bug === "random-effect-key"
     }),
-    hints: Effect.runSync(Queue.unbounded<Address>()),
+    hints: queueIn(time),
     options,
     processes: [],
     services: new Map(),
