@@ -69,7 +69,7 @@ describe.concurrent("signals", () => {
 
   test("O2 a reader that leaves ends the command quietly", async () => {
     await using directory = await temporary()
-    const args = ["run", ...fleet, "--events", await eventsIn(directory.path, 50), "--data", directory.path, "--jsonl"]
+    const args = ["run", ...fleet, "--events", await eventsIn(directory.path, 400), "--data", directory.path, "--jsonl"]
     const { child, ended } = begin(args)
     await once(child.stdout ?? child, "data")
     child.stdout?.destroy()
@@ -101,7 +101,7 @@ describe.concurrent("one data directory", () => {
   test("killed in the middle and run again it comes to the same end", async () => {
     await using directory = await temporary()
     await using undisturbed = await temporary()
-    const events = await eventsIn(directory.path, 150)
+    const events = await eventsIn(directory.path, 400)
     const args = ["run", ...fleet, "--events", events, "--exit", "--json"]
     const { child, ended, saying } = begin([...args, "--data", directory.path])
     await saying("100 ticks")
@@ -109,10 +109,10 @@ describe.concurrent("one data directory", () => {
     assert.strictEqual((await ended).stdout, "")
     const after = jsonOf(await run([...args, "--data", directory.path]))
     const whole = jsonOf(await run([...args, "--data", undisturbed.path]))
-    assert.strictEqual(Number(after["accepted"]) + Number(after["duplicates"]), 150)
+    assert.strictEqual(Number(after["accepted"]) + Number(after["duplicates"]), 400)
     assert.deepStrictEqual(after["assistants"], whole["assistants"])
     assert.deepStrictEqual(after["total"], whole["total"])
-    assert.isAtMost(Number(after["ticks"]), 50)
+    assert.isAtMost(Number(after["ticks"]), 300)
   })
 })
 
