@@ -6,6 +6,7 @@
 
 import { availableParallelism } from "node:os"
 import { docs } from "./check/docs.ts"
+import { features } from "./check/features.ts"
 import { crash, simulate } from "./check/lanes.ts"
 import { sizes } from "./check/sizes.ts"
 import { judge, lineOf, type Step, type Verdict } from "./check/step.ts"
@@ -20,6 +21,7 @@ const steps: ReadonlyArray<Step> = [
   testStep("unit"),
   testStep("property"),
   testStep("laws"),
+  features,
   crash,
   simulate
 ]

@@ -2,10 +2,12 @@
 // Owns the counting of tests. Leaves which file belongs to which project to the configuration.
 // T1  A skipped test counts as no proof, and is a failure unless a waiver says which machine can not run it.
 // T2  A waiver is a failure itself as soon as no test has its name.
+// T3  Each project runs once in a check, whichever step asks for it first.
 
 import { mkdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { allOf, root, run } from "./program.ts"
+import type { Results } from "../features/citations.ts"
+import { allOf, root, run, type Said } from "./program.ts"
 import type { Outcome, Step } from "./step.ts"
 
 interface Assertion {
@@ -64,25 +66,50 @@ export const tally = (report: Report, waived: ReadonlyArray<Waiver>) => {
 
 const folder = join(root, ".reverie/check")
 
-const readReport = async (file: string): Promise<Report> => {
+const readReport = async (file: string): Promise<Results> => {
   try {
-    return JSON.parse(await readFile(file, "utf8")) as Report
+    return JSON.parse(await readFile(file, "utf8")) as Results
   } catch {
     // Without a report nothing was tested, and a count of none fails the step with vitest's own words.
     return { testResults: [] }
   }
 }
 
-const prove = async (project: string): Promise<Outcome> => {
+interface Run {
+  readonly said: Said
+  readonly report: Results
+}
+
+const runProject = async (project: string): Promise<Run> => {
   const file = join(folder, `${project}.json`)
   await mkdir(folder, { recursive: true })
   await rm(file, { force: true })
   const reporters = ["--silent", "passed-only", "--reporter", "dot", "--reporter", "json", "--outputFile.json", file]
   const said = await run("vitest", ["run", "--project", project, ...reporters])
+  return { said, report: await readReport(file) }
+}
+
+const begun = new Map<string, Promise<Run>>()
+
+export const ranProject = (project: string): Promise<Run> => {
+  const running = begun.get(project) ?? runProject(project)
+  begun.set(project, running)
+  return running
+}
+
+const prove = async (project: string): Promise<Outcome> => {
+  const { report, said } = await ranProject(project)
   const waived = waivers.filter((waiver) => waiver.project === project)
-  const { complaints, ran } = tally(await readReport(file), waived)
+  const { complaints, ran } = tally(report, waived)
   const output = [allOf(said), ...complaints].join("\n")
   return { ok: said.code === 0 && complaints.length === 0, count: ran, output }
 }
 
-export const testStep = (project: string): Step => ({ name: project, unit: "tests", prove: () => prove(project) })
+/** The projects that the check runs. */
+export const testProjects = ["architecture", "unit", "property", "laws"] as const
+
+export const testStep = (project: (typeof testProjects)[number]): Step => ({
+  name: project,
+  unit: "tests",
+  prove: () => prove(project)
+})
