@@ -29,7 +29,7 @@ export const rowsIn = (title: string): ReadonlyArray<string> => {
 }
 
 /** Files whose own laws are called F1, F2. */
-export const namesakes: ReadonlyArray<string> = [
+const namesakes: ReadonlyArray<string> = [
   "apps/cli/test/failure.test.ts",
   "apps/cli/test/failures.test.ts",
   "packages/adapters/store-sqlite/test/format.test.ts",
