@@ -5,6 +5,7 @@
 // I3  A class that needs one action gets one: observation and movement; a query two; a goal action a loop.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
+import type { Assessment, ContextSignals } from "../select-pattern.ts"
 import { jsonIn } from "./answer.ts"
 
 export const eventClasses = [
@@ -134,3 +135,16 @@ export const readAssessment = (answer: string, task: Task): TaskAssessment => {
     recommend_confirm_dangerous: typeof confirm === "boolean" ? confirm : base.recommend_confirm_dangerous
   }
 }
+
+/** The assessment as the third layer of the execution pattern, beside what else is known of the moment. */
+export const assessmentLayer = (
+  { event_class, recommend_confirm_dangerous, recommended_iterations, recommended_mode }: TaskAssessment,
+  by: "model" | "heuristic",
+  signals: ContextSignals = {}
+): Assessment => ({
+  by,
+  recommended_iterations,
+  recommended_mode,
+  recommend_confirm_dangerous,
+  context_signals: { ...signals, event_class }
+})

@@ -118,7 +118,10 @@ const consolidated = (list: ReadonlyArray<string>): ReadonlyArray<string> => {
     if (words !== "" && !byWords.has(words)) byWords.set(words, text)
   }
   const all = [...byWords.keys()]
-  return all.flatMap((words) => (all.some((other) => other.startsWith(`${words} `)) ? [] : (byWords.get(words) ?? [])))
+  const kept = all.flatMap((words) =>
+    all.some((other) => other.startsWith(`${words} `)) ? [] : (byWords.get(words) ?? [])
+  )
+  return kept.length === list.length && kept.every((text, at) => text === list[at]) ? list : kept
 }
 
 export interface CompactedMemory {
@@ -141,7 +144,7 @@ export const compactSessionMemory = (memory: SessionMemory, now: number): Outcom
   const state: SessionMemory = {
     key_facts: consolidated(memory.key_facts),
     learned_patterns: consolidated(memory.learned_patterns),
-    completed_tasks: [...tasks.values()],
+    completed_tasks: tasks.size === memory.completed_tasks.length ? memory.completed_tasks : [...tasks.values()],
     last_compacted
   }
   const counts = (list: "key_facts" | "learned_patterns" | "completed_tasks") => ({

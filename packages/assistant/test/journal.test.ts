@@ -1,0 +1,150 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Json } from "@reverie/protocol"
+import * as fc from "fast-check"
+import {
+  addEntry,
+  heuristicImportance,
+  type Journal,
+  journalChanges,
+  type JournalEntry,
+  journalOf,
+  markConsolidated,
+  MAX_ENTRIES,
+  type NewEntry,
+  reviewJournal,
+  type SourceType,
+  sourceTypes
+} from "../src/index.ts"
+import { RUNS } from "./arbitraries.ts"
+
+const NOW = Date.UTC(2025, 11, 6, 10, 0, 0)
+const none = journalOf(new Map(), new Map())
+const LONG = "The ferry left without its captain this morning"
+
+const kept = (journal: Journal, wanted: Partial<NewEntry>, tick = 1, now = NOW): Journal =>
+  addEntry(journal, { content: LONG, source_type: "observation", ...wanted }, { tick, now }).state
+
+const many = (count: number, importance: (index: number) => number): Journal =>
+  Array.from({ length: count }, (_, index) => index).reduce(
+    (journal, index) => kept(journal, { content: `Entry ${index}`, importance: importance(index) }, index),
+    none
+  )
+
+const entry = (journal: Journal, id: string): JournalEntry => journal.entries.get(id) ?? assert.fail(`no ${id}`)
+
+describe("the journal", () => {
+  it("journal: an entry has exactly these parts, with the trust of its source", () => {
+    const journal = kept(none, { source_type: "direct", source_entity: "#123", tags: ["sea", "sea"] }, 7)
+    assert.deepStrictEqual(entry(journal, "entry_7_0"), {
+      id: "entry_7_0",
+      timestamp: "2025-12-06T10:00:00Z",
+      content: LONG,
+      source_type: "direct",
+      source_trust: 0.9,
+      source_entity: "#123",
+      importance: 7,
+      importance_method: "heuristic",
+      tags: ["sea"],
+      related_projects: []
+    })
+    const trust = sourceTypes.map((source_type) => entry(kept(none, { source_type }), "entry_1_0").source_trust)
+    assert.deepStrictEqual(trust, [0.9, 0.8, 0.6, 0.3, 0.6])
+  })
+
+  it("the heuristic is 5 by source +2, +1, 0, -1, and a little more or less for what is said", () => {
+    const of = (source_type: SourceType, more: Partial<NewEntry> = {}) =>
+      heuristicImportance({ content: LONG, source_type, ...more })
+    assert.deepStrictEqual(
+      sourceTypes.map((type) => of(type)),
+      [7, 6, 5, 4, 5]
+    )
+    assert.strictEqual(of("inference", { content: "Bob promised to pay at the deadline" }), 6)
+    assert.strictEqual(of("inference", { related_projects: ["tavern"] }), 6)
+    assert.strictEqual(of("inference", { content: "Fog again" }), 4)
+    assert.strictEqual(of("direct", { content: "This must never be forgotten", related_projects: ["a"] }), 9)
+    const manual = entry(kept(none, { importance: 3 }), "entry_1_0")
+    assert.deepInclude(manual, { importance: 3, importance_method: "manual" })
+    assert.strictEqual(entry(kept(none, { importance: 99 }), "entry_1_0").importance, 10)
+  })
+
+  it("journal I1: ids count within the tick and are never used twice", () => {
+    const journal = kept(kept(kept(none, {}, 3), {}, 3), {}, 12)
+    assert.deepStrictEqual([...journal.entries.keys()], ["entry_3_0", "entry_3_1", "entry_12_0"])
+  })
+
+  it("journal I2: of more than 100 the consolidated go first, the least important of them, of these the oldest", () => {
+    const full = many(MAX_ENTRIES, (index) => (index % 2 === 0 ? 2 : 9))
+    const marked = markConsolidated(full, ["entry_5_0", "entry_8_0", "entry_6_0", "entry_nobody"])
+    assert.deepStrictEqual([...marked.consolidated], ["entry_5_0", "entry_8_0", "entry_6_0"])
+    let journal = marked
+    const order: Array<string> = []
+    for (let tick = 200; tick < 205; tick++) {
+      const { result, state } = addEntry(
+        journal,
+        { content: "New", source_type: "direct" },
+        { tick, now: NOW + 60_000 }
+      )
+      order.push(...result.pruned)
+      journal = state
+      assert.strictEqual(journal.entries.size, MAX_ENTRIES)
+    }
+    assert.deepStrictEqual(order, ["entry_6_0", "entry_8_0", "entry_5_0", "entry_0_0", "entry_2_0"])
+    assert.deepStrictEqual([...journal.consolidated], [])
+  })
+
+  it("journal I2: the newest entry never gives way to older ones", () => {
+    const full = many(MAX_ENTRIES, () => 10)
+    const { result, state } = addEntry(
+      full,
+      { content: "Drizzle", source_type: "environmental", importance: 1 },
+      { tick: 500, now: NOW }
+    )
+    assert.deepStrictEqual(result.pruned, ["entry_0_0"])
+    assert.isTrue(state.entries.has("entry_500_0"))
+  })
+
+  it("the records hold the whole journal after every change", () => {
+    const step = fc.record({
+      tick: fc.integer({ min: 1, max: 3 }),
+      importance: fc.integer({ min: 1, max: 10 }),
+      mark: fc.option(fc.nat(120))
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120, size: "max" }), (steps) => {
+        const stored = { journal: new Map<string, Json>(), desk: new Map<string, Json>() }
+        let journal = none
+        for (const { importance, mark, tick } of steps) {
+          const added = kept(journal, { importance }, tick)
+          const next = mark === null ? added : markConsolidated(added, [[...added.entries.keys()][mark] ?? ""])
+          for (const { key, kind, value } of journalChanges(journal, next)) {
+            if (kind !== "journal" && kind !== "desk") assert.fail(`writes ${kind}`)
+            else if (value === null) stored[kind].delete(key)
+            else stored[kind].set(key, value)
+          }
+          journal = next
+          assert.isAtMost(journal.entries.size, MAX_ENTRIES)
+          assert.deepStrictEqual(journalOf(stored.journal, stored.desk), journal)
+          for (const id of journal.consolidated) assert.isTrue(journal.entries.has(id))
+        }
+      }),
+      { ...RUNS, numRuns: 40 }
+    )
+  })
+
+  it("journal: a review gives the newest first, and only what fits every condition", () => {
+    const journal = [
+      { content: "Bob pays in silver", tags: ["money"], importance: 8 },
+      { content: "Alice pays in gold", tags: ["money"], importance: 4 },
+      { content: "Fog on the quay", source_type: "environmental" as const, importance: 2 }
+    ].reduce((state, wanted, index) => kept(state, wanted, index === 2 ? 10 : 9, NOW), none)
+    const ids = (review: Parameters<typeof reviewJournal>[1]) =>
+      reviewJournal(journal, review).entries.map(({ id }) => id)
+    assert.deepStrictEqual(ids({}), ["entry_10_0", "entry_9_1", "entry_9_0"])
+    assert.deepStrictEqual(ids({ tag: "money" }), ["entry_9_1", "entry_9_0"])
+    assert.deepStrictEqual(ids({ tag: "money", min_importance: 5 }), ["entry_9_0"])
+    assert.deepStrictEqual(ids({ text: "PAYS gold" }), ["entry_9_1"])
+    assert.deepStrictEqual(ids({ source_type: "environmental" }), ["entry_10_0"])
+    assert.deepInclude(reviewJournal(journal, { limit: 1 }), { found: 3, kept: 3 })
+    assert.strictEqual(reviewJournal(journal, { limit: 1 }).entries.length, 1)
+  })
+})
