@@ -1,2 +1,1 @@
-export { type Acknowledged, acknowledgedOf } from "./acknowledged.ts"
 export { selfTools } from "./self-tools.ts"
