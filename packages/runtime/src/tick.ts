@@ -100,10 +100,19 @@ export const handleEnvelope = Effect.fnUntraced(function* (session: Session, env
     : yield* commit(session, decision, material, now)
 })
 
-/** The statechart could not take a result or a timer: it halts, and says why, rather than hang. */
-const haltInstead = Effect.fnUntraced(function* (session: Session, material: Material, problem: string, now: number) {
+/**
+ * The statechart could not take a result or a timer: it halts, and says why, rather than hang. The result is not used:
+ * its text would be a reply nobody acts on, or a second answer to a call that the halt itself answers.
+ */
+const haltInstead = Effect.fnUntraced(function* (
+  session: Session,
+  { cause, step }: Material,
+  problem: string,
+  now: number
+) {
   const event = { type: "halt", reason: problem } as const
-  return yield* commit(session, decide(session.decoded, event), { ...material, event }, now)
+  const broken = step === undefined ? {} : { step: { ...step, ok: false, detail: { error: problem } } }
+  return yield* commit(session, decide(session.decoded, event), { cause, event, messages: [], ...broken }, now)
 })
 
 /** A step's result carries what the runtime measures at the moment it is handled. */

@@ -75,6 +75,8 @@ export interface LifeOptions {
   /** What workers see of the store. */
   readonly store?: (store: Store) => Store
   readonly onFailure?: () => void
+  /** Called before anything happens. */
+  readonly onBirth?: (life: Life) => void
   /** Without a worker nothing is handled until `work` is called. */
   readonly idle?: boolean
   readonly worker?: Partial<WorkerSettings>
@@ -110,6 +112,7 @@ export class Life {
 
   constructor(options: LifeOptions = {}) {
     this.#options = options
+    options.onBirth?.(this)
     const { assistants = ["ada"], model = {}, seed = 1, tools = [] } = options
     this.time = new VirtualTime(fateOf(seed))
     if (options.startAt !== undefined) this.time.now = options.startAt
@@ -184,12 +187,17 @@ export class Life {
 
   /** Steps until the effect has ended; throws what it failed with. */
   run<A, E>(effect: Effect.Effect<A, E>): A {
-    const fiber = this.fork(effect)
-    this.until(() => fiber.pollUnsafe() !== undefined)
-    const exit = fiber.pollUnsafe()
+    const exit = this.#exitOf(effect)
     if (exit === undefined) throw new Error("the life ended before the effect did")
     if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
     return exit.value
+  }
+
+  /** Undefined when the life ended before the effect did. */
+  #exitOf<A, E>(effect: Effect.Effect<A, E>): Exit.Exit<A, E> | undefined {
+    const fiber = this.fork(effect)
+    this.until(() => fiber.pollUnsafe() !== undefined)
+    return fiber.pollUnsafe()
   }
 
   /** Steps until it holds, or the life has ended. */
@@ -200,12 +208,12 @@ export class Life {
     }
   }
 
-  /** Lets time pass, and everything that happens in it. */
+  /** Lets time pass, and everything that happens in it, or until the life has ended. */
   pass(millis: number): void {
-    this.run(Effect.sleep(millis))
+    this.#exitOf(Effect.sleep(millis))
   }
 
-  /** Steps until nobody has anything to do. */
+  /** Steps until nobody has anything to do, or the life has ended. */
   rest(): void {
     const { ledger, mailbox } = this.store
     const isRest = Effect.gen(function* () {
