@@ -144,7 +144,7 @@ export class Life {
     settings: Partial<WorkerSettings> = {},
     seen: (store: Store) => Store = this.#options.store ?? ((store) => store)
   ) {
-    const { faults, worker } = this.#options
+    const { worker } = this.#options
     const running = runWorker({
       worker: "worker-1",
       leaseMillis: 30_000,
@@ -154,7 +154,12 @@ export class Life {
       ...worker,
       ...settings
     }).pipe(Effect.provide(this.services(seen(this.store))))
-    return this.fork(faults === undefined ? running : Effect.provideService(running, Faults, faults))
+    return this.fork(this.#struck(running))
+  }
+
+  #struck<A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    const { faults } = this.#options
+    return faults === undefined ? effect : Effect.provideService(effect, Faults, faults)
   }
 
   services(store: Store = this.store): Context.Context<Services> {
@@ -231,7 +236,11 @@ export class Life {
   }
 
   /** Accepts an event the way a front door does; durable when it returns. */
-  post(event: Event, { from, hops, id, to }: Sending = {}): Receipt {
+  post(event: Event, sending: Sending = {}): Receipt {
+    return this.run(this.#arrival(event, sending))
+  }
+
+  #arrival(event: Event, { from, hops, id, to }: Sending) {
     const envelope = anEnvelope({
       id: id ?? `e-${++this.#sent}`,
       to: this.address(to),
@@ -239,13 +248,12 @@ export class Life {
       ...(from === undefined ? {} : { from }),
       ...(hops === undefined ? {} : { hops })
     })
-    return this.run(Effect.provide(arrive(envelope), this.services()))
+    return this.#struck(Effect.provide(arrive(envelope), this.services()))
   }
 
   /** Says something from within what is being stepped. */
   postLater(text: string, to: string): void {
-    const envelope = anEnvelope({ id: `e-${++this.#sent}`, to: this.address(to), event: { type: "message", text } })
-    this.fork(Effect.provide(arrive(envelope), this.services()))
+    this.fork(this.#arrival({ type: "message", text }, { to }))
   }
 
   /** Says something whose hint gets lost. */
@@ -260,6 +268,11 @@ export class Life {
 
   say(text: string, sending: Sending = {}): Receipt {
     return this.post({ type: "message", text }, sending)
+  }
+
+  /** Says something; false when the life ended before it was acknowledged. */
+  trySay(text: string, sending: Sending = {}): boolean {
+    return this.#exitOf(this.#arrival({ type: "message", text }, sending)) !== undefined
   }
 
   entries(assistant = "ada"): ReadonlyArray<Entry> {
