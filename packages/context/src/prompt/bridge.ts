@@ -1,0 +1,102 @@
+// Bridge: from templates to components and back, and components as text to be shared.
+// Owns copying between the two. Leaves the format of the text to `exchange.ts`.
+// B1  What is copied is the text with its gaps: neither side changes with the other afterwards.
+// B2  An imported component has the id it was exported with if that is free, or else the lowest free one after the same
+//     static component. One that is overwritten keeps the id it has, unless it stood after another static component.
+
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import {
+  changingComponent,
+  type Components,
+  type KeptComponent,
+  keepingComponent,
+  lineOfComponent
+} from "./components.ts"
+import { changedComponent, newComponent } from "./definition.ts"
+import { type ImportRefused, KeyTaken, type PromptConflict, type PromptInvalid, type PromptUnknown } from "./errors.ts"
+import { componentText, readComponentText } from "./exchange.ts"
+import type { PromptChange } from "./prompt-store.ts"
+import { findSeat, leaveSeat, type NoSeat } from "./seats.ts"
+import type { Shelf, StoreFailure, Versioned } from "./shelf.ts"
+import type { PluggableComponent, StoredTemplate } from "./stored.ts"
+import type { ImportOptions, Templates } from "./templates.ts"
+
+export interface Bridge {
+  readonly applyTemplateToComponent: (
+    templateKey: string,
+    id: number,
+    version: number
+  ) => Effect.Effect<KeptComponent, PromptUnknown | PromptInvalid | PromptConflict | StoreFailure>
+  /** The gaps of the content are the placeholders of the template. */
+  readonly saveComponentAsTemplate: (
+    id: number,
+    template: {
+      readonly key: string
+      readonly name: string
+      readonly description?: string
+      readonly category?: string
+    }
+  ) => Effect.Effect<
+    Versioned<StoredTemplate>,
+    PromptInvalid | PromptUnknown | KeyTaken | PromptConflict | StoreFailure
+  >
+  readonly exportComponentJson: (id: number) => Effect.Effect<string, PromptUnknown | StoreFailure>
+  readonly importComponentJson: (
+    json: string,
+    options?: ImportOptions
+  ) => Effect.Effect<KeptComponent, ImportRefused | PromptInvalid | KeyTaken | NoSeat | PromptConflict | StoreFailure>
+}
+
+/** An id for an imported component, and the changes that give it. */
+const seatOf = (
+  shelf: Shelf,
+  { afterStatic, key }: Pick<PluggableComponent, "afterStatic" | "key">,
+  wish: number,
+  present: PluggableComponent | undefined
+): Effect.Effect<{ readonly id: number; readonly beside: ReadonlyArray<PromptChange> }, NoSeat | StoreFailure> =>
+  Effect.gen(function* () {
+    if (present?.afterStatic === afterStatic) return { id: present.id, beside: [] }
+    const { id, taken } = yield* findSeat(shelf, key, afterStatic, wish)
+    return { id, beside: present === undefined ? [taken] : [yield* leaveSeat(shelf, present.id), taken] }
+  })
+
+const importing = (shelf: Shelf): Pick<Bridge, "importComponentJson"> => ({
+  importComponentJson: (json, { overwrite = false } = {}) =>
+    shelf.change(
+      Effect.gen(function* () {
+        const { id: wish, ...draft } = yield* Effect.fromResult(readComponentText(json))
+        const now = yield* Clock.currentTimeMillis
+        const component = yield* Effect.fromResult(newComponent(draft, now))
+        const { value, version } = yield* shelf.component(component.key)
+        if (value !== undefined && !overwrite) return yield* new KeyTaken(lineOfComponent(component.key))
+        const { beside, id } = yield* seatOf(shelf, component, wish, value)
+        return keepingComponent({ ...component, id, createdAt: value?.createdAt ?? now }, version, beside)
+      })
+    )
+})
+
+export const bridgeOf = (
+  shelf: Shelf,
+  { createTemplate, getTemplate }: Pick<Templates, "createTemplate" | "getTemplate">,
+  { getComponent }: Pick<Components, "getComponent">
+): Bridge => ({
+  applyTemplateToComponent: (templateKey, id, version) =>
+    changingComponent(shelf, id, version, (present, now) =>
+      Effect.flatMap(getTemplate(templateKey), ({ content }) =>
+        Effect.fromResult(changedComponent(present, { content }, now))
+      )
+    ),
+  saveComponentAsTemplate: (id, { category, description, key, name }) =>
+    Effect.flatMap(getComponent(id), (component) =>
+      createTemplate({
+        key,
+        name,
+        content: component.content,
+        description: description ?? component.description,
+        ...(category === undefined ? {} : { category })
+      })
+    ),
+  exportComponentJson: (id) => Effect.map(getComponent(id), componentText),
+  ...importing(shelf)
+})

@@ -1,0 +1,177 @@
+// Components: what a tenant may do with the components that stand between the static ones.
+// Owns creating, changing, moving and listing them. Leaves the choice of an id to `seats.ts`, sharing to `bridge.ts`.
+// C1  A component has a key for life, and an id that moving changes; no two of a tenant have the same of either.
+// C2  A component and the id it takes or leaves are written together or not at all.
+
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { NoPlaceAfter } from "../errors.ts"
+import { isStaticId, type PromptComponent, STATIC_COMPONENTS, staticBefore } from "../scheme.ts"
+import { changedComponent, type ComponentDraft, type ComponentPatch, newComponent } from "./definition.ts"
+import { KeyTaken, type PromptConflict, type PromptInvalid, PromptUnknown } from "./errors.ts"
+import type { PromptChange } from "./prompt-store.ts"
+import { findSeat, keyAt, leaveSeat, type NoSeat } from "./seats.ts"
+import { type Decision, expected, type Shelf, type StoreFailure, type Versioned } from "./shelf.ts"
+import { type PluggableComponent, writeComponent } from "./stored.ts"
+
+/** A component as it is kept, and its version. */
+export type KeptComponent = Versioned<PluggableComponent>
+
+export interface Components {
+  /** Gives it the lowest free id after the static component. */
+  readonly createComponent: (
+    draft: ComponentDraft
+  ) => Effect.Effect<KeptComponent, PromptInvalid | KeyTaken | NoSeat | PromptConflict | StoreFailure>
+  readonly getComponent: (id: number) => Effect.Effect<KeptComponent, PromptUnknown | StoreFailure>
+  readonly getComponentByKey: (key: string) => Effect.Effect<KeptComponent, PromptUnknown | StoreFailure>
+  readonly updateComponent: (
+    id: number,
+    version: number,
+    patch: ComponentPatch
+  ) => Effect.Effect<KeptComponent, PromptInvalid | PromptUnknown | PromptConflict | StoreFailure>
+  readonly deleteComponent: (
+    id: number,
+    version: number
+  ) => Effect.Effect<void, PromptUnknown | PromptConflict | StoreFailure>
+  /** Gives it the lowest free id after another static component, and its old id to whoever comes next. */
+  readonly moveComponent: (
+    id: number,
+    version: number,
+    afterStatic: number
+  ) => Effect.Effect<KeptComponent, PromptUnknown | NoSeat | PromptConflict | StoreFailure>
+  /** In the order of their ids; with the static ones, unless told otherwise. */
+  readonly listComponents: (options?: {
+    readonly includeStatic?: boolean
+  }) => Effect.Effect<ReadonlyArray<PromptComponent>, StoreFailure>
+  readonly listPluggableComponents: Effect.Effect<ReadonlyArray<KeptComponent>, StoreFailure>
+  readonly listComponentsAfter: (
+    afterStatic: number
+  ) => Effect.Effect<ReadonlyArray<KeptComponent>, NoPlaceAfter | StoreFailure>
+}
+
+export const lineOfComponent = (key: string) => ({ kind: "component" as const, key })
+
+export const putComponent = (component: PluggableComponent, expected: number): PromptChange => ({
+  ...lineOfComponent(component.key),
+  expected,
+  body: writeComponent(component)
+})
+
+/** The next version of a component with whatever is written beside it, and the answer that shows it. */
+export const keepingComponent = (
+  component: PluggableComponent,
+  version: number,
+  beside: ReadonlyArray<PromptChange> = []
+): Decision<KeptComponent> => ({
+  changes: [putComponent(component, version), ...beside],
+  answer: { ...component, version: version + 1 }
+})
+
+/** A component as assembly takes it. */
+export const componentToPromptComponent = (component: PluggableComponent): PromptComponent => {
+  const { content, description, enabled, id, isStatic, key, name, role } = component
+  return { id, key, name, description, content, isStatic, enabled, role }
+}
+
+/** What stands at an id, as the caller knows it. */
+export const componentAt = (
+  shelf: Shelf,
+  id: number,
+  version: number
+): Effect.Effect<PluggableComponent, PromptUnknown | PromptConflict | StoreFailure> =>
+  Effect.gen(function* () {
+    const key = yield* keyAt(shelf, id)
+    if (key === undefined) return yield* new PromptUnknown({ kind: "component", key: String(id) })
+    return yield* Effect.fromResult(expected(lineOfComponent(key), yield* shelf.component(key), version))
+  })
+
+/** The next version of what stands at an id. */
+export const changingComponent = <E>(
+  shelf: Shelf,
+  id: number,
+  version: number,
+  change: (present: PluggableComponent, now: number) => Effect.Effect<PluggableComponent, E>
+) =>
+  shelf.change(
+    Effect.gen(function* () {
+      const present = yield* componentAt(shelf, id, version)
+      return keepingComponent(yield* change(present, yield* Clock.currentTimeMillis), version)
+    })
+  )
+
+const writing = (shelf: Shelf): Pick<Components, "createComponent" | "updateComponent" | "deleteComponent"> => ({
+  createComponent: (draft) =>
+    shelf.change(
+      Effect.gen(function* () {
+        const component = yield* Effect.fromResult(newComponent(draft, yield* Clock.currentTimeMillis))
+        const { value, version } = yield* shelf.component(component.key)
+        if (value !== undefined) return yield* new KeyTaken(lineOfComponent(component.key))
+        const { id, taken } = yield* findSeat(shelf, component.key, component.afterStatic)
+        return keepingComponent({ ...component, id }, version, [taken])
+      })
+    ),
+  updateComponent: (id, version, patch) =>
+    changingComponent(shelf, id, version, (present, now) => Effect.fromResult(changedComponent(present, patch, now))),
+  deleteComponent: (id, version) =>
+    shelf.change(
+      Effect.gen(function* () {
+        const { key } = yield* componentAt(shelf, id, version)
+        const gone = { ...lineOfComponent(key), expected: version, body: null }
+        return { changes: [gone, yield* leaveSeat(shelf, id)], answer: undefined }
+      })
+    )
+})
+
+const moving = (shelf: Shelf): Pick<Components, "moveComponent"> => ({
+  moveComponent: (id, version, afterStatic) =>
+    shelf.change(
+      Effect.gen(function* () {
+        const present = yield* componentAt(shelf, id, version)
+        const seat = yield* findSeat(shelf, present.key, afterStatic)
+        const left = yield* leaveSeat(shelf, id)
+        const moved = { ...present, id: seat.id, afterStatic, updatedAt: yield* Clock.currentTimeMillis }
+        return keepingComponent(moved, version, [left, seat.taken])
+      })
+    )
+})
+
+const looking = (shelf: Shelf): Pick<Components, "getComponent" | "getComponentByKey"> => {
+  const getComponentByKey: Components["getComponentByKey"] = (key) =>
+    Effect.gen(function* () {
+      const { value, version } = yield* shelf.component(key)
+      if (value === undefined) return yield* new PromptUnknown(lineOfComponent(key))
+      return { ...value, version }
+    })
+  return {
+    getComponentByKey,
+    getComponent: (id) =>
+      Effect.gen(function* () {
+        const key = yield* keyAt(shelf, id)
+        if (key === undefined) return yield* new PromptUnknown({ kind: "component", key: String(id) })
+        return yield* getComponentByKey(key)
+      })
+  }
+}
+
+const listing = (
+  shelf: Shelf
+): Pick<Components, "listComponents" | "listPluggableComponents" | "listComponentsAfter"> => ({
+  listComponents: ({ includeStatic = true } = {}) =>
+    Effect.map(shelf.components, (components) =>
+      [...(includeStatic ? STATIC_COMPONENTS : []), ...components.map(componentToPromptComponent)].toSorted(
+        (a, b) => a.id - b.id
+      )
+    ),
+  listPluggableComponents: shelf.components,
+  listComponentsAfter: (afterStatic) =>
+    isStaticId(afterStatic)
+      ? Effect.map(shelf.components, (components) => components.filter(({ id }) => staticBefore(id) === afterStatic))
+      : Effect.fail(new NoPlaceAfter({ afterStatic }))
+})
+
+export const componentsOf = (shelf: Shelf): Components => ({
+  ...writing(shelf),
+  ...moving(shelf),
+  ...looking(shelf),
+  ...listing(shelf)
+})

@@ -1,0 +1,57 @@
+// Seats: which id a component takes and leaves.
+// Owns finding a free id, and the versions that record it. Leaves the ranges to `scheme.ts`.
+// E1  An id is taken by a version that expects it free: of two who take it at once, one has to look for another.
+// E2  A free id is the one wished for, if it lies in the range; otherwise the lowest of the range.
+
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { NoPlaceAfter, PlacesTaken } from "../errors.ts"
+import { allocatePluggableId, isReservedId, pluggableRange } from "../scheme.ts"
+import type { PromptChange } from "./prompt-store.ts"
+import type { Shelf, StoreFailure } from "./shelf.ts"
+
+export type NoSeat = NoPlaceAfter | PlacesTaken
+
+const lineOf = (id: number) => ({ kind: "place" as const, key: String(id) })
+
+const isWithin = (afterStatic: number, id: number): boolean => {
+  const range = pluggableRange(afterStatic)
+  if (Result.isFailure(range) || isReservedId(id)) return false
+  return Number.isInteger(id) && id >= range.success.first && id <= range.success.last
+}
+
+/** The key of the component at an id. */
+export const keyAt = (shelf: Shelf, id: number): Effect.Effect<string | undefined, StoreFailure> =>
+  Effect.map(shelf.newest(lineOf(id)), (place) => (typeof place?.body === "string" ? place.body : undefined))
+
+export interface Seat {
+  readonly id: number
+  /** The change that takes it. */
+  readonly taken: PromptChange
+}
+
+/** A free id after a static component, for the component of this key. */
+export const findSeat = (
+  shelf: Shelf,
+  key: string,
+  afterStatic: number,
+  wish?: number
+): Effect.Effect<Seat, NoSeat | StoreFailure> =>
+  Effect.gen(function* () {
+    const taken = new Set((yield* shelf.components).map(({ id }) => id))
+    const isWished = wish !== undefined && isWithin(afterStatic, wish) && !taken.has(wish)
+    let id = isWished ? wish : yield* Effect.fromResult(allocatePluggableId(taken, afterStatic))
+    for (;;) {
+      const place = yield* shelf.newest(lineOf(id))
+      if (place === undefined || place.body === null) {
+        return { id, taken: { ...lineOf(id), expected: place?.version ?? 0, body: key } }
+      }
+      // Taken since the components were read.
+      taken.add(id)
+      id = yield* Effect.fromResult(allocatePluggableId(taken, afterStatic))
+    }
+  })
+
+/** The change that leaves an id. */
+export const leaveSeat = (shelf: Shelf, id: number): Effect.Effect<PromptChange, StoreFailure> =>
+  Effect.map(shelf.newest(lineOf(id)), (place) => ({ ...lineOf(id), expected: place?.version ?? 0, body: null }))

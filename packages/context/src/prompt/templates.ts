@@ -1,0 +1,167 @@
+// Templates: what a tenant may do with templates.
+// Owns creating, changing, cloning and exchanging them. Leaves the rules of a text to `definition.ts`.
+// M1  A user's template takes the place of a built-in one of its key; when it is deleted, the built-in one is back.
+// M2  A built-in template is never changed or deleted.
+// M3  Nothing that exists is overwritten by creating, cloning or importing, unless an import says `overwrite`.
+
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { builtInTemplates } from "./built-in.ts"
+import { changedTemplate, newTemplate, type TemplateDraft, type TemplatePatch } from "./definition.ts"
+import {
+  BuiltInLocked,
+  type ImportRefused,
+  KeyTaken,
+  type PromptConflict,
+  type PromptInvalid,
+  PromptUnknown
+} from "./errors.ts"
+import { readTemplateText, templateText } from "./exchange.ts"
+import type { PromptChange } from "./prompt-store.ts"
+import { type Decision, expected, type Found, type Shelf, type StoreFailure, type Versioned } from "./shelf.ts"
+import { type StoredTemplate, writeTemplate } from "./stored.ts"
+import type { PromptTemplate } from "./template.ts"
+
+export interface ImportOptions {
+  /** False when absent: what has the key stays as it is, and the import fails. */
+  readonly overwrite?: boolean
+}
+
+export interface Templates {
+  readonly createTemplate: (
+    draft: TemplateDraft
+  ) => Effect.Effect<Versioned<StoredTemplate>, PromptInvalid | KeyTaken | PromptConflict | StoreFailure>
+  /** The user's own, or else the built-in one, which is of version 0. */
+  readonly getTemplate: (key: string) => Effect.Effect<Versioned<PromptTemplate>, PromptUnknown | StoreFailure>
+  readonly updateTemplate: (
+    key: string,
+    version: number,
+    patch: TemplatePatch
+  ) => Effect.Effect<
+    Versioned<StoredTemplate>,
+    PromptInvalid | PromptUnknown | BuiltInLocked | PromptConflict | StoreFailure
+  >
+  readonly deleteTemplate: (
+    key: string,
+    version: number
+  ) => Effect.Effect<void, PromptUnknown | BuiltInLocked | PromptConflict | StoreFailure>
+  /** In the order of their keys; with the built-in ones, unless told otherwise. */
+  readonly listTemplates: (options?: {
+    readonly includeBuiltin?: boolean
+  }) => Effect.Effect<ReadonlyArray<Versioned<PromptTemplate>>, StoreFailure>
+  readonly cloneTemplate: (
+    key: string,
+    newKey: string,
+    newName?: string
+  ) => Effect.Effect<
+    Versioned<StoredTemplate>,
+    PromptInvalid | PromptUnknown | KeyTaken | PromptConflict | StoreFailure
+  >
+  readonly exportTemplateJson: (key: string) => Effect.Effect<string, PromptUnknown | StoreFailure>
+  readonly importTemplateJson: (
+    json: string,
+    options?: ImportOptions
+  ) => Effect.Effect<
+    Versioned<StoredTemplate>,
+    ImportRefused | PromptInvalid | KeyTaken | PromptConflict | StoreFailure
+  >
+}
+
+const lineOf = (key: string) => ({ kind: "template" as const, key })
+
+const put = ({ key }: { readonly key: string }, expected: number, body: PromptChange["body"]): PromptChange => ({
+  ...lineOf(key),
+  expected,
+  body
+})
+
+/** The next version of a template, and the answer that shows it. */
+const keeping = (template: StoredTemplate, version: number): Decision<Versioned<StoredTemplate>> => ({
+  changes: [put(template, version, writeTemplate(template))],
+  answer: { ...template, version: version + 1 }
+})
+
+/** What is to be changed: built-in templates are not, and others only as the caller knows them. */
+const own = (key: string, found: Found<StoredTemplate>, version: number) =>
+  Effect.suspend((): Effect.Effect<StoredTemplate, BuiltInLocked | PromptUnknown | PromptConflict> =>
+    found.value === undefined && builtInTemplates.has(key)
+      ? Effect.fail(new BuiltInLocked({ key }))
+      : Effect.fromResult(expected(lineOf(key), found, version))
+  )
+
+const byKey = (a: PromptTemplate, b: PromptTemplate): number => (a.key < b.key ? -1 : 1)
+
+const writing = (shelf: Shelf): Pick<Templates, "createTemplate" | "updateTemplate" | "deleteTemplate"> => ({
+  createTemplate: (draft) =>
+    shelf.change(
+      Effect.gen(function* () {
+        const template = yield* Effect.fromResult(newTemplate(draft, yield* Clock.currentTimeMillis))
+        const { value, version } = yield* shelf.template(template.key)
+        if (value !== undefined) return yield* new KeyTaken(lineOf(template.key))
+        return keeping(template, version)
+      })
+    ),
+  updateTemplate: (key, version, patch) =>
+    shelf.change(
+      Effect.gen(function* () {
+        const present = yield* own(key, yield* shelf.template(key), version)
+        const template = yield* Effect.fromResult(changedTemplate(present, patch, yield* Clock.currentTimeMillis))
+        return keeping(template, version)
+      })
+    ),
+  deleteTemplate: (key, version) =>
+    shelf.change(
+      Effect.gen(function* () {
+        const present = yield* own(key, yield* shelf.template(key), version)
+        return { changes: [put(present, version, null)], answer: undefined }
+      })
+    )
+})
+
+const exchanging = (
+  shelf: Shelf,
+  { getTemplate }: Pick<Templates, "getTemplate">
+): Pick<Templates, "exportTemplateJson" | "importTemplateJson"> => ({
+  exportTemplateJson: (key) => Effect.map(getTemplate(key), templateText),
+  importTemplateJson: (json, { overwrite = false } = {}) =>
+    shelf.change(
+      Effect.gen(function* () {
+        const draft = yield* Effect.fromResult(readTemplateText(json))
+        const now = yield* Clock.currentTimeMillis
+        const template = yield* Effect.fromResult(newTemplate(draft, now))
+        const { value, version } = yield* shelf.template(template.key)
+        if (value !== undefined && !overwrite) return yield* new KeyTaken(lineOf(template.key))
+        return keeping({ ...template, createdAt: value?.createdAt ?? now }, version)
+      })
+    )
+})
+
+export const templatesOf = (shelf: Shelf): Templates => {
+  const getTemplate: Templates["getTemplate"] = (key) =>
+    Effect.gen(function* () {
+      const { value, version } = yield* shelf.template(key)
+      if (value !== undefined) return { ...value, version }
+      const builtIn = builtInTemplates.get(key)
+      if (builtIn === undefined) return yield* new PromptUnknown(lineOf(key))
+      return { ...builtIn, version: 0 }
+    })
+  const { createTemplate, ...others } = writing(shelf)
+  return {
+    createTemplate,
+    ...others,
+    ...exchanging(shelf, { getTemplate }),
+    getTemplate,
+    listTemplates: ({ includeBuiltin = true } = {}) =>
+      Effect.map(shelf.templates, (templates) => {
+        const isShadowed = ({ key }: PromptTemplate): boolean => templates.some((template) => template.key === key)
+        const builtIns = includeBuiltin
+          ? [...builtInTemplates.values()].filter((template) => !isShadowed(template))
+          : []
+        return [...templates, ...builtIns.map((template) => ({ ...template, version: 0 }))].toSorted(byKey)
+      }),
+    cloneTemplate: (key, newKey, newName) =>
+      Effect.flatMap(getTemplate(key), ({ category, content, description, name }) =>
+        createTemplate({ key: newKey, name: newName ?? name, description, content, category })
+      )
+  }
+}
