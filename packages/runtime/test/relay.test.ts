@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { aTool, calling, type Life, live, type LifeOptions } from "./rig.ts"
 
-const countUndeliverable = (): number => Number(Effect.runSync(Metric.value(undeliverable)).count)
+const countUndeliverable = (): number => Effect.runSync(Metric.value(undeliverable)).count
 
 /** Sends to whom the assistant is told to send. */
 const pass = (to: (assistant: string) => string): Tool =>
