@@ -1,22 +1,27 @@
 // Assemble: the prompt, within the limit, and what became of what did not fit.
-// Owns the order of the parts and the account of them. Leaves keeping history to `window.ts`, cutting to `cut.ts`.
-// A1  Parts stand in ascending order of their ids: the system prompt first, the results of the pending turn last.
-// A2  A prompt never costs more than the context window less what is reserved for the reply.
+// Owns the order of the parts and the account of them. Leaves keeping history to `window.ts`, cutting to `cut.ts`, the
+// components to `collect.ts`.
+// A1  Parts stand in strictly ascending order of their ids: the system prompt first, the results of the pending turn last.
+// A2  A prompt never costs more than the context window less what is reserved for the reply, nor than the budget of its
+//     kind of context.
 // A3  Every call on the wire has its result, and every result its call, right after it.
 // A4  What is left out, cut or made up is in the report.
 // A5  Assembling again with the window it gives back gives the same prompt and the same report.
 // A6  Only a pending turn that must be cut is counted; everything else carries its price.
+// A7  The parts that history fills are in as far as the context enables them, and no component stands in their place.
 
 import type { PromptMessage } from "@reverie/model"
-import type { Role } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import type { Component } from "./component.ts"
+import type { ContextTypeConfig } from "./context-types.ts"
 import { cutTurn } from "./cut.ts"
 import { ContextTooSmall } from "./errors.ts"
+import { isIncluded } from "./inclusion.ts"
 import type { CountMessage } from "./message-tokens.ts"
+import type { Absent, CutContent, LeftOut, Part, Report } from "./report.ts"
 import { PLACES } from "./scheme.ts"
-import { inRow, interruptionTokens, type Unit } from "./unit.ts"
-import { type Amount, shrink, type Window, withTurn } from "./window.ts"
+import { interruptionTokens, type Row, type Unit } from "./unit.ts"
+import { type MessageCap, partsOf, shrink, type Window, type WindowParts, withParts, withTurn } from "./window.ts"
 
 export interface AssembleInput {
   readonly components: ReadonlyArray<Component>
@@ -28,41 +33,14 @@ export interface AssembleInput {
   /** What the offered tools cost. */
   readonly toolTokens?: number
   readonly count: CountMessage
-}
-
-/** One part of a prompt, as it came out. */
-export interface Part {
-  readonly id: number
-  readonly key: string
-  readonly messages: number
-  readonly tokens: number
-}
-
-export interface LeftOut extends Amount {
-  /** `result-without-call`: its call was left out before, or never was in history. */
-  readonly reason: "over-limit" | "result-without-call"
-}
-
-/** A content that was cut, in UTF-16 units. */
-export interface CutContent {
-  readonly role: Role
-  readonly call?: string
-  readonly characters: number
-  readonly of: number
-}
-
-export interface Report {
-  readonly parts: ReadonlyArray<Part>
-  /** All parts and the offered tools together. */
-  readonly tokens: number
-  /** What they may be together. */
-  readonly limit: number
-  /** `tokens` as a share of the context window, 0 to 1. */
-  readonly share: number
-  readonly leftOut: ReadonlyArray<LeftOut>
-  readonly cuts: ReadonlyArray<CutContent>
-  /** Ids of calls without a result, which the model is told of as interrupted. */
-  readonly interrupted: ReadonlyArray<string>
+  /** The kind of context. Without one every part is in. */
+  readonly context?: ContextTypeConfig
+  /** Components that did not come to be, for the report. */
+  readonly absent?: ReadonlyArray<Absent>
+  /** Limits of what history fills, besides that of the whole. A pending turn keeps only to that of the whole. */
+  readonly history?: { readonly maxTokens?: number; readonly cap?: MessageCap }
+  /** For a model whose first message must be a user's: put first when that of the prompt is not. */
+  readonly opening?: Component
 }
 
 export interface Assembled {
@@ -78,31 +56,79 @@ interface Section extends Part {
 }
 
 export const assemble = (input: AssembleInput): Result.Result<Assembled, ContextTooSmall> => {
-  const { count, maxContextTokens, reservedResponseTokens, toolTokens = 0 } = input
-  const components = input.components.filter(({ enabled }) => enabled)
-  const limit = maxContextTokens - reservedResponseTokens
-  const fixed = components.reduce((sum, { tokens }) => sum + tokens, toolTokens)
-  const fitted = fit(input.window, limit - fixed, count)
+  const { context, maxContextTokens, opening, reservedResponseTokens, toolTokens = 0 } = input
+  const [components, out] = sorted(input.components, context)
+  const limit = Math.min(maxContextTokens - reservedResponseTokens, context?.tokenBudget ?? Infinity)
+  const fixed = components.reduce((sum, { tokens }) => sum + tokens, toolTokens + (opening?.tokens ?? 0))
+  const { hidden, shown } = shownOf(input.window, components, context)
+  const fitted = fit(shown, limit - fixed, input)
   if (typeof fitted === "number") return Result.fail(new ContextTooSmall({ limit, needed: fixed + fitted }))
-  const sections = [...components.map(sectionOf), ...sectionsOf(fitted)].toSorted((a, b) => a.id - b.id)
+  const sections = opened(
+    [...components.map(sectionOf), ...sectionsOf(fitted)].toSorted((a, b) => a.id - b.id),
+    opening
+  )
   const tokens = sections.reduce((sum, section) => sum + section.tokens, toolTokens)
+  const none: ReadonlyArray<PromptMessage> = []
   return Result.succeed({
-    messages: sections.flatMap(({ wire }) => wire),
-    window: fitted,
+    messages: none.concat(...sections.map(({ wire }) => wire)),
+    window: hidden.length === 0 ? fitted : input.window,
     report: {
+      ...(context === undefined ? {} : { context: context.contextType }),
       parts: sections.map(({ id, key, messages, tokens }) => ({ id, key, messages, tokens })),
+      toolTokens,
       tokens,
       limit,
       share: tokens / maxContextTokens,
-      ...accountOf(fitted)
+      absent: input.absent === undefined ? out : [...input.absent, ...out],
+      leftOut: leftOutOf(fitted, hidden),
+      cuts: fitted.cut === 0 ? [] : fitted.units.flatMap(cutContents),
+      interrupted: fitted.open === 0 ? [] : fitted.units.flatMap(({ open }) => open.map(({ id }) => id))
     }
   })
 }
 
+/** The components that are in, and those that are not. */
+const sorted = (
+  components: ReadonlyArray<Component>,
+  context: ContextTypeConfig | undefined
+): readonly [ReadonlyArray<Component>, ReadonlyArray<Absent>] => {
+  const isIn = (component: Component): boolean => isIncluded(component, context?.enabledComponents)
+  return [
+    components.filter(isIn),
+    components
+      .filter((component) => !isIn(component))
+      .map(({ enabled, key }) => ({ key, reason: enabled ? "not-in-context" : "disabled" }))
+  ]
+}
+
+const partNames = ["conversationHistory", "pendingEvent", "toolResult"] as const
+
+/** The window as far as the context shows it, and what of it stays hidden. */
+const shownOf = (
+  window: Window,
+  components: ReadonlyArray<Component>,
+  context: ContextTypeConfig | undefined
+): { readonly shown: Window; readonly hidden: ReadonlyArray<LeftOut> } => {
+  const replaced = new Set(components.map(({ id }) => id))
+  const reasonOf = (id: number): LeftOut["reason"] | undefined =>
+    context?.enabledComponents.includes(id) === false ? "not-in-context" : replaced.has(id) ? "replaced" : undefined
+  if (partNames.every((name) => reasonOf(PLACES[name].id) === undefined)) return { shown: window, hidden: [] }
+  const parts = partsOf(window)
+  const kept = partNames.filter((name) => reasonOf(PLACES[name].id) === undefined)
+  const shown: Partial<WindowParts> = Object.fromEntries(kept.map((name) => [name, parts[name]]))
+  const hidden = partNames.flatMap((name): ReadonlyArray<LeftOut> => {
+    const reason = reasonOf(PLACES[name].id)
+    const { messages, tokens } = parts[name]
+    return reason === undefined ? [] : [{ reason, messages: messages.length, tokens }]
+  })
+  return { shown: withParts(window, shown), hidden }
+}
+
 /** The window brought within the limit, or what it costs at the least. */
-const fit = (window: Window, limit: number, count: CountMessage): Window | number => {
-  const kept = shrink(window, limit - interruptionTokens(window.units))
-  if (kept.tokens + interruptionTokens(kept.units) <= limit) return kept
+const fit = (window: Window, limit: number, { count, history = {} }: AssembleInput): Window | number => {
+  const interruptions = interruptionTokens(window.open)
+  const kept = shrink(window, Math.min(limit - interruptions, history.maxTokens ?? Infinity), history.cap)
+  if (kept.tokens + interruptionTokens(kept.open) <= limit) return kept
   const turn = cutTurn(kept.units.slice(kept.turn), limit, count)
   return "needed" in turn ? turn.needed : withTurn(kept, turn.units)
 }
@@ -116,31 +142,45 @@ const sectionOf = ({ id, key, message, tokens }: Component): Section => ({
 })
 
 /** History, the event that waits for an answer, and what has come of it so far. */
-const sectionsOf = ({ turn, units }: Window): ReadonlyArray<Section> => {
-  const answering = units[turn]?.history[0]?.role === "user" ? turn + 1 : turn
-  return [
-    { ...PLACES.conversationHistory, units: units.slice(0, turn) },
-    { ...PLACES.pendingEvent, units: units.slice(turn, answering) },
-    { ...PLACES.toolResult, units: units.slice(answering) }
-  ]
-    .filter(({ units }) => units.length > 0)
-    .map(({ id, key, units }) => {
-      const wire = inRow(units, (unit) => unit.wire)
-      return { id, key, wire, messages: wire.length, tokens: costOf(units) }
-    })
+const sectionsOf = (window: Window): ReadonlyArray<Section> => {
+  const parts = partsOf(window)
+  return partNames
+    .map((name) => ({ ...PLACES[name], row: parts[name] }))
+    .filter(({ row }) => row.units.length > 0)
+    .map(({ id, key, row }) => ({ id, key, wire: row.wire, messages: row.wire.length, tokens: costOf(row) }))
 }
 
-const costOf = (units: ReadonlyArray<Unit>): number =>
-  units.reduce((sum, { tokens }) => sum + tokens, interruptionTokens(units))
+const costOf = ({ open, tokens }: Row): number => tokens + interruptionTokens(open)
 
-const accountOf = ({ overLimit, units, withoutCall }: Window): Pick<Report, "leftOut" | "cuts" | "interrupted"> => ({
-  leftOut: [
+/** The sections with the opening before the first message that is not the system's, if that is no user's. */
+const opened = (sections: ReadonlyArray<Section>, opening: Component | undefined): ReadonlyArray<Section> => {
+  if (opening === undefined) return sections
+  const at = sections.findIndex(({ wire }) => wire.some(({ role }) => role !== "system"))
+  const first = sections[at]
+  const speaker = first?.wire.find(({ role }) => role !== "system")
+  if (speaker?.role === "user") return sections
+  const taken = new Set(sections.map(({ id }) => id))
+  let id = first === undefined ? opening.id : Math.min(opening.id, first.id - 1)
+  while (taken.has(id)) id--
+  return [...sections, { ...sectionOf(opening), id }].toSorted((a, b) => a.id - b.id)
+}
+
+const leftOutOf = ({ overLimit, withoutCall }: Window, hidden: ReadonlyArray<LeftOut>): ReadonlyArray<LeftOut> => {
+  const byReason = new Map<LeftOut["reason"], LeftOut>()
+  for (const { messages, reason, tokens } of [
     { reason: "over-limit" as const, ...overLimit },
-    { reason: "result-without-call" as const, ...withoutCall }
-  ].filter(({ messages }) => messages > 0),
-  cuts: units.filter(({ cuts }) => cuts.length > 0).flatMap(cutContents),
-  interrupted: units.filter(({ open }) => open.length > 0).flatMap(({ open }) => open.map(({ id }) => id))
-})
+    { reason: "result-without-call" as const, ...withoutCall },
+    ...hidden
+  ]) {
+    const before = byReason.get(reason)
+    byReason.set(reason, {
+      reason,
+      messages: messages + (before?.messages ?? 0),
+      tokens: tokens + (before?.tokens ?? 0)
+    })
+  }
+  return [...byReason.values()].filter(({ messages }) => messages > 0)
+}
 
 const cutContents = ({ cuts, history }: Unit): ReadonlyArray<CutContent> =>
   cuts.flatMap(({ characters, index, of }) => {

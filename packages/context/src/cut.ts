@@ -31,7 +31,7 @@ export const cutTurn = (
   limit: number,
   count: CountMessage
 ): { readonly units: ReadonlyArray<Unit> } | { readonly needed: number } => {
-  const interruptions = interruptionTokens(units)
+  const interruptions = interruptionTokens(units.reduce((calls, { open }) => calls + open.length, 0))
   const priced = units.flatMap((unit, place) =>
     unit.history.map((message, index): Priced => {
       const frame = Math.min(message.tokens, count({ ...message, content: "" }))

@@ -61,6 +61,9 @@ export const PLACES = {
   toolResult: { id: 7000, key: "tool_result" }
 } as const
 
+/** Before the conversation, for models whose first message must be a user's. */
+export const OPENING_PLACE = { id: 4990, key: "opening" } as const
+
 const reserved = (id: number, key: string, companion: number, role: PromptRole, name: string, description: string) => ({
   ...builtIn(id, key, role, name, description),
   /** It is in a context exactly when this static component is. */
@@ -81,7 +84,14 @@ export const RESERVED_COMPONENTS: ReadonlyArray<ReservedComponent> = [
   reserved(800, "activity", 3000, "system", "Activity", "What happened around it of late."),
   reserved(900, "tool_rules", 0, "system", "Tool rules", "In which order and how often tools may be called."),
   reserved(950, "plan_first", 0, "system", "Plan first", "Asks for a plan before the first step."),
-  reserved(4990, "opening", 5000, "user", "Opening", "A first user message, for models that must have one.")
+  reserved(
+    OPENING_PLACE.id,
+    OPENING_PLACE.key,
+    5000,
+    "user",
+    "Opening",
+    "A first user message, for models that must have one."
+  )
 ]
 
 const staticIds: ReadonlyArray<number> = STATIC_COMPONENTS.map(({ id }) => id)

@@ -1,5 +1,5 @@
 // Unit: the smallest piece of history that stays or goes as a whole.
-// Owns the pairing of calls with their results. Leaves what stays and what goes to `window.ts`.
+// Owns the pairing of calls with their results, and rows of units. Leaves what stays and what goes to `window.ts`.
 // U1  A unit is one message without calls, or an assistant message with calls and all the results it has so far.
 // U2  On the wire every call has a result: a call without one is answered as interrupted.
 // U3  The wire message of a history message is one object as long as the unit lives and is not cut.
@@ -45,10 +45,7 @@ const wireOf = ({ call, calls, content, name, role }: Message): PromptMessage =>
 const interruption = (call: ToolCall): PromptMessage => ({ role: "tool", content: INTERRUPTED, call: call.id })
 
 /** The history messages, or the wire messages, of units in a row. A plain loop: this runs over the window at every step. */
-export const inRow = <A>(
-  units: ReadonlyArray<Unit>,
-  messagesOf: (unit: Unit) => ReadonlyArray<A>
-): ReadonlyArray<A> => {
+const inRow = <A>(units: ReadonlyArray<Unit>, messagesOf: (unit: Unit) => ReadonlyArray<A>): ReadonlyArray<A> => {
   const row: Array<A> = []
   for (const unit of units) {
     for (const message of messagesOf(unit)) row.push(message)
@@ -56,12 +53,66 @@ export const inRow = <A>(
   return row
 }
 
-/** What the made-up results of units cost. */
-export const interruptionTokens = (units: ReadonlyArray<Unit>): number => {
-  let calls = 0
-  for (const { open } of units) calls += open.length
-  return calls * INTERRUPTED_TOKENS
+/** What the made-up results of so many open calls cost. */
+export const interruptionTokens = (calls: number): number => calls * INTERRUPTED_TOKENS
+
+/** Units in a row, and what must be known of all of them together. */
+export interface Row {
+  readonly units: ReadonlyArray<Unit>
+  /** Without what is made up for open calls. */
+  readonly tokens: number
+  /** The history messages, never cut. */
+  readonly messages: ReadonlyArray<Message>
+  readonly wire: ReadonlyArray<PromptMessage>
+  /** Calls that have no result. */
+  readonly open: number
+  /** Units with a content that is cut. */
+  readonly cut: number
 }
+
+export const rowOf = (units: ReadonlyArray<Unit>): Row => {
+  let tokens = 0
+  let open = 0
+  let cut = 0
+  for (const unit of units) {
+    tokens += unit.tokens
+    open += unit.open.length
+    if (unit.cuts.length > 0) cut++
+  }
+  return {
+    units,
+    tokens,
+    messages: inRow(units, ({ history }) => history),
+    wire: inRow(units, ({ wire }) => wire),
+    open,
+    cut
+  }
+}
+
+/** The row up to a unit, and from it on. Costs what comes after the unit: the long beginning is copied, not walked. */
+export const split = (row: Row, at: number): readonly [Row, Row] => {
+  const after = rowOf(row.units.slice(at))
+  const before: Row = {
+    units: row.units.slice(0, at),
+    tokens: row.tokens - after.tokens,
+    messages: row.messages.slice(0, row.messages.length - after.messages.length),
+    wire: row.wire.slice(0, row.wire.length - after.wire.length),
+    open: row.open - after.open,
+    cut: row.cut - after.cut
+  }
+  return [before, after]
+}
+
+export const joined = (one: Row, other: Row): Row => ({
+  units: one.units.concat(other.units),
+  tokens: one.tokens + other.tokens,
+  messages: one.messages.concat(other.messages),
+  wire: one.wire.concat(other.wire),
+  open: one.open + other.open,
+  cut: one.cut + other.cut
+})
+
+export const NO_ROW: Row = { units: [], tokens: 0, messages: [], wire: [], open: 0, cut: 0 }
 
 /** The unit that a message other than a tool result begins. */
 export const unitOf = (message: Message): Unit => {

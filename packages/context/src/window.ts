@@ -6,12 +6,12 @@
 // W1  Units leave from the oldest end only, whole, and are counted where they went.
 // W2  The pending turn never leaves: the newest user message and all after it, or the newest unit if no user speaks.
 // W3  Messages stay in the order of history, but a late result stands with its call. A result without its call is left out.
-// W4  Appending costs what is new, plus one copy of the list of units; no message is counted or built again.
+// W4  Appending walks what is new and what that changes; the rest is copied in one piece, nothing of it counted or built.
 // W5  Appending one by one keeps at least what opening with the whole history keeps, and both keep the limit, unless the
 //     pending turn alone is longer.
 
 import type { Message } from "@reverie/protocol"
-import { answered, inRow, type Unit, unitOf } from "./unit.ts"
+import { answered, joined, NO_ROW, type Row, rowOf, split, type Unit, unitOf } from "./unit.ts"
 
 /** What an overflowing window is brought down to, as a share of its limit. */
 export const KEPT_SHARE = 0.8
@@ -22,13 +22,9 @@ export interface Amount {
   readonly tokens: number
 }
 
-export interface Window {
+export interface Window extends Row {
   /** Tokens the window may hold. */
   readonly limit: number
-  readonly units: ReadonlyArray<Unit>
-  readonly tokens: number
-  /** The history messages in the window, never cut. */
-  readonly messages: ReadonlyArray<Message>
   /** Index of the unit that begins the pending turn. */
   readonly turn: number
   /** Left out since the window was opened because it did not fit. */
@@ -37,16 +33,15 @@ export interface Window {
   readonly withoutCall: Amount
 }
 
+/** How many messages a window may have, and what it is brought down to when it has more. */
+export interface MessageCap {
+  readonly max: number
+  readonly kept: number
+}
+
 const NOTHING: Amount = { messages: 0, tokens: 0 }
 
-const EMPTY: Omit<Window, "limit"> = {
-  units: [],
-  tokens: 0,
-  messages: [],
-  turn: 0,
-  overLimit: NOTHING,
-  withoutCall: NOTHING
-}
+const EMPTY: Omit<Window, "limit"> = { ...NO_ROW, turn: 0, overLimit: NOTHING, withoutCall: NOTHING }
 
 /** A window on messages that are in the order of history. */
 export const openWindow = (messages: ReadonlyArray<Message>, limit: number): Window =>
@@ -55,7 +50,7 @@ export const openWindow = (messages: ReadonlyArray<Message>, limit: number): Win
 /** The window after further messages of history. */
 export const append = (window: Window, messages: ReadonlyArray<Message>): Window => {
   if (messages.length === 0) return window
-  const units = [...window.units]
+  const units = window.units.slice()
   // A result mostly answers the newest unit; only a late one needs the map, and a flood of them builds it once.
   let places: Map<string, number> | undefined
   const placeOf = (call: string): number => {
@@ -63,53 +58,91 @@ export const append = (window: Window, messages: ReadonlyArray<Message>): Window
     places ??= openCalls(units)
     return places.get(call) ?? -1
   }
-  let { tokens, withoutCall } = window
+  let { turn, withoutCall } = window
+  let changedFrom = units.length
   for (const message of messages) {
     if (message.role !== "tool") {
       const unit = unitOf(message)
-      tokens += unit.tokens
       for (const call of unit.open) places?.set(call.id, units.length)
+      if (message.role === "user") turn = units.length
       units.push(unit)
       continue
     }
     const at = placeOf(message.call ?? "")
     const before = units[at]
     const after = before === undefined ? undefined : answered(before, message)
-    if (before === undefined || after === undefined) {
+    if (after === undefined) {
       withoutCall = plus(withoutCall, 1, message.tokens)
       continue
     }
-    tokens += after.tokens - before.tokens
     units[at] = after
+    changedFrom = Math.min(changedFrom, at)
   }
-  const grown: Window = { ...window, units, tokens, turn: turnOf(units), messages: historyOf(units), withoutCall }
-  return shrink(grown, window.limit)
+  const [kept] = split(window, changedFrom)
+  const row = joined(kept, rowOf(units.slice(changedFrom)))
+  return shrink({ ...window, ...row, turn: beginsTurn(units[turn]) ? turn : newest(units), withoutCall }, window.limit)
 }
 
-/** The same window when it fits the limit, else one brought down to KEPT_SHARE of it or to its pending turn. */
-export const shrink = (window: Window, limit: number): Window => {
-  if (window.tokens <= limit) return window
-  const target = Math.floor(limit * KEPT_SHARE)
-  let { overLimit, tokens } = window
+/**
+ * The same window when it keeps the limit and the cap, else one brought down to KEPT_SHARE of the limit and to what the
+ * cap keeps, or to its pending turn.
+ */
+export const shrink = (window: Window, limit: number, cap?: MessageCap): Window => {
+  const isTooLong = window.tokens > limit
+  const hasTooMany = cap !== undefined && window.messages.length > cap.max
+  if (!isTooLong && !hasTooMany) return window
+  const target = isTooLong ? Math.floor(limit * KEPT_SHARE) : limit
+  const most = cap === undefined ? Infinity : Math.min(cap.max, cap.kept)
+  let { tokens } = window
+  let count = window.messages.length
   let start = 0
-  for (const unit of window.units.slice(0, window.turn)) {
-    if (tokens <= target) break
-    tokens -= unit.tokens
-    overLimit = plus(overLimit, unit.history.length, unit.tokens)
-    start++
+  for (; start < window.turn && (tokens > target || count > most); start++) {
+    const unit = window.units[start]
+    tokens -= unit?.tokens ?? 0
+    count -= unit?.history.length ?? 0
   }
-  return start === 0 ? window : { ...from(window, start), tokens, overLimit }
+  return start === 0 ? window : from(window, start)
 }
 
 /** The window with its pending turn replaced by the same units, cut. */
-export const withTurn = (window: Window, turn: ReadonlyArray<Unit>): Window => {
-  const units = [...window.units.slice(0, window.turn), ...turn]
-  return { ...window, units, tokens: units.reduce((sum, unit) => sum + unit.tokens, 0) }
+export const withTurn = (window: Window, turn: ReadonlyArray<Unit>): Window => ({
+  ...window,
+  ...joined(split(window, window.turn)[0], rowOf(turn))
+})
+
+/** The three parts of a prompt that a window fills. */
+export interface WindowParts {
+  readonly conversationHistory: Row
+  readonly pendingEvent: Row
+  readonly toolResult: Row
+}
+
+export const partsOf = (window: Window): WindowParts => {
+  const [conversationHistory, pending] = split(window, window.turn)
+  const [pendingEvent, toolResult] = split(pending, beginsTurn(pending.units[0]) ? 1 : 0)
+  return { conversationHistory, pendingEvent, toolResult }
+}
+
+/** The window with some of its parts only. */
+export const withParts = (window: Window, parts: Partial<WindowParts>): Window => {
+  const { conversationHistory = NO_ROW, pendingEvent = NO_ROW, toolResult = NO_ROW } = parts
+  const row = joined(conversationHistory, joined(pendingEvent, toolResult))
+  return { ...window, ...row, turn: conversationHistory.units.length }
 }
 
 const from = (window: Window, start: number): Window => {
-  const units = window.units.slice(start)
-  return { ...window, units, turn: window.turn - start, messages: historyOf(units) }
+  const left = rowOf(window.units.slice(0, start))
+  return {
+    ...window,
+    units: window.units.slice(start),
+    tokens: window.tokens - left.tokens,
+    messages: window.messages.slice(left.messages.length),
+    wire: window.wire.slice(left.wire.length),
+    open: window.open - left.open,
+    cut: window.cut - left.cut,
+    turn: window.turn - start,
+    overLimit: plus(window.overLimit, left.messages.length, left.tokens)
+  }
 }
 
 const plus = (amount: Amount, messages: number, tokens: number): Amount => ({
@@ -117,12 +150,9 @@ const plus = (amount: Amount, messages: number, tokens: number): Amount => ({
   tokens: amount.tokens + tokens
 })
 
-const historyOf = (units: ReadonlyArray<Unit>): ReadonlyArray<Message> => inRow(units, ({ history }) => history)
+const beginsTurn = (unit: Unit | undefined): boolean => unit?.history[0]?.role === "user"
 
-const turnOf = (units: ReadonlyArray<Unit>): number => {
-  const newestUser = units.findLastIndex((unit) => unit.history[0]?.role === "user")
-  return newestUser < 0 ? Math.max(0, units.length - 1) : newestUser
-}
+const newest = (units: ReadonlyArray<Unit>): number => Math.max(0, units.length - 1)
 
 /** The newest unit in which a call waits for its result, by the id of the call. */
 const openCalls = (units: ReadonlyArray<Unit>): Map<string, number> => {
