@@ -1,10 +1,12 @@
 // OfflineModel: the Model port without a model. It exists so that the machinery runs anywhere, with no key and no network.
-// Owns what is done next in a turn. Leaves choosing a tool to `calls.ts`, making sentences to `answers.ts`.
+// Owns what is done next in a turn. Leaves choosing a tool to `calls.ts`, making sentences to `answers.ts`,
+// dividing a goal to `steps.ts`.
 // O1  The same prompt has the same reply.
 // O2  It never loops: after a user message it makes one call by rules, or those written out, and at most one to say the
 //     answer, MAX_CALLS in all unless more are written out; never the same call twice.
 // O3  A message without a word is refused, as servers do: what can not be answered shows how the machinery takes it.
 // O4  Asked what it is, or at a loss, it says that it is not a language model.
+// O5  Asked for the steps of a goal and offered no tool, it divides the goal's words into three.
 
 import {
   type Model,
@@ -18,6 +20,7 @@ import {
 import * as Effect from "effect/Effect"
 import { quotesFor, toldBy } from "./answers.ts"
 import { fittingCall, propertiesOf, type Request, speaks, writtenSteps } from "./calls.ts"
+import { stepsFor } from "./steps.ts"
 
 export const MAX_CALLS = 2
 
@@ -99,6 +102,8 @@ const nextOf = ({ messages, tools }: Prompt): Next => {
   }
   if (made > 0) return { text: "That is done." }
   if (asksWhoIAm.test(asked)) return { text: SELF }
+  const steps = tools.length === 0 ? stepsFor(asked) : undefined
+  if (steps !== undefined) return { text: steps }
   const fitting = fittingCall(asked, tools)
   if (fitting !== undefined) return { requests: [fitting] }
   return { text: asks.test(asked) ? (quotesFor(asked, messages.slice(0, at)) ?? AT_A_LOSS) : "Noted." }

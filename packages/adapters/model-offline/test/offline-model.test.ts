@@ -293,3 +293,23 @@ describe("the port", () => {
     assert.deepStrictEqual(infer([user("12345678")]).usage, { inputTokens: 6, outputTokens: 2, source: "counted" })
   })
 })
+
+describe("steps of a goal", () => {
+  const request = (goal: string) =>
+    `Divide this into 3 to 7 steps.\n\n${goal}\nPriority: high\n\nAnswer with a JSON array of short texts, one a step.`
+
+  it("L1 O5 a goal becomes three steps of its own words, as a JSON array", () => {
+    const { text } = infer([system, user(request("Goal: Repair the north light. "))], [])
+    assert.deepStrictEqual(JSON.parse(text), [
+      "Prepare: Repair the north light",
+      "Do: Repair the north light",
+      "Check: Repair the north light"
+    ])
+  })
+
+  it("O5 without a goal, without a request for a list, or with tools at hand it is any other message", () => {
+    assert.strictEqual(infer([user(request("Goal: "))], []).text, "Noted.")
+    assert.strictEqual(infer([user("Goal: Repair the light. What are the steps?")], []).text, AT_A_LOSS)
+    assert.strictEqual(infer([user(request("Goal: Repair the north light."))], [noop]).text, "Noted.")
+  })
+})
