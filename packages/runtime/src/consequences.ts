@@ -25,7 +25,7 @@ import { onDesk } from "./desk.ts"
 import type { Session } from "./session.ts"
 
 /** The timer that begins a reflection. */
-const REFLECTION_TIMER = "reflection"
+export const REFLECTION_TIMER = "reflection"
 
 interface Consequences {
   readonly sends: ReadonlyArray<Envelope>

@@ -14,6 +14,8 @@ export interface Definition {
   /** The settings that differ from the defaults. */
   readonly settings: Partial<Settings>
   readonly toolkit: Toolkit
+  /** Who weighs a task where `settings.assessTask` asks for it; the heuristic when not said. */
+  readonly assessWith?: "heuristic" | "model"
   /** How it listens to what is said around it; what differs from the defaults. */
   readonly listening?: Partial<Listening>
   /** Constraints on the order and number of tool calls in a tick. */

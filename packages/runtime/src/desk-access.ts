@@ -3,11 +3,13 @@
 // I1  A question to the model is part of the run that asks it: it is repeated with it and recorded with it.
 
 import { callId, contextOf, patternNow } from "@reverie/assistant"
+import { getContextType } from "@reverie/context"
 import { Model } from "@reverie/model"
 import type { OpenJob } from "@reverie/protocol"
 import type { DeskAccess } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import { onDesk } from "./desk.ts"
+import { questionOf } from "./prompt.ts"
 import { type Session, toolsOfTick } from "./session.ts"
 
 export const deskAccess = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
@@ -20,17 +22,11 @@ export const deskAccess = Effect.fnUntraced(function* (session: Session, job: Op
     read: (kind) => onDesk(session.desk, kind),
     consult: (question, text) =>
       Effect.runPromiseWith(services)(
-        Effect.map(
-          model.infer({
-            messages: [
-              { role: "system", content: definition.systemPrompt },
-              { role: "user", content: text }
-            ],
-            tools: [],
-            callPrefix: `${callId(context.tick, context.iteration, index)}.${question}`
-          }),
-          (reply) => reply.text
-        )
+        Effect.gen(function* () {
+          const { messages } = yield* Effect.fromResult(questionOf(session, getContextType(question), text))
+          const callPrefix = `${callId(context.tick, context.iteration, index)}.${question}`
+          return (yield* model.infer({ messages, tools: [], callPrefix })).text
+        })
       ),
     get loop() {
       return {

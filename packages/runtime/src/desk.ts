@@ -1,16 +1,20 @@
 // Desk: the assistant's own records, as its session holds them.
 // Owns the copy in memory. Leaves their meaning to `assistant`, their durability to the commit that carries a change.
-// I1  It holds what was committed plus what finished runs have changed and the next commits will carry, in this order.
+// I1  Records of a kind are another map after each change, so that who rendered one knows whether to render again.
+// I2  It holds what was committed plus what finished runs have changed and the next commits will carry, in this order.
 
 import type { Json, RecordChange, RecordKind, RecordRow } from "@reverie/protocol"
 
-export type DeskState = Map<RecordKind, Map<string, Json>>
+export type DeskState = Map<RecordKind, ReadonlyMap<string, Json>>
 
 const EMPTY: ReadonlyMap<string, Json> = new Map()
 
 export const changeDesk = (desk: DeskState, changes: ReadonlyArray<RecordChange>): void => {
+  const fresh = new Set<RecordKind>()
   for (const { key, kind, value } of changes) {
-    const records = desk.get(kind) ?? new Map<string, Json>()
+    const before = desk.get(kind) ?? EMPTY
+    const records = fresh.has(kind) ? (before as Map<string, Json>) : new Map(before)
+    fresh.add(kind)
     if (value === null) records.delete(key)
     else records.set(key, value)
     desk.set(kind, records)

@@ -3,7 +3,9 @@
 // I1  The machine event carries control data; the text goes into the history, once.
 
 import { contextOf, type MachineEvent } from "@reverie/assistant"
+import { getContextType } from "@reverie/context"
 import type { AcceptedEnvelope, Json, UnreadableEnvelope } from "@reverie/protocol"
+import { contextTypeOf, restrictionOf } from "./layers.ts"
 import { type Session, signalsOf } from "./session.ts"
 import type { Material, UncountedMessage } from "./turn.ts"
 
@@ -16,6 +18,16 @@ interface Heard {
 const settingsIfChanged = (session: Session) => {
   const { settings } = session.definition
   return JSON.stringify(settings) === JSON.stringify(contextOf(session.decoded).settings) ? {} : { settings }
+}
+
+/** Said only where they differ from those of an ordinary event. */
+const layersOf = (session: Session, event: AcceptedEnvelope["event"]) => {
+  const contextType = contextTypeOf(event)
+  const restriction = restrictionOf(session, getContextType(contextType))
+  return {
+    ...(contextType === "tick_event" ? {} : { contextType }),
+    ...(Object.keys(restriction).length === 0 ? {} : { restriction })
+  }
 }
 
 const messagesOf = (envelope: AcceptedEnvelope, now: number): ReadonlyArray<UncountedMessage> => {
@@ -36,6 +48,7 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope): MachineEv
     envelope: envelope.id,
     hops: envelope.hops,
     signals: signalsOf(session, false),
+    ...layersOf(session, event),
     ...settingsIfChanged(session)
   })
   switch (event.type) {

@@ -3,10 +3,10 @@
 // I1  Arguments and texts go into messages; the statechart hears control data only.
 // I2  A defect in an adapter is a failed call, not the end of the assistant.
 
-import { type CallRequest, contextOf, type InferFailure, jobDone, jobFailed, patternNow } from "@reverie/assistant"
-import { assemble } from "@reverie/context"
+import { type CallRequest, contextOf, type InferFailure, jobDone, jobFailed } from "@reverie/assistant"
+import type { ContextReport } from "@reverie/context"
 import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model"
-import type { EnvelopeId, OpenJob, ToolCall } from "@reverie/protocol"
+import type { EnvelopeId, Json, OpenJob, ToolCall } from "@reverie/protocol"
 import { approvalId, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -14,6 +14,7 @@ import * as Result from "effect/Result"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
+import { promptOf } from "./prompt.ts"
 import { approvalSubject, type Session, toolsOfTick } from "./session.ts"
 import { inSpan } from "./span.ts"
 
@@ -92,37 +93,27 @@ const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): Inf
 }
 
 export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
-  const { definition } = session
   const context = contextOf(session.decoded)
   const model = yield* Model
   const faults = yield* Faults
   const hub = yield* NoticeHub
   const startedAt = yield* Clock.currentTimeMillis
-  const { categories } = patternNow(context)
   const { window } = session
-  const assembled = yield* Effect.sync(() =>
-    assemble({
-      components: session.components,
-      window,
-      maxContextTokens: definition.maxContextTokens,
-      reservedResponseTokens: definition.reservedResponseTokens,
-      toolTokens: session.toolTokens,
-      count: session.count
-    })
-  ).pipe(inSpan("context.assemble"))
+  const { assembled, offers } = yield* Effect.sync(() => promptOf(session)).pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {
     const { message, recovery } = assembled.failure
     return inferFailed(job, { recovery, reason: message }, startedAt, startedAt)
   }
   // The next prompt begins as this one did, unless something was added in the meantime.
   if (session.window === window) session.window = assembled.success.window
-  session.promptTokens = assembled.success.report.tokens
+  const { report } = assembled.success
+  session.promptTokens = report.tokens
   yield* faults.at("before-model", session.address)
   const outcome = yield* model
     .infer(
       {
         messages: assembled.success.messages,
-        tools: definition.toolkit.offers({ categories }),
+        tools: offers,
         callPrefix: `${context.tick}.${context.iteration}`
       },
       previewOf(session, hub, startedAt)
@@ -140,7 +131,15 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     )
   yield* faults.at("after-model", session.address)
   const now = yield* Clock.currentTimeMillis
-  return "reply" in outcome
-    ? inferred(session, job, outcome.reply, now, startedAt)
-    : inferFailed(job, outcome.failure, now, startedAt)
+  const end =
+    "reply" in outcome
+      ? inferred(session, job, outcome.reply, now, startedAt)
+      : inferFailed(job, outcome.failure, now, startedAt)
+  return seeing(end, report)
+})
+
+/** With what the model was shown. */
+const seeing = (end: JobEnd, report: ContextReport): JobEnd => ({
+  ...end,
+  step: { ...end.step, detail: { ...end.step.detail, context: report as unknown as Json } }
 })

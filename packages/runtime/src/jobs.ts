@@ -5,6 +5,7 @@
 import { jobDone, jobFailed } from "@reverie/assistant"
 import type { OpenJob } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { assess } from "./assess-job.ts"
 import { infer } from "./infer-job.ts"
 import { type JobEnd, kindOf } from "./job-end.ts"
 import type { Session } from "./session.ts"
@@ -17,7 +18,7 @@ const skipped = (job: OpenJob): JobEnd => {
   const input = job.input as { readonly operation?: string; readonly phase?: string }
   return {
     job,
-    event: jobDone(job.name, job.src === "assess" ? { restriction: {} } : { skipped: true }),
+    event: jobDone(job.name, { skipped: true }),
     messages: [],
     step: {
       id: job.id,
@@ -37,6 +38,8 @@ export const runJob = (session: Session, job: OpenJob, recovered: boolean) => {
       return infer(session, job)
     case "tool":
       return runTool(session, job, recovered)
+    case "assess":
+      return assess(session, job)
     default:
       return Effect.succeed(skipped(job))
   }

@@ -3,9 +3,17 @@
 // I1  It equals the durable state after each commit; when it may not, it is thrown away and built anew from the store.
 
 import { contextOf, type Decoded, restore, type Signals, type SnapshotUnfit } from "@reverie/assistant"
-import { append, type Component, countMessage, openWindow, staticComponents, type Window } from "@reverie/context"
+import {
+  append,
+  type Content,
+  countMessage,
+  openPriceBook,
+  openWindow,
+  type PriceBook,
+  type Window
+} from "@reverie/context"
 import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
-import { Tokens } from "@reverie/model"
+import { type ToolOffer, Tokens } from "@reverie/model"
 import {
   type Address,
   type Claim,
@@ -24,14 +32,20 @@ import { type DeskState, openDeskState } from "./desk.ts"
 import { DefinitionMissing } from "./errors.ts"
 import { REFUSED, type Turn, type UncountedMessage } from "./turn.ts"
 
+export interface RememberedText {
+  /** What it was rendered from. */
+  readonly sources: ReadonlyArray<object>
+  readonly content: Content
+}
+
 export interface Session {
   readonly address: Address
   readonly definition: Definition
   readonly count: (message: UncountedMessage) => number
-  /** The parts of a prompt that stay the same from one to the next. */
-  readonly components: ReadonlyArray<Component>
-  /** What the tools cost that the model is offered with every prompt. */
-  readonly toolTokens: number
+  /** Prices of what stays the same from one prompt to the next, its texts, and the offers of tools. */
+  readonly book: PriceBook
+  readonly texts: Map<string, RememberedText>
+  readonly offers: Map<string, ReadonlyArray<ToolOffer>>
   /** What the assistant keeps about itself and its work. */
   readonly desk: DeskState
   readonly deskLock: Semaphore.Semaphore
@@ -68,8 +82,9 @@ export const openSession = Effect.fnUntraced(function* (
     address,
     definition,
     count,
-    components: staticComponents(definition, count),
-    toolTokens: countText(JSON.stringify(definition.toolkit.offers())),
+    book: openPriceBook(count),
+    texts: new Map(),
+    offers: new Map(),
     desk,
     deskLock: yield* Semaphore.make(1),
     cache: toolCache(),

@@ -251,15 +251,21 @@ describe("compaction and assessment", () => {
     assert.deepInclude(life.ends()[1], { envelope: "m-2", outcome: "answered", reply: "Short." })
   })
 
-  it("the weighing of a task is skipped visibly, and restricts nothing", () => {
-    const life = live({ settings: { assessTask: true }, model: { text: "Easy." } })
-    life.say("A riddle.")
-    life.rest()
+  it("F37 F42 where the task is weighed, small talk gets one action and a chain of steps a loop", () => {
+    const settings = { assessTask: true }
+    const tools = [aTool("look")]
+    const chat = live({ settings, tools, model: calling("look") })
+    chat.say("Hello, good morning!")
+    chat.rest()
     assert.deepStrictEqual(
-      life.told("step-skipped").map(({ step }) => step),
+      chat.told("step-finished").map(({ step }) => step),
       ["assess"]
     )
-    assert.deepInclude(life.ends()[0], { outcome: "answered", iterations: 1 })
+    assert.deepInclude(chat.ends()[0], { outcome: "max-iterations", iterations: 1 })
+    const work = live({ settings, tools, model: calling("look") })
+    work.say("First plan all the goals of the project, then compare every one of them, and after that write each down.")
+    work.rest()
+    assert.deepInclude(work.ends()[0], { outcome: "max-iterations", iterations: 5 })
   })
 
   it("I1 changed settings are taken up with the next tick", () => {

@@ -1,0 +1,53 @@
+// Layers: in which context a tick is handled, and what that leaves of the static pattern.
+// Owns choosing the kind of context and measuring the signals. Leaves composing the layers to `assistant`.
+// L1  What the layers leave is told to the statechart only where it narrows something.
+// L2  The window presses only where compaction can relieve it: without compaction the oldest messages make room by
+//     themselves, and a full window is the ordinary state of a long life.
+
+import {
+  type Assessment,
+  contextOf,
+  patternOf,
+  restrict,
+  type Restriction,
+  selectPattern,
+  type Settings,
+  settingsOf,
+  tokenPressureOf
+} from "@reverie/assistant"
+import { type ContextTypeConfig, findContextType, getContextType } from "@reverie/context"
+import type { Event } from "@reverie/protocol"
+import { REFLECTION_TIMER } from "./consequences.ts"
+import { type Session, signalsOf } from "./session.ts"
+
+/** The kind of context that an event is handled in. */
+export const contextTypeOf = (event: Event): "tick_event" | "tick_autonomous" | "reflection" => {
+  if (event.type !== "timer") return "tick_event"
+  return event.name === REFLECTION_TIMER ? "reflection" : "tick_autonomous"
+}
+
+/** The configuration of the tick at hand: a reflection goes on in its own context once tools have answered. */
+export const contextTypeNow = ({ decoded }: Session): ContextTypeConfig => {
+  const { contextType, iteration } = contextOf(decoded)
+  if (contextType === "reflection" && iteration > 1) return getContextType("reflection_cont")
+  return findContextType(contextType) ?? getContextType("tick_event")
+}
+
+const settingsOfDefinition = ({ definition }: Session): Settings => settingsOf(definition.settings)
+
+/** The signals that are measured and not assessed (A9). */
+const measured = (session: Session, settings: Settings) => ({
+  token_pressure: settings.compactEnabled ? tokenPressureOf(signalsOf(session, false).tokenRatio) : "normal",
+  recent_errors: contextOf(session.decoded).errors
+})
+
+/** What layers 2 and 3 leave; empty when the static pattern is narrow enough already. */
+export const restrictionOf = (session: Session, layer: ContextTypeConfig, assessment: Assessment = {}): Restriction => {
+  const settings = settingsOfDefinition(session)
+  const { restriction } = selectPattern(settings, layer, {
+    ...assessment,
+    context_signals: { ...assessment.context_signals, ...measured(session, settings) }
+  })
+  const whole = patternOf(settings)
+  return JSON.stringify(restrict(whole, restriction)) === JSON.stringify(whole) ? {} : restriction
+}

@@ -1,0 +1,120 @@
+// Prompt: what an assistant is shown with a model call.
+// Owns gathering the texts of its parts from the definition and the desk, and the offer of tools. Leaves what a part
+// looks like, its place and the limits to `context`.
+// I1  A part is rendered and counted again only when what it shows has changed.
+// I2  A tool is offered when the pattern allows its category and the kind of context its name.
+
+import {
+  ambienceOf,
+  contextOf,
+  goalsOf,
+  listOverheard,
+  patternNow,
+  projectsOf,
+  renderPrompts,
+  selfPromptOf,
+  sessionMemoryOf
+} from "@reverie/assistant"
+import {
+  assemble,
+  type AssembleInput,
+  bufferContent,
+  characterContent,
+  collect,
+  type Content,
+  type ContextTypeConfig,
+  goalsContent,
+  openWindow,
+  PLACES,
+  toolRulesText
+} from "@reverie/context"
+import type { ToolOffer } from "@reverie/model"
+import { onDesk } from "./desk.ts"
+import { contextTypeNow } from "./layers.ts"
+import type { Session } from "./session.ts"
+
+/** Renders anew only when one of the sources is another object than before. */
+const remembered = (session: Session, key: string, sources: ReadonlyArray<object>, render: () => Content): Content => {
+  const before = session.texts.get(key)
+  if (before !== undefined && before.sources.every((source, index) => source === sources[index])) return before.content
+  const content = render()
+  session.texts.set(key, { sources, content })
+  return content
+}
+
+const textsOf = (session: Session): Readonly<Record<string, Content>> => {
+  const { definition, desk } = session
+  const { persona, rules, systemPrompt } = definition
+  const [prompts, projects, facts, memory, goals, overheard] = (
+    ["prompt", "project", "desk", "session", "goal", "overheard"] as const
+  ).map((kind) => onDesk(desk, kind)) as [Records, Records, Records, Records, Records, Records]
+  return {
+    system_prompt: remembered(session, "system_prompt", [prompts], () =>
+      renderPrompts(selfPromptOf(prompts), systemPrompt)
+    ),
+    character_context: remembered(session, "character_context", [projects, facts, memory], () =>
+      characterContent({
+        ...(persona === undefined ? {} : { persona }),
+        projects: projectsOf(projects, facts),
+        sessionMemory: sessionMemoryOf(memory)
+      })
+    ),
+    goals: remembered(session, "goals", [goals], () => goalsContent(goalsOf(goals))),
+    context_buffer: remembered(session, "context_buffer", [overheard], () =>
+      bufferContent(listOverheard(ambienceOf(overheard)))
+    ),
+    tool_rules: remembered(session, "tool_rules", [rules], () => toolRulesText(rules))
+  }
+}
+
+type Records = ReturnType<typeof onDesk>
+
+const offersOf = (session: Session, { contextType, toolFilter }: ContextTypeConfig): ReadonlyArray<ToolOffer> => {
+  const { categories } = patternNow(contextOf(session.decoded))
+  const key = `${contextType} ${categories.join(" ")}`
+  const known = session.offers.get(key)
+  if (known !== undefined) return known
+  const offers = session.definition.toolkit.offers({
+    categories,
+    ...(toolFilter === null ? {} : { allow: toolFilter })
+  })
+  session.offers.set(key, offers)
+  return offers
+}
+
+const limitsOf = ({ book, definition }: Session) => ({
+  maxContextTokens: definition.maxContextTokens,
+  reservedResponseTokens: definition.reservedResponseTokens,
+  count: book.count
+})
+
+/** The prompt of the tick at hand, within its limits, and the tools that go with it. */
+export const promptOf = (session: Session) => {
+  const { book, decoded, window } = session
+  const context = contextTypeNow(session)
+  const offers = offersOf(session, context)
+  const { absent, components } = collect({
+    context,
+    texts: textsOf(session),
+    mode: patternNow(contextOf(decoded)).mode,
+    book
+  })
+  const input: AssembleInput = {
+    ...limitsOf(session),
+    components,
+    absent,
+    window,
+    context,
+    toolTokens: book.toolTokens(offers)
+  }
+  return { offers, assembled: assemble(input) }
+}
+
+/** The prompt of a question that is no part of the conversation. */
+export const questionOf = (session: Session, context: ContextTypeConfig, text: string) => {
+  const { book, definition } = session
+  const texts = { ...textsOf(session), [PLACES.pendingEvent.key]: text }
+  const { absent, components } = collect({ context, texts, book })
+  const window = openWindow([], definition.maxContextTokens)
+  return assemble({ ...limitsOf(session), components, absent, window, context })
+}
