@@ -58,7 +58,7 @@ interface Section extends Part {
 export const assemble = (input: AssembleInput): Result.Result<Assembled, ContextTooSmall> => {
   const { context, maxContextTokens, opening, reservedResponseTokens, toolTokens = 0 } = input
   const [components, out] = sorted(input.components, context)
-  const limit = Math.min(maxContextTokens - reservedResponseTokens, context?.tokenBudget ?? Infinity)
+  const limit = Math.min(maxContextTokens - reservedResponseTokens, Math.floor(context?.tokenBudget ?? Infinity))
   const fixed = components.reduce((sum, { tokens }) => sum + tokens, toolTokens + (opening?.tokens ?? 0))
   const { hidden, shown } = shownOf(input.window, components, context)
   const fitted = fit(shown, limit - fixed, input)

@@ -14,7 +14,7 @@ export class ContextTooSmall extends Schema.TaggedError<ContextTooSmall>()("Cont
 }
 
 /** Components are plugged in behind static ones only. */
-export class NoPlaceAfter extends Schema.TaggedError<NoPlaceAfter>()("NoPlaceAfter", { afterStatic: Schema.Finite }) {
+export class NoPlaceAfter extends Schema.TaggedError<NoPlaceAfter>()("NoPlaceAfter", { afterStatic: Schema.Number }) {
   readonly recovery = "tell-owner" as const
   override get message(): string {
     return `${this.afterStatic} is no id of a static component; components stand behind static ones only`
