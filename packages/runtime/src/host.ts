@@ -1,23 +1,15 @@
-// Host: the loop around one claimed assistant.
-// Owns which event comes next, the fibers of its open jobs, its lease and its end. Leaves the walk of an event to tick.ts.
+// Host: one assistant at work.
+// Owns which event comes next, and the fibers of its open jobs. Leaves the walk of an event to tick.ts, claim and lease to
+// visit.ts.
 // I1  One event at a time: control before results, results before timers, timers before replies, replies before mail.
 // I2  Jobs found open on a claim are taken up again before anything new is heard.
-// I3  A lost lease, or a fenced commit, drops everything in memory; nothing of it is written any more.
-// I4  An assistant at rest is let go after a while: the claim is released and nothing of it stays in memory.
-// I5  What crashes its worker again and again is given up after MAX_ATTEMPTS claims, with a reason.
-// I6  All work, what a crash left open included, is done in turns of one tick at most, so that nobody starves.
+// I3  What crashes its worker again and again is given up after MAX_ATTEMPTS claims, with a reason.
+// I4  A turn takes up at most one envelope of mail, so that nobody with a backlog keeps others from theirs.
+// I5  What waits for a retired assistant is buried: nobody will ever hear it.
 
 import { hears, statusOf } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"
-import {
-  type AcceptedEnvelope,
-  type Address,
-  type Hold,
-  LANES,
-  type Lane,
-  type OpenJob,
-  type UnreadableEnvelope
-} from "@reverie/protocol"
+import { type AcceptedEnvelope, LANES, type Lane, type OpenJob, type UnreadableEnvelope } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -25,11 +17,9 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
-import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { failedJob, runJob } from "./jobs.ts"
-import { openSession, type Session } from "./session.ts"
-import { inSpan } from "./span.ts"
+import type { Session } from "./session.ts"
 import { type Aftermath, bury, handleEnvelope, handleJobEnd, handleTimer } from "./tick.ts"
 
 /** Claims in a row without a commit after which the work at hand is given up. */
@@ -51,7 +41,8 @@ export interface HostSettings {
   readonly working: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-interface Host {
+/** What a worker holds of an assistant while it works on it. */
+export interface Host {
   readonly session: Session
   readonly signals: Queue.Queue<Signal>
   readonly fibers: Map<string, Fiber.Fiber<void>>
@@ -64,6 +55,17 @@ interface Host {
   /** Mail was taken up in this turn; more of it is for the next one. */
   served: boolean
 }
+
+export const hostOf = (session: Session, signals: Queue.Queue<Signal>, settings: HostSettings): Host => ({
+  session,
+  signals,
+  fibers: new Map(),
+  ended: [],
+  settings,
+  waiting: { control: [], reply: [], mail: [] },
+  unread: true,
+  served: false
+})
 
 const startJob = Effect.fnUntraced(function* (host: Host, job: OpenJob, recovered: boolean) {
   const fiber = yield* runJob(host.session, job, recovered).pipe(
@@ -170,10 +172,10 @@ const giveUp = Effect.fnUntraced(function* (host: Host, attempts: number) {
   }
 })
 
-const isRetired = (host: Host): boolean => statusOf(host.session.decoded) === "retired"
+export const isRetired = (host: Host): boolean => statusOf(host.session.decoded) === "retired"
 
-/** Retired: whatever still waits is buried, for nobody will ever hear it. */
-const buryAll = Effect.fnUntraced(function* (host: Host) {
+/** Buries whatever still waits. */
+export const buryAll = Effect.fnUntraced(function* (host: Host) {
   const mailbox = yield* Mailbox
   while (true) {
     const waiting = yield* mailbox.pending(host.session.address, LANES, PENDING_LIMIT)
@@ -185,23 +187,19 @@ const buryAll = Effect.fnUntraced(function* (host: Host) {
 const millisToTimer = (host: Host, now: number): number =>
   host.session.timers.reduce((soonest, timer) => Math.min(soonest, timer.dueAt - now), Number.POSITIVE_INFINITY)
 
-/** Waits for the next signal, at most until a timer is due or the time at rest is over. True: go on. */
-const rest = Effect.fnUntraced(function* (host: Host) {
-  const now = yield* Clock.currentTimeMillis
-  const idle = host.fibers.size === 0
-  const waitMillis = Math.min(millisToTimer(host, now), idle ? host.settings.lingerMillis : Number.POSITIVE_INFINITY)
-  const taken = Number.isFinite(waitMillis)
-    ? yield* Queue.take(host.signals).pipe(Effect.timeoutOption(Math.max(0, waitMillis)))
-    : Option.some(yield* Queue.take(host.signals))
-  if (Option.isSome(taken)) {
-    noteSignal(host, taken.value)
+/** Between two turns no job is open: waits for a signal until a timer is due or the time at rest is over. True: go on. */
+export const rest = Effect.fnUntraced(function* (host: Host) {
+  const waitMillis = Math.min(millisToTimer(host, yield* Clock.currentTimeMillis), host.settings.lingerMillis)
+  const signal = yield* Queue.take(host.signals).pipe(Effect.timeoutOption(Math.max(0, waitMillis)))
+  if (Option.isSome(signal)) {
+    noteSignal(host, signal.value)
     return true
   }
-  return millisToTimer(host, yield* Clock.currentTimeMillis) <= 0 || !idle
+  return millisToTimer(host, yield* Clock.currentTimeMillis) <= 0
 })
 
 /** One turn: until nothing is left to do, or only mail after the tick that was taken up. True: another turn is wanted. */
-const work = Effect.fnUntraced(function* (host: Host) {
+export const work = Effect.fnUntraced(function* (host: Host) {
   host.served = false
   while (true) {
     while (yield* step(host)) continue
@@ -210,60 +208,8 @@ const work = Effect.fnUntraced(function* (host: Host) {
   }
 })
 
-const keepLease = Effect.fnUntraced(function* (session: Session, leaseMillis: number) {
-  const mailbox = yield* Mailbox
-  while (true) {
-    yield* Effect.sleep(leaseMillis / 3)
-    session.claim = yield* mailbox.renew(session.claim, leaseMillis)
-  }
-})
-
 /** Takes up what a crash may have left open. */
-const takeUp = Effect.fnUntraced(function* (host: Host, hold: Hold) {
-  if (hold.attempts > MAX_ATTEMPTS) yield* giveUp(host, hold.attempts)
+export const takeUp = Effect.fnUntraced(function* (host: Host, attempts: number) {
+  if (attempts > MAX_ATTEMPTS) yield* giveUp(host, attempts)
   for (const job of host.session.jobs) if (!host.fibers.has(job.id)) yield* startJob(host, job, true)
 })
-
-const live = Effect.fnUntraced(function* (host: Host, hold: Hold) {
-  const { working } = host.settings
-  let isMore = yield* working(Effect.andThen(takeUp(host, hold), work(host)))
-  while (isMore || (!isRetired(host) && (yield* rest(host)))) isMore = yield* working(work(host))
-  if (isRetired(host)) yield* buryAll(host)
-})
-
-/** Lives with an assistant that was claimed. */
-const stay = Effect.fnUntraced(function* (hold: Hold, signals: Queue.Queue<Signal>, settings: HostSettings) {
-  yield* (yield* Faults).at("after-claim", hold.claim.address)
-  const session = yield* openSession(hold)
-  const host: Host = {
-    session,
-    signals,
-    fibers: new Map(),
-    ended: [],
-    settings,
-    waiting: { control: [], reply: [], mail: [] },
-    unread: true,
-    served: false
-  }
-  yield* Effect.raceFirst(live(host, hold), keepLease(session, settings.leaseMillis))
-})
-
-/** Claims the assistant and lives with it until it has rested long enough, or the claim is lost. */
-export const runHost = Effect.fnUntraced(function* (
-  address: Address,
-  signals: Queue.Queue<Signal>,
-  settings: HostSettings
-) {
-  const mailbox = yield* Mailbox
-  const { leaseMillis, worker } = settings
-  const hold = yield* mailbox.claim({ address, worker, leaseMillis }).pipe(inSpan("mailbox.claim"))
-  yield* stay(hold, signals, settings).pipe(
-    // Whatever still runs is stopped before anybody else can claim.
-    Effect.scoped,
-    // A host that broke keeps its claim until the lease ends: released, it would not count as an attempt (I5).
-    // A claim that was lost releases nothing; one that could not be released ends with its lease.
-    Effect.onExit((exit) => (isBroken(exit) ? Effect.void : Effect.ignore(mailbox.release(hold.claim))))
-  )
-})
-
-const isBroken = (exit: Exit.Exit<unknown, unknown>): boolean => Exit.isFailure(exit) && Cause.hasDies(exit.cause)

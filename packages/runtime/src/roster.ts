@@ -1,5 +1,5 @@
 // Roster: who is hosted in a worker, and who can not be.
-// Owns starting hosts, the way of a hint to its host, and telling what hosts fail with. Leaves one host to host.ts, and
+// Owns starting hosts, the way of a hint to its host, and telling what hosts fail with. Leaves one host to visit.ts, and
 // when to wake whom to worker.ts.
 // I1  An assistant has at most one host here, and a hint that comes while its host ends starts another.
 // I2  What one assistant's host fails with, or breaks on, ends that host; only a failure of the store is passed on.
@@ -11,7 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 
 import { failureOf, type HostFailure, HostFailures, isFatal, isLasting, type StoreFailure } from "./host-failure.ts"
-import { type HostSettings, runHost, type Signal } from "./host.ts"
+import type { HostSettings, Signal } from "./host.ts"
+import { stayWith } from "./visit.ts"
 
 export const openRoster = Effect.fnUntraced(function* (
   settings: HostSettings,
@@ -42,7 +43,7 @@ export const openRoster = Effect.fnUntraced(function* (
   const host = Effect.fnUntraced(function* (address: Address, signals: Queue.Queue<Signal>) {
     const key = addressKey(address)
     while (true) {
-      yield* runHost(address, signals, settings).pipe(
+      yield* stayWith(address, signals, settings).pipe(
         Effect.andThen(Effect.sync(() => refused.delete(key))),
         Effect.catchCauseIf(
           (cause) => !Cause.hasInterruptsOnly(cause),

@@ -23,7 +23,7 @@ vi.mock("@reverie/assistant", async (load) => {
 afterEach(() => fatal.types.clear())
 
 describe("what can not be handled", () => {
-  it("I3 a row that can not be read is buried with the reason, and blocks nothing before or behind it", () => {
+  it("I3 of the tick: a row that can not be read is buried with the reason, and blocks nothing before or behind it", () => {
     const life = live({ idle: true, model: inTurn({ text: "one" }, { text: "three" }) })
     life.say("First.", { id: "m-1" })
     life.disk.plantUnreadable(anAddress(), "mail", anEnvelopeId("m-2"), "it was written by a newer Reverie")
@@ -47,7 +47,7 @@ describe("what can not be handled", () => {
     assert.strictEqual(life.status(), "awake.idle")
   })
 
-  it("I3 an unreadable row does not disturb the tick in whose middle it is found", () => {
+  it("I3 of the tick: an unreadable row does not disturb the tick in whose middle it is found", () => {
     const life = live({
       tools: [aTool("dig", { run: () => Effect.delay(Effect.succeed("dug"), 5_000) })],
       model: inTurn(calling("dig"), { text: "Done." })
@@ -64,7 +64,7 @@ describe("what can not be handled", () => {
     assert.strictEqual(life.answerTo("1.1.0"), "dug")
   })
 
-  it("I3 an envelope on which the statechart breaks is buried with what it said, and the next one is handled", () => {
+  it("I3 of the tick: an envelope on which the statechart breaks is buried with what it said, and the next one is handled", () => {
     fatal.types.add("message")
     const life = live({ model: { text: "Fine." } })
     life.say("A strange one.", { id: "m-1" })
@@ -82,7 +82,7 @@ describe("what can not be handled", () => {
     )
   })
 
-  it("I3 a reply on which the statechart breaks halts: nothing of it is on record, and resume asks again", () => {
+  it("I3 of the tick: a reply on which the statechart breaks halts: nothing of it is on record, and resume asks again", () => {
     fatal.types.add("xstate.done.actor.infer")
     const life = live({ tools: [aTool("look")], model: inTurn(calling("look"), { text: "Once more." }) })
     life.say("Hello?", { id: "m-1" })
@@ -98,7 +98,7 @@ describe("what can not be handled", () => {
     assert.deepInclude(life.ends()[0], { envelope: "m-1", outcome: "answered", reply: "Once more." })
   })
 
-  it("I3 a result on which the statechart breaks halts: the call is answered once, by what is known of it", () => {
+  it("I3 of the tick: a result on which the statechart breaks halts: the call is answered once, by what is known of it", () => {
     fatal.types.add("xstate.done.actor.tool.0")
     const tell = aTool("tell", {
       run: (_, { send }) =>
@@ -118,7 +118,7 @@ describe("what can not be handled", () => {
     assert.deepInclude(life.ends()[0], { envelope: "m-1", outcome: "answered", reply: "And now?" })
   })
 
-  it("I3 a timer on which the statechart breaks halts, and does not fire again", () => {
+  it("I3 of the tick: a timer on which the statechart breaks halts, and does not fire again", () => {
     fatal.types.add("xstate.after.sleep.assistant.dreaming.resting")
     const life = live()
     life.post({ type: "sleep", forMillis: 10_000 })
@@ -170,7 +170,7 @@ describe("what takes its worker down", () => {
   }
 
   it.each(["after-claim", "before-commit"])(
-    "I5 an envelope that kills at %s is given up after MAX_ATTEMPTS claims, and what is behind it is handled",
+    "I3 of the host: an envelope that kills at %s is given up after MAX_ATTEMPTS claims, and what is behind it is handled",
     (point) => {
       const life = reincarnate(MAX_ATTEMPTS + 1, deadlyAt(point, MAX_ATTEMPTS), (first) => {
         first.slip("A deadly one.", { id: "m-1" })
@@ -184,7 +184,7 @@ describe("what takes its worker down", () => {
     }
   )
 
-  it("I5 one attempt less, and it is handled", () => {
+  it("I3 of the host: one attempt less, and it is handled", () => {
     const life = reincarnate(MAX_ATTEMPTS, deadlyAt("before-commit", MAX_ATTEMPTS - 1), (first) => {
       first.slip("A hard one.", { id: "m-1" })
     })
@@ -196,7 +196,7 @@ describe("what takes its worker down", () => {
 
   // The first life commits the arrival of the work before it dies of it; the attempts at the work itself come after.
   it.each(["before-model", "after-model"])(
-    "I5 a model call that kills at %s is given up: its tick fails with the reason, and the next one is handled",
+    "I3 of the host: a model call that kills at %s is given up: its tick fails with the reason, and the next one is handled",
     (point) => {
       const life = reincarnate(MAX_ATTEMPTS + 2, deadlyAt(point, MAX_ATTEMPTS + 1), (first) => {
         first.slip("A deadly one.", { id: "m-1" })
@@ -210,7 +210,7 @@ describe("what takes its worker down", () => {
     }
   )
 
-  it("I5 a tool run that kills is given up: the model is told, and the tick goes on", () => {
+  it("I3 of the host: a tool run that kills is given up: the model is told, and the tick goes on", () => {
     const life = reincarnate(
       MAX_ATTEMPTS + 2,
       (index) => ({
@@ -225,7 +225,7 @@ describe("what takes its worker down", () => {
     assert.deepInclude(life.ends()[0], { envelope: "m-1", outcome: "answered", reply: "Enough." })
   })
 
-  it("I5 what breaks its host without killing the process is given up too, and others work meanwhile", () => {
+  it("I3 of the host: what breaks its host without killing the process is given up too, and others work meanwhile", () => {
     const life = live({
       assistants: ["ada", "bo"],
       model: { text: "Fine." },
@@ -251,7 +251,7 @@ describe("what takes its worker down", () => {
     assert.match(String(life.failures[0]?.[1]), /the work on harbor\/ada broke: a bug/)
   })
 
-  it("I5 hints without anything to do are no attempts: what comes after any number of them is handled", () => {
+  it("I3 of the host: hints without anything to do are no attempts: what comes after any number of them is handled", () => {
     const life = live({ model: { text: "Fine." } })
     life.post({ type: "halt" })
     for (let index = 0; index < 3 * MAX_ATTEMPTS; index++) {

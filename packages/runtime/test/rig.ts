@@ -77,6 +77,8 @@ export interface LifeOptions {
   readonly onFailure?: () => void
   /** Called before anything happens. */
   readonly onBirth?: (life: Life) => void
+  /** Nobody listens to notices. */
+  readonly quiet?: boolean
   /** Without a worker nothing is handled until `work` is called. */
   readonly idle?: boolean
   readonly worker?: Partial<WorkerSettings>
@@ -132,7 +134,7 @@ export class Life {
     // Made in the virtual time: a queue wakes its takers on the scheduler of the fiber that made it.
     this.#hints = this.run(Queue.unbounded<Address>())
     this.hub = Effect.runSync(Effect.provide(NoticeHub, NoticeHub.layer))
-    this.hub.listen((notice) => this.notices.push(notice))
+    if (options.quiet !== true) this.hub.listen((notice) => this.notices.push(notice))
     for (const name of assistants) {
       this.run(Effect.flatMap(birthOf(this.address(name), this.definition), (birth) => this.store.ledger.birth(birth)))
     }

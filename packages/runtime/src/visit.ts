@@ -1,0 +1,81 @@
+// Visit: one stay with an assistant, from the wish to claim it until it is let go.
+// Owns the claim, the lease and the end of both. Leaves the work in between to host.ts.
+// I1  Nothing is claimed before there is a turn for it: whoever waits holds nothing that another worker could do.
+// I2  A lost lease, or a fenced commit, drops everything in memory; nothing of it is written any more.
+// I3  An assistant at rest is let go after a while: the claim is released and nothing of it stays in memory.
+// I4  Whatever runs for an assistant has been stopped when its claim is released.
+// I5  A visit that broke on a bug keeps its claim until the lease ends: released, it would not count as an attempt.
+
+import { type LeaseLost, Mailbox, type MailboxUnavailable } from "@reverie/mailbox"
+import type { Address, Claim } from "@reverie/protocol"
+import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Queue from "effect/Queue"
+import { Faults } from "./faults.ts"
+import { buryAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeUp, work } from "./host.ts"
+import { openSession, type Session } from "./session.ts"
+import { inSpan } from "./span.ts"
+
+interface Visit {
+  readonly address: Address
+  readonly signals: Queue.Queue<Signal>
+  readonly settings: HostSettings
+  /** Fails when the lease can not be kept. */
+  readonly lost: Deferred.Deferred<never, LeaseLost | MailboxUnavailable>
+  claim: Claim | undefined
+}
+
+const keepLease = Effect.fnUntraced(function* (session: Session, leaseMillis: number) {
+  const mailbox = yield* Mailbox
+  while (true) {
+    yield* Effect.sleep(leaseMillis / 3)
+    session.claim = yield* mailbox.renew(session.claim, leaseMillis)
+  }
+})
+
+/** The first turn, from the claim on. */
+const begin = Effect.fnUntraced(function* (visit: Visit) {
+  const { address, lost, settings, signals } = visit
+  const { leaseMillis, worker } = settings
+  const hold = yield* (yield* Mailbox).claim({ address, worker, leaseMillis }).pipe(inSpan("mailbox.claim"))
+  visit.claim = hold.claim
+  yield* (yield* Faults).at("after-claim", address)
+  const session = yield* openSession(hold)
+  const host = hostOf(session, signals, settings)
+  yield* keepLease(session, leaseMillis).pipe(
+    Effect.onError((cause) => Deferred.failCause(lost, cause)),
+    Effect.forkScoped
+  )
+  yield* takeUp(host, hold.attempts)
+  return { host, isMore: yield* work(host) }
+})
+
+const live = Effect.fnUntraced(function* (visit: Visit) {
+  const { working } = visit.settings
+  const { host, ...first } = yield* working(begin(visit))
+  let { isMore } = first
+  while (isMore || (!isRetired(host) && (yield* rest(host)))) isMore = yield* working(work(host))
+  if (isRetired(host)) yield* buryAll(host)
+})
+
+const isBroken = (exit: Exit.Exit<unknown, unknown>): boolean => Exit.isFailure(exit) && Cause.hasDies(exit.cause)
+
+/** Claims an assistant and lives with it until it has rested long enough, or the claim is lost. */
+export const stayWith = Effect.fnUntraced(function* (
+  address: Address,
+  signals: Queue.Queue<Signal>,
+  settings: HostSettings
+) {
+  const mailbox = yield* Mailbox
+  const lost = yield* Deferred.make<never, LeaseLost | MailboxUnavailable>()
+  const visit: Visit = { address, signals, settings, lost, claim: undefined }
+  const leave = (exit: Exit.Exit<unknown, unknown>) =>
+    // A claim that was lost releases nothing; one that could not be released ends with its lease.
+    visit.claim === undefined || isBroken(exit) ? Effect.void : Effect.ignore(mailbox.release(visit.claim))
+  yield* Effect.raceFirst(live(visit), Deferred.await(lost)).pipe(
+    Effect.scoped,
+    Effect.onExit((exit) => leave(exit))
+  )
+})
