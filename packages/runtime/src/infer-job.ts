@@ -14,6 +14,7 @@ import * as Result from "effect/Result"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
+import { refreshPlugged } from "./plugged.ts"
 import { promptOf } from "./prompt.ts"
 import { approvalSubject, type Session, toolsOfTick } from "./session.ts"
 import { inSpan } from "./span.ts"
@@ -98,6 +99,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const faults = yield* Faults
   const hub = yield* NoticeHub
   const startedAt = yield* Clock.currentTimeMillis
+  if (context.iteration <= 1) yield* refreshPlugged(session)
   const { window } = session
   const { assembled, offers } = yield* Effect.sync(() => promptOf(session)).pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {

@@ -96,6 +96,8 @@ export const promptOf = (session: Session) => {
   const { absent, components } = collect({
     context,
     texts: textsOf(session),
+    pluggedIn: session.plugged,
+    values: session.values,
     mode: patternNow(contextOf(decoded)).mode,
     book
   })
@@ -114,7 +116,7 @@ export const promptOf = (session: Session) => {
 export const questionOf = (session: Session, context: ContextTypeConfig, text: string) => {
   const { book, definition } = session
   const texts = { ...textsOf(session), [PLACES.pendingEvent.key]: text }
-  const { absent, components } = collect({ context, texts, book })
+  const { absent, components } = collect({ context, texts, pluggedIn: session.plugged, values: session.values, book })
   const window = openWindow([], definition.maxContextTokens)
   return assemble({ ...limitsOf(session), components, absent, window, context })
 }

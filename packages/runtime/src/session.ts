@@ -9,6 +9,8 @@ import {
   countMessage,
   openPriceBook,
   openWindow,
+  type PlaceholderValues,
+  type PluggedIn,
   type PriceBook,
   type Window
 } from "@reverie/context"
@@ -45,6 +47,10 @@ export interface Session {
   /** Prices of what stays the same from one prompt to the next, its texts, and the offers of tools. */
   readonly book: PriceBook
   readonly texts: Map<string, RememberedText>
+  /** What the tenant put between the static components, as this tick sees it. */
+  plugged: ReadonlyArray<PluggedIn>
+  /** For the gaps in what people wrote. */
+  readonly values: PlaceholderValues
   readonly offers: Map<string, ReadonlyArray<ToolOffer>>
   /** What the assistant keeps about itself and its work. */
   readonly desk: DeskState
@@ -84,6 +90,8 @@ export const openSession = Effect.fnUntraced(function* (
     count,
     book: openPriceBook(count),
     texts: new Map(),
+    plugged: [],
+    values: { assistant: address.assistant, tenant: address.tenant },
     offers: new Map(),
     desk,
     deskLock: yield* Semaphore.make(1),
