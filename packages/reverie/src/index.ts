@@ -1,9 +1,22 @@
 export { DEFAULT_SETTINGS, type Settings } from "@reverie/assistant"
+export { compareReports, type PartChange, type ReportComparison } from "@reverie/context"
 export type { AssistantRecord, DeadLetter, OutboxRow, Tally } from "@reverie/ledger"
-export type { Entry, Event, Notice, NoticeType, Receipt, ToolCategory } from "@reverie/protocol"
+export type {
+  Entry,
+  Event,
+  Json,
+  Notice,
+  NoticeType,
+  Receipt,
+  RecordKind,
+  RecordRow,
+  ToolCategory,
+  ToolRule
+} from "@reverie/protocol"
 export type { HostFailure } from "@reverie/runtime"
-export { defineTool, type Tool, type ToolRun } from "@reverie/tools"
+export { defineTool, selfTools, type Tool, type ToolRun } from "@reverie/tools"
 export type { Part } from "./ask.ts"
+export { type ContextReport, contextReportOf } from "./context-report.ts"
 export {
   type AssistantDefinition,
   type AssistantOptions,
@@ -18,6 +31,6 @@ export { Peek } from "./peek.ts"
 export { play, type Played } from "./play.ts"
 export { describeModel, probeModel } from "./probe.ts"
 export type { ModelChoice, ServerModel } from "./profile.ts"
-export { Records } from "./records.ts"
+export { type ContextQuestion, Records } from "./records.ts"
 export { readScript, type Script, type ScriptLetter, type ScriptProblem } from "./script.ts"
 export { type AssistantView, viewOf } from "./view.ts"

@@ -3,13 +3,29 @@
 // R1  A reading changes nothing and waits for nobody's claim.
 
 import { type AssistantRecord, type DeadLetter, Ledger, type OutboxRow, type Tally } from "@reverie/ledger"
-import { type Address, AssistantId, type TenantId } from "@reverie/protocol"
+import {
+  type Address,
+  AssistantId,
+  type RecordKind,
+  recordKinds,
+  type RecordRow,
+  type TenantId
+} from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
+import { type ContextReport, contextReportOf } from "./context-report.ts"
+import { entriesOfTick, type History, newestFirst } from "./history.ts"
 import { type AssistantView, viewOf } from "./view.ts"
 
 const PAGE = 500
 
 export type RunReading = <A, E>(reading: Effect.Effect<A, E, Ledger>) => Promise<A>
+
+export interface ContextQuestion {
+  /** The newest one that has a report when not said. */
+  readonly tick?: number
+  /** The last one of the tick when not said. */
+  readonly iteration?: number
+}
 
 export class Records {
   readonly tenant: TenantId
@@ -45,6 +61,28 @@ export class Records {
     return this.#run(Ledger.use((ledger) => ledger.entries(this.address(id), from, limit)))
   }
 
+  /** The entries of an assistant, the newest first, read as far as they are asked for. */
+  async *newest(id: string): AsyncGenerator<OutboxRow> {
+    yield* newestFirst(await this.#history(id))
+  }
+
+  /** What an assistant keeps about itself and its work; everything when no kinds are named. */
+  desk(id: string, kinds: ReadonlyArray<RecordKind> = recordKinds): Promise<ReadonlyArray<RecordRow>> {
+    return this.#run(Ledger.use((ledger) => ledger.records(this.address(id), kinds)))
+  }
+
+  /** What the model was shown with one call of an assistant; undefined when there is no such call. */
+  async contextReport(id: string, { iteration, tick }: ContextQuestion = {}): Promise<ContextReport | undefined> {
+    if (tick === undefined) {
+      const newest = await this.#newestReport(id)
+      if (newest === undefined || iteration === undefined || newest.iteration === iteration) return newest
+      return this.contextReport(id, { tick: newest.tick, iteration })
+    }
+    const rows = await entriesOfTick(await this.#history(id), tick)
+    const reports = rows.flatMap(({ entry }) => contextReportOf(entry) ?? [])
+    return reports.findLast((report) => iteration === undefined || report.iteration === iteration)
+  }
+
   deadLetters(limit: number = 100): Promise<ReadonlyArray<DeadLetter>> {
     return this.#run(Ledger.use((ledger) => ledger.deadLetters(limit)))
   }
@@ -55,5 +93,18 @@ export class Records {
 
   address(id: string): Address {
     return { tenant: this.tenant, assistant: AssistantId.make(id) }
+  }
+
+  async #newestReport(id: string): Promise<ContextReport | undefined> {
+    for await (const { entry } of this.newest(id)) {
+      const report = contextReportOf(entry)
+      if (report !== undefined) return report
+    }
+    return undefined
+  }
+
+  async #history(id: string): Promise<History> {
+    const version = (await this.inspect(id))?.version ?? 0
+    return { version, read: (from, limit) => this.entries(id, from, limit) }
   }
 }
