@@ -1,9 +1,11 @@
 // Ask: a message and everything that comes back for it.
 // Owns the way from notices to parts. Leaves sending to the fleet.
 // I1  The parts of one question end exactly once: answered, failed, or stopped because the assistant waits for a person.
-// I2  Whoever stops reading stops listening; the question itself is durable and goes on.
+// I2  A question that was answered before is answered out of the ledger, with its end alone.
+// I3  Whoever stops reading stops listening; the question itself is durable and goes on.
 
-import type { EnvelopeId, Notice, TickOutcome } from "@reverie/protocol"
+import type { OutboxRow } from "@reverie/ledger"
+import { type EnvelopeId, type Notice, noticesOf, type TickOutcome } from "@reverie/protocol"
 
 export type Part =
   /** A piece of the answer as the model writes it. */
@@ -41,7 +43,9 @@ const partOf = (notice: Notice, envelope: EnvelopeId): Part | undefined => {
         ? undefined
         : { type: "done", outcome: notice.outcome, reply: notice.reply }
     case "envelope-settled":
-      if (notice.envelope !== envelope || notice.outcome === "handled") return undefined
+      if (notice.envelope !== envelope) return undefined
+      // The end of its tick was told before: this is what was only overheard.
+      if (notice.outcome === "handled") return { type: "done", outcome: "noted", reply: "" }
       return { type: "failed", reason: notice.reason ?? notice.outcome }
     case "state-changed":
       return notice.status === "halted" ? { type: "halted" } : undefined
@@ -50,12 +54,25 @@ const partOf = (notice: Notice, envelope: EnvelopeId): Part | undefined => {
   }
 }
 
-/** Collects parts from notices; `begin` sends the message once somebody reads. */
+/** How the way of an envelope ended, out of the entries of its assistant, the newest first; undefined when it has not. */
+export const endOf = async (rows: AsyncIterable<OutboxRow>, envelope: EnvelopeId): Promise<Part | undefined> => {
+  for await (const { address, entry, seq } of rows) {
+    for (const notice of noticesOf(address, seq, entry)) {
+      const part = notice.type === "state-changed" ? undefined : partOf(notice, envelope)
+      if (part !== undefined && isEnd(part)) return part
+    }
+  }
+  return undefined
+}
+
+/**
+ * Collects parts from notices. `begin` sends the message once somebody reads, and gives the end when that had come before.
+ */
 export const partsOf = (
   listen: (listener: (notice: Notice) => void) => () => void,
   isAbout: (notice: Notice) => boolean,
   envelope: EnvelopeId,
-  begin: () => Promise<void>
+  begin: () => Promise<Part | undefined>
 ): AsyncIterable<Part> => ({
   async *[Symbol.asyncIterator]() {
     const parts: Array<Part> = []
@@ -71,7 +88,8 @@ export const partsOf = (
       wake()
     })
     try {
-      await begin()
+      const ended = await begin()
+      if (ended !== undefined) parts.push(ended)
       while (true) {
         const part = parts.shift()
         if (part === undefined) {

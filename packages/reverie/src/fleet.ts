@@ -40,7 +40,7 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
-import { type Part, partsOf } from "./ask.ts"
+import { endOf, type Part, partsOf } from "./ask.ts"
 import type { FleetDefinition } from "./define-assistant.ts"
 import { FleetClosed } from "./errors.ts"
 import { envelopeOf } from "./letter.ts"
@@ -154,18 +154,19 @@ export class Fleet extends Records implements AsyncDisposable {
     return this.post(to, { type: "message", text }, options)
   }
 
-  /** Says something and reads what comes back, piece by piece. */
+  /** Says something and reads what comes back, piece by piece; only the end when it was said and answered before. */
   ask(to: string, text: string, options: SendOptions = {}): AsyncIterable<Part> {
     const prepared = options.id === undefined ? this.#run(freshId) : Promise.resolve(options.id)
     const listen = (listener: (notice: Notice) => void) => this.#hub.listen(listener)
     const isAbout = ({ address }: Notice) => address.assistant === to && address.tenant === this.tenant
-    const send = async (id: string) => {
-      await this.send(to, text, { ...options, id })
+    const send = async (id: EnvelopeId) => {
+      const { outcome } = await this.send(to, text, { ...options, id })
+      return outcome === "duplicate" ? endOf(this.newest(to), id) : undefined
     }
     return {
       async *[Symbol.asyncIterator]() {
-        const id = await prepared
-        yield* partsOf(listen, isAbout, id as EnvelopeId, () => send(id))
+        const id = (await prepared) as EnvelopeId
+        yield* partsOf(listen, isAbout, id, () => send(id))
       }
     }
   }

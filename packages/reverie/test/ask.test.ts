@@ -1,0 +1,51 @@
+// Questions that were asked before: their end comes out of the ledger, and comes once.
+
+import { assert, describe, test } from "vitest"
+import { defineAssistant, defineFleet, defineTool, Fleet, type Part } from "../src/index.ts"
+
+const sign = defineTool({ name: "sign", description: "Signs.", category: "dangerous", run: () => "signed" })
+const fleet = defineFleet({
+  assistants: [
+    defineAssistant({ id: "clerk", prompt: "You are a clerk.", tools: [sign] }),
+    defineAssistant({ id: "scribe", prompt: "You are a scribe.", listening: { direct: "context" } })
+  ]
+})
+
+const open = () => Fleet.open({ fleet, data: ":memory:", model: "offline" })
+const partsOf = (parts: AsyncIterable<Part>): Promise<ReadonlyArray<Part>> => Array.fromAsync(parts)
+
+describe("ask", () => {
+  test("I1 I2 a question that was answered before gives its answer again, however much came after it", async () => {
+    await using opened = await open()
+    const first = await partsOf(opened.ask("clerk", "Who are you?", { id: "q" }))
+    for (let count = 0; count < 3; count++) await opened.answer("clerk", "Good morning")
+    const again = await partsOf(opened.ask("clerk", "Who are you?", { id: "q" }))
+    assert.deepStrictEqual(again, first.slice(-1))
+    assert.deepInclude(again[0], { type: "done", outcome: "answered" })
+    assert.strictEqual((await opened.views())[0]?.ticks, 4)
+  })
+
+  test("I2 one that failed before fails again, with the reason", async () => {
+    await using opened = await open()
+    const first = await partsOf(opened.ask("clerk", " ", { id: "q" }))
+    assert.strictEqual(first.at(-1)?.type, "failed")
+    assert.deepStrictEqual(await partsOf(opened.ask("clerk", " ", { id: "q" })), first.slice(-1))
+  })
+
+  test("I1 one that is still at work is waited for", async () => {
+    await using opened = await open()
+    await opened.send("clerk", "/sign", { id: "q" })
+    await opened.rest()
+    const again = partsOf(opened.ask("clerk", "/sign", { id: "q" }))
+    const [view] = await opened.views()
+    await opened.decide("clerk", view?.approvals[0]?.approval ?? "", "approved")
+    assert.deepInclude((await again).at(-1), { type: "done", reply: "sign: signed." })
+  })
+
+  test("I1 what is only overheard ends without an answer, the first time and the second", async () => {
+    await using opened = await open()
+    const noted: ReadonlyArray<Part> = [{ type: "done", outcome: "noted", reply: "" }]
+    assert.deepStrictEqual(await partsOf(opened.ask("scribe", "It rains.", { id: "q" })), noted)
+    assert.deepStrictEqual(await partsOf(opened.ask("scribe", "It rains.", { id: "q" })), noted)
+  })
+})
