@@ -1,0 +1,31 @@
+import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { promisify } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+
+const program = resolve(import.meta.dirname, "../hello.ts")
+
+const fence = /```ts\n(import \{ defineAssistant[\s\S]*?)```/
+
+describe("hello", () => {
+  it("answers with what its tool found", { timeout: 60_000 }, async () => {
+    const data = await mkdtemp(join(tmpdir(), "reverie-hello-"))
+    try {
+      const env = { ...process.env, OPENAI_API_KEY: "", OPENAI_BASE_URL: "" }
+      const { stdout } = await promisify(execFile)(process.execPath, [program, data], { env })
+      assert.include(stdout, "berth 7, from noon")
+    } finally {
+      await rm(data, { recursive: true, force: true })
+    }
+  })
+
+  it("is the program that the README shows, but for where it keeps its data", () => {
+    const readme = readFileSync(resolve(import.meta.dirname, "../../../README.md"), "utf8")
+    const shown = fence.exec(readme)?.[1] ?? "no program"
+    const source = readFileSync(program, "utf8").replace('process.argv[2] ?? ".reverie/hello"', '".reverie/hello"')
+    assert.strictEqual(source.slice(source.indexOf("import")).trim(), shown.trim())
+  })
+})
