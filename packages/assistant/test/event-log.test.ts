@@ -130,6 +130,20 @@ describe("the event log", () => {
     assert.deepStrictEqual(told([line(21, { status: "halted" })]), [], "how it got there is not known")
   })
 
+  it("F73 event log: a goal is completed once; whatever changes of it later is an update", () => {
+    const renamed = updateGoal(third, { goal_id: "goal_1_1", description: "aa" }).state
+    const reopened = updateGoal(renamed, { goal_id: "goal_1_1", progress: 10 }).state
+    const again = updateGoal(reopened, { goal_id: "goal_1_1", status: "completed" }).state
+    const states = [divided, third, renamed, reopened, again]
+    const entries = states
+      .slice(1)
+      .map((after, index) => line(index + 1, { tick: 2, records: goalChanges(states[index] ?? none, after) }))
+    const kinds = eventLogOf(entries).flatMap(({ detail, entry, type }) =>
+      detail["goal"] === "goal_1_1" ? [`${entry} ${type}`] : []
+    )
+    assert.deepStrictEqual(kinds, ["1 GoalCompleted", "2 GoalUpdated", "3 GoalUpdated", "4 GoalCompleted"])
+  })
+
   it("a halted assistant that is retired was not cleared", () => {
     const events = told([
       line(1, { status: "awake.idle" }),

@@ -145,7 +145,8 @@ export const rejected: ReadonlyArray<string> = [
   "Ｉ helped the player",
   "Bob said hello and I replied",
   "I did well today",
-  "If asked again I should refuse"
+  "If asked again I should refuse",
+  "The queen mother I met was kind"
 ]
 
 export const named: ReadonlyArray<string> = [

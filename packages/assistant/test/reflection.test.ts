@@ -175,6 +175,19 @@ describe("insights", () => {
     })
   })
 
+  it("reflection I3: of more than nine insights the first nine are kept", () => {
+    const twelve = Array.from({ length: 12 }, (_, index) => ({
+      insight: `Fog ${index} is thick`,
+      evidence: ["entry_1_0"]
+    }))
+    const { result } = recordReflection({ journal: harbour, reflection: fresh }, JSON.stringify(twelve), [], {
+      tick: 9,
+      now: NOW
+    })
+    assert.strictEqual(result.insights.length, 9)
+    assert.strictEqual(result.insights.at(-1), "entry_9_8")
+  })
+
   it("reflection I2: one that found nothing starts anew as well", () => {
     const due: Reflection = { ...fresh, cumulative_importance: 160, entries_since_reflection: 30 }
     const { result, state } = recordReflection({ journal: harbour, reflection: due }, "Nothing.", [], {

@@ -89,6 +89,7 @@ describe("session memory", () => {
         "Alice drinks tea",
         "the gate is  OLD.",
         "The gate is old and rusty",
+        " . ",
         "Alice drinks teas"
       ],
       learned_patterns: ["Players explore", "players explore!"],
@@ -111,7 +112,7 @@ describe("session memory", () => {
     })
     assert.deepStrictEqual(result, {
       success: true,
-      facts: { before: 5, after: 3 },
+      facts: { before: 6, after: 3 },
       patterns: { before: 2, after: 1 },
       tasks: { before: 3, after: 2 },
       last_compacted: "2025-12-06T12:00:00Z"

@@ -18,10 +18,11 @@ describe("what a prompt shows of self-management", () => {
       { description: "Build a tavern", priority: "high" as const },
       { description: "Lay foundation", parent_id: "goal_1_1" },
       { description: "Raise walls", parent_id: "goal_1_1" },
-      { description: "Old plan" }
+      { description: "Old plan" },
+      { description: "Dig the pit", parent_id: "goal_1_2" }
     ]
     const goals = wanted.reduce<Goals>((state, each) => addGoal(state, each, { tick: 1, now: NOW }).state, new Map())
-    const after = updateGoal(updateGoal(goals, { goal_id: "goal_1_2", status: "completed" }).state, {
+    const after = updateGoal(updateGoal(goals, { goal_id: "goal_1_5", status: "completed" }).state, {
       goal_id: "goal_1_4",
       status: "abandoned"
     }).state

@@ -102,9 +102,8 @@ const configurationEvents = ({ event, records = [] }: Entry): ReadonlyArray<Told
 const stateEvents = (before: string, after: string): ReadonlyArray<Told> => {
   if (before === after || before === "") return []
   if (after === "halted") return [{ type: "EmergencyStopTriggered", detail: { from: before } }]
-  const cleared: ReadonlyArray<Told> =
-    before === "halted" && after !== "retired" ? [{ type: "EmergencyStopCleared", detail: { to: after } }] : []
-  return after === "retired" ? [{ type: "AssistantArchived", detail: { from: before } }] : cleared
+  if (after === "retired") return [{ type: "AssistantArchived", detail: { from: before } }]
+  return before === "halted" ? [{ type: "EmergencyStopCleared", detail: { to: after } }] : []
 }
 
 /** The events of the next entry, and what to remember for the one after it. */

@@ -2,6 +2,9 @@
 // Owns reading by shape, the difference of two states, and the one form of time. Leaves what is kept to each rule.
 // I1  A record that does not fit its shape is not seen, and no rule touches it.
 // I2  Changes name exactly the records that differ: applied to what was before, they give what is after.
+//
+// All of it belongs to one assistant (F84): `project`, `session`, `journal` and `prompt` are what it has as a character,
+// `goal` what it is working on. How it compacts is no record but a setting, which no rule here can write.
 
 import type { Json, RecordChange, RecordKind } from "@reverie/protocol"
 
