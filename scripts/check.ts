@@ -21,6 +21,7 @@ const steps: ReadonlyArray<Step> = [
   testStep("unit"),
   testStep("property"),
   testStep("laws"),
+  testStep("journey"),
   features,
   crash,
   simulate

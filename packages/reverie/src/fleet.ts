@@ -45,6 +45,7 @@ import type { FleetDefinition } from "./define-assistant.ts"
 import { FleetClosed } from "./errors.ts"
 import { envelopeOf } from "./letter.ts"
 import { embedded, type ProfileOptions } from "./profile.ts"
+import { type Prompts, promptsOf } from "./prompts.ts"
 import { Records } from "./records.ts"
 
 export interface FleetOptions extends Partial<ProfileOptions> {
@@ -56,6 +57,8 @@ export interface FleetOptions extends Partial<ProfileOptions> {
   readonly faults?: (typeof Faults)["Service"]
   /** Told of assistants that can not be hosted, e.g. because their definition is gone. */
   readonly onTrouble?: (address: Address, failure: HostFailure) => void
+  /** Where spans go; every verb of the walk is one. */
+  readonly tracing?: Layer.Layer<never>
   /** Told of every notice from the first one on; `fleet.on` hears only what comes after the opening. */
   readonly onNotice?: (notice: Notice) => void
 }
@@ -118,7 +121,8 @@ export class Fleet extends Records implements AsyncDisposable {
       NoticeHub.layer,
       Layer.succeed(Definitions, { find: (name) => byName.get(name) }),
       faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),
-      onTrouble === undefined ? Layer.empty : Layer.succeed(HostFailures, onTrouble)
+      onTrouble === undefined ? Layer.empty : Layer.succeed(HostFailures, onTrouble),
+      options.tracing ?? Layer.empty
     )
     const runtime = ManagedRuntime.make(layer)
     try {
@@ -204,6 +208,11 @@ export class Fleet extends Records implements AsyncDisposable {
 
   resume(to: string): Promise<Receipt> {
     return this.post(to, { type: "resume" })
+  }
+
+  /** The prompt registry of this tenant: templates, and components that stand in every prompt of its assistants. */
+  prompts(): Promise<Prompts> {
+    return promptsOf(this.tenant, (effect) => this.#run(effect))
   }
 
   /** What has been written to the store since it was opened. */
