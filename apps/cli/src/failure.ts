@@ -26,6 +26,7 @@ const ownRows = {
   "fleet-invalid": row("fleet-invalid", 2, false, "a fleet file exports default defineFleet({ assistants: [...] })"),
   "no-such-file": row("no-such-file", 4, false, "check the path"),
   "unknown-assistant": row("unknown-assistant", 4, false, "reverie agents ls --data DIR names those who live there"),
+  "unknown-tick": row("unknown-tick", 4, false, "without --tick the newest one is shown"),
   "model-denied": row(
     "model-denied",
     3,

@@ -16,6 +16,14 @@ const positive = (text: string): number => {
   return value
 }
 
+const whole = (text: string): number => {
+  const value = Number(text)
+  if (text.trim() === "" || !Number.isSafeInteger(value) || value < 0) {
+    throw new InvalidArgumentError("It must be a whole number.")
+  }
+  return value
+}
+
 const dataOption = (fallback: string): Option =>
   new Option("--data <dir>", "data directory").env("REVERIE_DATA").default(fallback)
 
@@ -125,6 +133,20 @@ class Tree {
       .addOption(jsonOption())
       .action(async (id: string, options: object) => {
         this.exit = await (await import("./commands/agents.ts")).inspect(id, options as never)
+      })
+    agents
+      .command("context")
+      .description("show what the model of one was shown, and what differs from another tick")
+      .argument("<id>")
+      .addOption(new Option("--tick <n>", "the tick; the newest one when not said").argParser(whole))
+      .addOption(
+        new Option("--iteration <n>", "the model call of the tick; the last one when not said").argParser(whole)
+      )
+      .addOption(new Option("--diff <n>", "compare with the last model call of this tick").argParser(whole))
+      .addOption(dataOption(DATA))
+      .addOption(jsonOption())
+      .action(async (id: string, options: object) => {
+        this.exit = await (await import("./commands/context.ts")).context(id, options as never)
       })
     this.#addOrder(agents, "send", "say something to one", new Argument("<text>")).option(
       "--id <key>",

@@ -5,6 +5,7 @@
 
 import type { AssistantView, Fleet, Notice, Played, Tally } from "reverie"
 import { onOneLine } from "./plain.ts"
+import { counted, table } from "./table.ts"
 
 export interface Report {
   readonly ok: boolean
@@ -89,14 +90,6 @@ export const reportOf = async (fleet: Fleet, facts: ReportFacts): Promise<Report
   }
 }
 
-/** Rows with their columns under one another; numbers stand to the right. */
-const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  const cell = (text: string, column: number) =>
-    /^\d+$/.test(text) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0)
-  return rows.map((row) => row.map(cell).join("  ").trimEnd()).join("\n")
-}
-
 export const assistantTable = (assistants: ReadonlyArray<AssistantView>): string =>
   table([
     ["assistant", "state", "ticks", "waiting", "commits"],
@@ -108,8 +101,6 @@ export const assistantTable = (assistants: ReadonlyArray<AssistantView>): string
       String(commits)
     ])
   ])
-
-const counted = (count: number, one: string, many: string = `${one}s`): string => `${count} ${count === 1 ? one : many}`
 
 /** The report for people. */
 export const reportText = (report: Report): string => {

@@ -30,7 +30,7 @@ export const list = async (options: LookOptions): Promise<number> => {
 }
 
 /** The one assistant that an id or the beginning of one names. */
-const named = (views: ReadonlyArray<AssistantView>, name: string): AssistantView => {
+export const named = (views: ReadonlyArray<AssistantView>, name: string): AssistantView => {
   const exact = views.find(({ id }) => id === name)
   const [first, ...others] = exact === undefined ? views.filter(({ id }) => id.startsWith(name)) : [exact]
   if (first === undefined || name === "") {
