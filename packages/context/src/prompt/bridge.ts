@@ -57,8 +57,8 @@ const seatOf = (
 ): Effect.Effect<{ readonly id: number; readonly beside: ReadonlyArray<PromptChange> }, NoSeat | StoreFailure> =>
   Effect.gen(function* () {
     if (present?.afterStatic === afterStatic) return { id: present.id, beside: [] }
-    const { id, taken } = yield* findSeat(shelf, key, afterStatic, wish)
-    return { id, beside: present === undefined ? [taken] : [yield* leaveSeat(shelf, present.id), taken] }
+    const { changes, id } = yield* findSeat(shelf, key, afterStatic, { id: wish })
+    return { id, beside: present === undefined ? changes : [yield* leaveSeat(shelf, present.id), ...changes] }
   })
 
 const importing = (shelf: Shelf): Pick<Bridge, "importComponentJson"> => ({

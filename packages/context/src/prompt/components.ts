@@ -106,8 +106,8 @@ const writing = (shelf: Shelf): Pick<Components, "createComponent" | "updateComp
         const component = yield* Effect.fromResult(newComponent(draft, yield* Clock.currentTimeMillis))
         const { value, version } = yield* shelf.component(component.key)
         if (value !== undefined) return yield* new KeyTaken(lineOfComponent(component.key))
-        const { id, taken } = yield* findSeat(shelf, component.key, component.afterStatic)
-        return keepingComponent({ ...component, id }, version, [taken])
+        const { changes, id } = yield* findSeat(shelf, component.key, component.afterStatic)
+        return keepingComponent({ ...component, id }, version, changes)
       })
     ),
   updateComponent: (id, version, patch) =>
@@ -130,7 +130,7 @@ const moving = (shelf: Shelf): Pick<Components, "moveComponent"> => ({
         const seat = yield* findSeat(shelf, present.key, afterStatic)
         const left = yield* leaveSeat(shelf, id)
         const moved = { ...present, id: seat.id, afterStatic, updatedAt: yield* Clock.currentTimeMillis }
-        return keepingComponent(moved, version, [left, seat.taken])
+        return keepingComponent(moved, version, [left, ...seat.changes])
       })
     )
 })

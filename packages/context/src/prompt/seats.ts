@@ -1,7 +1,7 @@
 // Seats: which id a component takes and leaves.
 // Owns finding a free id, and the versions that record it. Leaves the ranges to `scheme.ts`.
 // E1  An id is taken by a version that expects it free: of two who take it at once, one has to look for another.
-// E2  A free id is the one wished for, if it lies in the range; otherwise the lowest of the range.
+// E2  The id is the one wished for if that is free and lies in the range; otherwise the lowest free one of the range.
 
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -26,8 +26,15 @@ export const keyAt = (shelf: Shelf, id: number): Effect.Effect<string | undefine
 
 export interface Seat {
   readonly id: number
-  /** The change that takes it. */
-  readonly taken: PromptChange
+  /** What takes it; nothing when the component sits there already. */
+  readonly changes: ReadonlyArray<PromptChange>
+}
+
+export interface SeatWish {
+  /** The id that is best. */
+  readonly id?: number
+  /** The id that the component has, and may keep. */
+  readonly own?: number | undefined
 }
 
 /** A free id after a static component, for the component of this key. */
@@ -35,16 +42,18 @@ export const findSeat = (
   shelf: Shelf,
   key: string,
   afterStatic: number,
-  wish?: number
+  { id: wish, own }: SeatWish = {}
 ): Effect.Effect<Seat, NoSeat | StoreFailure> =>
   Effect.gen(function* () {
     const taken = new Set((yield* shelf.components).map(({ id }) => id))
+    if (own !== undefined) taken.delete(own)
     const isWished = wish !== undefined && isWithin(afterStatic, wish) && !taken.has(wish)
     let id = isWished ? wish : yield* Effect.fromResult(allocatePluggableId(taken, afterStatic))
     for (;;) {
+      if (id === own) return { id, changes: [] }
       const place = yield* shelf.newest(lineOf(id))
       if (place === undefined || place.body === null) {
-        return { id, taken: { ...lineOf(id), expected: place?.version ?? 0, body: key } }
+        return { id, changes: [{ ...lineOf(id), expected: place?.version ?? 0, body: key }] }
       }
       // Taken since the components were read.
       taken.add(id)

@@ -66,14 +66,12 @@ const past = (line: Line): Result.Result<PastVersion, PromptUnreadable> =>
     ...(definition === undefined ? {} : { definition })
   }))
 
-/** The version that an undo of `newest` brings back; undefined when nothing is left to undo. */
+/** What an undo of `newest` brings back; undefined when nothing is left to undo. */
 const target = (shelf: Shelf, newest: PromptVersion) =>
   Effect.gen(function* () {
     const [before] = yield* shelf.history(newest, { before: shownBy(newest), limit: 1 })
     const restores = undone(newest, before)
-    if (restores === undefined) return undefined
-    const [shown] = yield* shelf.history(newest, { before: restores + 1, limit: 1 })
-    return { restores, body: restores === 0 ? null : (shown?.body ?? null) }
+    return restores === undefined ? undefined : { restores, body: before?.body ?? null }
   })
 
 /** The component with an id that is free for it, and the changes of seats that go with it. */
@@ -86,11 +84,10 @@ const seated = (
   NoSeat | StoreFailure
 > =>
   Effect.gen(function* () {
-    if (back !== undefined && back.id === present?.id) return { back, beside: [] }
     const left = present === undefined ? [] : [yield* leaveSeat(shelf, present.id)]
     if (back === undefined) return { beside: left }
-    const { id, taken } = yield* findSeat(shelf, back.key, back.afterStatic, back.id)
-    return { back: { ...back, id }, beside: [...left, taken] }
+    const { changes, id } = yield* findSeat(shelf, back.key, back.afterStatic, { id: back.id, own: present?.id })
+    return { back: { ...back, id }, beside: id === present?.id ? [] : [...left, ...changes] }
   })
 
 const undoing = (
