@@ -122,13 +122,15 @@ const answersOf = (ground: Ground, material: Material): ReadonlyArray<UncountedM
   return [...refused, ...reported]
 }
 
-/** The calls of terminal tools that worked: what they gave is the reply, whichever tool ended last. */
+/** The calls that end a loop and worked: what they gave is the reply, whichever tool of the iteration ended last. */
 const spokenCalls = ({ before }: Ground, { step }: Material): ReadonlySet<string> => {
   const { calls, iteration, tick } = contextOf(before)
   const isSpoken = (phase: string) => phase === "done" || (phase === "running" && step?.ok === true)
   return new Set(
-    calls.flatMap(({ category, phase }, index) =>
-      category === "terminal" && isSpoken(phase) ? [callId(tick, iteration, index)] : []
+    calls.flatMap(({ category, ends, phase }, index) =>
+      (ends === "exit" || (category === "terminal" && ends !== "continue")) && isSpoken(phase)
+        ? [callId(tick, iteration, index)]
+        : []
     )
   )
 }

@@ -1,0 +1,163 @@
+import { assert, describe, it } from "@effect/vitest"
+import { birth, decide, type Decoded, type Input, jobDone, jobFailed } from "@reverie/assistant"
+import type { Cause, Json, OpenTimer } from "@reverie/protocol"
+import { aMessage, anEnvelope, anEnvelopeId } from "@reverie/testkit"
+import { type Ground, type Material, turnOf } from "../src/turn.ts"
+
+const heard = (id: string): Cause => ({ kind: "envelope", lane: "mail", seq: 1, id: anEnvelopeId(id) })
+const message = (id: string): Input => ({
+  type: "message",
+  envelope: id,
+  hops: 0,
+  signals: { tokenRatio: 0, mailWaiting: false }
+})
+
+/** Decides events one after the other; gives the ground of the last one. */
+const groundOf = (events: ReadonlyArray<Input>, over: Partial<Ground> = {}): Ground => {
+  let before: Decoded = birth({ approvalMillis: 5_000 }).next
+  for (const event of events.slice(0, -1)) before = decide(before, event).next
+  const last = events.at(-1) ?? { type: "wake" }
+  return {
+    before,
+    decision: decide(before, last),
+    version: 6,
+    epoch: 3,
+    now: 1_000,
+    definition: "tester",
+    jobs: [],
+    timers: [],
+    count: ({ content }) => content.length,
+    tail: [],
+    ...over
+  }
+}
+
+const material = (cause: Cause, event: Input, over: Partial<Material> = {}): Material => ({
+  cause,
+  event: event as unknown as Json,
+  messages: [],
+  ...over
+})
+
+const asking = jobDone("infer", { calls: [{ tool: "sink", category: "dangerous", approval: "apr_1" }] })
+
+describe("one turn", () => {
+  it("I1 I3 a message that starts a tick: the job is open under the number of the commit, nothing is settled yet", () => {
+    const event = message("m-1")
+    const said = { role: "user", content: "Hello?", name: "kim", at: 900 } as const
+    const { entry, started, state, stopped } = turnOf(
+      groundOf([event]),
+      material(heard("m-1"), event, { messages: [said] })
+    )
+    assert.deepInclude(entry, { no: 7, at: 1_000, epoch: 3, tick: 1, iteration: 1, status: "awake.thinking.inferring" })
+    assert.deepStrictEqual(entry.messages, [{ ...said, tokens: 6 }])
+    assert.notProperty(entry, "settled")
+    assert.deepStrictEqual(started, [{ id: "7/infer", name: "infer", src: "infer", input: {} }])
+    assert.deepStrictEqual(state.jobs, started)
+    assert.deepStrictEqual(stopped, [])
+    assert.deepStrictEqual(state.hears, ["control", "reply"])
+    assert.strictEqual(state.definition, "tester")
+  })
+
+  it("I1 an end of a job closes it, and ends the tick with what was said last", () => {
+    const open = { id: "2/infer", name: "infer", src: "infer", input: {} }
+    const done = jobDone("infer", { calls: [] })
+    const { entry, state, stopped } = turnOf(
+      groundOf([message("m-1"), done], { jobs: [open], tail: [aMessage("Hello?")] }),
+      material({ kind: "job", id: "2/infer" }, done, {
+        messages: [{ role: "assistant", content: "Good morning.", at: 1_000 }]
+      })
+    )
+    assert.deepStrictEqual(stopped, ["2/infer"])
+    assert.deepStrictEqual(state.jobs, [])
+    assert.deepStrictEqual(entry.tickEnd, {
+      envelope: anEnvelopeId("m-1"),
+      outcome: "answered",
+      iterations: 1,
+      reply: "Good morning."
+    })
+    assert.deepStrictEqual(entry.settled, [{ id: anEnvelopeId("m-1"), outcome: "handled" }])
+  })
+
+  it("a tick that said nothing has an empty reply, whatever was said in the tick before", () => {
+    const done = jobDone("infer", { calls: [] })
+    const { entry } = turnOf(
+      groundOf([message("m-1"), done], {
+        tail: [aMessage("An older answer.", { role: "assistant" }), aMessage("Hello?")]
+      }),
+      material({ kind: "job", id: "2/infer" }, done, { messages: [{ role: "assistant", content: "", at: 0 }] })
+    )
+    assert.strictEqual(entry.tickEnd?.reply, "")
+  })
+
+  it("a tick that failed buries its envelope with the reason, and replies nothing", () => {
+    const failure = jobFailed("infer", { recovery: "tell-owner", reason: "not such words" })
+    const { entry } = turnOf(groundOf([message("m-1"), failure]), material({ kind: "job", id: "2/infer" }, failure))
+    assert.deepStrictEqual(entry.settled, [{ id: anEnvelopeId("m-1"), outcome: "dead", reason: "not such words" }])
+    assert.deepInclude(entry.tickEnd, { outcome: "failed", reply: "" })
+  })
+
+  it("I2 a refusal is an answer: it names the tool, and the call of the iteration that asked", () => {
+    const event = { type: "approval", approval: "apr_1", decision: "denied" }
+    const { entry } = turnOf(
+      groundOf([message("m-1"), asking, event]),
+      material({ kind: "envelope", lane: "reply", seq: 1, id: anEnvelopeId("a-1") }, event, {
+        settled: { id: anEnvelopeId("a-1"), outcome: "handled" }
+      })
+    )
+    const [answer, ...others] = entry.messages
+    assert.deepStrictEqual(others, [])
+    assert.deepInclude(answer, {
+      role: "tool",
+      call: "1.1.0",
+      name: "sink",
+      content: "Refused: A person denied this call."
+    })
+    assert.strictEqual(entry.iteration, 2)
+  })
+
+  it("I1 timers: set by their delay from now, replaced by name, gone with their state", () => {
+    const timer: OpenTimer = { name: "someone else's", dueAt: 5, event: {} }
+    const asked = turnOf(
+      groundOf([message("m-1"), asking], { timers: [timer] }),
+      material({ kind: "job", id: "2/infer" }, asking)
+    )
+    const [other, approval] = asked.state.timers
+    assert.deepStrictEqual(other, timer)
+    assert.deepInclude(approval, { dueAt: 6_000 })
+    const event = { type: "approval", decision: "approved" }
+    const { state } = turnOf(
+      groundOf([message("m-1"), asking, event], { timers: asked.state.timers }),
+      material(heard("a-1"), event)
+    )
+    assert.deepStrictEqual(state.timers, [timer])
+  })
+
+  it("I1 what the machine emits and what a tool sends are in the entry; empty lists are not", () => {
+    const sends = [anEnvelope()]
+    const { entry } = turnOf(
+      groundOf([message("m-1"), asking]),
+      material({ kind: "job", id: "2/infer" }, asking, { sends })
+    )
+    assert.deepStrictEqual(entry.sends, sends)
+    assert.deepInclude(entry.emitted?.[0], { type: "approval-asked", approval: "apr_1", withinMillis: 5_000 })
+    const plain = turnOf(groundOf([message("m-1")]), material(heard("m-1"), message("m-1"), { sends: [], records: [] }))
+    for (const name of ["sends", "records", "emitted", "settled", "tickEnd", "step"])
+      assert.notProperty(plain.entry, name)
+  })
+
+  it("I1 one commit may end two envelopes: the order to retire, and the tick in hand", () => {
+    const retire = { type: "retire" }
+    const { entry, state } = turnOf(
+      groundOf([message("m-1"), retire]),
+      material({ kind: "envelope", lane: "control", seq: 1, id: anEnvelopeId("r-1") }, retire, {
+        settled: { id: anEnvelopeId("r-1"), outcome: "handled" }
+      })
+    )
+    assert.deepStrictEqual(
+      entry.settled?.map(({ id, outcome }) => `${id} ${outcome}`),
+      ["m-1 dead", "r-1 handled"]
+    )
+    assert.deepStrictEqual(state.hears, ["control", "reply", "mail"])
+  })
+})

@@ -1,0 +1,263 @@
+// Walk: a random life of one assistant, made into turns as the runtime makes them, without a store and without time.
+// Owns which wish can come true, and the bookkeeping a host would do. Leaves what must hold to the properties.
+
+import {
+  birth,
+  callId,
+  contextOf,
+  type Decoded,
+  decide,
+  hears,
+  type Input,
+  isIgnored,
+  jobDone,
+  jobFailed,
+  persist,
+  type Settings,
+  statusOf
+} from "@reverie/assistant"
+import {
+  type Cause,
+  type Entry,
+  EnvelopeId,
+  type Json,
+  type Lane,
+  type Message,
+  type OpenJob,
+  type OpenTimer,
+  type StepRecord,
+  toolCategories
+} from "@reverie/protocol"
+import * as fc from "fast-check"
+import { type Material, type Turn, turnOf, type UncountedMessage } from "../src/turn.ts"
+
+/** One turn, with what stood before it. */
+export interface Moment {
+  readonly before: Decoded
+  readonly after: Decoded
+  readonly material: Material
+  readonly turn: Turn
+}
+
+const NO_SIGNALS = { tokenRatio: 0, mailWaiting: false }
+
+export const aWish = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("message" as const), text: fc.string({ maxLength: 20 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("sleep" as const) }) },
+  {
+    weight: 14,
+    arbitrary: fc.record({
+      kind: fc.constant("end" as const),
+      pick: fc.nat(),
+      fails: fc.constantFrom(false, false, false, false, true),
+      recovery: fc.constantFrom("retry" as const, "park" as const, "tell-owner" as const, "stop" as const),
+      text: fc.string({ maxLength: 20 }),
+      calls: fc.array(fc.constantFrom(...toolCategories), { maxLength: 4 }),
+      ok: fc.constantFrom(true, true, true, false)
+    })
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("timer" as const) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("report" as const), index: fc.nat(4), text: fc.string() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("approval" as const), approved: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("halt" as const, "wake" as const) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("resume" as const) }) }
+)
+export type Wish = typeof aWish extends fc.Arbitrary<infer T> ? T : never
+
+export interface Life {
+  readonly settings: Partial<Settings>
+  readonly wishes: ReadonlyArray<Wish>
+  readonly retires: boolean
+}
+
+export const aLife: fc.Arbitrary<Life> = fc.record({
+  settings: fc.record({
+    maxIterations: fc.integer({ min: 1, max: 4 }),
+    confirmDangerous: fc.boolean(),
+    multiAction: fc.constantFrom(true, true, true, false),
+    assessTask: fc.boolean()
+  }),
+  wishes: fc.array(aWish, { minLength: 1, maxLength: 80, size: "max" }),
+  retires: fc.boolean()
+})
+
+interface Coming {
+  readonly event: Input
+  readonly cause: Cause
+  readonly more?: Partial<Material>
+}
+
+const laneOf: Readonly<Record<string, Lane>> = {
+  message: "mail",
+  sleep: "mail",
+  report: "reply",
+  approval: "reply",
+  wake: "reply"
+}
+
+export class Walk {
+  decoded: Decoded
+  jobs: ReadonlyArray<OpenJob> = []
+  timers: ReadonlyArray<OpenTimer> = []
+  readonly messages: Array<Message> = []
+  readonly entries: Array<Entry> = []
+  readonly moments: Array<Moment> = []
+  readonly settings: Partial<Settings>
+  #version = 1
+  #seq = 0
+  #now = 1_000
+
+  constructor(settings: Partial<Settings>) {
+    this.settings = settings
+    this.decoded = birth(settings).next
+  }
+
+  /** Lives through a wish, when it can come true. */
+  take(wish: Wish | { readonly kind: "retire" }): void {
+    this.#now += 10
+    const coming = this.#comingOf(wish)
+    if (coming === undefined) return
+    const { cause, event, more = {} } = coming
+    if (cause.kind === "envelope" && !hears(this.decoded).includes(cause.lane)) return
+    const before = this.decoded
+    const decision = decide(before, event)
+    const isPassed = cause.kind === "envelope" && isIgnored(before, decision)
+    const material: Material = {
+      cause,
+      event: event as unknown as Json,
+      messages: [],
+      ...more,
+      ...(isPassed ? { messages: [] } : {}),
+      ...(cause.kind !== "envelope" || (cause.lane === "mail" && !isPassed)
+        ? {}
+        : { settled: { id: cause.id, outcome: isPassed ? ("ignored" as const) : ("handled" as const) } })
+    }
+    const turn = turnOf(
+      {
+        before,
+        decision,
+        version: this.#version,
+        epoch: 1,
+        now: this.#now,
+        definition: "walker",
+        jobs: this.jobs,
+        timers: this.timers,
+        count: ({ content }) => content.length,
+        tail: this.messages
+      },
+      material
+    )
+    this.#version = turn.entry.no
+    this.decoded = decision.next
+    this.jobs = turn.state.jobs
+    this.timers = turn.state.timers
+    this.messages.push(...turn.entry.messages)
+    this.entries.push(turn.entry)
+    this.moments.push({ before, after: decision.next, material, turn })
+  }
+
+  #envelope(event: Input, more?: Partial<Material>): Coming {
+    const id = EnvelopeId.make(`e-${++this.#seq}`)
+    const lane = laneOf[event.type] ?? "control"
+    const mail = lane === "mail" ? { envelope: id, hops: 0, signals: NO_SIGNALS } : {}
+    return {
+      event: { ...event, ...mail },
+      cause: { kind: "envelope", lane, seq: this.#seq, id },
+      ...(more === undefined ? {} : { more })
+    }
+  }
+
+  #comingOf(wish: Wish | { readonly kind: "retire" }): Coming | undefined {
+    const at = this.#now
+    switch (wish.kind) {
+      case "message":
+        return this.#envelope(
+          { type: "message" },
+          { messages: [{ role: "user", content: wish.text, name: "kim", at }] }
+        )
+      case "end": {
+        const job = this.jobs[wish.pick % Math.max(1, this.jobs.length)]
+        return job === undefined ? undefined : this.#endOf(job, wish)
+      }
+      case "timer": {
+        const [timer] = this.timers
+        if (timer === undefined) return undefined
+        this.timers = this.timers.slice(1)
+        return { event: timer.event as unknown as Input, cause: { kind: "timer", name: timer.name } }
+      }
+      case "report": {
+        const { iteration, tick } = contextOf(this.decoded)
+        return this.#envelope({ type: "report", call: callId(tick, iteration, wish.index) }, { report: wish.text })
+      }
+      case "approval":
+        return this.#envelope({ type: "approval", decision: wish.approved ? "approved" : "denied" })
+      case "halt":
+        return this.#envelope({ type: "halt", reason: "a drill" })
+      default:
+        return this.#envelope({ type: wish.kind })
+    }
+  }
+
+  #endOf(job: OpenJob, wish: Extract<Wish, { readonly kind: "end" }>): Coming {
+    const cause: Cause = { kind: "job", id: job.id }
+    const at = this.#now
+    const step: StepRecord = {
+      id: job.id,
+      kind: job.src as StepRecord["kind"],
+      name: job.name,
+      ok: !wish.fails,
+      elapsedMillis: 0
+    }
+    const { iteration, tick } = contextOf(this.decoded)
+    if (job.src === "infer") {
+      if (wish.fails)
+        return { event: jobFailed("infer", { recovery: wish.recovery, reason: "it failed" }), cause, more: { step } }
+      const requests = wish.calls.map((category) => ({ tool: category, category }))
+      const calls = requests.map(({ tool }, index) => ({ id: callId(tick, iteration, index), tool, arguments: {} }))
+      const said: UncountedMessage = {
+        role: "assistant",
+        content: wish.text,
+        at,
+        ...(calls.length === 0 ? {} : { calls })
+      }
+      return { event: jobDone("infer", { calls: requests }), cause, more: { step, messages: [said] } }
+    }
+    if (job.src === "tool") {
+      if (wish.fails) return { event: jobFailed(job.name, "it broke"), cause, more: { step } }
+      const { index } = job.input as { readonly index: number }
+      const category = contextOf(this.decoded).calls[index]?.category
+      const pending = wish.ok && category === "async_required"
+      const told: UncountedMessage = { role: "tool", content: wish.text, call: callId(tick, iteration, index), at }
+      return {
+        event: jobDone(job.name, { ok: wish.ok, pending }),
+        cause,
+        more: { step: { ...step, ok: wish.ok }, messages: pending ? [] : [told] }
+      }
+    }
+    const output = job.src === "assess" ? { restriction: {} } : { skipped: true, signals: NO_SIGNALS }
+    return { event: wish.fails ? jobFailed(job.name, "it broke") : jobDone(job.name, output), cause, more: { step } }
+  }
+}
+
+export const walk = ({ retires, settings, wishes }: Life): Walk => {
+  const walked = new Walk(settings)
+  for (const wish of wishes) walked.take(wish)
+  if (retires) walked.take({ kind: "retire" })
+  return walked
+}
+
+/** Jobs that the machine itself says are open, as names. */
+export const childrenOf = (decoded: Decoded): ReadonlyArray<string> =>
+  Object.keys((persist(decoded) as { readonly children: Readonly<Record<string, Json>> }).children).toSorted()
+
+/** The timer that the present state runs by, if it is one of those that do. */
+export const timerOf = (decoded: Decoded): ReadonlyArray<string> => {
+  const delays: Readonly<Record<string, string>> = {
+    "awake.thinking.parked": "park",
+    "awake.awaitingApproval": "approval",
+    "awake.awaitingReports": "report",
+    "dreaming.resting": "sleep"
+  }
+  const status = statusOf(decoded)
+  return delays[status] === undefined ? [] : [`xstate.after.${delays[status]}.assistant.${status}`]
+}
