@@ -22,6 +22,9 @@ const project = (name: string, include: ReadonlyArray<string>, exclude: Readonly
 export default defineConfig({
   test: {
     allowOnly: false,
+    // Ends what hangs. It measures nothing: the machine that checks may be slow and busy.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     projects: [
       project("unit", others, [...property, ...laws, ...journey, ...architecture]),
       project("property", property),
