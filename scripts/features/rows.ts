@@ -10,10 +10,10 @@ export interface Row {
 const row = (id: string, issue: number, title: string): Row => ({ id, issue, title })
 
 /** Every row of these issues has at least one passing test that cites it. */
-export const enforcedIssues: ReadonlyArray<number> = [2]
+export const enforcedIssues: ReadonlyArray<number> = [2, 3]
 
 /** Rows of later issues that are proved already, and stay so. */
-export const enforcedRows: ReadonlyArray<string> = ["F16", "F67", "F77", "F109"]
+export const enforcedRows: ReadonlyArray<string> = []
 
 export const rows: ReadonlyArray<Row> = [
   row("F1", 3, "the seven context types"),
