@@ -1,6 +1,7 @@
-// npm run bench -- tick [--short] [--json]
+// npm run bench -- context|tick [--short] [--json]
 
 import { parseArgs } from "node:util"
+import { benchContext } from "./context.ts"
 import { benchTick } from "./tick.ts"
 
 const { positionals, values } = parseArgs({
@@ -8,7 +9,10 @@ const { positionals, values } = parseArgs({
   options: { json: { type: "boolean", default: false }, short: { type: "boolean", default: false } }
 })
 
-const benches: Readonly<Record<string, (isShort: boolean) => Promise<{ readonly ok: boolean }>>> = { tick: benchTick }
+const benches: Readonly<Record<string, (isShort: boolean) => Promise<{ readonly ok: boolean }>>> = {
+  context: benchContext,
+  tick: benchTick
+}
 
 const name = positionals[0] ?? ""
 const bench = benches[name]
