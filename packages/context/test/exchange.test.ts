@@ -164,7 +164,7 @@ describe("import", () => {
         [templateJson({ content: 1 }), "ImportRefused", "content"],
         [templateJson({ content: { toString: "x" } }), "ImportRefused", "content"],
         [templateJson({ placeholders: "personality" }), "ImportRefused", "placeholders"],
-        [`${"[".repeat(100_000)}`, "ImportRefused", "nested deeper"],
+        ["[".repeat(100_000), "ImportRefused", "nested deeper"],
         [templateJson({ name: "n".repeat(1_000_001) }), "ImportRefused", "more than 1000000 characters"],
         [templateJson({ [`f${"x".repeat(5_000)}`]: 1 }), "ImportRefused", ""],
         [templateJson({ key: "../../etc" }), "PromptInvalid", "a key has"],

@@ -13,7 +13,7 @@ const onFreshStore = <E>(effect: Effect.Effect<void, E, PromptStore>) =>
 
 test("F26 F27 F28 whatever is done, a registry shows and answers what a simple model does", () =>
   fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), (steps) =>
+    fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), (steps) =>
       onFreshStore(
         Effect.gen(function* () {
           const registry = yield* getPromptRegistry(harbor)
