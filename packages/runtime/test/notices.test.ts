@@ -69,7 +69,7 @@ describe("notices", () => {
           Effect.sync(() => {
             asked.push(options?.onText !== undefined)
             return {
-              text: `${prompt.callPrefix}`,
+              text: prompt.callPrefix,
               calls: [],
               finish: "stop",
               usage: { inputTokens: 1, outputTokens: 1, source: "counted" },
