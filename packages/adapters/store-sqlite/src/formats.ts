@@ -66,6 +66,17 @@ CREATE TABLE records (
   PRIMARY KEY (assistant, kind, key)
 ) WITHOUT ROWID;
 CREATE TABLE dead_letters (seq INTEGER PRIMARY KEY, assistant INTEGER NOT NULL, body TEXT NOT NULL);
+
+CREATE TABLE prompts (
+  tenant TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  restores INTEGER,
+  body TEXT,
+  PRIMARY KEY (tenant, kind, key, version DESC)
+) WITHOUT ROWID;
 `
 
 export const formats: ReadonlyArray<string> = [first]

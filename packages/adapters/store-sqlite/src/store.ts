@@ -1,4 +1,4 @@
-// Store: one directory, opened as mailbox and ledger.
+// Store: one directory, opened as mailbox, ledger and prompt store.
 // Owns opening and closing. Leaves the right to write to owner.ts, the shape of the tables to format.ts.
 // S1  Opening answers with the whole store or with a typed error, and an error leaves nothing open or locked.
 // S2  Closing writes what was asked for before it, moves the log into the database and gives the directory free.
@@ -7,6 +7,7 @@
 import { existsSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { PromptStore } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import * as Context from "effect/Context"
@@ -21,6 +22,7 @@ import { sqliteLedger } from "./ledger.ts"
 import { Leases } from "./leases.ts"
 import { sqliteMailbox } from "./mailbox.ts"
 import { own } from "./owner.ts"
+import { sqlitePrompts } from "./prompts.ts"
 import { sqliteFailure } from "./sqlite-failure.ts"
 import { Writer, type WriterStats } from "./writer.ts"
 
@@ -47,6 +49,7 @@ export class SqliteStore extends Context.Service<
   {
     readonly mailbox: Mailbox["Service"]
     readonly ledger: Ledger["Service"]
+    readonly prompts: PromptStore["Service"]
     /** What has been written since the opening. */
     readonly stats: Effect.Effect<WriterStats>
   }
@@ -122,17 +125,22 @@ export const openSqliteStore = (
     return yield* attempt(place, () => ({
       mailbox: sqliteMailbox(database, writer, new Leases()),
       ledger: sqliteLedger(database, writer),
+      prompts: sqlitePrompts(database, writer),
       stats: Effect.sync(() => writer.stats)
     }))
   })
 
-/** Both ports of a store in a directory, and the store itself. */
+/** The ports of a store in a directory, and the store itself. */
 export const storeSqliteLayer = (
   directory: string,
   options: StoreOptions = {}
-): Layer.Layer<Mailbox | Ledger | SqliteStore, StoreError> =>
+): Layer.Layer<Mailbox | Ledger | PromptStore | SqliteStore, StoreError> =>
   Layer.effectContext(
     Effect.map(openSqliteStore(directory, options), (store) =>
-      Context.make(SqliteStore, store).pipe(Context.add(Mailbox, store.mailbox), Context.add(Ledger, store.ledger))
+      Context.make(SqliteStore, store).pipe(
+        Context.add(Mailbox, store.mailbox),
+        Context.add(Ledger, store.ledger),
+        Context.add(PromptStore, store.prompts)
+      )
     )
   )

@@ -10,6 +10,7 @@ import { formats } from "../src/formats.ts"
 import { sqliteLedger } from "../src/ledger.ts"
 import { Leases } from "../src/leases.ts"
 import { sqliteMailbox } from "../src/mailbox.ts"
+import { sqlitePrompts } from "../src/prompts.ts"
 import { Writer } from "../src/writer.ts"
 import { aDirectory } from "./directories.ts"
 
@@ -30,6 +31,7 @@ const plans = () => {
   const writer = new Writer(database, 1)
   sqliteMailbox(database, writer, new Leases())
   sqliteLedger(database, writer)
+  sqlitePrompts(database, writer)
   const queries = [...database.prepared].filter((sql) => /^(SELECT|UPDATE|DELETE|INSERT)/.test(sql))
   return queries.map((sql) => {
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all()

@@ -1,5 +1,5 @@
 import { IN_MEMORY, storeSqliteLayer } from "@reverie/store-sqlite"
-import { ledgerLaws, mailboxLaws, storeLaws } from "@reverie/testkit"
+import { ledgerLaws, mailboxLaws, promptStoreLaws, storeLaws } from "@reverie/testkit"
 import { prove } from "@reverie/testkit/prove"
 import { aDirectory } from "./directories.ts"
 
@@ -13,3 +13,6 @@ for (const { port, list } of laws) {
   prove(`SQLite in memory: ${port} laws`, list, () => storeSqliteLayer(IN_MEMORY))
   prove(`SQLite in a directory: ${port} laws`, list, () => storeSqliteLayer(aDirectory()))
 }
+
+prove("SQLite in memory: prompt store laws", promptStoreLaws, () => storeSqliteLayer(IN_MEMORY))
+prove("SQLite in a directory: prompt store laws", promptStoreLaws, () => storeSqliteLayer(aDirectory()))
