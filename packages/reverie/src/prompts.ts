@@ -2,9 +2,9 @@
 // Owns the form. Leaves every rule to the registry in `context`.
 // I1  Every operation of the registry is here, under its own name, with its typed errors as rejections.
 
-import { getPromptRegistry, type PromptRegistry, PromptStore } from "@reverie/context"
+import { getPromptRegistry, type PromptRegistry, type PromptStore } from "@reverie/context"
 import type { TenantId } from "@reverie/protocol"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 
 type Promised<Verb> = Verb extends (...args: infer Args) => Effect.Effect<infer Value, infer _Failure>
   ? (...args: Args) => Promise<Value>
