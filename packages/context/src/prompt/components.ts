@@ -51,7 +51,7 @@ export interface Components {
 
 export const lineOfComponent = (key: string) => ({ kind: "component" as const, key })
 
-export const putComponent = (component: PluggableComponent, expected: number): PromptChange => ({
+const putComponent = (component: PluggableComponent, expected: number): PromptChange => ({
   ...lineOfComponent(component.key),
   expected,
   body: writeComponent(component)
@@ -74,7 +74,7 @@ export const componentToPromptComponent = (component: PluggableComponent): Promp
 }
 
 /** What stands at an id, as the caller knows it. */
-export const componentAt = (
+const componentAt = (
   shelf: Shelf,
   id: number,
   version: number

@@ -11,10 +11,10 @@ import { PromptInvalid } from "./errors.ts"
 import { type PluggableComponent, type PluggableRole, pluggableRoles, type StoredTemplate } from "./stored.ts"
 import { loneBraceIn, placeholdersIn } from "./template.ts"
 
-export const MAX_KEY_LENGTH = 64
-export const MAX_NAME_LENGTH = 200
-export const MAX_DESCRIPTION_LENGTH = 2_000
-export const MAX_CONTENT_LENGTH = 100_000
+const MAX_KEY_LENGTH = 64
+const MAX_NAME_LENGTH = 200
+const MAX_DESCRIPTION_LENGTH = 2_000
+const MAX_CONTENT_LENGTH = 100_000
 
 /** What stands where nothing is said. */
 const CUSTOM_CATEGORY = "custom"

@@ -16,7 +16,7 @@ import type { PromptTemplate } from "./template.ts"
 export const EXPORT_VERSION = 1
 
 /** More than any definition within its limits comes to, however it is escaped. */
-export const MAX_EXPORT_LENGTH = 1_000_000
+const MAX_EXPORT_LENGTH = 1_000_000
 
 const MAX_REASON_LENGTH = 300
 
