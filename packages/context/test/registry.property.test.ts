@@ -2,6 +2,7 @@ import { assert, test } from "@effect/vitest"
 import { getPromptRegistry, type PromptStore } from "@reverie/context"
 import { memoryPromptStoreLayer } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as TestClock from "effect/testing/TestClock"
 import * as fc from "fast-check"
 import { harbor, tower } from "./registries.ts"
@@ -9,7 +10,7 @@ import { after, keys, Model, play, shows, step, told } from "./registry-model.ts
 
 /** On a store of its own and at a time that stands still. */
 const onFreshStore = <E>(effect: Effect.Effect<void, E, PromptStore>) =>
-  Effect.runPromise(effect.pipe(Effect.provide(memoryPromptStoreLayer()), Effect.provide(TestClock.layer())))
+  Effect.runPromise(Effect.provide(effect, Layer.provideMerge(memoryPromptStoreLayer(), TestClock.layer())))
 
 test("F26 F27 F28 whatever is done, a registry shows and answers what a simple model does", () =>
   fc.assert(
