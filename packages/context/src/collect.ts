@@ -30,7 +30,7 @@ export interface CollectInput {
   readonly pluggedIn?: ReadonlyArray<PluggedIn>
   /** For the gaps of plugged-in components and of overrides. */
   readonly values?: PlaceholderValues
-  /** The mode that is left of the context's own. */
+  /** The mode that is left of the context's own. A context that plans asks for its plan unless one action is all. */
   readonly mode?: ExecutionMode
   readonly book: PriceBook
 }
@@ -80,7 +80,8 @@ const contentOf = (each: PromptComponent | PluggedIn, input: CollectInput): Cont
     book.rendered(`gaps of ${each.key}`, [text, values], () => safeRenderTemplate({ content: text }, values))
   if (override !== null) return filled(override)
   if (!("isStatic" in each && each.isStatic)) return filled(each.content)
-  if (each.key === "plan_first") return mode === "plan_execute" ? PLAN_FIRST : undefined
+  const plans = context.executionMode === "plan_execute" && mode !== "single_action"
+  if (each.key === "plan_first") return plans ? PLAN_FIRST : undefined
   const text = Object.hasOwn(texts, each.key) ? texts[each.key] : undefined
   if (!fromWindow.has(each.key)) return text ?? ""
   return each.key === PLACES.pendingEvent.key ? text : undefined

@@ -155,7 +155,8 @@ describe("the pipeline", () => {
     const context = { ...getContextType("tick_event"), executionMode: "plan_execute" as const }
     assert.isTrue(contentsOf({ context }).some((content) => content.includes("short plan")))
     assert.isFalse(contentsOf({ context, mode: "single_action" }).some((content) => content.includes("short plan")))
-    assert.isFalse(contentsOf().some((content) => content.includes("short plan")))
+    assert.isTrue(contentsOf({ context, mode: "react_loop" }).some((content) => content.includes("short plan")))
+    assert.isFalse(contentsOf({ mode: "plan_execute" }).some((content) => content.includes("short plan")))
   })
 
   it("F109 rules of tools are told where tools are offered", () => {
