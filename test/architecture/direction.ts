@@ -53,7 +53,11 @@ const relativeFault = (module: Module, specifier: string): string | undefined =>
   return roomOf(`${target}/`) === module.room ? undefined : `${specifier} leaves its room; import the package`
 }
 
-const adapterMayImport = (target: Room): boolean => (rankOf(target.folder) ?? 9) <= 1
+/** Rooms above the first rank that have a port for adapters: the prompt store of context. */
+const roomsWithPorts = ["packages/context"]
+
+const adapterMayImport = (target: Room): boolean =>
+  (rankOf(target.folder) ?? 9) <= 1 || roomsWithPorts.includes(target.folder)
 
 const faultOf = (house: House, module: Module, { to }: Import): string | undefined => {
   if (to === undefined) return module.path.startsWith("apps/") ? undefined : "computes what it imports"

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { PromptStore } from "@reverie/context"
 import type { Ledger } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import { queueLocalLayer } from "@reverie/queue-local"
@@ -16,7 +17,9 @@ import {
   ledgerLaws,
   mailboxLaws,
   MemoryDisk,
+  memoryPromptStoreLayer,
   memoryStoreLayer,
+  promptStoreLaws,
   runLaws,
   storeLaws,
   wakeQueueLaws
@@ -35,7 +38,8 @@ const suite = <R>(port: string, laws: ReadonlyArray<Law<R>>, layer: FreshLayer<R
   results: runLaws(laws, layer)
 })
 
-const store = (layer: FreshLayer<Mailbox | Ledger>): ReadonlyArray<Suite> => [
+const store = (layer: FreshLayer<Mailbox | Ledger>, prompts: FreshLayer<PromptStore>): ReadonlyArray<Suite> => [
+  suite("prompt-store", promptStoreLaws, prompts),
   suite("mailbox", mailboxLaws, layer),
   suite("ledger", ledgerLaws, layer),
   suite("store", storeLaws, layer)
@@ -53,10 +57,15 @@ const inDirectory = () =>
     )
   )
 
+const inMemory = () => storeSqliteLayer(IN_MEMORY)
+
 export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
-  memory: store(() => memoryStoreLayer(new MemoryDisk())),
-  sqlite: store(() => storeSqliteLayer(IN_MEMORY)),
-  "sqlite-directory": store(inDirectory),
+  memory: store(
+    () => memoryStoreLayer(new MemoryDisk()),
+    () => memoryPromptStoreLayer()
+  ),
+  sqlite: store(inMemory, inMemory),
+  "sqlite-directory": store(inDirectory, inDirectory),
   "queue-local": [suite("wake-queue", wakeQueueLaws, () => queueLocalLayer)]
 }
 
