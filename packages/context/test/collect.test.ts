@@ -220,6 +220,17 @@ describe("the price book", () => {
     )
   })
 
+  it("P1 pieces that come to the same text are the same component", () => {
+    const { book, counted } = counting()
+    const place = { id: 4000, key: "goals", role: "system" as const }
+    const first = book.component(place, linesOf("# Goals\n- a quiet night"))
+    counted.length = 0
+    assert.strictEqual(book.component(place, linesOf("# Goals\n- a quiet night")), first)
+    assert.strictEqual(book.component(place, "# Goals\n- a quiet night"), first)
+    assert.deepStrictEqual(counted, [])
+    assert.notStrictEqual(book.component({ ...place, role: "user" }, "# Goals\n- a quiet night"), first)
+  })
+
   it("P3 a text is rendered again only from other objects", () => {
     const { book } = counting()
     let rendered = 0
