@@ -1,36 +1,46 @@
 // Fleet: the harbour office of Port Merrow, three assistants that share the work of a day.
 
-import { defineAssistant, defineFleet } from "reverie"
+import { defineAssistant, defineFleet, selfTools } from "reverie"
 import { archivistPrompt, deskPrompt, plannerPrompt } from "./prompts.ts"
 import { assignBerth, findBerth } from "./tools/berths.ts"
 import { fileRecord, findRecord, requestSurvey } from "./tools/papers.ts"
 import { closeHarbour, tideTable, tugSchedule, weather } from "./tools/sea.ts"
 import { passNote, say } from "./tools/talk.ts"
 
-/** Speaks with captains. */
+/** Of the tools by which an assistant manages itself, those that an office job needs. */
+const own = (...names: ReadonlyArray<string>) => selfTools.filter(({ name }) => names.includes(name))
+
+/** Speaks with captains, and hears what is said on the quay. */
 export const desk = defineAssistant({
   id: "desk",
   prompt: deskPrompt,
   persona: "Friendly and short. You know every skipper by name.",
-  tools: [findBerth, assignBerth, passNote, say],
+  tools: [findBerth, assignBerth, passNote, say, ...own("add_session_memory", "update_system_prompt")],
   settings: { maxIterations: 4 }
 })
 
-/** Keeps the papers. Its window is small and it folds its history early, as an assistant of many years would. */
+/** Keeps the papers and a journal. Its window is small and folded early, as that of an assistant of many years would be. */
 export const archivist = defineAssistant({
   id: "archivist",
   prompt: archivistPrompt,
-  tools: [findRecord, fileRecord, requestSurvey],
-  maxContextTokens: 2_000,
+  tools: [findRecord, fileRecord, requestSurvey, ...own("add_journal_entry", "review_journal")],
+  maxContextTokens: 6_000,
   reservedResponseTokens: 400,
   settings: { compactEnabled: true, compactEmergencyRatio: 0.4, compactSleepRatio: 0.3 }
 })
 
-/** Knows tides, tugs and weather. Whoever wants the harbour closed has a second to confirm it. */
+/**
+ * Knows tides, tugs and weather, and plans what takes weeks. Whoever wants the harbour closed looks at the weather first,
+ * and has a second to confirm it.
+ */
 export const planner = defineAssistant({
   id: "planner",
   prompt: plannerPrompt,
-  tools: [tideTable, tugSchedule, weather, closeHarbour],
+  tools: [tideTable, tugSchedule, weather, closeHarbour, ...selfTools],
+  rules: [
+    { type: "max-calls", tool: "weather", max: 2 },
+    { type: "requires", tool: "close_harbour", prior: ["weather"] }
+  ],
   settings: { approvalMillis: 1_000, maxIterations: 3 }
 })
 

@@ -39,16 +39,22 @@ export const weather = defineTool({
   name: "weather",
   description: "Asks a weather station at sea: lighthouse, outer_buoy or fog_bank.",
   timeoutMillis: 200,
+  // A report stands for ten minutes; its number says which call it was made for.
+  cache: { scope: "ttl", ttlMillis: 600_000 },
   input: {
     type: "object",
-    properties: { station: { type: "string", enum: ["lighthouse", "outer_buoy", "fog_bank"] } },
+    properties: {
+      station: { type: "string", enum: ["lighthouse", "outer_buoy", "fog_bank"] },
+      hours: { type: "integer", minimum: 1, maximum: 48, description: "How far ahead; now when not said." }
+    },
     required: ["station"]
   },
-  run: async (args, { signal }) => {
-    const { station } = args as { station: string }
+  run: async (args, { call, signal }) => {
+    const { hours, station } = args as { station: string; hours?: number }
     if (station === "fog_bank") throw new Error("no signal from the fog bank")
     if (station === "outer_buoy") await setTimeout(SLOW_MILLIS, undefined, { signal })
-    return "Wind south-west 4, sea slight, visibility good."
+    const when = hours === undefined ? "Now" : `In ${hours} hours`
+    return `Report ${call}. ${when} wind south-west 4, sea slight, visibility good.`
   }
 })
 
