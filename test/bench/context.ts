@@ -34,9 +34,9 @@ const LARGE: Size = { messages: 10_000, blocks: 30, goals: 200 }
 const SMALL: Size = { messages: 1_000, blocks: 3, goals: 20 }
 
 const LIMITS: ContextBuildConfig["defaultLimits"] = {
-  maxTokens: 200_000,
+  maxTokens: 300_000,
   memoryTokens: 12_000,
-  historyTokens: 170_000,
+  historyTokens: 250_000,
   reservedResponseTokens: 4_000
 }
 
