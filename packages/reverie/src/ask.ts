@@ -3,9 +3,11 @@
 // I1  The parts of one question end exactly once: answered, failed, or stopped because the assistant waits for a person.
 // I2  A question that was answered before is answered out of the ledger, with its end alone.
 // I3  Whoever stops reading stops listening; the question itself is durable and goes on.
+// I4  Nobody waits for a fleet that has ended: reading fails with the reason.
 
 import type { OutboxRow } from "@reverie/ledger"
 import { type EnvelopeId, type Notice, noticesOf, type TickOutcome } from "@reverie/protocol"
+import type { FleetClosed } from "./errors.ts"
 
 export type Part =
   /** A piece of the answer as the model writes it. */
@@ -65,19 +67,27 @@ export const endOf = async (rows: AsyncIterable<OutboxRow>, envelope: EnvelopeId
   return undefined
 }
 
-/**
- * Collects parts from notices. `begin` sends the message once somebody reads, and gives the end when that had come before.
- */
-export const partsOf = (
-  listen: (listener: (notice: Notice) => void) => () => void,
-  isAbout: (notice: Notice) => boolean,
-  envelope: EnvelopeId,
-  begin: () => Promise<Part | undefined>
-): AsyncIterable<Part> => ({
+export interface Question {
+  readonly listen: (listener: (notice: Notice) => void) => () => void
+  readonly isAbout: (notice: Notice) => boolean
+  readonly envelope: EnvelopeId
+  /** Sends the message, and gives the end when that had come before. */
+  readonly begin: () => Promise<Part | undefined>
+  /** Tells when no more notices will come, and why. */
+  readonly onEnd: (listener: (reason: FleetClosed) => void) => () => void
+}
+
+/** Collects parts from notices, from when somebody reads. */
+export const partsOf = ({ begin, envelope, isAbout, listen, onEnd }: Question): AsyncIterable<Part> => ({
   async *[Symbol.asyncIterator]() {
     const parts: Array<Part> = []
     let inHand = false
+    let closed: FleetClosed | undefined
     let wake = () => {}
+    const leave = onEnd((reason) => {
+      closed = reason
+      wake()
+    })
     const stop = listen((notice) => {
       if (!isAbout(notice)) return
       if (notice.type === "tick-started" && notice.envelope === envelope) inHand = true
@@ -93,9 +103,10 @@ export const partsOf = (
       while (true) {
         const part = parts.shift()
         if (part === undefined) {
+          if (closed !== undefined) throw closed
           await new Promise<void>((resolve) => {
             wake = resolve
-            if (parts.length > 0) resolve()
+            if (parts.length > 0 || closed !== undefined) resolve()
           })
           continue
         }
@@ -104,6 +115,7 @@ export const partsOf = (
       }
     } finally {
       stop()
+      leave()
     }
   }
 })

@@ -47,6 +47,9 @@ const refuse = (subject: string, problem: string): never => {
   throw new FleetDefinitionInvalid({ subject, message: `${subject}: ${problem}` })
 }
 
+/** What an id of an assistant or a tenant looks like, for whoever gave another one. */
+export const ID_FORM = "1 to 128 letters, digits and . _ : @ # + -"
+
 const decodeId = Schema.decodeUnknownOption(AssistantId)
 
 /**
@@ -55,15 +58,13 @@ const decodeId = Schema.decodeUnknownOption(AssistantId)
  */
 export const defineAssistant = (options: AssistantOptions): AssistantDefinition => {
   const id = Option.getOrElse(decodeId(options.id), () =>
-    refuse(
-      `assistant ${JSON.stringify(options.id)}`,
-      "its id has other characters than letters, digits and . _ : @ # + -"
-    )
+    refuse(`assistant ${JSON.stringify(options.id)}`, `its id must have ${ID_FORM}`)
   )
   if (options.prompt.trim() === "") refuse(`assistant "${id}"`, "its prompt is empty")
-  const maxContextTokens = options.maxContextTokens ?? DEFAULT_CONTEXT_TOKENS
-  const reservedResponseTokens =
+  const maxContextTokens = Math.round(options.maxContextTokens ?? DEFAULT_CONTEXT_TOKENS)
+  const reservedResponseTokens = Math.round(
     options.reservedResponseTokens ?? Math.min(DEFAULT_RESPONSE_TOKENS, maxContextTokens / 4)
+  )
   if (!(reservedResponseTokens > 0 && reservedResponseTokens < maxContextTokens)) {
     refuse(`assistant "${id}"`, "the answer's share of the context window leaves nothing for the question")
   }
@@ -78,8 +79,8 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     rules: options.rules ?? [],
     ...(options.listening === undefined ? {} : { listening: options.listening }),
     toolkit: toolkitOf([...(options.tools ?? []), noop]),
-    maxContextTokens: Math.round(maxContextTokens),
-    reservedResponseTokens: Math.round(reservedResponseTokens)
+    maxContextTokens,
+    reservedResponseTokens
   })
 }
 

@@ -31,18 +31,18 @@ import {
   type WorkerSettings
 } from "@reverie/runtime"
 import { SqliteStore, type WriterStats } from "@reverie/store-sqlite"
-import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { endOf, type Part, partsOf } from "./ask.ts"
-import type { FleetDefinition } from "./define-assistant.ts"
-import { FleetClosed } from "./errors.ts"
+import { type FleetDefinition, ID_FORM } from "./define-assistant.ts"
+import { FleetClosed, FleetDefinitionInvalid } from "./errors.ts"
+import { House } from "./house.ts"
 import { envelopeOf } from "./letter.ts"
 import { embedded, type ProfileOptions } from "./profile.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
@@ -83,38 +83,34 @@ const freshId = Effect.gen(function* () {
   return id
 })
 
+const decodeTenant = Schema.decodeUnknownOption(TenantId)
+
+const tenantOf = (tenant: string = DEFAULT_TENANT): TenantId =>
+  Option.getOrElse(decodeTenant(tenant), () => {
+    const subject = `tenant ${JSON.stringify(tenant)}`
+    throw new FleetDefinitionInvalid({ subject, message: `${subject}: its id must have ${ID_FORM}` })
+  })
+
 export class Fleet extends Records implements AsyncDisposable {
   /** Who gets what is addressed to nobody. */
   readonly reception: AssistantId
   /** Resolves when the fleet has ended: with nothing after `close`, with the reason when its store failed. */
   readonly ended: Promise<FleetClosed | undefined>
-  readonly #runtime: ManagedRuntime.ManagedRuntime<Services, unknown>
-  readonly #worker: Fiber.Fiber<never, unknown>
+  readonly #house: House<Services>
   readonly #hub: NoticeHub["Service"]
 
-  private constructor(
-    runtime: ManagedRuntime.ManagedRuntime<Services, unknown>,
-    worker: Fiber.Fiber<never, unknown>,
-    hub: NoticeHub["Service"],
-    fleet: FleetDefinition,
-    tenant: TenantId
-  ) {
-    super((reading) => runtime.runPromise(reading), tenant)
-    this.#runtime = runtime
-    this.#worker = worker
+  private constructor(house: House<Services>, hub: NoticeHub["Service"], fleet: FleetDefinition, tenant: TenantId) {
+    super((reading) => house.run(reading), tenant)
+    this.#house = house
     this.#hub = hub
     this.reception = fleet.reception
-    this.ended = Effect.runPromise(Fiber.await(worker)).then((exit) => {
-      if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return undefined
-      const cause = Cause.squash(exit.cause)
-      return new FleetClosed({ message: cause instanceof Error ? cause.message : String(cause), cause })
-    })
+    this.ended = house.ended
   }
 
   /** Opens the store, brings every assistant of the definition to life, and starts to work. */
   static async open(options: FleetOptions): Promise<Fleet> {
     const { data = DEFAULT_DATA, faults, fleet, onTrouble } = options
-    const tenant = options.tenant === undefined ? DEFAULT_TENANT : TenantId.make(options.tenant)
+    const tenant = tenantOf(options.tenant)
     const byName = new Map(fleet.assistants.map((assistant) => [assistant.name, assistant]))
     const layer = Layer.mergeAll(
       embedded({ ...options, data }),
@@ -138,7 +134,7 @@ export class Fleet extends Records implements AsyncDisposable {
         })
       )
       const settings = { worker: "embedded", ...DEFAULT_WORKER, ...options.worker }
-      return new Fleet(runtime, runtime.runFork(runWorker(settings)), hub, fleet, tenant)
+      return new Fleet(new House(runtime, runtime.runFork(runWorker(settings))), hub, fleet, tenant)
     } catch (failure) {
       await runtime.dispose()
       throw failure
@@ -161,16 +157,22 @@ export class Fleet extends Records implements AsyncDisposable {
   /** Says something and reads what comes back, piece by piece; only the end when it was said and answered before. */
   ask(to: string, text: string, options: SendOptions = {}): AsyncIterable<Part> {
     const prepared = options.id === undefined ? this.#run(freshId) : Promise.resolve(options.id)
+    // Whoever never reads must not hear of it as an unhandled rejection.
+    prepared.catch(() => {})
     const listen = (listener: (notice: Notice) => void) => this.#hub.listen(listener)
     const isAbout = ({ address }: Notice) => address.assistant === to && address.tenant === this.tenant
-    const send = async (id: EnvelopeId) => {
+    const begin = async (id: EnvelopeId): Promise<Part | undefined> => {
       const { outcome } = await this.send(to, text, { ...options, id })
-      return outcome === "duplicate" ? endOf(this.newest(to), id) : undefined
+      const end = outcome === "duplicate" ? await endOf(this.newest(to), id) : undefined
+      if (end !== undefined) return end
+      // Halted before, it tells nothing of it now.
+      return (await this.inspect(to))?.state.status === "halted" ? { type: "halted" } : undefined
     }
+    const onEnd = (listener: (reason: FleetClosed) => void) => this.#house.onEnd(listener)
     return {
       async *[Symbol.asyncIterator]() {
-        const id = (await prepared) as EnvelopeId
-        yield* partsOf(listen, isAbout, id, () => send(id))
+        const envelope = (await prepared) as EnvelopeId
+        yield* partsOf({ listen, onEnd, isAbout, envelope, begin: () => begin(envelope) })
       }
     }
   }
@@ -182,7 +184,7 @@ export class Fleet extends Records implements AsyncDisposable {
       if (part.type === "failed") throw new FleetClosed({ message: `${to} could not answer: ${part.reason}` })
       if (part.type === "halted") throw new FleetClosed({ message: `${to} is halted` })
     }
-    throw new FleetClosed({ message: "the fleet was closed before the answer came" })
+    throw new FleetClosed({ message: `${to} gave no answer` })
   }
 
   /** Listens to notices, of one type or all (`*`). Answers how to stop. */
@@ -225,18 +227,15 @@ export class Fleet extends Records implements AsyncDisposable {
    * itself within so many milliseconds (an approval that expires, a short sleep) is waited for too.
    */
   rest(patienceMillis: number = 0): Promise<void> {
-    return Promise.race([
-      this.#run(untilRest(patienceMillis)),
-      this.ended.then((failure) => {
-        throw failure ?? new FleetClosed({ message: "the fleet was closed" })
-      })
-    ])
+    return new Promise((resolve, reject) => {
+      const stop = this.#house.onEnd(reject)
+      void this.#run(untilRest(patienceMillis)).then(resolve, reject).finally(stop)
+    })
   }
 
   /** Stops working and closes the store. */
-  async close(): Promise<void> {
-    await Effect.runPromise(Fiber.interrupt(this.#worker))
-    await this.#runtime.dispose()
+  close(): Promise<void> {
+    return this.#house.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -244,7 +243,7 @@ export class Fleet extends Records implements AsyncDisposable {
   }
 
   #run<A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> {
-    return this.#runtime.runPromise(effect)
+    return this.#house.run(effect)
   }
 }
 

@@ -79,12 +79,17 @@ export interface ProfileOptions {
   readonly model?: ModelChoice
   /** "normal" trades the last commits before a power cut for speed; a process kill loses nothing either way. */
   readonly durability?: "full" | "normal"
+  /** Most bytes the data may have; beyond it the store refuses to write, as on a full disk. */
+  readonly maxBytes?: number
 }
 
 /** One process, no server: SQLite, an in-process queue, the model of choice. */
 export const embedded = (options: ProfileOptions) =>
   Layer.mergeAll(
-    storeSqliteLayer(options.data, { durability: options.durability ?? "full" }),
+    storeSqliteLayer(options.data, {
+      durability: options.durability ?? "full",
+      ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes })
+    }),
     queueLocalLayer,
     gptTokenizerLayer,
     modelLayer(options.model)

@@ -1,0 +1,66 @@
+// Rig: fleets with a scripted model, and the promises a test holds in its hand.
+// Owns fresh directories and gates. Leaves what is asked and asserted to the test.
+
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
+import { afterAll, assert } from "vitest"
+import {
+  type AssistantOptions,
+  defineAssistant,
+  defineFleet,
+  Fleet,
+  type FleetOptions,
+  type Part,
+  type Tool
+} from "../src/index.ts"
+
+const root = mkdtempSync(join(tmpdir(), "reverie-fleet-"))
+let count = 0
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+/** A path at which nothing exists yet. */
+export const aDirectory = (): string => join(root, String(count++))
+
+export interface Wish extends Omit<Partial<FleetOptions>, "model"> {
+  readonly says?: Script | ReadonlyArray<Line>
+  readonly tools?: ReadonlyArray<Tool>
+  readonly assistant?: Partial<AssistantOptions>
+}
+
+/** A fleet of a desk and a clerk, in memory unless said otherwise. */
+export const openFleet = ({ assistant, says = [{ text: "Good morning." }], tools = [], ...options }: Wish = {}) => {
+  const script = typeof says === "function" ? says : inTurn(says[0] ?? {}, ...says.slice(1))
+  return Fleet.open({
+    data: ":memory:",
+    model: scriptedModel(script).model,
+    fleet: defineFleet({
+      assistants: ["desk", "clerk"].map((id) =>
+        defineAssistant({ id, prompt: "You are under test.", tools, ...assistant })
+      )
+    }),
+    ...options
+  })
+}
+
+export const calling = (...tools: ReadonlyArray<string>): Line => ({ calls: tools.map((tool) => ({ tool })) })
+
+export const all = (parts: AsyncIterable<Part>): Promise<ReadonlyArray<Part>> => Array.fromAsync(parts)
+
+/** A promise, and the hand that opens it. */
+export const gate = <A = void>() => {
+  const { promise, resolve } = Promise.withResolvers<A>()
+  return { passed: promise, open: resolve }
+}
+
+/** What a promise rejects with. */
+export const failureOf = async (promise: Promise<unknown>): Promise<Error> => {
+  try {
+    await promise
+  } catch (error) {
+    assert.instanceOf(error, Error)
+    return error
+  }
+  throw new Error("it was not refused")
+}
