@@ -5,7 +5,9 @@
 import { contextOf, type MachineEvent } from "@reverie/assistant"
 import { getContextType } from "@reverie/context"
 import type { AcceptedEnvelope, Json, UnreadableEnvelope } from "@reverie/protocol"
+import { REFLECTION_TIMER } from "./consequences.ts"
 import { contextTypeOf, restrictionOf } from "./layers.ts"
+import { reflectionQuestion } from "./reflection.ts"
 import { type Session, signalsOf } from "./session.ts"
 import type { Material, UncountedMessage } from "./turn.ts"
 
@@ -30,13 +32,17 @@ const layersOf = (session: Session, event: AcceptedEnvelope["event"]) => {
   }
 }
 
-const messagesOf = (envelope: AcceptedEnvelope, now: number): ReadonlyArray<UncountedMessage> => {
+/** What a timer says: a reflection asks its questions, any other one tells its name. */
+const timerText = (session: Session, { name, note }: { readonly name: string; readonly note?: string }): string =>
+  name === REFLECTION_TIMER ? reflectionQuestion(session) : `[timer ${name}] ${note ?? "It is time."}`
+
+const messagesOf = (session: Session, envelope: AcceptedEnvelope, now: number): ReadonlyArray<UncountedMessage> => {
   const { event, from } = envelope
   switch (event.type) {
     case "message":
       return [{ role: "user", content: event.text, name: from, at: now }]
     case "timer":
-      return [{ role: "user", content: `[timer ${event.name}] ${event.note ?? "It is time."}`, name: "clock", at: now }]
+      return [{ role: "user", content: timerText(session, event), name: "clock", at: now }]
     default:
       return []
   }
@@ -94,7 +100,7 @@ export const heard = (session: Session, envelope: AcceptedEnvelope, now: number)
     material: {
       cause: { kind: "envelope", lane, seq, id },
       event: event as unknown as Json,
-      messages: messagesOf(envelope, now),
+      messages: messagesOf(session, envelope, now),
       ...(report === undefined ? {} : { report }),
       // Mail settles when its tick ends; everything else with this commit.
       ...(lane === "mail" ? {} : { settled: { id, outcome: "handled" as const } })

@@ -11,11 +11,13 @@ import { approvalId, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { changeDesk } from "./desk.ts"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
 import { refreshPlugged } from "./plugged.ts"
 import { promptOf } from "./prompt.ts"
+import { insightsOf } from "./reflection.ts"
 import { approvalSubject, type Session, toolsOfTick } from "./session.ts"
 import { inSpan } from "./span.ts"
 
@@ -51,8 +53,11 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
 const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, startedAt: number): JobEnd => {
   const calls = reply.calls.slice(0, MAX_CALLS)
   const requests = requestsOf(session, calls)
+  const records = calls.length === 0 ? insightsOf(session, reply.text, now) : []
+  changeDesk(session.desk, records)
   return {
     job,
+    ...(records.length === 0 ? {} : { records }),
     event: jobDone("infer", { calls: requests }),
     messages: [{ role: "assistant", content: reply.text, at: now, ...(calls.length === 0 ? {} : { calls }) }],
     step: {
