@@ -54,10 +54,10 @@ const relativeFault = (module: Module, specifier: string): string | undefined =>
 }
 
 /** Rooms above the first rank that have a port for adapters: the prompt store of context. */
-const roomsWithPorts = ["packages/context"]
+const roomsWithPorts = new Set(["packages/context"])
 
 const adapterMayImport = (target: Room): boolean =>
-  (rankOf(target.folder) ?? 9) <= 1 || roomsWithPorts.includes(target.folder)
+  (rankOf(target.folder) ?? 9) <= 1 || roomsWithPorts.has(target.folder)
 
 const faultOf = (house: House, module: Module, { to }: Import): string | undefined => {
   if (to === undefined) return module.path.startsWith("apps/") ? undefined : "computes what it imports"
