@@ -2,49 +2,71 @@ import { readFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
-import { collectSpans } from "@reverie/testkit"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { collectSpans, type RecordedSpan } from "@reverie/testkit"
 import { startModelServer } from "@reverie/testkit/model-server"
+import * as Effect from "effect/Effect"
 import { defineAssistant, defineFleet, defineTool, Fleet } from "reverie"
 
-interface Step {
+interface Row {
   readonly n: number
+  readonly room: string
+  readonly verb: string
   readonly span: string
 }
 
-/** The table "The walk of one event" of the map. */
-const walk = (): ReadonlyArray<Step> => {
-  const map = readFileSync(resolve(import.meta.dirname, "../../ARCHITECTURE.md"), "utf8")
-  return [...map.matchAll(/^\| (\d+) \|[^|]*\|[^|]*\| `([a-z]+\.[a-z]+)` \|/gm)].map(([, n, span = ""]) => ({
-    n: Number(n),
-    span
-  }))
+/** The table "The walk of one event" of a map: its cells by the names of its columns. */
+const walkOf = (map: string): ReadonlyArray<Row> => {
+  const chapter = map.split(/^## /m).find((each) => /^[\d. ]*The walk of one event\n/.test(each)) ?? ""
+  const [head = "", rule = "", ...lines] = chapter.split("\n").filter((line) => line.startsWith("|"))
+  const cells = (line: string) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim())
+  const columns = cells(head)
+  if (!/^\|[-| ]+\|$/.test(rule) || !["n", "room", "verb", "span"].every((name) => columns.includes(name))) return []
+  return lines.map((line) => {
+    const row = Object.fromEntries(columns.map((name, index) => [name, cells(line)[index] ?? ""]))
+    const span = /^`([^`]+)`$/.exec(row["span"] ?? "")?.[1] ?? ""
+    return { n: Number(row["n"]), room: row["room"] ?? "", verb: row["verb"] ?? "", span }
+  })
 }
 
-const pass = defineTool({
-  name: "pass",
-  description: "Passes a note on to the colleague.",
-  run: (_, { send }) => {
-    send("colleague", "a note")
-    return "passed"
-  }
-})
+const map = readFileSync(resolve(import.meta.dirname, "../../ARCHITECTURE.md"), "utf8")
+const walk = walkOf(map)
+const numbers = new Map(walk.map(({ n, span }) => [span, n]))
 
-/** One question is answered with a tool that writes to a colleague; the colleague says thanks. */
-const oneEvent = async (): Promise<ReadonlyArray<string>> => {
+/**
+ * One question is answered with a tool that writes to a colleague; the colleague answers the note. What the tool sent is
+ * held back until the question is answered, so that the two walks stand one after the other.
+ */
+const oneEvent = async (): Promise<ReadonlyArray<RecordedSpan>> => {
   const data = await mkdtemp(join(tmpdir(), "reverie-journey-"))
   const server = await startModelServer({
-    script: ({ messages }) =>
-      messages.at(-1)?.role === "user" && JSON.stringify(messages.at(-1)).includes("please")
+    script: ({ messages, tools }) =>
+      messages.at(-1)?.role === "user" && tools.includes("pass")
         ? { calls: [{ tool: "pass", arguments: {} }] }
         : { text: "Done." }
   })
+  const pass = defineTool({
+    name: "pass",
+    description: "Passes a note on to the colleague.",
+    run: (_, { send }) => {
+      send("colleague", "a note")
+      return "passed"
+    }
+  })
+  const answered = Promise.withResolvers<void>()
   const recording = collectSpans()
   try {
     await using fleet = await Fleet.open({
       data,
       tracing: recording.layer,
-      model: { baseURL: server.url, model: "scripted", stream: false },
+      model: { baseURL: server.url, model: "scripted" },
+      // The sweep could find the assistant before its hint does.
+      worker: { sweepMillis: 60_000 },
+      faults: { at: (point) => (point === "before-deliver" ? Effect.promise(() => answered.promise) : Effect.void) },
       fleet: defineFleet({
         assistants: [
           defineAssistant({ id: "desk", prompt: "You run the desk.", tools: [pass] }),
@@ -52,50 +74,98 @@ const oneEvent = async (): Promise<ReadonlyArray<string>> => {
         ]
       })
     })
-    const answer = await fleet.answer("desk", "Tell the colleague, please.")
-    assert.strictEqual(answer, "Done.")
+    assert.strictEqual(await fleet.answer("desk", "Tell the colleague, please."), "Done.")
+    answered.resolve()
     await fleet.rest()
-    assert.strictEqual((await fleet.tally()).dead, 0)
-    return recording.names()
+    assert.deepStrictEqual(await fleet.tally(), { accepted: 2, settled: 2, dead: 0 })
+    assert.strictEqual(server.requests.length, 3)
+    return [...recording.spans]
   } finally {
+    answered.resolve()
     await server.close()
     await rm(data, { recursive: true, force: true })
   }
 }
 
-describe("the journey of one event", () => {
-  it(
-    "walks through the rooms of the map, and every room of the map is walked through",
-    { timeout: 60_000 },
-    async () => {
-      const steps = walk()
-      assert.isAtLeast(steps.length, 9, "the table is gone from ARCHITECTURE.md")
-      assert.deepStrictEqual(
-        steps.map(({ n }) => n),
-        steps.map((_, index) => index + 1)
-      )
-      const names = (await oneEvent()).filter((name) => steps.some(({ span }) => span === name))
-      assert.deepStrictEqual([...new Set(names)].toSorted(), steps.map(({ span }) => span).toSorted())
-      // The first time each room is entered is in the order of the table.
-      assert.deepStrictEqual(
-        [...new Set(names)].filter((name) => name !== "ledger.commit" && name !== "ledger.relay"),
-        steps.map(({ span }) => span).filter((name) => name !== "ledger.commit" && name !== "ledger.relay")
-      )
-    }
-  )
+describe("the map", () => {
+  it("has the table, in order, each row a span of its room and verb", () => {
+    assert.isAbove(walk.length, 0, "ARCHITECTURE.md has no table under The walk of one event")
+    assert.deepStrictEqual(
+      walk.map(({ n }) => n),
+      walk.map((_, index) => index + 1)
+    )
+    for (const { room, span, verb } of walk) assert.strictEqual(span, `${room}.${verb}`)
+    assert.strictEqual(numbers.size, walk.length)
+  })
 
-  it("never turns back within one machine event: what a decision asks for is committed before it is done", async () => {
-    const order = new Map(walk().map(({ n, span }) => [span, n]))
-    const names = (await oneEvent()).filter((name) => order.has(name))
-    const decisions = names.flatMap((name, index) => (name === "assistant.decide" ? [index] : []))
-    assert.isAtLeast(decisions.length, 4)
-    for (const at of decisions) {
-      const rest = names.slice(at + 1)
-      const commit = rest.indexOf("ledger.commit")
-      assert.isAtLeast(commit, 0, "a decision was never committed")
-      const between = rest.slice(0, commit)
-      assert.notInclude(between, "model.infer")
-      assert.notInclude(between, "tools.execute")
+  it("is not found where it is not: no chapter, no table, no column of spans", () => {
+    assert.deepStrictEqual(walkOf(""), [])
+    assert.deepStrictEqual(walkOf(map.replace("The walk of one event", "The walk")), [])
+    assert.deepStrictEqual(walkOf(map.replace("| span |", "| place |")), [])
+  })
+})
+
+describe("the journey of one event", { timeout: 60_000 }, () => {
+  let spans: ReadonlyArray<RecordedSpan> = []
+  beforeAll(async () => {
+    spans = await oneEvent()
+  }, 60_000)
+
+  it("passes every room of the map, and no other", () => {
+    assert.deepStrictEqual(
+      [...new Set(spans.map(({ name }) => name))].toSorted(),
+      walk.map(({ span }) => span).toSorted()
+    )
+    assert.isTrue(spans.every(({ ok }) => ok))
+  })
+
+  it("goes from room to room in this order, from the question to the colleague's rest", () => {
+    const arrival = [1, 2, 3]
+    const decision = [4, 8]
+    const inference = [5, 6]
+    assert.deepStrictEqual(
+      spans.map(({ name }) => numbers.get(name)),
+      [
+        [...arrival, ...decision],
+        [...inference, ...decision],
+        [7, ...decision],
+        [...inference, ...decision],
+        [9, ...arrival, ...decision],
+        [...inference, ...decision]
+      ].flat()
+    )
+  })
+
+  it("never turns back within a machine event: a job runs on, then its end is decided, then committed", () => {
+    const places = spans.map(({ name }) => numbers.get(name) ?? Number.NaN)
+    // A machine event is what happened since the last commit, and then the decision that brings the next one.
+    const decide = numbers.get("assistant.decide") ?? 0
+    const commit = numbers.get("ledger.commit") ?? 0
+    const relay = numbers.get("ledger.relay") ?? 0
+    let stretch: Array<number> = []
+    const stretches = [stretch]
+    for (const place of places) {
+      const before = stretch.at(-1)
+      if (before === commit || before === relay || (place === decide && before !== undefined && before > decide)) {
+        stretches.push((stretch = []))
+      }
+      stretch.push(place)
     }
+    for (const each of stretches)
+      assert.deepStrictEqual(
+        each,
+        each.toSorted((a, b) => a - b)
+      )
+    // Every decision is followed by its commit before anything else begins.
+    for (const [index, place] of places.entries()) if (place === decide) assert.strictEqual(places[index + 1], commit)
+  })
+
+  it("what an assistant sends is accepted within the relay, everything else stands on its own", () => {
+    for (const { name, parent } of spans) if (parent !== undefined) assert.strictEqual(parent, "ledger.relay", name)
+    assert.deepStrictEqual(
+      spans.filter(({ parent }) => parent === "ledger.relay").map(({ name }) => name),
+      ["mailbox.accept", "queue.wake"]
+    )
+    assert.strictEqual(spans.find(({ name }) => name === "tools.execute")?.attributes.get("tool"), "pass")
   })
 })

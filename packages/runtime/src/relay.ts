@@ -71,19 +71,22 @@ const deliver = Effect.fnUntraced(function* ({ envelope }: OpenSend) {
 const deliverAll = Effect.fnUntraced(function* (sends: ReadonlyArray<OpenSend>) {
   const ledger = yield* Ledger
   const faults = yield* Faults
-  const at: Address = sends[0]!.envelope.to
-  yield* faults.at("before-deliver", at)
   for (const send of sends) yield* deliver(send)
-  yield* faults.at("after-deliver", at)
+  yield* faults.at("after-deliver", addressOf(sends))
   yield* ledger.settleSends(sends.map((send) => send.seq))
 }, inSpan("ledger.relay"))
+
+/** The fault points of a batch are those of its first envelope. */
+const addressOf = (sends: ReadonlyArray<OpenSend>): Address => sends[0]!.envelope.to
 
 /** Delivers every open send once. */
 export const relayAll = Effect.fnUntraced(function* () {
   const ledger = yield* Ledger
+  const faults = yield* Faults
   while (true) {
     const sends = yield* ledger.openSends(BATCH)
     if (sends.length === 0) return
+    yield* faults.at("before-deliver", addressOf(sends))
     yield* deliverAll(sends)
   }
 })
