@@ -6,7 +6,7 @@
 import type { Entry, EnvelopeOutcome, TickOutcome } from "./entry.ts"
 import type { Address, EnvelopeId } from "./ids.ts"
 import type { Json } from "./json.ts"
-import type { Usage } from "./message.ts"
+import type { Message, Usage } from "./message.ts"
 
 interface Base {
   readonly address: Address
@@ -67,6 +67,10 @@ export type NoticeType = Notice["type"]
 /** A text as it stands, anything else as JSON. */
 const textOf = (value: Json = "unknown"): string => (typeof value === "string" ? value : JSON.stringify(value))
 
+/** Of a reply: its calls bear it, for the machine may have gone on to the next one in the same commit. */
+const iterationOf = ({ calls }: Message, entry: Entry): number =>
+  calls?.[0] === undefined ? entry.iteration : Number(calls[0].id.split(".")[1])
+
 const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
   const { step } = entry
   if (step === undefined) return undefined
@@ -86,7 +90,7 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
       return {
         ...base,
         type: "model-replied",
-        iteration: entry.iteration,
+        iteration: iterationOf(reply, entry),
         text: reply.content,
         calls: (reply.calls ?? []).map(({ id, tool }) => ({ id, tool })),
         ...(step.usage === undefined ? {} : { usage: step.usage })

@@ -14,6 +14,7 @@ import * as Result from "effect/Result"
 import { changeDesk } from "./desk.ts"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
+import { patternShown } from "./layers.ts"
 import { NoticeHub } from "./notice-hub.ts"
 import { refreshPlugged } from "./plugged.ts"
 import { promptOf } from "./prompt.ts"
@@ -142,11 +143,14 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     "reply" in outcome
       ? inferred(session, job, outcome.reply, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
-  return seeing(end, report)
+  return seeing(end, report, patternShown(session))
 })
 
 /** With what the model was shown. */
-const seeing = (end: JobEnd, report: ContextReport): JobEnd => ({
+const seeing = (end: JobEnd, report: ContextReport, pattern: Json | undefined): JobEnd => ({
   ...end,
-  step: { ...end.step, detail: { ...end.step.detail, context: report as unknown as Json } }
+  step: {
+    ...end.step,
+    detail: { ...end.step.detail, context: report as unknown as Json, ...(pattern === undefined ? {} : { pattern }) }
+  }
 })

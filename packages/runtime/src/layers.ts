@@ -7,6 +7,8 @@
 import {
   type Assessment,
   contextOf,
+  patternJson,
+  patternNow,
   patternOf,
   restrict,
   type Restriction,
@@ -16,7 +18,7 @@ import {
   tokenPressureOf
 } from "@reverie/assistant"
 import { type ContextTypeConfig, findContextType, getContextType } from "@reverie/context"
-import type { Event } from "@reverie/protocol"
+import type { Event, Json } from "@reverie/protocol"
 import { REFLECTION_TIMER } from "./consequences.ts"
 import { type Session, signalsOf } from "./session.ts"
 
@@ -40,6 +42,15 @@ const measured = (session: Session, settings: Settings) => ({
   token_pressure: settings.compactEnabled ? tokenPressureOf(signalsOf(session, false).tokenRatio) : "normal",
   recent_errors: contextOf(session.decoded).errors
 })
+
+/** The pattern of the tick at hand with the layers that made it, where they narrowed anything. */
+export const patternShown = (session: Session): Json | undefined => {
+  const { restriction } = contextOf(session.decoded)
+  if (Object.keys(restriction).length === 0) return undefined
+  const settings = settingsOfDefinition(session)
+  const { pattern } = selectPattern(settings, contextTypeNow(session), { context_signals: measured(session, settings) })
+  return patternJson({ ...pattern, ...patternNow(contextOf(session.decoded)) }) as unknown as Json
+}
 
 /** What layers 2 and 3 leave; empty when the static pattern is narrow enough already. */
 export const restrictionOf = (session: Session, layer: ContextTypeConfig, assessment: Assessment = {}): Restriction => {

@@ -56,7 +56,7 @@ export const updateSelfPrompt = (
     result: {
       success: true,
       updated: SELF_PROMPT_KEY,
-      note: "In force from the next tick on. The prompt of your user is unchanged and goes before yours."
+      note: "In force from your next step on. The prompt of your user is unchanged and goes before yours."
     }
   }
 }
