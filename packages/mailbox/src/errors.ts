@@ -10,6 +10,17 @@ export class MailboxUnavailable extends Schema.TaggedError<MailboxUnavailable>()
   readonly recovery = "stop" as const
 }
 
+/** What is stored of one assistant can not be read: it is damaged, or a newer Reverie wrote it. The others are well. */
+export class StateUnreadable extends Schema.TaggedError<StateUnreadable>()("StateUnreadable", {
+  address: Address,
+  problem: Schema.String
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return `the state of ${addressKey(this.address)} can not be read: ${this.problem}`
+  }
+}
+
 /** Nobody lives at this address, or it has retired: the sender must correct it. */
 export class UnknownAssistant extends Schema.TaggedError<UnknownAssistant>()("UnknownAssistant", { address: Address }) {
   readonly recovery = "tell-owner" as const

@@ -11,7 +11,7 @@
 import type { AcceptedEnvelope, Address, Claim, Envelope, Hold, Lane, Pending, Receipt } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { ClaimHeld, LeaseLost, MailboxUnavailable, UnknownAssistant } from "./errors.ts"
+import type { ClaimHeld, LeaseLost, MailboxUnavailable, StateUnreadable, UnknownAssistant } from "./errors.ts"
 
 export interface ClaimRequest {
   readonly address: Address
@@ -28,7 +28,9 @@ export class Mailbox extends Context.Service<
     /** Durable when it returns. */
     readonly accept: (envelope: Envelope) => Effect.Effect<Receipt, MailboxUnavailable | UnknownAssistant>
     /** Grants the next epoch, or fails while another worker's lease lives. The same worker may claim again at once. */
-    readonly claim: (request: ClaimRequest) => Effect.Effect<Hold, MailboxUnavailable | UnknownAssistant | ClaimHeld>
+    readonly claim: (
+      request: ClaimRequest
+    ) => Effect.Effect<Hold, MailboxUnavailable | UnknownAssistant | ClaimHeld | StateUnreadable>
     readonly renew: (claim: Claim, leaseMillis: number) => Effect.Effect<Claim, MailboxUnavailable | LeaseLost>
     /** Ends the lease at once, in good order: the next claim is a first attempt. A stale claim releases nothing. */
     readonly release: (claim: Claim) => Effect.Effect<void, MailboxUnavailable>

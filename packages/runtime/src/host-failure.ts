@@ -3,7 +3,7 @@
 
 import type { SnapshotUnfit } from "@reverie/assistant"
 import type { CommitFenced, LedgerUnavailable, UnreadableRecord } from "@reverie/ledger"
-import type { ClaimHeld, LeaseLost, MailboxUnavailable, UnknownAssistant } from "@reverie/mailbox"
+import type { ClaimHeld, LeaseLost, MailboxUnavailable, StateUnreadable, UnknownAssistant } from "@reverie/mailbox"
 import type { Address } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -18,6 +18,7 @@ export type HostFailure =
   | LeaseLost
   | CommitFenced
   | UnknownAssistant
+  | StateUnreadable
   | UnreadableRecord
   | SnapshotUnfit
   | DefinitionMissing

@@ -180,7 +180,7 @@ describe("after a crash", () => {
     assert.deepStrictEqual([...new Set(world.marks)], undisturbed.world.marks)
   })
 
-  it("I1 of a tool that is not idempotent: open at the crash, it is reported interrupted and never run again", () => {
+  it("I1 of the tool job: one that is not idempotent, open at the crash, is reported interrupted and never run again", () => {
     const world = outside()
     const first = live({ ...fleet(world, { idempotent: false }), ...dying({ point: "after-tool", passing: 1 }) })
     assert.isFalse(insist(first))
@@ -193,7 +193,7 @@ describe("after a crash", () => {
     assert.deepInclude(second.ends("ada")[0], { envelope: "m-1", outcome: "answered", reply: "Done." })
   })
 
-  it("I1 of an idempotent tool: it runs again under the same key, and answers once", () => {
+  it("I1 of the tool job: one that is idempotent runs again under the same key, and answers once", () => {
     const world = outside()
     const first = live({ ...fleet(world), ...dying({ point: "after-tool", passing: 1 }) })
     assert.isFalse(insist(first))

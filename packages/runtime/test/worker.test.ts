@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@reverie/ledger"
+import { StateUnreadable } from "@reverie/mailbox"
 import { anAddress } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -11,7 +12,7 @@ const names = (count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `a-${String(index).padStart(3, "0")}`)
 
 describe("a worker", () => {
-  it("I1 one assistant has one host, however many hints come for it", () => {
+  it("I1 of the roster: one assistant has one host, however many hints come for it", () => {
     const claims: Array<number> = []
     const life = live({
       model: { text: "Here." },
@@ -30,7 +31,7 @@ describe("a worker", () => {
     assert.strictEqual(life.ends().length, 20)
   })
 
-  it("no more assistants work at once than it may run", () => {
+  it("I1 no more assistants work at once than it may run", () => {
     const all = names(12)
     let atOnce = 0
     let most = 0
@@ -51,7 +52,7 @@ describe("a worker", () => {
     for (const name of all) assert.strictEqual(life.ends(name).length, 1)
   })
 
-  it("I6 what a crash left open is taken up within the bound too", () => {
+  it("I1 what a crash left open is taken up within the bound too", () => {
     const all = names(12)
     let atOnce = 0
     let most = 0
@@ -104,7 +105,7 @@ describe("a worker", () => {
     assert.strictEqual(life.failures.length, 300)
   })
 
-  it("I3 I4 an assistant whose definition is missing is told of once, keeps its mail, and hurts nobody else", () => {
+  it("I2 I3 of the roster: an assistant whose definition is missing is told of once, keeps its mail, and hurts nobody else", () => {
     const known = new Set(["tester"])
     const life = live({
       assistants: ["ada", "bo"],
@@ -134,7 +135,7 @@ describe("a worker", () => {
     )
   })
 
-  it("I3 a snapshot that does not fit stops its assistant alone", () => {
+  it("I2 of the roster: a snapshot that does not fit stops its assistant alone", () => {
     const life = live({ assistants: ["ada", "bo"], model: { text: "Here." } })
     const ada = life.disk.resident(anAddress("ada"))
     if (ada !== undefined) ada.state = { ...ada.state, snapshot: { status: "strange" } }
@@ -149,7 +150,32 @@ describe("a worker", () => {
     assert.deepStrictEqual(life.settled("ada"), [])
   })
 
-  it("I3 a host that breaks is told of and hosted again; whoever is told may break too", () => {
+  it("I2 of the roster: a state that can not be read stops its assistant alone", () => {
+    const life = live({
+      assistants: ["ada", "bo"],
+      model: { text: "Here." },
+      store: (store) => ({
+        ...store,
+        mailbox: {
+          ...store.mailbox,
+          claim: (request) =>
+            request.address.assistant === "ada"
+              ? Effect.fail(new StateUnreadable({ address: request.address, problem: "a newer Reverie wrote it" }))
+              : store.mailbox.claim(request)
+        }
+      })
+    })
+    life.say("Hello?", { to: "ada" })
+    life.say("Hello?", { to: "bo" })
+    life.pass(60_000)
+    assert.strictEqual(life.ends("bo").length, 1)
+    assert.deepStrictEqual(
+      life.failures.map(([name, { message }]) => `${name}: ${message}`),
+      ["ada: the state of harbor/ada can not be read: a newer Reverie wrote it"]
+    )
+  })
+
+  it("I2 of the roster: a host that breaks is told of and hosted again; whoever is told may break too", () => {
     let breaks = 2
     const life = live({
       assistants: ["ada", "bo"],
@@ -189,7 +215,7 @@ describe("a worker", () => {
     assert.strictEqual(life.disk.resident(anAddress())?.lease, undefined)
   })
 
-  it("interrupted, it lets go of every claim and leaves everything for the next one", () => {
+  it("I3 I4 of the visit: interrupted, it lets go of every claim and leaves everything for the next one", () => {
     const life = live({ idle: true, tools: [aTool("dig", { run: () => Effect.never })], model: calling("dig") })
     const worker = life.work()
     life.slip("Dig.")

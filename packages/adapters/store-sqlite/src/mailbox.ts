@@ -10,12 +10,12 @@ import {
   type Mailbox,
   MailboxUnavailable,
   MAX_PENDING,
+  StateUnreadable,
   UnknownAssistant
 } from "@reverie/mailbox"
 import {
   type AcceptedEnvelope,
   type Address,
-  addressKey,
   type Claim,
   type Hold,
   type Lane,
@@ -50,13 +50,9 @@ const readRow = ({ seq, id, acceptedAt, body }: EnvelopeRow, lane: Lane): Accept
     onFailure: (unreadable) => ({ unreadable, id: readKeyText(id) as UnreadableEnvelope["id"], lane, seq })
   })
 
-type ClaimRefusal = UnknownAssistant | ClaimHeld | MailboxUnavailable
+type ClaimRefusal = UnknownAssistant | ClaimHeld | StateUnreadable
 
-const unreadableState = (address: Address) => (reason: string) =>
-  new MailboxUnavailable({
-    operation: "claim",
-    message: `the state of ${addressKey(address)} can not be read: ${reason}`
-  })
+const unreadableState = (address: Address) => (problem: string) => new StateUnreadable({ address, problem })
 
 const isStale = (claim: Claim, row: AssistantRow | undefined): boolean => row?.epoch !== claim.epoch
 

@@ -123,7 +123,7 @@ describe("rows that can not be read", () => {
         assert.strictEqual(error._tag, "UnreadableRecord")
       }
       const error = yield* Effect.flip(mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 }))
-      assert.strictEqual(error._tag, "MailboxUnavailable")
+      assert.strictEqual(error._tag, "StateUnreadable")
       assert.include(error.message, "the state of harbor/ada can not be read: it was written by a newer Reverie")
       assert.strictEqual((yield* stats).walFrames, 0)
     })
