@@ -23,6 +23,7 @@ import {
   type Hold,
   type OpenJob,
   type OpenTimer,
+  type RecordChange,
   recordKinds,
   type ToolCall
 } from "@reverie/protocol"
@@ -30,7 +31,7 @@ import { type ToolCache, toolCache } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { type Definition, Definitions } from "./definition.ts"
-import { type DeskState, openDeskState } from "./desk.ts"
+import { changeDesk, type DeskState, openDeskState } from "./desk.ts"
 import { DefinitionMissing } from "./errors.ts"
 import { REFUSED, type Turn, type UncountedMessage } from "./turn.ts"
 
@@ -122,6 +123,21 @@ export const advance = (session: Session, turn: Turn, decoded: Decoded): void =>
     session.cursors = { ...session.cursors, [cause.lane]: cause.seq }
   }
 }
+
+/**
+ * A run whose result is not used has changed nothing: the desk is read again as it was committed. A result is passed over
+ * only when all open jobs were stopped, so no other change is on its way to a commit.
+ */
+export const takeBack = Effect.fnUntraced(function* (
+  { address, cache, desk }: Session,
+  changes: ReadonlyArray<RecordChange> = []
+) {
+  if (changes.length === 0) return
+  const committed = yield* (yield* Ledger).records(address, recordKinds)
+  desk.clear()
+  changeDesk(desk, committed)
+  cache.onDeskChange()
+})
 
 /** What the statechart is told of the surroundings with an event. */
 export const signalsOf = (session: Session, mailWaiting: boolean): Signals => ({

@@ -15,7 +15,7 @@ import { passedBy } from "./hearing.ts"
 import { burialOf, heard, ignored } from "./inbox.ts"
 import { type JobEnd, materialOf } from "./job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
-import { advance, type Session, signalsOf } from "./session.ts"
+import { advance, type Session, signalsOf, takeBack } from "./session.ts"
 import { inSpan } from "./span.ts"
 import { type Material, type Turn, turnOf } from "./turn.ts"
 
@@ -106,10 +106,11 @@ export const handleEnvelope = Effect.fnUntraced(function* (session: Session, env
  */
 const haltInstead = Effect.fnUntraced(function* (
   session: Session,
-  { cause, step }: Material,
+  { cause, records, step }: Material,
   problem: string,
   now: number
 ) {
+  yield* takeBack(session, records)
   const event = { type: "halt", reason: problem } as const
   const broken = step === undefined ? {} : { step: { ...step, ok: false, detail: { error: problem } } }
   return yield* commit(session, decide(session.decoded, event), { cause, event, messages: [], ...broken }, now)
@@ -127,6 +128,7 @@ const withSignals = (session: Session, end: JobEnd, mailWaiting: boolean): JobEn
 export const handleJobEnd = Effect.fnUntraced(function* (session: Session, end: JobEnd, mailWaiting: boolean) {
   if (!session.jobs.some((job) => job.id === end.job.id)) {
     yield* Metric.update(lateResults, 1)
+    yield* takeBack(session, end.records)
     return NOTHING_FOLLOWS
   }
   const now = yield* Clock.currentTimeMillis
