@@ -179,7 +179,7 @@ describe("reflection", () => {
 
   test("F10 enough in the journal begins one by itself, once", async () => {
     assert.strictEqual((await day.desk("archivist", "journal")).size, 16)
-    const tick = day.tickOf("archivist", "[timer reflection] It is time.")
+    const tick = day.tickOf("archivist", "Look back on your journal.")
     assert.strictEqual((await day.fleet.contextReport("archivist", { tick }))?.context, "reflection")
     assert.isAbove(tick, day.tickOf("archivist", "Into your journal"))
   })

@@ -32,9 +32,11 @@ const layersOf = (session: Session, event: AcceptedEnvelope["event"]) => {
   }
 }
 
-/** What a timer says: a reflection asks its questions, any other one tells its name. */
+/** What a timer says: a reflection without a note of its own asks its questions, any other one tells its name. */
 const timerText = (session: Session, { name, note }: { readonly name: string; readonly note?: string }): string =>
-  name === REFLECTION_TIMER ? reflectionQuestion(session) : `[timer ${name}] ${note ?? "It is time."}`
+  name === REFLECTION_TIMER && note === undefined
+    ? reflectionQuestion(session)
+    : `[timer ${name}] ${note ?? "It is time."}`
 
 const messagesOf = (session: Session, envelope: AcceptedEnvelope, now: number): ReadonlyArray<UncountedMessage> => {
   const { event, from } = envelope

@@ -6,6 +6,8 @@
 // D2  Any other message is at most one call: of the offered tool that it shares the most words with, the first of equals.
 // D3  A quoted text and a number fill one parameter each, in order. A parameter that is not required is filled only
 //     when the message speaks of it.
+// D4  A tool that needs several free texts is chosen by words only when the message quotes as many: to give all of them
+//     the whole message would be no more than noise.
 
 import type { ToolOffer } from "@reverie/model"
 import { isJsonObject, type Json, parseJson, type ToolCall } from "@reverie/protocol"
@@ -66,12 +68,20 @@ const requestOf = (tool: string, rest: string, offer: ToolOffer | undefined): Re
 /** The one call that a message fits, if it fits any. */
 export const fittingCall = (text: string, offers: ReadonlyArray<ToolOffer>): Request | undefined => {
   const [best] = offers
-    .filter(({ name }) => !speaks(name) && name !== "noop")
+    .filter((offer) => !speaks(offer.name) && offer.name !== "noop" && canFill(offer, text))
     .map((offer) => ({ offer, score: scoreOf(stemsOf(text), offer) }))
     .toSorted((one, other) => other.score - one.score)
   // One word of a tool's name or choices is enough; words of its description must come together.
   if (best === undefined || best.score < 3) return undefined
   return { tool: best.offer.name, arguments: argumentsFor(best.offer, text) }
+}
+
+const canFill = (offer: ToolOffer, text: string): boolean => {
+  const { required } = offer.parameters
+  const needed = Array.isArray(required) ? required : []
+  const isFreeText = (schema: JsonObject) => typeOf(schema) === "string" && choicesOf(schema).length === 0
+  const texts = propertiesOf(offer).filter(([name, schema]) => needed.includes(name) && isFreeText(schema)).length
+  return texts <= Math.max(1, text.match(/"[^"]+"/g)?.length ?? 0)
 }
 
 const scoreOf = (asked: ReadonlySet<string>, { description, name, ...offer }: ToolOffer): number => {

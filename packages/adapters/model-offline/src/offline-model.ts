@@ -6,7 +6,8 @@
 //     answer, MAX_CALLS in all unless more are written out; never the same call twice.
 // O3  A message without a word is refused, as servers do: what can not be answered shows how the machinery takes it.
 // O4  Asked what it is, or at a loss, it says that it is not a language model.
-// O5  Asked for the steps of a goal and offered no tool, it divides the goal's words into three.
+// O5  Asked for the steps of a goal and offered no tool, it divides the goal's words into three. Any other list that is
+//     asked for as JSON is empty: it has nothing to put in it.
 
 import {
   type Model,
@@ -20,7 +21,7 @@ import {
 import * as Effect from "effect/Effect"
 import { quotesFor, toldBy } from "./answers.ts"
 import { fittingCall, propertiesOf, type Request, speaks, writtenSteps } from "./calls.ts"
-import { stepsFor } from "./steps.ts"
+import { asksForList, stepsFor } from "./steps.ts"
 
 export const MAX_CALLS = 2
 
@@ -104,6 +105,7 @@ const nextOf = ({ messages, tools }: Prompt): Next => {
   if (asksWhoIAm.test(asked)) return { text: SELF }
   const steps = tools.length === 0 ? stepsFor(asked) : undefined
   if (steps !== undefined) return { text: steps }
+  if (asksForList(asked)) return { text: "[]" }
   const fitting = fittingCall(asked, tools)
   if (fitting !== undefined) return { requests: [fitting] }
   return { text: asks.test(asked) ? (quotesFor(asked, messages.slice(0, at)) ?? AT_A_LOSS) : "Noted." }

@@ -307,9 +307,22 @@ describe("steps of a goal", () => {
     ])
   })
 
-  it("O5 without a goal, without a request for a list, or with tools at hand it is any other message", () => {
-    assert.strictEqual(infer([user(request("Goal: "))], []).text, "Noted.")
+  it("O5 any other list that is asked for as JSON is empty, whatever tools are at hand", () => {
+    const text = "Look back on your journal. Answer with a JSON array of insights about the harbour."
+    assert.strictEqual(infer([system, user(text)]).text, "[]")
+  })
+
+  it("D4 a tool of several free texts is chosen by words only when the message quotes as many", () => {
+    const letter = offer("write_letter", "Writes a letter.", { title: { type: "string" }, body: { type: "string" } })
+    assert.deepStrictEqual(callsFor("Please write a letter to the owner of the boat.", [letter]), [])
+    assert.deepStrictEqual(callsFor('Write a letter: "Dues" and "They are paid."', [letter]), [
+      ["write_letter", { title: "Dues", body: "They are paid." }]
+    ])
+  })
+
+  it("O5 without a goal, or with tools at hand, the list is empty; without a request for one it is any other message", () => {
+    assert.strictEqual(infer([user(request("Goal: "))], []).text, "[]")
     assert.strictEqual(infer([user("Goal: Repair the light. What are the steps?")], []).text, AT_A_LOSS)
-    assert.strictEqual(infer([user(request("Goal: Repair the north light."))], [noop]).text, "Noted.")
+    assert.strictEqual(infer([user(request("Goal: Repair the north light."))], [noop]).text, "[]")
   })
 })
