@@ -18,6 +18,8 @@ export interface AssistantOptions {
   /** Who it is: manner, voice. */
   readonly persona?: string
   readonly tools?: ReadonlyArray<Tool>
+  /** Who weighs a task where `settings.assessTask` asks for it; a heuristic when not said. */
+  readonly assessWith?: "heuristic" | "model"
   /** How it listens to what is said in rooms and channels; a message without a channel is always for it. */
   readonly listening?: Partial<Listening>
   /** Constraints on the order and number of tool calls in a tick; the model is told of them. */
@@ -77,6 +79,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     ...(options.persona === undefined ? {} : { persona: options.persona }),
     settings: changedSettings(settingsOf(options.settings ?? {})),
     rules: options.rules ?? [],
+    ...(options.assessWith === undefined ? {} : { assessWith: options.assessWith }),
     ...(options.listening === undefined ? {} : { listening: options.listening }),
     toolkit: toolkitOf([...(options.tools ?? []), noop]),
     maxContextTokens,

@@ -268,6 +268,30 @@ describe("compaction and assessment", () => {
     assert.deepInclude(work.ends()[0], { outcome: "max-iterations", iterations: 5 })
   })
 
+  it("F37 a model that weighs the task can only narrow what the settings allow, and nonsense leaves the heuristic", () => {
+    const settings = { assessTask: true, maxIterations: 3 }
+    const tools = [aTool("look")]
+    const definition = { assessWith: "model" } as const
+    const verdict = (iterations: number) =>
+      JSON.stringify({
+        complexity: 5,
+        event_class: "goal_action",
+        recommended_mode: "react_loop",
+        recommended_iterations: iterations
+      })
+    const iterationsAfter = (text: string) => {
+      const life = live({ settings, tools, definition, model: inTurn({ text }, calling("look")) })
+      life.say("Plan all the goals, then compare every one of them, and after that write each down.")
+      life.rest()
+      return life.ends()[0]?.iterations
+    }
+    assert.deepStrictEqual(
+      [2, 3, 9].map((iterations) => iterationsAfter(verdict(iterations))),
+      [2, 3, 3]
+    )
+    assert.strictEqual(iterationsAfter("I would rather not say."), 3)
+  })
+
   it("I1 changed settings are taken up with the next tick", () => {
     const first = live({ tools: [aTool("look")], settings: { maxIterations: 2 }, model: calling("look") })
     first.say("Look.")
