@@ -98,10 +98,12 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
     }
     case "tool": {
       const result = entry.messages.find((message) => message.role === "tool")
+      // A call that answers later has no message yet.
+      const { call = step.id } = step.detail ?? {}
       return {
         ...base,
         type: "tool-finished",
-        call: result?.call ?? step.id,
+        call: result?.call ?? textOf(call),
         tool: step.name,
         ok: step.ok,
         content: result?.content ?? ""

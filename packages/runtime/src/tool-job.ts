@@ -39,7 +39,7 @@ const toolEnd = (
       elapsedMillis: now - startedAt,
       detail: {
         ...(result.failure === undefined ? {} : { failure: result.failure }),
-        ...(pending ? { pending: true, acknowledgement: result.content } : {})
+        ...(pending ? { pending: true, call, acknowledgement: result.content } : {})
       }
     },
     sends: result.sends,

@@ -25,6 +25,16 @@ describe("reports", () => {
     life.rest()
     assert.strictEqual(life.status(), "awake.awaitingReports")
     assert.deepStrictEqual(life.toolTexts(), ["look done"])
+    assert.deepStrictEqual(
+      life
+        .told("tool-finished")
+        .map(({ call, content }) => [call, content])
+        .toSorted(),
+      [
+        ["1.1.0", ""],
+        ["1.1.1", "look done"]
+      ]
+    )
     life.post({ type: "report", call: "1.1.0", outcome: "reported", content: "A wreck." })
     life.rest()
     assert.strictEqual(life.answerTo("1.1.0"), "A wreck.")
