@@ -29,7 +29,7 @@ describe("reports", () => {
       life
         .told("tool-finished")
         .map(({ call, content }) => [call, content])
-        .toSorted(),
+        .toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
       [
         ["1.1.0", ""],
         ["1.1.1", "look done"]
