@@ -64,6 +64,28 @@ describe("approvals", () => {
     )
   })
 
+  it("arguments that changed between the question and the approval are not run", () => {
+    const settings = { approvalMillis: 600_000 }
+    const first = captain({ settings }).life
+    first.say("Sink the Ann.")
+    first.rest()
+    const rows = first.disk.resident(first.address())?.entries ?? []
+    const calls = rows.flatMap(({ entry }) => entry.messages.flatMap((message) => message.calls ?? []))
+    assert.strictEqual(calls.length, 1)
+    Object.assign(calls[0]!, { arguments: { ship: "Bea" } })
+    const { life, sunk } = captain({
+      settings,
+      disk: first.disk,
+      startAt: first.time.now + 60_000,
+      model: { text: "So be it." }
+    })
+    life.post(decision("approved", asked(first)[0]?.approval), { id: "later" })
+    life.rest()
+    assert.deepStrictEqual(sunk, [])
+    assert.include(life.answerTo("1.1.0"), "not this call with these arguments")
+    assert.deepInclude(life.ends()[0], { outcome: "answered", reply: "So be it." })
+  })
+
   it("without an id the oldest call that is asked for is meant", () => {
     const { life, sunk } = captain()
     life.say("Sink the Ann.")

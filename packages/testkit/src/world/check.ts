@@ -106,12 +106,6 @@ const checkFold = (resident: Resident, settings: Partial<Settings>): ReadonlyArr
 }
 
 const checkEffects = (record: Record): ReadonlyArray<string> => {
-  const counts = new Map<string, number>()
-  for (const { idempotent, key, tool } of record.effects) {
-    const call = key.split("?")[0] ?? key
-    const name = idempotent ? `${tool} ${key}` : `${tool} ${call}`
-    counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
   const unsafe = record.effects
     .filter(({ idempotent }) => !idempotent)
     .map(({ key, tool }) => `${tool} ${key.split("?")[0]}`)
