@@ -10,6 +10,15 @@ import { Address, EnvelopeId } from "./ids.ts"
 
 export const ENVELOPE_VERSION = 1
 
+const ASSISTANT_PREFIX = "assistant:"
+
+/** How an assistant is named as the sender of an envelope. */
+export const assistantSender = (assistant: string): string => `${ASSISTANT_PREFIX}${assistant}`
+
+/** The assistant that a sender names; undefined for everybody else. */
+export const sendingAssistant = (from: string): string | undefined =>
+  from.startsWith(ASSISTANT_PREFIX) ? from.slice(ASSISTANT_PREFIX.length) : undefined
+
 export const Envelope = Schema.Struct({
   v: Schema.Literal(ENVELOPE_VERSION),
   id: EnvelopeId,

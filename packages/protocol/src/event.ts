@@ -10,11 +10,16 @@ export const MAX_MESSAGE_CHARS = 1_000_000
 
 const reason = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2_000)))
 
-/** Somebody says something. `channel` tells a direct message from one overheard in a room. */
+/**
+ * Somebody says something. `channel` tells a direct message from one overheard in a room. `at` is when it was said, in
+ * milliseconds since the epoch, where that is not now; `blocks` are ids of memory blocks it refers to.
+ */
 export const MessageEvent = Schema.Struct({
   type: Schema.Literal("message"),
   text: Schema.String.check(Schema.isMaxLength(MAX_MESSAGE_CHARS)),
-  channel: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128)))
+  channel: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
+  at: Schema.optionalKey(Schema.Int),
+  blocks: Schema.optionalKey(Schema.Array(Schema.String.check(Schema.isMaxLength(128))).check(Schema.isMaxLength(32)))
 })
 
 /** A time the assistant asked for has come, or an autonomous tick is due. */
@@ -24,10 +29,21 @@ export const TimerEvent = Schema.Struct({
   note: reason
 })
 
-/** An order to sleep. `forMillis` bounds it; without it the assistant rests until something wakes it. */
+/**
+ * An order to sleep. `forMillis` bounds it, or `until`, in milliseconds since the epoch: heard after that, it means
+ * nothing any more. Without either the assistant sleeps as long as its settings say.
+ */
 export const SleepEvent = Schema.Struct({
   type: Schema.Literal("sleep"),
-  forMillis: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0)))
+  forMillis: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
+  until: Schema.optionalKey(Schema.Int)
+})
+
+/** Takes a folding of the history back: what the model sees is again what it saw before. */
+export const UnfoldEvent = Schema.Struct({
+  type: Schema.Literal("unfold"),
+  /** The id of the compaction. */
+  compaction: Schema.String.check(Schema.isMaxLength(128))
 })
 
 export const WakeEvent = Schema.Struct({ type: Schema.Literal("wake"), reason })
@@ -54,17 +70,21 @@ export const ApprovalEvent = Schema.Struct({
 
 export const HaltEvent = Schema.Struct({ type: Schema.Literal("halt"), reason })
 export const ResumeEvent = Schema.Struct({ type: Schema.Literal("resume"), reason })
+/** The definition has changed in a way that counts even at rest: its hours of sleep. */
+export const RefreshEvent = Schema.Struct({ type: Schema.Literal("refresh") })
 export const RetireEvent = Schema.Struct({ type: Schema.Literal("retire"), reason })
 
 export const Event = Schema.Union([
   MessageEvent,
   TimerEvent,
   SleepEvent,
+  UnfoldEvent,
   WakeEvent,
   ReportEvent,
   ApprovalEvent,
   HaltEvent,
   ResumeEvent,
+  RefreshEvent,
   RetireEvent
 ])
 export type Event = typeof Event.Type
@@ -77,13 +97,15 @@ export type Lane = (typeof LANES)[number]
 const laneByType: Readonly<Record<EventType, Lane>> = {
   halt: "control",
   resume: "control",
+  refresh: "control",
   retire: "control",
   wake: "reply",
   report: "reply",
   approval: "reply",
   message: "mail",
   timer: "mail",
-  sleep: "mail"
+  sleep: "mail",
+  unfold: "mail"
 }
 
 export const laneOf = (event: Event): Lane => laneByType[event.type]

@@ -1,3 +1,5 @@
+export * from "./answer.ts"
+export * from "./ask.ts"
 export * from "./command.ts"
 export * from "./entry.ts"
 export * from "./envelope.ts"

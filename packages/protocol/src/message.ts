@@ -23,11 +23,30 @@ export interface Message {
   readonly calls?: ReadonlyArray<ToolCall>
   /** The call that this tool message answers. */
   readonly call?: string
+  /** Ids of memory blocks that a user message refers to. */
+  readonly blocks?: ReadonlyArray<string>
   /** Milliseconds since the epoch. */
   readonly at: number
   /** Counted once, when the message was committed. */
   readonly tokens: number
+  /** What the house knows of it; no model is told. Its `type` says what the message is besides something said. */
+  readonly meta?: { readonly [key: string]: Json }
 }
+
+/** Where a message stands in the ledger: the number of its entry, and its index among the messages of that entry. */
+export interface MessagePlace {
+  readonly no: number
+  readonly index: number
+}
+
+export interface PlacedMessage {
+  readonly place: MessagePlace
+  readonly message: Message
+}
+
+/** True when one place lies before another one in the history. */
+export const isBefore = (one: MessagePlace, other: MessagePlace): boolean =>
+  one.no < other.no || (one.no === other.no && one.index < other.index)
 
 /** Tokens of one model call, as the provider reported them or as we counted them. */
 export interface Usage {

@@ -1,11 +1,12 @@
 // Record: one thing an assistant keeps about itself and its work, apart from its history.
 // Owns the closed list of kinds and the shape of a change. Leaves what a value holds to the room whose kind it is.
+// What is on the desk is in memory while an assistant works; memory and archive are read when they are asked for.
 // I1  A record changes only as part of a commit, together with the result of whatever changed it.
 // I2  The last change of a key is its value; every earlier one still stands in the ledger.
 
 import type { Json } from "./json.ts"
 
-export const recordKinds = [
+export const deskKinds = [
   /** A project slot, by its key. */
   "project",
   /** A goal, by its id. */
@@ -20,9 +21,29 @@ export const recordKinds = [
   "reflection",
   /** What was overheard in a room, by its arrival. */
   "overheard",
+  /** What was noticed about somebody or something, until a dream has made it part of a profile, by its id. */
+  "observation",
   /** Which project is active, counters of tool calls, and other single facts. */
   "desk"
 ] as const
+
+export const memoryKinds = [
+  /** A fact, by its id. */
+  "fact",
+  /** What is known of somebody or something, by the id of that entity. */
+  "entity",
+  /** A text put away to be searched for, by its id. */
+  "passage"
+] as const
+
+export const archiveKinds = [
+  /** What one night's dream did, by its id. */
+  "dream",
+  /** One folding of the history, with what stood before and after, by its id. */
+  "compaction"
+] as const
+
+export const recordKinds = [...deskKinds, ...memoryKinds, ...archiveKinds] as const
 export type RecordKind = (typeof recordKinds)[number]
 
 export interface RecordChange {
