@@ -1,10 +1,15 @@
 // Asleep: dreaming and compacting.
 // Owns the order of a dream's operations and of a compaction's phases. Leaves what they do to the jobs of the runtime.
 // I1  An operation is isolated: its failure, or its being skipped, leads on to the next.
-// I2  Who wakes the assistant waits until the operation at hand has committed; mail waits in the mailbox until then.
-// I3  Compaction goes back to where it came from, whatever happens in it; skipped at any phase, it changes nothing.
+// I2  Who wakes the assistant waits until the step at hand has committed; mail waits in the mailbox until then. The end
+//     of the sleep wakes it in the same way.
+// I3  Compaction goes back to where it came from, whatever happens in it; skipped at any phase, it changes nothing. A
+//     failed extraction does not keep it from going on (A18).
+// I4  An operation or phase that has more to do is another job with another commit: a crash repeats one step, no more.
+// I5  With a pace, a pause lies between two steps of a dream; whoever comes in a pause is heard at once.
 
 import * as Now from "./context.ts"
+import type { StepOutput } from "./events.ts"
 import { base, beginTick } from "./vocabulary.ts"
 
 /** The operations of a dream, in their order. */
@@ -16,6 +21,18 @@ export type CompactionPhase = (typeof compactionPhases)[number]
 
 const WAKE = "#assistant.awake.idle"
 
+const awoken = { type: "remember", params: { wakeWanted: false } } as const
+
+const isPaced = ({ context }: { readonly context: Now.AssistantContext }): boolean =>
+  Now.settingsNow(context).sleepTickMillis > 0
+
+interface Done {
+  readonly context: Now.AssistantContext
+  readonly event: { readonly output: StepOutput }
+}
+
+const hasMore = ({ event }: Pick<Done, "event">): boolean => event.output.more === true
+
 const operation = <const Name extends DreamOperation, const Next extends string>(name: Name, next: Next) =>
   base.createStateConfig({
     on: { wake: { actions: "wantWake" } },
@@ -24,16 +41,31 @@ const operation = <const Name extends DreamOperation, const Next extends string>
       id: "dream",
       input: { operation: name },
       onDone: [
+        { guard: ({ context, event }) => Now.endsSleep(context, event.output), target: WAKE, actions: awoken },
         {
-          guard: ({ context, event }) => context.wakeWanted || event.output.signals.mailWaiting,
-          target: WAKE,
-          actions: { type: "remember", params: { wakeWanted: false } }
+          guard: (done) => hasMore(done) && isPaced(done),
+          target: "pausing",
+          actions: { type: "remember", params: ({ context, event }) => Now.dreamt(context, event.output, name) }
         },
-        { target: next, actions: { type: "remember", params: ({ event }) => ({ signals: event.output.signals }) } }
+        {
+          guard: hasMore,
+          target: name,
+          reenter: true,
+          actions: { type: "remember", params: ({ context, event }) => Now.dreamt(context, event.output, name) }
+        },
+        {
+          guard: isPaced,
+          target: "pausing",
+          actions: { type: "remember", params: ({ context, event }) => Now.dreamt(context, event.output, next) }
+        },
+        {
+          target: next,
+          actions: { type: "remember", params: ({ context, event }) => Now.dreamt(context, event.output, next) }
+        }
       ],
       onError: [
-        { guard: "wakes", target: WAKE, actions: { type: "remember", params: { wakeWanted: false } } },
-        { target: next }
+        { guard: "wakes", target: WAKE, actions: awoken },
+        { target: next, actions: { type: "remember", params: { round: 0 } } }
       ]
     }
   })
@@ -47,6 +79,23 @@ export const dreaming = base.createStateConfig({
     profiling: operation("profiling", "reflecting"),
     reflecting: operation("reflecting", "pruning"),
     pruning: operation("pruning", "settling"),
+    pausing: {
+      tags: ["mail"],
+      on: {
+        message: { target: "#assistant.awake.assessing", actions: beginTick },
+        timer: { target: "#assistant.awake.assessing", actions: beginTick },
+        wake: { target: WAKE }
+      },
+      after: {
+        dreamTick: [
+          ...dreamOperations.map((name) => ({
+            guard: ({ context }: { readonly context: Now.AssistantContext }) => context.dreamNext === name,
+            target: name
+          })),
+          { target: "settling" }
+        ]
+      }
+    },
     settling: {
       always: [
         {
@@ -55,18 +104,14 @@ export const dreaming = base.createStateConfig({
             return compactEnabled && context.signals.tokenRatio >= compactSleepRatio
           },
           target: "#assistant.compacting",
-          actions: { type: "remember", params: { compactingFrom: "dreaming" } }
+          actions: { type: "remember", params: { compactingFrom: "dreaming", round: 0 } }
         },
         { target: "resting" }
       ]
     },
     resting: {
       tags: ["mail"],
-      always: {
-        guard: ({ context }) => context.wakeWanted,
-        target: WAKE,
-        actions: { type: "remember", params: { wakeWanted: false } }
-      },
+      always: { guard: ({ context }) => context.wakeWanted, target: WAKE, actions: awoken },
       on: {
         message: { target: "#assistant.awake.assessing", actions: beginTick },
         timer: { target: "#assistant.awake.assessing", actions: beginTick },
@@ -77,7 +122,11 @@ export const dreaming = base.createStateConfig({
   }
 })
 
-const phase = <const Name extends CompactionPhase, const Next extends string>(name: Name, next: Next) =>
+const phase = <const Name extends CompactionPhase, const Next extends string, const Failed extends string>(
+  name: Name,
+  next: Next,
+  failed: Failed
+) =>
   base.createStateConfig({
     on: { wake: { actions: "wantWake" } },
     invoke: {
@@ -88,11 +137,20 @@ const phase = <const Name extends CompactionPhase, const Next extends string>(na
         {
           guard: ({ event }) => event.output.skipped,
           target: "returning",
-          actions: { type: "remember", params: ({ event }) => ({ signals: event.output.signals }) }
+          actions: { type: "remember", params: ({ context, event }) => Now.folded(context, event.output) }
         },
-        { target: next, actions: { type: "remember", params: ({ event }) => ({ signals: event.output.signals }) } }
+        {
+          guard: hasMore,
+          target: name,
+          reenter: true,
+          actions: { type: "remember", params: ({ context, event }) => Now.folded(context, event.output) }
+        },
+        {
+          target: next,
+          actions: { type: "remember", params: ({ context, event }) => Now.folded(context, event.output) }
+        }
       ],
-      onError: { target: "returning" }
+      onError: { target: failed, actions: { type: "remember", params: { round: 0 } } }
     }
   })
 
@@ -100,9 +158,9 @@ const phase = <const Name extends CompactionPhase, const Next extends string>(na
 export const compacting = base.createStateConfig({
   initial: "extracting",
   states: {
-    extracting: phase("extracting", "summarizing"),
-    summarizing: phase("summarizing", "replacing"),
-    replacing: phase("replacing", "returning"),
+    extracting: phase("extracting", "summarizing", "summarizing"),
+    summarizing: phase("summarizing", "replacing", "returning"),
+    replacing: phase("replacing", "returning", "returning"),
     returning: {
       always: [
         { guard: "cameFromDreaming", target: "#assistant.dreaming.resting" },

@@ -18,10 +18,7 @@ const idle = base.createStateConfig({
       target: "#assistant.dreaming",
       actions: [
         beginTick,
-        {
-          type: "remember",
-          params: ({ context, event }) => ({ sleepMillis: event.forMillis ?? Now.settingsNow(context).sleepMillis })
-        },
+        { type: "remember", params: ({ context, event }) => Now.fallAsleep(context, event) },
         ...ending("slept")
       ]
     }
@@ -36,7 +33,7 @@ const assessing = base.createStateConfig({
         {
           guard: "overEmergency",
           target: "#assistant.compacting",
-          actions: { type: "remember", params: { compactingFrom: "awake" } }
+          actions: { type: "remember", params: { compactingFrom: "awake", round: 0 } }
         },
         { guard: "weighsTask", target: "weighing" },
         { target: "#assistant.awake.thinking", actions: "nextIteration" }

@@ -2,7 +2,7 @@
 // Owns which call may run, waits or is refused. Leaves arguments and results to the ledger's messages.
 // I1  At most one dangerous call runs in a tick; the others are refused with a reason.
 // I2  A call outside the pattern's categories never runs.
-// I3  A dangerous call runs without approval only when the pattern asks for none.
+// I3  A dangerous call runs without approval only when the pattern asks for none and the call itself neither.
 // I4  A call that a tool rule refuses never runs.
 // I5  A call that has ended (done, failed, refused) never runs again.
 
@@ -24,6 +24,8 @@ export interface CallRequest {
   readonly approval?: string
   /** The epoch in which that approval was asked for: a part of what it is bound to. */
   readonly askedIn?: number
+  /** A person has to agree to it, whatever the pattern says of dangerous calls. */
+  readonly asks?: true
   /** Why a tool rule refuses it. */
   readonly refused?: string
   /** What a tool rule makes of its end, whatever its category. */
@@ -66,7 +68,7 @@ export const admit = (
     if (request.category !== "dangerous") return { ...request, phase: "ready" }
     if (dangerous > 0) return refuse("Only one dangerous tool may run in a tick; ask for it again in a later one.")
     dangerous++
-    return { ...request, phase: pattern.confirmDangerous ? "asking" : "ready" }
+    return { ...request, phase: pattern.confirmDangerous || request.asks === true ? "asking" : "ready" }
   })
   return { calls, refusals, dangerousUsed: dangerous }
 }

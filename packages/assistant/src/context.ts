@@ -14,7 +14,7 @@ import {
   movedTo,
   type Refusal
 } from "./calls.ts"
-import type { InferFailure, MachineEvent, Signals, ToolOutput } from "./events.ts"
+import type { InferFailure, MachineEvent, Signals, StepOutput, ToolOutput } from "./events.ts"
 import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
 import { changedSettings, type Settings, settingsOf } from "./settings.ts"
 
@@ -36,6 +36,12 @@ export interface AssistantContext {
   readonly errors: number
   readonly parkMillis: number
   readonly sleepMillis: number
+  /** When the sleep ends, in milliseconds since the epoch; 0 when nobody said. */
+  readonly sleepUntil: number
+  /** Which operation a dream goes on with after its pause; empty when nobody pauses. */
+  readonly dreamNext: string
+  /** Steps that the operation or phase at hand has made before this one. */
+  readonly round: number
   readonly wakeWanted: boolean
   /** Where compaction goes back to. */
   readonly compactingFrom: "awake" | "dreaming"
@@ -62,6 +68,9 @@ export const birthContext = (settings: Partial<Settings>): AssistantContext => (
   errors: 0,
   parkMillis: 0,
   sleepMillis: 0,
+  sleepUntil: 0,
+  dreamNext: "",
+  round: 0,
   wakeWanted: false,
   compactingFrom: "awake",
   signals: NO_SIGNALS,
@@ -69,6 +78,7 @@ export const birthContext = (settings: Partial<Settings>): AssistantContext => (
 })
 
 type Change = Partial<AssistantContext>
+type SleepEvent = Extract<MachineEvent, { readonly type: "sleep" }>
 type MailEvent = Extract<MachineEvent, { readonly envelope: string }>
 
 export const settingsNow = (context: AssistantContext): Settings => settingsOf(context.settings)
@@ -88,6 +98,36 @@ export const begin = (context: AssistantContext, event: MailEvent): Change => ({
   wakeWanted: false,
   signals: event.signals,
   ...(event.settings === undefined ? {} : { settings: changedSettings(settingsOf(event.settings)) })
+})
+
+/** How long the sleep lasts that begins here. */
+export const fallAsleep = (context: AssistantContext, { at, forMillis }: SleepEvent): Change => {
+  const sleepMillis = forMillis ?? settingsNow(context).sleepMillis
+  return { sleepMillis, sleepUntil: at === undefined ? 0 : at + sleepMillis, dreamNext: "", round: 0 }
+}
+
+/** What is left of the sleep; it ends after what is at hand has ended, so never before now. */
+const sleepLeft = ({ sleepMillis, sleepUntil }: AssistantContext, { at = 0 }: StepOutput): number =>
+  sleepUntil === 0 || at === 0 ? sleepMillis : Math.max(1, sleepUntil - at)
+
+/** True when a dream goes no further after this step. */
+export const endsSleep = ({ sleepUntil, wakeWanted }: AssistantContext, { at = 0, signals }: StepOutput): boolean =>
+  wakeWanted || signals.mailWaiting || (sleepUntil > 0 && at >= sleepUntil)
+
+/** After a step of a dream, which goes on with `next`. */
+export const dreamt = (context: AssistantContext, output: StepOutput, next: string): Change => ({
+  signals: output.signals,
+  sleepMillis: sleepLeft(context, output),
+  dreamNext: settingsNow(context).sleepTickMillis > 0 ? next : "",
+  round: output.more === true ? context.round + 1 : 0
+})
+
+/** After a step of a compaction. */
+export const folded = (context: AssistantContext, output: StepOutput): Change => ({
+  signals: output.signals,
+  ...(context.compactingFrom === "dreaming" ? { sleepMillis: sleepLeft(context, output) } : {}),
+  ...(output.restriction === undefined ? {} : { restriction: output.restriction }),
+  round: output.more === true ? context.round + 1 : 0
 })
 
 export const end = (): Change => ({ envelope: null, calls: [], restriction: {} })

@@ -45,20 +45,30 @@ export interface ToolOutput {
   readonly pending: boolean
 }
 
+/** One step of a dream operation or of a phase of compaction. */
 export interface StepOutput {
   readonly skipped: boolean
+  /** The operation or phase has another step to do. */
+  readonly more?: boolean
   readonly signals: Signals
+  /** When it ended, in milliseconds since the epoch. */
+  readonly at?: number
+  /** What the layers leave of the tick's pattern from now on; as before when not said. */
+  readonly restriction?: Restriction
 }
 
 export type MachineEvent =
   | ({ readonly type: "message" } & Mail)
   | ({ readonly type: "timer"; readonly name: string } & Mail)
-  | ({ readonly type: "sleep"; readonly forMillis?: number } & Mail)
+  /** `at`: the present, so that the end of the sleep is known. */
+  | ({ readonly type: "sleep"; readonly forMillis?: number; readonly at?: number } & Mail)
   | { readonly type: "wake" }
   | { readonly type: "report"; readonly call?: string; readonly tool?: string }
   | { readonly type: "approval"; readonly approval?: string; readonly decision: "approved" | "denied" }
   | { readonly type: "halt"; readonly reason: string }
   | { readonly type: "resume" }
+  | { readonly type: "refresh" }
+  | { readonly type: "unfold" }
   | { readonly type: "retire" }
   | { readonly type: `xstate.done.actor.tool.${number}`; readonly output: ToolOutput }
   | { readonly type: `xstate.error.actor.tool.${number}`; readonly error: unknown }

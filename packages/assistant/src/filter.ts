@@ -5,6 +5,8 @@
 // I3  Nobody triggers itself: what an assistant says is never heard by it.
 // I4  Only what has no channel is direct.
 
+import { assistantSender, sendingAssistant } from "@reverie/protocol"
+
 export const verdicts = ["trigger", "context", "ignore"] as const
 /** trigger: a tick handles it. context: it stands in the context buffer of later ticks. ignore: nothing comes of it. */
 export type Verdict = (typeof verdicts)[number]
@@ -91,11 +93,9 @@ export interface Judgement {
 
 type Decide = (listening: Listening, heard: Heard, self: Listener) => Verdict | undefined
 
-const ASSISTANT_PREFIX = "assistant:"
-
 const decideBy: Readonly<Record<FilterRule, Decide>> = {
   disabled: ({ enabled }) => (enabled ? undefined : "ignore"),
-  self: (_, { from }, { id }) => (from === id || from === `${ASSISTANT_PREFIX}${id}` ? "ignore" : undefined),
+  self: (_, { from }, { id }) => (from === id || from === assistantSender(id) ? "ignore" : undefined),
   mention: ({ assistants, names }, heard, self) => {
     if (isAssistant(heard) && assistants !== "trigger-on-mention") return undefined
     return isMentioned(heard.text, [self.id, ...self.names, ...names]) ? "trigger" : undefined
@@ -111,7 +111,7 @@ const decideBy: Readonly<Record<FilterRule, Decide>> = {
   fallback: ({ otherwise }) => otherwise
 }
 
-const isAssistant = ({ from }: Heard): boolean => from.startsWith(ASSISTANT_PREFIX)
+const isAssistant = ({ from }: Heard): boolean => sendingAssistant(from) !== undefined
 
 /**
  * @example

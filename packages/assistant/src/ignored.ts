@@ -19,6 +19,7 @@ export const restingStates = [
   "awake.awaitingApproval",
   "awake.awaitingReports",
   ...operations,
+  "dreaming.pausing",
   "dreaming.resting",
   ...phases,
   "halted",
@@ -59,9 +60,9 @@ const lateTimer = (delay: string, setIn: LeafState): Ignored => ({
   reason: "a late timer: it was cancelled when its state was left"
 })
 
-const MAIL = ["message", "timer", "sleep"] as const
+const MAIL = ["message", "timer", "sleep", "unfold"] as const
 const REPLY = ["wake", "report", "approval"] as const
-const CONTROL = ["halt", "resume", "retire"] as const
+const CONTROL = ["halt", "resume", "refresh", "retire"] as const
 
 const thinking = ["awake.assessing.weighing", "awake.thinking.inferring", "awake.thinking.parked"] as const
 const waiting = ["awake.awaitingApproval", "awake.awaitingReports"] as const
@@ -81,10 +82,15 @@ export const ignored: ReadonlyArray<Ignored> = [
   },
   { kind: "waits", states: ["halted"], events: REPLY, reason: "it waits until the assistant is resumed" },
   { kind: "nothing", states: ["awake.idle", ...thinking, ...waiting], events: ["wake"], reason: "it is awake" },
-  { kind: "nothing", states: ["dreaming.resting"], events: ["sleep"], reason: "it sleeps already, and its end stands" },
   {
     kind: "nothing",
-    states: ["awake.idle", ...thinking, ...operations, "dreaming.resting", ...phases],
+    states: ["dreaming.pausing", "dreaming.resting"],
+    events: ["sleep"],
+    reason: "it sleeps already, and its end stands"
+  },
+  {
+    kind: "nothing",
+    states: ["awake.idle", ...thinking, ...operations, "dreaming.pausing", "dreaming.resting", ...phases],
     events: ["report", "approval"],
     reason: "no call waits for it: it has expired, or was answered before"
   },
@@ -108,6 +114,18 @@ export const ignored: ReadonlyArray<Ignored> = [
   },
   {
     kind: "nothing",
+    states: ["awake.idle", "dreaming.pausing", "dreaming.resting"],
+    events: ["unfold"],
+    reason: "the runtime deals with it: the history is none of the chart's business"
+  },
+  {
+    kind: "nothing",
+    states: restingStates.filter((state) => state !== "retired"),
+    events: ["refresh"],
+    reason: "the runtime deals with it: hours of sleep are none of the chart's business"
+  },
+  {
+    kind: "nothing",
     states: ["retired"],
     events: [...MAIL, ...REPLY, ...CONTROL],
     reason: "it has retired: whatever still comes is buried"
@@ -115,7 +133,7 @@ export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "nothing",
     states: passingStates,
-    events: [...MAIL, ...REPLY, "resume"],
+    events: [...MAIL, ...REPLY, "resume", "refresh"],
     reason: "it is never at rest here, so nothing can come"
   },
   lateJob("assess", "awake.assessing.weighing"),
@@ -126,6 +144,7 @@ export const ignored: ReadonlyArray<Ignored> = [
   lateTimer("park", "awake.thinking.parked"),
   lateTimer("approval", "awake.awaitingApproval"),
   lateTimer("report", "awake.awaitingReports"),
+  lateTimer("dreamTick", "dreaming.pausing"),
   lateTimer("sleep", "dreaming.resting")
 ]
 

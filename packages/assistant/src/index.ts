@@ -46,6 +46,7 @@ export {
   restrict,
   type Restriction
 } from "./pattern.ts"
+export * from "./schedule.ts"
 export * from "./select-pattern.ts"
 export { changedSettings, DEFAULT_SETTINGS, type Settings, settingsOf } from "./settings.ts"
 export * from "./self/index.ts"

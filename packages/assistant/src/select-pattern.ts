@@ -44,6 +44,8 @@ export interface ContextSignals {
   readonly event_class?: string
   /** Carried along; nothing follows from it (F44). */
   readonly goal_urgency?: string
+  /** The history is about to be folded, and what must not be lost is written down (F63). */
+  readonly pre_compaction?: boolean
 }
 
 /** Layer 3, under the names of the wire (F37). */

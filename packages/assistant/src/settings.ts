@@ -28,6 +28,8 @@ export interface Settings {
   readonly parkMaxMillis: number
   /** How long a sleep lasts that names no end. */
   readonly sleepMillis: number
+  /** Pause between two steps of a dream; 0 for none. */
+  readonly sleepTickMillis: number
   /** Compaction happens at all (F47). */
   readonly compactEnabled: boolean
   /** Share of the context window at which a dreaming assistant compacts, 0 to 1 (F47). */
@@ -52,7 +54,8 @@ export const DEFAULT_SETTINGS: Settings = {
   parkMinMillis: 1_000,
   parkMaxMillis: MINUTE_MILLIS,
   sleepMillis: 4 * 60 * MINUTE_MILLIS,
-  compactEnabled: false,
+  sleepTickMillis: 0,
+  compactEnabled: true,
   compactSleepRatio: 0.7,
   compactEmergencyRatio: 0.8
 }
@@ -75,6 +78,7 @@ export const settingsOf = (chosen: Partial<Settings>): Settings => {
     parkMinMillis: within(all.parkMinMillis, 1, Number.MAX_SAFE_INTEGER),
     parkMaxMillis: within(all.parkMaxMillis, 1, Number.MAX_SAFE_INTEGER),
     sleepMillis: within(all.sleepMillis, 1, Number.MAX_SAFE_INTEGER),
+    sleepTickMillis: within(all.sleepTickMillis, 0, Number.MAX_SAFE_INTEGER),
     compactSleepRatio: ratio(all.compactSleepRatio),
     compactEmergencyRatio: ratio(all.compactEmergencyRatio)
   }

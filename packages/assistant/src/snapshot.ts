@@ -45,6 +45,7 @@ const Call = Schema.Struct({
   category: Schema.Literals(toolCategories),
   approval: Schema.optionalKey(Schema.String),
   askedIn: Schema.optionalKey(Schema.Int),
+  asks: Schema.optionalKey(Schema.Literal(true)),
   refused: Schema.optionalKey(Schema.String),
   ends: Schema.optionalKey(Schema.Literals(["exit", "continue"])),
   phase: Schema.Literals(callPhases)
@@ -73,6 +74,9 @@ const ContextFields = Schema.Struct({
   errors: count,
   parkMillis: Schema.Finite,
   sleepMillis: Schema.Finite,
+  sleepUntil: Schema.Finite.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
+  dreamNext: Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed(""))),
+  round: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
   wakeWanted: Schema.Boolean,
   compactingFrom: Schema.Literals(["awake", "dreaming"]),
   signals: Schema.Struct({ tokenRatio: Schema.Finite, mailWaiting: Schema.Boolean }),

@@ -67,7 +67,8 @@ export const base = setup({
     park: ({ context }) => context.parkMillis,
     approval: ({ context }) => Now.settingsNow(context).approvalMillis,
     report: ({ context }) => Now.settingsNow(context).reportMillis,
-    sleep: ({ context }) => context.sleepMillis
+    sleep: ({ context }) => context.sleepMillis,
+    dreamTick: ({ context }) => Now.settingsNow(context).sleepTickMillis
   }
 })
 

@@ -40,6 +40,7 @@ export const anySettings: fc.Arbitrary<Partial<Settings>> = some<Settings>({
   parkMinMillis: number,
   parkMaxMillis: number,
   sleepMillis: number,
+  sleepTickMillis: number,
   compactEnabled: fc.boolean(),
   compactSleepRatio: number,
   compactEmergencyRatio: number
@@ -115,6 +116,7 @@ export const usualSettings: fc.Arbitrary<Partial<Settings>> = some<Settings>({
   parkMinMillis: fc.integer({ min: 1, max: 5_000 }),
   parkMaxMillis: fc.integer({ min: 1, max: 60_000 }),
   sleepMillis: fc.integer({ min: 1, max: 100_000 }),
+  sleepTickMillis: fc.constantFrom(0, 0, 60_000),
   compactEnabled: fc.boolean(),
   compactSleepRatio: fc.constantFrom(0.5, 0.7, 0.75),
   compactEmergencyRatio: fc.constantFrom(0.75, 0.8)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { compactionPhases, dreamOperations } from "../src/index.ts"
-import { ANSWER, at, failure, message, Rig, skipped, sleep, timer, worked } from "./rig.ts"
+import { ANSWER, at, failure, message, Rig, skipped, sleep, timer, unfinished, worked } from "./rig.ts"
 
 const MAIL_WAITS = { tokenRatio: 0, mailWaiting: true }
 
@@ -82,6 +82,75 @@ describe("dreaming", () => {
   })
 })
 
+describe("dreaming in steps", () => {
+  const rounds = (rig: Rig) => [rig.status, rig.context.round]
+
+  it("asleep I4: an operation that has more to do is another job, and the next one begins to count anew", () => {
+    const ada = new Rig().hear(sleep("s1"))
+    assert.deepStrictEqual(rounds(ada), ["dreaming.consolidating", 0])
+    assert.deepStrictEqual(rounds(ada.ends("dream", unfinished())), ["dreaming.consolidating", 1])
+    assert.deepStrictEqual([...ada.jobs.keys()], ["dream"])
+    assert.deepStrictEqual(rounds(ada.ends("dream", unfinished())), ["dreaming.consolidating", 2])
+    assert.deepStrictEqual(rounds(ada.ends("dream", worked())), ["dreaming.linking", 0])
+    assert.deepStrictEqual(rounds(ada.ends("dream", unfinished())), ["dreaming.linking", 1])
+    assert.deepStrictEqual(rounds(ada.fails("dream", failure("retry"))), ["dreaming.profiling", 0])
+  })
+
+  it("asleep I5: with a pace a pause lies between two steps, and the dream goes on where it was", () => {
+    const ada = new Rig({ sleepTickMillis: 60_000 }).hear(sleep("s1")).ends("dream", unfinished())
+    assert.strictEqual(ada.status, "dreaming.pausing")
+    assert.deepStrictEqual(
+      [...ada.timers.values()].map(({ delayMillis }) => delayMillis),
+      [60_000]
+    )
+    assert.deepStrictEqual(rounds(ada.due()), ["dreaming.consolidating", 1])
+    for (const operation of dreamOperations) {
+      assert.strictEqual(ada.status, `dreaming.${operation}`)
+      assert.strictEqual(ada.ends("dream", worked()).status, "dreaming.pausing")
+      ada.due()
+    }
+    assert.strictEqual(ada.status, "dreaming.resting")
+  })
+
+  it("asleep I5: whoever comes in a pause is heard at once", () => {
+    const paused = () => new Rig({ sleepTickMillis: 60_000 }).hear(sleep("s1")).ends("dream", worked())
+    assert.deepStrictEqual(paused().hears, ["control", "reply", "mail"])
+    assert.strictEqual(paused().hear(message("m1")).status, "awake.thinking.inferring")
+    assert.strictEqual(paused().hear(timer("t1")).status, "awake.thinking.inferring")
+    assert.strictEqual(paused().hear({ type: "wake" }).status, "awake.idle")
+  })
+
+  it("asleep I2: the sleep ends when it was to end, after the step at hand", () => {
+    const asleep = () => new Rig().hear(sleep("s1", { forMillis: 10_000, at: 1_000 }))
+    const over = asleep().ends("dream", { ...worked(), at: 11_000 })
+    assert.strictEqual(over.status, "awake.idle")
+    const early = asleep()
+    for (const [index] of dreamOperations.entries()) early.ends("dream", { ...worked(), at: 1_000 + index * 1_000 })
+    assert.strictEqual(early.status, "dreaming.resting")
+    assert.deepStrictEqual(
+      [...early.timers.values()].map(({ delayMillis }) => delayMillis),
+      [6_000]
+    )
+  })
+
+  it("asleep I2: folding the history does not make the night longer", () => {
+    const ada = new Rig({ compactEnabled: true }).hear(sleep("s1", { forMillis: 10_000, at: 1_000 }))
+    for (const _ of dreamOperations) ada.ends("dream", { ...worked(at(0.9)), at: 2_000 })
+    for (const _ of compactionPhases) ada.ends("compact", { ...worked(), at: 5_000 })
+    assert.strictEqual(ada.status, "dreaming.resting")
+    assert.deepStrictEqual(
+      [...ada.timers.values()].map(({ delayMillis }) => delayMillis),
+      [6_000]
+    )
+  })
+
+  it("asleep I4: a phase of compaction that has more to do is another job", () => {
+    const ada = new Rig({ compactEnabled: true }).hear(message("m1", { signals: at(0.8) }))
+    assert.deepStrictEqual(rounds(ada.ends("compact", unfinished(at(0.8)))), ["compacting.extracting", 1])
+    assert.deepStrictEqual(rounds(ada.ends("compact", worked(at(0.8)))), ["compacting.summarizing", 0])
+  })
+})
+
 describe("compaction as the last act of a dream", () => {
   const compacting = () => dreamt(new Rig({ compactEnabled: true }).hear(sleep("s1")), worked(at(0.7)))
 
@@ -95,8 +164,16 @@ describe("compaction as the last act of a dream", () => {
     assert.strictEqual(ada.status, "dreaming.resting")
   })
 
+  it("asleep I3: a failed extraction does not keep the summary from being written (A18)", () => {
+    const ada = compacting().fails("compact", failure("retry"))
+    assert.strictEqual(ada.status, "compacting.summarizing")
+    assert.strictEqual(ada.ends("compact", worked()).status, "compacting.replacing")
+    assert.strictEqual(ada.fails("compact", failure("retry")).status, "dreaming.resting")
+  })
+
   it("asleep I3: goes back when a phase fails or is skipped", () => {
-    assert.strictEqual(compacting().fails("compact", failure("retry")).status, "dreaming.resting")
+    const unextracted = compacting().fails("compact", failure("retry"))
+    assert.strictEqual(unextracted.fails("compact", failure("retry")).status, "dreaming.resting")
     const late = compacting()
       .ends("compact", worked())
       .ends("compact", skipped(at(0.9)))
@@ -112,7 +189,10 @@ describe("compaction as the last act of a dream", () => {
   it("is left out below the ratio, and where it is switched off", () => {
     const below = dreamt(new Rig({ compactEnabled: true }).hear(sleep("s1")), worked(at(0.69)))
     assert.strictEqual(below.status, "dreaming.resting")
-    assert.strictEqual(dreamt(new Rig().hear(sleep("s1")), worked(at(1.2))).status, "dreaming.resting")
+    assert.strictEqual(
+      dreamt(new Rig({ compactEnabled: false }).hear(sleep("s1")), worked(at(1.2))).status,
+      "dreaming.resting"
+    )
   })
 })
 
@@ -136,7 +216,10 @@ describe("compaction in an emergency", () => {
   it("is left out below the ratio, and where it is switched off", () => {
     const below = new Rig({ compactEnabled: true }).hear(message("m1", { signals: at(0.79) }))
     assert.strictEqual(below.status, "awake.thinking.inferring")
-    assert.strictEqual(new Rig().hear(message("m1", { signals: at(1.2) })).status, "awake.thinking.inferring")
+    assert.strictEqual(
+      new Rig({ compactEnabled: false }).hear(message("m1", { signals: at(1.2) })).status,
+      "awake.thinking.inferring"
+    )
   })
 
   it("machine I5: comes before the task is weighed, and the task is weighed afterwards", () => {
@@ -156,7 +239,7 @@ describe("compaction in an emergency", () => {
       .hear({ type: "resume" })
     assert.strictEqual(ada.status, "compacting.extracting")
     assert.strictEqual(ada.context.envelope, "m1")
-    ada.fails("compact", failure("retry"))
+    ada.fails("compact", failure("retry")).fails("compact", failure("retry"))
     assert.strictEqual(ada.status, "awake.thinking.inferring")
     assert.strictEqual(ada.context.iteration, 1)
   })

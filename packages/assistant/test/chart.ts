@@ -22,7 +22,7 @@ const jobTypes = Object.keys(assistantMachine.implementations.actors)
   .map((job) => (job === "tool" ? "tool.*" : job))
   .flatMap((job) => [`xstate.done.actor.${job}`, `xstate.error.actor.${job}`])
 
-const timerTypes = nodes.flatMap((node) => node.after.map(({ eventType }) => eventType))
+const timerTypes = [...new Set(nodes.flatMap((node) => node.after.map(({ eventType }) => eventType)))]
 
 /** Types of everything that can be decided upon; `tool.*` for the tool jobs of every index. */
 export const eventTypes: ReadonlyArray<string> = [...wireTypes, ...jobTypes, ...timerTypes]

@@ -33,6 +33,18 @@ const many = (count: number, importance: (index: number) => number): Journal =>
 const entry = (journal: Journal, id: string): JournalEntry => journal.entries.get(id) ?? assert.fail(`no ${id}`)
 
 describe("the journal", () => {
+  it("journal I1 A38: an id that is given stays, and does not move the counting", () => {
+    const id = "compact_20251206_171500"
+    const journal = kept(kept(none, { id, source_type: "compaction", importance: 7 }, 3), {}, 3)
+    assert.deepStrictEqual([...journal.entries.keys()], [id, "entry_3_0"])
+    assert.deepInclude(entry(journal, id), {
+      id,
+      source_type: "compaction",
+      importance: 7,
+      importance_method: "manual"
+    })
+  })
+
   it("journal: an entry has exactly these parts, with the trust of its source", () => {
     const journal = kept(none, { source_type: "direct", source_entity: "#123", tags: ["sea", "sea"] }, 7)
     assert.deepStrictEqual(entry(journal, "entry_7_0"), {
@@ -130,6 +142,20 @@ describe("the journal", () => {
       // A hundred entries take long to shrink.
       { ...RUNS, numRuns: 40, endOnFailure: true }
     )
+  })
+
+  it("journal I3: in whatever order its records are held, the oldest entry is read first", () => {
+    const journal = many(12, () => 5)
+    const written = [
+      ...Array.from({ length: 12 }, () => 20).reduce((all, tick) => kept(all, {}, tick), journal).entries
+    ]
+    for (const held of [written, written.toReversed(), written.toSorted(([a], [b]) => (a < b ? -1 : 1))]) {
+      const read = journalOf(new Map<string, Json>(held), new Map())
+      assert.deepStrictEqual(
+        [...read.entries.keys()],
+        written.map(([id]) => id)
+      )
+    }
   })
 
   it("journal: a review gives the newest first, and only what fits every condition", () => {

@@ -51,10 +51,14 @@ export const timer = (envelope: string, more: Mail = {}): MachineEvent => ({
   ...mail(envelope, more)
 })
 
-export const sleep = (envelope: string, more: Mail & { readonly forMillis?: number } = {}): MachineEvent => ({
+export const sleep = (
+  envelope: string,
+  more: Mail & { readonly forMillis?: number; readonly at?: number } = {}
+): MachineEvent => ({
   type: "sleep",
   ...mail(envelope, more),
-  ...(more.forMillis === undefined ? {} : { forMillis: more.forMillis })
+  ...(more.forMillis === undefined ? {} : { forMillis: more.forMillis }),
+  ...(more.at === undefined ? {} : { at: more.at })
 })
 
 /** What a model asked for: the first call of a category is named after it, and its approval after its place. */
@@ -74,6 +78,8 @@ export const PENDING = { ok: true, pending: true }
 /** A step of a dream or of a compaction that did its work. */
 export const worked = (signals: Signals = CALM) => ({ skipped: false, signals })
 export const skipped = (signals: Signals = CALM) => ({ skipped: true, signals })
+/** Another step of the same is to follow. */
+export const unfinished = (signals: Signals = CALM) => ({ ...worked(signals), more: true })
 
 export const failure = (recovery: InferFailure["recovery"], more: Partial<InferFailure> = {}): InferFailure => ({
   recovery,

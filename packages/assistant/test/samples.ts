@@ -3,7 +3,21 @@
 
 import type { SnapshotFrom } from "xstate"
 import { type assistantMachine, type Input, jobDone, jobFailed, type Settings, statusOf } from "../src/index.ts"
-import { ANSWER, asking, at, BROKEN, DONE, failure, message, PENDING, skipped, sleep, timer, worked } from "./rig.ts"
+import {
+  ANSWER,
+  asking,
+  at,
+  BROKEN,
+  DONE,
+  failure,
+  message,
+  PENDING,
+  skipped,
+  sleep,
+  timer,
+  unfinished,
+  worked
+} from "./rig.ts"
 
 export type Snapshot = SnapshotFrom<typeof assistantMachine>
 
@@ -12,6 +26,7 @@ export const worlds: { readonly [name: string]: Partial<Settings> } = {
   plain: { maxIterations: 2, maxErrors: 2 },
   trusting: { maxIterations: 2, maxErrors: 2, confirmDangerous: false, terminalEndsLoop: false, compactEnabled: true },
   single: { multiAction: false, maxErrors: 1 },
+  paced: { maxErrors: 1, sleepTickMillis: 60_000, compactEnabled: true },
   thorough: { maxIterations: 2, maxErrors: 2, assessTask: true, compactEnabled: true }
 }
 
@@ -46,9 +61,9 @@ const endsOf = (job: string): ReadonlyArray<Input> => {
         [{}]
       )
     case "dream":
-      return ends(job, [worked(), worked(DROWSY), worked(MAILED), skipped()], [{}])
+      return ends(job, [worked(), worked(DROWSY), worked(MAILED), skipped(), unfinished()], [{}])
     case "compact":
-      return ends(job, [worked(), skipped(FULL)], [{}])
+      return ends(job, [worked(), skipped(FULL), unfinished()], [{}])
     default:
       return ends(job, [DONE, BROKEN, PENDING], [{}])
   }
@@ -68,6 +83,8 @@ const wire: ReadonlyArray<Input> = [
   { type: "approval", decision: "approved", approval: "somebody-else's" },
   { type: "halt", reason: "fire drill" },
   { type: "resume" },
+  { type: "refresh" },
+  { type: "unfold", compaction: "compact_20260101_000000" },
   { type: "retire" }
 ]
 
@@ -85,9 +102,10 @@ export const leafOf = (snapshot: Snapshot): string => statusOf({ machine: snapsh
 
 /** What a state reads of the context. Whatever it does not read is set anew before anything reads it. */
 const read = (leaf: string, { calls, compactingFrom, envelope, ...rest }: Snapshot["context"]) => {
-  const { dangerousUsed, errors, iteration, parkMillis, restriction, signals, wakeWanted } = rest
+  const { dangerousUsed, dreamNext, errors, iteration, parkMillis, restriction, signals, wakeWanted } = rest
   const tick = { inTick: envelope !== null, errors }
   if (leaf === "awake.idle" || leaf === "retired") return tick
+  if (leaf === "dreaming.pausing") return { ...tick, signals, dreamNext }
   if (leaf.startsWith("dreaming")) return { ...tick, signals, wakeWanted }
   if (leaf.startsWith("compacting")) return { ...tick, compactingFrom, signals, wakeWanted }
   const inTick = { ...tick, calls, dangerousUsed, iteration, restriction }

@@ -35,7 +35,10 @@ const anEnd = fc.record({
   failure: aFailure,
   tool: aToolOutput,
   restriction: aStoredRestriction,
-  step: fc.record({ skipped: fc.boolean(), signals: someSignals })
+  step: fc.record(
+    { skipped: fc.boolean(), signals: someSignals, more: fc.boolean(), at: fc.nat(100_000) },
+    { requiredKeys: ["skipped", "signals"] }
+  )
 })
 type End = typeof anEnd extends fc.Arbitrary<infer T> ? T : never
 

@@ -4,9 +4,8 @@
 // I2  A model's answer that does not fit becomes the heuristic's, part by part: no part is ever invented.
 // I3  A class that needs one action gets one: observation and movement; a query two; a goal action a loop.
 
-import { isJsonObject, type Json } from "@reverie/protocol"
+import { isJsonObject, type Json, jsonIn } from "@reverie/protocol"
 import type { Assessment, ContextSignals } from "../select-pattern.ts"
-import { jsonIn } from "./answer.ts"
 
 export const eventClasses = [
   "communication",

@@ -3,8 +3,7 @@
 // I1  A goal gets 3 to 7 subtasks or none: of more the first 7 count, fewer are an error.
 // I2  Subtasks inherit the priority of their goal and are marked as generated.
 
-import { isJsonObject, type Json } from "@reverie/protocol"
-import { linesIn, listIn } from "./answer.ts"
+import { isJsonObject, type Json, linesIn, listIn } from "@reverie/protocol"
 import { addGoal, ancestorsOf, type Goal, type Goals, type Moment } from "./goals.ts"
 import { oneLine, type Outcome, type Refusal, refusal } from "./kept.ts"
 

@@ -1,5 +1,6 @@
-export { jsonIn, linesIn, listIn } from "./answer.ts"
+export { jsonIn, linesIn, listIn } from "@reverie/protocol"
 export * from "./assess.ts"
+export * from "./bed.ts"
 export * from "./decompose.ts"
 export * from "./event-log.ts"
 export * from "./goals.ts"

@@ -1,9 +1,12 @@
 // Journal: the diary of an assistant, its episodic memory.
 // Owns the shape of an entry, its importance, its id and how many are kept. Leaves reflecting on them to reflection.ts.
-// I1  Ids are unique without chance: `entry_{tick}_{index}`, the index counting within the tick.
+// I1  Ids are unique without chance: `entry_{tick}_{index}`, the index counting within the tick. Who gives an id of
+//     another form answers for its being unique.
 // I2  At most MAX_ENTRIES are kept: of those already consolidated into memory the least important go first, of equal
 //     ones the oldest; then the others in the same order. The newest one never goes.
-// I3  The importance is 1 to 10: given by hand, or 5 by the heuristic, more or less by source and by what it says.
+// I3  A journal is read with the oldest entry first, in whatever order its records are held: by key they stand otherwise
+//     than they were written, and a restart must not change what is looked at first.
+// I4  The importance is 1 to 10: given by hand, or 5 by the heuristic, more or less by source and by what it says.
 
 import type { Json, RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
@@ -62,10 +65,10 @@ export const CONSOLIDATED_KEY = "consolidated-entry-ids"
 const isEntry = Schema.is(JournalEntry)
 
 export const journalOf = (journal: Records, desk: Records): Journal => {
-  const entries = fitting(journal, isEntry)
+  const entries = [...fitting(journal, isEntry)]
   const ids = desk.get(CONSOLIDATED_KEY)
   return {
-    entries,
+    entries: new Map(entries.toSorted(([, a], [, b]) => byAge(a, b))),
     consolidated: new Set(Array.isArray(ids) ? ids.filter((id): id is string => typeof id === "string") : [])
   }
 }
@@ -91,6 +94,8 @@ export const byAge = (a: JournalEntry, b: JournalEntry): number => {
 }
 
 export interface NewEntry {
+  /** `entry_{tick}_{index}` when not said. */
+  readonly id?: string
   readonly content: string
   readonly source_type: SourceType
   readonly source_entity?: string
@@ -163,7 +168,7 @@ const entryOf = (id: string, wanted: NewEntry, now: number): JournalEntry => ({
 })
 
 export const addEntry = (journal: Journal, wanted: NewEntry, { now, tick }: Moment): Outcome<Journal, Journaled> => {
-  const entry = entryOf(nextId(journal.entries, tick), wanted, now)
+  const entry = entryOf(wanted.id ?? nextId(journal.entries, tick), wanted, now)
   const entries = new Map(journal.entries).set(entry.id, entry)
   const pruned = surplus({ ...journal, entries }, entry.id)
   for (const id of pruned) entries.delete(id)

@@ -5,9 +5,8 @@
 // I3  A question has at most MAX_EVIDENCE hits. An insight cites entries that exist, at least one, or is not kept.
 // I4  No insight speaks of the assistant itself.
 
-import { isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
+import { isJsonObject, type Json, linesIn, listIn, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import { linesIn, listIn } from "./answer.ts"
 import type { Moment } from "./goals.ts"
 import { addEntry, byAge, type Journal, type JournalEntry } from "./journal.ts"
 import { isoTime, oneLine, type Outcome, type Records } from "./kept.ts"

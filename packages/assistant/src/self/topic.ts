@@ -2,8 +2,7 @@
 // Owns which words count and the three questions a reflection asks. Leaves the answers to reflection.ts.
 // I1  Equal entries give equal questions; there are always three, and no two are the same.
 
-import { listIn, linesIn } from "./answer.ts"
-import type { Json } from "@reverie/protocol"
+import { type Json, linesIn, listIn } from "@reverie/protocol"
 import type { JournalEntry } from "./journal.ts"
 import { oneLine } from "./kept.ts"
 

@@ -3,7 +3,21 @@
 
 import { STATE_VERSION } from "@reverie/protocol"
 import { DEFAULT_SETTINGS, type LeafState, type restingStates } from "../../src/index.ts"
-import { asking, at, BROKEN, DONE, failure, message, PENDING, Rig, skipped, sleep, stored, worked } from "../rig.ts"
+import {
+  asking,
+  at,
+  BROKEN,
+  DONE,
+  failure,
+  message,
+  PENDING,
+  Rig,
+  skipped,
+  sleep,
+  stored,
+  unfinished,
+  worked
+} from "../rig.ts"
 
 /** An assistant that holds a value of its own for every setting it can, in the middle of its second tick. */
 const lived = (): Rig =>
@@ -60,6 +74,10 @@ const scenes: { readonly [State in LeafState]?: () => Rig } = {
   "dreaming.profiling": () => asleep(2),
   "dreaming.reflecting": () => asleep(3),
   "dreaming.pruning": () => asleep(4),
+  "dreaming.pausing": () =>
+    new Rig({ sleepTickMillis: 60_005 })
+      .hear(sleep("envelope-1", { forMillis: 90_000, at: 1_000 }))
+      .ends("dream", { ...unfinished(), at: 31_000 }),
   "dreaming.resting": () => {
     const rig = new Rig().hear(sleep("envelope-1"))
     while (rig.jobs.size > 0) rig.ends("dream", skipped())
