@@ -1,0 +1,70 @@
+// Fact: one thing that an assistant knows, with where it knows it from.
+// Owns its shape as it is kept. Leaves finding facts to `facts/`, recalling them to the index.
+// O1  A fact names its sources. None is ever taken from it, and one joins when the same is said again: so the index can
+//     lead from each of them to the fact. A fact without a source is not kept.
+// O2  A fact is never deleted: it is superseded by another one, retired, or held back in quarantine.
+// O3  What came from untrusted text carries its origin, and never more trust than that origin has. Both change only when
+//     somebody who is believed more says it in the same words.
+
+import * as Schema from "effect/Schema"
+
+/**
+ * person: said to the assistant. assistant: said by another assistant. tool: a tool's result. overheard: said nearby. self:
+ * the assistant's own words and conclusions.
+ */
+export const originTypes = ["person", "assistant", "tool", "overheard", "self"] as const
+export type OriginType = (typeof originTypes)[number]
+
+export const Origin = Schema.Struct({ type: Schema.Literals(originTypes), name: Schema.String })
+export type Origin = typeof Origin.Type
+
+/** How far an origin is believed, at the most. */
+export const trustOf: Readonly<Record<OriginType, number>> = {
+  person: 0.9,
+  assistant: 0.7,
+  tool: 0.8,
+  overheard: 0.3,
+  self: 0.6
+}
+
+/** active: it holds. superseded: another one took its place. retired: it holds no longer. quarantined: not to be used. */
+export const factStates = ["active", "superseded", "retired", "quarantined"] as const
+export type FactState = (typeof factStates)[number]
+
+export const Link = Schema.Struct({ to: Schema.String, why: Schema.String })
+export type Link = typeof Link.Type
+
+/** As it is kept, under its id, as a record of the kind `fact`. */
+export const Fact = Schema.Struct({
+  id: Schema.String,
+  text: Schema.String,
+  /** When what it says was said, in milliseconds since the epoch. */
+  at: Schema.Finite,
+  /** When it became a fact. */
+  learnt_at: Schema.Finite,
+  /** Entry ids (`entry.ts`) of the messages and journal entries it came from. */
+  sources: Schema.Array(Schema.String),
+  origin: Origin,
+  trust: Schema.Finite,
+  importance: Schema.Finite,
+  entities: Schema.Array(Schema.String),
+  links: Schema.Array(Link),
+  state: Schema.Literals(factStates),
+  /** The fact that took its place, when it is superseded. */
+  superseded_by: Schema.optionalKey(Schema.String),
+  /** Why it is retired or quarantined. */
+  reason: Schema.optionalKey(Schema.String),
+  /** Neighbours have been looked for. */
+  linked: Schema.Boolean,
+  /** The profiles of its entities have heard of it. */
+  profiled: Schema.Boolean
+})
+export type Fact = typeof Fact.Type
+
+export const isFact = Schema.is(Fact)
+
+/** When facts are changed: the tick that they are counted by, and the present in milliseconds since the epoch. */
+export interface FactMoment {
+  readonly tick: number
+  readonly now: number
+}

@@ -1,0 +1,189 @@
+// ApplyRoutes: what becomes of the known facts when proposed ones join them.
+// Owns ids, supersession, contradiction and trust. Leaves the decision between ADD, UPDATE and IGNORE to route.ts.
+// L1  No fact is lost: each proposal ends as a fact of its own or as a source of one, and no known fact goes away.
+// L2  The same words from the same source are one fact, whatever became of it: applied again, nothing changes, and a fact
+//     that was retired does not come back when its source is read again.
+// L3  Ids are unique without chance: `fact_{tick}_{n}`.
+// L4  What is believed less by more than TRUST_STEP never takes the place of a fact, nor of one whose place that fact
+//     took: it is added beside it, and the two are linked as contradicting each other. So trust does not wear down.
+// L5  What is believed less by more than TRUST_STEP does not silence a fact by saying it already: IGNORE becomes UPDATE.
+// L6  A superseded fact names one that exists. A target is superseded once; a second update of it is added beside.
+// L7  What poses as an instruction, or comes out of such a text, is kept in quarantine and touches no other fact.
+
+import { type Fact, type FactMoment } from "../fact.ts"
+import { admitFact, heldBecause } from "../integrity/index.ts"
+import type { Proposal } from "./consolidate.ts"
+import type { Route } from "./route.ts"
+import { byId, changedIn, type Draft, standsFor, tie } from "./ties.ts"
+import { wordingOf } from "./wording.ts"
+
+/** A fact may be renewed by one that is believed this much less, as another assistant's word against a person's. */
+export const TRUST_STEP = 0.2
+/** Decimal fractions are not exact in binary: 0.9 - 0.7 is a little more than 0.2. */
+const EXACTNESS = 1e-9
+
+export const CONTRADICTS = "contradicts"
+
+/** What became of a proposal. */
+export interface Learnt {
+  /** New and changed facts, each once, as they stand now. */
+  readonly changed: ReadonlyArray<Fact>
+  readonly added: ReadonlyArray<string>
+  readonly superseded: ReadonlyArray<string>
+  readonly quarantined: ReadonlyArray<string>
+  /** New facts that stand beside one that is believed more. */
+  readonly contradicting: ReadonlyArray<string>
+  /** How many proposals said nothing new. */
+  readonly ignored: number
+}
+
+const isBelievedLess = (a: number, b: number): boolean => b - a > TRUST_STEP + EXACTNESS
+
+const nextNumber = (facts: Iterable<string>, prefix: string): number => {
+  let next = 0
+  for (const id of facts) {
+    const number = id.startsWith(prefix) ? Number(id.slice(prefix.length)) : -1
+    if (Number.isInteger(number)) next = Math.max(next, number + 1)
+  }
+  return next
+}
+
+class Learning {
+  readonly draft: Draft
+  readonly added: Array<string> = []
+  readonly superseded: Array<string> = []
+  readonly quarantined: Array<string> = []
+  readonly contradicting: Array<string> = []
+  ignored = 0
+  readonly #moment: FactMoment
+  /** Ids by wording, of all states. */
+  readonly #worded = new Map<string, Array<string>>()
+  /** Ids by the id of what took their place. */
+  readonly #before = new Map<string, Array<string>>()
+  #number: number
+
+  constructor(known: ReadonlyMap<string, Fact>, moment: FactMoment) {
+    this.draft = new Map(known)
+    this.#moment = moment
+    this.#number = nextNumber(known.keys(), `fact_${moment.tick}_`)
+    for (const fact of known.values()) {
+      this.#noteWording(fact)
+      if (fact.superseded_by !== undefined) this.#notePlace(fact.superseded_by, fact.id)
+    }
+  }
+
+  take(proposal: Proposal, route: Route): void {
+    const fact = this.#factOf(proposal)
+    const same = this.#sayingTheSame(fact)
+    const isKnown = same.some(({ sources }) => sources.includes(proposal.source))
+    if (isKnown || same.some((other) => other.state === fact.state && this.#confirm(other, fact))) {
+      this.ignored++
+      return
+    }
+    if (fact.state === "quarantined") {
+      this.#keep(fact)
+      this.quarantined.push(fact.id)
+      return
+    }
+    if (route.action === "IGNORE" && this.#ignore(fact, route.target)) return
+    this.#add(fact, route.action === "ADD" ? undefined : route.target)
+  }
+
+  #factOf({ at, entities, held, importance, origin, source, text, trust }: Proposal): Fact {
+    const fact: Fact = {
+      id: `fact_${this.#moment.tick}_${this.#number}`,
+      text,
+      at,
+      learnt_at: this.#moment.now,
+      sources: [source],
+      origin,
+      trust,
+      importance,
+      entities: [...entities],
+      links: [],
+      state: "active",
+      linked: false,
+      profiled: false
+    }
+    const admitted = admitFact(fact)
+    return held === undefined ? admitted : { ...admitted, state: "quarantined", reason: heldBecause(held) }
+  }
+
+  #sayingTheSame({ text }: Fact): ReadonlyArray<Fact> {
+    return (this.#worded.get(wordingOf(text)) ?? []).flatMap((id) => this.draft.get(id) ?? [])
+  }
+
+  /** The source joins; the trust and the origin of whoever is believed more, in the same words, count from now on. */
+  #confirm(known: Fact, { origin, sources, trust }: Fact): true {
+    const believed = trust > known.trust ? { origin, trust } : {}
+    this.draft.set(known.id, { ...known, ...believed, sources: [...known.sources, ...sources] })
+    return true
+  }
+
+  /** False when the target is not to be believed so much that it could stand for the fact. */
+  #ignore({ sources, trust }: Fact, target: string): boolean {
+    const wanted = this.draft.get(target)
+    const standing = standsFor(this.draft, target)
+    if (wanted === undefined || standing === undefined || isBelievedLess(standing.trust, trust)) return false
+    const has = (fact: Fact): boolean => sources.every((source) => fact.sources.includes(source))
+    if (!has(wanted) && !has(standing)) {
+      this.draft.set(standing.id, { ...standing, sources: [...standing.sources, ...sources] })
+    }
+    this.ignored++
+    return true
+  }
+
+  #add(fact: Fact, target: string | undefined): void {
+    this.#keep(fact)
+    this.added.push(fact.id)
+    const replaced = target === undefined ? undefined : this.draft.get(target)
+    if (replaced?.state !== "active") return
+    if (isBelievedLess(fact.trust, this.#standingOf(replaced.id))) {
+      tie(this.draft, fact.id, replaced.id, CONTRADICTS, true)
+      this.contradicting.push(fact.id)
+      return
+    }
+    this.draft.set(replaced.id, { ...replaced, state: "superseded", superseded_by: fact.id })
+    this.#notePlace(fact.id, replaced.id)
+    this.superseded.push(replaced.id)
+  }
+
+  /** The most trust among a fact and all those whose place it took. */
+  #standingOf(id: string): number {
+    const seen = new Set([id])
+    for (const each of seen) for (const before of this.#before.get(each) ?? []) seen.add(before)
+    return Math.max(...[...seen].map((each) => this.draft.get(each)?.trust ?? 0))
+  }
+
+  #keep(fact: Fact): void {
+    this.draft.set(fact.id, fact)
+    this.#noteWording(fact)
+    this.#number++
+  }
+
+  #noteWording({ id, text }: Fact): void {
+    const wording = wordingOf(text)
+    this.#worded.set(wording, [...(this.#worded.get(wording) ?? []), id])
+  }
+
+  #notePlace(id: string, before: string): void {
+    this.#before.set(id, [...(this.#before.get(id) ?? []), before])
+  }
+}
+
+/** Applies the routes to the proposals; one without a route is added. */
+export const applyRoutes = (
+  existing: Iterable<Fact>,
+  proposed: ReadonlyArray<Proposal>,
+  routes: ReadonlyArray<Route>,
+  moment: FactMoment
+): Learnt => {
+  const known = byId(existing)
+  const learning = new Learning(known, moment)
+  const byProposal = new Map(routes.map((route) => [route.fact, route]))
+  for (const proposal of proposed) {
+    learning.take(proposal, byProposal.get(proposal.id) ?? { fact: proposal.id, action: "ADD" })
+  }
+  const { added, contradicting, draft, ignored, quarantined, superseded } = learning
+  return { changed: changedIn(draft, known), added, superseded, quarantined, contradicting, ignored }
+}

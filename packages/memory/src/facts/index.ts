@@ -1,0 +1,8 @@
+export * from "./apply-routes.ts"
+export { type FactIndex, factIndex, MAX_CANDIDATES, type Neighbourhood, type Sought } from "./candidates.ts"
+export * from "./consolidate.ts"
+export * from "./index-changes.ts"
+export * from "./link.ts"
+export * from "./prune.ts"
+export * from "./route.ts"
+export { MAX_LINKS, standsFor } from "./ties.ts"

@@ -1,0 +1,104 @@
+// CleanText: a text without what nobody can see.
+// Owns which invisible characters carry meaning and which only hide something. Leaves words to instruction.ts.
+// What stays: a joiner inside an emoji, after the virama of an Indic script or between two letters of a script that
+// joins them, the selector that makes an emoji of a sign, the three flags that are spelt with tags, Mongolian selectors.
+// What goes by the same measure: ideographic variants and the styles of a sign, which look alike to whoever reads.
+// C1  The result holds no control, bidirectional or default-ignorable character but those; line feed and tab stay.
+// C2  Idempotent, well-formed, in NFC.
+// C3  A visible character is never lost; every way to end a line becomes a line feed.
+
+/** What may be invisible or break a line; a text without any of it is done when it is normalised. */
+const suspicious = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\ufdd0-\ufdef\ufffe\uffff]/u
+
+/** Noncharacters of the other planes are left out: no font and no tokeniser makes anything of them. */
+const invisible = /^[\p{Cc}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\ufdd0-\ufdef\ufffe\uffff]$/u
+
+/** England, Scotland and Wales: a black flag spelt with tags. Any other spelling could say anything. */
+const taggedFlags = ["gbeng", "gbsct", "gbwls"].map((region) =>
+  [...region, "\u{7f}"].map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join("")
+)
+const BLACK_FLAG = "\u{1f3f4}"
+
+const ZWNJ = "\u200c"
+const ZWJ = "\u200d"
+const TEXT_STYLE = "\ufe0e"
+const EMOJI_STYLE = "\ufe0f"
+const KEYCAP = "\u20e3"
+
+const mark = /^\p{M}$/u
+const pictograph = /^\p{Extended_Pictographic}$/u
+const skinTone = /^[\u{1f3fb}-\u{1f3ff}]$/u
+const keycapBase = /^[0-9#*]$/
+/** U+0DDA and U+0DDD are composed of a vowel sign and the virama. */
+const virama =
+  /^[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d3b\u0d3c\u0d4d\u0dca\u0dda\u0ddd\u1039\u103a\u17d2]$/
+const joining = ["Arabic", "Syriac", "Nko", "Mandaic", "Mongolian"]
+const indic = "Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Myanmar Khmer".split(
+  " "
+)
+const joined = new RegExp(`^(?=\\p{L})[${[...joining, ...indic].map((name) => `\\p{Script=${name}}`).join("")}]$`, "u")
+const mongolian = /^(?=\p{L})\p{Script=Mongolian}$/u
+const mongolianSelector = /^[\u180b-\u180f]$/
+
+/** What has been kept so far, as far as the next character depends on it. */
+interface Context {
+  /** The last character that is no mark. */
+  base: string
+  /** Marks may stand in any order behind their base: that one of them was a virama is all that counts. */
+  hasVirama: boolean
+  /** The last character. */
+  last: string
+}
+
+const joins = ({ base, hasVirama, last }: Context, char: string, next: string): boolean => {
+  if (hasVirama && joined.test(base)) return true
+  if (joined.test(base) && joined.test(next)) return true
+  const styled = last === EMOJI_STYLE || last === TEXT_STYLE ? base : last
+  return char === ZWJ && (pictograph.test(styled) || skinTone.test(styled)) && pictograph.test(next)
+}
+
+const stays = (context: Context, char: string, next: string): boolean => {
+  if (char === ZWJ || char === ZWNJ) return joins(context, char, next)
+  if (char === TEXT_STYLE) return pictograph.test(context.last)
+  if (char === EMOJI_STYLE) {
+    return pictograph.test(context.last) || (keycapBase.test(context.last) && next === KEYCAP)
+  }
+  return mongolianSelector.test(char) && mongolian.test(context.last)
+}
+
+const flagAfter = (chars: ReadonlyArray<string>, at: number): string =>
+  taggedFlags.find((tags) => chars.slice(at, at + [...tags].length).join("") === tags) ?? ""
+
+const withoutInvisible = (text: string): string => {
+  const chars = [...text]
+  const kept: Array<string> = []
+  const context: Context = { base: "", hasVirama: false, last: "" }
+  for (let at = 0; at < chars.length; at++) {
+    const char = chars[at] ?? ""
+    const isHidden = char !== "\n" && char !== "\t" && invisible.test(char)
+    if (isHidden && !stays(context, char, chars[at + 1] ?? "")) continue
+    kept.push(char)
+    if (char === BLACK_FLAG) {
+      const flag = flagAfter(chars, at + 1)
+      kept.push(flag)
+      at += [...flag].length
+    }
+    // A style is a mark by its class; nothing is composed with it.
+    const isMark = mark.test(char)
+    if (!isMark) context.base = char
+    context.hasVirama = (isMark && context.hasVirama) || virama.test(char)
+    context.last = char
+  }
+  return kept.join("")
+}
+
+/** The text as it is read: nothing in it is hidden. */
+export const cleanText = (text: string): string => {
+  const normal = text.toWellFormed().normalize("NFC")
+  if (!suspicious.test(normal)) return normal
+  const lined = normal.replace(/\r\n?|[\u0085\u2028\u2029\v\f]/g, "\n")
+  return withoutInvisible(lined).normalize("NFC")
+}
+
+/** The text as it is read, on one line. */
+export const cleanLine = (text: string): string => cleanText(text).replace(/\s+/gu, " ").trim()

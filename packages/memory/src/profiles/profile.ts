@@ -1,0 +1,138 @@
+// EntityProfile: what an assistant knows of somebody or something.
+// Owns its shape as it is kept, its bounds, and who is meant by a name. Leaves hearing of it to `observe.ts`, making
+// attributes of what was heard to `digest.ts`, showing it to `profile-text.ts`.
+// E1  Observations are what was heard, as it was heard; attributes are what was made of them, and name their evidence.
+// E2  At most MAX_OBSERVATIONS and MAX_ATTRIBUTES are kept.
+// E3  A text that an attribute had before is kept with it, at most MAX_SUPERSEDED of them; every earlier profile still
+//     stands in the ledger.
+// E4  A profile is emptied, never taken away: what left it is named in `gone`, so that an index can follow.
+
+import * as Schema from "effect/Schema"
+import { cleanLine } from "../integrity/clean-text.ts"
+import { Origin } from "../fact.ts"
+import { bareName, entityIdOf } from "./name.ts"
+import { Relationship, strangers } from "./relationship.ts"
+
+export const MAX_OBSERVATIONS = 50
+export const MAX_ATTRIBUTES = 30
+export const MAX_SUPERSEDED = 5
+export const MAX_EVIDENCE = 20
+const MAX_ALIASES = 10
+/** Longest texts, in UTF-16 units. */
+export const MAX_NAME_CHARS = 100
+export const MAX_OBSERVATION_CHARS = 500
+export const MAX_ATTRIBUTE_CHARS = 300
+
+export const entityTypes = ["person", "assistant", "place", "organisation", "thing", "unknown"] as const
+export type EntityType = (typeof entityTypes)[number]
+
+export const Observation = Schema.Struct({
+  /** Of the fact, or of the record, that it was. */
+  id: Schema.String,
+  text: Schema.String,
+  /** When it was so, in milliseconds since the epoch. */
+  at: Schema.Finite,
+  /** Where it stands: an entry id such as `f/fact_3_0`, or `observation/<key>`. */
+  source: Schema.String,
+  origin: Origin,
+  trust: Schema.Finite,
+  /** Attributes have been made of it. */
+  digested: Schema.Boolean
+})
+export type Observation = typeof Observation.Type
+
+export const Superseded = Schema.Struct({
+  text: Schema.String,
+  at: Schema.Finite,
+  trust: Schema.Finite,
+  evidence: Schema.Array(Schema.String)
+})
+export type Superseded = typeof Superseded.Type
+
+export const Attribute = Schema.Struct({
+  /** `a<n>`, never given twice within a profile. */
+  id: Schema.String,
+  text: Schema.String,
+  /** When it was learnt in these words. */
+  at: Schema.Finite,
+  /** Ids of observations, the latest last. */
+  evidence: Schema.Array(Schema.String),
+  /** No more than its evidence has. */
+  trust: Schema.Finite,
+  /** What stood here before, the latest last. */
+  superseded: Schema.Array(Superseded)
+})
+export type Attribute = typeof Attribute.Type
+
+/** As it is kept, under its id, as a record of the kind `entity`. */
+export const EntityProfile = Schema.Struct({
+  id: Schema.String,
+  /** As it was first called. */
+  name: Schema.String,
+  type: Schema.Literals(entityTypes),
+  /** Other names that lead to it. */
+  aliases: Schema.Array(Schema.String),
+  observations: Schema.Array(Observation),
+  attributes: Schema.Array(Attribute),
+  /** Ids of the attributes that left last. */
+  gone: Schema.Array(Schema.String),
+  /** How many attributes there have been. */
+  made: Schema.Int,
+  relationship: Relationship
+})
+export type EntityProfile = typeof EntityProfile.Type
+
+/** By id. */
+export type Profiles = ReadonlyMap<string, EntityProfile>
+
+export const isEntityProfile = Schema.is(EntityProfile)
+
+/** A profile that knows nothing yet; undefined for a name that says nothing. */
+export const newProfile = (name: string, at: number, type: EntityType = "unknown"): EntityProfile | undefined => {
+  const id = entityIdOf(name)
+  if (id === undefined) return undefined
+  return {
+    id,
+    name: cut(bareName(name), MAX_NAME_CHARS),
+    type,
+    aliases: [],
+    observations: [],
+    attributes: [],
+    gone: [],
+    made: 0,
+    relationship: strangers(at)
+  }
+}
+
+/** At most so many UTF-16 units, with a sign that something is missing, never half a character. */
+export const cut = (text: string, maxChars: number): string => {
+  if (text.length <= maxChars) return text
+  return maxChars < 1 ? "" : `${text.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, "")}…`
+}
+
+/** Two texts with the same words are one, whatever their case, spaces and last stop. */
+export const gist = (text: string): string =>
+  cleanLine(text)
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[\s.!;,]+$/u, "")
+
+/** Whose profile a name leads to, by its own name or an alias. */
+export const profileNamed = (profiles: Profiles, name: string): EntityProfile | undefined => {
+  const id = entityIdOf(name)
+  if (id === undefined) return undefined
+  const own = profiles.get(id)
+  if (own !== undefined) return own
+  for (const profile of profiles.values()) {
+    if (profile.aliases.some((alias) => entityIdOf(alias) === id)) return profile
+  }
+  return undefined
+}
+
+/** With another name that leads to it; the same profile when the name leads there already, or there is no room. */
+export const withAlias = (profile: EntityProfile, name: string): EntityProfile => {
+  const id = entityIdOf(name)
+  const known = new Set([profile.id, ...profile.aliases.map(entityIdOf)])
+  if (id === undefined || known.has(id) || profile.aliases.length >= MAX_ALIASES) return profile
+  return { ...profile, aliases: [...profile.aliases, cut(bareName(name), MAX_NAME_CHARS)] }
+}

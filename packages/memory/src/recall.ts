@@ -1,0 +1,136 @@
+// Recall: the port of the index in which memories are found again.
+// Owns what an index is told and asked, and what a hit says. Leaves what is indexed to the runtime, which reads it from
+// the ledger, and understanding a question by meaning to the embedder.
+// I1  Nobody finds what he may not read: another tenant's entries never, another assistant's only when it lets him.
+// I2  Applying the same changes again changes nothing; `position` is what the last apply said.
+// I3  Lexical search ranks by the one recipe of `text/`: every adapter gives the same hits for the same entries, nearly
+//     in the same order.
+// I4  Every hit says why it was found.
+// I5  An erased assistant leaves nothing: its entries, facts, vectors and position are gone.
+// I6  Vectors of another model can be filled in while searches go on with the present one; promoting switches at once.
+// I7  An entry is found by its words as soon as it was applied, whether it has a vector or not.
+// I8  What the facts attached to an entry say finds the entry. A second put keeps them; null takes one away.
+
+import type { Address, AssistantId } from "@reverie/protocol"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type { MemoryEntry, MemoryKind } from "./entry.ts"
+import type { RecallUnavailable, VectorsUnfit } from "./errors.ts"
+
+/** Changes of one assistant's entries, applied in their order. */
+export type IndexChange =
+  | { readonly type: "put"; readonly entry: MemoryEntry }
+  | { readonly type: "remove"; readonly id: string }
+  /** What the fact says that came from the entry `of`; null when it holds no longer. Without such an entry: nothing. */
+  | { readonly type: "fact"; readonly of: string; readonly fact: string; readonly text: string | null }
+
+/** fts: words. vector: meaning. hybrid: both, fused. */
+export type SearchKind = "fts" | "vector" | "hybrid"
+
+/**
+ * own: the viewer's entries. shared: also those whose `readers` name the viewer. fleet: also those that the whole tenant
+ * may read.
+ */
+export const recallScopes = ["own", "shared", "fleet"] as const
+export type RecallScope = (typeof recallScopes)[number]
+
+export interface RecallQuery {
+  readonly text: string
+  /** Of the current vector model; needed by `vector` and `hybrid`, which without it search for words. */
+  readonly vector?: ReadonlyArray<number>
+  readonly search: SearchKind
+  readonly scope: RecallScope
+  /** Most hits, at least 1. */
+  readonly limit: number
+  /** `episodicKinds` when not said. */
+  readonly kinds?: ReadonlyArray<MemoryKind>
+  /** Bounds of `at`, inclusive, in milliseconds since the epoch. */
+  readonly since?: number
+  readonly until?: number
+  /** One of these must be among the entry's; compared without regard to case. */
+  readonly entities?: ReadonlyArray<string>
+  readonly tags?: ReadonlyArray<string>
+  readonly thread?: string
+  readonly minTrust?: number
+  /** The present, for the slight preference of what is recent. */
+  readonly now: number
+}
+
+/** Why a hit was found. */
+export interface Why {
+  /** Words of the question that it contains, as they stand in the question. */
+  readonly terms: ReadonlyArray<string>
+  /** Its place (1 is first) and score in the search for words. */
+  readonly lexical?: { readonly rank: number; readonly score: number }
+  /** Its place and its nearness, -1 to 1, in the search for meaning. */
+  readonly vector?: { readonly rank: number; readonly score: number }
+  /** Ids of attached facts that contain words of the question. */
+  readonly facts: ReadonlyArray<string>
+  /** What moved it besides: `recent`, `important`, `speaker`, `neighbour`. */
+  readonly boosts: ReadonlyArray<string>
+}
+
+export interface Hit {
+  readonly owner: AssistantId
+  /** Without its context. */
+  readonly entry: MemoryEntry
+  /** Greater is better; comparable within one answer only. */
+  readonly score: number
+  readonly why: Why
+}
+
+export interface VectorModel {
+  /** Names the embedder and its version. */
+  readonly id: string
+  readonly dimensions: number
+}
+
+export class Recall extends Context.Service<
+  Recall,
+  {
+    /**
+     * Applies changes, all or nothing, and remembers the position: the number of the last ledger entry they were made
+     * from. Below the present position nothing is applied.
+     */
+    readonly apply: (
+      address: Address,
+      changes: ReadonlyArray<IndexChange>,
+      position: number
+    ) => Effect.Effect<void, RecallUnavailable>
+    /** The number of the last ledger entry that was indexed, 0 when none was. */
+    readonly position: (address: Address) => Effect.Effect<number, RecallUnavailable>
+    /** The best hits first. No words and no vector: no hits. */
+    readonly search: (viewer: Address, query: RecallQuery) => Effect.Effect<ReadonlyArray<Hit>, RecallUnavailable>
+    /** How many entries of an assistant there are. */
+    readonly count: (address: Address) => Effect.Effect<number, RecallUnavailable>
+    readonly erase: (address: Address) => Effect.Effect<void, RecallUnavailable>
+    /** The vector model that searches use, and the one that is being filled in. */
+    readonly vectorModels: Effect.Effect<
+      { readonly current?: VectorModel; readonly next?: VectorModel },
+      RecallUnavailable
+    >
+    /**
+     * Makes room for vectors of a model. The first one is current at once, another one is next until it is promoted. The
+     * present ones again: nothing happens.
+     */
+    readonly prepareVectors: (model: VectorModel) => Effect.Effect<void, RecallUnavailable>
+    /** Entries without a vector of that model, of any assistant; none when the model is neither current nor next. */
+    readonly missingVectors: (
+      model: string,
+      limit: number
+    ) => Effect.Effect<
+      ReadonlyArray<{ readonly address: Address; readonly id: string; readonly text: string }>,
+      RecallUnavailable
+    >
+    readonly putVectors: (
+      model: string,
+      vectors: ReadonlyArray<{
+        readonly address: Address
+        readonly id: string
+        readonly vector: ReadonlyArray<number>
+      }>
+    ) => Effect.Effect<void, RecallUnavailable | VectorsUnfit>
+    /** From now on searches use this model; the vectors of the one before are dropped. */
+    readonly promoteVectors: (model: string) => Effect.Effect<void, RecallUnavailable | VectorsUnfit>
+  }
+>()("@reverie/memory/Recall") {}

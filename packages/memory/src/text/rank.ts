@@ -1,0 +1,143 @@
+// Rank: what becomes of entries that were found, in every adapter alike.
+// Owns the order of the words search, its fusion with the other one, the nudges, and the reasons of a hit. Leaves finding
+// entries, and who may read what, to the adapter.
+// R1  A nudge is small: recency and importance together move a score by at most a fifth.
+// R2  The same candidates give the same hits, in whatever order they come.
+// R3  Every hit says why it was found, and has no context.
+
+import type { AssistantId } from "@reverie/protocol"
+import type { MemoryEntry } from "../entry.ts"
+import type { Hit, RecallQuery, SearchKind, Why } from "../recall.ts"
+import { fusedScore, fusionWeights } from "./fusion.ts"
+import { type Refined, refine } from "./refine.ts"
+import { type AttachedFact, bodyOf, queryTerms } from "./terms.ts"
+import { type Token, termsOf } from "./tokens.ts"
+
+/** An entry that was found by its words, by its meaning, or by both. */
+export interface Candidate {
+  readonly owner: AssistantId
+  readonly entry: MemoryEntry
+  readonly facts: ReadonlyArray<AttachedFact>
+  /** The score in the search for words (`weights.ts`); greater is better. */
+  readonly lexical?: number
+  /** The nearness in the search for meaning, -1 to 1. */
+  readonly vector?: number
+}
+
+/** How many candidates each search brings: the nudges need something to choose from. */
+export const candidateLimit = (limit: number): number => Math.max(60, 4 * limit)
+
+const RECENCY_SHARE = 0.05
+const HALF_LIFE_MILLIS = 30 * 86_400_000
+const IMPORTANCE_SHARE = 0.1
+/** A nudge is told as a reason when it comes to at least half of what it can be. */
+const TOLD_PART = 0.5
+
+/** How the search is done in fact: without a vector by words. */
+export const searchKindOf = ({ search, vector }: Pick<RecallQuery, "search" | "vector">): SearchKind =>
+  vector === undefined || vector.length === 0 ? "fts" : search
+
+interface Found {
+  readonly candidate: Candidate
+  readonly lexical?: { readonly rank: number; readonly score: number }
+  readonly vector?: { readonly rank: number; readonly score: number }
+  readonly boosts: ReadonlyArray<string>
+}
+
+const recencyOf = ({ at }: MemoryEntry, now: number): number => 0.5 ** (Math.max(0, now - at) / HALF_LIFE_MILLIS)
+
+const importanceOf = ({ importance }: MemoryEntry): number => (Math.min(Math.max(importance, 1), 10) - 1) / 9
+
+const byName = (a: Candidate, b: Candidate): number => {
+  if (a.owner !== b.owner) return a.owner < b.owner ? -1 : 1
+  return a.entry.id < b.entry.id ? -1 : 1
+}
+
+/** The better first; of two alike the newer one. */
+const inOrder = <A extends { readonly candidate: Candidate; readonly score: number }>(
+  scored: ReadonlyArray<A>
+): ReadonlyArray<A> =>
+  scored.toSorted(
+    (a, b) => b.score - a.score || b.candidate.entry.at - a.candidate.entry.at || byName(a.candidate, b.candidate)
+  )
+
+const lexicalOrder = (candidates: ReadonlyArray<Candidate>, terms: ReadonlyArray<Token>) =>
+  inOrder(
+    refine(
+      candidates.filter(({ lexical }) => lexical !== undefined),
+      terms
+    )
+  )
+
+const vectorOrder = (candidates: ReadonlyArray<Candidate>) =>
+  inOrder(
+    candidates.flatMap((candidate) => (candidate.vector === undefined ? [] : [{ candidate, score: candidate.vector }]))
+  )
+
+const merged = (
+  lexical: ReadonlyArray<Refined<Candidate>>,
+  vector: ReadonlyArray<{ readonly candidate: Candidate; readonly score: number }>
+): ReadonlyArray<Found> => {
+  const found = new Map<Candidate, Found>()
+  for (const [index, { boosts, candidate, score }] of lexical.entries()) {
+    found.set(candidate, { candidate, boosts, lexical: { rank: index + 1, score } })
+  }
+  for (const [index, { candidate, score }] of vector.entries()) {
+    const known = found.get(candidate) ?? { candidate, boosts: [] }
+    found.set(candidate, { ...known, vector: { rank: index + 1, score } })
+  }
+  return [...found.values()]
+}
+
+/** What is nudged: of one search its score, of two the fusion of their places. */
+const scoreOf = ({ lexical, vector }: Found, kind: SearchKind): number => {
+  if (kind === "fts") return lexical?.score ?? 0
+  if (kind === "vector") return vector === undefined ? 0 : (1 + vector.score) / 2
+  return (
+    (lexical === undefined ? 0 : fusedScore(lexical.rank, fusionWeights.lexical)) +
+    (vector === undefined ? 0 : fusedScore(vector.rank, fusionWeights.vector))
+  )
+}
+
+const whyOf = ({ boosts, candidate, lexical, vector }: Found, terms: ReadonlyArray<Token>, now: number): Why => {
+  const { entry, facts } = candidate
+  const said = new Set(termsOf(bodyOf(entry)))
+  const telling = facts.map(({ id, text }) => ({ id, said: new Set(termsOf(text)) }))
+  const isTold = ({ term }: Token) => said.has(term) || telling.some((fact) => fact.said.has(term))
+  return {
+    terms: terms.filter(isTold).map(({ word }) => word),
+    ...(lexical === undefined ? {} : { lexical }),
+    ...(vector === undefined ? {} : { vector }),
+    facts: telling.filter((fact) => terms.some(({ term }) => fact.said.has(term))).map(({ id }) => id),
+    boosts: [
+      ...(recencyOf(entry, now) >= TOLD_PART ? ["recent"] : []),
+      ...(importanceOf(entry) >= TOLD_PART ? ["important"] : []),
+      ...boosts
+    ]
+  }
+}
+
+const withoutContext = ({ context: _, ...entry }: MemoryEntry): MemoryEntry => entry
+
+/** The best of the candidates, the best first. Candidates of a search that was not asked for do not count. */
+export const rank = (candidates: ReadonlyArray<Candidate>, query: RecallQuery): ReadonlyArray<Hit> => {
+  const kind = searchKindOf(query)
+  const terms = queryTerms(query.text)
+  const found = merged(
+    kind === "vector" ? [] : lexicalOrder(candidates, terms),
+    kind === "fts" ? [] : vectorOrder(candidates)
+  )
+  const scored = found.map((each) => {
+    const { entry } = each.candidate
+    const nudge = 1 + RECENCY_SHARE * recencyOf(entry, query.now) + IMPORTANCE_SHARE * importanceOf(entry)
+    return { candidate: each.candidate, found: each, score: scoreOf(each, kind) * nudge }
+  })
+  return inOrder(scored)
+    .slice(0, Math.max(1, Math.trunc(query.limit)))
+    .map(({ candidate, found: each, score }) => ({
+      owner: candidate.owner,
+      entry: withoutContext(candidate.entry),
+      score,
+      why: whyOf(each, terms, query.now)
+    }))
+}
