@@ -6,7 +6,7 @@
 // I4  The outbox holds every entry once, in one order that never changes; an entry is in it as soon as its commit returned.
 // I5  A send is open from the commit that wrote it until `settleSends`; the relay may deliver it twice, never not at all.
 // I6  An assistant is born once; a second birth changes nothing.
-// I7  Messages come back exactly as they were committed, newest last.
+// I7  Messages come back exactly as they were committed, newest last, each with its place.
 // I8  A record is what the last commit that named it said; nobody else's commit changes it.
 
 import type {
@@ -17,7 +17,8 @@ import type {
   Entry,
   Envelope,
   EnvelopeId,
-  Message,
+  MessagePlace,
+  PlacedMessage,
   RecordKind,
   RecordRow
 } from "@reverie/protocol"
@@ -81,12 +82,13 @@ export class Ledger extends Context.Service<
     readonly commit: (claim: Claim, commit: Commit) => Effect.Effect<number, LedgerUnavailable | CommitFenced>
     /**
      * The newest messages, oldest first, whose tokens together stay within `maxTokens`, and in any case back to the newest
-     * user message: the turn at hand is told whole.
+     * user message: the turn at hand is told whole. Nothing before `since`, whatever it is.
      */
     readonly recent: (
       address: Address,
-      maxTokens: number
-    ) => Effect.Effect<ReadonlyArray<Message>, LedgerUnavailable | UnreadableRecord>
+      maxTokens: number,
+      since?: MessagePlace
+    ) => Effect.Effect<ReadonlyArray<PlacedMessage>, LedgerUnavailable | UnreadableRecord>
     /** Entries from number `from` on. */
     readonly entries: (
       address: Address,
