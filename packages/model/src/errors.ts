@@ -49,4 +49,18 @@ export class ReplyUnusable extends Schema.TaggedError<ReplyUnusable>()("ReplyUnu
   readonly recovery = "retry" as const
 }
 
-export type ModelError = ModelUnavailable | ModelParked | ModelDenied | ModelRefused | ReplyUnusable
+/** Vectors of another length than was agreed: the embedder is set to a wrong model, or to wrong dimensions. */
+export class EmbeddingUnfit extends Schema.TaggedError<EmbeddingUnfit>()("EmbeddingUnfit", {
+  ...where,
+  expected: Schema.Int,
+  received: Schema.Int
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/** What can go wrong with any request to a server. */
+export type RequestError = ModelUnavailable | ModelParked | ModelDenied | ModelRefused
+
+export type ModelError = RequestError | ReplyUnusable
+
+export type EmbedderError = RequestError | EmbeddingUnfit

@@ -30,6 +30,8 @@ export interface ToolOffer {
 export interface Prompt {
   readonly messages: ReadonlyArray<PromptMessage>
   readonly tools: ReadonlyArray<ToolOffer>
+  /** Another model of the same server for this call; an adapter that has only one ignores it. */
+  readonly model?: string
   /** Most tokens the reply may have; the adapter's own default when absent. */
   readonly maxOutputTokens?: number
   /** How the calls of the reply are to be named: `<callPrefix>.<index>`. */
