@@ -28,6 +28,8 @@ export interface ToolDefinition<Input extends ToolInput | undefined> {
   readonly idempotent?: boolean
   /** True when it reads or changes `run.desk`: such runs of one assistant never overlap. False when not said. */
   readonly usesDesk?: boolean
+  /** Whether a person has to agree to this very call first, given the blocks there are. Never when not said. */
+  readonly needsConsent?: Tool["needsConsent"]
   /** How long a result may stand for an equal call. Not at all when not said; only for a tool of the category `safe_chain`. */
   readonly cache?: CachePolicy
   /** Gives a text or any JSON value, or nothing; directly or as a promise. What it throws, the model is told. */
@@ -47,6 +49,7 @@ export const defineTool = <Input extends ToolInput | undefined = undefined>(
   definition: ToolDefinition<Input>
 ): Tool => {
   const { cache, category = "safe_chain", description, idempotent = false, name, usesDesk = false } = definition
+  const { needsConsent } = definition
   const { timeoutMillis = DEFAULT_TOOL_TIMEOUT_MILLIS } = definition
   const input = flawOf(definition) ?? acceptInput(definition.input)
   if (typeof input === "string") {
@@ -63,6 +66,7 @@ export const defineTool = <Input extends ToolInput | undefined = undefined>(
     idempotent,
     usesDesk,
     timeoutMillis,
+    ...(needsConsent === undefined ? {} : { needsConsent }),
     ...(cache === undefined ? {} : { cache: Object.freeze({ ...cache }) }),
     parameters: input.parameters,
     validate: input.validate,

@@ -4,14 +4,22 @@
 // I2  Of several changes of one record the last one counts.
 
 import type { Json, RecordChange, RecordKind } from "@reverie/protocol"
+import { noBlocks } from "./blocks/block-desk.ts"
 import type { Desk, LoopState } from "./tool.ts"
 
 /** What the runtime lends a run. */
 export interface DeskAccess {
   readonly read: (kind: RecordKind) => ReadonlyMap<string, Json>
   readonly consult: Desk["consult"]
+  readonly recall?: Desk["recall"]
+  readonly history?: Desk["history"]
+  readonly blocks?: Desk["blocks"]
   readonly loop: LoopState
 }
+
+const nothing: Desk["recall"] = () => Promise.resolve({ hits: [], mode: "fts", degraded: "there is no memory here" })
+
+const noPast: Desk["history"] = { read: () => Promise.resolve([]), folded: () => Promise.resolve(undefined) }
 
 const nowhere: DeskAccess = {
   read: () => new Map(),
@@ -24,7 +32,8 @@ const nowhere: DeskAccess = {
     maxContextTokens: 0,
     reservedResponseTokens: 0,
     toolsThisTick: [],
-    pendingTools: []
+    pendingTools: [],
+    bedside: { isAsleep: false, unfinished: [] }
   }
 }
 
@@ -50,6 +59,9 @@ export const openDesk = (access: DeskAccess = nowhere): DeskDraft => {
         changes.set(JSON.stringify([kind, key]), { kind, key, value })
       },
       consult: access.consult,
+      recall: access.recall ?? nothing,
+      history: access.history ?? noPast,
+      blocks: access.blocks ?? noBlocks,
       loop: access.loop
     },
     changes: () => [...changes.values()]

@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto"
 import type { Address, Envelope } from "@reverie/protocol"
-import { AssistantId, ENVELOPE_VERSION, EnvelopeId, MAX_MESSAGE_CHARS } from "@reverie/protocol"
+import { AssistantId, assistantSender, ENVELOPE_VERSION, EnvelopeId, MAX_MESSAGE_CHARS } from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { MAX_SENDS } from "./tool.ts"
@@ -55,7 +55,7 @@ const envelopeOf = (sender: Sender, index: number, to: string, text: string): En
     v: ENVELOPE_VERSION,
     id: EnvelopeId.make(`${shortKey(key)}#${index}`),
     to: { tenant: address.tenant, assistant },
-    from: `assistant:${address.assistant}`,
+    from: assistantSender(address.assistant),
     event: { type: "message", text },
     hops: hops + 1,
     ...(traceparent === undefined ? {} : { traceparent })

@@ -4,8 +4,20 @@
 // I2  The key of a run is the same after a crash, so that an idempotent tool can recognise its own earlier run.
 // I3  Only a result that is ok carries sends: what a failed run wanted to say is not said.
 
-import type { AssistantId, Envelope, Json, RecordChange, RecordKind, ToolCategory } from "@reverie/protocol"
+import type { Bedside } from "@reverie/assistant"
+import type { BlockView, RecallOptions, Recalled } from "@reverie/memory"
+import type {
+  AssistantId,
+  Envelope,
+  Json,
+  MessagePlace,
+  PlacedMessage,
+  RecordChange,
+  RecordKind,
+  ToolCategory
+} from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
+import type { BlockDesk } from "./blocks/block-desk.ts"
 
 /** Longest run of a tool that names no limit of its own. */
 export const DEFAULT_TOOL_TIMEOUT_MILLIS = 30_000
@@ -45,7 +57,22 @@ export interface Desk {
   readonly write: (kind: RecordKind, key: string, value: Json | null) => void
   /** Asks the model in another context; recorded with this call. Rejects when the model fails. */
   readonly consult: (context: "goal_decompose", text: string) => Promise<string>
+  /** What the assistant remembers. Rejects when the scope is not granted to it. */
+  readonly recall: (question: string, options?: RecallOptions) => Promise<Recalled>
+  readonly history: PastReading
+  /** Its memory blocks, and those it was given. */
+  readonly blocks: BlockDesk
   readonly loop: LoopState
+}
+
+/** The messages of the history as they were committed, whether they are still shown or not. */
+export interface PastReading {
+  /** From a place on, the oldest first. */
+  readonly read: (from: MessagePlace, limit: number) => Promise<ReadonlyArray<PlacedMessage>>
+  /** The first and the last message that a compaction has folded; undefined when there is no such compaction. */
+  readonly folded: (
+    compaction: string
+  ) => Promise<{ readonly from: MessagePlace; readonly to: MessagePlace } | undefined>
 }
 
 /** Where the tick stands, as `get_system_status` tells it. */
@@ -61,6 +88,8 @@ export interface LoopState {
   readonly toolsThisTick: ReadonlyArray<string>
   /** Calls of this iteration that have not ended. */
   readonly pendingTools: ReadonlyArray<string>
+  /** What speaks against going to sleep. */
+  readonly bedside: Bedside
 }
 
 /** tick: until the tick ends. session: as long as the assistant stays in memory. ttl: for a time. */
@@ -79,6 +108,8 @@ export interface Tool {
   readonly usesDesk?: boolean
   /** How long an earlier result may stand for an equal call; without it every call runs. */
   readonly cache?: CachePolicy
+  /** Whether a person has to agree to this very call first, given the blocks there are, whatever the category says. */
+  readonly needsConsent?: (args: Json, blocks: ReadonlyArray<BlockView>) => boolean
   /** Checks arguments and gives what `run` takes; the sentences say what to correct. */
   readonly validate: (args: Json) => Effect.Effect<unknown, ReadonlyArray<string>>
   /** Runs on what `validate` gave, which is its own decoded form and need not be JSON. */

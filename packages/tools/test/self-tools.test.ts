@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { DEFAULT_SETTINGS } from "@reverie/assistant"
+import { type Bedside, DEFAULT_SETTINGS, SLEEP_ORDER_KEY } from "@reverie/assistant"
 import { AssistantId, DEFAULT_TENANT, type Json, type RecordKind } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -12,7 +12,10 @@ const STEPS = JSON.stringify(["Design the rooms", "Raise the walls", "Hire a bar
 type Kept = Map<RecordKind, Map<string, Json>>
 
 /** A desk that keeps what results carry, as the runtime does after each commit. */
-const deskOf = (answer: () => Promise<string> = () => Promise.resolve(STEPS)) => {
+const deskOf = (
+  answer: () => Promise<string> = () => Promise.resolve(STEPS),
+  bedside: Bedside = { isAsleep: false, unfinished: [] }
+) => {
   const kept: Kept = new Map()
   const asked: Array<string> = []
   let tick = 42
@@ -31,7 +34,8 @@ const deskOf = (answer: () => Promise<string> = () => Promise.resolve(STEPS)) =>
         maxContextTokens: 128_000,
         reservedResponseTokens: 4_000,
         toolsThisTick: ["inspect_location", "recall_memories"],
-        pendingTools: []
+        pendingTools: [],
+        bedside
       }
     }
   }
@@ -95,7 +99,8 @@ describe("the tools of self-management", () => {
       "safe_chain"
     ])
     assert.deepStrictEqual(categoryOf("update_system_prompt"), ["dangerous"])
-    assert.strictEqual(selfTools.length, 13)
+    assert.deepStrictEqual(categoryOf("go_to_sleep"), ["safe_chain"])
+    assert.strictEqual(selfTools.length, 15)
   })
 
   it("self tools I1: each uses the desk and may run again after a crash", () => {
@@ -307,6 +312,25 @@ describe("the tools of self-management", () => {
       for (const wrong of [{ new_prompt: "x" }, { new_prompt: " ", reasoning: "y" }]) {
         assert.strictEqual((yield* run("update_system_prompt", wrong)).failure, "arguments")
       }
+    })
+  )
+
+  it.effect("bed B1: go_to_sleep has three safeguards: asleep already, a person who waits, work that is open", () =>
+    Effect.gen(function* () {
+      const asked = (bedside: Bedside) => deskOf(undefined, bedside).run("go_to_sleep", { hours: 2 })
+      const refused: ReadonlyArray<readonly [Bedside, string]> = [
+        [{ isAsleep: true, waitsForAnswer: "Ann", unfinished: ["demolish"] }, "Already in sleep mode"],
+        [{ isAsleep: false, waitsForAnswer: "Ann", unfinished: ["demolish"] }, "Ann is waiting"],
+        [{ isAsleep: false, unfinished: ["demolish"] }, "demolish"]
+      ]
+      for (const [bedside, why] of refused) {
+        const result = yield* asked(bedside)
+        assert.include(result.content, why)
+        assert.deepStrictEqual(result.records ?? [], [])
+      }
+      const ordered = yield* asked({ isAsleep: false, unfinished: [] })
+      assert.deepStrictEqual(ordered.records, [{ kind: "desk", key: SLEEP_ORDER_KEY, value: { forMillis: 7_200_000 } }])
+      assert.strictEqual((yield* deskOf().run("go_to_sleep", { hours: 24 })).failure, "arguments")
     })
   )
 

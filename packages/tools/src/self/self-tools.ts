@@ -3,11 +3,13 @@
 // I1  Each uses the desk, is idempotent and has a name of its own.
 
 import type { Tool } from "../tool.ts"
+import { updateEntityObservationTool } from "./entity-tools.ts"
 import { addGoalTool, decomposeGoalTool, updateGoalTool } from "./goal-tools.ts"
 import { getSystemStatusTool, updateSystemPromptTool } from "./introspection-tools.ts"
 import { addJournalEntryTool, reviewJournalTool } from "./journal-tools.ts"
 import { addSessionMemoryTool, compactSessionMemoryTool } from "./memory-tools.ts"
 import { createProjectTool, listProjectsTool, swapProjectTool, updateProjectTool } from "./project-tools.ts"
+import { goToSleepTool } from "./sleep-tools.ts"
 
 export const selfTools: ReadonlyArray<Tool> = [
   createProjectTool,
@@ -21,6 +23,8 @@ export const selfTools: ReadonlyArray<Tool> = [
   compactSessionMemoryTool,
   addJournalEntryTool,
   reviewJournalTool,
+  updateEntityObservationTool,
   getSystemStatusTool,
-  updateSystemPromptTool
+  updateSystemPromptTool,
+  goToSleepTool
 ]

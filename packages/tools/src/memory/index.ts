@@ -1,0 +1,2 @@
+export { memoryTools } from "./memory-tools.ts"
+export { whyInWords } from "./recall-tool.ts"
