@@ -129,8 +129,10 @@ const fit = (window: Window, limit: number, { count, history = {} }: AssembleInp
   const interruptions = interruptionTokens(window.open)
   const kept = shrink(window, Math.min(limit - interruptions, history.maxTokens ?? Infinity), history.cap)
   if (kept.tokens + interruptionTokens(kept.open) <= limit) return kept
-  const turn = cutTurn(kept.units.slice(kept.turn), limit, count)
-  return "needed" in turn ? turn.needed : withTurn(kept, turn.units)
+  // Only what is pinned still stands before the turn.
+  const before = kept.units.slice(0, kept.turn).reduce((sum, { tokens }) => sum + tokens, 0)
+  const turn = cutTurn(kept.units.slice(kept.turn), limit - before, count)
+  return "needed" in turn ? before + turn.needed : withTurn(kept, turn.units)
 }
 
 const sectionOf = ({ id, key, message, tokens }: Component): Section => ({

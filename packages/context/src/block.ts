@@ -5,15 +5,9 @@
 // B2  What a block holds can not end it: only the house writes a closing tag.
 // B3  Over the limit of memory, working blocks that are not pinned leave, the last one first; nothing else does.
 
+import type { BlockPermission, BlockType } from "@reverie/memory"
 import { isJsonObject, type Json } from "@reverie/protocol"
 import type { Absent } from "./report.ts"
-
-export const blockTypes = ["core", "working", "archival", "log"] as const
-export type BlockType = (typeof blockTypes)[number]
-
-/** As a prompt prints them (A31). */
-export const blockPermissions = ["ReadOnly", "Partner", "Human", "Append", "ReadWrite", "Admin"] as const
-export type BlockPermission = (typeof blockPermissions)[number]
 
 /** A block as far as a prompt needs to know it. One that has changed is another object. */
 export interface PromptBlock {

@@ -5,6 +5,7 @@
 // L2  A component without a text is left out, and so is one that is not enabled or not of this context; each is named.
 // L3  Gaps are filled in what people wrote for prompts, never in texts that come with the moment.
 // L4  No component becomes a tool message: such a message answers a call, and a component has none.
+// L5  A text that is marked as data goes to the model in the user role, whatever the role of its place.
 
 import type { ExecutionMode } from "@reverie/assistant"
 import type { Component } from "./component.ts"
@@ -103,6 +104,7 @@ const isEmpty = (content: Content): boolean =>
   typeof content === "string" ? content === "" : content.pieces.length === 0 || textOf(content) === ""
 
 const componentOf = (each: PromptComponent | PluggedIn, content: Content, { book }: CollectInput): Component => {
-  const role = each.role === "user" || each.role === "assistant" ? each.role : "system"
+  const isData = typeof content === "object" && content.isData === true
+  const role = isData ? "user" : each.role === "user" || each.role === "assistant" ? each.role : "system"
   return book.component({ id: each.id, key: each.key, role }, content)
 }

@@ -19,9 +19,14 @@ export interface Pieces {
   readonly separator: string
   /** What each piece costs with its separator, where that is known. */
   readonly tokens?: ReadonlyArray<number>
+  /** It is what memory brings to mind: it may hold what anybody once said, and is never the system's word. */
+  readonly isData?: true
 }
 
 export const linesOf = (text: string): Pieces => ({ pieces: text === "" ? [] : text.split("\n"), separator: "\n" })
+
+/** The lines of a text that memory brings to mind. */
+export const dataOf = (text: string): Pieces => ({ ...linesOf(text), isData: true })
 
 export const textOf = (content: Content): string =>
   typeof content === "string" ? content : content.pieces.join(content.separator)

@@ -35,7 +35,10 @@ const builtIn = (id: number, key: string, role: PromptRole, name: string, descri
   role
 })
 
-/** In the order of their ids. */
+/**
+ * In the order of their ids, with their nominal roles. Entities and memories may hold what anybody once said: their texts
+ * come marked as data (`dataOf`), and then go to a model in the user role.
+ */
 export const STATIC_COMPONENTS: ReadonlyArray<PromptComponent> = [
   builtIn(0, "system_prompt", "system", "System prompt", "Who the assistant is and how it works."),
   builtIn(1000, "character_context", "system", "Character", "Persona, active project and session memory."),

@@ -3,7 +3,8 @@
 // A window that overflows is brought down to KEPT_SHARE of its limit, not just below it: so the beginning of the prompt
 // stays the same for many turns, and a provider's prompt cache keeps hitting. A window may therefore hold up to a
 // fifth less than its limit would allow.
-// W1  Units leave from the oldest end only, whole, and are counted where they went.
+// W1  Units leave from the oldest end only, whole, and are counted where they went. A pinned marker, which stands before
+//     all of them for what was folded, never leaves.
 // W2  The pending turn never leaves: the newest user message and all after it, or the newest unit if no user speaks.
 // W3  Messages stay in the order of history, but a late result stands with its call. A result without its call is left out.
 // W4  Appending walks what is new and what that changes; the rest is copied in one piece, nothing of it counted or built.
@@ -27,6 +28,8 @@ export interface Window extends Row {
   readonly limit: number
   /** Index of the unit that begins the pending turn. */
   readonly turn: number
+  /** Units at the beginning that never leave: the marker, if there is one. */
+  readonly pinned: 0 | 1
   /** Left out since the window was opened because it did not fit. */
   readonly overLimit: Amount
   /** Tool results left out since then because their call is not in the window. */
@@ -41,11 +44,19 @@ export interface MessageCap {
 
 const NOTHING: Amount = { messages: 0, tokens: 0 }
 
-const EMPTY: Omit<Window, "limit"> = { ...NO_ROW, turn: 0, overLimit: NOTHING, withoutCall: NOTHING }
+const EMPTY: Omit<Window, "limit"> = { ...NO_ROW, turn: 0, pinned: 0, overLimit: NOTHING, withoutCall: NOTHING }
 
-/** A window on messages that are in the order of history. */
-export const openWindow = (messages: ReadonlyArray<Message>, limit: number): Window =>
-  append({ ...EMPTY, limit }, messages)
+/** A window on messages that are in the order of history, after the marker of what was folded before them. */
+export const openWindow = (messages: ReadonlyArray<Message>, limit: number, marker?: Message): Window => {
+  if (marker === undefined) return append({ ...EMPTY, limit }, messages)
+  return append({ ...EMPTY, ...rowOf([unitOf(marker)]), turn: 1, pinned: 1, limit }, messages)
+}
+
+/**
+ * Tokens of the conversation: what the window holds, the marker with it, and what has left it since it was opened (F65).
+ * The share of these in the context window is what compaction goes by.
+ */
+export const conversationTokens = ({ overLimit, tokens }: Window): number => tokens + overLimit.tokens
 
 /** The window after further messages of history. */
 export const append = (window: Window, messages: ReadonlyArray<Message>): Window => {
@@ -58,6 +69,7 @@ export const append = (window: Window, messages: ReadonlyArray<Message>): Window
     places ??= openCalls(units)
     return places.get(call) ?? -1
   }
+  const { pinned } = window
   let { turn, withoutCall } = window
   let changedFrom = units.length
   for (const message of messages) {
@@ -80,7 +92,10 @@ export const append = (window: Window, messages: ReadonlyArray<Message>): Window
   }
   const [kept] = split(window, changedFrom)
   const row = joined(kept, rowOf(units.slice(changedFrom)))
-  return shrink({ ...window, ...row, turn: beginsTurn(units[turn]) ? turn : newest(units), withoutCall }, window.limit)
+  return shrink(
+    { ...window, ...row, turn: beginsTurn(units[turn]) ? turn : newest(units, pinned), withoutCall },
+    window.limit
+  )
 }
 
 /**
@@ -95,13 +110,13 @@ export const shrink = (window: Window, limit: number, cap?: MessageCap): Window 
   const most = cap === undefined ? Infinity : Math.min(cap.max, cap.kept)
   let { tokens } = window
   let count = window.messages.length
-  let start = 0
+  let start: number = window.pinned
   for (; start < window.turn && (tokens > target || count > most); start++) {
     const unit = window.units[start]
     tokens -= unit?.tokens ?? 0
     count -= unit?.history.length ?? 0
   }
-  return start === 0 ? window : from(window, start)
+  return start === window.pinned ? window : from(window, start)
 }
 
 /** The window with its pending turn replaced by the same units, cut. */
@@ -127,23 +142,30 @@ export const partsOf = (window: Window): WindowParts => {
 export const withParts = (window: Window, parts: Partial<WindowParts>): Window => {
   const { conversationHistory = NO_ROW, pendingEvent = NO_ROW, toolResult = NO_ROW } = parts
   const row = joined(conversationHistory, joined(pendingEvent, toolResult))
-  return { ...window, ...row, turn: conversationHistory.units.length }
+  const { length } = conversationHistory.units
+  return { ...window, ...row, turn: length, pinned: length === 0 ? 0 : window.pinned }
 }
 
+/** The window from a unit on, and what is pinned. */
 const from = (window: Window, start: number): Window => {
-  const left = rowOf(window.units.slice(0, start))
+  const { pinned } = window
+  const left = rowOf(window.units.slice(pinned, start))
   return {
     ...window,
-    units: window.units.slice(start),
+    // What is pinned is one unit of one message, on the wire too.
+    units: without(window.units, pinned, start - pinned),
     tokens: window.tokens - left.tokens,
-    messages: window.messages.slice(left.messages.length),
-    wire: window.wire.slice(left.wire.length),
+    messages: without(window.messages, pinned, left.messages.length),
+    wire: without(window.wire, pinned, left.wire.length),
     open: window.open - left.open,
     cut: window.cut - left.cut,
-    turn: window.turn - start,
+    turn: window.turn - start + pinned,
     overLimit: plus(window.overLimit, left.messages.length, left.tokens)
   }
 }
+
+const without = <A>(items: ReadonlyArray<A>, at: number, count: number): ReadonlyArray<A> =>
+  at === 0 ? items.slice(count) : items.toSpliced(at, count)
 
 const plus = (amount: Amount, messages: number, tokens: number): Amount => ({
   messages: amount.messages + messages,
@@ -152,7 +174,7 @@ const plus = (amount: Amount, messages: number, tokens: number): Amount => ({
 
 const beginsTurn = (unit: Unit | undefined): boolean => unit?.history[0]?.role === "user"
 
-const newest = (units: ReadonlyArray<Unit>): number => Math.max(0, units.length - 1)
+const newest = (units: ReadonlyArray<Unit>, pinned: number): number => Math.max(pinned, units.length - 1)
 
 /** The newest unit in which a call waits for its result, by the id of the call. */
 const openCalls = (units: ReadonlyArray<Unit>): Map<string, number> => {
