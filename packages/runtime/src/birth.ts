@@ -6,6 +6,7 @@ import type { Birth } from "@reverie/ledger"
 import { type Address, ENTRY_VERSION, STATE_VERSION } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { withBedtime } from "./bedtime.ts"
 import type { Definition } from "./definition.ts"
 
 /** What the ledger writes when an assistant of this definition comes to be. */
@@ -19,7 +20,7 @@ export const birthOf = (address: Address, definition: Definition): Effect.Effect
         v: STATE_VERSION,
         snapshot: persist(next),
         jobs: [],
-        timers: [],
+        timers: withBedtime([], definition.sleep, now),
         hears: hears(next),
         status,
         definition: definition.name

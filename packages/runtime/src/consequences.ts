@@ -1,5 +1,5 @@
 // Consequences: what a finished run brings about besides its result.
-// Owns the report an asynchronous tool owes, the counters of calls, and the beginning of a reflection.
+// Owns the report an asynchronous tool owes, the counters of calls, the beginning of a reflection and of a sleep.
 // Leaves making them durable to the commit of the result.
 // I1  Their ids follow from the key of the run: a run repeated after a crash brings about the same ones.
 
@@ -9,7 +9,8 @@ import {
   isReflectionDue,
   reflectionOf,
   SESSION_START_KEY,
-  sessionBegun
+  sessionBegun,
+  SLEEP_ORDER_KEY
 } from "@reverie/assistant"
 import {
   type Address,
@@ -26,6 +27,12 @@ import type { Session } from "./session.ts"
 
 /** The timer that begins a reflection. */
 export const REFLECTION_TIMER = "reflection"
+/** Who sends it when the journal has gathered enough. */
+const JOURNAL_SENDER = "journal"
+
+/** True of the timer by which a journal asks to be looked back upon; whoever else sends one has reasons of their own. */
+export const isJournalsReflection = ({ event, from }: Pick<Envelope, "event" | "from">): boolean =>
+  event.type === "timer" && event.name === REFLECTION_TIMER && from === JOURNAL_SENDER
 
 interface Consequences {
   readonly sends: ReadonlyArray<Envelope>
@@ -59,8 +66,18 @@ const reflectionAfter = (session: Session, key: string, hops: number, { records 
   const after = new Map(before)
   for (const { key: name, kind, value } of records) if (kind === "reflection" && value !== null) after.set(name, value)
   return isReflectionDue(reflectionOf(after)) && !isReflectionDue(reflectionOf(before))
-    ? [toItself(session.address, `${key}#reflection`, "journal", hops, { type: "timer", name: REFLECTION_TIMER })]
+    ? [toItself(session.address, `${key}#reflection`, JOURNAL_SENDER, hops, { type: "timer", name: REFLECTION_TIMER })]
     : []
+}
+
+const isSleepOrder = ({ key, kind }: RecordChange): boolean => kind === "desk" && key === SLEEP_ORDER_KEY
+
+/** The order that `go_to_sleep` has put on the desk. */
+const sleepOrderOf = (session: Session, key: string, hops: number, { records = [] }: ToolResult) => {
+  const order = records.find(isSleepOrder)?.value as { readonly forMillis?: number } | undefined
+  return order === undefined
+    ? []
+    : [toItself(session.address, `${key}#sleep`, "itself", hops, { type: "sleep", ...order })]
 }
 
 /** Counted only for assistants that can ask for the count. */
@@ -78,8 +95,12 @@ export const consequencesOf = (
 ): Consequences => ({
   sends: [
     ...result.sends,
+    ...sleepOrderOf(session, run.key, run.hops, result),
     ...reportOf(session, call, run.key, run.hops, result),
     ...reflectionAfter(session, run.key, run.hops, result)
   ],
-  records: [...(result.records ?? []), ...counted(session, result.ok, run.now)]
+  records: [
+    ...(result.records ?? []).filter((change) => !isSleepOrder(change)),
+    ...counted(session, result.ok, run.now)
+  ]
 })

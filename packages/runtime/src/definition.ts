@@ -2,10 +2,22 @@
 // Owns the shape. Leaves its making to the SDK, and its identity to the name stored with each assistant.
 // I1  A definition may change between two runs: an assistant takes up the new one with its next tick.
 
-import type { Listening, Settings } from "@reverie/assistant"
+import type { Listening, Settings, SleepSchedule } from "@reverie/assistant"
+import type { RecallScope } from "@reverie/memory"
+import type { FoldingConfig } from "@reverie/context"
 import type { ToolRule } from "@reverie/protocol"
 import type { Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
+
+/** What comes to an assistant's mind by itself. */
+export interface MemoryWish {
+  /** auto, the default: what belongs to an event is recalled and shown with it. */
+  readonly recall?: "auto" | "off"
+  /** Most memories shown with one event; 8 when not said. */
+  readonly maxHits?: number
+  /** Most tokens that they may take; 1,500 when not said. */
+  readonly maxTokens?: number
+}
 
 export interface Definition {
   readonly name: string
@@ -18,6 +30,13 @@ export interface Definition {
   readonly assessWith?: "heuristic" | "model"
   /** How it listens to what is said around it; what differs from the defaults. */
   readonly listening?: Partial<Listening>
+  /** How its history is folded; what differs from the defaults. Whether and when stands in the settings. */
+  readonly folding?: Partial<FoldingConfig>
+  /** Its hours of sleep; it goes to sleep by order only when not said. */
+  readonly sleep?: SleepSchedule
+  readonly memory?: MemoryWish
+  /** Whose memories it may look into: its own and what others share with it when not said. */
+  readonly recallScopes?: ReadonlyArray<RecallScope>
   /** Constraints on the order and number of tool calls in a tick. */
   readonly rules: ReadonlyArray<ToolRule>
   /** Size of the context window, in tokens. */

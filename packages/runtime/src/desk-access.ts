@@ -1,23 +1,27 @@
 // DeskAccess: what a run is lent of its assistant.
-// Owns the view on the desk, the state of the loop, and questions to the model in another context.
+// Owns the view on the desk and the past, the state of the loop, and questions to the model in another context.
 // I1  A question to the model is part of the run that asks it: it is repeated with it and recorded with it.
 
 import { callId, contextOf, patternNow } from "@reverie/assistant"
 import { getContextType } from "@reverie/context"
+import type { Ledger } from "@reverie/ledger"
 import { Model } from "@reverie/model"
-import type { OpenJob } from "@reverie/protocol"
 import type { DeskAccess } from "@reverie/tools"
 import * as Effect from "effect/Effect"
+import { bedsideOf } from "./bedside.ts"
+import { lentBlocks } from "./blocks.ts"
 import { onDesk } from "./desk.ts"
+import { readFolded, readPast } from "./past.ts"
 import { questionOf } from "./prompt.ts"
+import { ownRecall } from "./recall/own-recall.ts"
 import { type Session, toolsOfTick } from "./session.ts"
 
-export const deskAccess = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
+/** Seen from the call with this index; from no call of the tick when it is negative. */
+export const deskAccess = Effect.fnUntraced(function* (session: Session, index: number) {
   const model = yield* Model
-  const services = yield* Effect.context()
+  const services = yield* Effect.context<Ledger>()
   const { definition } = session
   const context = contextOf(session.decoded)
-  const { index } = job.input as { readonly index: number }
   const access: DeskAccess = {
     read: (kind) => onDesk(session.desk, kind),
     consult: (question, text) =>
@@ -28,6 +32,12 @@ export const deskAccess = Effect.fnUntraced(function* (session: Session, job: Op
           return (yield* model.infer({ messages, tools: [], callPrefix })).text
         })
       ),
+    history: {
+      read: (from, limit) => Effect.runPromiseWith(services)(readPast(session.address, from, limit)),
+      folded: (compaction) => Effect.runPromiseWith(services)(readFolded(session.address, compaction))
+    },
+    recall: (question, options) => Effect.runPromiseWith(services)(ownRecall(session, question, options)),
+    ...(yield* lentBlocks(session, context.calls[index]?.asks === true)),
     get loop() {
       return {
         tick: context.tick,
@@ -37,6 +47,7 @@ export const deskAccess = Effect.fnUntraced(function* (session: Session, job: Op
         maxContextTokens: definition.maxContextTokens,
         reservedResponseTokens: definition.reservedResponseTokens,
         toolsThisTick: toolsOfTick(session),
+        bedside: bedsideOf(session, index),
         pendingTools: context.calls.flatMap((call, at) =>
           at !== index && (call.phase === "ready" || call.phase === "running") ? [call.tool] : []
         )

@@ -23,3 +23,11 @@ export class HostBroken extends Schema.TaggedError<HostBroken>()("HostBroken", {
     return `the work on ${addressKey(this.address)} broke: ${this.problem}`
   }
 }
+
+/** An assistant asked for memories of others that its definition does not grant it. */
+export class RecallRefused extends Schema.TaggedError<RecallRefused>()("RecallRefused", {
+  scope: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}

@@ -17,6 +17,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import { wakes } from "./hearing.ts"
 import type { JobEnd } from "./job-end.ts"
 import { failedJob, runJob } from "./jobs.ts"
 import type { Session } from "./session.ts"
@@ -114,6 +115,9 @@ const take = (host: Host, lane: Lane) => {
   return envelope
 }
 
+/** Mail is waiting that ends a sleep. */
+const isWoken = ({ session, waiting }: Host): boolean => waiting.mail.some((envelope) => wakes(session, envelope))
+
 const dueTimer = (host: Host, now: number) => host.session.timers.find((timer) => timer.dueAt <= now)
 
 const isUnreadable = (envelope: AcceptedEnvelope | UnreadableEnvelope): envelope is UnreadableEnvelope =>
@@ -130,7 +134,7 @@ const step = Effect.fnUntraced(function* (host: Host) {
   const end = host.ended.shift()
   if (end !== undefined) {
     host.fibers.delete(end.job.id)
-    yield* follow(host, yield* handleJobEnd(session, end, host.waiting.mail.length > 0))
+    yield* follow(host, yield* handleJobEnd(session, end, isWoken(host)))
     return true
   }
   const timer = dueTimer(host, yield* Clock.currentTimeMillis)

@@ -4,7 +4,7 @@
 
 import { contextOf, type MachineEvent } from "@reverie/assistant"
 import { getContextType } from "@reverie/context"
-import type { AcceptedEnvelope, Json, UnreadableEnvelope } from "@reverie/protocol"
+import type { AcceptedEnvelope, Event, Json, UnreadableEnvelope } from "@reverie/protocol"
 import { REFLECTION_TIMER } from "./consequences.ts"
 import { contextTypeOf, restrictionOf } from "./layers.ts"
 import { reflectionQuestion } from "./reflection.ts"
@@ -38,11 +38,13 @@ const timerText = (session: Session, { name, note }: { readonly name: string; re
     ? reflectionQuestion(session)
     : `[timer ${name}] ${note ?? "It is time."}`
 
+const referring = (blocks: ReadonlyArray<string> = []) => (blocks.length === 0 ? {} : { blocks })
+
 const messagesOf = (session: Session, envelope: AcceptedEnvelope, now: number): ReadonlyArray<UncountedMessage> => {
   const { event, from } = envelope
   switch (event.type) {
     case "message":
-      return [{ role: "user", content: event.text, name: from, at: now }]
+      return [{ role: "user", content: event.text, name: from, at: event.at ?? now, ...referring(event.blocks) }]
     case "timer":
       return [{ role: "user", content: timerText(session, event), name: "clock", at: now }]
     default:
@@ -50,7 +52,12 @@ const messagesOf = (session: Session, envelope: AcceptedEnvelope, now: number): 
   }
 }
 
-const machineEventOf = (session: Session, envelope: AcceptedEnvelope): MachineEvent => {
+const sleepMillis = ({ forMillis, until }: Extract<Event, { readonly type: "sleep" }>, now: number) => {
+  const millis = until === undefined ? forMillis : Math.max(1, until - now)
+  return millis === undefined ? {} : { forMillis: millis }
+}
+
+const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: number): MachineEvent => {
   const { event } = envelope
   const mail = () => ({
     envelope: envelope.id,
@@ -65,7 +72,7 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope): MachineEv
     case "timer":
       return { type: "timer", name: event.name, ...mail() }
     case "sleep":
-      return { type: "sleep", ...mail(), ...(event.forMillis === undefined ? {} : { forMillis: event.forMillis }) }
+      return { type: "sleep", ...mail(), at: now, ...sleepMillis(event, now) }
     case "report":
       return {
         type: "report",
@@ -83,6 +90,8 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope): MachineEv
     case "wake":
     case "resume":
     case "retire":
+    case "refresh":
+    case "unfold":
       return { type: event.type }
   }
 }
@@ -95,7 +104,7 @@ const reportOf = (envelope: AcceptedEnvelope): string | undefined => {
 
 export const heard = (session: Session, envelope: AcceptedEnvelope, now: number): Heard => {
   const { id, lane, seq } = envelope
-  const event = machineEventOf(session, envelope)
+  const event = machineEventOf(session, envelope, now)
   const report = reportOf(envelope)
   return {
     event,

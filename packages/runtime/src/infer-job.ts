@@ -11,6 +11,8 @@ import { approvalId, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { refreshBlocks } from "./blocks.ts"
+import { noteTopics } from "./conversation.ts"
 import { changeDesk } from "./desk.ts"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
@@ -18,6 +20,7 @@ import { patternShown } from "./layers.ts"
 import { NoticeHub } from "./notice-hub.ts"
 import { refreshPlugged } from "./plugged.ts"
 import { promptOf } from "./prompt.ts"
+import { recollect } from "./recall/recollect.ts"
 import { insightsOf } from "./reflection.ts"
 import { approvalSubject, type Session, toolsOfTick } from "./session.ts"
 import { inSpan } from "./span.ts"
@@ -43,11 +46,14 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
   })
   return calls.map((call, index): CallRequest => {
     const { ends, refusal } = verdicts[index] ?? {}
-    const category = definition.toolkit.get(call.tool)?.category ?? "safe_chain"
+    const tool = definition.toolkit.get(call.tool)
+    const asks = tool?.needsConsent?.(call.arguments, session.blocks.known) === true
+    const category = asks ? "dangerous" : (tool?.category ?? "safe_chain")
     const rules = { ...(refusal === undefined ? {} : { refused: refusal }), ...(ends === undefined ? {} : { ends }) }
     if (category !== "dangerous") return { tool: call.tool, category, ...rules }
     const approval = approvalId({ ...approvalSubject(address, tick, call), epoch: claim.epoch })
-    return { tool: call.tool, category, approval, askedIn: claim.epoch, ...rules }
+    const asking = asks ? { asks } : {}
+    return { tool: call.tool, category, approval, askedIn: claim.epoch, ...asking, ...rules }
   })
 }
 
@@ -106,6 +112,9 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const hub = yield* NoticeHub
   const startedAt = yield* Clock.currentTimeMillis
   if (context.iteration <= 1) yield* refreshPlugged(session)
+  yield* refreshBlocks(session)
+  yield* recollect(session)
+  if (context.iteration <= 1) yield* noteTopics(session)
   const { window } = session
   const { assembled, offers } = yield* Effect.sync(() => promptOf(session)).pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {
@@ -143,14 +152,24 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     "reply" in outcome
       ? inferred(session, job, outcome.reply, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
-  return seeing(end, report, patternShown(session))
+  return seeing(end, report, patternShown(session), session.recollection.ids)
 })
 
 /** With what the model was shown. */
-const seeing = (end: JobEnd, report: ContextReport, pattern: Json | undefined): JobEnd => ({
+const seeing = (
+  end: JobEnd,
+  report: ContextReport,
+  pattern: Json | undefined,
+  recalled: ReadonlyArray<string>
+): JobEnd => ({
   ...end,
   step: {
     ...end.step,
-    detail: { ...end.step.detail, context: report as unknown as Json, ...(pattern === undefined ? {} : { pattern }) }
+    detail: {
+      ...end.step.detail,
+      context: report as unknown as Json,
+      ...(pattern === undefined ? {} : { pattern }),
+      ...(recalled.length === 0 ? {} : { recalled })
+    }
   }
 })

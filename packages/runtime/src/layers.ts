@@ -15,6 +15,7 @@ import {
   selectPattern,
   type Settings,
   settingsOf,
+  statusOf,
   tokenPressureOf
 } from "@reverie/assistant"
 import { type ContextTypeConfig, findContextType, getContextType } from "@reverie/context"
@@ -38,10 +39,14 @@ export const contextTypeNow = ({ decoded }: Session): ContextTypeConfig => {
 const settingsOfDefinition = ({ definition }: Session): Settings => settingsOf(definition.settings)
 
 /** The signals that are measured and not assessed (A9). */
-const measured = (session: Session, settings: Settings) => ({
-  token_pressure: settings.compactEnabled ? tokenPressureOf(signalsOf(session, false).tokenRatio) : "normal",
-  recent_errors: contextOf(session.decoded).errors
+const measured = (session: Session, settings: Settings, ratio: number = signalsOf(session, false).tokenRatio) => ({
+  token_pressure: settings.compactEnabled ? tokenPressureOf(ratio) : "normal",
+  recent_errors: contextOf(session.decoded).errors,
+  pre_compaction: isExtracting(session)
 })
+
+/** The signal of the extraction follows from the state, so it can not outlast it, whatever fails (F63). */
+const isExtracting = ({ decoded }: Session): boolean => statusOf(decoded) === "compacting.extracting"
 
 /** The pattern of the tick at hand with the layers that made it, where they narrowed anything. */
 export const patternShown = (session: Session): Json | undefined => {
@@ -52,12 +57,17 @@ export const patternShown = (session: Session): Json | undefined => {
   return patternJson({ ...pattern, ...patternNow(contextOf(session.decoded)) }) as unknown as Json
 }
 
-/** What layers 2 and 3 leave; empty when the static pattern is narrow enough already. */
-export const restrictionOf = (session: Session, layer: ContextTypeConfig, assessment: Assessment = {}): Restriction => {
+/** What layers 2 and 3 leave, at the present share of the window or another one; empty when the static pattern is narrow enough already. */
+export const restrictionOf = (
+  session: Session,
+  layer: ContextTypeConfig,
+  assessment: Assessment = {},
+  ratio?: number
+): Restriction => {
   const settings = settingsOfDefinition(session)
   const { restriction } = selectPattern(settings, layer, {
     ...assessment,
-    context_signals: { ...assessment.context_signals, ...measured(session, settings) }
+    context_signals: { ...assessment.context_signals, ...measured(session, settings, ratio) }
   })
   const whole = patternOf(settings)
   return JSON.stringify(restrict(whole, restriction)) === JSON.stringify(whole) ? {} : restriction

@@ -16,6 +16,7 @@ import {
   sessionMemoryOf
 } from "@reverie/assistant"
 import {
+  append,
   assemble,
   type AssembleInput,
   bufferContent,
@@ -23,13 +24,17 @@ import {
   collect,
   type Content,
   type ContextTypeConfig,
+  getContextType,
   goalsContent,
   openWindow,
   PLACES,
   toolRulesText
 } from "@reverie/context"
 import type { ToolOffer } from "@reverie/model"
+import type { Message } from "@reverie/protocol"
+import { acquaintances } from "./conversation.ts"
 import { onDesk } from "./desk.ts"
+import { windowOn } from "./history.ts"
 import { contextTypeNow } from "./layers.ts"
 import type { Session } from "./session.ts"
 
@@ -59,10 +64,14 @@ const textsOf = (session: Session): Readonly<Record<string, Content>> => {
         sessionMemory: sessionMemoryOf(memory)
       })
     ),
+    entity_context: acquaintances(session),
+    semantic_memories: session.recollection.memories,
     goals: remembered(session, "goals", [goals], () => goalsContent(goalsOf(goals))),
     context_buffer: remembered(session, "context_buffer", [overheard], () =>
       bufferContent(listOverheard(ambienceOf(overheard)))
     ),
+    core_blocks: session.blocks.core,
+    working_blocks: session.blocks.working,
     tool_rules: remembered(session, "tool_rules", [rules], () => toolRulesText(rules))
   }
 }
@@ -104,7 +113,7 @@ export const promptOf = (session: Session) => {
   const input: AssembleInput = {
     ...limitsOf(session),
     components,
-    absent,
+    absent: [...absent, ...session.blocks.absent],
     window,
     context,
     toolTokens: book.toolTokens(offers)
@@ -119,4 +128,23 @@ export const questionOf = (session: Session, context: ContextTypeConfig, text: s
   const { absent, components } = collect({ context, texts, pluggedIn: session.plugged, values: session.values, book })
   const window = openWindow([], definition.maxContextTokens)
   return assemble({ ...limitsOf(session), components, absent, window, context })
+}
+
+/**
+ * The prompt of a round of extraction: the whole conversation, and after it what is asked (F60). The question is no part
+ * of the history. What has left the window of the tick is still to be folded, and so it is shown.
+ */
+export const extractionPromptOf = (
+  session: Session,
+  history: ReadonlyArray<Message>,
+  text: string,
+  offers: ReadonlyArray<ToolOffer>,
+  now: number
+) => {
+  const { book, count, definition, desk } = session
+  const context = getContextType("pre_compaction")
+  const asked = { role: "user", name: "clock", content: text, at: now } as const
+  const window = append(windowOn(history, definition, desk), [{ ...asked, tokens: count(asked) }])
+  const { absent, components } = collect({ context, texts: textsOf(session), values: session.values, book })
+  return assemble({ ...limitsOf(session), components, absent, window, context, toolTokens: book.toolTokens(offers) })
 }

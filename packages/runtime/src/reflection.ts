@@ -5,7 +5,6 @@
 import {
   contextOf,
   journalChanges,
-  journalOf,
   recordReflection,
   reflectionChanges,
   reflectionOf,
@@ -13,26 +12,30 @@ import {
   reflectionText
 } from "@reverie/assistant"
 import type { RecordChange } from "@reverie/protocol"
-import { onDesk } from "./desk.ts"
+import { journalOn, onDesk } from "./desk.ts"
 import type { Session } from "./session.ts"
-
-const journalNow = ({ desk }: Session) => journalOf(onDesk(desk, "journal"), onDesk(desk, "desk"))
 
 /** The three questions with the evidence for each. */
 export const reflectionQuestion = (session: Session): string => {
-  const journal = journalNow(session)
+  const journal = journalOn(session.desk)
   const entries = [...journal.entries.values()]
   return entries.length === 0
     ? "Look back on your work. Your journal is still empty: write down what is worth keeping, or call noop."
     : reflectionText(journal, reflectionQuestions(entries))
 }
 
-/** What the end of a reflection changes; nothing when the tick at hand is none. */
-export const insightsOf = (session: Session, answer: string, now: number): ReadonlyArray<RecordChange> => {
-  const { contextType, tick } = contextOf(session.decoded)
-  if (contextType !== "reflection") return []
-  const journal = journalNow(session)
-  const reflection = reflectionOf(onDesk(session.desk, "reflection"))
-  const { state } = recordReflection({ journal, reflection }, answer, [session.address.assistant], { tick, now })
-  return [...journalChanges(journal, state.journal), ...reflectionChanges(reflection, state.reflection)]
+/** What an answer to the questions comes to, and what it changes. */
+export const reflected = ({ address, decoded, desk }: Session, answer: string, now: number) => {
+  const { tick } = contextOf(decoded)
+  const before = { journal: journalOn(desk), reflection: reflectionOf(onDesk(desk, "reflection")) }
+  const { result, state } = recordReflection(before, answer, [address.assistant], { tick, now })
+  const records: ReadonlyArray<RecordChange> = [
+    ...journalChanges(before.journal, state.journal),
+    ...reflectionChanges(before.reflection, state.reflection)
+  ]
+  return { result, records }
 }
+
+/** What the end of a reflection changes; nothing when the tick at hand is none. */
+export const insightsOf = (session: Session, answer: string, now: number): ReadonlyArray<RecordChange> =>
+  contextOf(session.decoded).contextType === "reflection" ? reflected(session, answer, now).records : []

@@ -7,7 +7,14 @@
 import { createHash } from "node:crypto"
 import { Ledger, type OpenSend } from "@reverie/ledger"
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
-import { type Address, AssistantId, ENVELOPE_VERSION, type Envelope, EnvelopeId } from "@reverie/protocol"
+import {
+  type Address,
+  AssistantId,
+  ENVELOPE_VERSION,
+  type Envelope,
+  EnvelopeId,
+  sendingAssistant
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -32,8 +39,7 @@ const returnedId = (id: string): EnvelopeId =>
 const returned = (envelope: Envelope, why: string): Envelope | undefined => {
   // It went out in answer to a message that was returned for its hops already.
   if (envelope.hops > MAX_HOPS + 1) return undefined
-  if (!envelope.from.startsWith("assistant:")) return undefined
-  const sender = decodeAssistant(envelope.from.slice("assistant:".length))
+  const sender = decodeAssistant(sendingAssistant(envelope.from))
   if (Option.isNone(sender)) return undefined
   return {
     v: ENVELOPE_VERSION,

@@ -6,9 +6,10 @@ import { contextOf, type Decoded, restore, type Signals, type SnapshotUnfit } fr
 import {
   append,
   type Content,
+  conversationTokens,
   countMessage,
+  HISTORY_START_KEY,
   openPriceBook,
-  openWindow,
   type PlaceholderValues,
   type PluggedIn,
   type PriceBook,
@@ -20,19 +21,24 @@ import {
   type Address,
   type Claim,
   type Cursors,
+  deskKinds,
   type Hold,
+  type Message,
+  type MessagePlace,
   type OpenJob,
   type OpenTimer,
   type RecordChange,
-  recordKinds,
   type ToolCall
 } from "@reverie/protocol"
 import { type ToolCache, toolCache } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
+import { type BlocksInView, NO_BLOCKS } from "./blocks-in-view.ts"
 import { type Definition, Definitions } from "./definition.ts"
 import { changeDesk, type DeskState, openDeskState } from "./desk.ts"
 import { DefinitionMissing } from "./errors.ts"
+import { openHistory } from "./history.ts"
+import { noteKept, openRecollection, type Recollection } from "./recall/recollection.ts"
 import { REFUSED, type Turn, type UncountedMessage } from "./turn.ts"
 
 export interface RememberedText {
@@ -50,6 +56,8 @@ export interface Session {
   readonly texts: Map<string, RememberedText>
   /** What the tenant put between the static components, as this tick sees it. */
   plugged: ReadonlyArray<PluggedIn>
+  /** Memory blocks as this tick sees them. */
+  blocks: BlocksInView
   /** For the gaps in what people wrote. */
   readonly values: PlaceholderValues
   readonly offers: Map<string, ReadonlyArray<ToolOffer>>
@@ -58,6 +66,10 @@ export interface Session {
   readonly deskLock: Semaphore.Semaphore
   /** Results that stand for an equal call; lost with the session. */
   readonly cache: ToolCache
+  /** What the conversation of the tick at hand has been about. */
+  topics: string
+  /** What has come to mind for the tick at hand. */
+  readonly recollection: Recollection
   claim: Claim
   version: number
   cursors: Cursors
@@ -65,6 +77,8 @@ export interface Session {
   jobs: ReadonlyArray<OpenJob>
   timers: ReadonlyArray<OpenTimer>
   window: Window
+  /** Where the messages of the window stand in the ledger. */
+  readonly places: WeakMap<Message, MessagePlace>
   /** Tokens of the last prompt, the offered tools included. */
   promptTokens: number
 }
@@ -81,10 +95,10 @@ export const openSession = Effect.fnUntraced(function* (
   const definition = (yield* Definitions).find(hold.state.definition)
   if (definition === undefined) return yield* new DefinitionMissing({ address, definition: hold.state.definition })
   const decoded = yield* Effect.fromResult(restore(hold.state.snapshot))
-  const limit = historyLimit(definition)
   const countText = yield* (yield* Tokens).ready
-  const desk = openDeskState(yield* (yield* Ledger).records(address, recordKinds))
+  const desk = openDeskState(yield* (yield* Ledger).records(address, deskKinds))
   const count = (message: UncountedMessage) => countMessage(message, countText)
+  const { placed, window } = yield* openHistory(address, definition, desk)
   return {
     address,
     definition,
@@ -92,11 +106,14 @@ export const openSession = Effect.fnUntraced(function* (
     book: openPriceBook(count),
     texts: new Map(),
     plugged: [],
+    blocks: NO_BLOCKS,
     values: { assistant: address.assistant, tenant: address.tenant },
     offers: new Map(),
     desk,
     deskLock: yield* Semaphore.make(1),
     cache: toolCache(),
+    topics: "",
+    recollection: openRecollection(),
     claim: hold.claim,
     version: hold.version,
     cursors: hold.cursors,
@@ -104,12 +121,18 @@ export const openSession = Effect.fnUntraced(function* (
     jobs: hold.state.jobs,
     timers: hold.state.timers,
     promptTokens: 0,
-    window: openWindow(yield* (yield* Ledger).recent(address, limit), limit)
+    window,
+    places: new WeakMap(placed.map(({ message, place }) => [message, place]))
   }
 })
 
-const historyLimit = (definition: Definition): number =>
-  Math.max(1, definition.maxContextTokens - definition.reservedResponseTokens)
+/** Opens the window anew when a commit has moved the beginning of the history. */
+export const reopenHistory = Effect.fnUntraced(function* (session: Session, records: ReadonlyArray<RecordChange> = []) {
+  if (!records.some(({ key, kind }) => kind === "desk" && key === HISTORY_START_KEY)) return
+  const { placed, window } = yield* openHistory(session.address, session.definition, session.desk)
+  for (const { message, place } of placed) session.places.set(message, place)
+  session.window = window
+})
 
 /** Takes over what a commit has made durable. */
 export const advance = (session: Session, turn: Turn, decoded: Decoded): void => {
@@ -117,7 +140,10 @@ export const advance = (session: Session, turn: Turn, decoded: Decoded): void =>
   session.decoded = decoded
   session.jobs = turn.state.jobs
   session.timers = turn.state.timers
-  if (turn.entry.messages.length > 0) session.window = append(session.window, turn.entry.messages)
+  const { messages, no } = turn.entry
+  for (const [index, message] of messages.entries()) session.places.set(message, { no, index })
+  if (messages.length > 0) session.window = append(session.window, messages)
+  noteKept(session.recollection, turn.entry)
   const { cause } = turn.entry
   if (cause.kind === "envelope" || cause.kind === "burial") {
     session.cursors = { ...session.cursors, [cause.lane]: cause.seq }
@@ -133,7 +159,7 @@ export const takeBack = Effect.fnUntraced(function* (
   changes: ReadonlyArray<RecordChange> = []
 ) {
   if (changes.length === 0) return
-  const committed = yield* (yield* Ledger).records(address, recordKinds)
+  const committed = yield* (yield* Ledger).records(address, deskKinds)
   desk.clear()
   changeDesk(desk, committed)
   cache.onDeskChange()
@@ -141,7 +167,7 @@ export const takeBack = Effect.fnUntraced(function* (
 
 /** What the statechart is told of the surroundings with an event. */
 export const signalsOf = (session: Session, mailWaiting: boolean): Signals => ({
-  tokenRatio: Math.round((session.window.tokens / session.definition.maxContextTokens) * 1_000) / 1_000,
+  tokenRatio: Math.round((conversationTokens(session.window) / session.definition.maxContextTokens) * 1_000) / 1_000,
   mailWaiting
 })
 

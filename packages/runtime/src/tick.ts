@@ -10,12 +10,15 @@ import type { AcceptedEnvelope, OpenJob, OpenTimer, UnreadableEnvelope } from "@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
+import { BEDTIME, bedtimeOf, overslept, refreshed } from "./bedtime.ts"
+import { noteAnswered, noteHeard } from "./conversation.ts"
 import { Faults } from "./faults.ts"
 import { passedBy } from "./hearing.ts"
 import { burialOf, heard, ignored } from "./inbox.ts"
 import { type JobEnd, materialOf } from "./job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
-import { advance, type Session, signalsOf, takeBack } from "./session.ts"
+import { unfolded } from "./fold/unfolding.ts"
+import { advance, reopenHistory, type Session, signalsOf, takeBack } from "./session.ts"
 import { inSpan } from "./span.ts"
 import { type Material, type Turn, turnOf } from "./turn.ts"
 
@@ -49,6 +52,7 @@ const commit = Effect.fnUntraced(function* (session: Session, decision: Decision
       jobs: session.jobs,
       timers: session.timers,
       count: session.count,
+      schedule: session.definition.sleep,
       tail: session.window.messages.slice(-TAIL_MESSAGES)
     },
     material
@@ -59,6 +63,8 @@ const commit = Effect.fnUntraced(function* (session: Session, decision: Decision
     .pipe(inSpan("ledger.commit"))
   yield* faults.at("after-commit", session.address)
   advance(session, turn, decision.next)
+  yield* reopenHistory(session, turn.entry.records)
+  yield* noteAnswered(session, turn.entry)
   hub.tellEntry(session.address, seq, turn.entry)
   return { started: turn.started, stopped: turn.stopped, sent: turn.entry.sends !== undefined }
 })
@@ -89,15 +95,22 @@ export const bury = Effect.fnUntraced(function* (
 
 export const handleEnvelope = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
   const now = yield* Clock.currentTimeMillis
-  const passed = passedBy(session, envelope, now)
+  const passed =
+    overslept(envelope, now) ??
+    refreshed(envelope) ??
+    (yield* unfolded(session, envelope, now)) ??
+    passedBy(session, envelope, now)
   if (passed !== undefined) return yield* commit(session, unmoved(session), passed, now)
   const { event, material } = heard(session, envelope, now)
   const outcome = yield* decided(session, event)
   if ("problem" in outcome) return yield* bury(session, envelope, outcome.problem)
   const { decision } = outcome
-  return isIgnored(session.decoded, decision)
-    ? yield* commit(session, decision, ignored(material, envelope, statusOf(session.decoded)), now)
-    : yield* commit(session, decision, material, now)
+  if (isIgnored(session.decoded, decision)) {
+    return yield* commit(session, decision, ignored(material, envelope, statusOf(session.decoded)), now)
+  }
+  const aftermath = yield* commit(session, decision, material, now)
+  yield* noteHeard(session, envelope, now)
+  return aftermath
 })
 
 /**
@@ -142,6 +155,10 @@ export const handleJobEnd = Effect.fnUntraced(function* (session: Session, end: 
 
 export const handleTimer = Effect.fnUntraced(function* (session: Session, timer: OpenTimer) {
   const now = yield* Clock.currentTimeMillis
+  if (timer.name === BEDTIME) {
+    session.timers = session.timers.filter((each) => each !== timer)
+    return yield* commit(session, unmoved(session), bedtimeOf(session.address, timer), now)
+  }
   const event = timer.event as unknown as Input
   const material: Material = { cause: { kind: "timer", name: timer.name }, event: timer.event, messages: [] }
   // The timer goes with its own firing, even when the state it belonged to has already been left.

@@ -5,7 +5,7 @@
 
 import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
 import { addressKey, type OpenJob, type ToolCall } from "@reverie/protocol"
-import { execute, interrupted, isApprovalFor, refused, type ToolResult } from "@reverie/tools"
+import { execute, interrupted, isApprovalFor, refused, type Tool, type ToolResult } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
@@ -72,7 +72,7 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
   }
   yield* faults.at("before-tool", session.address)
   const alone = tool?.usesDesk === true ? Semaphore.withPermits(session.deskLock, 1) : nobodyWaits
-  const result = yield* alone(runOnDesk(session, job, call, startedAt)).pipe(
+  const result = yield* alone(runOnDesk(session, tool, indexOf(job), call, startedAt)).pipe(
     inSpan("tools.execute", { tool: call.tool })
   )
   yield* faults.at("after-tool", session.address)
@@ -92,14 +92,19 @@ const isApproved = ({ address, decoded }: Session, job: OpenJob, call: ToolCall)
 }
 
 /** Runs the call, or finds its result; what it changes is on the desk before the next run looks. */
-const runOnDesk = Effect.fnUntraced(function* (session: Session, job: OpenJob, call: ToolCall, now: number) {
+const runOnDesk = Effect.fnUntraced(function* (
+  session: Session,
+  tool: Tool | undefined,
+  index: number,
+  call: ToolCall,
+  now: number
+) {
   const { address, cache, decoded, definition, desk } = session
   const { hops, tick } = contextOf(decoded)
-  const tool = definition.toolkit.get(call.tool)
   cache.onTick(tick)
   const found = tool === undefined ? undefined : cache.find(tool, call.arguments, now)
   const key = `${addressKey(address)}/${call.id}`
-  const access = yield* deskAccess(session, job)
+  const access = yield* deskAccess(session, index)
   const result =
     found ?? (yield* execute(tool, call, { address, key, hops, desk: access, names: definition.toolkit.names }))
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
@@ -108,6 +113,14 @@ const runOnDesk = Effect.fnUntraced(function* (session: Session, job: OpenJob, c
   if (result.records !== undefined) cache.onDeskChange()
   return { ...result, sends, records }
 })
+
+/** Runs a call that no tick has made: the house's own, while the history is folded. */
+export const runHouseCall = Effect.fnUntraced(function* (session: Session, tool: Tool | undefined, call: ToolCall) {
+  const now = yield* Clock.currentTimeMillis
+  return yield* Semaphore.withPermits(session.deskLock, 1)(runOnDesk(session, tool, -1, call, now))
+})
+
+const indexOf = (job: OpenJob): number => (job.input as { readonly index: number }).index
 
 /** A tool job that has no end of its own. */
 export const brokenTool = (session: Session, job: OpenJob, reason: string, now: number): JobEnd => {

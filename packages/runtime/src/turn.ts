@@ -4,7 +4,16 @@
 // I2  A tool call gets exactly one tool message: its result, its report, its refusal or its interruption.
 // I3  A job id is `<commit number>/<name>`; a result whose job id is not open is late and is not decided upon.
 
-import { callId, contextOf, type Decision, type Decoded, hears, persist, statusOf } from "@reverie/assistant"
+import {
+  callId,
+  contextOf,
+  type Decision,
+  type Decoded,
+  hears,
+  persist,
+  type SleepSchedule,
+  statusOf
+} from "@reverie/assistant"
 import type {
   AssistantState,
   Cause,
@@ -22,6 +31,7 @@ import type {
   TickOutcome
 } from "@reverie/protocol"
 import { ENTRY_VERSION, EnvelopeId, LANES, STATE_VERSION } from "@reverie/protocol"
+import { withBedtime } from "./bedtime.ts"
 
 /** What comes with a machine event: the text and facts that the event itself does not carry. */
 export interface Material {
@@ -53,6 +63,8 @@ export interface Ground {
   readonly jobs: ReadonlyArray<OpenJob>
   readonly timers: ReadonlyArray<OpenTimer>
   readonly count: (message: UncountedMessage) => number
+  /** Hours of sleep. */
+  readonly schedule?: SleepSchedule | undefined
   /** The newest messages, for the reply of a tick that ends. */
   readonly tail: ReadonlyArray<Message>
 }
@@ -214,7 +226,11 @@ export const turnOf = (ground: Ground, material: Material): Turn => {
       v: STATE_VERSION,
       snapshot: persist(decision.next),
       jobs,
-      timers: timersAfter(ground.timers, decision.commands, now),
+      timers: withBedtime(
+        timersAfter(ground.timers, decision.commands, now),
+        status === "retired" ? undefined : ground.schedule,
+        now
+      ),
       // A retired assistant stays due until everything that waits for it has been buried.
       hears: status === "retired" ? LANES : hears(decision.next),
       status,

@@ -15,8 +15,12 @@ import * as Exit from "effect/Exit"
 import type * as Queue from "effect/Queue"
 import { Faults } from "./faults.ts"
 import { buryAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeUp, work } from "./host.ts"
+import { keepIndexed } from "./recall/indexer.ts"
 import { openSession, type Session } from "./session.ts"
 import { inSpan } from "./span.ts"
+
+/** Entries that a busy assistant's index may be behind by: it is brought up to date before questions and at rest. */
+const UNINDEXED_ENTRIES = 256
 
 interface Visit {
   readonly address: Address
@@ -53,11 +57,21 @@ const begin = Effect.fnUntraced(function* (visit: Visit) {
 })
 
 const live = Effect.fnUntraced(function* (visit: Visit) {
-  const { working } = visit.settings
+  const { address, settings } = visit
+  const { working } = settings
   const { host, ...first } = yield* working(begin(visit))
+  const { session } = host
   let { isMore } = first
-  while (isMore || (!isRetired(host) && (yield* rest(host)))) isMore = yield* working(work(host))
+  let indexed = session.version
+  while (isMore || (!isRetired(host) && (yield* rest(host)))) {
+    if (session.version - indexed >= UNINDEXED_ENTRIES) {
+      yield* working(keepIndexed(address))
+      indexed = session.version
+    }
+    isMore = yield* working(work(host))
+  }
   if (isRetired(host)) yield* buryAll(host)
+  yield* working(keepIndexed(address))
 })
 
 const isBroken = (exit: Exit.Exit<unknown, unknown>): boolean => Exit.isFailure(exit) && Cause.hasDies(exit.cause)

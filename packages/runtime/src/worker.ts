@@ -10,6 +10,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Semaphore from "effect/Semaphore"
+import { Conversations } from "./dream/working.ts"
 import type { StoreFailure } from "./host-failure.ts"
 import type { HostSettings } from "./host.ts"
 import { relayAll } from "./relay.ts"
@@ -39,7 +40,8 @@ export const DEFAULT_WORKER: Omit<WorkerSettings, "worker"> = {
 const SWEEP_LIMIT = 256
 
 /** Works until it is interrupted, or fails when the store does. Interruption lets go of every claim. */
-export const runWorker = (settings: WorkerSettings) => Effect.scoped(working(settings))
+export const runWorker = (settings: WorkerSettings) =>
+  Effect.suspend(() => Effect.provideService(Effect.scoped(working(settings)), Conversations, new Map()))
 
 /** Relays as often as somebody says that something was sent; what is sent meanwhile is relayed after. */
 const relaying = Effect.fnUntraced(function* (sent: Latch.Latch) {

@@ -171,7 +171,7 @@ describe("retirement", () => {
 describe("sleep", () => {
   const dream = ["consolidating", "linking", "profiling", "reflecting", "pruning"]
 
-  it("a sleep is noted, dreams through steps that are skipped visibly, rests, and ends by itself", () => {
+  it("a sleep is noted, dreams through steps that visibly have nothing to do, rests, and ends by itself", () => {
     const life = live({ model: { text: "Awake." } })
     const began = life.time.now
     life.post({ type: "sleep", forMillis: 600_000 }, { id: "s-1" })
@@ -180,7 +180,16 @@ describe("sleep", () => {
     assert.deepStrictEqual(life.ends(), [{ envelope: "s-1", outcome: "slept", iterations: 0, reply: "" }])
     assert.deepStrictEqual(
       life.told("step-skipped").map(({ reason, step }) => [step, reason]),
-      dream.map((operation) => [`dream ${operation}`, "not part of this version yet"])
+      [
+        ["dream consolidating", "nothing has been lived through since the last dream"],
+        ["dream linking", "there are no new facts"],
+        ["dream profiling", "nothing new was heard of anybody"],
+        ["dream reflecting", "not enough has gathered since the last reflection"]
+      ]
+    )
+    assert.deepStrictEqual(
+      life.told("step-finished").map(({ ok, step }) => [step, ok]),
+      ["dream pruning", "dream pruning", "dream pruning"].map((step) => [step, true])
     )
     life.until(() => life.status() === "awake.idle")
     assert.strictEqual(life.entries().at(-1)?.at, began + 600_000)

@@ -3,8 +3,9 @@
 // R1  A crash is total: the life is never stepped again, and nothing of it but the disk goes into the next one.
 // R2  The same seed steps fibers in the same order, so a failing test fails again.
 
+import { BlockStore, Recall } from "@reverie/memory"
 import type { Model } from "@reverie/model"
-import { Model as ModelPort, Tokens } from "@reverie/model"
+import { Embedder, Model as ModelPort, Tokens } from "@reverie/model"
 import { Ledger } from "@reverie/ledger"
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import {
@@ -49,8 +50,10 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import * as Logger from "effect/Logger"
 import * as Queue from "effect/Queue"
 import * as Scheduler from "effect/Scheduler"
 
@@ -69,8 +72,12 @@ export interface LifeOptions {
   readonly tenant?: string
   /** Born before anything else; "ada" when not said. */
   readonly assistants?: ReadonlyArray<string>
+  /** An index of memories, and who embeds for it. */
+  readonly recall?: Recall["Service"]
+  readonly embedder?: Embedder["Service"]
   /** Undefined hides the definition of an assistant. */
   readonly find?: (name: string) => Definition | undefined
+  readonly blocks?: BlockStore["Service"]
   readonly faults?: (typeof Faults)["Service"]
   /** What workers see of the store. */
   readonly store?: (store: Store) => Store
@@ -102,6 +109,8 @@ export class Life {
   readonly disk: MemoryDisk
   readonly store: Store
   readonly notices: Array<Notice> = []
+  /** What was logged, line by line. */
+  readonly logged: Array<string> = []
   readonly failures: Array<readonly [assistant: string, failure: HostFailure]> = []
   readonly scripted: ScriptedModel
   readonly hub: NoticeHub["Service"]
@@ -165,8 +174,8 @@ export class Life {
   }
 
   services(store: Store = this.store): Context.Context<Services> {
-    const { find = () => this.definition, model } = this.#options
-    return Context.make(Mailbox, store.mailbox).pipe(
+    const { blocks, embedder, find = () => this.definition, model, recall } = this.#options
+    const services = Context.make(Mailbox, store.mailbox).pipe(
       Context.add(Ledger, store.ledger),
       Context.add(WakeQueue, {
         wake: (address) => Effect.asVoid(Queue.offer(this.#hints, address)),
@@ -181,6 +190,12 @@ export class Life {
         this.#options.onFailure?.()
       })
     )
+    // All are optional: nobody may need them.
+    return services.pipe(
+      recall === undefined ? identity : Context.add(Recall, recall),
+      embedder === undefined ? identity : Context.add(Embedder, embedder),
+      blocks === undefined ? identity : Context.add(BlockStore, blocks)
+    )
   }
 
   address(assistant?: string): Address {
@@ -188,7 +203,13 @@ export class Life {
   }
 
   fork<A, E>(effect: Effect.Effect<A, E>): Fiber.Fiber<A, E> {
-    const world = Context.make(Scheduler.Scheduler, this.time.scheduler).pipe(Context.add(Clock.Clock, this.time.clock))
+    const logger = Logger.make(({ logLevel, message }) => {
+      this.logged.push(`${logLevel} ${String(message)}`)
+    })
+    const world = Context.make(Scheduler.Scheduler, this.time.scheduler).pipe(
+      Context.add(Clock.Clock, this.time.clock),
+      Context.add(Logger.CurrentLoggers, new Set([logger]))
+    )
     return Effect.runForkWith(world)(effect)
   }
 

@@ -187,10 +187,10 @@ describe("a worker", () => {
         ...store,
         ledger: {
           ...store.ledger,
-          recent: (address, most) =>
+          recent: (address, most, since) =>
             address.assistant === "ada" && breaks-- > 0
               ? Effect.die(new Error("a bug"))
-              : store.ledger.recent(address, most)
+              : store.ledger.recent(address, most, since)
         }
       })
     })

@@ -1,0 +1,71 @@
+// BlocksInView: the memory blocks of one tick, as its prompt shows them.
+// Owns which of them are shown and their texts. Leaves reading them to `blocks.ts`, the form of one to `context`.
+// V1  A text that says the same is the same object, so that the prompt's part is neither rendered nor counted again.
+// V2  Nothing is hidden in what is shown.
+
+import {
+  type Absent,
+  type Content,
+  DEFAULT_BUILD_CONFIG,
+  type PromptBlock,
+  renderBlock,
+  shownBlocks,
+  withinMemory
+} from "@reverie/context"
+import { type BlockView, cleanText } from "@reverie/memory"
+
+export interface BlocksInView {
+  /** The tick that they were read for; -1 for none. */
+  readonly tick: number
+  /** Everything the assistant may see, as it was when the tick began or after its own last change. */
+  readonly known: ReadonlyArray<BlockView>
+  readonly core: Content
+  readonly working: Content
+  readonly absent: ReadonlyArray<Absent>
+}
+
+export const NO_BLOCKS: BlocksInView = { tick: -1, known: [], core: "", working: "", absent: [] }
+
+const BETWEEN_BLOCKS = "\n\n"
+
+const promptBlock = (block: BlockView): PromptBlock => {
+  const { description, id, label, permission, pinned, schema, sharedFrom, text, type } = block
+  return {
+    id,
+    label,
+    type,
+    permission,
+    content: cleanText(text),
+    description: cleanText(description),
+    schema,
+    pinned,
+    ...(sharedFrom === undefined ? {} : { sharedFrom })
+  }
+}
+
+const contentOf = (blocks: ReadonlyArray<PromptBlock>, before: Content): Content => {
+  const pieces = blocks.map((block) => renderBlock(block, DEFAULT_BUILD_CONFIG))
+  if (pieces.length === 0) return ""
+  const isSame = typeof before !== "string" && JSON.stringify(before.pieces) === JSON.stringify(pieces)
+  return isSame ? before : { pieces, separator: BETWEEN_BLOCKS }
+}
+
+/** What a tick shows of the blocks: those that are always shown, and those that it refers to. */
+export const inView = (
+  before: BlocksInView,
+  tick: number,
+  known: ReadonlyArray<BlockView>,
+  referred: ReadonlyArray<string>,
+  maxTokens: number,
+  tokensOf: (text: string) => number
+): BlocksInView => {
+  const all = shownBlocks(known.map(promptBlock), new Set(referred))
+  const { absent, shown } = withinMemory(all, maxTokens, (block) => tokensOf(renderBlock(block, DEFAULT_BUILD_CONFIG)))
+  return {
+    tick,
+    known,
+    core: contentOf(shown.core, before.core),
+    working: contentOf(shown.working, before.working),
+    absent
+  }
+}

@@ -1,0 +1,106 @@
+// DreamJob: one step of a dream as a job.
+// Owns which operation runs, its end, and its mark in the report. Leaves the operations to the modules beside it.
+// D1  An operation that fails is told as failed and changes nothing; the dream goes on with the next one (A18).
+// D2  Nobody waits for a dream: whatever it needs and can not have is tried again another night.
+
+import { type DreamOperation, contextOf, jobDone, jobFailed } from "@reverie/assistant"
+import { Ledger } from "@reverie/ledger"
+import type { Json, OpenJob, RecordChange, StepRecord } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { changeDesk } from "../desk.ts"
+import type { JobEnd } from "../job-end.ts"
+import type { Session } from "../session.ts"
+import { consolidating } from "./consolidating.ts"
+import { linking } from "./linking.ts"
+import { profiling } from "./profiling.ts"
+import { pruning } from "./pruning.ts"
+import { reflecting } from "./reflecting.ts"
+import { dreamId, markStep, type StepMark, tokensOf } from "./report.ts"
+import type { DreamStep } from "./step.ts"
+
+const run = (session: Session, operation: DreamOperation) => {
+  switch (operation) {
+    case "consolidating":
+      return consolidating(session)
+    case "linking":
+      return linking(session)
+    case "profiling":
+      return profiling(session)
+    case "reflecting":
+      return reflecting(session)
+    case "pruning":
+      return pruning(session)
+  }
+}
+
+/** The step's line in the report of this night. */
+const marked = Effect.fnUntraced(function* (session: Session, mark: StepMark) {
+  const rows = yield* (yield* Ledger).records(session.address, ["dream"])
+  return markStep(rows, dreamId(contextOf(session.decoded).tick), mark)
+})
+
+const recordOf = (job: OpenJob, mark: StepMark, detail: { readonly [key: string]: Json }): StepRecord => ({
+  id: job.id,
+  kind: "dream",
+  name: `dream ${mark.operation}`,
+  ok: mark.error === undefined,
+  elapsedMillis: mark.endedAt - mark.startedAt,
+  ...(mark.usage.length === 0
+    ? {}
+    : {
+        usage: {
+          inputTokens: mark.usage.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
+          outputTokens: mark.usage.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
+          source: mark.usage.every(({ source }) => source === "provider") ? "provider" : "counted"
+        }
+      }),
+  detail
+})
+
+const done = (job: OpenJob, mark: StepMark, step: DreamStep, records: ReadonlyArray<RecordChange>): JobEnd => ({
+  job,
+  event: jobDone("dream", {
+    skipped: step.skipped !== undefined,
+    ...(step.more === true ? { more: true } : {}),
+    at: mark.endedAt
+  }),
+  messages: [],
+  records,
+  step: recordOf(job, mark, {
+    read: mark.read,
+    proposed: mark.proposed,
+    accepted: mark.accepted,
+    tokens: tokensOf(mark.usage),
+    ...(step.note === undefined ? {} : { note: step.note }),
+    ...(step.skipped === undefined ? {} : { skipped: step.skipped })
+  })
+})
+
+export const dream = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
+  const { operation } = job.input as { readonly operation: DreamOperation }
+  const startedAt = yield* Clock.currentTimeMillis
+  const ran = yield* Effect.result(run(session, operation))
+  const base = { operation, startedAt, endedAt: yield* Clock.currentTimeMillis }
+  if (Result.isFailure(ran)) {
+    const { message, recovery } = ran.failure
+    const error = message === "" ? ran.failure._tag : message
+    const mark: StepMark = { ...base, read: 0, proposed: 0, accepted: 0, usage: [], error }
+    const records = yield* marked(session, mark)
+    const end: JobEnd = {
+      job,
+      event: jobFailed("dream", { recovery, reason: error }),
+      messages: [],
+      records,
+      step: recordOf(job, mark, { error })
+    }
+    return end
+  }
+  const step = ran.success
+  const { accepted, proposed, read, skipped, usage } = step
+  const mark: StepMark = { ...base, read, proposed, accepted, usage, ...(skipped === undefined ? {} : { skipped }) }
+  const records = [...step.records, ...(yield* marked(session, mark))]
+  changeDesk(session.desk, records)
+  return done(job, mark, step, records)
+})

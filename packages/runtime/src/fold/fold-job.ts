@@ -1,0 +1,34 @@
+// FoldJob: one step of a compaction as a job.
+// Owns which phase runs. Leaves the phases to the modules beside it.
+// J1  Whatever fails in a phase leaves the history as it was, with no draft of a folding behind.
+
+import type { CompactionPhase } from "@reverie/assistant"
+import type { OpenJob } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { Session } from "../session.ts"
+import { extracting } from "./extracting.ts"
+import { endOf } from "./phase.ts"
+import { replacing } from "./replacing.ts"
+import { summarizing } from "./summarizing.ts"
+
+const run = Effect.fnUntraced(function* (session: Session, phase: CompactionPhase, no: number) {
+  switch (phase) {
+    case "extracting":
+      return yield* extracting(session, no)
+    case "summarizing":
+      return yield* summarizing(session, no)
+    case "replacing":
+      return yield* replacing(session)
+  }
+})
+
+/** The commit that started a job stands before its name. */
+const numberOf = ({ id }: OpenJob): number => Number(id.split("/")[0])
+
+export const foldHistory = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
+  const { phase } = job.input as { readonly phase: CompactionPhase }
+  const startedAt = yield* Clock.currentTimeMillis
+  const step = yield* run(session, phase, numberOf(job))
+  return yield* endOf(session, job, startedAt, step)
+})

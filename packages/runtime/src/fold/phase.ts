@@ -1,0 +1,63 @@
+// Phase: how one step of a compaction ends as a job.
+// Owns the shape of the end. Leaves what a step does to the phases beside it.
+
+import { jobDone, jobFailed, type Restriction } from "@reverie/assistant"
+import type { Envelope, Json, OpenJob, RecordChange, StepRecord, Usage } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { changeDesk } from "../desk.ts"
+import type { JobEnd } from "../job-end.ts"
+import type { Session } from "../session.ts"
+import type { UncountedMessage } from "../turn.ts"
+
+/** What one step came to. */
+export interface PhaseStep {
+  readonly records: ReadonlyArray<RecordChange>
+  readonly messages?: ReadonlyArray<UncountedMessage>
+  readonly sends?: ReadonlyArray<Envelope>
+  readonly usage?: Usage
+  /** The phase goes on with another step. */
+  readonly more?: boolean
+  /** Why nothing is folded at all. */
+  readonly skipped?: string
+  /** Why the phase failed; the history is as it was. */
+  readonly failed?: { readonly reason: string; readonly recovery: string }
+  /** What is left of the tick's pattern once there is room again. */
+  readonly restriction?: Restriction
+  readonly detail?: { readonly [key: string]: Json }
+}
+
+export const endOf = Effect.fnUntraced(function* (session: Session, job: OpenJob, startedAt: number, step: PhaseStep) {
+  const { phase } = job.input as { readonly phase: string }
+  const at = yield* Clock.currentTimeMillis
+  const { failed, messages = [], more, records, restriction, sends, skipped, usage } = step
+  changeDesk(session.desk, records)
+  const record: StepRecord = {
+    id: job.id,
+    kind: "compact",
+    name: `compact ${phase}`,
+    ok: failed === undefined,
+    elapsedMillis: at - startedAt,
+    ...(usage === undefined ? {} : { usage }),
+    detail: {
+      ...step.detail,
+      ...(skipped === undefined ? {} : { skipped }),
+      ...(failed === undefined ? {} : { error: failed.reason })
+    }
+  }
+  const output = {
+    skipped: skipped !== undefined,
+    ...(more === true ? { more } : {}),
+    ...(restriction === undefined ? {} : { restriction }),
+    at
+  }
+  const end: JobEnd = {
+    job,
+    event: failed === undefined ? jobDone("compact", output) : jobFailed("compact", failed),
+    messages,
+    step: record,
+    records,
+    ...(sends === undefined || sends.length === 0 ? {} : { sends })
+  }
+  return end
+})

@@ -1,0 +1,39 @@
+// History: what of an assistant's past stands in its window.
+// Owns opening it from where the last folding put its beginning. Leaves what is folded to `fold/`, keeping messages to
+// the ledger.
+// H1  The window is the marker of what was folded, if anything was, and the newest messages after it.
+
+import { historyStartOn, openWindow, type Window } from "@reverie/context"
+import { Ledger } from "@reverie/ledger"
+import type { Address, Message, PlacedMessage } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import type { Definition } from "./definition.ts"
+import { type DeskState, onDesk } from "./desk.ts"
+
+export interface OpenHistory {
+  readonly window: Window
+  readonly placed: ReadonlyArray<PlacedMessage>
+}
+
+/** Tokens of history that a prompt may have. */
+const limitOf = ({ maxContextTokens, reservedResponseTokens }: Definition): number =>
+  Math.max(1, maxContextTokens - reservedResponseTokens)
+
+/** Reads as much as the context window could hold, so that what overflows it is counted too (F65). */
+export const openHistory = Effect.fnUntraced(function* (address: Address, definition: Definition, desk: DeskState) {
+  const start = historyStartOn(onDesk(desk, "desk"))
+  const placed = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from)
+  const messages = placed.map(({ message }) => message)
+  const opened: OpenHistory = { window: windowOn(messages, definition, desk), placed }
+  return opened
+})
+
+/** A window on all that was said since the last folding, whatever of it other prompts had no room for. */
+export const windowOn = (messages: ReadonlyArray<Message>, definition: Definition, desk: DeskState): Window =>
+  openWindow(messages, limitOf(definition), historyStartOn(onDesk(desk, "desk"))?.marker)
+
+/** Every message since the last folding, with its place. */
+export const wholeHistory = Effect.fnUntraced(function* (address: Address, desk: DeskState) {
+  const start = historyStartOn(onDesk(desk, "desk"))
+  return yield* (yield* Ledger).recent(address, Number.MAX_SAFE_INTEGER, start?.from)
+})

@@ -1,0 +1,24 @@
+// OwnRecall: a question that an assistant asks its own memory.
+// Owns keeping it within what its definition grants. Leaves asking to recaller.ts.
+// W1  A scope that is not granted is refused in words; without one the widest of what others share is meant.
+
+import type { RecallOptions } from "@reverie/memory"
+import * as Effect from "effect/Effect"
+import { RecallRefused } from "../errors.ts"
+import type { Session } from "../session.ts"
+import { recallFor } from "./recaller.ts"
+import { mayRecall, scopeOf, scopesOf } from "./scopes.ts"
+
+export const ownRecall = Effect.fnUntraced(function* (
+  { address, definition }: Pick<Session, "address" | "definition">,
+  question: string,
+  options: RecallOptions = {}
+) {
+  const scope = options.scope ?? scopeOf(definition)
+  if (!mayRecall(definition, scope)) {
+    const granted = scopesOf(definition).join(", ")
+    const message = `${address.assistant} may not recall in the scope "${scope}"; granted: ${granted}`
+    return yield* new RecallRefused({ scope, message })
+  }
+  return yield* recallFor(address, question, { ...options, scope })
+})

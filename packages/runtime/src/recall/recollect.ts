@@ -1,0 +1,164 @@
+// Recollect: what comes to an assistant's mind by itself when something is said to it.
+// Owns when it is worth asking, and what of the answer is shown: memories, and profiles of whom it deals with. Leaves asking to recaller.ts, its place to the prompt.
+// C1  Once a tick: every model call of it is shown the same, whatever is remembered in the meantime.
+// C2  What stands in the window is never shown a second time.
+// C3  Nobody asks where nothing can be found: no journal, no fact and no passage, and the whole history in the window.
+// C4  It is bounded in hits and in tokens, and what was shown stands in the ledger by its ids.
+// C5  It never fails: an assistant without memories works.
+
+import { contextOf } from "@reverie/assistant"
+import { PLACES } from "@reverie/context"
+import {
+  episodicKinds,
+  type Hit,
+  namedIn,
+  placeOfId,
+  profileNamed,
+  Recall,
+  type Recalled,
+  type RecallOptions
+} from "@reverie/memory"
+import { Ledger } from "@reverie/ledger"
+import { isBefore, type MessagePlace } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { onDesk } from "../desk.ts"
+import { contextTypeNow } from "../layers.ts"
+import type { Session } from "../session.ts"
+import { catchUpQuietly } from "./indexer.ts"
+import { keptMemories, profilesIn } from "./recollection.ts"
+import { knownOf, remembered } from "./remembered.ts"
+import { recallFor } from "./recaller.ts"
+import { scopeOf } from "./scopes.ts"
+
+const DEFAULT_MAX_HITS = 8
+const DEFAULT_MAX_TOKENS = 1_500
+/** Entries that the index may be behind by and still be brought up to date while somebody waits for an answer. */
+const WAITED_ENTRIES = 256
+
+/** Of those that are dealt with, and of what is said, looked through for their names, in UTF-16 units. */
+const MAX_PROFILES = 3
+const MAX_NAMED_CHARS = 4_000
+
+/** Where the messages begin that the model sees; undefined when it sees none. */
+const windowBegin = ({ places, window }: Session): MessagePlace | undefined => {
+  const first = window.messages.find(({ role }) => role !== "system")
+  return first === undefined ? undefined : places.get(first)
+}
+
+const PAGE = 16
+
+/** Where the history of an assistant begins. */
+const historyBegin = Effect.fnUntraced(function* ({ address, version }: Session) {
+  const ledger = yield* Ledger
+  for (let from = 1; from <= version; from += PAGE) {
+    for (const { entry } of yield* ledger.entries(address, from, PAGE)) {
+      if (entry.messages.length > 0) return { no: entry.no, index: 0 }
+    }
+  }
+  return undefined
+})
+
+/** Where there is something to find: in messages that the window does not show, and among what is kept. */
+const places = Effect.fnUntraced(function* (session: Session, begin: MessagePlace | undefined) {
+  const { address, desk, recollection } = session
+  recollection.begin ??= yield* historyBegin(session)
+  recollection.hasMemories ??= (yield* (yield* Ledger).records(address, keptMemories)).length > 0
+  const first = recollection.begin
+  return {
+    inHistory: first !== undefined && (begin === undefined || isBefore(first, begin)),
+    inKept: recollection.hasMemories || onDesk(desk, "journal").size > 0
+  }
+})
+
+/** What was said, without what the house put around a timer's note. */
+const questionOf = ({ window }: Session): string => {
+  const message = window.messages.findLast(({ role }) => role === "user")
+  if (message === undefined) return ""
+  return message.name === "clock"
+    ? message.content.replace(/^\[timer [^\]]*\] (?:It is time\.$)?/, "")
+    : message.content
+}
+
+const isInWindow = (session: Session, begin: MessagePlace | undefined, { entry, owner }: Hit): boolean => {
+  if (owner !== session.address.assistant || begin === undefined) return false
+  const place = placeOfId(entry.id)
+  return place !== undefined && !isBefore(place, begin)
+}
+
+/** The index knows whatever the window does not show, as far as that can be waited for. */
+const broughtUp = Effect.fnUntraced(function* (session: Session, begin: MessagePlace | undefined) {
+  const { address, recollection } = session
+  // What stands in the window need not be found.
+  if (!recollection.isBehind && recollection.indexed >= (begin?.no ?? session.version + 1) - 1) return
+  const caught = yield* catchUpQuietly(address, { maxEntries: WAITED_ENTRIES })
+  recollection.indexed = caught?.position ?? recollection.indexed
+  recollection.isBehind = caught?.isWhole !== true
+})
+
+const keptKinds = episodicKinds.filter((kind) => kind !== "message" && kind !== "answer")
+
+/** The best hits that are not in the window. */
+const unseenHits = Effect.fnUntraced(function* (session: Session, question: string, limit: number) {
+  const begin = windowBegin(session)
+  const { inHistory, inKept } = yield* places(session, begin)
+  if (!inHistory && !inKept) return []
+  yield* broughtUp(session, begin)
+  const how = { limit, scope: scopeOf(session.definition), asIs: true } as const
+  const ask = (more: RecallOptions) => Effect.map(recallFor(session.address, question, { ...how, ...more }), hitsOf)
+  // Asked apart: messages of the window are mostly what is nearest to the question, and must not displace the rest.
+  const until = begin === undefined ? {} : { until: oldestAt(session) }
+  const messages = inHistory ? yield* ask({ kinds: ["message", "answer"], ...until }) : []
+  const kept = inKept ? yield* ask({ kinds: keptKinds }) : []
+  return [...messages.filter((hit) => !isInWindow(session, begin, hit)), ...kept]
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, limit)
+})
+
+const hitsOf = ({ hits }: Recalled): ReadonlyArray<Hit> => hits
+
+const oldestAt = ({ window }: Session): number => window.messages.find(({ role }) => role !== "system")?.at ?? 0
+
+const isShown = (session: Session, place: { readonly id: number }): boolean =>
+  contextTypeNow(session).enabledComponents.includes(place.id)
+
+const recalled = Effect.fnUntraced(function* (session: Session, question: string) {
+  const isAsked = question !== "" && isShown(session, PLACES.semanticMemories)
+  if (!isAsked || Option.isNone(yield* Effect.serviceOption(Recall))) return undefined
+  const { maxHits = DEFAULT_MAX_HITS, maxTokens = DEFAULT_MAX_TOKENS } = session.definition.memory ?? {}
+  const hits = yield* unseenHits(session, question, maxHits)
+  const tokensOf = (line: string) => session.book.pieceTokens(line, "\n")
+  return remembered(hits, session.address.assistant, { maxTokens, tokensOf })
+})
+
+/** Who speaks, and whom he speaks of. */
+const dealtWith = Effect.fnUntraced(function* (session: Session, question: string) {
+  const { recollection } = session
+  const speaker = session.window.messages.findLast(({ role }) => role === "user")?.name
+  if (speaker === undefined || !isShown(session, PLACES.entityContext)) return undefined
+  recollection.known ??= profilesIn(yield* (yield* Ledger).records(session.address, ["entity"]))
+  const { known } = recollection
+  if (known.size === 0) return undefined
+  const named = [profileNamed(known, speaker), ...namedIn(question.slice(0, MAX_NAMED_CHARS), known.values())]
+  const profiles = [...new Set(named.filter((profile) => profile !== undefined))].slice(0, MAX_PROFILES)
+  return knownOf(profiles, yield* Clock.currentTimeMillis)
+})
+
+/** Calls to mind what belongs to the event of the tick at hand, once. */
+export const recollect = Effect.fnUntraced(function* (session: Session) {
+  const { definition, recollection } = session
+  const { tick } = contextOf(session.decoded)
+  if (recollection.tick === tick || definition.memory?.recall === "off") return
+  const question = questionOf(session).trim()
+  const found = yield* Effect.all([dealtWith(session, question), recalled(session, question)]).pipe(
+    Effect.catchTag(["LedgerUnavailable", "UnreadableRecord"], (failure) =>
+      Effect.as(Effect.logWarning(`nothing could be called to mind: ${failure.message}`), [])
+    )
+  )
+  const [profiles, memories] = found
+  recollection.tick = tick
+  recollection.profiles = profiles?.content ?? ""
+  recollection.memories = memories?.content ?? ""
+  recollection.ids = [...(profiles?.ids ?? []), ...(memories?.ids ?? [])]
+})
