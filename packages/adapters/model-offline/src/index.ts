@@ -1,1 +1,2 @@
-export { AT_A_LOSS, MAX_CALLS, offlineModel, type OfflineModelOptions, SELF } from "./offline-model.ts"
+export { MAX_CALLS, offlineModel, type OfflineModelOptions } from "./offline-model.ts"
+export { AT_A_LOSS, SELF } from "./chatter.ts"

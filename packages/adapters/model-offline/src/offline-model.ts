@@ -1,6 +1,6 @@
 // OfflineModel: the Model port without a model. It exists so that the machinery runs anywhere, with no key and no network.
 // Owns what is done next in a turn. Leaves choosing a tool to `calls.ts`, making sentences to `answers.ts`,
-// dividing a goal to `steps.ts`.
+// dividing a goal to `steps.ts`, what is asked for memory's sake to `sleep/`.
 // O1  The same prompt has the same reply.
 // O2  It never loops: after a user message it makes one call by rules, or those written out, and at most one to say the
 //     answer, MAX_CALLS in all unless more are written out; never the same call twice.
@@ -8,6 +8,9 @@
 // O4  Asked what it is, or at a loss, it says that it is not a language model.
 // O5  Asked for the steps of a goal and offered no tool, it divides the goal's words into three. Any other list that is
 //     asked for as JSON is empty: it has nothing to put in it.
+// O6  What is asked for memory's sake (protocol `ask.ts`) is answered by rules in the form that was asked for, whatever
+//     stands in it; nothing in it is an order.
+// O7  Told by its instructions to listen only, it calls `noop` after a message, or notes it where that is not offered.
 
 import {
   type Model,
@@ -21,19 +24,15 @@ import {
 import * as Effect from "effect/Effect"
 import { quotesFor, toldBy } from "./answers.ts"
 import { fittingCall, propertiesOf, type Request, speaks, writtenSteps } from "./calls.ts"
+import { AT_A_LOSS, DONE, NOTED, SELF } from "./chatter.ts"
+import { answerOf } from "./sleep/tasks.ts"
 import { asksForList, stepsFor } from "./steps.ts"
 
 export const MAX_CALLS = 2
 
-export const SELF =
-  "I am the offline model of Reverie: a small set of rules, not a language model. " +
-  "I can call the tools I am offered and quote what stands in my context."
-
-export const AT_A_LOSS =
-  "I do not know: nothing in my context answers that, and no tool I am offered fits. I am not a language model."
-
 const asksWhoIAm =
   /\b(?:who|what) are you\s*[?!.]*\s*$|\bare you (?:an? )?(?:real|human|person|ai|bot|robot|machine|llm|(?:language )?model)\b|\b(?:which|what) model\b/i
+const listensOnly = /\b(?:only|just) listen\b|\blisten only\b/i
 const asks = /\?|^\s*(?:who|what|when|where|which|why|how|tell|show|list|find|give|explain|describe|remind)\b/i
 
 export interface OfflineModelOptions {
@@ -87,29 +86,45 @@ interface Next {
   readonly requests?: ReadonlyArray<Request>
 }
 
-const nextOf = ({ messages, tools }: Prompt): Next => {
+const nextOf = (prompt: Prompt): Next => answerOf(prompt) ?? nextInTick(prompt)
+
+/** Ids of calls begin with their tick: what was saved for memory's sake in the middle of it is none of its own. */
+const isOfTick = (prefix: string, { call, calls }: PromptMessage): boolean => {
+  const [tick = ""] = prefix.split(".")
+  const ids = calls?.map(({ id }) => id) ?? (call === undefined ? [] : [call])
+  return ids.length === 0 || ids.some((id) => id.startsWith(`${tick}.`))
+}
+
+const nextInTick = ({ callPrefix, messages, tools }: Prompt): Next => {
   const at = messages.findLastIndex(({ role }) => role === "user")
   const asked = messages[at]?.content ?? ""
-  const since = messages.slice(at + 1)
+  const since = messages.slice(at + 1).filter((message) => isOfTick(callPrefix, message))
   const made = since.reduce((sum, { calls = [] }) => sum + calls.length, 0)
   const results = since.filter(({ name = "", role }) => role === "tool" && !speaks(name))
   const stepsMade = since.filter(({ calls = [] }) => calls.length > 0).length
+  const isListener = messages.some(({ content, role }) => role === "system" && listensOnly.test(content))
   const step = writtenSteps(asked, tools)[stepsMade]
   if (step !== undefined && (stepsMade > 0 || results.length === 0)) return { requests: step }
+  if (isListener && writtenSteps(asked, tools).length === 0) return listened(made, tools)
   if (results.length > 0) {
     const text = toldBy(results)
     const aloud = made < MAX_CALLS ? spoken(text, tools) : undefined
     return aloud === undefined ? { text } : { requests: [aloud] }
   }
-  if (made > 0) return { text: "That is done." }
+  if (made > 0) return { text: DONE }
   if (asksWhoIAm.test(asked)) return { text: SELF }
   const steps = tools.length === 0 ? stepsFor(asked) : undefined
   if (steps !== undefined) return { text: steps }
   if (asksForList(asked)) return { text: "[]" }
   const fitting = fittingCall(asked, tools)
   if (fitting !== undefined) return { requests: [fitting] }
-  return { text: asks.test(asked) ? (quotesFor(asked, messages.slice(0, at)) ?? AT_A_LOSS) : "Noted." }
+  return { text: asks.test(asked) ? (quotesFor(asked, messages.slice(0, at)) ?? AT_A_LOSS) : NOTED }
 }
+
+const listened = (made: number, tools: ReadonlyArray<ToolOffer>): Next =>
+  made === 0 && tools.some(({ name }) => name === "noop")
+    ? { requests: [{ tool: "noop", arguments: {} }] }
+    : { text: NOTED }
 
 /** The answer as a call of a tool that speaks, when one is offered that takes a text and nothing else. */
 const spoken = (answer: string, tools: ReadonlyArray<ToolOffer>): Request | undefined => {

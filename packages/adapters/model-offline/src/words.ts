@@ -24,8 +24,11 @@ export const stemsOf = (text: string): ReadonlySet<string> => {
   return new Set(words.filter((word) => !dull.has(word.toLowerCase())).map(stemOf))
 }
 
+/** A title before a name ends no sentence. */
+const end = /(?<=[.!?。！？])(?<!\b(?:Mr|Mrs|Ms|Dr|Prof|St)\.)\s+|\n+/u
+
 export const sentencesOf = (text: string): ReadonlyArray<string> =>
-  text.split(/(?<=[.!?。！？])\s+|\n+/u).filter((sentence) => sentence.trim() !== "")
+  text.split(end).filter((sentence) => sentence.trim() !== "")
 
 /** The text in one line of at most 300 characters, or a little more where one ends in halves. */
 export const inShort = (text: string): string => {

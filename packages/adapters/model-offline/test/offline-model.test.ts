@@ -56,6 +56,32 @@ const after = (messages: ReadonlyArray<PromptMessage>, reply: Reply, ...results:
   }))
 ]
 
+/** A history was folded in the middle of the tick: what was saved before it stands behind the question. */
+const saved = (messages: ReadonlyArray<PromptMessage>): ReadonlyArray<PromptMessage> => {
+  const call = { id: "fold.31.0", tool: "add_journal_entry", arguments: { content: "Ann has a boat." } }
+  return [
+    ...messages,
+    { role: "assistant", content: "", calls: [call] },
+    { role: "tool", content: `{"success":true}`, call: call.id, name: call.tool }
+  ]
+}
+
+describe("a history folded in the middle of a tick", () => {
+  it("O2 what was asked is still done and answered, not what was saved", () => {
+    const asked = saved([system, user('Please book a berth for the ship "Aurora".')])
+    const reply = infer(asked)
+    assert.deepStrictEqual(
+      reply.calls.map((call) => [call.tool, call.arguments]),
+      [["book_berth", { ship: "Aurora" }]]
+    )
+    assert.strictEqual(infer(after(asked, reply, "Pier 3.")).text, "book_berth: Pier 3.")
+    assert.deepStrictEqual(
+      infer(saved([system, user("/tide_table day=21")])).calls.map(({ tool }) => tool),
+      ["tide_table"]
+    )
+  })
+})
+
 describe("written calls", () => {
   it("D1 JSON, pairs and a bare name are that very call, several lines several calls", () => {
     const reply = infer([

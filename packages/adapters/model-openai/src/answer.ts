@@ -23,7 +23,8 @@ export type Ending =
   /** It holds something that no continuation can mend. */
   | "spoilt"
 
-const sentences: Readonly<Record<"cut" | "idle" | "timeout" | "too-large", string>> = {
+/** What is said of a body that came to a bad end. */
+export const endings: Readonly<Record<"cut" | "idle" | "timeout" | "too-large", string>> = {
   cut: "the answer broke off",
   idle: "the answer stopped coming",
   timeout: "the answer took too long",
@@ -73,7 +74,7 @@ export class Answer {
       this.#ending = true
       this.#events?.end()
     } else if (early === "end") this.#readJson()
-    else return this.#failures.unavailable(early, sentences[early])
+    else return this.#failures.unavailable(early, endings[early])
 
     const { assembly } = this
     if (assembly.problem !== undefined) return this.#failures.answered(assembly.problem, header, now)
@@ -82,8 +83,8 @@ export class Answer {
       return this.#failures.unavailable("server-error", "the answer finished with an error")
     }
     if (this.finished && assembly.chosen) return undefined
-    if (early !== "end") return this.#failures.unavailable(early, sentences[early])
-    if (this.#form === "events" && this.#state !== "done") return this.#failures.unavailable("cut", sentences.cut)
+    if (early !== "end") return this.#failures.unavailable(early, endings[early])
+    if (this.#form === "events" && this.#state !== "done") return this.#failures.unavailable("cut", endings.cut)
     return this.#failures.unavailable(
       "malformed",
       assembly.chosen ? "the answer has no finish reason" : "the answer has no choices"

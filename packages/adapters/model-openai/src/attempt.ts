@@ -1,24 +1,31 @@
-// Attempt: one request, from the text of its body to a whole answer or a failure.
-// Owns the joining of client, exchange, answer and breaker. Leaves trying again to `retry.ts`.
+// Attempt: one request, from its body to a whole answer or a failure.
+// Owns the joining of client, exchange, reading and breaker. Leaves trying again to `retry.ts`, and what is read of an
+// answer to `answer.ts` and `embedding-answer.ts`.
 // I1  Interrupting it closes the connection.
 // I2  The breaker is told the end of every attempt that it admitted, also of one that was interrupted.
 
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { Answer } from "./answer.ts"
-import type { Assembly } from "./assembly.ts"
+import type { Ending } from "./answer.ts"
 import type { Breaker } from "./breaker.ts"
 import type { Post } from "./client.ts"
-import { type Agents, Exchange, type Outcome } from "./exchange.ts"
-import type { Failure, Failures, Problem } from "./failure.ts"
-import type { Limits } from "./options.ts"
+import { type Agents, type BodyReader, Exchange, type Outcome } from "./exchange.ts"
+import type { Failure, Failures, HeaderReader, Problem } from "./failure.ts"
+import type { CallLimits } from "./options.ts"
 
-export interface AttemptContext {
-  readonly post: Effect.Effect<Post>
+/** What one attempt makes of the body. */
+export interface Reading<A> extends BodyReader {
+  /** What was put together of it; whole when `conclude` finds no failure. */
+  readonly assembly: A
+  readonly conclude: (ending: Ending, header: HeaderReader, now: number) => Failure | undefined
+}
+
+export interface AttemptContext<Body> {
+  readonly post: Effect.Effect<Post<Body>>
   readonly agents: Agents
   readonly breaker: Breaker
   readonly failures: Failures
-  readonly limits: Limits
+  readonly limits: CallLimits
 }
 
 const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
@@ -34,11 +41,17 @@ const refusal = (thrown: unknown, exchange: Exchange, failures: Failures, now: n
   return failures.answered(problem, exchange.header, now)
 }
 
-const verdict = (outcome: Outcome, answer: Answer, exchange: Exchange, failures: Failures, now: number) => {
+const verdict = <A>(
+  outcome: Outcome,
+  reading: Reading<A>,
+  exchange: Exchange,
+  failures: Failures,
+  now: number
+): Effect.Effect<A, Failure> => {
   switch (outcome.kind) {
     case "body": {
-      const failure = answer.conclude(outcome.ending, exchange.header, now)
-      return failure === undefined ? Effect.succeed(answer.assembly) : Effect.fail(failure)
+      const failure = reading.conclude(outcome.ending, exchange.header, now)
+      return failure === undefined ? Effect.succeed(reading.assembly) : Effect.fail(failure)
     }
     case "network":
       return Effect.fail(failures.unavailable("network", outcome.message))
@@ -49,19 +62,19 @@ const verdict = (outcome: Outcome, answer: Answer, exchange: Exchange, failures:
   }
 }
 
-const carryOut = (
-  post: Post,
-  body: string,
+const carryOut = <Body, A>(
+  post: Post<Body>,
+  body: Body,
   timeoutMillis: number,
-  onText: ((text: string) => void) | undefined,
-  { agents, failures, limits }: AttemptContext,
+  read: () => Reading<A>,
+  { agents, failures, limits }: AttemptContext<Body>,
   clock: Clock.Clock
-): Effect.Effect<Assembly, Failure> =>
+): Effect.Effect<A, Failure> =>
   Effect.callback((resume) => {
-    const answer = new Answer(failures, onText)
+    const reading = read()
     const bounds = { timeoutMillis, idleMillis: limits.idleMillis, maxReplyBytes: limits.maxReplyBytes }
-    const exchange = new Exchange(agents, bounds, answer, (outcome) =>
-      resume(Effect.suspend(() => verdict(outcome, answer, exchange, failures, clock.currentTimeMillisUnsafe())))
+    const exchange = new Exchange(agents, bounds, reading, (outcome) =>
+      resume(Effect.suspend(() => verdict(outcome, reading, exchange, failures, clock.currentTimeMillisUnsafe())))
     )
     post(body, exchange).then(
       () => exchange.read(),
@@ -74,11 +87,11 @@ const carryOut = (
   })
 
 /** One attempt. `until` is milliseconds since the epoch. */
-export const attempt = Effect.fnUntraced(function* (
-  body: string,
+export const attempt = Effect.fnUntraced(function* <Body, A>(
+  body: Body,
   until: number,
-  onText: ((text: string) => void) | undefined,
-  context: AttemptContext
+  read: () => Reading<A>,
+  context: AttemptContext<Body>
 ) {
   const { breaker, failures } = context
   const post = yield* context.post
@@ -90,7 +103,7 @@ export const attempt = Effect.fnUntraced(function* (
     return yield* Effect.fail(failures.unavailable("circuit-open", message))
   }
   const { ticket } = admission
-  return yield* carryOut(post, body, Math.max(until - now, 1), onText, context, clock).pipe(
+  return yield* carryOut(post, body, Math.max(until - now, 1), read, context, clock).pipe(
     Effect.onExit((exit) =>
       Effect.sync(() => {
         if (exit._tag === "Success") return breaker.succeeded(ticket)

@@ -2,6 +2,7 @@
 // Owns its configuration. Leaves retries, timeouts, reading of bodies and logging to this package, not to the client.
 // C1  It writes nothing to any log, and sends no key, organization or project of the environment.
 
+import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import * as RedactedValue from "effect/Redacted"
 import type { OpenAI } from "openai"
@@ -10,11 +11,12 @@ import { LONGEST_TIMER_MILLIS } from "./options.ts"
 
 const silent = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 
-export type Post = (body: string, exchange: Exchange) => Promise<unknown>
+/** Resolves once the response is there to be read; rejects with what the client makes of a refusal. */
+export type Post<Body> = (body: Body, exchange: Exchange) => Promise<unknown>
 
-export const loadClient = async (baseURL: string, apiKey: Redacted.Redacted): Promise<Post> => {
+const loadClient = async ({ apiKey, baseURL }: Server): Promise<OpenAI> => {
   const { OpenAI: Client } = await import("openai")
-  const client: OpenAI = new Client({
+  return new Client({
     baseURL,
     apiKey: RedactedValue.value(apiKey) || "none",
     adminAPIKey: null,
@@ -29,13 +31,50 @@ export const loadClient = async (baseURL: string, apiKey: Redacted.Redacted): Pr
     fetch: carry,
     defaultHeaders: { "X-Stainless-Timeout": null, "Content-Type": "application/json" }
   })
-  // A body that is already text is sent as it is; `asResponse` leaves reading it to the exchange.
-  return (body, exchange) =>
-    client
-      .post("/chat/completions", {
-        body,
-        headers: { "Content-Type": "application/json" },
-        fetchOptions: { exchange } as object
-      })
-      .asResponse()
+}
+
+export interface Server {
+  readonly baseURL: string
+  readonly apiKey: Redacted.Redacted
+}
+
+/** The client with one of its calls, loaded when it is first needed. */
+const lazy = <Body>(server: Server, call: (client: OpenAI) => Post<Body>): Effect.Effect<Post<Body>> => {
+  let loading: Promise<Post<Body>> | undefined
+  let loaded: Post<Body> | undefined
+  const load = Effect.promise(() => (loading ??= loadClient(server).then(call)))
+  const remember = Effect.map(load, (post) => (loaded = post))
+  return Effect.suspend(() => (loaded === undefined ? remember : Effect.succeed(loaded)))
+}
+
+const carriedBy = (exchange: Exchange) => ({
+  headers: { "Content-Type": "application/json" },
+  fetchOptions: { exchange } as object
+})
+
+/** A body that is already text is sent as it is; `asResponse` leaves reading the answer to the exchange. */
+export const lazyCompletions = (server: Server): Effect.Effect<Post<string>> =>
+  lazy(
+    server,
+    (client) => (body, exchange) => client.post("/chat/completions", { body, ...carriedBy(exchange) }).asResponse()
+  )
+
+export interface EmbeddingBody {
+  readonly model: string
+  readonly input: Array<string>
+  readonly dimensions?: number
+}
+
+/** Floats are asked for by name: left to itself the client asks for base64, which not every server knows. */
+export const lazyEmbeddings = (server: Server): Effect.Effect<Post<EmbeddingBody>> =>
+  lazy(
+    server,
+    (client) => (body, exchange) =>
+      client.embeddings.create({ ...body, encoding_format: "float" }, carriedBy(exchange)).asResponse()
+  )
+
+/** Host and port, as errors name the provider; undefined for what is no URL of a server. */
+export const providerOf = (baseURL: string): string | undefined => {
+  const url = URL.parse(baseURL)
+  return url !== null && (url.protocol === "http:" || url.protocol === "https:") ? url.host : undefined
 }

@@ -1,5 +1,6 @@
 // Exchange: one request and its response on node:http, with every limit of a call.
-// Owns sockets, timers and the end of both. Leaves what the bytes mean to `answer.ts`, and the request to the client.
+// Owns sockets, timers and the end of both. Leaves what the bytes mean to whoever reads
+// them, and the request to the client.
 // I1  It ends exactly once; afterwards nothing of it is left: no timer, no unread body.
 // I2  `abort` closes the connection at once, whatever state the exchange is in.
 // I3  A silence is a failure only if the event loop was free to hear: a busy process does not blame the server.
@@ -9,7 +10,7 @@
 
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http"
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https"
-import type { Answer, Ending } from "./answer.ts"
+import type { Ending } from "./answer.ts"
 
 export interface Agents {
   readonly http: HttpAgent
@@ -24,6 +25,14 @@ export const openAgents = (): Agents => ({
 export const closeAgents = (agents: Agents): void => {
   agents.http.destroy()
   agents.https.destroy()
+}
+
+/** What the bytes of a successful response are given to, as they arrive. */
+export interface BodyReader {
+  /** True once it holds all that it needs; what may still come is not waited for. */
+  readonly finished: boolean
+  readonly begin: (contentType: string) => void
+  readonly take: (chunk: Buffer) => "open" | "done" | "spoilt"
 }
 
 /** How an exchange ended: with a body, with a refusal that the client words, or without an answer. */
@@ -63,7 +72,7 @@ type Phase = "waiting" | "refusal" | "reading" | "over"
 export class Exchange {
   readonly #agents: Agents
   readonly #limits: ExchangeLimits
-  readonly #answer: Answer
+  readonly #reader: BodyReader
   readonly #ended: (outcome: Outcome) => void
   #phase: Phase = "waiting"
   #deadline: NodeJS.Timeout
@@ -75,10 +84,10 @@ export class Exchange {
   /** Ends the wait of the client: for its response, or for the text of a refusal. */
   #release: (() => void) | undefined
 
-  constructor(agents: Agents, limits: ExchangeLimits, answer: Answer, ended: (outcome: Outcome) => void) {
+  constructor(agents: Agents, limits: ExchangeLimits, reader: BodyReader, ended: (outcome: Outcome) => void) {
     this.#agents = agents
     this.#limits = limits
-    this.#answer = answer
+    this.#reader = reader
     this.#ended = ended
     this.#deadline = setTimeout(() => this.#late(), limits.timeoutMillis)
   }
@@ -126,7 +135,7 @@ export class Exchange {
   read(): void {
     const response = this.#response
     if (this.#phase !== "reading" || response === undefined) return
-    this.#answer.begin(this.header("content-type") ?? "")
+    this.#reader.begin(this.header("content-type") ?? "")
     response.on("data", (chunk: Buffer) => this.#take(chunk))
     response.once("end", () => this.#over({ kind: "body", ending: "end" }))
   }
@@ -191,9 +200,9 @@ export class Exchange {
       return
     }
     try {
-      const state = this.#answer.take(chunk)
+      const state = this.#reader.take(chunk)
       if (state !== "open") this.#over({ kind: "body", ending: state })
-      else if (this.#answer.finished) this.#listen(Math.min(this.#limits.idleMillis, AFTERMATH_MILLIS))
+      else if (this.#reader.finished) this.#listen(Math.min(this.#limits.idleMillis, AFTERMATH_MILLIS))
     } catch (defect) {
       this.#over({ kind: "broken", defect })
     }

@@ -1,20 +1,20 @@
 // Failure: why one attempt gave no answer, as the closed list of the model room says it.
 // Owns the classification of statuses, error bodies and Retry-After. Leaves trying again to `retry.ts`.
-// I1  Every status and every error body becomes exactly one ModelError.
+// I1  Every status and every error body becomes exactly one RequestError.
 // I2  A server that names a time is believed up to one day: no lie silences an assistant for ever.
 
 import {
   ModelDenied,
-  type ModelError,
   ModelParked,
   ModelRefused,
   ModelUnavailable,
-  ReplyUnusable
+  ReplyUnusable,
+  type RequestError
 } from "@reverie/model"
 import type { Scrub } from "./scrub.ts"
 
 export interface Failure {
-  readonly error: ModelError
+  readonly error: RequestError
   /** Whether the same request may succeed when it is sent again. */
   readonly again: boolean
   /** The server's own word on when to try again. */
@@ -99,7 +99,7 @@ export const makeFailures = (provider: string, scrub: Scrub): Failures => {
     new ModelParked({ provider, message: `asks to wait ${millis} ms`, retryAfterMillis: millis })
   const denied = (message: string, status: number): ModelDenied =>
     new ModelDenied({ provider, message: scrub.shown(message), status })
-  const final = (error: ModelError): Failure => ({ error, again: false, unhealthy: false })
+  const final = (error: RequestError): Failure => ({ error, again: false, unhealthy: false })
 
   const refused = (kind: ModelRefused["kind"], message: string, status: number): Failure =>
     final(new ModelRefused({ provider, kind, message: scrub.shown(message), status }))

@@ -1,2 +1,3 @@
+export * from "./openai-embedder.ts"
 export * from "./openai-model.ts"
-export type { BreakerOptions, OpenAiModelOptions } from "./options.ts"
+export type { BreakerOptions, OpenAiEmbedderOptions, OpenAiModelOptions } from "./options.ts"

@@ -3,7 +3,7 @@
 // I1  Whatever the server does, a call ends within its deadline in a reply or in one ModelError (model I1, I2).
 // I2  A reply that can not be used is asked for once more and never twice; the usage of both rounds is summed.
 // I3  The key is in no error, no log and no reply.
-// I4  After any failure the next call starts afresh, unless the circuit is open.
+// I4  After any failure the next call starts afresh, unless the circuit of its model is open.
 
 import { type InferOptions, Model, type ModelError, type Prompt, type Reply, Tokens } from "@reverie/model"
 import * as Clock from "effect/Clock"
@@ -14,7 +14,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { Breaker } from "./breaker.ts"
-import { loadClient, type Post } from "./client.ts"
+import { lazyCompletions, providerOf } from "./client.ts"
 import { closeAgents, openAgents } from "./exchange.ts"
 import { makeFailures } from "./failure.ts"
 import { plainMessages } from "./json-tools.ts"
@@ -24,22 +24,10 @@ import { isEmpty, isFine } from "./reply.ts"
 import { type Round, round, type RoundContext } from "./round.ts"
 import { makeScrub } from "./scrub.ts"
 import { addUsage } from "./usage.ts"
-import { makeBodyWriter, wireMessage, type WireMessages } from "./wire.ts"
+import { type BodyWriter, makeBodyWriter, wireMessage, type WireMessages } from "./wire.ts"
 
-/** Host and port, as errors name the provider; undefined for what is no URL of a server. */
-const providerOf = (baseURL: string): string | undefined => {
-  const url = URL.parse(baseURL)
-  return url !== null && (url.protocol === "http:" || url.protocol === "https:") ? url.host : undefined
-}
-
-/** The client, loaded at the first call. */
-const lazyPost = ({ apiKey, baseURL }: OpenAiModelOptions): Effect.Effect<Post> => {
-  let loading: Promise<Post> | undefined
-  let loaded: Post | undefined
-  const load = Effect.promise(() => (loading ??= loadClient(baseURL, apiKey)))
-  const remember = Effect.map(load, (post) => (loaded = post))
-  return Effect.suspend(() => (loaded === undefined ? remember : Effect.succeed(loaded)))
-}
+const writerFor = (model: string, { baseURL, extraBody = {}, streamUsage = true }: OpenAiModelOptions): BodyWriter =>
+  makeBodyWriter({ model, baseURL, streamUsage, extraBody })
 
 const withComplaint = (messages: WireMessages, wrong: Round, { isPlain, scrub }: RoundContext): WireMessages => {
   if (!isPlain) return [...messages, ...nativeRepair(wrong)]
@@ -79,6 +67,24 @@ const infer = Effect.fnUntraced(function* (
   return isFine(first) ? first.reply : yield* askAgain(prompt, messages, first, until, onText, context)
 })
 
+/** The model of the options, and others of the same server, each with a circuit of its own. */
+const contextsOf = (own: RoundContext, options: OpenAiModelOptions) => {
+  const others = new Map<string, RoundContext>()
+  return (model: string | undefined): RoundContext => {
+    if (model === undefined || model === own.model) return own
+    const known = others.get(model)
+    if (known !== undefined) return known
+    const other = {
+      ...own,
+      model,
+      breaker: new Breaker(breakerOptionsOf(options)),
+      writeBody: writerFor(model, options)
+    }
+    others.set(model, other)
+    return other
+  }
+}
+
 export const makeOpenAiModel = Effect.fnUntraced(function* (
   options: OpenAiModelOptions
 ): Effect.fn.Return<Model["Service"], never, Scope.Scope> {
@@ -98,15 +104,11 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
     tokens: Option.getOrUndefined(yield* Effect.serviceOption(Tokens)),
     agents: yield* Effect.acquireRelease(Effect.sync(openAgents), (agents) => Effect.sync(() => closeAgents(agents))),
     breaker: new Breaker(breakerOptionsOf(options)),
-    post: lazyPost(options),
-    writeBody: makeBodyWriter({
-      model: options.model,
-      baseURL: options.baseURL,
-      streamUsage: options.streamUsage ?? true,
-      extraBody: options.extraBody ?? {}
-    })
+    post: lazyCompletions(options),
+    writeBody: writerFor(options.model, options)
   }
-  return { infer: (prompt, inferOptions) => infer(prompt, inferOptions?.onText, context) }
+  const contextOf = contextsOf(context, options)
+  return { infer: (prompt, inferOptions) => infer(prompt, inferOptions?.onText, contextOf(prompt.model)) }
 })
 
 export const openAiModelLayer = (options: OpenAiModelOptions): Layer.Layer<Model> =>

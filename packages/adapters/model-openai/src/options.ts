@@ -1,4 +1,4 @@
-// Options: how one model behind one base URL is reached, and what limits a call has.
+// Options: how one model or embedder behind one base URL is reached, and what limits a call has.
 // Owns the defaults. Leaves reading the environment to whoever starts a fleet.
 
 import type { Json } from "@reverie/protocol"
@@ -13,14 +13,13 @@ export interface BreakerOptions {
   readonly coolDownMillis: number
 }
 
-export interface OpenAiModelOptions {
+/** How a server is reached, and what bounds a call to it. */
+export interface ServerOptions {
   /** Root of the API, usually ending in `/v1`. */
   readonly baseURL: string
   readonly apiKey: Redacted.Redacted
   readonly model: string
-  /** Ask for a stream. When absent, a call streams if it is given `onText`. */
-  readonly stream?: boolean
-  /** Longest a call may take, with its retries and its repair. */
+  /** Longest a call may take, with its retries and its repair; of texts to embed, a batch of them. */
   readonly timeoutMillis?: number
   /** Longest silence between two chunks of a body. */
   readonly idleMillis?: number
@@ -33,6 +32,11 @@ export interface OpenAiModelOptions {
   /** A provider that asks for a longer wait than this parks the assistant instead of the call. */
   readonly parkAfterMillis?: number
   readonly breaker?: Partial<BreakerOptions>
+}
+
+export interface OpenAiModelOptions extends ServerOptions {
+  /** Ask for a stream. When absent, a call streams if it is given `onText`. */
+  readonly stream?: boolean
   /** `json` describes the tools in the system prompt and asks for one JSON object, for servers without native tools. */
   readonly tools?: "native" | "json"
   /** Most tool calls that one reply may hold. */
@@ -43,13 +47,24 @@ export interface OpenAiModelOptions {
   readonly extraBody?: { readonly [key: string]: Json }
 }
 
-export interface Limits {
+export interface OpenAiEmbedderOptions extends ServerOptions {
+  /** The length of the vectors. */
+  readonly dimensions: number
+  /** Tell the server the length. When absent, it is told to the models of OpenAI that can shorten their vectors. */
+  readonly sendDimensions?: boolean
+}
+
+/** What bounds a request of any kind, with its retries. */
+export interface CallLimits {
   readonly timeoutMillis: number
   readonly idleMillis: number
   readonly maxReplyBytes: number
   readonly retries: number
   readonly backoffMillis: number
   readonly parkAfterMillis: number
+}
+
+export interface Limits extends CallLimits {
   readonly maxCalls: number
 }
 
@@ -58,17 +73,25 @@ export const LONGEST_TIMER_MILLIS = 2_147_483_647
 
 const timer = (millis: number): number => Math.min(millis, LONGEST_TIMER_MILLIS)
 
-export const limitsOf = (options: OpenAiModelOptions): Limits => ({
-  timeoutMillis: timer(options.timeoutMillis ?? 120_000),
+const callLimitsOf = (options: ServerOptions, timeoutMillis: number, maxReplyBytes: number): CallLimits => ({
+  timeoutMillis: timer(options.timeoutMillis ?? timeoutMillis),
   idleMillis: timer(options.idleMillis ?? 30_000),
-  maxReplyBytes: options.maxReplyBytes ?? 4 * 1024 * 1024,
+  maxReplyBytes: options.maxReplyBytes ?? maxReplyBytes,
   retries: options.retries ?? 2,
   backoffMillis: options.backoffMillis ?? 500,
-  parkAfterMillis: options.parkAfterMillis ?? 10_000,
+  parkAfterMillis: options.parkAfterMillis ?? 10_000
+})
+
+export const limitsOf = (options: OpenAiModelOptions): Limits => ({
+  ...callLimitsOf(options, 120_000, 4 * 1024 * 1024),
   maxCalls: options.maxCalls ?? 16
 })
 
-export const breakerOptionsOf = (options: OpenAiModelOptions): BreakerOptions => ({
+/** 96 vectors of 3,072 numbers, spelt out, are about six megabytes. */
+export const embedderLimitsOf = (options: OpenAiEmbedderOptions): CallLimits =>
+  callLimitsOf(options, 60_000, 32 * 1024 * 1024)
+
+export const breakerOptionsOf = (options: ServerOptions): BreakerOptions => ({
   failures: options.breaker?.failures ?? 5,
   windowMillis: options.breaker?.windowMillis ?? 60_000,
   coolDownMillis: options.breaker?.coolDownMillis ?? 15_000

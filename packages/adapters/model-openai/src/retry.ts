@@ -5,23 +5,23 @@
 //     parks instead.
 // I3  No wait outlasts the deadline.
 
-import type { ModelError } from "@reverie/model"
+import type { RequestError } from "@reverie/model"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type { Failure, Failures } from "./failure.ts"
-import type { Limits } from "./options.ts"
+import type { CallLimits } from "./options.ts"
 
 const LONGEST_BACKOFF = "8 seconds"
 
 export interface Retrying {
   readonly failures: Failures
-  readonly limits: Limits
+  readonly limits: CallLimits
 }
 
-const backoff = ({ backoffMillis, retries }: Limits) =>
+const backoff = ({ backoffMillis, retries }: CallLimits) =>
   Schedule.min([Schedule.exponential(Duration.millis(backoffMillis)), Schedule.spaced(LONGEST_BACKOFF)]).pipe(
     Schedule.jittered,
     Schedule.upTo({ times: retries })
@@ -50,7 +50,7 @@ const again = Effect.fnUntraced(function* <A>(
     if (result.failure.error._tag === "ModelUnavailable" && result.failure.error.kind === "circuit-open") break
     failure = result.failure
   }
-  return yield* Effect.fail<ModelError>(failure.error)
+  return yield* Effect.fail<RequestError>(failure.error)
 })
 
 /** Runs `attempt` until it succeeds, can not, or has no time left. `until` is milliseconds since the epoch. */
@@ -58,4 +58,4 @@ export const retried = <A>(
   attempt: Effect.Effect<A, Failure>,
   until: number,
   how: Retrying
-): Effect.Effect<A, ModelError> => attempt.pipe(Effect.catch((failure) => again(attempt, failure, until, how)))
+): Effect.Effect<A, RequestError> => attempt.pipe(Effect.catch((failure) => again(attempt, failure, until, how)))

@@ -5,16 +5,19 @@
 
 import type { InferOptions, ModelError, Prompt, Tokens } from "@reverie/model"
 import * as Effect from "effect/Effect"
+import { Answer } from "./answer.ts"
 import type { Assembly } from "./assembly.ts"
 import { attempt, type AttemptContext } from "./attempt.ts"
 import { readPlainReply } from "./json-tools.ts"
+import type { Limits } from "./options.ts"
 import { isEmpty, type Judged, judge } from "./reply.ts"
 import { retried } from "./retry.ts"
 import type { Scrub } from "./scrub.ts"
 import { type Count, roughCount, usageOf } from "./usage.ts"
 import { type BodyWriter, type WireMessages, wireTools } from "./wire.ts"
 
-export interface RoundContext extends AttemptContext {
+export interface RoundContext extends AttemptContext<string> {
+  readonly limits: Limits
   readonly model: string
   /** Whether tools are spoken of in plain text. */
   readonly isPlain: boolean
@@ -46,7 +49,11 @@ export const round = Effect.fnUntraced(function* (
   const isStream = context.stream ?? onText !== undefined
   const body = writeBody(messages, isPlain ? "" : tools.json, isStream, prompt.maxOutputTokens)
   const preview = onText === undefined || isPlain ? undefined : (text: string) => onText(scrub.kept(text))
-  const assembly = yield* retried(attempt(body, until, preview, context), until, context)
+  const assembly = yield* retried(
+    attempt(body, until, () => new Answer(failures, preview), context),
+    until,
+    context
+  )
   const usage = usageOf(prompt, assembly, yield* counter(assembly, context))
   const said = assembly.text
   const broken = isPlain ? readPlainReply(assembly, prompt.tools.length > 0) : undefined

@@ -66,6 +66,24 @@ describe("a good server", () => {
     })
   )
 
+  it.live("a prompt that names another model is answered by it, over both forms and the repair, and no other is", () =>
+    Effect.gen(function* () {
+      const { model, server } = yield* harbor({ script: ({ model }) => ({ text: `I am ${model}.` }) })
+      const folding = aPrompt({ model: 'folding "small"' })
+      const reply = yield* model.infer(folding)
+      assert.deepStrictEqual([reply.text, reply.model], ['I am folding "small".', 'folding "small"'])
+      yield* model.infer(folding, { onText: () => {} })
+      yield* model.infer(aPrompt())
+      server.become({ sequence: [{ mode: "empty-stop" }, { script: saying("Yes.") }] })
+      yield* model.infer(folding)
+      const other = 'folding "small"'
+      assert.deepStrictEqual(
+        server.requests.map(({ model }) => model),
+        [other, other, "harbor-1", other, other]
+      )
+    })
+  )
+
   it.live("no limit at all is a limit that a timer can hold", () =>
     Effect.gen(function* () {
       const { model } = yield* harbor({ script: saying("Yes.") }, { timeoutMillis: Infinity, idleMillis: Infinity })
@@ -197,6 +215,18 @@ describe("the circuit", () => {
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual((yield* model.infer(aPrompt())).text, "Yes.")
       assert.strictEqual((yield* model.infer(aPrompt())).text, "Yes.")
+    })
+  )
+
+  it.effect("B1 another model of the same server has a circuit of its own", () =>
+    Effect.gen(function* () {
+      const { model, server } = yield* harbor({ mode: "status-500" }, { retries: 0, breaker })
+      const folding = aPrompt({ model: "folding" })
+      for (let failure = 0; failure < 4; failure++) yield* Effect.result(model.infer(folding))
+      assert.lengthOf(server.requests, 3)
+      server.become({ script: saying("Yes.") })
+      assert.strictEqual((yield* model.infer(aPrompt())).text, "Yes.")
+      assert.strictEqual(Reflect.get(yield* Effect.flip(model.infer(folding)), "kind"), "circuit-open")
     })
   )
 

@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import { type Ledger, LedgerUnavailable, type OutboxRow, UnreadableRecord } from "@reverie/ledger"
-import { type Address, addressKey, type Message } from "@reverie/protocol"
+import { type Address, addressKey, isBefore, type MessagePlace, type PlacedMessage } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { addressOf, assistantQueries } from "./assistants.ts"
 import { entryQueries, type EntryRow } from "./entries.ts"
@@ -33,17 +33,20 @@ export const sqliteChronicle = (database: DatabaseSync): Chronicle => {
   const assistants = assistantQueries(database)
   const rows = entryQueries(database)
 
-  const recentOf = (address: Address, last: number, maxTokens: number) => {
-    const found: Array<Message> = []
+  const recentOf = (address: Address, last: number, maxTokens: number, since: MessagePlace) => {
+    const found: Array<PlacedMessage> = []
     let tokens = 0
     let isTurnWhole = false
     for (const row of rows.backwards(last)) {
       const entry = entryOf(address, row)
       if (Result.isFailure(entry)) return Result.fail(entry.failure)
-      for (const message of entry.success.messages.toReversed()) {
+      if (row.no < since.no) break
+      for (const [index, message] of [...entry.success.messages.entries()].toReversed()) {
+        const place = { no: row.no, index }
+        if (isBefore(place, since)) break
         tokens += message.tokens
         if (tokens > maxTokens && isTurnWhole) return Result.succeed(found.toReversed())
-        found.push(message)
+        found.push({ place, message })
         isTurnWhole ||= message.role === "user"
       }
     }
@@ -51,10 +54,10 @@ export const sqliteChronicle = (database: DatabaseSync): Chronicle => {
   }
 
   return {
-    recent: (address, maxTokens) =>
+    recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
       reading(ledgerUnavailable("recent"), () => {
         const row = assistants.find(address)
-        return row === undefined ? Result.succeed([]) : recentOf(addressOf(row), row.last, maxTokens)
+        return row === undefined ? Result.succeed([]) : recentOf(addressOf(row), row.last, maxTokens, since)
       }),
     entries: (address, from, limit) =>
       reading(ledgerUnavailable("entries"), () => {

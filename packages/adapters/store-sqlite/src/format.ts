@@ -1,7 +1,7 @@
 // Format: which shape the tables of a database have, and how an older one becomes the present one.
 // Owns the number in the file and the ordered steps from each number to the next. Leaves the shapes to formats.ts.
-// F1  A database is of format n when the first n steps have run on it; all missing ones run in one transaction.
-// F2  A newer format, a foreign database and a damaged file are refused, and not one byte of them is changed.
+// V1  A database is of format n when the first n steps have run on it; all missing ones run in one transaction.
+// V2  A newer format, a foreign database and a damaged file are refused, and not one byte of them is changed.
 
 import type { DatabaseSync } from "node:sqlite"
 import * as Result from "effect/Result"

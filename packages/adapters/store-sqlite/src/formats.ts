@@ -79,4 +79,42 @@ CREATE TABLE prompts (
 ) WITHOUT ROWID;
 `
 
-export const formats: ReadonlyArray<string> = [first]
+/** Memory blocks: each as it is shown, what every version added, one snapshot, and what was answered under a key. */
+const second = `
+CREATE TABLE blocks (
+  key INTEGER PRIMARY KEY,
+  tenant TEXT NOT NULL,
+  id TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  label TEXT NOT NULL,
+  body TEXT NOT NULL
+);
+CREATE UNIQUE INDEX blocks_id ON blocks (tenant, id);
+CREATE UNIQUE INDEX blocks_label ON blocks (tenant, owner, label);
+
+CREATE TABLE block_readers (
+  tenant TEXT NOT NULL,
+  reader TEXT NOT NULL,
+  block INTEGER NOT NULL,
+  PRIMARY KEY (tenant, reader, block)
+) WITHOUT ROWID;
+CREATE INDEX block_readers_block ON block_readers (block);
+
+CREATE TABLE block_versions (
+  block INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  patch BLOB NOT NULL,
+  PRIMARY KEY (block, version)
+) WITHOUT ROWID;
+CREATE TABLE block_snapshots (block INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+
+CREATE TABLE block_answers (
+  tenant TEXT NOT NULL,
+  key TEXT NOT NULL,
+  answer TEXT NOT NULL,
+  PRIMARY KEY (tenant, key)
+) WITHOUT ROWID;
+`
+
+export const formats: ReadonlyArray<string> = [first, second]

@@ -4,27 +4,11 @@ import { assert, it } from "@effect/vitest"
 import { isJsonObject } from "@reverie/protocol"
 import { openSqliteStore } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
-import { spawnChild } from "./children/spawn.ts"
+import { linesUntilKilled } from "./children/spawn.ts"
 import { aDirectory } from "./directories.ts"
 
 /** Lines that each life of the child may say before it is killed; it is always in the middle of something. */
 const LIVES = [1, 40, 333, 700, 1_500]
-
-/** Everything that the child was told is durable before it died. */
-const oneLife = (directory: string, lineCount: number) =>
-  Effect.gen(function* () {
-    const child = yield* spawnChild("busy.ts", directory)
-    return yield* Effect.promise(async () => {
-      const said: Array<string> = []
-      let killed: Promise<void> | undefined
-      for await (const line of child.lines) {
-        said.push(line)
-        if (said.length === lineCount) killed = Effect.runPromise(child.kill)
-      }
-      await killed
-      return said
-    })
-  }).pipe(Effect.scoped)
 
 const integrity = (directory: string): unknown => {
   const database = new DatabaseSync(join(directory, "reverie.db"), { readOnly: true })
@@ -39,7 +23,7 @@ it.live(
     Effect.gen(function* () {
       const directory = aDirectory()
       const said: Array<string> = []
-      for (const lineCount of LIVES) said.push(...(yield* oneLife(directory, lineCount)))
+      for (const lineCount of LIVES) said.push(...(yield* linesUntilKilled("busy.ts", directory, lineCount)))
       assert.isAtLeast(
         said.length,
         LIVES.reduce((sum, count) => sum + count)

@@ -104,7 +104,7 @@ describe("an opening for reading", () => {
 })
 
 describe("what can not be opened", () => {
-  it.effect("F2 data of a newer format is refused with both versions, and left as it is", () =>
+  it.effect("V2 data of a newer format is refused with both versions, and left as it is", () =>
     Effect.gen(function* () {
       const directory = yield* used
       const newer = formats.length + 7
@@ -125,7 +125,7 @@ describe("what can not be opened", () => {
     })
   )
 
-  it.effect("F2 the database of another program is refused and left as it is", () =>
+  it.effect("V2 the database of another program is refused and left as it is", () =>
     Effect.gen(function* () {
       const directory = aDirectory()
       mkdirSync(directory)
@@ -138,7 +138,7 @@ describe("what can not be opened", () => {
     })
   )
 
-  it.effect("F2 a file that is no database is refused and left as it is", () =>
+  it.effect("V2 a file that is no database is refused and left as it is", () =>
     Effect.gen(function* () {
       const directory = aDirectory()
       mkdirSync(directory)

@@ -37,6 +37,22 @@ export const spawnChild = (script: string, ...args: ReadonlyArray<string>) =>
     (child) => child.kill
   )
 
+/** Runs a script on a directory until it has said so many lines, then kills it; answers all that it said before it died. */
+export const linesUntilKilled = (script: string, directory: string, lineCount: number) =>
+  Effect.gen(function* () {
+    const child = yield* spawnChild(script, directory)
+    return yield* Effect.promise(async () => {
+      const said: Array<string> = []
+      let killed: Promise<void> | undefined
+      for await (const line of child.lines) {
+        said.push(line)
+        if (said.length === lineCount) killed = Effect.runPromise(child.kill)
+      }
+      await killed
+      return said
+    })
+  }).pipe(Effect.scoped)
+
 /** The first line that a child says. */
 export const firstLine = (child: Child): Effect.Effect<string> =>
   Effect.promise(async () => {

@@ -1,0 +1,109 @@
+// Summary: a long conversation in its own sentences.
+// Owns choosing them. Leaves what is folded, and reading it again, to whoever asked.
+// S1  Every sentence is word for word what somebody said, with who said it and on what day: names and numbers are exact.
+// S2  The sentences come to at most MAX_SHARE of the words, and to MAX_WORDS; one stands in every summary that has any.
+// S3  They stand in the order in which they were said.
+// S4  An earlier summary that is read along (lines `[summary]`) is part of the next one, as far as there is room.
+
+import { isChatter } from "../chatter.ts"
+import { dayInWords } from "./dates.ts"
+import { type SaidLine, saidIn } from "./lines.ts"
+import { tellingSentences } from "./statements.ts"
+
+const MAX_SHARE = 0.15
+const MAX_WORDS = 560
+const MAX_NAMES = 8
+
+const wordsIn = (text: string): number => text.match(/\S+/g)?.length ?? 0
+
+/** How an earlier summary of this kind begins, and how it says what somebody said. */
+const headPattern = /^(.+) spoke(?: on (.+?)| from (.+?) to (.+?))?\.$/
+const keptPattern = /^(.+?) \((\d{1,2} \p{L}+ \d{4})\): (.+)$/u
+const HEADING = "What was said, word for word:"
+const SUMMARY = "summary"
+
+interface Heard extends SaidLine {
+  /** It stood in an earlier summary. */
+  readonly isKept: boolean
+}
+
+const dayOf = (words: string | undefined): number => Date.parse(`${words ?? ""} UTC`)
+
+const speaking = (speaker: string, day: string | undefined, text: string = ""): Heard => {
+  const at = dayOf(day)
+  return { speaker, text, isKept: true, ...(Number.isNaN(at) ? {} : { at }) }
+}
+
+/** What an earlier summary says: its head names who spoke and when, the lines below it what they said. */
+const keptIn = (line: string): ReadonlyArray<Heard> => {
+  const [, names, on, from, to] = headPattern.exec(line) ?? []
+  if (names !== undefined) {
+    const [first = "", ...others] = names.replace(/ and \d+ more$/, "").split(", ")
+    return [speaking(first, on ?? from), ...others.map((name) => speaking(name, on ?? to)), speaking("", on ?? to)]
+  }
+  const [, speaker, day, text] = keptPattern.exec(line) ?? []
+  if (speaker !== undefined) return [speaking(speaker, day, text)]
+  return line === HEADING ? [] : [{ ...saidIn(line), isKept: true }]
+}
+
+/** A line with or without an id before it. */
+const heardIn = (line: string): ReadonlyArray<Heard> => {
+  const [, id = "", text = ""] = /^\s*(?:[-*]\s+)?(?:\[([^\]\s]{1,200})\]\s+)?(.*)$/.exec(line) ?? []
+  if (text.trim() === "") return []
+  return id === SUMMARY ? keptIn(text.trim()) : [{ ...saidIn(text), isKept: false }]
+}
+
+interface Sentence {
+  readonly said: Heard
+  readonly sentence: string
+  readonly telling: number
+  readonly words: number
+  readonly place: number
+}
+
+const chosenOf = (sentences: ReadonlyArray<Sentence>, share: number): ReadonlyArray<Sentence> => {
+  const room = Math.min(MAX_WORDS, share)
+  const chosen: Array<Sentence> = []
+  let words = 0
+  for (const each of sentences.toSorted((a, b) => b.telling - a.telling || b.place - a.place)) {
+    const cost = each.words
+    if (chosen.length > 0 && words + cost > room) continue
+    if (cost > MAX_WORDS) continue
+    chosen.push(each)
+    words += cost
+  }
+  return chosen.toSorted((a, b) => a.place - b.place)
+}
+
+const headOf = (lines: ReadonlyArray<Heard>): string => {
+  const speakers = [...new Set(lines.map(({ speaker }) => speaker))].filter((name) => name !== "")
+  const days = lines.flatMap(({ at }) => at ?? [])
+  const [first, last] = [days[0], days.at(-1)].map((at) => (at === undefined ? "" : dayInWords(at)))
+  const more = speakers.length > MAX_NAMES ? ` and ${speakers.length - MAX_NAMES} more` : ""
+  const who = speakers.length === 0 ? "Nobody is named" : `${speakers.slice(0, MAX_NAMES).join(", ")}${more} spoke`
+  if (first === "" || first === undefined) return `${who}.`
+  return first === last ? `${who} on ${first}.` : `${who} from ${first} to ${last}.`
+}
+
+const lineOf = ({ said, sentence }: Pick<Sentence, "said" | "sentence">): string => {
+  const day = said.at === undefined ? "" : ` (${dayInWords(said.at)})`
+  return `- ${said.speaker === "" ? "Somebody" : said.speaker}${day}: ${sentence}`
+}
+
+const telling = (line: Heard) =>
+  line.isKept && line.text !== ""
+    ? [{ sentence: line.text, telling: tellingSentences(line.text, line.at)[0]?.telling ?? 1 }]
+    : tellingSentences(line.text, line.at)
+
+export const summaryOf = (data: string): string => {
+  const lines = data.split("\n").flatMap(heardIn)
+  const sentences = lines
+    .filter(({ text }) => !isChatter(text))
+    .flatMap((said) => telling(said).map((each) => ({ ...each, said })))
+    .map((each, place) => ({ ...each, place, words: wordsIn(lineOf(each)) }))
+  const kept = sentences.reduce((sum, { said, words }) => sum + (said.isKept ? words : 0), 0)
+  const fresh = lines.reduce((sum, { isKept, text }) => sum + (isKept ? 0 : wordsIn(text)), 0)
+  const chosen = chosenOf(sentences, kept + Math.floor(MAX_SHARE * fresh))
+  const told = chosen.length === 0 ? ["Nothing was said that tells anything."] : [HEADING, ...chosen.map(lineOf)]
+  return [headOf(lines), ...told].join("\n")
+}

@@ -1,0 +1,132 @@
+import { assert, describe, it } from "@effect/vitest"
+import { AT_A_LOSS, SELF } from "../src/index.ts"
+import { rowsFor } from "./asked.ts"
+
+const DAY = "2024-02-29T09:30Z"
+
+const factsOf = (...said: ReadonlyArray<string>): ReadonlyArray<string> =>
+  rowsFor("consolidate", ...said.map((line, index) => `[m/${index}/0] ${DAY} ${line}`))
+    .flatMap(({ facts }) => facts as ReadonlyArray<{ readonly text: string }>)
+    .map(({ text }) => text)
+
+const importanceOf = (line: string): number =>
+  Number(rowsFor("consolidate", `[m/1/0] ${DAY} ${line}`)[0]?.["importance"])
+
+describe("facts", () => {
+  it("O6 the answer is one object a line, with importance, facts and entities", () => {
+    const rows = rowsFor(
+      "consolidate",
+      `[m/1/0] ${DAY} Nora: I met Ivo in Lisbon yesterday.`,
+      "no line of it",
+      `[j/entry_2_0] ${DAY} journal: The crane is broken.`
+    )
+    assert.deepStrictEqual(rows, [
+      {
+        id: "m/1/0",
+        importance: 8,
+        facts: [{ text: "Nora met Ivo in Lisbon on 28 February 2024", entities: ["Nora", "Ivo", "Lisbon"] }]
+      },
+      { id: "j/entry_2_0", importance: 3, facts: [{ text: "The crane is broken", entities: [] }] }
+    ])
+  })
+
+  it("S2 pronouns of the first person become the speaker's name, with the verb that belongs to it", () => {
+    assert.deepStrictEqual(
+      factsOf(
+        "Nora: I'm a baker and I really love my oven.",
+        "Nora: I don't drink, I've never smoked and I'd rather walk.",
+        "Nora: My sister gave me her old boat.",
+        "Nora: We've bought our house, they helped us."
+      ),
+      [
+        "Nora is a baker and Nora really loves Nora's oven",
+        "Nora doesn't drink, Nora has never smoked and Nora would rather walk",
+        "Nora's sister gave Nora her old boat",
+        "Nora and others have bought Nora's house, they helped Nora and others"
+      ]
+    )
+  })
+
+  it("S2 you is the other one, where there is one other", () => {
+    assert.deepStrictEqual(factsOf("Nora: I saw you at your desk.", "Ivo: Hi!"), ["Nora saw Ivo at Ivo's desk"])
+    assert.deepStrictEqual(factsOf("Nora: I saw you at your desk.", "Ivo: Hi!", "Eva: Hi!"), [
+      "Nora saw you at your desk"
+    ])
+  })
+
+  it("P1 quotations are kept as they are", () => {
+    assert.deepStrictEqual(factsOf('Nora: I read "I and my cat" twice.'), ['Nora read "I and my cat" twice'])
+  })
+
+  it("S2 a dropped subject is the speaker, an order is none", () => {
+    assert.deepStrictEqual(factsOf("Nora: Sold my old boat last year!", "Nora: Take the left door, please."), [
+      "Nora sold Nora's old boat in 2023"
+    ])
+  })
+
+  it("S2 an answer keeps its question, also when it says little by itself", () => {
+    assert.deepStrictEqual(
+      factsOf("Ivo: Good morning. How long have you been married, Nora?", "Nora: Five years already!"),
+      ['Asked "How long has Nora been married?": Nora said: Five years already']
+    )
+    assert.deepStrictEqual(factsOf("Ivo: What's up?", "Nora: I bought a kite."), ["Nora bought a kite"])
+  })
+
+  it("S2 a question of another day is not what is answered", () => {
+    const rows = rowsFor(
+      "consolidate",
+      `[a] 2024-02-01T09:30Z Ivo: How long have you been married?`,
+      `[b] ${DAY} Nora: I bought a kite.`
+    )
+    assert.deepStrictEqual(rows[1]?.["facts"], [{ text: "Nora bought a kite", entities: ["Nora"] }])
+  })
+
+  it("S2 a title before a name ends no sentence", () => {
+    assert.deepStrictEqual(factsOf("Nora: I sold my piano to Mr. Obruchev. Dr. Ames lent me her cart."), [
+      "Nora sold Nora's piano to Mr. Obruchev",
+      "Dr. Ames lent Nora her cart"
+    ])
+  })
+
+  it("S1 questions, greetings, thanks and praise are no facts", () => {
+    assert.deepStrictEqual(
+      factsOf(
+        "Nora: Hey Ivo! How are you?",
+        "Ivo: Thanks, Nora! That's awesome! You're the best.",
+        "Nora: Let's go there. Good luck!"
+      ),
+      []
+    )
+  })
+
+  it("S3 at most three facts a line, and a picture is one of them", () => {
+    const said = "Nora: I have a dog. I have a cat. I have 2 birds. I have a horse near Rome. I have no fish."
+    assert.deepStrictEqual(factsOf(said), ["Nora has 2 birds", "Nora has a horse near Rome", "Nora has no fish"])
+    assert.deepStrictEqual(factsOf(`${said} [image: a photo of two birds]`), [
+      "Nora has 2 birds",
+      "Nora has a horse near Rome",
+      "Nora shared a photo of two birds"
+    ])
+  })
+
+  it("C2 what the offline model said itself is no fact", () => {
+    assert.deepStrictEqual(factsOf(`clerk: ${AT_A_LOSS}`, `clerk: ${SELF}`, 'clerk: Nora said: "I have a dog."'), [])
+  })
+})
+
+describe("importance", () => {
+  it("O6 events, dates, numbers, names and negations weigh more than talk", () => {
+    const [plan, dated, third, question, greeting] = [
+      "Nora: I want a bigger oven.",
+      "Nora: I bought 2 ovens in Graz yesterday.",
+      "Nora: The oven is warm.",
+      "Nora: Is the oven warm?",
+      "Nora: Hey there!"
+    ].map(importanceOf)
+    assert.isAbove(Number(dated), Number(plan))
+    assert.isAbove(Number(plan), Number(third))
+    assert.isAbove(Number(third), 2)
+    assert.isAtMost(Number(question), 2)
+    assert.isAtMost(Number(greeting), 2)
+  })
+})

@@ -1,0 +1,21 @@
+import { embedderLaws, Outage } from "@reverie/testkit"
+import { prove } from "@reverie/testkit/prove"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { openAiEmbedderLayer } from "../src/index.ts"
+import { optionsFor, started, well } from "./harbor-embedder.ts"
+
+const overTheWire = () =>
+  Layer.unwrap(
+    Effect.map(started(well), (server) =>
+      Layer.mergeAll(
+        openAiEmbedderLayer(optionsFor(server, { retries: 0 })),
+        Layer.succeed(Outage, {
+          strike: Effect.sync(() => server.become({ mode: "status-500" })),
+          mend: Effect.sync(() => server.become(well))
+        })
+      )
+    )
+  )
+
+prove("openai embedder on a loopback server: embedder laws", embedderLaws, overTheWire)

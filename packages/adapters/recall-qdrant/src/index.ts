@@ -1,0 +1,2 @@
+export type { QdrantOptions } from "./options.ts"
+export { recallQdrantLayer } from "./qdrant-recall.ts"

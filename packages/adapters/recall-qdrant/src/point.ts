@@ -1,0 +1,153 @@
+// Point: one memory as Qdrant keeps it.
+// Owns ids, payload and the way back from a payload to an entry. Leaves vectors of meaning to `vector-models.ts`.
+// P1  The id of a point follows from tenant, assistant and entry: to write it again is to write the same point.
+// P2  What comes back from the server is read as data of a stranger: what does not fit is no entry.
+// P3  A point is found by words (`bm25`) as soon as it is written; the weights are those of `memory`.
+// P4  No half of a surrogate pair is sent: the server would refuse the request. What has one is kept a second time,
+//     as JSON in a text, which is what is read back.
+
+import { createHash } from "node:crypto"
+import { type AttachedFact, fieldsOf, type MemoryEntry, memoryKinds, nameKey, sparseEntry } from "@reverie/memory"
+import { type Address, addressKey, AssistantId, parseJson, TenantId } from "@reverie/protocol"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+
+/** The sparse vector of words. */
+export const WORDS = "bm25"
+
+/** Stands in `readers` for every assistant of the tenant; no assistant can be called so. */
+export const EVERYBODY = "*"
+
+/** The payload. `agent` is tenant and assistant in one, the key by which a collection is divided. */
+const Payload = Schema.Struct({
+  tenant: TenantId,
+  owner: AssistantId,
+  agent: Schema.String,
+  id: Schema.String,
+  kind: Schema.Literals(memoryKinds),
+  at: Schema.Finite,
+  text: Schema.String,
+  speaker: Schema.optionalKey(Schema.String),
+  context: Schema.optionalKey(Schema.String),
+  thread: Schema.optionalKey(Schema.String),
+  entities: Schema.Array(Schema.String),
+  tags: Schema.Array(Schema.String),
+  /** As they are compared: without regard to case. */
+  entity_keys: Schema.Array(Schema.String),
+  tag_keys: Schema.Array(Schema.String),
+  trust: Schema.Finite,
+  importance: Schema.Finite,
+  /** Empty for its owner alone. */
+  readers: Schema.Array(Schema.String),
+  facts: Schema.Array(Schema.Struct({ id: Schema.String, text: Schema.String }))
+})
+type Payload = typeof Payload.Type
+
+const decodePayload = Schema.decodeUnknownOption(Payload)
+
+const Inexact = Schema.Struct({ exact: Schema.String })
+const isInexact = Schema.is(Inexact)
+
+/** An entry with the facts that are attached to it. */
+export interface Memory {
+  readonly entry: MemoryEntry
+  readonly facts: ReadonlyArray<AttachedFact>
+}
+
+export interface StoredMemory extends Memory {
+  readonly address: Address
+}
+
+const uuidOf = (text: string): string => {
+  const bytes = createHash("sha256").update(text).digest().subarray(0, 16)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return bytes.toString("hex").replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, "$1-$2-$3-$4-$5")
+}
+
+export const pointId = (address: Address, id: string): string => uuidOf(`entry\n${addressKey(address)}\n${id}`)
+
+/** The point that remembers how far an assistant was indexed. */
+export const positionPointId = (address: Address): string => uuidOf(`position\n${addressKey(address)}`)
+
+export const positionPoint = (address: Address, position: number) => ({
+  id: positionPointId(address),
+  vector: {},
+  payload: { tenant: address.tenant, owner: address.assistant, agent: addressKey(address), position }
+})
+
+export const positionIn = (payload: unknown): number => {
+  const position: unknown = typeof payload === "object" && payload !== null ? Reflect.get(payload, "position") : 0
+  return typeof position === "number" ? position : 0
+}
+
+/** A name or a tag as it is compared. */
+export const keyOf = (name: string): string => nameKey(name.toWellFormed())
+
+const readersOf = ({ readers }: MemoryEntry): ReadonlyArray<string> => {
+  if (readers === "owner") return []
+  return readers === "fleet" ? [EVERYBODY] : readers
+}
+
+/** Every text in a value that is made of plain data. */
+const wellFormed = (value: unknown): unknown => {
+  if (typeof value === "string") return value.toWellFormed()
+  if (Array.isArray(value)) return value.map(wellFormed)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, wellFormed(inner)]))
+}
+
+/** Half a pair as JSON writes it. */
+const halfPair = /\\ud[89a-f]/
+
+export const payloadOf = (address: Address, { entry, facts }: Memory): Record<string, unknown> => {
+  const { at, context, entities, id, importance, kind, speaker, tags, text, thread, trust } = entry
+  // In one order, whatever order the entry has: what is as it was reads as it was.
+  const payload = {
+    tenant: address.tenant,
+    owner: address.assistant,
+    agent: addressKey(address),
+    id,
+    kind,
+    at,
+    text,
+    ...(speaker !== undefined && { speaker }),
+    ...(context !== undefined && { context }),
+    ...(thread !== undefined && { thread }),
+    entities,
+    tags,
+    entity_keys: entities.map(keyOf),
+    tag_keys: tags.map(keyOf),
+    trust,
+    importance,
+    readers: readersOf(entry),
+    facts
+  } satisfies Payload
+  const exact = JSON.stringify(payload)
+  return halfPair.test(exact) ? { ...(wellFormed(payload) as Payload), exact } : payload
+}
+
+/** The vector of words; none for an entry without any. */
+export const wordsOf = ({
+  entry,
+  facts
+}: Memory): Record<string, { indices: Array<number>; values: Array<number> }> => {
+  const { indices, values } = sparseEntry(fieldsOf(entry, facts))
+  return indices.length === 0 ? {} : { [WORDS]: { indices: [...indices], values: [...values] } }
+}
+
+const jsonIn = (text: string): unknown => Result.getOrUndefined(parseJson(text))
+
+/** What a payload holds; undefined when it is no memory of ours. */
+export const memoryIn = (payload: unknown): StoredMemory | undefined => {
+  const decoded = decodePayload(isInexact(payload) ? jsonIn(payload.exact) : payload)
+  if (Option.isNone(decoded)) return undefined
+  const { agent, entity_keys: _entities, facts, owner, readers, tag_keys: _tags, tenant, ...plain } = decoded.value
+  const address = { tenant, assistant: owner }
+  if (agent !== addressKey(address)) return undefined
+  const named = readers.length === 0 ? "owner" : readers.includes(EVERYBODY) ? "fleet" : readers.map(asAssistant)
+  return { address, entry: { ...plain, readers: named }, facts }
+}
+
+const asAssistant = (id: string): AssistantId => AssistantId.make(id)

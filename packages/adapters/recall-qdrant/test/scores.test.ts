@@ -1,0 +1,117 @@
+import { assert, it } from "@effect/vitest"
+import { FUSION_K, fieldsOf, fusedScore, queryTerms, rarity, Recall, sparseQuery, termWeights } from "@reverie/memory"
+import { QdrantClient } from "@qdrant/js-client-rest"
+import { anAddress } from "@reverie/testkit"
+import { type QdrantPlace, qdrantPlace, qdrantPlaceName } from "@reverie/testkit/qdrant-server"
+import * as Effect from "effect/Effect"
+import { recallQdrantLayer } from "../src/index.ts"
+import { pointId } from "../src/point.ts"
+import { visibleTo } from "../src/visibility.ts"
+import { put } from "./bench.ts"
+
+const ada = anAddress("ada")
+const north = { id: "north", dimensions: 2 }
+
+const day = [
+  put("m/1/0", "the tide is high and the tide is near", { context: "what of the berth?" }),
+  put("m/2/0", "the berth is free"),
+  put("m/3/0", "a lantern at the berth of the tide"),
+  put("m/4/0", "nothing of the kind")
+]
+const vectors = [
+  [1, 0],
+  [0.9, 0.1],
+  [0, 1],
+  [0.5, 0.5]
+]
+
+const rounded = (value: number): number => Math.round(value * 1e4) / 1e4
+
+/** What the server gives for searches like those of recall: id and score of each point. */
+const scores = ({ apiKey, collection, url }: QdrantPlace, search: Parameters<QdrantClient["query"]>[1]) =>
+  Effect.promise(async () => {
+    const headers = apiKey === undefined ? {} : { headers: { "api-key": apiKey } }
+    const client = new QdrantClient({ url, checkCompatibility: false, ...headers })
+    const { points } = await client.query(collection, search)
+    return points.map(({ id, score }) => ({ id: String(id), score: rounded(score) }))
+  })
+
+const filter = visibleTo(ada, "own")
+const { indices, values } = sparseQuery(queryTerms("tide berth").map(({ term }) => term))
+const words = {
+  query: { indices: [...indices], values: [...values] },
+  using: "bm25",
+  filter,
+  params: { idf: { corpus: filter } }
+}
+
+const onPlace = <A>(use: (place: QdrantPlace, using: string) => Effect.Effect<A>) =>
+  Effect.gen(function* () {
+    const place = yield* qdrantPlace
+    return yield* Effect.gen(function* () {
+      const recall = yield* Recall
+      yield* recall.prepareVectors(north)
+      yield* recall.apply(anAddress("bob"), [put("m/9/0", "tide berth lantern")], 1)
+      yield* recall.apply(ada, day, 1)
+      yield* recall.putVectors(
+        north.id,
+        day.map(({ entry: { id } }, at) => ({ address: ada, id, vector: vectors[at] ?? [] }))
+      )
+      const { config } = yield* Effect.promise(() =>
+        new QdrantClient({
+          url: place.url,
+          checkCompatibility: false,
+          ...(place.apiKey !== undefined && { headers: { "api-key": place.apiKey } })
+        }).getCollection(place.collection)
+      )
+      const [using = ""] = Object.keys(config.params.vectors ?? {})
+      return yield* use(place, using)
+    }).pipe(Effect.provide(recallQdrantLayer(place)))
+  }).pipe(Effect.scoped)
+
+it.effect(`the score for words is the sum of rarity times weight, on ${qdrantPlaceName}`, () =>
+  onPlace((place) =>
+    Effect.gen(function* () {
+      const weights = day.map(({ entry }) => termWeights(fieldsOf(entry)))
+      const expected = day.flatMap(({ entry: { id } }, at) => {
+        let score = 0
+        for (const { term } of queryTerms("tide berth")) {
+          const having = weights.filter((each) => each.has(term)).length
+          score += rarity(day.length, having) * (weights[at]?.get(term) ?? 0)
+        }
+        return score === 0 ? [] : [{ id: pointId(ada, id), score: rounded(score) }]
+      })
+      const found = yield* scores(place, words)
+      assert.deepStrictEqual(
+        found.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+        expected.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      )
+    })
+  )
+)
+
+it.effect(`the fusion of memory is the fusion of the server, on ${qdrantPlaceName}`, () =>
+  onPlace((place, using) =>
+    Effect.gen(function* () {
+      const meaning = { query: [1, 0], using, filter }
+      const lists = [yield* scores(place, meaning), yield* scores(place, words)]
+      const weights = [1, 2]
+      const expected = new Map<string, number>()
+      for (const [at, list] of lists.entries()) {
+        for (const [index, { id }] of list.entries()) {
+          expected.set(id, (expected.get(id) ?? 0) + fusedScore(index + 1, weights[at] ?? 0))
+        }
+      }
+      const fused = yield* scores(place, {
+        prefetch: [meaning, words],
+        query: { rrf: { k: FUSION_K, weights } },
+        filter
+      })
+      assert.strictEqual(fused.length, day.length)
+      assert.deepStrictEqual(
+        new Map(fused.map(({ id, score }) => [id, score])),
+        new Map([...expected].map(([id, score]) => [id, rounded(score)]))
+      )
+    })
+  )
+)

@@ -1,0 +1,189 @@
+import { assert, it } from "@effect/vitest"
+import { type IndexChange, Recall } from "@reverie/memory"
+import { anAddress } from "@reverie/testkit"
+import type { QdrantServer } from "@reverie/testkit/qdrant-server"
+import * as Effect from "effect/Effect"
+import { lines, put, recallOn, textsFound, withServer } from "./bench.ts"
+
+const ada = anAddress("ada")
+const bob = anAddress("bob")
+const north = { id: "north", dimensions: 2 }
+
+const apply = (changes: ReadonlyArray<IndexChange>, position: number) =>
+  Recall.use((recall) => recall.apply(ada, changes, position))
+
+const attach = (of: string, fact: string, text: string | null): IndexChange => ({ type: "fact", of, fact, text })
+
+/** What a server was told to change, operation by operation. */
+const operations = ({ requests }: QdrantServer, from: number): ReadonlyArray<string> =>
+  requests
+    .slice(from)
+    .flatMap(({ body }) => (body as { operations?: ReadonlyArray<object> }).operations ?? [])
+    .flatMap(Object.keys)
+
+it.effect("W1 the position is the last thing that is written", () =>
+  withServer((server) =>
+    recallOn(
+      server,
+      Effect.gen(function* () {
+        yield* apply(
+          Array.from({ length: 250 }, (_, n) => put(`m/${n}/0`, `tide ${n}`)),
+          250
+        )
+        const written = server.requests.filter(({ path }) => path.endsWith("/points/batch"))
+        assert.strictEqual(written.length, 3)
+        const positions = written.map(({ body }) => JSON.stringify(body).includes('"position"'))
+        assert.deepStrictEqual(positions, [false, false, true])
+        assert.match(JSON.stringify(written[2]?.body), /"position":250}}]}}]}$/)
+        assert.isTrue(written.every(({ query }) => query.get("wait") === "true" && query.get("ordering") === "strong"))
+      })
+    )
+  )
+)
+
+it.effect("W1 a write that breaks off anywhere, its answer lost or not, is done again to the same end", () =>
+  withServer((server) =>
+    Effect.gen(function* () {
+      const day = [
+        ...Array.from({ length: 150 }, (_, n) => put(`m/${n}/0`, `tide ${n}`)),
+        attach("m/1/0", "f1", "Kim owns a lantern"),
+        attach("m/140/0", "f2", "Lee owns a lantern"),
+        { type: "remove", id: "m/3/0" } as const
+      ]
+      const state = Effect.gen(function* () {
+        const recall = yield* Recall
+        const found = yield* textsFound(ada, "lantern")
+        return [yield* recall.count(ada), yield* recall.position(ada), found.toSorted()]
+      })
+      for (const fate of ["no-answer", { after: "no-answer" }] as const) {
+        for (const fuse of [1, 2, 3, 4]) {
+          const options = { collection: `c-${fuse}-${typeof fate}` }
+          yield* recallOn(
+            server,
+            Recall.use((recall) => recall.position(ada)),
+            options
+          )
+          let served = 0
+          server.decide(() => (++served < fuse ? undefined : fate))
+          const exit = yield* Effect.exit(recallOn(server, apply(day, 9), options))
+          assert.strictEqual(exit._tag, "Failure")
+          server.decide(() => undefined)
+          yield* recallOn(server, apply(day, 9), options)
+          assert.deepStrictEqual(yield* recallOn(server, state, options), [149, 9, ["tide 1", "tide 140"]])
+        }
+      }
+    })
+  )
+)
+
+it.effect("W2 a change that leaves the text leaves the vectors too", () =>
+  withServer((server) =>
+    recallOn(
+      server,
+      Effect.gen(function* () {
+        const recall = yield* Recall
+        yield* recall.prepareVectors(north)
+        yield* apply([put("m/1/0", "the tide is high"), put("m/2/0", "the ebb is low")], 1)
+        yield* recall.putVectors(
+          north.id,
+          ["m/1/0", "m/2/0"].map((id) => ({ address: ada, id, vector: [1, 0] }))
+        )
+        const from = server.requests.length
+        yield* apply([put("m/1/0", "the tide is high", { context: "a berth" }), attach("m/2/0", "f", "a lantern")], 2)
+        assert.deepStrictEqual(operations(server, from), [
+          "update_vectors",
+          "overwrite_payload",
+          "update_vectors",
+          "overwrite_payload",
+          "upsert"
+        ])
+        assert.deepStrictEqual(yield* recall.missingVectors(north.id, 10), [])
+        assert.deepStrictEqual(yield* textsFound(ada, "lantern"), ["the ebb is low"])
+        yield* apply([put("m/1/0", "the tide was high")], 3)
+        assert.deepStrictEqual(
+          (yield* recall.missingVectors(north.id, 10)).map(({ id }) => id),
+          ["m/1/0"]
+        )
+      })
+    )
+  )
+)
+
+it.effect("W3 what is as it was is not written, in whatever order its fields come", () =>
+  withServer((server) =>
+    recallOn(
+      server,
+      Effect.gen(function* () {
+        const full = put("m/1/0", "the tide \ud800 is high", {
+          speaker: "Kim",
+          thread: "t",
+          context: "a berth",
+          readers: [bob.assistant],
+          entities: ["Kim"],
+          tags: ["sea"]
+        })
+        yield* apply([full, attach("m/1/0", "f", "a lantern")], 1)
+        const from = server.requests.length
+        const reversed = Object.fromEntries(Object.entries(full.entry).toReversed()) as unknown as typeof full.entry
+        yield* apply([{ type: "put", entry: reversed }, attach("m/1/0", "f", "a lantern")], 2)
+        assert.deepStrictEqual(operations(server, from), ["upsert"])
+        assert.deepStrictEqual(lines(server, from), ["POST points", "POST points/batch"])
+      })
+    )
+  )
+)
+
+it.effect("W1 requests stay far below what the server takes, however long the texts are", () =>
+  withServer((server) =>
+    recallOn(
+      server,
+      Effect.gen(function* () {
+        const long = "tide ".repeat(200_000)
+        yield* apply(
+          Array.from({ length: 5 }, (_, n) => put(`m/${n}/0`, long)),
+          1
+        )
+        const sizes = server.requests.map(({ body }) => JSON.stringify(body)?.length ?? 0)
+        assert.isBelow(Math.max(...sizes), 4_000_000)
+        assert.strictEqual(yield* Recall.use((recall) => recall.count(ada)), 5)
+      })
+    )
+  )
+)
+
+it.effect("R1 facts that are attached at the same time are all kept", () =>
+  withServer((server) =>
+    recallOn(
+      server,
+      Effect.gen(function* () {
+        yield* apply([put("m/1/0", "the tide is high")], 1)
+        yield* Effect.all(
+          Array.from({ length: 20 }, (_, n) => apply([attach("m/1/0", `f${n}`, `lantern number${n}`)], 1)),
+          { concurrency: "unbounded" }
+        )
+        const [hit] = yield* Recall.use((recall) =>
+          recall.search(ada, { text: "lantern", search: "fts", scope: "own", limit: 1, now: 0 })
+        )
+        assert.strictEqual(hit?.why.facts.length, 20)
+      })
+    )
+  )
+)
+
+it.effect("M2 vectors of entries that are gone are passed over, those of the others are kept", () =>
+  withServer((server) =>
+    recallOn(
+      server,
+      Effect.gen(function* () {
+        const recall = yield* Recall
+        yield* recall.prepareVectors(north)
+        yield* apply([put("m/1/0", "the tide is high"), put("m/2/0", "the ebb is low")], 1)
+        yield* apply([{ type: "remove", id: "m/2/0" }], 2)
+        const vectors = ["m/1/0", "m/2/0", "m/3/0"].map((id) => ({ address: ada, id, vector: [0, 1] }))
+        yield* recall.putVectors(north.id, vectors)
+        assert.deepStrictEqual(yield* recall.missingVectors(north.id, 10), [])
+        assert.strictEqual(yield* recall.count(ada), 1)
+      })
+    )
+  )
+)

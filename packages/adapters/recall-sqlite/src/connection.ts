@@ -1,0 +1,190 @@
+// Connection: the file of the index, open.
+// Owns opening, transactions, and what becomes of a file that can not be used. Leaves what is in it to the others.
+// C1  The file is no obstacle: one that is damaged or of another program is set aside, one of another format is emptied,
+//     and indexing begins anew. A reader changes nothing and waits until there is one that it can read.
+// C2  What opens and what fails is tried again with the next verb: only the verb at hand fails, with RecallUnavailable.
+// C3  A transaction is whole or nothing.
+
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync, type StatementSync } from "node:sqlite"
+import { RecallUnavailable } from "@reverie/memory"
+import * as Effect from "effect/Effect"
+import { type Refusal, refusalOf } from "./sql.ts"
+import { APPLICATION_ID, FORMAT, postingsTable, tables } from "./tables.ts"
+
+/** Instead of a directory: an index that ends with its scope. */
+export const IN_MEMORY = ":memory:"
+
+const FILE = "recall.db"
+/** Little: what the operating system keeps is nearly as near, and a small cache stays in the processor's. */
+const CACHE_KIB = 2 * 1024
+const BUSY_MILLIS = 1_000
+
+const pragmas = `PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`
+
+const numberOf = (database: DatabaseSync, pragma: string): number =>
+  Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0])
+
+/** What is in a file: nothing yet, the present tables, tables of another format, or something else. */
+const stateOf = (database: DatabaseSync): "empty" | "present" | "other-format" | "foreign" => {
+  if (database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined) return "empty"
+  if (numberOf(database, "application_id") !== APPLICATION_ID) return "foreign"
+  return numberOf(database, "user_version") === FORMAT ? "present" : "other-format"
+}
+
+const unreadable = new RecallUnavailable({
+  operation: "open",
+  message: "there is no index that this Reverie can read yet; a running fleet makes one"
+})
+
+interface Open<A> {
+  readonly database: DatabaseSync
+  readonly begin: StatementSync
+  readonly commit: StatementSync
+  readonly statements: A
+}
+
+const whole = <A, B>({ begin, commit, database }: Open<A>, change: () => B): B => {
+  begin.run()
+  try {
+    const result = change()
+    commit.run()
+    return result
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK")
+    throw error
+  }
+}
+
+export class Connection<A> {
+  readonly #file: string
+  readonly #directory: string
+  readonly #isReader: boolean
+  readonly #over: (database: DatabaseSync) => A
+  #open: Open<A> | undefined
+  #isClosed = false
+
+  /** `over` prepares what is needed of the open file; it is asked again whenever the file is opened again. */
+  constructor(directory: string, isReader: boolean, over: (database: DatabaseSync) => A) {
+    this.#directory = directory
+    this.#file = directory === IN_MEMORY ? IN_MEMORY : join(directory, FILE)
+    this.#isReader = isReader
+    this.#over = over
+  }
+
+  /** Runs a verb on the open file. */
+  run<B, E = never>(
+    operation: string,
+    verb: (statements: A) => Effect.Effect<B, E>
+  ): Effect.Effect<B, E | RecallUnavailable> {
+    return this.#run(operation, ({ statements }) => verb(statements))
+  }
+
+  read<B>(operation: string, look: (statements: A) => B): Effect.Effect<B, RecallUnavailable> {
+    return this.#run(operation, ({ statements }) => Effect.succeed(look(statements)))
+  }
+
+  /** Runs a change in a transaction of its own. */
+  write<B>(operation: string, change: (statements: A) => B): Effect.Effect<B, RecallUnavailable> {
+    return this.#run(operation, (open) => Effect.succeed(whole(open, () => change(open.statements))))
+  }
+
+  /** For good: every later verb fails. */
+  close(): void {
+    this.#isClosed = true
+    this.#shut()
+  }
+
+  #shut(): void {
+    this.#open?.database.close()
+    this.#open = undefined
+  }
+
+  #run<B, E>(operation: string, verb: (open: Open<A>) => Effect.Effect<B, E>): Effect.Effect<B, E | RecallUnavailable> {
+    return Effect.suspend((): Effect.Effect<B, E | RecallUnavailable> => {
+      try {
+        this.#open ??= this.#opened()
+        return verb(this.#open)
+      } catch (error) {
+        if (error instanceof RecallUnavailable) return Effect.fail(error)
+        const refusal = refusalOf(error)
+        if (refusal === undefined) return Effect.die(error)
+        return Effect.fail(this.#refused(operation, refusal))
+      }
+    })
+  }
+
+  #opened(): Open<A> {
+    if (this.#isClosed) throw new RecallUnavailable({ operation: "open", message: "the index is closed" })
+    const database = this.#usable()
+    try {
+      database.exec(`${pragmas}; ${postingsTable}`)
+      const [begin, commit] = [database.prepare("BEGIN IMMEDIATE"), database.prepare("COMMIT")]
+      return { database, begin, commit, statements: this.#over(database) }
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  }
+
+  #connect(): DatabaseSync {
+    return new DatabaseSync(this.#file, {
+      readOnly: this.#isReader,
+      timeout: BUSY_MILLIS,
+      enableForeignKeyConstraints: false
+    })
+  }
+
+  /** A file with the present tables, whatever has to be done for it. */
+  #usable(): DatabaseSync {
+    if (this.#isReader) return this.#readable()
+    if (this.#file !== IN_MEMORY) mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+    const database = this.#connect()
+    try {
+      const state = stateOf(database)
+      if (state === "present" || state === "empty") {
+        database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = FAST")
+        if (state === "empty") database.exec(`BEGIN IMMEDIATE; ${tables}; COMMIT`)
+        return database
+      }
+      database.close()
+      this.#clear(state === "foreign")
+    } catch (error) {
+      if (database.isOpen) database.close()
+      if (refusalOf(error)?.isDamaged !== true) throw error
+      this.#clear(true)
+    }
+    return this.#usable()
+  }
+
+  #readable(): DatabaseSync {
+    if (this.#file === IN_MEMORY || !existsSync(this.#file)) throw unreadable
+    const database = this.#connect()
+    try {
+      if (stateOf(database) === "present") return database
+    } catch (error) {
+      database.close()
+      throw error
+    }
+    database.close()
+    throw unreadable
+  }
+
+  /** Makes room for a new file; the old one is kept beside it when it may be of use to somebody. */
+  #clear(isKept: boolean): void {
+    for (const suffix of ["", "-wal", "-shm"]) {
+      const file = `${this.#file}${suffix}`
+      if (!isKept) rmSync(file, { force: true })
+      else if (existsSync(file)) renameSync(file, `${this.#file}.set-aside${suffix}`)
+    }
+  }
+
+  #refused(operation: string, { cause, isDamaged, message }: Refusal): RecallUnavailable {
+    if (isDamaged) {
+      this.#shut()
+      if (!this.#isReader && this.#file !== IN_MEMORY && existsSync(this.#file)) this.#clear(true)
+    }
+    return new RecallUnavailable({ operation, message, cause })
+  }
+}

@@ -1,0 +1,89 @@
+// Entries: the rows of entries.
+// Owns writing and reading a row. Leaves what an entry becomes by a change to draft.ts, and what hangs on it to
+// belongings.ts.
+// E1  What was put comes back equal: it is kept as JSON.
+
+import type { DatabaseSync } from "node:sqlite"
+import type { AttachedFact, MemoryEntry } from "@reverie/memory"
+import type { Address, AssistantId, TenantId } from "@reverie/protocol"
+import type { Belongings } from "./belongings.ts"
+import { change, keyText, query } from "./sql.ts"
+
+/** An entry as it is kept; `context` and `facts` are JSON too. */
+export interface EntryRow {
+  readonly key: number
+  readonly entry: string
+  readonly context: string | null
+  readonly facts: string | null
+}
+
+/** An entry with the facts attached to it. */
+export interface Kept {
+  readonly entry: MemoryEntry
+  readonly facts: ReadonlyArray<AttachedFact>
+}
+
+export interface FoundEntry extends Kept {
+  readonly owner: Address
+}
+
+/** Whose entries: the owner and the key of its group. */
+export interface Owner {
+  readonly address: Address
+  readonly key: number
+}
+
+const factsIn = (facts: string | null): ReadonlyArray<AttachedFact> =>
+  facts === null ? [] : (JSON.parse(facts) as ReadonlyArray<AttachedFact>)
+
+export const readEntry = (entry: string): MemoryEntry => JSON.parse(entry) as MemoryEntry
+
+export const readRow = ({ context, entry, facts }: EntryRow): Kept => {
+  const bare = readEntry(entry)
+  return { entry: context === null ? bare : { ...bare, context: JSON.parse(context) as string }, facts: factsIn(facts) }
+}
+
+const writeRow = ({ entry: { context, ...entry }, facts }: Kept): Omit<EntryRow, "key"> => ({
+  entry: JSON.stringify(entry),
+  context: context === undefined ? null : keyText(context),
+  facts: facts.length === 0 ? null : JSON.stringify(facts)
+})
+
+export const entryQueries = (database: DatabaseSync, belongings: Belongings) => {
+  const byId = query<EntryRow>(database, "SELECT key, entry, context, facts FROM entries WHERE owner = ? AND id = ?")
+  const byKey = query<{ entry: string; facts: string | null; tenant: TenantId; assistant: AssistantId }>(
+    database,
+    `SELECT entry, facts, tenant, assistant FROM entries JOIN groups ON groups.key = entries.owner
+     WHERE entries.key = ?`
+  )
+  const ofOwner = query<EntryRow>(database, "SELECT key, entry, context, facts FROM entries WHERE owner = ?")
+  const insert = change(database, "INSERT INTO entries (owner, id, entry, context, facts) VALUES (?, ?, ?, ?, ?)")
+  const update = change(database, "UPDATE entries SET entry = ?, context = ?, facts = ? WHERE key = ?")
+  const remove = change(database, "DELETE FROM entries WHERE key = ?")
+  return {
+    find: ({ key }: Owner, id: string) => byId.one(key, keyText(id)),
+    get: (key: number): FoundEntry | undefined => {
+      const row = byKey.one(key)
+      if (row === undefined) return undefined
+      const { assistant, entry, facts, tenant } = row
+      return { owner: { tenant, assistant }, entry: readEntry(entry), facts: factsIn(facts) }
+    },
+    ofOwner: ({ key }: Owner) => ofOwner.all(key),
+    insert: (owner: Owner, kept: Kept): void => {
+      const { context, entry, facts } = writeRow(kept)
+      belongings.give(insert(owner.key, keyText(kept.entry.id), entry, context, facts), owner, kept)
+    },
+    update: (owner: Owner, row: EntryRow, kept: Kept, isVectorKept: boolean): void => {
+      const { context, entry, facts } = writeRow(kept)
+      if (row.entry === entry && row.context === context && row.facts === facts && isVectorKept) return
+      update(entry, context, facts, row.key)
+      belongings.renew(row.key, owner, readEntry(row.entry), kept, isVectorKept)
+    },
+    remove: (owner: Owner, row: EntryRow): void => {
+      belongings.take(row.key, owner, readEntry(row.entry))
+      remove(row.key)
+    }
+  }
+}
+
+export type Entries = ReturnType<typeof entryQueries>

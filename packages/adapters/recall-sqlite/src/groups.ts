@@ -1,0 +1,62 @@
+// Groups: who may read entries, as keys.
+// Owns the rows of groups and who belongs to which. Leaves the right to read to `mayRead`, which is asked again of every
+// entry that is found.
+// G1  A group has a key that no other group ever had.
+
+import type { DatabaseSync } from "node:sqlite"
+import type { Readers, RecallScope } from "@reverie/memory"
+import type { Address } from "@reverie/protocol"
+import { change, query } from "./sql.ts"
+
+export interface Group {
+  readonly key: number
+  readonly position: number
+  readonly entries: number
+}
+
+type Name = readonly [tenant: string, kind: "own" | "named" | "fleet", assistant: string]
+
+const ownName = ({ assistant, tenant }: Address): Name => [tenant, "own", assistant]
+const fleetName = ({ tenant }: Address): Name => [tenant, "fleet", ""]
+
+const readerNames = (owner: Address, readers: Readers): ReadonlyArray<Name> => {
+  if (readers === "owner") return []
+  if (readers === "fleet") return [fleetName(owner)]
+  return [...new Set(readers)]
+    .filter((assistant) => assistant !== owner.assistant)
+    .map((assistant) => [owner.tenant, "named", assistant] as const)
+}
+
+const viewerNames = (viewer: Address, scope: RecallScope): ReadonlyArray<Name> => {
+  const own = ownName(viewer)
+  if (scope === "own") return [own]
+  const named: Name = [viewer.tenant, "named", viewer.assistant]
+  return scope === "shared" ? [own, named] : [own, named, fleetName(viewer)]
+}
+
+export const groupQueries = (database: DatabaseSync) => {
+  const byName = query<Group>(
+    database,
+    "SELECT key, position, entries FROM groups WHERE tenant = ? AND kind = ? AND assistant = ?"
+  )
+  const insert = change(database, "INSERT INTO groups (tenant, kind, assistant) VALUES (?, ?, ?)")
+  const made = (name: Name): Group => byName.one(...name) ?? { key: insert(...name), position: 0, entries: 0 }
+  const move = change(database, "UPDATE groups SET position = ?, entries = entries + ? WHERE key = ?")
+  const grow = change(database, "UPDATE groups SET entries = entries + ? WHERE key = ?")
+  const remove = change(database, "DELETE FROM groups WHERE key = ?")
+  return {
+    own: (address: Address) => byName.one(...ownName(address)),
+    ownMade: (address: Address) => made(ownName(address)),
+    /** Who may read besides the owner. */
+    readers: (owner: Address, readers: Readers) => readerNames(owner, readers).map((name) => made(name).key),
+    /** What a viewer may read in a scope. */
+    readableBy: (viewer: Address, scope: RecallScope): ReadonlyArray<Group> =>
+      viewerNames(viewer, scope).flatMap((name) => byName.one(...name) ?? []),
+    /** Where an owner stands now, and by how many more entries it has. */
+    move: (key: number, position: number, more: number) => void move(position, more, key),
+    grow: (key: number, by: number) => void grow(by, key),
+    remove: (key: number) => void remove(key)
+  }
+}
+
+export type Groups = ReturnType<typeof groupQueries>

@@ -1,0 +1,2 @@
+export { IN_MEMORY } from "./connection.ts"
+export { recallSqliteLayer, type RecallSqliteOptions } from "./recall.ts"

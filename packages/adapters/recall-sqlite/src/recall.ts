@@ -1,0 +1,113 @@
+// RecallSqlite: the port Recall over one file.
+// Owns the verbs. Leaves the file to connection.ts, the rows to the modules beside it.
+
+import type { DatabaseSync } from "node:sqlite"
+import { Recall, type RecallUnavailable, VectorsUnfit } from "@reverie/memory"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Connection } from "./connection.ts"
+import { Draft } from "./draft.ts"
+import { belongingsOf } from "./belongings.ts"
+import { entryQueries } from "./entries.ts"
+import { groupQueries } from "./groups.ts"
+import { Matrices } from "./matrices.ts"
+import { modelQueries } from "./models.ts"
+import { postingsOf } from "./postings.ts"
+import { search, type Sources } from "./searching.ts"
+import { type Shredder, shredderOf } from "./shredder.ts"
+import { vectorQueries, type Vectors } from "./vectors.ts"
+
+export interface RecallSqliteOptions {
+  /** Opens for inspection beside a running fleet: every write is refused. */
+  readonly readOnly?: boolean
+}
+
+interface Parts extends Sources {
+  readonly shredder: Shredder
+  readonly vectors: Vectors
+}
+
+const partsOf = (database: DatabaseSync): Parts => {
+  const groups = groupQueries(database)
+  const matrices = new Matrices(database)
+  return {
+    groups,
+    entries: entryQueries(database, belongingsOf(database, groups, matrices)),
+    matrices,
+    models: modelQueries(database),
+    postings: postingsOf(database),
+    shredder: shredderOf(database),
+    vectors: vectorQueries(database, groups, matrices)
+  }
+}
+
+const keeping = (file: Connection<Parts>): Pick<Recall["Service"], "apply" | "count" | "erase" | "position"> => ({
+  apply: (address, changes, position) =>
+    file.write("apply", ({ entries, groups }) => {
+      const owner = groups.ownMade(address)
+      if (position < owner.position) return
+      const draft = new Draft(entries, { address, key: owner.key })
+      for (const change of changes) draft.change(change)
+      groups.move(owner.key, position, draft.write())
+    }),
+  position: (address) => file.read("position", ({ groups }) => groups.own(address)?.position ?? 0),
+  count: (address) => file.read("count", ({ groups }) => groups.own(address)?.entries ?? 0),
+  erase: (address) =>
+    Effect.gen(function* () {
+      const own = yield* file.read("erase", ({ groups }) => groups.own(address))
+      if (own === undefined) return
+      yield* file.read("erase", ({ shredder }) => shredder.begin())
+      yield* file.write("erase", ({ entries, groups }) => {
+        const owner = { address, key: own.key }
+        for (const row of entries.ofOwner(owner)) entries.remove(owner, row)
+        groups.remove(own.key)
+      })
+      while (yield* file.read("erase", ({ shredder }) => shredder.step())) yield* Effect.yieldNow
+      yield* file.read("erase", ({ shredder }) => shredder.end())
+    })
+})
+
+const unfit = (model: string, message: string) => Effect.fail(new VectorsUnfit({ model, message }))
+
+const modelling = (
+  file: Connection<Parts>
+): Pick<Recall["Service"], "missingVectors" | "prepareVectors" | "promoteVectors" | "putVectors" | "vectorModels"> => ({
+  vectorModels: file.read("vectorModels", ({ models }) => models.both()),
+  prepareVectors: (model) => file.write("prepareVectors", ({ models }) => models.prepare(model)),
+  missingVectors: (model, limit) => file.read("missingVectors", ({ models }) => models.missing(model, limit)),
+  putVectors: (id, vectors) =>
+    file.run("putVectors", ({ models }): Effect.Effect<void, RecallUnavailable | VectorsUnfit> => {
+      const model = models.named(id)
+      if (model === undefined) return unfit(id, "no such vectors were prepared for")
+      const isFit = vectors.every(({ vector }) => vector.length === model.dimensions && vector.every(Number.isFinite))
+      if (!isFit) return unfit(id, `its vectors have ${model.dimensions} numbers each`)
+      return file.write("putVectors", (parts) => parts.vectors.put(model.key, vectors))
+    }),
+  promoteVectors: (id) =>
+    file.run("promoteVectors", ({ models }): Effect.Effect<void, RecallUnavailable | VectorsUnfit> => {
+      const model = models.named(id)
+      if (model === undefined) return unfit(id, "it was not prepared")
+      if (model.state === "current") return Effect.void
+      return file.write("promoteVectors", (parts) => {
+        parts.models.promote(model)
+        parts.matrices.forgetAll()
+      })
+    })
+})
+
+/** The index in a directory, or in memory (`IN_MEMORY`). Opening never fails; a verb that can not be done does. */
+export const recallSqliteLayer = (directory: string, options: RecallSqliteOptions = {}): Layer.Layer<Recall> =>
+  Layer.effect(
+    Recall,
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.sync(() => new Connection(directory, options.readOnly === true, partsOf)),
+        (file) => Effect.sync(() => file.close())
+      ),
+      (file) => ({
+        ...keeping(file),
+        ...modelling(file),
+        search: (viewer, query) => file.read("search", (parts) => search(parts, viewer, query))
+      })
+    )
+  )

@@ -1,0 +1,7 @@
+import { IN_MEMORY, recallSqliteLayer } from "@reverie/recall-sqlite"
+import { recallLaws } from "@reverie/testkit"
+import { prove } from "@reverie/testkit/prove"
+import { aDirectory } from "./directories.ts"
+
+prove("F107 SQLite in memory: recall laws", recallLaws, () => recallSqliteLayer(IN_MEMORY))
+prove("F107 SQLite in a directory: recall laws", recallLaws, () => recallSqliteLayer(aDirectory()))
