@@ -2,7 +2,16 @@
 // Owns the rules of birth and commit, each without a pause in it, and the reading back. Keeps nothing itself.
 
 import { type AssistantRecord, CommitFenced, type Ledger } from "@reverie/ledger"
-import { type Address, addressKey, type Cause, type Cursors, type Message, type RecordRow } from "@reverie/protocol"
+import {
+  type Address,
+  addressKey,
+  type Cause,
+  type Cursors,
+  isBefore,
+  type MessagePlace,
+  type PlacedMessage,
+  type RecordRow
+} from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { aResident, copy, fileEntry, type MemoryDisk, type Resident, waitingCount } from "./memory-disk.ts"
@@ -27,15 +36,18 @@ const recordOf = (resident: Resident): AssistantRecord => ({
   waiting: waitingCount(resident)
 })
 
-const recentOf = (resident: Resident, maxTokens: number): ReadonlyArray<Message> => {
-  const found: Array<Message> = []
+const recentOf = (resident: Resident, maxTokens: number, since: MessagePlace): ReadonlyArray<PlacedMessage> => {
+  const found: Array<PlacedMessage> = []
   let tokens = 0
   let isTurnWhole = false
   for (let index = resident.entries.length - 1; index >= 0; index--) {
-    for (const message of resident.entries[index]?.entry.messages.toReversed() ?? []) {
+    const { messages, no } = resident.entries[index]?.entry ?? { messages: [], no: 0 }
+    for (const [at, message] of [...messages.entries()].toReversed()) {
+      const place = { no, index: at }
+      if (isBefore(place, since)) return found.toReversed()
       tokens += message.tokens
       if (tokens > maxTokens && isTurnWhole) return found.toReversed()
-      found.push(copy(message))
+      found.push({ place, message: copy(message) })
       isTurnWhole ||= message.role === "user"
     }
   }
@@ -80,10 +92,10 @@ const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
 })
 
 const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
-  recent: (address, maxTokens) =>
+  recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
     Effect.sync(() => {
       const resident = disk.resident(address)
-      return resident === undefined ? [] : recentOf(resident, maxTokens)
+      return resident === undefined ? [] : recentOf(resident, maxTokens, since)
     }),
   entries: (address, from, limit) =>
     Effect.sync(() => {

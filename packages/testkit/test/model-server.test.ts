@@ -77,7 +77,15 @@ it("H1 every mode has a face, a sentence and a verdict", () => {
 })
 
 it("the script of the benchmarks answers a person with a call of the first tool, and a result with a text", () => {
-  const request = { model: "m", stream: false, tools: ["note", "other"], headers: {}, body: {} }
+  const request = {
+    path: "/v1/chat/completions",
+    model: "m",
+    stream: false,
+    tools: ["note", "other"],
+    input: [],
+    headers: {},
+    body: {}
+  }
   const called = benchScript({ ...request, messages: [person] })
   assert.deepStrictEqual(
     called.calls?.map(({ tool }) => tool),

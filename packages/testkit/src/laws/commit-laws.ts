@@ -92,7 +92,7 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
       assert.deepEqual(yield* ledger.deadLetters(10), [{ address: ada, envelope: "m-1", reason: "poison", at: 42 }])
       assert.deepEqual(yield* ledger.tally, { accepted: 2, settled: 0, dead: 1 })
       assert.deepEqual(
-        (yield* ledger.recent(ada, 100)).map(({ content }) => content),
+        (yield* ledger.recent(ada, 100)).map(({ message }) => message.content),
         ["noted"]
       )
     })
@@ -334,7 +334,10 @@ const numbered: ReadonlyArray<Law<Mailbox | Ledger>> = [
         (yield* ledger.entries(ada, 1, 10)).map(({ entry }) => entry),
         [birth.entry]
       )
-      assert.deepEqual(yield* ledger.recent(ada, 100), birth.entry.messages)
+      assert.deepEqual(
+        (yield* ledger.recent(ada, 100)).map(({ message }) => message),
+        birth.entry.messages
+      )
     })
   }
 ]

@@ -205,7 +205,7 @@ const look: Deed = (day) =>
         [record?.version, record?.waiting, shapeOf(day, record?.state)],
         pending.map(({ id, lane }) => [lane, id]),
         entries.map(({ entry: { no, at, messages, settled } }) => [no, at, messages.length, settled]),
-        recent.map(({ content }) => content)
+        recent.map(({ message, place }) => [message.content, place.no, place.index])
       ])
     }
     const letters = (yield* store.ledger.deadLetters(1_000)).filter(

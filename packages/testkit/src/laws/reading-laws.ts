@@ -3,7 +3,14 @@
 import * as assert from "node:assert/strict"
 import { type AssistantRecord, Ledger, type OutboxRow } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
-import { type Address, addressKey, type Entry, type Message, type RecordChange } from "@reverie/protocol"
+import {
+  type Address,
+  addressKey,
+  type Entry,
+  type Message,
+  type PlacedMessage,
+  type RecordChange
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { aMessage, anAddress, anEnvelope, anEnvelopeId } from "../fixtures.ts"
@@ -16,6 +23,8 @@ const commitAll = (address: Address, wishes: ReadonlyArray<CommitWish>) =>
     const { claim, version } = yield* claimBy("worker-1", address)
     return yield* Effect.forEach(wishes, (wish, index) => commitOn(claim, version + index, wish))
   })
+
+const textsOf = (found: ReadonlyArray<PlacedMessage>) => found.map(({ message }) => message)
 
 const saying = (...messages: ReadonlyArray<Message>): CommitWish => ({ entry: { messages } })
 
@@ -256,7 +265,7 @@ const history: ReadonlyArray<Law<Mailbox | Ledger>> = [
         })
       )
       yield* commitAll(ada, [saying(...messages.slice(0, 4)), saying(), saying(...messages.slice(4))])
-      assert.deepEqual(yield* ledger.recent(ada, 1_000_000), messages)
+      assert.deepEqual(textsOf(yield* ledger.recent(ada, 1_000_000)), messages)
     })
   },
   {
@@ -278,11 +287,34 @@ const history: ReadonlyArray<Law<Mailbox | Ledger>> = [
           if (sum > bound) break
         }
         assert.deepEqual(
-          yield* ledger.recent(ada, bound),
+          textsOf(yield* ledger.recent(ada, bound)),
           messages.slice(Math.min(from, turn)),
           `within ${bound} tokens`
         )
       }
+    })
+  },
+  {
+    id: "I7.place",
+    says: "a message comes with its place in the ledger, and nothing comes from before the place that was named",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* give(ada)
+      const said = (text: string) => aMessage(text, { role: "user", tokens: 1 })
+      yield* commitAll(ada, [saying(said("a"), said("b")), saying(), saying(said("c"), said("d"), said("e"))])
+      const all = yield* ledger.recent(ada, 100)
+      const entries = yield* ledger.entries(ada, 1, 100)
+      const placed = entries.flatMap(({ entry }) =>
+        entry.messages.map((message, index) => ({ place: { no: entry.no, index }, message }))
+      )
+      assert.equal(placed.length, 5)
+      assert.deepEqual(all, placed)
+      for (const [index, { place }] of placed.entries()) {
+        assert.deepEqual(yield* ledger.recent(ada, 100, place), placed.slice(index), JSON.stringify(place))
+        assert.deepEqual(yield* ledger.recent(ada, 1, place), placed.slice(-1), JSON.stringify(place))
+      }
+      const beyond = { no: (placed.at(-1)?.place.no ?? 0) + 1, index: 0 }
+      assert.deepEqual(yield* ledger.recent(ada, 100, beyond), [])
     })
   },
   {
@@ -297,7 +329,7 @@ const history: ReadonlyArray<Law<Mailbox | Ledger>> = [
       yield* commitAll(bob, [saying(aMessage("b-1"))])
       yield* commitAll(ada, [saying(aMessage("a-2"))])
       const told = (address: Address) =>
-        Effect.map(ledger.recent(address, 100), (messages) => messages.map(({ content }) => content))
+        Effect.map(ledger.recent(address, 100), (found) => found.map(({ message }) => message.content))
       assert.deepEqual([yield* told(ada), yield* told(bob), yield* told(namesake)], [["a-1", "a-2"], ["b-1"], ["n-1"]])
     })
   }

@@ -3,4 +3,12 @@ export { HOSTILE_TOOL } from "./hostile-mode.ts"
 export * from "./hostile-modes.ts"
 export * from "./script.ts"
 export * from "./server.ts"
+export {
+  SERVED_DIMENSIONS,
+  type VectorMode,
+  type VectorModeName,
+  vectorModeNames,
+  vectorModes,
+  type VectorOf
+} from "./vectors.ts"
 export { DONE, type ModelRequest, piece, type WireMessage } from "./wire.ts"

@@ -1,5 +1,6 @@
 // ModelServer: an OpenAI-compatible server on the loopback, scripted or hostile.
-// Owns the listening, the record of requests and the change of behaviour. Leaves what is said to scripts and modes.
+// Owns the listening, the record of requests and the change of behaviour. Leaves what is said to scripts, vectors
+// and modes.
 // M1  It listens on 127.0.0.1 only, and after `close` nothing of it is left: no socket, no timer.
 // M2  It thinks for no time: an answer is written in the turn in which the request was read.
 
@@ -8,11 +9,15 @@ import type { AddressInfo } from "node:net"
 import { hostileModes, type HostileModeName } from "./hostile-modes.ts"
 import type { HostileMode, Serve } from "./hostile-mode.ts"
 import { said, type Script } from "./script.ts"
+import { serveVectors, type VectorModeName, vectorModes, type VectorOf } from "./vectors.ts"
 import { completion, isObject, type ModelRequest, stream, type WireMessage } from "./wire.ts"
 
 export type Behaviour =
-  | { readonly script: Script }
+  /** The script answers completions; texts are embedded by their words, or as `vectorOf` says. */
+  | { readonly script: Script; readonly vectorOf?: VectorOf }
+  /** Whatever was asked for. */
   | { readonly mode: HostileModeName }
+  | { readonly vectors: VectorModeName }
   /** Anything at all, for what no script and no mode says. */
   | { readonly serve: Serve }
   /** One after the other, request by request; the last one stays. */
@@ -52,7 +57,10 @@ const readRequest = (text: string, incoming: IncomingMessage): ModelRequest => {
     body = undefined
   }
   const fields = isObject(body) ? body : {}
+  const { input } = fields
   return {
+    path: incoming.url ?? "",
+    input: (Array.isArray(input) ? input : input === undefined ? [] : [input]).map(String),
     model: String(fields["model"]),
     stream: fields["stream"] === true,
     messages: Array.isArray(fields["messages"]) ? (fields["messages"] as ReadonlyArray<WireMessage>) : [],
@@ -95,7 +103,11 @@ export const startModelServer = async (options: ModelServerOptions): Promise<Mod
   let behaviour: Behaviour = options
 
   const behave = (now: Behaviour, request: ModelRequest, response: ServerResponse): void => {
-    if ("script" in now) return play(now.script, request, response)
+    if ("script" in now) {
+      if (!request.path.endsWith("/embeddings")) return play(now.script, request, response)
+      return serveVectors(now.vectorOf)(request, response)
+    }
+    if ("vectors" in now) return vectorModes[now.vectors].serve(request, response)
     if ("serve" in now) return now.serve(request, response)
     if ("mode" in now) return misbehave(hostileModes[now.mode], request, response)
     const [first, ...rest] = now.sequence

@@ -6,11 +6,15 @@ import type { IncomingHttpHeaders } from "node:http"
 
 /** A request as it arrived, with the parts that scripts look at taken out. */
 export interface ModelRequest {
+  /** `/v1/chat/completions` or `/v1/embeddings`, or whatever was asked for. */
+  readonly path: string
   readonly model: string
   readonly stream: boolean
   readonly messages: ReadonlyArray<WireMessage>
   /** Names of the tools offered, in order. */
   readonly tools: ReadonlyArray<string>
+  /** The texts to be embedded. */
+  readonly input: ReadonlyArray<string>
   readonly headers: IncomingHttpHeaders
   /** The body as parsed; undefined when it was no JSON. */
   readonly body: unknown

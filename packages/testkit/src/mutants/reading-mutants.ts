@@ -1,7 +1,7 @@
 // Reading mutants: ledgers that keep rightly and tell wrongly.
 
 import type { AssistantRecord, Ledger, OutboxRow } from "@reverie/ledger"
-import { addressKey, type Entry, type Message, recordKinds } from "@reverie/protocol"
+import { addressKey, type Entry, type Message, type PlacedMessage, recordKinds } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { afterwards, type Mistake, namesakes, throughUtf8 } from "./mutant.ts"
 
@@ -136,8 +136,13 @@ const tellsSendsWrongly: Readonly<Record<string, Mistake>> = {
   })
 }
 
-const tellsMessages = (change: (messages: ReadonlyArray<Message>) => ReadonlyArray<Message>): Mistake =>
-  tellsWith(({ recent }) => ({ recent: (address, maxTokens) => Effect.map(recent(address, maxTokens), change) }))
+const tellsPlaced = (change: (found: ReadonlyArray<PlacedMessage>) => ReadonlyArray<PlacedMessage>): Mistake =>
+  tellsWith(({ recent }) => ({
+    recent: (address, maxTokens, since) => Effect.map(recent(address, maxTokens, since), change)
+  }))
+
+const tellsMessages = (change: (message: Message) => Message): Mistake =>
+  tellsPlaced((found) => found.map(({ message, place }) => ({ place, message: change(message) })))
 
 const keepsRecordsWrongly: Readonly<Record<string, Mistake>> = {
   keepsNoRecord: tellsWith(() => ({ records: () => Effect.succeed([]) })),
@@ -155,30 +160,30 @@ const keepsRecordsWrongly: Readonly<Record<string, Mistake>> = {
 
 const tellsHistoryWrongly: Readonly<Record<string, Mistake>> = {
   damagesMessages: tellsMessages(throughUtf8),
-  cutsAtNul: tellsMessages((messages) =>
-    messages.map((message) => ({ ...message, content: message.content.split("\u0000")[0] ?? "" }))
+  cutsAtNul: tellsMessages((message) => ({ ...message, content: message.content.split("\u0000")[0] ?? "" })),
+  cutsLongMessages: tellsMessages((message) => ({ ...message, content: message.content.slice(0, 65_535) })),
+  forgetsCalls: tellsMessages(({ calls: _, ...message }) => message),
+  tellsTheNewestFirst: tellsPlaced((found) => found.toReversed()),
+  misplacesMessages: tellsPlaced((found) =>
+    found.map(({ message, place }) => ({ place: { ...place, index: 0 }, message }))
   ),
-  cutsLongMessages: tellsMessages((messages) =>
-    messages.map((message) => ({ ...message, content: message.content.slice(0, 65_535) }))
-  ),
-  forgetsCalls: tellsMessages((messages) => messages.map(({ calls: _, ...message }) => message)),
-  tellsTheNewestFirst: tellsMessages((messages) => messages.toReversed()),
+  tellsFromBefore: tellsWith(({ recent }) => ({ recent: (address, maxTokens) => recent(address, maxTokens) })),
   tellsOneTooMany: tellsWith(({ recent }) => ({
-    recent: (address, maxTokens) =>
-      Effect.map(Effect.all([recent(address, maxTokens), recent(address, 1_000_000)]), ([fitting, all]) =>
+    recent: (address, maxTokens, since) =>
+      Effect.map(Effect.all([recent(address, maxTokens, since), recent(address, 1_000_000, since)]), ([fitting, all]) =>
         all.slice(-fitting.length - 1)
       )
   })),
   tellsOneTooFew: tellsWith(({ recent }) => ({
-    recent: (address, maxTokens) => recent(address, Math.max(0, maxTokens - 1))
+    recent: (address, maxTokens, since) => recent(address, Math.max(0, maxTokens - 1), since)
   })),
   skipsWhatDoesNotFit: tellsWith(({ recent }) => ({
-    recent: (address, maxTokens) =>
-      Effect.map(recent(address, 1_000_000), (messages) => {
+    recent: (address, maxTokens, since) =>
+      Effect.map(recent(address, 1_000_000, since), (messages) => {
         let left = maxTokens
         return messages
           .toReversed()
-          .filter(({ tokens }) => {
+          .filter(({ message: { tokens } }) => {
             if (tokens > left) return false
             left -= tokens
             return true
@@ -187,17 +192,17 @@ const tellsHistoryWrongly: Readonly<Record<string, Mistake>> = {
       })
   })),
   tellsTheOldest: tellsWith(({ recent }) => ({
-    recent: (address, maxTokens) =>
-      Effect.map(recent(address, 1_000_000), (messages) => {
+    recent: (address, maxTokens, since) =>
+      Effect.map(recent(address, 1_000_000, since), (messages) => {
         let left = maxTokens
-        return messages.filter(({ tokens }) => (left -= tokens) >= 0)
+        return messages.filter(({ message }) => (left -= message.tokens) >= 0)
       })
   })),
   mixesHistories: ({ ledger }, disk) => ({
     ledger: {
-      recent: (address, maxTokens) =>
+      recent: (address, maxTokens, since) =>
         Effect.map(
-          Effect.forEach(namesakes(disk, address), (resident) => ledger.recent(resident.address, maxTokens)),
+          Effect.forEach(namesakes(disk, address), (resident) => ledger.recent(resident.address, maxTokens, since)),
           (found) => found.flat()
         )
     }

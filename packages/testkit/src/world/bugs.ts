@@ -1,4 +1,4 @@
-// Bugs: five mistakes planted in a world on purpose, to prove that its checks bite.
+// Bugs: six mistakes planted in a world on purpose, to prove that its checks bite.
 // Owns the wrong ports. A world without a planted bug never uses this file.
 
 import type { Commit } from "@reverie/ledger"
@@ -13,7 +13,8 @@ export const plantedBugs = [
   "no-deduplication",
   "acknowledged-before-durable",
   "checked-then-acted",
-  "random-effect-key"
+  "random-effect-key",
+  "memory-left-behind"
 ] as const
 export type PlantedBug = (typeof plantedBugs)[number]
 
@@ -61,6 +62,22 @@ const hasty = (store: Store, fate: Fate): Store => ({
   }
 })
 
+/** Writes that a dream has read something, and forgets what it found, now and then. */
+const absentMinded = (store: Store, fate: Fate): Store => ({
+  ...store,
+  ledger: {
+    ...store.ledger,
+    commit: (claim, { entry, state }) => {
+      const { records = [], ...rest } = entry
+      const found = records.some(({ kind }) => kind === "fact")
+      return store.ledger.commit(claim, {
+        entry: found && fate.chance(0.3) ? { ...rest, records: records.filter(({ kind }) => kind !== "fact") } : entry,
+        state
+      })
+    }
+  }
+})
+
 export const withBug = (store: Store, bug: PlantedBug | undefined, fate: Fate): Store => {
   switch (bug) {
     case "no-fencing":
@@ -69,6 +86,8 @@ export const withBug = (store: Store, bug: PlantedBug | undefined, fate: Fate): 
       return forgetful(store)
     case "acknowledged-before-durable":
       return hasty(store, fate)
+    case "memory-left-behind":
+      return absentMinded(store, fate)
     default:
       return store
   }

@@ -1,5 +1,5 @@
 // Check: what must be true of a world that has come to rest.
-// Owns the judgement over the record. Leaves bringing the world to rest to world.ts.
+// Owns the judgement over the record. Leaves memory to check-memory.ts, bringing the world to rest to world.ts.
 // C1  Every acknowledged envelope has exactly one settlement.
 // C2  Messages of one sender to one assistant are taken up in the order of their acknowledgement.
 // C3  Entries are numbered without gap and their epochs never go back; one epoch belongs to one worker.
@@ -12,6 +12,7 @@
 import { birth, decide, type Input, persist, type Settings } from "@reverie/assistant"
 import { addressKey } from "@reverie/protocol"
 import type { MemoryDisk, Resident } from "../memory-disk.ts"
+import { checkMemory } from "./check-memory.ts"
 import type { Effected } from "./outside.ts"
 import type { Sent } from "./people.ts"
 
@@ -156,6 +157,7 @@ export const check = (record: Record): ReadonlyArray<string> => {
     ...checkEffects(record),
     ...residents.flatMap(checkPairs),
     ...checkSends(record),
+    ...residents.flatMap(checkMemory),
     ...(record.mostAtOnce > record.concurrency
       ? [`C8 ${record.mostAtOnce} assistants worked at once in a worker that may run ${record.concurrency}`]
       : [])

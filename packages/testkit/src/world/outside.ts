@@ -1,5 +1,6 @@
 // Outside: what the assistants of a simulated world reach beyond the store: a model, tools and their effects.
-// Owns the scripted replies and the record of every effect. Leaves judging the record to check.ts.
+// Owns the scripted replies and the record of every effect. Leaves what is answered for memory's sake to digestion.ts,
+// judging the record to check.ts.
 // O1  An effect is recorded in the instant it happens, whether or not its result ever arrives.
 
 import type { Prompt, Reply } from "@reverie/model"
@@ -7,6 +8,7 @@ import { type Model, ModelUnavailable } from "@reverie/model"
 import type { Json, ToolCategory } from "@reverie/protocol"
 import { type Tool, type Toolkit, toolkitOf } from "@reverie/tools"
 import * as Effect from "effect/Effect"
+import { digest, taskIn } from "./digestion.ts"
 import type { Fate } from "./fate.ts"
 
 export interface Effected {
@@ -105,7 +107,8 @@ export const outsideOf = (habits: Habits): Outside => {
           if (fate.chance(modelFailure())) {
             return yield* new ModelUnavailable({ provider: "scripted", message: "no answer", kind: "network" })
           }
-          return replyTo(prompt, fate)
+          const task = taskIn(prompt)
+          return task === undefined ? replyTo(prompt, fate) : digest(task, prompt, fate)
         })
     }
   }

@@ -69,6 +69,16 @@ export const sender = Effect.fnUntraced(function* (people: People, name: string,
   }
 })
 
+/** Sends everybody to sleep, and leaves them some time for it. */
+export const lullaby = Effect.fnUntraced(function* (people: People) {
+  const { assistants, fate } = people
+  for (const to of assistants) {
+    const event: Event = { type: "sleep", forMillis: fate.between(60_000, 300_000) }
+    yield* insist(people, { sender: "lullaby", envelope: envelopeOf(`lullaby-${to}`, "lullaby", to, event) })
+  }
+  yield* Effect.sleep(fate.between(10_000, 90_000))
+})
+
 interface Asking {
   readonly context: { readonly calls: ReadonlyArray<{ readonly phase: string; readonly approval?: string }> }
 }

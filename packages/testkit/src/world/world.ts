@@ -8,13 +8,14 @@ import { createHash } from "node:crypto"
 import { Ledger } from "@reverie/ledger"
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { Model, Tokens } from "@reverie/model"
-import { type Address, AssistantId, DEFAULT_TENANT, type Hold } from "@reverie/protocol"
+import { type Address, AssistantId, DEFAULT_TENANT, type Hold, type RecordKind } from "@reverie/protocol"
 import { birthOf, type Definition, Definitions, Faults, isAtRest, NoticeHub, runWorker } from "@reverie/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
+import * as References from "effect/References"
 import * as Scheduler from "effect/Scheduler"
 import * as Semaphore from "effect/Semaphore"
 import { MemoryDisk } from "../memory-disk.ts"
@@ -23,7 +24,7 @@ import { checkedThenActed, type PlantedBug, withBug } from "./bugs.ts"
 import { check } from "./check.ts"
 import { type Fate, fateOf } from "./fate.ts"
 import { type Outside, outsideOf } from "./outside.ts"
-import { attendant, type Door, type People, sender, type Sent } from "./people.ts"
+import { attendant, type Door, lullaby, type People, sender, type Sent } from "./people.ts"
 import { inProcess, portIn, type Process, strike } from "./process.ts"
 import { VirtualTime } from "./virtual-time.ts"
 
@@ -44,13 +45,23 @@ export interface WorldReport {
   readonly crashes: number
   readonly effects: number
   readonly fenced: number
+  /** Facts kept, and foldings of histories. */
+  readonly facts: number
+  readonly foldings: number
   readonly virtualMillis: number
 }
 
 const LEASE_MILLIS = 10_000
 const CONCURRENCY = 2
 const ASSISTANTS = ["ada", "bo", "cy"]
-const SETTINGS = { parkMinMillis: 500, approvalMillis: 120_000, reportMillis: 120_000 }
+/** A few messages fill the share of the window that a history may have here. */
+const SETTINGS = {
+  parkMinMillis: 500,
+  approvalMillis: 120_000,
+  reportMillis: 120_000,
+  compactSleepRatio: 0.05,
+  compactEmergencyRatio: 0.1
+}
 
 /** Far more than any world needs to come to rest once the weather is fine. */
 const PATIENCE_MILLIS = 4 * 60 * 60_000
@@ -75,7 +86,11 @@ type Services = Mailbox | Ledger | WakeQueue | Model | Tokens | Definitions | No
 
 const run = <A, E>(world: World, effect: Effect.Effect<A, E>) =>
   Effect.runForkWith(
-    Context.make(Scheduler.Scheduler, world.time.scheduler).pipe(Context.add(Clock.Clock, world.time.clock))
+    Context.make(Scheduler.Scheduler, world.time.scheduler).pipe(
+      Context.add(Clock.Clock, world.time.clock),
+      // What goes wrong here is what is wanted; it is judged, not told.
+      Context.add(References.MinimumLogLevel, "None")
+    )
   )(effect)
 
 /** A queue wakes its takers on the scheduler of the fiber that made it: made elsewhere, no hint would ever arrive. */
@@ -93,7 +108,8 @@ const definitionOf = (world: World): Definition => ({
   rules: [],
   toolkit: world.outside.toolkit,
   maxContextTokens: 4_000,
-  reservedResponseTokens: 500
+  reservedResponseTokens: 500,
+  folding: { compactPreserveWindow: 4, strategy: { type: "recursive-summarization", chunkTokens: 200 } }
 })
 
 /** Hints that get lost, doubled and delayed. */
@@ -230,7 +246,8 @@ const isWorldAtRest = Effect.fnUntraced(function* (world: World) {
   if ((yield* world.store.ledger.openSends(1)).length > 0) return false
   for (const record of records) {
     const { context } = record.state.snapshot as unknown as { readonly context: { readonly envelope: string | null } }
-    if (context.envelope !== null) return false
+    // Somebody will resume it.
+    if (context.envelope !== null || record.state.status === "halted") return false
     if (!(yield* Effect.provideService(isAtRest(record), Mailbox, mailbox))) return false
   }
   return true
@@ -256,6 +273,7 @@ const live = Effect.fnUntraced(function* (world: World, acknowledged: Array<Sent
   yield* Effect.forEach(names, (name) => sender(people, name, options.messagesPerSender ?? 6), {
     concurrency: "unbounded"
   })
+  yield* lullaby(people)
   world.healed = true
   for (const process of world.processes)
     process.pausedUntil = Math.min(process.pausedUntil, world.time.now + LEASE_MILLIS)
@@ -270,6 +288,12 @@ const live = Effect.fnUntraced(function* (world: World, acknowledged: Array<Sent
 
 const describe = (world: World): string =>
   [...world.disk.residents.values()].map(({ address, state }) => `${address.assistant} is ${state.status}`).join(", ")
+
+const kept = ({ residents }: MemoryDisk, wanted: RecordKind): number =>
+  [...residents.values()].reduce(
+    (sum, { records }) => sum + [...records.values()].filter(({ kind }) => kind === wanted).length,
+    0
+  )
 
 /** Lives through one world. Synchronous: everything in it is simulated. */
 export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport => {
@@ -326,6 +350,8 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     crashes: world.counts.crashes,
     effects: world.outside.effects.length,
     fenced: world.counts.fenced,
+    facts: kept(disk, "fact"),
+    foldings: kept(disk, "compaction"),
     virtualMillis: time.now - start
   }
 }

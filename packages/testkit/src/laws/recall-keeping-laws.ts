@@ -1,0 +1,177 @@
+// Recall laws of keeping: what an index makes of changes (I2), and of facts attached to entries (I8).
+
+import * as assert from "node:assert/strict"
+import type { Recall } from "@reverie/memory"
+import * as Effect from "effect/Effect"
+import type { Law } from "../law.ts"
+import {
+  ada,
+  aMemory,
+  aMessageAt,
+  apply,
+  ask,
+  attaching,
+  bob,
+  count,
+  found,
+  otherAda,
+  position,
+  putting,
+  remember,
+  removing
+} from "./recall-steps.ts"
+
+const tide = aMemory("tide", "the tide is high")
+const berth = aMemory("berth", "the third berth is free")
+const lantern = "Kim owns a red lantern"
+
+const changes: ReadonlyArray<Law<Recall>> = [
+  {
+    id: "I2.repeat",
+    says: "the same changes applied again change nothing",
+    check: Effect.gen(function* () {
+      const day = [
+        putting(aMessageAt(2, "Kim", "The tide was high and the berth was free.")),
+        putting(aMessageAt(4, "Lee", "Which tide?")),
+        putting(tide),
+        putting(berth),
+        attaching(tide, "f1", lantern),
+        attaching(berth, "f1", lantern),
+        attaching(berth, "f1", null),
+        removing(berth)
+      ]
+      yield* apply(ada, day, 3)
+      const before = [yield* ask(ada, "tide berth lantern Kim"), yield* count(ada), yield* position(ada)]
+      yield* apply(ada, day, 3)
+      assert.deepEqual([yield* ask(ada, "tide berth lantern Kim"), yield* count(ada), yield* position(ada)], before)
+      assert.equal(yield* count(ada), 3)
+    })
+  },
+  {
+    id: "I2.position",
+    says: "the position is what the last apply said, 0 before any, and everybody has his own",
+    check: Effect.gen(function* () {
+      assert.equal(yield* position(ada), 0)
+      yield* apply(ada, [putting(tide)], 4)
+      yield* apply(ada, [], 4_294_967_299)
+      yield* apply(bob, [], 2)
+      assert.deepEqual([yield* position(ada), yield* position(bob), yield* position(otherAda)], [4_294_967_299, 2, 0])
+    })
+  },
+  {
+    id: "I2.below",
+    says: "below the present position nothing is applied, and the position stays",
+    check: Effect.gen(function* () {
+      yield* apply(ada, [putting(tide)], 5)
+      yield* apply(ada, [putting(berth), removing(tide)], 4)
+      assert.equal(yield* position(ada), 5)
+      assert.deepEqual(yield* found(ada, "tide berth"), ["p/tide"])
+      yield* apply(ada, [putting(berth)], 5)
+      assert.equal(yield* count(ada), 2)
+    })
+  },
+  {
+    id: "I2.replace",
+    says: "an entry put again takes the place of the one before: its old words find nothing",
+    check: Effect.gen(function* () {
+      yield* remember(ada, tide, berth)
+      yield* apply(ada, [putting({ ...tide, text: "the harbour is closed", context: "because of a storm" })], 2)
+      assert.deepEqual(yield* found(ada, "tide"), [])
+      assert.deepEqual(yield* found(ada, "harbour"), ["p/tide"])
+      assert.deepEqual(yield* found(ada, "storm"), ["p/tide"])
+      yield* apply(ada, [putting({ ...tide, text: "the harbour is closed" })], 3)
+      assert.deepEqual(yield* found(ada, "storm"), [])
+      assert.equal(yield* count(ada), 2)
+    })
+  },
+  {
+    id: "I2.remove",
+    says: "a removed entry is neither found nor counted; removing what is not there changes nothing",
+    check: Effect.gen(function* () {
+      yield* remember(ada, tide, berth)
+      yield* remember(bob, tide)
+      yield* apply(ada, [removing(tide), removing({ id: "p/nothing" })], 2)
+      assert.deepEqual(yield* found(ada, "tide berth"), ["p/berth"])
+      assert.deepEqual([yield* count(ada), yield* count(bob)], [1, 1])
+      assert.deepEqual(yield* found(bob, "tide"), ["p/tide"])
+    })
+  },
+  {
+    id: "I2.order",
+    says: "changes are applied in their order",
+    check: Effect.gen(function* () {
+      yield* apply(ada, [
+        putting(tide),
+        removing(tide),
+        attaching(berth, "f1", lantern),
+        putting(berth),
+        removing(tide),
+        putting({ ...tide, text: "an ebb tide" }),
+        putting({ ...tide, text: "a spring tide" })
+      ])
+      assert.deepEqual(yield* found(ada, "ebb"), [])
+      assert.deepEqual(yield* found(ada, "spring"), ["p/tide"])
+      assert.deepEqual(yield* found(ada, "lantern"), [])
+    })
+  },
+  {
+    id: "I2.own",
+    says: "the same id is another entry for another owner",
+    check: Effect.gen(function* () {
+      yield* remember(ada, tide)
+      yield* remember(bob, { ...tide, text: "the ebb is low" })
+      yield* remember(otherAda, { ...tide, text: "the moon is full" })
+      assert.deepEqual(
+        [yield* found(ada, "tide"), yield* found(bob, "ebb"), yield* found(otherAda, "moon")],
+        [["p/tide"], ["p/tide"], ["p/tide"]]
+      )
+      assert.deepEqual(yield* found(ada, "ebb moon"), [])
+    })
+  }
+]
+
+const facts: ReadonlyArray<Law<Recall>> = [
+  {
+    id: "I8.finds",
+    says: "words of an attached fact find the entry it came from",
+    check: Effect.gen(function* () {
+      yield* apply(ada, [putting(tide), putting(berth), attaching(tide, "f1", lantern)])
+      assert.deepEqual(yield* found(ada, "Who owns a lantern?"), ["p/tide"])
+    })
+  },
+  {
+    id: "I8.kept",
+    says: "an entry that is put again keeps the facts attached to it, whatever its text says now",
+    check: Effect.gen(function* () {
+      yield* apply(ada, [putting(tide), attaching(tide, "f1", lantern)])
+      yield* apply(ada, [putting({ ...tide, context: "the berth is free" })], 2)
+      assert.deepEqual(yield* found(ada, "lantern"), ["p/tide"])
+      yield* apply(ada, [putting({ ...tide, text: "an ebb tide" })], 3)
+      assert.deepEqual(yield* found(ada, "lantern"), ["p/tide"])
+    })
+  },
+  {
+    id: "I8.changed",
+    says: "a fact told again has its new text, null takes it away, and other facts stay",
+    check: Effect.gen(function* () {
+      yield* apply(ada, [putting(tide), attaching(tide, "f1", lantern), attaching(tide, "f2", "Lee owns a boat")])
+      yield* apply(ada, [attaching(tide, "f1", "Kim owns a green flag")], 2)
+      assert.deepEqual([yield* found(ada, "lantern"), yield* found(ada, "flag")], [[], ["p/tide"]])
+      yield* apply(ada, [attaching(tide, "f1", null)], 3)
+      assert.deepEqual([yield* found(ada, "flag"), yield* found(ada, "boat")], [[], ["p/tide"]])
+    })
+  },
+  {
+    id: "I8.gone",
+    says: "a removed entry takes its facts along, and a fact of an entry that is not there is nothing",
+    check: Effect.gen(function* () {
+      yield* apply(ada, [putting(tide), attaching(tide, "f1", lantern), attaching(berth, "f2", lantern)])
+      yield* apply(ada, [removing(tide)], 2)
+      yield* apply(ada, [putting(tide), putting(berth)], 3)
+      assert.deepEqual(yield* found(ada, "lantern"), [])
+      assert.equal(yield* count(ada), 2)
+    })
+  }
+]
+
+export const recallKeepingLaws: ReadonlyArray<Law<Recall>> = [...changes, ...facts]

@@ -1,0 +1,5 @@
+export * from "./contract.ts"
+export { type QdrantMode, qdrantModes } from "./modes.ts"
+export * from "./place.ts"
+export * from "./server.ts"
+export type { QdrantRequest } from "./wire.ts"
