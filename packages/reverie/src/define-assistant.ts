@@ -2,12 +2,22 @@
 // Owns the checks of a description and its defaults. Leaves living to the runtime.
 // I1  A wrong description throws at once, with one sentence that names the assistant.
 
-import { changedSettings, type Listening, type Settings, settingsOf } from "@reverie/assistant"
+import {
+  changedSettings,
+  type Listening,
+  scheduleOf,
+  type Settings,
+  settingsOf,
+  type SleepSchedule
+} from "@reverie/assistant"
+import type { FoldingConfig } from "@reverie/context"
+import { recallScopes as known, type RecallScope } from "@reverie/memory"
 import { AssistantId, type ToolRule } from "@reverie/protocol"
-import type { Definition } from "@reverie/runtime"
+import type { Definition, MemoryWish } from "@reverie/runtime"
 import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { type BornBlock, flawOfBlocks } from "./blocks.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
 
 export interface AssistantOptions {
@@ -22,18 +32,29 @@ export interface AssistantOptions {
   readonly assessWith?: "heuristic" | "model"
   /** How it listens to what is said in rooms and channels; a message without a channel is always for it. */
   readonly listening?: Partial<Listening>
+  /** Its hours of sleep, in which it dreams. It sleeps by order only when not said. */
+  readonly sleep?: Partial<SleepSchedule>
   /** Constraints on the order and number of tool calls in a tick; the model is told of them. */
   readonly rules?: ReadonlyArray<ToolRule>
   /** Size of the model's context window, in tokens. 100,000 when not said. */
   readonly maxContextTokens?: number
   /** Part of the window kept free for the answer, in tokens. 4,000 when not said. */
   readonly reservedResponseTokens?: number
+  /** How its history is folded when the window fills; whether and when stands in `settings`. */
+  readonly folding?: Partial<FoldingConfig>
+  /** What comes to its mind by itself: up to 8 memories of up to 1,500 tokens with each event when not said. */
+  readonly memory?: MemoryWish
+  /** Memory blocks it is born with: each is made once, and then belongs to it. */
+  readonly blocks?: ReadonlyArray<BornBlock>
+  /** Whose memories it may look into: its own and what others share with it when not said. */
+  readonly recallScopes?: ReadonlyArray<RecallScope>
   /** Limits and switches; see `Settings`. */
   readonly settings?: Partial<Settings>
 }
 
 export interface AssistantDefinition extends Definition {
   readonly id: AssistantId
+  readonly blocks?: ReadonlyArray<BornBlock>
 }
 
 export interface FleetDefinition {
@@ -52,7 +73,28 @@ const refuse = (subject: string, problem: string): never => {
 /** What an id of an assistant or a tenant looks like, for whoever gave another one. */
 export const ID_FORM = "1 to 128 letters, digits and . _ : @ # + -"
 
+const SECOND_MILLIS = 1_000
+
+/** Whoever names hours of sleep means to sleep; the pace of the dreams is one of the statechart's settings. */
+const sleepAndSettings = ({ settings = {}, sleep }: AssistantOptions) => {
+  if (sleep === undefined) return { settings: changedSettings(settingsOf(settings)) }
+  const schedule = scheduleOf({ enabled: true, ...sleep })
+  const sleepTickMillis = schedule.enabled ? schedule.tickRateSleepSeconds * SECOND_MILLIS : 0
+  return { sleep: schedule, settings: changedSettings(settingsOf({ sleepTickMillis, ...settings })) }
+}
+
 const decodeId = Schema.decodeUnknownOption(AssistantId)
+
+const isWhole = (count: number | undefined): boolean =>
+  count === undefined || (Number.isSafeInteger(count) && count > 0)
+
+const flawOfMemory = ({ memory = {}, recallScopes = [] }: AssistantOptions): string | undefined => {
+  const { maxHits, maxTokens, recall = "auto" } = memory
+  if (recall !== "auto" && recall !== "off") return `its memory.recall must be auto or off`
+  if (!isWhole(maxHits) || !isWhole(maxTokens)) return "its memory needs whole numbers of at least 1"
+  const unknown = recallScopes.find((scope) => !known.includes(scope))
+  return unknown === undefined ? undefined : `its recallScopes must be among ${known.join(", ")}`
+}
 
 /**
  * @example
@@ -70,17 +112,21 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
   if (!(reservedResponseTokens > 0 && reservedResponseTokens < maxContextTokens)) {
     refuse(`assistant "${id}"`, "the answer's share of the context window leaves nothing for the question")
   }
-  const flaw = flawOfRules(options.rules ?? [])
+  const flaw = flawOfRules(options.rules ?? []) ?? flawOfMemory(options) ?? flawOfBlocks(id, options.blocks ?? [])
   if (flaw !== undefined) refuse(`assistant "${id}"`, flaw)
   return Object.freeze({
     id,
     name: id,
     systemPrompt: options.prompt,
     ...(options.persona === undefined ? {} : { persona: options.persona }),
-    settings: changedSettings(settingsOf(options.settings ?? {})),
+    ...sleepAndSettings(options),
     rules: options.rules ?? [],
     ...(options.assessWith === undefined ? {} : { assessWith: options.assessWith }),
     ...(options.listening === undefined ? {} : { listening: options.listening }),
+    ...(options.folding === undefined ? {} : { folding: options.folding }),
+    ...(options.memory === undefined ? {} : { memory: options.memory }),
+    ...(options.blocks === undefined ? {} : { blocks: options.blocks }),
+    ...(options.recallScopes === undefined ? {} : { recallScopes: options.recallScopes }),
     toolkit: toolkitOf([...(options.tools ?? []), noop]),
     maxContextTokens,
     reservedResponseTokens

@@ -4,7 +4,7 @@
 // I2  What happens inside reaches the user as promises, async iterables and typed errors; no Effect shows.
 // I3  Closing lets go of every claim and closes the store; what was open goes on with the next start.
 
-import { Ledger } from "@reverie/ledger"
+import { type Birth, Ledger } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import {
   type Address,
@@ -14,11 +14,13 @@ import {
   type Event,
   type Notice,
   type NoticeType,
+  type OpenTimer,
   type Receipt,
   TenantId
 } from "@reverie/protocol"
 import {
   arrive,
+  bedtimeIn,
   birthOf,
   DEFAULT_WORKER,
   Definitions,
@@ -37,9 +39,11 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
+import * as References from "effect/References"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { endOf, type Part, partsOf } from "./ask.ts"
+import { bearBlocks, type Blocks, blocksOf } from "./blocks.ts"
 import { type FleetDefinition, ID_FORM } from "./define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "./errors.ts"
 import { House } from "./house.ts"
@@ -68,6 +72,8 @@ export interface SendOptions {
   readonly id?: string
   /** Who says it. "user" when not said. */
   readonly from?: string
+  /** Ids of memory blocks that a message refers to: they are in view while it is answered. */
+  readonly blocks?: ReadonlyArray<string>
 }
 
 const DEFAULT_DATA = ".reverie"
@@ -81,6 +87,23 @@ const freshId = Effect.gen(function* () {
   let id = ""
   for (let part = 0; part < 4; part++) id += hex(yield* Random.nextInt)
   return id
+})
+
+/** Tells an assistant of its hours of sleep when they are no longer those that it was told. */
+const refresh = Effect.fnUntraced(function* ({ address, state }: Birth) {
+  const lived = yield* (yield* Ledger).inspect(address)
+  if (lived === undefined || lived.state.status === "retired") return
+  const scheduleIn = (timers: ReadonlyArray<OpenTimer>) => bedtimeIn(timers)?.schedule
+  if (scheduleIn(state.timers) === scheduleIn(lived.state.timers)) return
+  const id = `refresh-${lived.version}`
+  const envelope = envelopeOf({
+    id,
+    tenant: address.tenant,
+    to: address.assistant,
+    from: "fleet",
+    event: { type: "refresh" }
+  })
+  if (Result.isSuccess(envelope)) yield* arrive(envelope.success)
 })
 
 const decodeTenant = Schema.decodeUnknownOption(TenantId)
@@ -117,6 +140,8 @@ export class Fleet extends Records implements AsyncDisposable {
       NoticeHub.layer,
       Layer.succeed(Definitions, { find: (name) => byName.get(name) }),
       faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),
+      // Standard output belongs to the program.
+      Layer.succeed(References.LogToStderr, true),
       onTrouble === undefined ? Layer.empty : Layer.succeed(HostFailures, onTrouble),
       options.tracing ?? Layer.empty
     )
@@ -126,7 +151,9 @@ export class Fleet extends Records implements AsyncDisposable {
         Effect.gen(function* () {
           const ledger = yield* Ledger
           for (const definition of fleet.assistants) {
-            yield* ledger.birth(yield* birthOf({ tenant, assistant: definition.id }, definition))
+            const birth = yield* birthOf({ tenant, assistant: definition.id }, definition)
+            if ((yield* ledger.birth(birth)) === "exists") yield* refresh(birth)
+            yield* bearBlocks(tenant, definition.id, definition.blocks ?? [])
           }
           const hub = yield* NoticeHub
           if (options.onNotice !== undefined) hub.listen(options.onNotice)
@@ -151,7 +178,8 @@ export class Fleet extends Records implements AsyncDisposable {
 
   /** Says something to an assistant; resolves when it is durable. */
   send(to: string, text: string, options: SendOptions = {}): Promise<Receipt> {
-    return this.post(to, { type: "message", text }, options)
+    const { blocks = [] } = options
+    return this.post(to, { type: "message", text, ...(blocks.length === 0 ? {} : { blocks }) }, options)
   }
 
   /** Says something and reads what comes back, piece by piece; only the end when it was said and answered before. */
@@ -210,6 +238,16 @@ export class Fleet extends Records implements AsyncDisposable {
 
   resume(to: string): Promise<Receipt> {
     return this.post(to, { type: "resume" })
+  }
+
+  /** Takes a folding of the history back, and those that were made after it. The same order twice is one. */
+  unfold(to: string, compaction: string): Promise<Receipt> {
+    return this.post(to, { type: "unfold", compaction }, { from: "person", id: `unfold/${to}/${compaction}` })
+  }
+
+  /** The memory blocks of this tenant. */
+  blocks(): Blocks {
+    return blocksOf(this.tenant, (effect) => this.#run(effect), freshId)
   }
 
   /** The prompt registry of this tenant: templates, and components that stand in every prompt of its assistants. */

@@ -1,21 +1,50 @@
 export { DEFAULT_SETTINGS, type Settings } from "@reverie/assistant"
-export { compareReports, type PartChange, type ReportComparison } from "@reverie/context"
+export {
+  type Compaction,
+  compareReports,
+  type HistoryStart,
+  type PartChange,
+  type ReportComparison
+} from "@reverie/context"
 export type { AssistantRecord, DeadLetter, OutboxRow, Tally } from "@reverie/ledger"
+export type {
+  BlockChange,
+  BlockDraft,
+  BlockOperation,
+  BlockPermission,
+  BlockReading,
+  BlockSchema,
+  BlockSetting,
+  BlockType,
+  BlockVersion,
+  BlockView,
+  EntityProfile,
+  Fact,
+  Hit,
+  MemoryKind,
+  Passage,
+  Recalled,
+  RecallOptions,
+  RecallScope,
+  Why
+} from "@reverie/memory"
 export type {
   Entry,
   Event,
   Json,
   Notice,
   NoticeType,
+  PlacedMessage,
   Receipt,
   RecordKind,
   RecordRow,
   ToolCategory,
   ToolRule
 } from "@reverie/protocol"
-export type { HostFailure } from "@reverie/runtime"
-export { defineTool, selfTools, type Tool, type ToolRun } from "@reverie/tools"
+export type { HostFailure, MemoryWish } from "@reverie/runtime"
+export { blockTools, defineTool, memoryTools, selfTools, type Tool, type ToolRun, whyInWords } from "@reverie/tools"
 export type { Part } from "./ask.ts"
+export type { Blocks, BornBlock, EditOptions } from "./blocks.ts"
 export { type ContextReport, contextReportOf } from "./context-report.ts"
 export {
   type AssistantDefinition,
@@ -26,11 +55,13 @@ export {
 } from "./define-assistant.ts"
 export * from "./errors.ts"
 export { Fleet, type FleetOptions, type SendOptions } from "./fleet.ts"
+export type { Rebuilt } from "./memories.ts"
 export { letterProblem } from "./letter.ts"
 export { Peek } from "./peek.ts"
 export { play, type Played } from "./play.ts"
 export { describeModel, probeModel } from "./probe.ts"
-export type { ModelChoice, ServerModel } from "./profile.ts"
+export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from "./profile.ts"
+export type { RecallChoice, ServerIndex } from "./recall-index.ts"
 export { type ContextQuestion, Records } from "./records.ts"
 export { readScript, type Script, type ScriptLetter, type ScriptProblem } from "./script.ts"
 export { type AssistantView, viewOf } from "./view.ts"

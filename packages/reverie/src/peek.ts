@@ -1,10 +1,15 @@
 // Peek: a look into a data directory, beside whoever works on it.
 // Owns opening for reading and closing. Leaves the readings to records.ts.
-// P1  Nothing is written, no claim is taken, and a running fleet is not disturbed.
+// P1  Nothing is written but the index of memories, which whoever asks it brings up to date; no claim is taken, and a
+//     running fleet is not disturbed.
 
 import { DEFAULT_TENANT, TenantId } from "@reverie/protocol"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
+import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as References from "effect/References"
+import { embedderLayer } from "./profile.ts"
+import { recallLayer } from "./recall-index.ts"
 import { Records, type RunReading } from "./records.ts"
 
 export class Peek extends Records implements AsyncDisposable {
@@ -17,7 +22,10 @@ export class Peek extends Records implements AsyncDisposable {
 
   /** Opens the data directory for reading. Rejects when there is none, or one of another format. */
   static async open(data: string, tenant: string = DEFAULT_TENANT): Promise<Peek> {
-    const runtime = ManagedRuntime.make(storeSqliteLayer(data, { readOnly: true }))
+    const quiet = Layer.succeed(References.LogToStderr, true)
+    const runtime = ManagedRuntime.make(
+      Layer.mergeAll(storeSqliteLayer(data, { readOnly: true }), recallLayer(data), embedderLayer(undefined), quiet)
+    )
     // Opens now, so that what is wrong with the directory is said here.
     await runtime.context()
     return new Peek(

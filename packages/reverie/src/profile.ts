@@ -1,16 +1,19 @@
 // Profile: which adapters a fleet runs on.
 // Owns the choice, by options first and by the environment (through Config) second; nothing set means embedded.
 // I1  A model key is only ever sent to the base URL it was configured with, and never printed.
+// I2  Texts are embedded only where somebody has said with which model; a fleet that is told to stay offline asks nobody.
 
-import { Model } from "@reverie/model"
+import { Embedder, Model } from "@reverie/model"
 import { queueLocalLayer } from "@reverie/queue-local"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
 import { gptTokenizerLayer } from "@reverie/tokens"
+import { type RecallChoice, recallLayer } from "./recall-index.ts"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 
 /** An OpenAI-compatible server. */
 export interface ServerModel {
@@ -73,10 +76,70 @@ export const modelLayer = (choice: ModelChoice | undefined): Layer.Layer<Model, 
   return Layer.unwrap(Effect.map(serverFromConfig, (options) => (options === undefined ? offline : server(options))))
 }
 
+/** An OpenAI-compatible server that embeds texts. */
+export interface ServerEmbedder {
+  readonly baseURL: string
+  readonly model: string
+  readonly apiKey?: string
+  /** The length of its vectors. */
+  readonly dimensions: number
+}
+
+/** `none`: memory is searched by words alone. A service: one of your own. */
+export type EmbedderChoice = "none" | ServerEmbedder | Embedder["Service"]
+
+const nativeDimensions: Readonly<Record<string, number>> = {
+  "text-embedding-3-small": 1_536,
+  "text-embedding-3-large": 3_072,
+  "text-embedding-ada-002": 1_536
+}
+
+const dimensionsFor = (model: string): Config.Config<number> => {
+  const asked = Config.schema(Schema.Int.check(Schema.isGreaterThan(0)), "OPENAI_EMBEDDING_DIMENSIONS")
+  const native = nativeDimensions[model]
+  return native === undefined ? asked : asked.pipe(Config.withDefault(native))
+}
+
+/** The embedder that the environment names, on the server that it names; undefined when it names none. */
+const embedderFromConfig = Effect.gen(function* () {
+  const model = yield* Config.option(Config.String("OPENAI_EMBEDDING_MODEL"))
+  const found = yield* serverFromConfig
+  if (Option.isNone(model) || found === undefined) return undefined
+  const { apiKey, baseURL } = found
+  return { apiKey, baseURL, model: model.value, dimensions: yield* dimensionsFor(model.value) }
+})
+
+const serverEmbedder = (options: Omit<ServerEmbedder, "apiKey"> & { readonly apiKey: Redacted.Redacted }) =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("@reverie/model-openai")),
+      ({ openAiEmbedderLayer }) => openAiEmbedderLayer(options)
+    )
+  )
+
+/** The embedder of a choice, which may be none; without a choice, whatever the environment names. */
+export const embedderLayer = (
+  choice: EmbedderChoice | undefined,
+  model?: ModelChoice
+): Layer.Layer<never, Config.ConfigError> => {
+  if (choice === "none" || (choice === undefined && model === "offline")) return Layer.empty
+  if (choice !== undefined && "embed" in choice) return Layer.succeed(Embedder, choice)
+  if (choice !== undefined) {
+    const { apiKey = "none", ...options } = choice
+    return serverEmbedder({ ...options, apiKey: Redacted.make(apiKey) })
+  }
+  return Layer.unwrap(
+    Effect.map(embedderFromConfig, (options) => (options === undefined ? Layer.empty : serverEmbedder(options)))
+  )
+}
+
 export interface ProfileOptions {
   /** Directory of the embedded store; `:memory:` keeps nothing. */
   readonly data: string
   readonly model?: ModelChoice
+  readonly embedder?: EmbedderChoice
+  /** Where memories are found again: what the environment names, or a file beside the store, when not said. */
+  readonly recall?: RecallChoice
   /** "normal" trades the last commits before a power cut for speed; a process kill loses nothing either way. */
   readonly durability?: "full" | "normal"
   /** Most bytes the data may have; beyond it the store refuses to write, as on a full disk. */
@@ -92,5 +155,7 @@ export const embedded = (options: ProfileOptions) =>
     }),
     queueLocalLayer,
     gptTokenizerLayer,
-    modelLayer(options.model)
+    modelLayer(options.model),
+    embedderLayer(options.embedder, options.model),
+    recallLayer(options.data, options.recall)
   )

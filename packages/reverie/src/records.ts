@@ -2,18 +2,23 @@
 // Owns the readings as promises. Leaves writing to the fleet.
 // R1  A reading changes nothing and waits for nobody's claim.
 
+import { type Compaction, type HistoryStart, historyStartOn } from "@reverie/context"
+import type { EntityProfile, Fact, Passage, Recalled, RecallOptions } from "@reverie/memory"
 import { type AssistantRecord, type DeadLetter, Ledger, type OutboxRow, type Tally } from "@reverie/ledger"
 import {
   type Address,
   AssistantId,
+  type PlacedMessage,
   type RecordKind,
   recordKinds,
   type RecordRow,
   type TenantId
 } from "@reverie/protocol"
+import { readCompactions, readPast, recallFor } from "@reverie/runtime"
 import type * as Effect from "effect/Effect"
 import { type ContextReport, contextReportOf } from "./context-report.ts"
 import { entriesOfTick, type History, newestFirst } from "./history.ts"
+import { factsIn, passagesIn, profilesIn, rebuilt, type Rebuilt } from "./memories.ts"
 import { type AssistantView, viewOf } from "./view.ts"
 
 const PAGE = 500
@@ -69,6 +74,51 @@ export class Records {
   /** What an assistant keeps about itself and its work; everything when no kinds are named. */
   desk(id: string, kinds: ReadonlyArray<RecordKind> = recordKinds): Promise<ReadonlyArray<RecordRow>> {
     return this.#run(Ledger.use((ledger) => ledger.records(this.address(id), kinds)))
+  }
+
+  /** What an assistant remembers of a question. Without an index, or while it does not answer, only the newest of it. */
+  recall(id: string, question: string, options: RecallOptions = {}): Promise<Recalled> {
+    return this.#run(recallFor(this.address(id), question, options))
+  }
+
+  /** Makes the index of an assistant anew from its ledger; of every assistant when none is named. */
+  async rebuildMemory(id?: string): Promise<ReadonlyArray<Rebuilt>> {
+    const ids = id === undefined ? (await this.views()).map((view) => view.id) : [id]
+    const all: Array<Rebuilt> = []
+    for (const each of ids) all.push(await this.#run(rebuilt(this.address(each))))
+    return all
+  }
+
+  /** Semantic memory: every fact, those that hold no longer among them. */
+  async facts(id: string): Promise<ReadonlyArray<Fact>> {
+    return factsIn(await this.desk(id, ["fact"]))
+  }
+
+  /** What is known of those an assistant deals with. */
+  async profiles(id: string): Promise<ReadonlyArray<EntityProfile>> {
+    return profilesIn(await this.desk(id, ["entity"]))
+  }
+
+  /** What was put away to be searched for. */
+  async passages(id: string): Promise<ReadonlyArray<Passage>> {
+    return passagesIn(await this.desk(id, ["passage"]))
+  }
+
+  /** Every folding of an assistant's history, the oldest first, those that were taken back among them. */
+  async compactions(id: string): Promise<ReadonlyArray<Compaction>> {
+    const found = await this.#run(readCompactions(this.address(id)))
+    return found.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+  }
+
+  /** Where the history that an assistant's model is shown begins; undefined when nothing is folded. */
+  async historyStart(id: string): Promise<HistoryStart | undefined> {
+    const rows = await this.desk(id, ["desk"])
+    return historyStartOn(new Map(rows.map(({ key, value }) => [key, value])))
+  }
+
+  /** The messages that a folding took out of sight, as they were committed. */
+  folded(id: string, { range }: Pick<Compaction, "range">): Promise<ReadonlyArray<PlacedMessage>> {
+    return this.#run(readPast(this.address(id), range.from, Infinity, range.to))
   }
 
   /** What the model was shown with one call of an assistant; undefined when there is no such call. */

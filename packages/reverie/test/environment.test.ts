@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { saying, startModelServer } from "@reverie/testkit/model-server"
 
 const program = join(import.meta.dirname, "children/asking.ts")
-const NONE = { OPENAI_API_KEY: "", OPENAI_BASE_URL: "", OPENAI_MODEL: "" }
+const NONE = { OPENAI_API_KEY: "", OPENAI_BASE_URL: "", OPENAI_MODEL: "", OPENAI_EMBEDDING_MODEL: "" }
 
 /** Asks in a process with these variables of the model and no others. */
 const asking = async (variables: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) => {

@@ -1,0 +1,135 @@
+// Blocks: the memory blocks of a tenant, in promises.
+// Owns the form, and the blocks an assistant is born with. Leaves every rule to the store of blocks in `memory`.
+// B1  Whoever holds the fleet acts as the system: permissions do not bind him, limits and schemas do.
+// B2  A block of a definition is made once: when a person deletes it, it stays deleted.
+
+import {
+  type BlockChange,
+  type BlockDraft,
+  type BlockOperation,
+  type BlockPermission,
+  type BlockReading,
+  BlockRefused,
+  type BlockRequest,
+  type BlockSetting,
+  BlockStore,
+  type BlockVersion,
+  type BlockView,
+  flawOfDraft,
+  PLAIN_TEXT,
+  readBlockSchema
+} from "@reverie/memory"
+import type { AssistantId, TenantId } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+
+/** A block that an assistant is born with. */
+export type BornBlock = Omit<BlockDraft, "owner">
+
+export interface EditOptions {
+  /** Idempotency key: the same change under the same key is made once. A fresh one when not said. */
+  readonly key?: string
+  /** Who does it, for whoever reads the versions. "person" when not said. */
+  readonly by?: string
+  readonly message?: string
+  /** The version that was looked at; what came since is merged. The newest when not said. */
+  readonly seen?: number
+}
+
+/** Changes answer the number of the newest version. Rejections are the typed errors of the store. */
+export interface Blocks {
+  /** Answers the new block's id with its first version. */
+  readonly create: (draft: BlockDraft, options?: EditOptions) => Promise<BlockChange>
+  /** All of the tenant, or those of one owner. */
+  readonly list: (owner?: string) => Promise<ReadonlyArray<BlockView>>
+  readonly find: (owner: string, label: string) => Promise<BlockView | undefined>
+  readonly load: (id: string) => Promise<BlockView | undefined>
+  readonly read: (id: string, version?: number) => Promise<BlockReading>
+  readonly edit: (id: string, operation: BlockOperation, options?: EditOptions) => Promise<BlockChange>
+  readonly configure: (id: string, setting: BlockSetting, options?: EditOptions) => Promise<BlockChange>
+  /** `to` is an assistant, or `*` for every one. */
+  readonly share: (id: string, to: string, permission: BlockPermission) => Promise<BlockChange>
+  readonly unshare: (id: string, to: string) => Promise<BlockChange>
+  /** Newest first. */
+  readonly versions: (
+    id: string,
+    page?: { readonly before?: number; readonly limit?: number }
+  ) => Promise<ReadonlyArray<BlockVersion>>
+  readonly undo: (id: string, options?: EditOptions) => Promise<BlockChange>
+  readonly redo: (id: string, options?: EditOptions) => Promise<BlockChange>
+  readonly delete: (id: string, options?: EditOptions) => Promise<BlockChange>
+}
+
+type Run = <Value, Failure>(effect: Effect.Effect<Value, Failure, BlockStore>) => Promise<Value>
+
+const SYSTEM = { by: "person", isSystem: true } as const
+
+/** The blocks of a tenant. `run` carries effects out, `freshKey` names what has no key of its own. */
+export const blocksOf = (tenant: TenantId, run: Run, freshKey: Effect.Effect<string>): Blocks => {
+  const viewer = { ...SYSTEM, tenant }
+  type Store = BlockStore["Service"]
+  const asked = <A, E>(
+    { key, ...options }: EditOptions,
+    change: (store: Store, request: BlockRequest) => Effect.Effect<A, E>
+  ) =>
+    run(
+      Effect.gen(function* () {
+        const at = yield* Clock.currentTimeMillis
+        const request = { ...viewer, ...options, key: key ?? (yield* freshKey), at }
+        return yield* change(yield* BlockStore, request)
+      })
+    )
+  const looking = <A, E>(look: (store: Store) => Effect.Effect<A, E>) => run(BlockStore.use(look))
+  const list: Blocks["list"] = (owner) => looking((store) => store.list(viewer, owner === undefined ? {} : { owner }))
+  const configure: Blocks["configure"] = (id, setting, options = {}) =>
+    asked(options, (store, request) => store.configure(id, request, setting))
+  return {
+    create: (draft, options = {}) => asked(options, (store, request) => store.create(draft, request)),
+    list,
+    find: async (owner, label) => (await list(owner)).find((block) => block.label === label),
+    load: (id) => looking((store) => store.load(viewer, id)),
+    read: (id, version) => looking((store) => store.read(viewer, id, version)),
+    edit: (id, operation, options = {}) => asked(options, (store, request) => store.change(id, request, operation)),
+    configure,
+    share: (id, to, permission) => configure(id, { set: "share", with: to, permission }),
+    unshare: (id, to) => configure(id, { set: "unshare", with: to }),
+    versions: (id, page) => looking((store) => store.versions(viewer, id, page)),
+    undo: (id, options = {}) => asked(options, (store, request) => store.undo(id, request)),
+    redo: (id, options = {}) => asked(options, (store, request) => store.redo(id, request)),
+    delete: (id, options = {}) => asked(options, (store, request) => store.delete(id, request))
+  }
+}
+
+/** What is wrong with the blocks of a definition, in one sentence; undefined when nothing is. */
+export const flawOfBlocks = (owner: AssistantId, blocks: ReadonlyArray<BornBlock>): string | undefined => {
+  const labels = blocks.map(({ label }) => label)
+  const twice = labels.find((label, index) => labels.indexOf(label) !== index)
+  if (twice !== undefined) return `two of its blocks are called ${JSON.stringify(twice)}`
+  return blocks
+    .map((block) => {
+      const schema = readBlockSchema(block.schema ?? PLAIN_TEXT)
+      const flaw = flawOfDraft({ ...block, owner }) ?? (Result.isFailure(schema) ? schema.failure : undefined)
+      return flaw === undefined ? undefined : `its block ${JSON.stringify(block.label)}: ${flaw}`
+    })
+    .find((flaw) => flaw !== undefined)
+}
+
+/** Makes those blocks of a definition that were never made. */
+export const bearBlocks = Effect.fnUntraced(function* (
+  tenant: TenantId,
+  owner: AssistantId,
+  blocks: ReadonlyArray<BornBlock>
+) {
+  if (blocks.length === 0) return
+  const store = yield* BlockStore
+  const at = yield* Clock.currentTimeMillis
+  const viewer = { tenant, by: "definition", isSystem: true }
+  const present = new Set((yield* store.list(viewer, { owner })).map(({ label }) => label))
+  for (const block of blocks.filter(({ label }) => !present.has(label))) {
+    const request = { ...viewer, key: `born/${owner}/${block.label}`, at }
+    // It was made once in another form, and has been deleted since.
+    const wasMade = (failure: unknown) => failure instanceof BlockRefused && failure.reason === "key-reused"
+    yield* Effect.catchIf(store.create({ ...block, owner }, request), wasMade, () => Effect.void)
+  }
+})

@@ -1,0 +1,213 @@
+import { execFile } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import * as Effect from "effect/Effect"
+import { assert, describe, it } from "vitest"
+import { blockTools, type Blocks, defineAssistant, type Fleet, type Part } from "../src/index.ts"
+import { aDirectory, all, failureOf, openFleet } from "./rig.ts"
+
+const editing = (args: Record<string, string>) => ({
+  calls: [{ tool: "block_edit", arguments: { block: "notes", ...args } }]
+})
+
+const notes = { label: "notes", type: "core", content: "a" } as const
+
+const textOf = async (fleet: Fleet, label = "notes"): Promise<string | undefined> =>
+  (await fleet.blocks().find("desk", label))?.text
+
+const withNotes = (over: Partial<Parameters<Blocks["create"]>[0]> = {}) => ({
+  tools: blockTools,
+  assistant: { blocks: [{ ...notes, ...over }] }
+})
+
+describe("blocks of a fleet", () => {
+  it("B2 an assistant is born with its blocks once; what was deleted stays deleted, also when it is defined anew", async () => {
+    const data = aDirectory()
+    const open = (content: string) => openFleet({ data, assistant: { blocks: [{ ...notes, content }] } })
+    {
+      await using fleet = await open("first")
+      const blocks = fleet.blocks()
+      assert.deepStrictEqual(
+        (await blocks.list()).map(({ label, owner, text }) => [owner, label, text]),
+        [
+          ["clerk", "notes", "first"],
+          ["desk", "notes", "first"]
+        ]
+      )
+      const clerks = await blocks.find("clerk", "notes")
+      await blocks.delete(clerks?.id ?? "")
+      const desks = await blocks.find("desk", "notes")
+      await blocks.edit(desks?.id ?? "", { op: "append_text", text: "!" })
+    }
+    for (const content of ["first", "second"]) {
+      await using again = await open(content)
+      const found = (await again.blocks().list()).map(({ owner, text }) => [owner, text])
+      assert.deepStrictEqual(found, [["desk", "first!"]])
+    }
+  })
+
+  it("F92 whoever holds the fleet creates, edits, shares, reads versions, undoes and deletes", async () => {
+    await using fleet = await openFleet()
+    const blocks = fleet.blocks()
+    const { block } = await blocks.create({ owner: "desk", label: "plan", type: "working", permission: "ReadOnly" })
+    await blocks.edit(block, { op: "set_text", text: "Sail." }, { message: "to begin", by: "ann" })
+    await blocks.edit(block, { op: "append_text", text: " Soon." }, { key: "once" })
+    await blocks.edit(block, { op: "append_text", text: " Soon." }, { key: "once" })
+    assert.strictEqual((await blocks.load(block))?.text, "Sail. Soon.")
+    assert.deepStrictEqual(
+      (await blocks.versions(block)).map(({ by, message, version }) => [version, by, message]),
+      [
+        [3, "person", undefined],
+        [2, "ann", "to begin"],
+        [1, "person", undefined]
+      ]
+    )
+    assert.strictEqual((await blocks.read(block, 2)).text, "Sail.")
+    await blocks.undo(block)
+    assert.strictEqual((await blocks.read(block)).content, "Sail.")
+    await blocks.redo(block)
+    await blocks.share(block, "clerk", "Append")
+    assert.deepStrictEqual((await blocks.load(block))?.shares, [{ with: "clerk", permission: "Append" }])
+    await blocks.unshare(block, "clerk")
+    await blocks.configure(block, { set: "pinned", pinned: true })
+    assert.deepInclude(await blocks.find("desk", "plan"), { pinned: true, shares: [], text: "Sail. Soon." })
+    await blocks.delete(block)
+    assert.strictEqual(await blocks.load(block), undefined)
+    assert.match((await failureOf(blocks.undo(block))).message, /there is no block/)
+  })
+
+  it("K1 two tenants on one directory have nothing to do with one another", async () => {
+    const data = aDirectory()
+    let foreign = ""
+    {
+      await using fleet = await openFleet({ data, tenant: "harbor", ...withNotes() })
+      foreign = (await fleet.blocks().find("desk", "notes"))?.id ?? ""
+    }
+    await using other = await openFleet({ data, tenant: "tower" })
+    const blocks = other.blocks()
+    assert.deepStrictEqual(await blocks.list(), [])
+    assert.strictEqual(await blocks.load(foreign), undefined)
+    assert.match((await failureOf(blocks.read(foreign))).message, /there is no block/)
+  })
+
+  it("an assistant changes its block, and its next tick is shown it", async () => {
+    await using fleet = await openFleet({
+      ...withNotes(),
+      says: [editing({ action: "append", text: "b" }), { text: "Done." }, { text: "Again." }]
+    })
+    assert.strictEqual(await fleet.answer("desk", "Note it."), "Done.")
+    assert.strictEqual(await textOf(fleet), "ab")
+    await fleet.answer("desk", "And now?")
+    const report = await fleet.contextReport("desk")
+    assert.include(report?.parts.map(({ key }) => key) ?? [], "core_blocks")
+  })
+
+  it("K5 a change is made to what the assistant was shown, whatever others did in between", async () => {
+    const list = { schema: { kind: "list" }, permission: "Admin", content: ["a", "b"] } as const
+    let between: Promise<unknown> | undefined
+    await using fleet: Fleet = await openFleet({
+      tools: blockTools,
+      assistant: { blocks: [{ ...notes, ...list }] },
+      says: () =>
+        Effect.promise(async () => {
+          if (between !== undefined) return { text: "Done." }
+          const blocks = fleet.blocks()
+          const id = (await blocks.find("desk", "notes"))?.id ?? ""
+          between = blocks.edit(id, { op: "insert_item", index: 0, value: "urgent" })
+          await between
+          return {
+            calls: [{ tool: "block_edit", arguments: { block: "notes", action: "delete", position: 1 } }]
+          }
+        })
+    })
+    await fleet.answer("desk", "Drop the first one.")
+    assert.strictEqual(await textOf(fleet), "1. urgent\n2. b")
+  })
+
+  for (const { permission, settings } of [
+    { permission: "Human", settings: {} },
+    { permission: "Partner", settings: { confirmDangerous: false } }
+  ] as const) {
+    it(`F90 a change of a ${permission} block waits for a person, and is made when it is approved`, async () => {
+      await using fleet = await openFleet({
+        tools: blockTools,
+        assistant: { blocks: [{ ...notes, permission }], settings },
+        says: [editing({ action: "append", text: "b" }), { text: "Done." }]
+      })
+      const types: Array<Part["type"]> = []
+      for await (const part of fleet.ask("desk", "Note it.")) {
+        types.push(part.type)
+        if (part.type !== "approval") continue
+        assert.deepInclude(part, { tool: "block_edit" })
+        assert.strictEqual(await textOf(fleet), "a")
+        await fleet.decide("desk", part.approval, "approved")
+      }
+      assert.deepStrictEqual(types, ["approval", "tool", "text", "done"])
+      assert.strictEqual(await textOf(fleet), "ab")
+    })
+  }
+
+  it("F90 a change that is denied is not made, and one under a permission that allows it asks nobody", async () => {
+    await using fleet = await openFleet({
+      tools: blockTools,
+      assistant: {
+        blocks: [
+          { ...notes, permission: "Human" },
+          { ...notes, label: "own" }
+        ]
+      },
+      says: [
+        editing({ action: "append", text: "b" }),
+        { text: "A pity." },
+        editing({ block: "own", action: "append", text: "b" }),
+        { text: "Done." }
+      ]
+    })
+    for await (const part of fleet.ask("desk", "Note it.")) {
+      if (part.type === "approval") await fleet.decide("desk", part.approval, "denied")
+    }
+    assert.strictEqual(await textOf(fleet), "a")
+    const parts = await all(fleet.ask("desk", "Then yours."))
+    assert.deepStrictEqual(
+      parts.map(({ type }) => type),
+      ["tool", "text", "done"]
+    )
+    assert.strictEqual(await textOf(fleet, "own"), "ab")
+  })
+
+  it("F108 a message may refer to a block that is shown for its sake", async () => {
+    await using fleet = await openFleet({
+      assistant: { blocks: [{ ...notes, type: "working" }] },
+      says: [{ text: "Aye." }, { text: "Aye." }]
+    })
+    const id = (await fleet.blocks().find("desk", "notes"))?.id ?? ""
+    const shown: Array<boolean> = []
+    for (const blocks of [[id], []]) {
+      await fleet.answer("desk", "Look.", { blocks })
+      shown.push((await fleet.contextReport("desk"))?.parts.some(({ key }) => key === "working_blocks") ?? false)
+    }
+    assert.deepStrictEqual(shown, [true, false])
+  })
+
+  it("I1 a definition with a wrong block is refused with a sentence", () => {
+    const wrong = [
+      [{ ...notes, label: "a b" }, /its block "a b": its label/],
+      [{ ...notes, pinned: true }, /only a working block is pinned/],
+      [{ ...notes, charLimit: 0 }, /its limit must be/],
+      [{ ...notes, schema: { kind: "list", maxItems: 0 } as never }, /maxItems/]
+    ] as const
+    for (const [block, why] of wrong) {
+      assert.throws(() => defineAssistant({ id: "desk", prompt: "x", blocks: [block] }), why)
+    }
+    assert.throws(() => defineAssistant({ id: "desk", prompt: "x", blocks: [notes, notes] }), /two of its blocks/)
+  })
+
+  it("L1 of blocks: the library is loaded with the first change, not with a start, a prompt or a list", async () => {
+    const data = aDirectory()
+    const script = fileURLToPath(new URL("children/library.ts", import.meta.url))
+    const run = async (): Promise<unknown> =>
+      JSON.parse((await promisify(execFile)(process.execPath, [script, data])).stdout)
+    assert.deepStrictEqual(await run(), { before: true, after: true, text: "Name: Ann" })
+    assert.deepStrictEqual(await run(), { before: false, after: true, text: "Name: Ann." })
+  }, 30_000)
+})

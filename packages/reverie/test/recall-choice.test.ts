@@ -1,0 +1,99 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Recall } from "@reverie/memory"
+import { memoryRecall } from "@reverie/testkit"
+import { contractIfThere, startQdrantServer } from "@reverie/testkit/qdrant-server"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import { type RecallChoice, recallLayer } from "../src/recall-index.ts"
+import { aDirectory, openFleet } from "./rig.ts"
+
+const SECRET = "The spare key of the boathouse hangs behind the blue barrel."
+const QUESTION = "Where does the spare key of the boathouse hang?"
+
+const server = (apiKey?: string) =>
+  Effect.acquireRelease(
+    Effect.promise(() =>
+      startQdrantServer({ contract: contractIfThere(), ...(apiKey === undefined ? {} : { apiKey }) })
+    ),
+    ({ close }) => Effect.promise(close)
+  )
+
+const chosen = <A, E>(
+  env: Readonly<Record<string, string>>,
+  choice: RecallChoice | undefined,
+  use: (recall: Option.Option<Recall["Service"]>) => Effect.Effect<A, E>,
+  data: string = aDirectory()
+) =>
+  Effect.serviceOption(Recall).pipe(
+    Effect.flatMap(use),
+    Effect.provide(Layer.provide(recallLayer(data, choice), ConfigProvider.layer(ConfigProvider.fromEnv({ env }))))
+  )
+
+const ada = { tenant: "harbor", assistant: "ada" } as never
+
+const positionOf = (recall: Option.Option<Recall["Service"]>) =>
+  Effect.flatMap(Effect.fromOption(recall), ({ position }) => position(ada))
+
+describe("the index of a profile", () => {
+  it.live("the server that the environment names, with its key", () =>
+    Effect.gen(function* () {
+      const { faults, requests, url } = yield* server("secret-key")
+      const env = { QDRANT_URL: url, QDRANT_API_KEY: "secret-key" }
+      assert.strictEqual(yield* chosen(env, undefined, positionOf), 0)
+      assert.isNotEmpty(requests)
+      assert.deepStrictEqual(faults, [])
+      yield* chosen({ ...env, QDRANT_COLLECTION: "south" }, undefined, positionOf)
+      assert.isTrue(requests.some(({ body }) => JSON.stringify(body ?? "").includes("south")))
+      const refused = yield* Effect.flip(chosen({ ...env, QDRANT_API_KEY: "another-key" }, undefined, positionOf))
+      assert.notInclude(String(refused), "another-key")
+    })
+  )
+
+  it.live("R3 an option goes before the environment; nothing named is a file beside the store", () =>
+    Effect.gen(function* () {
+      const { requests, url } = yield* server()
+      const env = { QDRANT_URL: url }
+      assert.strictEqual(yield* chosen(env, "embedded", positionOf), 0)
+      assert.strictEqual(yield* chosen(env, undefined, positionOf, ":memory:"), 0)
+      assert.strictEqual(yield* chosen(env, memoryRecall(), positionOf), 0)
+      assert.isTrue(yield* chosen(env, "none", (recall) => Effect.succeed(Option.isNone(recall))))
+      assert.strictEqual(yield* chosen({}, undefined, positionOf), 0)
+      assert.deepStrictEqual(requests, [])
+      assert.strictEqual(yield* chosen({}, { url }, positionOf), 0)
+      assert.isNotEmpty(requests)
+    })
+  )
+
+  it.live("an address that is none is told at the opening", () =>
+    Effect.gen(function* () {
+      const refused = yield* Effect.flip(chosen({ QDRANT_URL: "not an address" }, undefined, positionOf))
+      assert.include(String(refused), "QDRANT_URL")
+    })
+  )
+})
+
+describe("a fleet on a server", () => {
+  it.live("R2 a server that is down costs depth and says so; nothing is lost, and everything is there later", () =>
+    Effect.gen(function* () {
+      const { decide, faults, url } = yield* server()
+      const data = aDirectory()
+      decide(() => "no-answer")
+      const fleet = yield* Effect.promise(() => openFleet({ data, recall: { url }, says: [{ text: "Noted." }] }))
+      yield* Effect.promise(async () => {
+        await fleet.send("desk", SECRET, { from: "Ann" })
+        await fleet.rest()
+        const poorer = await fleet.recall("desk", QUESTION)
+        assert.include(poorer.degraded, "does not answer")
+        assert.strictEqual(poorer.hits[0]?.entry.text, SECRET)
+        decide(() => undefined)
+        const whole = await fleet.recall("desk", QUESTION)
+        assert.isUndefined(whole.degraded)
+        assert.strictEqual(whole.hits[0]?.entry.text, SECRET)
+        await fleet.close()
+      })
+      assert.deepStrictEqual(faults, [])
+    })
+  )
+})
