@@ -1,8 +1,8 @@
 // Failure: what a person and a script are told when a command could not do what it was asked.
 // Owns the one table from error tags to code, exit and hint. Leaves printing to output.ts.
-// F1  Exit codes are a stable interface: 0 ok, 1 unexpected, 2 usage, 3 permission, 4 not found, 5 conflict,
+// X1  Exit codes are a stable interface: 0 ok, 1 unexpected, 2 usage, 3 permission, 4 not found, 5 conflict,
 //     6 upstream unavailable, 7 timeout, 8 limit, 9 approval, 130 SIGINT, 143 SIGTERM.
-// F2  Whatever is thrown becomes one failure with one line of message; nothing of a stack is in it.
+// X2  Whatever is thrown becomes one failure with one line of message; nothing of a stack is in it.
 
 export interface Failure {
   /** A stable word for scripts. */
@@ -61,6 +61,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   StoreUnopenable: row("data-unusable", 3, false, "check that the directory exists and may be written"),
   MailboxUnavailable: row("store-unavailable", 6, true, "what was acknowledged is kept; free space and run it again"),
   LedgerUnavailable: row("store-unavailable", 6, true, "what was committed is kept; free space and run it again"),
+  RecallUnavailable: row("index-unavailable", 6, true, "nothing is lost; the index is made anew from the store later"),
   UnreadableRecord: row("record-unreadable", 5, false, "upgrade Reverie, or restore the data directory"),
   UnknownAssistant: ownRows["unknown-assistant"],
   EnvelopeInvalid: row("message-invalid", 2, false, "nothing was accepted"),

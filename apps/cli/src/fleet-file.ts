@@ -1,6 +1,6 @@
 // FleetFile: from a path that a user names to a fleet and its events.
 // Owns loading and the sentences of what is wrong with a file. Leaves the meaning of a definition to the SDK.
-// F1  An events file is read whole and checked to its last line before anything of it is sent.
+// I1  An events file is read whole and checked to its last line before anything of it is sent.
 
 import { readFile, stat } from "node:fs/promises"
 import { resolve } from "node:path"

@@ -24,6 +24,12 @@ const whole = (text: string): number => {
   return value
 }
 
+const atLeastOne = (text: string): number => {
+  const value = whole(text)
+  if (value === 0) throw new InvalidArgumentError("It must be at least 1.")
+  return value
+}
+
 const dataOption = (fallback: string): Option =>
   new Option("--data <dir>", "data directory").env("REVERIE_DATA").default(fallback)
 
@@ -57,6 +63,8 @@ class Tree {
       .showSuggestionAfterError(true)
       .enablePositionalOptions()
     this.#addRunning()
+    this.#addMemory()
+    this.#addCompactions()
     this.#addAgents(this.root.command("agents").description("look at assistants, or give them orders"))
     this.#addChecking()
   }
@@ -156,6 +164,57 @@ class Tree {
     this.#addOrder(agents, "resume", "let a halted one go on")
     this.#addOrder(agents, "approve", "let a call run that waits for a person", new Argument("[approval]"))
     this.#addOrder(agents, "deny", "refuse a call that waits for a person", new Argument("[approval]"))
+  }
+
+  #addMemory(): void {
+    this.root
+      .command("memory")
+      .description("look into the memory of one assistant, or make its index anew")
+      .argument("<id>")
+      .addArgument(
+        new Argument("[view]", "what to show")
+          .choices(["overview", "recall", "facts", "profiles", "dreams", "rebuild"])
+          .default("overview")
+      )
+      .argument("[question]", "what to recall")
+      .addOption(new Option("--limit <n>", "most memories").argParser(atLeastOne).default(10))
+      .addOption(new Option("--scope <which>", "whose memories").choices(["own", "shared", "fleet"]))
+      .addOption(new Option("--mode <how>", "how to search").choices(["auto", "fts", "vector", "hybrid"]))
+      .addOption(
+        new Option("--kind <kind...>", "only memories of these kinds").choices([
+          "message",
+          "answer",
+          "episode",
+          "fact",
+          "passage",
+          "profile",
+          "block"
+        ])
+      )
+      .addOption(dataOption(DATA))
+      .addOption(jsonOption())
+      .action(async (id: string, view: string, question: string | undefined, options: object) => {
+        this.exit = await (await import("./commands/memory.ts")).memory(id, view as never, question, options as never)
+      })
+  }
+
+  #addCompactions(): void {
+    const stop = this.#stop
+    this.root
+      .command("compactions")
+      .description("list what was folded of a history, show one folding, or take it back")
+      .argument("<id>")
+      .addOption(new Option("--show <compaction>", "what it replaced, beside its summary").conflicts("undo"))
+      .option("--undo <compaction>", "show its messages to the model again; needs --fleet")
+      .addOption(new Option("--fleet <file>", "the file that exports the fleet").env("REVERIE_FLEET"))
+      .addOption(dataOption(DATA))
+      .addOption(modelOption("env"))
+      .addOption(jsonOption())
+      .option("--no-wait", "end as soon as the order is durable")
+      .addOption(timeoutOption())
+      .action(async (id: string, options: object) => {
+        this.exit = await (await import("./commands/compactions.ts")).compactions(id, options as never, stop)
+      })
   }
 
   #addOrder(agents: Command, name: OrderName, description: string, argument?: Argument): Command {

@@ -5,7 +5,7 @@ import { Stop } from "../src/stop.ts"
 const tagged = (tag: string, fields: object = {}) =>
   Object.assign(new Error(`${tag} happened`), { _tag: tag, ...fields })
 
-describe("F2 whatever is thrown becomes one failure", () => {
+describe("X2 whatever is thrown becomes one failure", () => {
   const exits = {
     StoreBusy: 5,
     StoreFormatNewer: 5,

@@ -135,7 +135,7 @@ const cases: ReadonlyArray<Case> = [
   }
 ]
 
-describe.concurrent("F1 F2 exit codes and failures", () => {
+describe.concurrent("X1 X2 exit codes and failures", () => {
   for (const { args, code, exit, name, words } of cases) {
     test(`${exit} for ${name}`, async () => {
       await using directory = await temporary()

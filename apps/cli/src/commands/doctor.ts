@@ -86,7 +86,13 @@ const formatCheck = async (data: string): Promise<Check> => {
 }
 
 const environmentCheck = (): Check => {
-  const names = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"]
+  const names = [
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "OPENAI_MODEL",
+    "OPENAI_EMBEDDING_MODEL",
+    "OPENAI_EMBEDDING_DIMENSIONS"
+  ]
   const said = names.filter((name) => (process.env[name] ?? "") !== "").map((name) => `${name} from the environment`)
   return { name: "settings", ok: true, says: said.length === 0 ? "no OPENAI_* variable is set" : said.join(", ") }
 }

@@ -1,0 +1,102 @@
+// Memory: what an assistant remembers.
+// Owns the readings of it, and the making anew of its index. Leaves finding to the SDK, the form to memory-text.ts.
+// M1  It works beside a running fleet: all it ever writes is the index, which follows from the rest.
+
+import { Peek, type RecallOptions } from "reverie"
+import { CommandFailed } from "../failure.ts"
+import { dreamsText, factsText, profilesText, recalledText } from "../memory-text.ts"
+import { say, sayJson } from "../output.ts"
+import { counted } from "../table.ts"
+import { type LookOptions, named } from "./agents.ts"
+
+export type MemoryView = "overview" | "recall" | "facts" | "profiles" | "dreams" | "rebuild"
+
+export interface MemoryOptions extends LookOptions {
+  readonly limit: number
+  readonly scope?: NonNullable<RecallOptions["scope"]>
+  readonly mode?: NonNullable<RecallOptions["mode"]>
+  readonly kind?: NonNullable<RecallOptions["kinds"]>
+}
+
+/** What is shown: a JSON object, and the same for people. */
+interface Shown {
+  readonly json: object
+  readonly text: string
+}
+
+const recalled = async (peek: Peek, id: string, question: string, options: MemoryOptions): Promise<Shown> => {
+  const { kind, limit, mode, scope } = options
+  const answer = await peek.recall(id, question, {
+    limit,
+    ...(scope === undefined ? {} : { scope }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(kind === undefined ? {} : { kinds: kind })
+  })
+  return { json: { question, ...answer }, text: recalledText(id, answer) }
+}
+
+const overview = async (peek: Peek, id: string): Promise<Shown> => {
+  const rows = await peek.desk(id, ["journal", "fact", "entity", "passage", "dream", "compaction"])
+  const kept: Record<string, number> = { journal: 0, fact: 0, entity: 0, passage: 0, dream: 0, compaction: 0 }
+  for (const { kind } of rows) kept[kind] = (kept[kind] ?? 0) + 1
+  const words = { journal: "journal entry", fact: "fact", entity: "profile", passage: "passage", dream: "dream" }
+  const many: Readonly<Record<string, string>> = { journal: "journal entries" }
+  const lines = Object.entries(words).map(([kind, word]) => counted(kept[kind] ?? 0, word, many[kind] ?? `${word}s`))
+  return { json: { kept }, text: `${id} keeps ${lines.join(", ")}` }
+}
+
+const rebuilt = async (peek: Peek, id: string): Promise<Shown> => {
+  const [one] = await peek.rebuildMemory(id)
+  const { entries = 0, memories = 0 } = one ?? {}
+  const text = `${id}: ${counted(memories, "memory", "memories")} made anew from ${counted(entries, "entry", "entries")}`
+  return { json: { entries, memories }, text }
+}
+
+const shown = async (
+  peek: Peek,
+  id: string,
+  view: MemoryView,
+  question: string | undefined,
+  options: MemoryOptions
+): Promise<Shown> => {
+  switch (view) {
+    case "recall":
+      return recalled(peek, id, question ?? "", options)
+    case "facts": {
+      const facts = await peek.facts(id)
+      return { json: { facts }, text: factsText(id, facts) }
+    }
+    case "profiles": {
+      const profiles = await peek.profiles(id)
+      return { json: { profiles }, text: profilesText(id, profiles) }
+    }
+    case "dreams": {
+      const dreams = await peek.desk(id, ["dream"])
+      return { json: { dreams: dreams.map(({ value }) => value) }, text: dreamsText(id, dreams) }
+    }
+    case "rebuild":
+      return rebuilt(peek, id)
+    case "overview":
+      return overview(peek, id)
+  }
+}
+
+export const memory = async (
+  name: string,
+  view: MemoryView,
+  question: string | undefined,
+  options: MemoryOptions
+): Promise<number> => {
+  if (view === "recall" && (question ?? "").trim() === "") {
+    throw new CommandFailed("usage", "recall needs a question", { hint: `reverie memory ${name} recall "QUESTION"` })
+  }
+  if (view !== "recall" && question !== undefined) {
+    throw new CommandFailed("usage", `${view} takes no question`, { hint: `reverie memory ${name} recall "QUESTION"` })
+  }
+  await using peek = await Peek.open(options.data)
+  const { id } = named(await peek.views(), name)
+  const { json, text } = await shown(peek, id, view, question, options)
+  if (options.json) sayJson({ ok: true, assistant: id, ...json })
+  else say(text)
+  return 0
+}

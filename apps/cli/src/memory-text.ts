@@ -1,0 +1,101 @@
+// MemoryText: what an assistant remembers, for people.
+// Owns the form of hits, facts, profiles and dreams. Leaves their content to the SDK.
+// M1  Every text of an assistant, a person or a tool is on one line and harmless to a terminal.
+// M2  A hit says why it was found, and an answer that is poorer than usual says so first.
+
+import { type EntityProfile, type Fact, type Hit, type Json, type Recalled, type RecordRow, whyInWords } from "reverie"
+import { onOneLine } from "./plain.ts"
+import { counted, table } from "./table.ts"
+
+const MAX_TEXT = 400
+
+const dayOf = (at: number): string => {
+  const day = new Date(at)
+  return Number.isNaN(day.getTime()) ? "undated" : day.toISOString().slice(0, 16).replace("T", " ")
+}
+
+const hitText = ({ entry, owner, why }: Hit, index: number, self: string): string => {
+  const { at, id, kind, speaker, trust } = entry
+  const from = [
+    dayOf(at),
+    ...(speaker === undefined ? [] : [onOneLine(speaker, 60)]),
+    kind,
+    `trust ${trust}`,
+    ...(owner === self ? [] : [`of ${owner}`])
+  ].join(", ")
+  return `${index + 1}. ${id} (${from})\n   ${onOneLine(entry.text, MAX_TEXT)}\n   ${onOneLine(whyInWords(why), MAX_TEXT)}`
+}
+
+export const recalledText = (self: string, { degraded, hits, mode }: Recalled): string =>
+  [
+    ...(degraded === undefined ? [] : [onOneLine(degraded, MAX_TEXT), ""]),
+    ...(hits.length === 0 ? [`${self} remembers nothing of it`] : hits.map((hit, at) => hitText(hit, at, self))),
+    "",
+    `${counted(hits.length, "memory", "memories")}, searched by ${mode}`
+  ].join("\n")
+
+const factText = (fact: Fact): string => {
+  const { at, id, importance, origin, reason, sources, state, superseded_by, text, trust } = fact
+  const end = superseded_by ?? reason
+  const marks = [
+    state === "active" || end === undefined ? state : `${state}: ${onOneLine(end, 80)}`,
+    dayOf(at),
+    `importance ${importance}`,
+    `trust ${trust}`,
+    `from ${onOneLine(origin.name, 60)}`,
+    onOneLine(sources.join(" "), 80)
+  ]
+  return `${onOneLine(id, 60)} (${marks.join(", ")})\n   ${onOneLine(text, MAX_TEXT)}`
+}
+
+/** What holds first, then the rest; the newest first. */
+export const factsText = (self: string, facts: ReadonlyArray<Fact>): string => {
+  if (facts.length === 0) return `${self} knows no fact yet`
+  const rank = ({ state }: Fact): number => (state === "active" ? 0 : 1)
+  const sorted = facts.toSorted((a, b) => rank(a) - rank(b) || b.at - a.at)
+  const active = facts.filter(({ state }) => state === "active").length
+  return [...sorted.map(factText), "", `${counted(facts.length, "fact")}, of which ${active} hold`].join("\n")
+}
+
+const profileLines = ({ attributes, name, observations, relationship, type }: EntityProfile): ReadonlyArray<string> => [
+  `${onOneLine(name, 80)} (${type}, met ${counted(relationship.interactions, "time")}, last ${dayOf(relationship.last_at)})`,
+  ...attributes.map(
+    ({ evidence, text }) => `   ${onOneLine(text, MAX_TEXT)} (${counted(evidence.length, "piece")} of evidence)`
+  ),
+  ...observations
+    .filter(({ digested }) => !digested)
+    .map(({ at, text }) => `   not digested yet: ${onOneLine(text, MAX_TEXT)} (${dayOf(at)})`)
+]
+
+export const profilesText = (self: string, profiles: ReadonlyArray<EntityProfile>): string =>
+  profiles.length === 0
+    ? `${self} has a profile of nobody yet`
+    : [...profiles.flatMap(profileLines), "", counted(profiles.length, "profile")].join("\n")
+
+const part = (value: Json | undefined, key: string): Json | undefined =>
+  typeof value === "object" && value !== null ? (Reflect.get(value, key) as Json | undefined) : undefined
+
+const written = (value: Json | undefined): string =>
+  value === undefined || value === null
+    ? ""
+    : onOneLine(typeof value === "object" ? JSON.stringify(value) : String(value), 60)
+
+const columns = ["operation", "steps", "read", "proposed", "accepted", "tokens", "elapsed_ms", "skipped", "error"]
+
+const dreamText = ({ key, value }: RecordRow): string => {
+  const lines = part(value, "lines")
+  const began = part(value, "began_at")
+  const head = `${onOneLine(key, 60)}${typeof began === "number" ? `, ${dayOf(began)}` : ""}`
+  if (!Array.isArray(lines)) return head
+  const rows = lines.map((line: Json) => columns.map((column) => written(part(line, column))))
+  return [head, table([columns, ...rows])].join("\n")
+}
+
+/** The oldest first. */
+export const dreamsText = (self: string, dreams: ReadonlyArray<RecordRow>): string => {
+  if (dreams.length === 0) return `${self} has not dreamt yet`
+  const began = ({ value }: RecordRow): number => Number(part(value, "began_at") ?? 0)
+  return [...dreams.toSorted((a, b) => began(a) - began(b)).map(dreamText), "", counted(dreams.length, "dream")].join(
+    "\n"
+  )
+}

@@ -1,0 +1,160 @@
+// `memory`: the form of what is remembered, and the command beside a running fleet.
+
+import type { EntityProfile, Fact, Hit, RecordRow } from "reverie"
+import { assert, describe, test } from "vitest"
+import { dreamsText, factsText, profilesText, recalledText } from "../src/memory-text.ts"
+import { assertFailure, begin, fixture, jsonOf, run, temporary } from "./command-line.ts"
+
+const at = Date.UTC(2026, 4, 21, 6, 30)
+
+const hit = {
+  owner: "clerk",
+  score: 3,
+  entry: {
+    id: "m/2/0",
+    kind: "message",
+    at,
+    text: "The key\u001b[31m hangs\nbehind the barrel.",
+    speaker: "Ann",
+    entities: [],
+    tags: [],
+    trust: 0.9,
+    importance: 5,
+    readers: "owner"
+  },
+  why: { terms: ["key"], lexical: { rank: 1, score: 3 }, facts: ["f1"], boosts: ["recent"] }
+} as unknown as Hit
+
+const fact = {
+  id: "f1",
+  text: "The key hangs behind the barrel.",
+  at,
+  learnt_at: at,
+  sources: ["m/2/0"],
+  origin: { type: "person", name: "Ann" },
+  trust: 0.9,
+  importance: 7,
+  entities: ["Ann"],
+  links: [],
+  state: "active",
+  linked: false,
+  profiled: false
+} as const satisfies Fact
+
+const profile = {
+  id: "ann",
+  name: "Ann",
+  type: "person",
+  aliases: [],
+  observations: [
+    {
+      id: "o1",
+      text: "She was late.",
+      at,
+      source: "f/f2",
+      origin: { type: "self", name: "clerk" },
+      trust: 0.6,
+      digested: false
+    }
+  ],
+  attributes: [{ id: "a1", text: "keeps the boathouse", at, trust: 0.9, evidence: ["f1"], superseded: [] }],
+  gone: [],
+  made: 1,
+  relationship: { interactions: 1, first_at: at, last_at: at }
+} as unknown as EntityProfile
+
+describe("memory texts", () => {
+  test("M1 M2 a hit stands on harmless lines, with why it was found, and poorer answers say so first", () => {
+    assert.strictEqual(
+      recalledText("desk", { hits: [hit], mode: "fts", degraded: "the index does not answer" }),
+      `the index does not answer
+
+1. m/2/0 (2026-05-21 06:30, Ann, message, trust 0.9, of clerk)
+   The key hangs behind the barrel.
+   words key; a fact drawn from it; recent
+
+1 memory, searched by fts`
+    )
+    assert.include(recalledText("desk", { hits: [], mode: "hybrid" }), "desk remembers nothing of it")
+  })
+
+  test("facts that hold come first, the others with their reason", () => {
+    const retired: Fact = { ...fact, id: "f0", state: "superseded", superseded_by: "f1", at: at + 1 }
+    assert.strictEqual(
+      factsText("desk", [retired, fact]),
+      `f1 (active, 2026-05-21 06:30, importance 7, trust 0.9, from Ann, m/2/0)
+   The key hangs behind the barrel.
+f0 (superseded: f1, 2026-05-21 06:30, importance 7, trust 0.9, from Ann, m/2/0)
+   The key hangs behind the barrel.
+
+2 facts, of which 1 hold`
+    )
+    assert.strictEqual(factsText("desk", []), "desk knows no fact yet")
+  })
+
+  test("profiles with their evidence, dreams with their lines", () => {
+    assert.strictEqual(
+      profilesText("desk", [profile]),
+      `Ann (person, met 1 time, last 2026-05-21 06:30)
+   keeps the boathouse (1 piece of evidence)
+   not digested yet: She was late. (2026-05-21 06:30)
+
+1 profile`
+    )
+    const lines = [
+      { operation: "consolidate", steps: 2, read: 10, proposed: 4, accepted: 3, tokens: 900, elapsed_ms: 12 }
+    ]
+    const dream: RecordRow = {
+      kind: "dream",
+      key: "dream_7",
+      value: { id: "dream_7", began_at: at, ended_at: at, lines }
+    }
+    assert.match(
+      dreamsText("desk", [dream]),
+      /^dream_7, 2026-05-21 06:30\noperation .*\nconsolidate +2 +10 +4 +3 +900 +12\n\n1 dream$/
+    )
+    assert.strictEqual(profilesText("desk", []), "desk has a profile of nobody yet")
+    assert.strictEqual(dreamsText("desk", []), "desk has not dreamt yet")
+  })
+})
+
+type Fields = { readonly [key: string]: unknown }
+
+describe("memory", () => {
+  test("M1 recalls beside a running fleet, tells what is kept, makes the index anew, and says what is wrong", async () => {
+    await using directory = await temporary()
+    const at = ["--data", directory.path]
+    const chat = begin(["chat", "clerk", "--fleet", fixture("fleet.ts"), ...at], { input: true })
+    chat.child.stdin?.write("the spare key hangs behind the blue barrel\n/stamp paper=lease\n")
+    await chat.saying("Stamped lease")
+
+    const recall = ["memory", "cle", "recall", "where does the spare key hang?", ...at]
+    const said = await run([...recall, "--limit", "1"])
+    assert.strictEqual(said.code, 0, said.stderr)
+    assert.match(
+      said.stdout,
+      /^1\. m\/2\/0 \(.*\n {3}the spare key hangs behind the blue barrel\n {3}words spare, key, hang/
+    )
+
+    const { assistant, hits, mode } = jsonOf(await run([...recall, "--json"]))
+    assert.deepStrictEqual([assistant, mode], ["clerk", "fts"])
+    assert.deepInclude((hits as ReadonlyArray<{ readonly entry: Fields }>)[0]?.entry ?? {}, { id: "m/2/0" })
+
+    const facts = jsonOf(await run(["memory", "clerk", "facts", ...at, "--json"]))
+    assert.deepStrictEqual(facts, { ok: true, assistant: "clerk", facts: [] })
+    assert.match((await run(["memory", "clerk", ...at])).stdout, /^clerk keeps 0 journal entries, 0 facts, /)
+
+    const anew = jsonOf(await run(["memory", "clerk", "rebuild", ...at, "--json"]))
+    assert.isAtLeast(Number(anew["memories"]), 2)
+    assert.match((await run(recall)).stdout, /blue barrel/)
+
+    assertFailure(await run(["memory", "clerk", "recall", ...at, "--json"]), 2, "usage", "recall needs a question")
+    assertFailure(await run(["memory", "clerk", "facts", "what?", ...at, "--json"]), 2, "usage", "takes no question")
+    assertFailure(await run(["memory", "clerk", "poems", ...at, "--json"]), 2, "usage", "poems")
+    assertFailure(await run(["memory", "nobody", "facts", ...at, "--json"]), 4, "unknown-assistant", "nobody")
+    assertFailure(await run([...recall, "--limit", "0", "--json"]), 2, "usage", "at least 1")
+
+    chat.child.stdin?.end("/quit\n")
+    assert.strictEqual((await chat.ended).code, 0)
+  })
+})
