@@ -1,6 +1,6 @@
 // Fleet: the harbour office of Port Merrow, three assistants that share the work of a day.
 
-import { defineAssistant, defineFleet, selfTools } from "reverie"
+import { blockTools, defineAssistant, defineFleet, memoryTools, selfTools } from "reverie"
 import { archivistPrompt, deskPrompt, plannerPrompt } from "./prompts.ts"
 import { assignBerth, findBerth } from "./tools/berths.ts"
 import { fileRecord, findRecord, requestSurvey } from "./tools/papers.ts"
@@ -19,14 +19,25 @@ export const desk = defineAssistant({
   settings: { maxIterations: 4 }
 })
 
-/** Keeps the papers and a journal. Its window is small and folded early, as that of an assistant of many years would be. */
+/**
+ * Keeps the papers, a journal and what is to be remembered for years. Its window is small, and its history is folded in the
+ * first night that finds it a quarter full, as that of an assistant of many years would be.
+ */
 export const archivist = defineAssistant({
   id: "archivist",
   prompt: archivistPrompt,
-  tools: [findRecord, fileRecord, requestSurvey, ...own("add_journal_entry", "review_journal")],
-  maxContextTokens: 6_000,
+  tools: [
+    findRecord,
+    fileRecord,
+    requestSurvey,
+    ...own("add_journal_entry", "review_journal", "update_entity_observation"),
+    ...memoryTools,
+    ...blockTools.filter(({ name }) => name === "block_edit")
+  ],
+  maxContextTokens: 8_000,
   reservedResponseTokens: 400,
-  settings: { compactEnabled: true, compactEmergencyRatio: 0.4, compactSleepRatio: 0.3 }
+  settings: { compactSleepRatio: 0.25 },
+  folding: { compactPreserveWindow: 6 }
 })
 
 /**
@@ -36,7 +47,8 @@ export const archivist = defineAssistant({
 export const planner = defineAssistant({
   id: "planner",
   prompt: plannerPrompt,
-  tools: [tideTable, tugSchedule, weather, closeHarbour, ...selfTools],
+  tools: [tideTable, tugSchedule, weather, closeHarbour, ...selfTools, ...blockTools],
+  blocks: [{ label: "board", type: "core", description: "The notice board of the office.", content: "Notices:" }],
   rules: [
     { type: "max-calls", tool: "weather", max: 2 },
     { type: "requires", tool: "close_harbour", prior: ["weather"] }

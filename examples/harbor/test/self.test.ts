@@ -8,7 +8,7 @@ let day: PlayedDay
 
 beforeAll(async () => {
   day = await PlayedDay.play()
-}, 60_000)
+}, 120_000)
 
 afterAll(() => day.fleet.close())
 
@@ -156,7 +156,7 @@ describe("reflection", () => {
     const first = await day.fleet.contextReport("archivist", { tick, iteration: 1 })
     const second = await day.fleet.contextReport("archivist", { tick, iteration: 2 })
     const ordinary = await day.fleet.contextReport("archivist", {
-      tick: day.tickOf("archivist", "Into your journal")
+      tick: day.tickOf("archivist", "Please recall")
     })
     assert.strictEqual(first?.context, "reflection")
     assert.strictEqual(second?.context, "reflection_cont")
@@ -169,7 +169,7 @@ describe("reflection", () => {
       found.map((entries) => entries.map(({ content }) => content)),
       [["Kestrel asked for Elm and was refused.", "Kestrel owes dues for two visits."]]
     )
-    const insight = [...(await day.desk("archivist", "journal")).values()].at(-1)
+    const insight = (await day.desk("archivist", "journal")).get(`entry_${tick}_0`)
     assert.deepInclude(insight, {
       content: "The Kestrel pays late and asks for much.",
       source_type: "inference",
@@ -177,11 +177,21 @@ describe("reflection", () => {
     })
   })
 
-  test("F10 enough in the journal begins one by itself, once", async () => {
-    assert.strictEqual((await day.desk("archivist", "journal")).size, 16)
-    const tick = day.tickOf("archivist", "Look back on your journal.")
-    assert.strictEqual((await day.fleet.contextReport("archivist", { tick }))?.context, "reflection")
-    assert.isAbove(tick, day.tickOf("archivist", "Into your journal"))
+  test("one that falls due asleep is the dream's: it begins no tick, and rests on what was written down", async () => {
+    const evening = day.tickOf("archivist", "[timer evening]")
+    const asked = day.told("envelope-settled", "archivist").filter(({ envelope }) => envelope.endsWith("#reflection"))
+    assert.deepStrictEqual(
+      asked.map(({ outcome, reason }) => ({ outcome, reason })),
+      [{ outcome: "handled", reason: "it has looked back already" }]
+    )
+    assert.isFalse(day.told("tick-started").some(({ text = "" }) => text.startsWith("Look back on your journal.")))
+    const journal = await day.desk("archivist", "journal")
+    assert.deepInclude(journal.get(`entry_${evening + 1}_0`), {
+      content: "North Star came up in 3 entries.",
+      source_type: "inference",
+      tags: ["reflection"],
+      evidence: [9, 8, 7].map((index) => `entry_${evening}_${index}`)
+    })
   })
 })
 

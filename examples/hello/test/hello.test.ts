@@ -5,18 +5,24 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
+import { Peek } from "reverie"
 
 const program = resolve(import.meta.dirname, "../hello.ts")
 
 const fence = /```ts\n(import \{ defineAssistant[\s\S]*?)```/
 
 describe("hello", () => {
-  it("answers with what its tool found", { timeout: 60_000 }, async () => {
+  it("answers with what its tool found, and remembers what it was asked before", { timeout: 120_000 }, async () => {
     const data = await mkdtemp(join(tmpdir(), "reverie-hello-"))
     try {
       const env = { ...process.env, OPENAI_API_KEY: "", OPENAI_BASE_URL: "" }
-      const { stdout } = await promisify(execFile)(process.execPath, [program, data], { env })
-      assert.include(stdout, "berth 7, from noon")
+      for (const asked of [1, 2]) {
+        const { stdout } = await promisify(execFile)(process.execPath, [program, data], { env })
+        assert.include(stdout, "berth 7, from noon")
+        await using peek = await Peek.open(data)
+        const { hits } = await peek.recall("desk", "berth for a ship", { kinds: ["message"] })
+        assert.strictEqual(hits.filter(({ entry }) => entry.text.startsWith("Which berth is free")).length, asked)
+      }
     } finally {
       await rm(data, { recursive: true, force: true })
     }
