@@ -21,6 +21,7 @@ export interface Report {
 
 export interface Waiver {
   readonly project: string
+  /** Of one test, or with a sign `*` at its end the beginning of the titles of several. */
   readonly title: string
   readonly why: string
 }
@@ -45,20 +46,42 @@ const waivers: ReadonlyArray<Waiver> = [
     project: "unit",
     title: "W2 on a full disk writes fail and reads work; with space again both do",
     why: "a small disk has to be mounted, which takes root"
-  }
+  },
+  {
+    project: "unit",
+    title: "recall I1-I8: every law of recall holds on it",
+    why: "it takes a Docker engine, or a Qdrant that QDRANT_URL names; without, the same laws run on a double"
+  },
+  ...[
+    "I3 lexical recall@5, @10 and @25 of evidence is at least 0.70, 0.79 and 0.87",
+    "at most 0.5 % of messages are flagged"
+  ].map((title) => ({ project: "unit", title, why: "the conversations stand beside the checkout and may be absent" })),
+  ...[
+    "the document has 69 routes",
+    "K1 K3 no fault is found in *",
+    "K2 K3 a fault is found: *",
+    "S2 a server with the contract refuses what breaks it, and tells"
+  ].map((title) => ({
+    project: "unit",
+    title,
+    why: "Qdrant's own document stands beside the checkout and may be absent"
+  }))
 ]
+
+const isOf = ({ title }: Waiver, test: Assertion): boolean =>
+  title.endsWith("*") ? test.title.startsWith(title.slice(0, -1)) : test.title === title
 
 /** How many tests ran, and what is wrong with those that did not. */
 export const tally = (report: Report, waived: ReadonlyArray<Waiver>) => {
   const all = report.testResults.flatMap(({ assertionResults }) => assertionResults)
   const ran = all.filter(({ status }) => status === "passed" || status === "failed")
-  const excused = ({ title }: Assertion) => waived.some((waiver) => waiver.title === title)
+  const excused = (test: Assertion) => waived.some((waiver) => isOf(waiver, test))
   const complaints = [
     ...all
       .filter((each) => !ran.includes(each) && !excused(each))
       .map(({ title }) => `skipped without a waiver: ${title}`),
     ...waived
-      .filter((waiver) => !all.some(({ title }) => title === waiver.title))
+      .filter((waiver) => !all.some((test) => isOf(waiver, test)))
       .map(({ title }) => `no test has the name of this waiver: ${title}`)
   ]
   return { ran: ran.length, complaints }

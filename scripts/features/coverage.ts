@@ -34,7 +34,7 @@ const enforcedNow: Enforced = { issues: enforcedIssues, rows: enforcedRows }
 
 export const coverageOf = (
   rows: ReadonlyArray<Row>,
-  { cited, idle, tests }: Citations,
+  { cited, tests }: Citations,
   enforced: Enforced = enforcedNow
 ): Coverage => {
   const covered = rows.map((row) => ({
@@ -47,8 +47,7 @@ export const coverageOf = (
   const isRow = (id: string) => rows.some((row) => row.id === id)
   const faults = [
     ...(tests === 0 ? ["no test was run"] : []),
-    ...cited.filter(({ row }) => !isRow(row)).map(({ row, test }) => `there is no row ${row}, cited by ${test}`),
-    ...idle.map((file) => `${file} is listed as a namesake and names no F row`)
+    ...cited.filter(({ row }) => !isRow(row)).map(({ row, test }) => `there is no row ${row}, cited by ${test}`)
   ]
   const open = Object.groupBy(
     bare.filter((row) => !row.enforced),
