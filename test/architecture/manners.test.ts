@@ -18,6 +18,12 @@ describe("heads", () => {
     assertFinds(Manners.headFaults([late]), ["late.ts"])
     assertNone(Manners.headFaults([plant("packages/runtime/src/host.ts", "// Host: owns the house.")]))
   })
+
+  test("N1 no invariant is called as a row is", () => {
+    assertNone(Manners.rowNameFaults(examined(house.modules, 300)))
+    const named = plant("packages/runtime/src/host.ts", "// Host: owns the house.\n// F1  It stands.")
+    assertFinds(Manners.rowNameFaults([named]), ["host.ts calls an invariant F and a number"])
+  })
 })
 
 describe("names", () => {

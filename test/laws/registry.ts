@@ -8,24 +8,38 @@ import { join } from "node:path"
 import type { PromptStore } from "@reverie/context"
 import type { Ledger } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
+import type { BlockStore } from "@reverie/memory"
+import { openAiEmbedderLayer } from "@reverie/model-openai"
 import { queueLocalLayer } from "@reverie/queue-local"
+import { recallQdrantLayer } from "@reverie/recall-qdrant"
+import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import { IN_MEMORY, storeSqliteLayer } from "@reverie/store-sqlite"
 import {
+  blockStoreLaws,
+  embedderLaws,
   type FreshLayer,
+  hashedEmbedderLayer,
   type Law,
   type LawResult,
   ledgerLaws,
   mailboxLaws,
+  memoryBlockStoreLayer,
   MemoryDisk,
   memoryPromptStoreLayer,
+  memoryRecallLayer,
   memoryStoreLayer,
+  Outage,
   promptStoreLaws,
+  recallLaws,
   runLaws,
   storeLaws,
   wakeQueueLaws
 } from "@reverie/testkit"
+import { saying, SERVED_DIMENSIONS, startModelServer } from "@reverie/testkit/model-server"
+import { qdrantPlace, qdrantPlaceName } from "@reverie/testkit/qdrant-server"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 
 /** One list of laws on one adapter. */
 export interface Suite {
@@ -38,35 +52,81 @@ const suite = <R>(port: string, laws: ReadonlyArray<Law<R>>, layer: FreshLayer<R
   results: runLaws(laws, layer)
 })
 
-const store = (layer: FreshLayer<Mailbox | Ledger>, prompts: FreshLayer<PromptStore>): ReadonlyArray<Suite> => [
+const store = (
+  layer: FreshLayer<Mailbox | Ledger>,
+  prompts: FreshLayer<PromptStore>,
+  blocks: FreshLayer<BlockStore>
+): ReadonlyArray<Suite> => [
   suite("prompt-store", promptStoreLaws, prompts),
+  suite("block-store", blockStoreLaws, blocks),
   suite("mailbox", mailboxLaws, layer),
   suite("ledger", ledgerLaws, layer),
   suite("store", storeLaws, layer)
 ]
 
-/** A store in a directory that is gone when the store is closed. */
-const inDirectory = () =>
+/** What keeps its data in a directory, which is gone when it is closed. */
+const inDirectory = <A, E>(layer: (directory: string) => Layer.Layer<A, E>) =>
   Layer.unwrap(
     Effect.map(
       Effect.acquireRelease(
         Effect.sync(() => mkdtempSync(join(tmpdir(), "reverie-laws-"))),
         (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
       ),
-      (directory) => storeSqliteLayer(directory)
+      layer
     )
   )
+
+const onDisk = () => inDirectory((directory) => storeSqliteLayer(directory))
+
+/** The embedder of OpenAI's client, on a server of its own. */
+const embedderOnLoopback = () =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.acquireRelease(
+        Effect.promise(() => startModelServer({ script: saying("") })),
+        (server) => Effect.promise(() => server.close())
+      ),
+      (server) =>
+        Layer.mergeAll(
+          openAiEmbedderLayer({
+            baseURL: server.url,
+            apiKey: Redacted.make("none"),
+            model: "hashed",
+            dimensions: SERVED_DIMENSIONS,
+            retries: 0
+          }),
+          Layer.succeed(Outage, {
+            strike: Effect.sync(() => server.become({ mode: "status-500" })),
+            mend: Effect.sync(() => server.become({ script: saying("") }))
+          })
+        )
+    )
+  )
+
+/** A collection of its own, on the server that QDRANT_URL names or on a double. */
+const onQdrant = () => Layer.unwrap(Effect.map(qdrantPlace, recallQdrantLayer))
 
 const inMemory = () => storeSqliteLayer(IN_MEMORY)
 
 export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
-  memory: store(
-    () => memoryStoreLayer(new MemoryDisk()),
-    () => memoryPromptStoreLayer()
-  ),
-  sqlite: store(inMemory, inMemory),
-  "sqlite-directory": store(inDirectory, inDirectory),
-  "queue-local": [suite("wake-queue", wakeQueueLaws, () => queueLocalLayer)]
+  memory: [
+    ...store(
+      () => memoryStoreLayer(new MemoryDisk()),
+      () => memoryPromptStoreLayer(),
+      () => memoryBlockStoreLayer()
+    ),
+    suite("recall", recallLaws, () => memoryRecallLayer())
+  ],
+  sqlite: store(inMemory, inMemory, inMemory),
+  "sqlite-directory": store(onDisk, onDisk, onDisk),
+  "hashed-embedder": [suite("embedder", embedderLaws, () => hashedEmbedderLayer())],
+  "openai-embedder": [suite("embedder", embedderLaws, embedderOnLoopback)],
+  "queue-local": [suite("wake-queue", wakeQueueLaws, () => queueLocalLayer)],
+  "recall-sqlite": [
+    suite("recall in memory", recallLaws, () => recallSqliteLayer(IN_MEMORY)),
+    suite("recall in a directory", recallLaws, () => inDirectory((directory) => recallSqliteLayer(directory)))
+  ],
+  "recall-qdrant": [suite(`recall on ${qdrantPlaceName}`, recallLaws, onQdrant)]
 }
 
 /** The adapters asked for, all of them when none is named. Throws on a name that is not in the registry. */

@@ -1,0 +1,218 @@
+// Recall: how much of what was said is found again by questions about it, before and after one dream.
+// Owns living through real conversations and the score. Leaves finding to the fleet, by the way anybody takes.
+// R1  Every turn goes in by the front door as a message of its own time; the offline model answers it, and dreams.
+// R2  The score is evidence recall@k: the mean over questions of the share of evidence turns among the first k hits. Only
+//     the very messages count, in the place they have among all messages that are found: whatever else is found (an
+//     answer of the assistant) takes up its place, and a fact helps only by bringing up the message that it came from.
+// R3  Each conversation is lived through twice, because what an assistant says itself is indexed beside what it heard.
+//     The listener is told to listen only, for it has nothing to say among others: it calls noop after each message. The
+//     targets are judged on it. The answerer says something after each message, as any assistant does that is spoken to;
+//     its figures are given beside, and not judged.
+
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { defineAssistant, defineFleet, Fleet } from "reverie"
+import { type Conversation, type Question, readConversations, type Turn } from "./conversations.ts"
+
+const ID = "witness"
+type Manner = "listening" | "answering"
+
+const CUTS = [5, 10, 25] as const
+/** What recall by words has to reach without a single fact. */
+const TARGETS = [0.69, 0.77, 0.85] as const
+const MOST = CUTS[2]
+const PAGE = 500
+
+type Shares = readonly [at5: number, at10: number, at25: number]
+
+interface Score {
+  readonly questions: number
+  readonly "recall@5": number
+  readonly "recall@10": number
+  readonly "recall@25": number
+}
+
+interface Scores {
+  readonly overall: Score
+  readonly categories: Readonly<Record<string, Score>>
+}
+
+interface Pair {
+  readonly before: Scores
+  readonly after: Scores
+}
+
+interface Lived extends Pair {
+  readonly facts: number
+  readonly seconds: number
+}
+
+export interface RecallReport {
+  readonly ok: boolean
+  readonly listening: Pair
+  readonly answering: Pair
+  readonly conversations: Readonly<Record<string, { readonly turns: number } & Readonly<Record<Manner, Lived>>>>
+  /** Of the listener. */
+  readonly targets: Readonly<Record<string, boolean>>
+}
+
+/** The share of a question's evidence among the first k hits, for each k. */
+interface Marked {
+  readonly category: string
+  readonly shares: Shares
+}
+
+const scoreOf = (marked: ReadonlyArray<Marked>): Score => {
+  const mean = (index: 0 | 1 | 2): number =>
+    marked.reduce((sum, { shares }) => sum + shares[index], 0) / Math.max(1, marked.length)
+  return { questions: marked.length, "recall@5": mean(0), "recall@10": mean(1), "recall@25": mean(2) }
+}
+
+const scoresOf = (marked: ReadonlyArray<Marked>): Scores => ({
+  overall: scoreOf(marked),
+  categories: Object.fromEntries(
+    [...Map.groupBy(marked, ({ category }) => category)]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([category, some]) => [category, scoreOf(some)])
+  )
+})
+
+const promptOf: Readonly<Record<Manner, string>> = {
+  listening: "You only listen to what two people tell each other, and remember it.",
+  answering: "You are in the company of two people, and remember what they tell each other."
+}
+
+const fleetOf = (manner: Manner) =>
+  defineFleet({
+    assistants: [
+      defineAssistant({
+        id: ID,
+        prompt: promptOf[manner],
+        rules: manner === "listening" ? [{ type: "exit", tool: "noop" }] : [],
+        // What is out of the window can only be remembered.
+        maxContextTokens: 8_000
+      })
+    ]
+  })
+
+const said = ({ image, text }: Turn): string => (image === undefined ? text : `${text} [image: ${image}]`)
+
+const tell = async (fleet: Fleet, turns: ReadonlyArray<Turn>): Promise<void> => {
+  for (const turn of turns) {
+    const { at, from, id } = turn
+    await fleet.post(ID, { type: "message", text: said(turn), at: Date.parse(at) }, { id, from })
+  }
+  await fleet.rest()
+}
+
+/** For the place of a message in the ledger, `m/<entry>/<index>`, the turn it is. */
+const turnsByPlace = async (fleet: Fleet): Promise<ReadonlyMap<string, string>> => {
+  const turns = new Map<string, string>()
+  for (let from = 1; ; from += PAGE) {
+    const rows = await fleet.entries(ID, from, PAGE)
+    for (const { entry } of rows) {
+      const index = entry.messages.findIndex(({ role }) => role === "user")
+      if (entry.cause.kind === "envelope" && index >= 0) turns.set(`m/${entry.no}/${index}`, entry.cause.id)
+    }
+    if (rows.length < PAGE) return turns
+  }
+}
+
+const mark = async (fleet: Fleet, questions: ReadonlyArray<Question>): Promise<ReadonlyArray<Marked>> => {
+  const turns = await turnsByPlace(fleet)
+  const marked: Array<Marked> = []
+  for (const { category, evidence, question } of questions) {
+    const { degraded, hits } = await fleet.recall(ID, question, { limit: MOST, kinds: ["message"] })
+    if (degraded !== undefined) throw new Error(`the index did not answer: ${degraded}`)
+    const found = hits.map(({ entry }) => turns.get(entry.id))
+    const wanted = [...new Set(evidence)]
+    const share = (k: number) => wanted.filter((id) => found.slice(0, k).includes(id)).length / wanted.length
+    marked.push({ category, shares: [share(CUTS[0]), share(CUTS[1]), share(CUTS[2])] })
+  }
+  return marked
+}
+
+const dream = async (fleet: Fleet): Promise<void> => {
+  await fleet.post(ID, { type: "sleep" })
+  await fleet.rest()
+}
+
+interface Witnessed {
+  readonly before: ReadonlyArray<Marked>
+  readonly after: ReadonlyArray<Marked>
+  readonly facts: number
+  readonly seconds: number
+}
+
+const liveThrough = async ({ questions, turns }: Conversation, manner: Manner): Promise<Witnessed> => {
+  const directory = await mkdtemp(join(tmpdir(), "reverie-bench-"))
+  const start = process.hrtime.bigint()
+  try {
+    await using fleet = await Fleet.open({
+      data: directory,
+      fleet: fleetOf(manner),
+      model: "offline",
+      durability: "normal"
+    })
+    await tell(fleet, turns)
+    const before = await mark(fleet, questions)
+    await dream(fleet)
+    const after = await mark(fleet, questions)
+    const facts = (await fleet.desk(ID, ["fact"])).length
+    return { before, after, facts, seconds: Number(process.hrtime.bigint() - start) / 1e9 }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+const pairOf = (witnessed: ReadonlyArray<Witnessed>): Pair => ({
+  before: scoresOf(witnessed.flatMap(({ before }) => before)),
+  after: scoresOf(witnessed.flatMap(({ after }) => after))
+})
+
+const livedOf = (witnessed: Witnessed): Lived => ({
+  facts: witnessed.facts,
+  seconds: witnessed.seconds,
+  ...pairOf([witnessed])
+})
+
+const targetsOf = ({ after, before }: Pair, facts: number): Readonly<Record<string, boolean>> => {
+  const checks = CUTS.flatMap((k, index) => {
+    const [was, is] = [before.overall[`recall@${k}`], after.overall[`recall@${k}`]]
+    const target = TARGETS[index] ?? 1
+    return [
+      [`recall@${k} ≥ ${target} before any dream`, was >= target] as const,
+      [`recall@${k} not lower after one dream`, is >= was] as const
+    ]
+  })
+  return Object.fromEntries([...checks, ["the dream found facts", facts > 0]])
+}
+
+export const benchRecall = async (directory: string): Promise<RecallReport> => {
+  const conversations = await readConversations(directory)
+  if (conversations.length === 0) throw new Error(`${directory} has no conv-*.jsonl`)
+  const witnessed: Array<{ readonly conversation: Conversation } & Readonly<Record<Manner, Witnessed>>> = []
+  for (const conversation of conversations) {
+    const listening = await liveThrough(conversation, "listening")
+    witnessed.push({ conversation, listening, answering: await liveThrough(conversation, "answering") })
+  }
+  const [listening, answering] = [
+    pairOf(witnessed.map((each) => each.listening)),
+    pairOf(witnessed.map((each) => each.answering))
+  ]
+  const facts = witnessed.reduce((sum, each) => sum + each.listening.facts, 0)
+  const targets = targetsOf(listening, facts)
+  return {
+    ok: Object.values(targets).every(Boolean),
+    listening,
+    answering,
+    conversations: Object.fromEntries(
+      witnessed.map(({ answering, conversation: { name, turns }, listening }) => [
+        name,
+        { turns: turns.length, listening: livedOf(listening), answering: livedOf(answering) }
+      ])
+    ),
+    targets
+  }
+}
