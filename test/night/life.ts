@@ -58,7 +58,8 @@ export class Life {
         Context.add(Ledger, store.ledger),
         Context.add(WakeQueue, {
           wake: (address) => Effect.asVoid(Queue.offer(hints, address)),
-          take: Queue.take(hints)
+          wakeAt: () => Effect.void,
+          take: Effect.map(Queue.take(hints), (address) => ({ address, done: Effect.void }))
         }),
         Context.add(Model, this.#measured(offlineModel(), Context.get(built, Tokens))),
         Context.add(Definitions, { find: (name) => (name === definition.name ? definition : undefined) })

@@ -7,6 +7,7 @@
 // I5  An assistant with something to do (heard mail, an open job, a due timer) and no live claim is in `due`.
 // I6  What one assistant is sent is never pending for another.
 // I7  Nothing is accepted for an address where nobody lives.
+// I8  After `fence` nobody holds the assistant, and who held it can write nothing more.
 
 import type { AcceptedEnvelope, Address, Claim, Envelope, Hold, Lane, Pending, Receipt } from "@reverie/protocol"
 import * as Context from "effect/Context"
@@ -34,6 +35,8 @@ export class Mailbox extends Context.Service<
     readonly renew: (claim: Claim, leaseMillis: number) => Effect.Effect<Claim, MailboxUnavailable | LeaseLost>
     /** Ends the lease at once, in good order: the next claim is a first attempt. A stale claim releases nothing. */
     readonly release: (claim: Claim) => Effect.Effect<void, MailboxUnavailable>
+    /** Takes an assistant from whoever holds it: from now on that claim is stale, and the next is a first attempt. */
+    readonly fence: (address: Address) => Effect.Effect<void, MailboxUnavailable | UnknownAssistant>
     /** What waits in the given lanes, at most `limit` a lane. */
     readonly pending: (
       address: Address,

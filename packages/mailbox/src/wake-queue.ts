@@ -1,19 +1,43 @@
 // WakeQueue: disposable hints that an assistant has something to do.
 // Owns the passing on of addresses. Leaves the truth to the store: a lost hint is found again through `Mailbox.due`.
-// Q1  A hint given is handed out at least once, unless the process ends.
-// Q2  Hints for one assistant that nobody has taken yet collapse into one.
-// Q3  A hint given while its assistant is being handled is handed out again afterwards: no wake-up is lost.
-// Q4  Hints of different assistants are handed out in the order in which they were first given.
+// Q1  A hint given is handed out at least once, unless the process that it was given in ends first.
+// Q2  Hints for one assistant that nobody has taken yet collapse into one, as urgent as the most urgent of them.
+// Q3  A hint given while its assistant is being handled is handed out again, at once or when the handling is done: no
+//     wake-up is lost.
+// Q4  Hints of the same urgency are handed out in the order in which they were first given, the more urgent first. Where
+//     tenants share a queue, one with a backlog may stand behind one without.
+// Q5  A hint for a later time is handed out when that time has come, not before. Of several for one assistant the
+//     earliest counts.
+// Q6  An order also reaches whoever handles its assistant at the moment, where the queue knows how.
 
-import type { Address } from "@reverie/protocol"
+import { type Address, type Envelope, laneOf, sendingAssistant } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+
+/** order: halt and its like. person: somebody waits for an answer. routine: nobody does. The most urgent first. */
+export const URGENCIES = ["order", "person", "routine"] as const
+export type Urgency = (typeof URGENCIES)[number]
+
+/** People before timers, and before what assistants tell each other. */
+export const urgencyOf = ({ event, from }: Envelope): Urgency => {
+  if (laneOf(event) === "control") return "order"
+  const isRoutine = event.type === "timer" || event.type === "sleep" || sendingAssistant(from) !== undefined
+  return isRoutine ? "routine" : "person"
+}
+
+export interface Hint {
+  readonly address: Address
+  /** Says that whatever the hint asked for has been handled, well or not. Doing so twice is once. */
+  readonly done: Effect.Effect<void>
+}
 
 export class WakeQueue extends Context.Service<
   WakeQueue,
   {
-    readonly wake: (address: Address) => Effect.Effect<void>
+    readonly wake: (address: Address, urgency: Urgency) => Effect.Effect<void>
+    /** A hint for `dueAt`, in milliseconds since the epoch by the store's clock; of routine. */
+    readonly wakeAt: (address: Address, dueAt: number) => Effect.Effect<void>
     /** Waits for the next hint. */
-    readonly take: Effect.Effect<Address>
+    readonly take: Effect.Effect<Hint>
   }
 >()("@reverie/mailbox/WakeQueue") {}

@@ -6,7 +6,7 @@
 
 import { createHash } from "node:crypto"
 import { Ledger, type OpenSend } from "@reverie/ledger"
-import { Mailbox, WakeQueue } from "@reverie/mailbox"
+import { Mailbox, urgencyOf, WakeQueue } from "@reverie/mailbox"
 import {
   type Address,
   AssistantId,
@@ -55,7 +55,7 @@ const accept = Effect.fnUntraced(function* (envelope: Envelope) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   yield* mailbox.accept(envelope).pipe(inSpan("mailbox.accept"))
-  yield* queue.wake(envelope.to).pipe(inSpan("queue.wake"))
+  yield* queue.wake(envelope.to, urgencyOf(envelope)).pipe(inSpan("queue.wake"))
 })
 
 const giveBack = Effect.fnUntraced(function* (envelope: Envelope, why: string) {

@@ -3,7 +3,8 @@
 // when to wake whom to worker.ts.
 // I1  An assistant has at most one host here, and a hint that comes while its host ends starts another.
 // I2  What one assistant's host fails with, or breaks on, ends that host; only a failure of the store is passed on.
-// I3  A host that fails lastingly, in the same way again and again, is told of once. It is tried again at every hint.
+// I3  A hint is done when its host has ended, and not before: a queue that holds back further hints until then loses none.
+// I4  A host that fails lastingly, in the same way again and again, is told of once. It is tried again at every hint.
 
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
@@ -14,13 +15,19 @@ import { failureOf, type HostFailure, HostFailures, isFatal, isLasting, type Sto
 import type { HostSettings, Signal } from "./host.ts"
 import { stayWith } from "./visit.ts"
 
+interface Hosted {
+  readonly signals: Queue.Queue<Signal>
+  /** What is told when the host has ended. */
+  readonly done: Array<Effect.Effect<void>>
+}
+
 export const openRoster = Effect.fnUntraced(function* (
   settings: HostSettings,
   onFatal: (failure: StoreFailure) => Effect.Effect<unknown>
 ) {
   const listener = yield* HostFailures
   const scope = yield* Effect.scope
-  const hosts = new Map<string, Queue.Queue<Signal>>()
+  const hosts = new Map<string, Hosted>()
   /** Those who can not be hosted here, and what was told of it. */
   const refused = new Map<string, HostFailure["_tag"]>()
 
@@ -40,7 +47,7 @@ export const openRoster = Effect.fnUntraced(function* (
     return Effect.void
   }
 
-  const host = Effect.fnUntraced(function* (address: Address, signals: Queue.Queue<Signal>) {
+  const host = Effect.fnUntraced(function* (address: Address, { done, signals }: Hosted) {
     const key = addressKey(address)
     while (true) {
       yield* stayWith(address, signals, settings).pipe(
@@ -55,15 +62,22 @@ export const openRoster = Effect.fnUntraced(function* (
       yield* Queue.clear(signals)
     }
     hosts.delete(key)
+    for (const tell of done) yield* tell
   })
 
   return {
-    /** Tells the host of an assistant that there is something to do, and starts one where there is none. */
-    wake: Effect.fnUntraced(function* (address: Address) {
+    /**
+     * Tells the host of an assistant that there is something to do, and starts one where there is none. `done` is told
+     * when that host has ended: what comes meanwhile for the assistant, it need not have heard.
+     */
+    wake: Effect.fnUntraced(function* (address: Address, done: Effect.Effect<void> = Effect.void) {
       const key = addressKey(address)
-      const signals = hosts.get(key)
-      if (signals !== undefined) return yield* Queue.offer(signals, { type: "mail" })
-      const fresh = yield* Queue.unbounded<Signal>()
+      const hosted = hosts.get(key)
+      if (hosted !== undefined) {
+        hosted.done.push(done)
+        return yield* Queue.offer(hosted.signals, { type: "mail" })
+      }
+      const fresh = { signals: yield* Queue.unbounded<Signal>(), done: [done] }
       hosts.set(key, fresh)
       yield* Effect.forkIn(host(address, fresh), scope)
       return true

@@ -80,7 +80,10 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
   })
 
   const dispatch = Effect.gen(function* () {
-    while (true) yield* roster.wake(yield* queue.take)
+    while (true) {
+      const { address, done } = yield* queue.take
+      yield* roster.wake(address, done)
+    }
   })
 
   return yield* Effect.raceAllFirst([dispatch, sweep, relaying(sent), Deferred.await(fatal)])

@@ -179,7 +179,8 @@ export class Life {
       Context.add(Ledger, store.ledger),
       Context.add(WakeQueue, {
         wake: (address) => Effect.asVoid(Queue.offer(this.#hints, address)),
-        take: Queue.take(this.#hints)
+        wakeAt: () => Effect.void,
+        take: Effect.map(Queue.take(this.#hints), (address) => ({ address, done: Effect.void }))
       }),
       Context.add(ModelPort, typeof model === "object" && "infer" in model ? model : this.scripted.model),
       Context.add(Tokens, { ready: Effect.succeed((text: string) => Math.ceil(text.length / 4)) }),

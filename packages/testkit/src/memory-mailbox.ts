@@ -63,7 +63,7 @@ const accepting = (disk: MemoryDisk): Pick<Verbs, "accept" | "pending"> => ({
     })
 })
 
-const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "release"> => ({
+const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "release" | "fence"> => ({
   claim: Effect.fnUntraced(function* ({ address, worker, leaseMillis }) {
     const now = yield* Clock.currentTimeMillis
     const resident = yield* living(disk, address)
@@ -100,7 +100,13 @@ const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "release"> =
       if (resident?.epoch !== claim.epoch) return
       resident.lease = undefined
       resident.attempts = 0
-    })
+    }),
+  fence: Effect.fnUntraced(function* (address) {
+    const resident = yield* living(disk, address)
+    resident.epoch++
+    resident.lease = undefined
+    resident.attempts = 0
+  })
 })
 
 const finding = (disk: MemoryDisk): Pick<Verbs, "due" | "nextDue"> => ({

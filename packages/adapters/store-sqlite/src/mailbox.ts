@@ -79,7 +79,7 @@ const accepting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Servic
   }
 }
 
-type Claiming = Pick<Mailbox["Service"], "claim" | "renew" | "release">
+type Claiming = Pick<Mailbox["Service"], "claim" | "renew" | "release" | "fence">
 
 const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claiming => {
   const assistants = assistantQueries(database)
@@ -139,7 +139,15 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
           if (row.attempts === 0) return Effect.sync(() => leases.end(row.key))
           return writer.write(unavailable("release"), () => forgotten(claim))
         }
-      )
+      ),
+    fence: (address) =>
+      writer.write(unavailable("fence"), () => {
+        const row = assistants.find(address)
+        if (row === undefined) return Result.fail(new UnknownAssistant({ address }))
+        leases.end(row.key)
+        grant(row.epoch + 1, 0, row.key)
+        return Result.void
+      })
   }
 }
 

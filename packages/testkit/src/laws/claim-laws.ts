@@ -134,6 +134,34 @@ const leases: ReadonlyArray<Law<Mailbox | Ledger>> = [
     })
   },
   {
+    id: "I8.fence",
+    says: "a fenced holder can renew nothing and commit nothing, and the next claim is a first attempt of another epoch",
+    check: Effect.gen(function* () {
+      yield* give(ada)
+      const { claim } = yield* claimBy("worker-1")
+      yield* Mailbox.use((mailbox) => mailbox.fence(ada))
+      assert.ok(Result.isFailure(yield* Effect.result(renew(claim))), "a fenced claim was renewed")
+      assert.ok(Result.isFailure(yield* Effect.result(commitOn(claim, 1))), "a fenced claim wrote a commit")
+      const next = yield* claimBy("worker-2")
+      assert.deepEqual([next.attempts, next.claim.epoch > claim.epoch], [1, true])
+      yield* release(claim)
+      yield* refused(next.claim)
+    })
+  },
+  {
+    id: "I8.apart",
+    says: "fencing one assistant leaves others with their holders, and nobody can be fenced who never lived",
+    check: Effect.gen(function* () {
+      yield* give(ada)
+      yield* give(bob)
+      const { claim } = yield* claimBy("worker-1", bob)
+      yield* Mailbox.use((mailbox) => mailbox.fence(ada))
+      yield* refused(claim)
+      const nobody = Effect.result(Mailbox.use((mailbox) => mailbox.fence(anAddress("nobody"))))
+      assert.ok(Result.isFailure(yield* nobody), "somebody was fenced who never lived")
+    })
+  },
+  {
     id: "I1.again",
     says: "a worker may claim again what it holds; its older epoch is stale then",
     check: Effect.gen(function* () {

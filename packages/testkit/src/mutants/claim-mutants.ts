@@ -30,6 +30,27 @@ const leasesWrongly: Readonly<Record<string, Mistake>> = {
       })
     }
   }),
+  fencesNobody: () => ({ mailbox: { fence: () => Effect.void } }),
+  fencesByLeaseAlone: (_, disk) => ({
+    mailbox: {
+      fence: (address) =>
+        Effect.sync(() => {
+          const resident = disk.resident(address)
+          if (resident !== undefined) resident.lease = undefined
+        })
+    }
+  }),
+  fencesEverybody: ({ mailbox }, disk) => ({
+    mailbox: {
+      fence: (address) =>
+        Effect.andThen(
+          Effect.sync(() => {
+            for (const resident of disk.residents.values()) resident.lease = undefined
+          }),
+          mailbox.fence(address)
+        )
+    }
+  }),
   leasesForEver: ({ mailbox }, disk) => ({
     mailbox: {
       claim: Effect.fnUntraced(function* (request) {

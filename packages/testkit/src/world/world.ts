@@ -121,7 +121,9 @@ const hintsOf = (world: World): WakeQueue["Service"] => ({
       if (!healed && fate.chance(0.1)) yield* Queue.offer(hints, address)
       yield* Queue.offer(hints, address)
     }),
-  take: Queue.take(world.hints)
+  // Timers are found by the sweep.
+  wakeAt: () => Effect.void,
+  take: Effect.map(Queue.take(world.hints), (address) => ({ address, done: Effect.void }))
 })
 
 const observed = (world: World, store: Store): Store => ({
