@@ -2,7 +2,8 @@
 // Owns which event comes next, and the fibers of its open jobs. Leaves the walk of an event to tick.ts, claim and lease to
 // visit.ts.
 // I1  One event at a time: control before results, results before timers, timers before replies, replies before mail.
-// I2  Jobs found open on a claim are taken up again before anything new is heard.
+// I2  Jobs found open on a claim are taken up again before anything new is heard, but for orders: what a halt stops does
+//     not run once more before it.
 // I3  What crashes its worker again and again is given up after MAX_ATTEMPTS claims, with a reason.
 // I4  A turn takes up at most one envelope of mail, so that nobody with a backlog keeps others from theirs.
 // I5  What waits for a retired assistant is buried: nobody will ever hear it.
@@ -214,6 +215,15 @@ export const work = Effect.fnUntraced(function* (host: Host) {
 
 /** Takes up what a crash may have left open. */
 export const takeUp = Effect.fnUntraced(function* (host: Host, attempts: number) {
+  const { session } = host
   if (attempts > MAX_ATTEMPTS) yield* giveUp(host, attempts)
-  for (const job of host.session.jobs) if (!host.fibers.has(job.id)) yield* startJob(host, job, true)
+  if (session.jobs.length > 0) {
+    yield* read(host)
+    while (hears(session.decoded).includes("control")) {
+      const order = take(host, "control")
+      if (order === undefined) break
+      yield* takeEnvelope(host, order)
+    }
+  }
+  for (const job of session.jobs) if (!host.fibers.has(job.id)) yield* startJob(host, job, true)
 })

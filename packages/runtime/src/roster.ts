@@ -6,6 +6,7 @@
 // I3  A hint is done when its host has ended, and not before: a queue that holds back further hints until then loses none.
 // I4  A host that fails lastingly, in the same way again and again, is told of once. It is tried again at every hint.
 
+import { WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -26,6 +27,7 @@ export const openRoster = Effect.fnUntraced(function* (
   onFatal: (failure: StoreFailure) => Effect.Effect<unknown>
 ) {
   const listener = yield* HostFailures
+  const queue = yield* WakeQueue
   const scope = yield* Effect.scope
   const hosts = new Map<string, Hosted>()
   /** Those who can not be hosted here, and what was told of it. */
@@ -44,7 +46,8 @@ export const openRoster = Effect.fnUntraced(function* (
     if (isFatal(failure)) return onFatal(failure)
     if (failure._tag !== "ClaimHeld" && refused.get(key) !== failure._tag) tell(address, failure)
     if (isLasting(failure)) refused.set(key, failure._tag)
-    return Effect.void
+    // What the hint was given for may be unknown to the holder, who may have died: it is looked at again when the lease ends.
+    return failure._tag === "ClaimHeld" ? queue.wakeAt(address, failure.leaseUntil) : Effect.void
   }
 
   const host = Effect.fnUntraced(function* (address: Address, { done, signals }: Hosted) {

@@ -3,10 +3,11 @@
 // I1  Nothing is claimed before there is a turn for it: whoever waits holds nothing that another worker could do.
 // I2  A lost lease, or a fenced commit, drops everything in memory; nothing of it is written any more.
 // I3  An assistant at rest is let go after a while: the claim is released and nothing of it stays in memory.
-// I4  Whatever runs for an assistant has been stopped when its claim is released.
-// I5  A visit that broke on a bug keeps its claim until the lease ends: released, it would not count as an attempt.
+// I4  Whoever is let go with a timer set leaves a hint for it.
+// I5  Whatever runs for an assistant has been stopped when its claim is released.
+// I6  A visit that broke on a bug keeps its claim until the lease ends: released, it would not count as an attempt.
 
-import { type LeaseLost, Mailbox, type MailboxUnavailable } from "@reverie/mailbox"
+import { type LeaseLost, Mailbox, type MailboxUnavailable, WakeQueue } from "@reverie/mailbox"
 import type { Address, Claim } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -29,6 +30,7 @@ interface Visit {
   /** Fails when the lease can not be kept. */
   readonly lost: Deferred.Deferred<never, LeaseLost | MailboxUnavailable>
   claim: Claim | undefined
+  session: Session | undefined
 }
 
 const keepLease = Effect.fnUntraced(function* (session: Session, leaseMillis: number) {
@@ -47,6 +49,7 @@ const begin = Effect.fnUntraced(function* (visit: Visit) {
   visit.claim = hold.claim
   yield* (yield* Faults).at("after-claim", address)
   const session = yield* openSession(hold)
+  visit.session = session
   const host = hostOf(session, signals, settings)
   yield* keepLease(session, leaseMillis).pipe(
     Effect.onError((cause) => Deferred.failCause(lost, cause)),
@@ -83,11 +86,16 @@ export const stayWith = Effect.fnUntraced(function* (
   settings: HostSettings
 ) {
   const mailbox = yield* Mailbox
+  const queue = yield* WakeQueue
   const lost = yield* Deferred.make<never, LeaseLost | MailboxUnavailable>()
-  const visit: Visit = { address, signals, settings, lost, claim: undefined }
-  const leave = (exit: Exit.Exit<unknown, unknown>) =>
+  const visit: Visit = { address, signals, settings, lost, claim: undefined, session: undefined }
+  const leave = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
+    if (visit.claim === undefined || isBroken(exit)) return
     // A claim that was lost releases nothing; one that could not be released ends with its lease.
-    visit.claim === undefined || isBroken(exit) ? Effect.void : Effect.ignore(mailbox.release(visit.claim))
+    yield* Effect.ignore(mailbox.release(visit.claim))
+    const dueAt = Math.min(...(visit.session?.timers ?? []).map((timer) => timer.dueAt))
+    if (dueAt < Number.POSITIVE_INFINITY) yield* queue.wakeAt(address, dueAt)
+  })
   yield* Effect.raceFirst(live(visit), Deferred.await(lost)).pipe(
     Effect.scoped,
     Effect.onExit((exit) => leave(exit))

@@ -112,6 +112,10 @@ export class Life {
   /** What was logged, line by line. */
   readonly logged: Array<string> = []
   readonly failures: Array<readonly [assistant: string, failure: HostFailure]> = []
+  /** Hints for later, which nobody hands out: timers are found by the sweep. */
+  readonly later: Array<readonly [assistant: string, dueAt: number]> = []
+  /** Whose hints were told to be done. */
+  readonly done: Array<string> = []
   readonly scripted: ScriptedModel
   readonly hub: NoticeHub["Service"]
   readonly definition: Definition
@@ -179,8 +183,11 @@ export class Life {
       Context.add(Ledger, store.ledger),
       Context.add(WakeQueue, {
         wake: (address) => Effect.asVoid(Queue.offer(this.#hints, address)),
-        wakeAt: () => Effect.void,
-        take: Effect.map(Queue.take(this.#hints), (address) => ({ address, done: Effect.void }))
+        wakeAt: ({ assistant }, dueAt) => Effect.sync(() => this.later.push([assistant, dueAt])),
+        take: Effect.map(Queue.take(this.#hints), (address) => ({
+          address,
+          done: Effect.sync(() => this.done.push(address.assistant))
+        }))
       }),
       Context.add(ModelPort, typeof model === "object" && "infer" in model ? model : this.scripted.model),
       Context.add(Tokens, { ready: Effect.succeed((text: string) => Math.ceil(text.length / 4)) }),

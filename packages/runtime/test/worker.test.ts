@@ -1,3 +1,4 @@
+import { DEFAULT_SCHEDULE } from "@reverie/assistant"
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@reverie/ledger"
 import { StateUnreadable } from "@reverie/mailbox"
@@ -105,7 +106,7 @@ describe("a worker", () => {
     assert.strictEqual(life.failures.length, 300)
   })
 
-  it("I2 I3 of the roster: an assistant whose definition is missing is told of once, keeps its mail, and hurts nobody else", () => {
+  it("I2 I4 of the roster: an assistant whose definition is missing is told of once, keeps its mail, and hurts nobody else", () => {
     const known = new Set(["tester"])
     const life = live({
       assistants: ["ada", "bo"],
@@ -215,7 +216,7 @@ describe("a worker", () => {
     assert.strictEqual(life.disk.resident(anAddress())?.lease, undefined)
   })
 
-  it("I3 I4 of the visit: interrupted, it lets go of every claim and leaves everything for the next one", () => {
+  it("I3 I5 of the visit: interrupted, it lets go of every claim and leaves everything for the next one", () => {
     const life = live({ idle: true, tools: [aTool("dig", { run: () => Effect.never })], model: calling("dig") })
     const worker = life.work()
     life.slip("Dig.")
@@ -223,5 +224,55 @@ describe("a worker", () => {
     life.run(Fiber.interrupt(worker))
     assert.strictEqual(life.disk.resident(anAddress())?.lease, undefined)
     assert.strictEqual(life.disk.resident(anAddress())?.state.jobs.length, 1)
+  })
+
+  it("I4 of the visit: whoever is let go with a timer set leaves a hint for it, whoever has none leaves none", () => {
+    const sleep = { ...DEFAULT_SCHEDULE, enabled: true }
+    const life = live({ definition: { sleep }, model: { text: "Here." }, worker: { lingerMillis: 0 } })
+    life.say("Hello?")
+    life.rest()
+    const [timer] = life.disk.resident(anAddress())?.state.timers ?? []
+    assert.deepStrictEqual(life.later.at(-1), ["ada", timer?.dueAt ?? 0])
+    const other = live({ model: { text: "Here." }, worker: { lingerMillis: 0 } })
+    other.say("Hello?")
+    other.rest()
+    assert.deepStrictEqual(other.later, [])
+  })
+
+  it("I3 of the roster: a hint is done when the visit has ended; one refused by a holder is given again for the lease's end", () => {
+    const life = live({ idle: true, model: () => Effect.delay(Effect.succeed({ text: "Here." }), 5_000) })
+    const request = { address: anAddress(), worker: "holder", leaseMillis: 20_000 }
+    const { claim } = life.run(life.store.mailbox.claim(request))
+    life.work({ worker: "other", lingerMillis: 0 })
+    life.say("Hello?")
+    life.until(() => life.done.length === 1)
+    assert.deepStrictEqual(life.later, [["ada", claim.leaseUntil]])
+    life.until(() => life.status() === "awake.thinking.inferring")
+    life.say("And?")
+    assert.strictEqual(life.done.length, 1)
+    life.rest()
+    life.until(() => life.done.length === 2)
+    assert.strictEqual(life.ends().length, 2)
+  })
+
+  it("I2 of the host: an order that waits at a take-over is heard before an open job runs once more", () => {
+    let runs = 0
+    const dig = aTool("dig", {
+      idempotent: true,
+      run: () =>
+        Effect.suspend(() => {
+          runs++
+          return Effect.never
+        })
+    })
+    const life = live({ idle: true, tools: [dig], model: calling("dig") })
+    const first = life.work()
+    life.slip("Dig.")
+    life.until(() => runs === 1)
+    life.run(Fiber.interrupt(first))
+    life.post({ type: "halt", reason: "enough" })
+    life.work({ worker: "worker-2" })
+    life.until(() => life.status() === "halted")
+    assert.strictEqual(runs, 1)
   })
 })
