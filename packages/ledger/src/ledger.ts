@@ -100,6 +100,8 @@ export class Ledger extends Context.Service<
       after: number,
       limit: number
     ) => Effect.Effect<ReadonlyArray<OutboxRow>, LedgerUnavailable | UnreadableRecord>
+    /** The position of the newest entry that the outbox shows; 0 when it shows none. */
+    readonly outboxEnd: Effect.Effect<number, LedgerUnavailable>
     /** What the assistant keeps, of the kinds asked for, by kind and key. */
     readonly records: (
       address: Address,

@@ -102,6 +102,7 @@ const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
       const rows = disk.resident(address)?.entries ?? []
       return copy(rows.filter(({ entry }) => entry.no >= from).slice(0, limit))
     }),
+  outboxEnd: Effect.sync(() => disk.outbox.at(-1)?.seq ?? 0),
   outbox: (after, limit) => Effect.sync(() => copy(disk.outbox.slice(after, after + limit))),
   records: (address, kinds) =>
     Effect.sync(() => {

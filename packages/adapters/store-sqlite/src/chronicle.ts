@@ -27,7 +27,7 @@ const entryOf = (address: Address, { no, body }: EntryRow) =>
 const toOutboxRow = (address: Address, row: EntryRow): Result.Result<OutboxRow, UnreadableRecord> =>
   Result.map(entryOf(address, row), (entry) => ({ seq: row.seq, address, entry }))
 
-export type Chronicle = Pick<Ledger["Service"], "recent" | "entries" | "outbox">
+export type Chronicle = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "outboxEnd">
 
 export const sqliteChronicle = (database: DatabaseSync): Chronicle => {
   const assistants = assistantQueries(database)
@@ -67,6 +67,7 @@ export const sqliteChronicle = (database: DatabaseSync): Chronicle => {
         const found = rows.between(row.key, row.last, first, first + limited(limit) - 1)
         return Result.all(found.map((entry) => toOutboxRow(addressOf(row), entry)))
       }),
+    outboxEnd: reading(ledgerUnavailable("outboxEnd"), () => Result.succeed(rows.newestSeq())),
     outbox: (after, limit) =>
       reading(ledgerUnavailable("outbox"), () =>
         Result.all(rows.after(after, limited(limit)).map((row) => toOutboxRow(addressOf(row), row)))

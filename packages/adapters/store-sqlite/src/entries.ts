@@ -46,7 +46,10 @@ export const entryQueries = (database: DatabaseSync) => {
     `SELECT seq, no, previous, body, tenant, id
      FROM ledger CROSS JOIN assistants ON key = assistant WHERE seq > ? ORDER BY seq LIMIT ?`
   )
-  const newest = query<{ readonly settled: number }>(database, "SELECT settled FROM ledger ORDER BY seq DESC LIMIT 1")
+  const newest = query<{ readonly seq: number; readonly settled: number }>(
+    database,
+    "SELECT seq, settled FROM ledger ORDER BY seq DESC LIMIT 1"
+  )
   const backwards = function* (seq: number): Generator<EntryRow> {
     for (let row = bySeq.one(seq); row !== undefined; row = bySeq.one(row.previous)) yield row
   }
@@ -65,6 +68,7 @@ export const entryQueries = (database: DatabaseSync) => {
       }
       return found.toReversed()
     },
+    newestSeq: (): number => newest.one()?.seq ?? 0,
     after: (seq: number, limit: number): ReadonlyArray<OutboxEntryRow> => after.all(seq, limit),
     settledTotal: (): number => newest.one()?.settled ?? 0
   }

@@ -102,6 +102,20 @@ const outbox: ReadonlyArray<Law<Mailbox | Ledger>> = [
     })
   },
   {
+    id: "I4.end",
+    says: "the end of the outbox is the place of its newest entry",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      assert.equal(yield* ledger.outboxEnd, 0)
+      yield* give(ada)
+      yield* give(bob)
+      const { claim } = yield* claimBy("worker-1", ada)
+      const seq = yield* commitOn(claim, 1)
+      assert.equal(yield* ledger.outboxEnd, seq)
+      assert.deepEqual(yield* ledger.outbox(yield* ledger.outboxEnd, 10), [])
+    })
+  },
+  {
     id: "I4.race",
     says: "commits of many assistants at once each get a place of their own",
     check: Effect.gen(function* () {

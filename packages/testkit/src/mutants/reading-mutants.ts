@@ -41,6 +41,7 @@ const tellsOutboxWrongly: Readonly<Record<string, Mistake>> = {
           .slice(0, limit)
       )
   })),
+  endsTooEarly: tellsWith(({ outboxEnd }) => ({ outboxEnd: Effect.map(outboxEnd, (seq) => Math.max(0, seq - 1)) })),
   beginsWithTheLast: tellsWith(({ outbox }) => ({ outbox: (after, limit) => outbox(Math.max(after - 1, 0), limit) })),
   skipsOne: tellsWith(({ outbox }) => ({ outbox: (after, limit) => outbox(after === 0 ? 0 : after + 1, limit) })),
   ignoresTheLimit: tellsWith(({ outbox, entries }) => ({
