@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Ledger, LedgerUnavailable } from "@reverie/ledger"
+import type { Notice } from "@reverie/protocol"
+import { anAddress, anEntry, aState, MemoryDisk, memoryStore } from "@reverie/testkit"
+import * as Effect from "effect/Effect"
+import * as TestClock from "effect/testing/TestClock"
+import { feedLayer, NoticeHub } from "@reverie/runtime"
+
+const born = (ledger: Ledger["Service"], name: string) =>
+  ledger.birth({ address: anAddress(name), state: aState(), entry: anEntry() })
+
+describe("the feed", () => {
+  it.effect("D1 tells of what others committed after the opening, once and in order", () => {
+    const { ledger } = memoryStore(new MemoryDisk())
+    const told: Array<string> = []
+    return Effect.gen(function* () {
+      yield* born(ledger, "before")
+      const program = Effect.gen(function* () {
+        const hub = yield* NoticeHub
+        hub.listen(({ address, type }: Notice) => told.push(`${address.assistant} ${type}`))
+        for (const name of ["ada", "bo"]) yield* born(ledger, name)
+        yield* TestClock.adjust(500)
+        hub.tellEntry(anAddress("ada"), 2, anEntry())
+        yield* TestClock.adjust(500)
+        for (let count = 0; count < 300; count++) yield* born(ledger, `c-${count}`)
+        yield* TestClock.adjust(500)
+      })
+      yield* Effect.provide(program, feedLayer())
+      const names = told.map((line) => line.split(" ")[0])
+      assert.deepStrictEqual(
+        [...new Set(names)],
+        ["ada", "bo", ...Array.from({ length: 300 }, (_, each) => `c-${each}`)]
+      )
+      assert.strictEqual(new Set(told).size, told.length)
+    }).pipe(Effect.provideService(Ledger, ledger))
+  })
+
+  it.effect("D2 goes on when a store that did not answer answers again", () => {
+    const { ledger } = memoryStore(new MemoryDisk())
+    let down = false
+    const flaky: Ledger["Service"] = {
+      ...ledger,
+      outbox: (after, limit) =>
+        Effect.suspend(() =>
+          down
+            ? Effect.fail(new LedgerUnavailable({ operation: "outbox", message: "gone" }))
+            : ledger.outbox(after, limit)
+        )
+    }
+    const told: Array<string> = []
+    const program = Effect.gen(function* () {
+      const hub = yield* NoticeHub
+      hub.listen(({ address }: Notice) => told.push(address.assistant))
+      down = true
+      yield* born(ledger, "ada")
+      yield* TestClock.adjust(1_000)
+      assert.deepStrictEqual(told, [])
+      down = false
+      yield* TestClock.adjust(1_000)
+      assert.deepStrictEqual([...new Set(told)], ["ada"])
+    })
+    return Effect.provide(program, feedLayer()).pipe(Effect.provideService(Ledger, flaky))
+  })
+})
