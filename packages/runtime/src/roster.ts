@@ -50,7 +50,7 @@ export const openRoster = Effect.fnUntraced(function* (
     return failure._tag === "ClaimHeld" ? queue.wakeAt(address, failure.leaseUntil) : Effect.void
   }
 
-  const host = Effect.fnUntraced(function* (address: Address, { done, signals }: Hosted) {
+  const host = Effect.fnUntraced(function* (address: Address, { signals }: Hosted) {
     const key = addressKey(address)
     while (true) {
       yield* stayWith(address, signals, settings).pipe(
@@ -65,7 +65,6 @@ export const openRoster = Effect.fnUntraced(function* (
       yield* Queue.clear(signals)
     }
     hosts.delete(key)
-    for (const tell of done) yield* tell
   })
 
   return {
@@ -82,7 +81,8 @@ export const openRoster = Effect.fnUntraced(function* (
       }
       const fresh = { signals: yield* Queue.unbounded<Signal>(), done: [done] }
       hosts.set(key, fresh)
-      yield* Effect.forkIn(host(address, fresh), scope)
+      const told = Effect.suspend(() => Effect.all(fresh.done, { discard: true }))
+      yield* Effect.forkIn(Effect.ensuring(host(address, fresh), told), scope, { startImmediately: true })
       return true
     }),
     /** True when a sweep need not wake it: it is hosted here, or can not be. */

@@ -219,9 +219,10 @@ describe("a worker", () => {
   it("I3 I5 of the visit: interrupted, it lets go of every claim and leaves everything for the next one", () => {
     const life = live({ idle: true, tools: [aTool("dig", { run: () => Effect.never })], model: calling("dig") })
     const worker = life.work()
-    life.slip("Dig.")
+    life.say("Dig.")
     life.until(() => life.status() === "awake.acting.running")
     life.run(Fiber.interrupt(worker))
+    assert.deepStrictEqual(life.done, ["ada"])
     assert.strictEqual(life.disk.resident(anAddress())?.lease, undefined)
     assert.strictEqual(life.disk.resident(anAddress())?.state.jobs.length, 1)
   })
