@@ -33,3 +33,14 @@ export class UnreadableRecord extends Schema.TaggedError<UnreadableRecord>()("Un
 }) {
   readonly recovery = "stop" as const
 }
+
+/** Somebody can not move out or in as asked. Nothing was changed. */
+export class RemovalRefused extends Schema.TaggedError<RemovalRefused>()("RemovalRefused", {
+  /** nobody: there is no such assistant to pack. occupied: another life is led there. broken: it is no whole parcel. */
+  reason: Schema.Literals(["nobody", "occupied", "broken"]),
+  /** The assistant or tenant, for people. */
+  who: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}

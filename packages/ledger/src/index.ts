@@ -1,2 +1,5 @@
 export * from "./errors.ts"
 export * from "./ledger.ts"
+export * from "./present.ts"
+export * from "./removal-part.ts"
+export * from "./removals.ts"

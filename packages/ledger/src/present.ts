@@ -1,0 +1,66 @@
+// Present: is a parcel that arrives the life that is led here already?
+// Owns the comparison. Leaves both parcels to whoever has them.
+// N1  A life is present when everything of it that only grows is here: its entries one by one, its accepted envelopes, and
+//     of each of its blocks as many versions. What is here may be later, never earlier.
+// N2  What is compared is what was written, not what it was written as: the order of the members of an object counts for
+//     nothing.
+
+import { isJsonObject, type Json } from "@reverie/protocol"
+import type { Parcel, PartKind, PartOf, RemovalPart } from "./removal-part.ts"
+
+const ordered = (value: Json): Json => {
+  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map(ordered)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, member]) => [key, ordered(member)])
+  )
+}
+
+/** One text for all ways to write the same JSON. */
+export const canonical = (value: unknown): string => JSON.stringify(ordered(value as Json))
+
+const named = <Kind extends PartKind>(
+  parts: ReadonlyArray<RemovalPart>,
+  kind: Kind,
+  nameOf: (part: PartOf<Kind>) => string
+): ReadonlyMap<string, PartOf<Kind>> =>
+  new Map(parts.flatMap((part) => (part.kind === kind ? [[nameOf(part as PartOf<Kind>), part as PartOf<Kind>]] : [])))
+
+/** The first part of this kind that is not here, or not the same here. */
+const missing = <Kind extends PartKind>(
+  parcel: Parcel,
+  here: Parcel,
+  kind: Kind,
+  nameOf: (part: PartOf<Kind>) => string,
+  isSame: (part: PartOf<Kind>, found: PartOf<Kind>) => boolean = (part, found) => canonical(part) === canonical(found)
+): string | undefined => {
+  const found = named(here.parts, kind, nameOf)
+  for (const [name, part] of named(parcel.parts, kind, nameOf)) {
+    const same = found.get(name)
+    if (same === undefined || !isSame(part, same)) return `${kind} ${name}`
+  }
+  return undefined
+}
+
+/** What of a parcel is not led here, named for people; undefined when all of it is. */
+export const missingOf = (parcel: Parcel, here: Parcel): string | undefined =>
+  missing(parcel, here, "entry", ({ entry }) => String(entry.no)) ??
+  missing(
+    parcel,
+    here,
+    "envelope",
+    ({ id }) => id,
+    (part, found) => part.lane === found.lane
+  ) ??
+  missing(
+    parcel,
+    here,
+    "block",
+    ({ id }) => id,
+    (part, found) => part.owner === found.owner && part.label === found.label
+  ) ??
+  missing(parcel, here, "block-version", ({ block, version }) => `${block} ${version}`) ??
+  missing(parcel, here, "block-answer", ({ key }) => key) ??
+  missing(parcel, here, "prompt", ({ key, of, version }) => `${of} ${key} ${version}`)
