@@ -13,9 +13,8 @@ import {
   EVERYBODY,
   keepBlocks
 } from "@reverie/memory"
-import type { TenantId } from "@reverie/protocol"
+import { keyText, type TenantId } from "@reverie/protocol"
 import { reading } from "./reading.ts"
-import { keyText } from "./records.ts"
 import { change, limited, query } from "./sql.ts"
 import type { SqliteFailure } from "./sqlite-failure.ts"
 import type { Writer } from "./writer.ts"

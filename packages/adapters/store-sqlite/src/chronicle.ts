@@ -4,12 +4,11 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import { type Ledger, LedgerUnavailable, type OutboxRow, UnreadableRecord } from "@reverie/ledger"
-import { type Address, addressKey, isBefore, type MessagePlace, type PlacedMessage } from "@reverie/protocol"
+import { type Address, addressKey, isBefore, type MessagePlace, type PlacedMessage, readEntry } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { addressOf, assistantQueries } from "./assistants.ts"
 import { entryQueries, type EntryRow } from "./entries.ts"
 import { reading } from "./reading.ts"
-import { readEntry } from "./records.ts"
 import { limited } from "./sql.ts"
 import type { SqliteFailure } from "./sqlite-failure.ts"
 

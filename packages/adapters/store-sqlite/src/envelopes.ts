@@ -2,8 +2,7 @@
 // Owns the look-ups along lanes. A handled envelope is known by the cursor of its lane; its row is never touched again.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type Cursors, type Envelope, type Lane, laneOf, LANES } from "@reverie/protocol"
-import { keyText } from "./records.ts"
+import { type Cursors, type Envelope, keyText, type Lane, laneOf, LANES } from "@reverie/protocol"
 import { change, query } from "./sql.ts"
 
 export interface EnvelopeRow {

@@ -21,6 +21,9 @@ import {
   type Lane,
   laneOf,
   LANES,
+  readEnvelope,
+  readKeyText,
+  readState,
   type Receipt,
   type UnreadableEnvelope
 } from "@reverie/protocol"
@@ -32,7 +35,6 @@ import { dueQueries } from "./due.ts"
 import { type EnvelopeRow, envelopeQueries } from "./envelopes.ts"
 import type { Leases } from "./leases.ts"
 import { reading } from "./reading.ts"
-import { readEnvelope, readKeyText, readState } from "./records.ts"
 import { change, limited } from "./sql.ts"
 import type { SqliteFailure } from "./sqlite-failure.ts"
 import { wakeOnMail } from "./wake.ts"

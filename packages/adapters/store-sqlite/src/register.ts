@@ -3,14 +3,13 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import { type AssistantRecord, type DeadLetter, type Ledger, UnreadableRecord } from "@reverie/ledger"
-import { addressKey, type EnvelopeId } from "@reverie/protocol"
+import { addressKey, type EnvelopeId, readState } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { addressOf, assistantQueries, cursorsOf, type StateRow } from "./assistants.ts"
 import { ledgerUnavailable } from "./chronicle.ts"
 import { entryQueries } from "./entries.ts"
 import { envelopeQueries } from "./envelopes.ts"
 import { reading } from "./reading.ts"
-import { readState } from "./records.ts"
 import { limited, query } from "./sql.ts"
 
 interface DeadLetterRow {

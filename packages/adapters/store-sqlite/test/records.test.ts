@@ -2,11 +2,11 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, it } from "@effect/vitest"
 import { openSqliteStore } from "@reverie/store-sqlite"
+import { versioned } from "@reverie/protocol"
 import { aMessage, anAddress, anEntry, anEnvelope, anEnvelopeId, aState } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { describe, test } from "vitest"
-import { versioned } from "../src/records.ts"
 import { aDirectory } from "./directories.ts"
 
 const address = anAddress()
@@ -34,13 +34,13 @@ describe("versions", () => {
     2: (older) => ({ ...older, size: 1 })
   })
 
-  test("I3 an older version is raised step by step", () => {
+  test("stored T3 an older version is raised step by step", () => {
     assert.deepStrictEqual(read('{"v":1,"name":"x"}'), Result.succeed({ v: 3, title: "x", size: 1 }))
     assert.deepStrictEqual(read('{"v":2,"title":"x"}'), Result.succeed({ v: 3, title: "x", size: 1 }))
     assert.deepStrictEqual(read('{"v":3,"title":"x","size":9}'), Result.succeed({ v: 3, title: "x", size: 9 }))
   })
 
-  test("I2 what can not be read is a sentence", () => {
+  test("stored T2 what can not be read is a sentence", () => {
     for (const [text, sentence] of [
       ['{"v":4}', "it was written by a newer Reverie (version 4, this one reads up to 3)"],
       ['{"v":0}', "nothing reads version 0 any more"],
