@@ -1,0 +1,7 @@
+export * from "./black-hole.ts"
+export * from "./errors.ts"
+export * from "./place.ts"
+export * from "./postgres.ts"
+export * from "./redis.ts"
+export type { Origin, Reins, Server } from "./server.ts"
+export * as servers from "./survey.ts"

@@ -1,0 +1,53 @@
+// SharedServers: one server for all tests of a file. Imported as `@reverie/testkit/shared-servers`, apart from the rest,
+// because only a test run has vitest.
+// Owns starting before the first test and stopping after the last. Leaves the server to redis and postgres.
+// T1  Where the server is not there, its tests are skipped under a title that ends with `[redis]` or `[postgres]`,
+//     which is how a check knows why, and the reason is said once a file.
+// T2  Each file has a server of its own, or on a server of others a prefix or a database of its own.
+
+import { afterAll, beforeAll, describe } from "vitest"
+import { placeOf, type ServerName } from "./place.ts"
+import { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts"
+import { type RedisOptions, type RedisServer, startRedis } from "./redis.ts"
+import type { Server } from "./server.ts"
+
+export interface Shared<S extends Server> {
+  readonly isThere: boolean
+  /** The running server. Only for what happens in a test, or in a hook inside of `describe`. */
+  readonly server: () => S
+  /** A group of tests that need it, skipped where it is not there. */
+  readonly describe: (title: string, tests: () => void) => void
+}
+
+const START_MILLIS = 120_000
+
+const share = <S extends Server>(name: ServerName, start: () => Promise<S>): Shared<S> => {
+  const place = placeOf(name)
+  const isThere = place.origin !== undefined
+  let running: S | undefined
+  if (isThere) {
+    beforeAll(async () => {
+      running = await start()
+    }, START_MILLIS)
+    afterAll(async () => {
+      await running?.stop()
+    }, START_MILLIS)
+  } else console.warn(`skipped without ${name}: ${place.reason}`)
+  return {
+    isThere,
+    server: () => {
+      if (running === undefined) throw new Error(`the shared ${name} runs only while tests run; ask for it in a test`)
+      return running
+    },
+    describe: (title, tests) =>
+      describe.skipIf(!isThere)(`${title} [${name}]`, () => {
+        tests()
+      })
+  }
+}
+
+/** Call it at the top of a test file, or in a `describe`. */
+export const shareRedis = (options?: RedisOptions): Shared<RedisServer> => share("redis", () => startRedis(options))
+
+export const sharePostgres = (options?: PostgresOptions): Shared<PostgresServer> =>
+  share("postgres", () => startPostgres(options))
