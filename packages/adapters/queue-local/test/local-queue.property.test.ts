@@ -1,4 +1,5 @@
 import { assert, it } from "@effect/vitest"
+import { type Hint, URGENCIES, type Urgency } from "@reverie/mailbox"
 import { makeLocalQueue } from "@reverie/queue-local"
 import { type Address, AssistantId, DEFAULT_TENANT } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -6,11 +7,20 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as fc from "fast-check"
 
-type Deed = { readonly deed: "wake"; readonly who: number } | { readonly deed: "take" | "give up" | "turn" }
+type Deed =
+  | { readonly deed: "wake"; readonly who: number; readonly urgency: Urgency }
+  | { readonly deed: "take" | "give up" | "turn" }
 
 const deeds = fc.array(
   fc.oneof(
-    { weight: 4, arbitrary: fc.record({ deed: fc.constant("wake" as const), who: fc.nat(3) }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        deed: fc.constant("wake" as const),
+        who: fc.nat(3),
+        urgency: fc.constantFrom(...URGENCIES)
+      })
+    },
     { weight: 5, arbitrary: fc.record({ deed: fc.constantFrom("take" as const, "give up" as const, "turn" as const) }) }
   ),
   { maxLength: 60 }
@@ -23,11 +33,11 @@ const play = (script: ReadonlyArray<Deed>) =>
   Effect.gen(function* () {
     const queue = makeLocalQueue()
     const woken: Array<string> = []
-    const takers: Array<Fiber.Fiber<Address>> = []
+    const takers: Array<Fiber.Fiber<Hint>> = []
     for (const step of script) {
       if (step.deed === "wake") {
         woken.push(addressOf(step.who).assistant)
-        yield* queue.wake(addressOf(step.who))
+        yield* queue.wake(addressOf(step.who), step.urgency)
       } else if (step.deed === "take") takers.push(yield* Effect.forkChild(queue.take, { startImmediately: true }))
       else if (step.deed === "turn") yield* Effect.yieldNow
       else {
@@ -38,10 +48,14 @@ const play = (script: ReadonlyArray<Deed>) =>
     yield* Effect.yieldNow
     yield* Effect.forEach(takers, Fiber.interrupt)
     const exits = yield* Effect.forEach(takers, Fiber.await)
-    const handed = exits.filter(Exit.isSuccess).map(({ value }) => String(value.assistant))
+    const handed = exits.filter(Exit.isSuccess).map(({ value }) => String(value.address.assistant))
     // The queue gives no count: a last hint for nobody else marks its end.
-    yield* queue.wake(addressOf(99))
-    for (let next = yield* queue.take; next.assistant !== "a-99"; next = yield* queue.take) handed.push(next.assistant)
+    yield* queue.wake(addressOf(99), "routine")
+    while (true) {
+      const { assistant } = (yield* queue.take).address
+      if (assistant === "a-99") break
+      handed.push(assistant)
+    }
     return { woken, handed }
   })
 

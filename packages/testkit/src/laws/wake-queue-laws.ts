@@ -1,46 +1,17 @@
-// Wake-queue laws: hints may be lost with the process, but not before (mailbox Q1-Q4).
+// Wake-queue laws: hints may be lost with the process, but not before (mailbox Q1-Q6).
 
 import * as assert from "node:assert/strict"
-import { WakeQueue } from "@reverie/mailbox"
-import { type Address, addressKey } from "@reverie/protocol"
+import type { WakeQueue } from "@reverie/mailbox"
+import { addressKey } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Option from "effect/Option"
 import { anAddress } from "../fixtures.ts"
 import type { Law } from "../law.ts"
-import { Patience } from "../patience.ts"
+import { wakeQueueLaterLaws } from "./wake-queue-later-laws.ts"
+import { handledBy, hold, taker, takes, wake, wakeAs } from "./wake-queue-steps.ts"
 
 const [ada, bob, cleo] = [anAddress("ada"), anAddress("bob"), anAddress("cleo")]
-
-const wake = (...addresses: ReadonlyArray<Address>) =>
-  WakeQueue.use((queue) => Effect.forEach(addresses, (address) => queue.wake(address)))
-
-const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const { inTime } = yield* Patience
-    const value = yield* inTime(effect)
-    assert.ok(Option.isSome(value), "a hint that was given is not handed out")
-    return value.value
-  })
-
-/** Takes as many hints as are expected, and asserts that they are these, in this order. */
-const takes = (...expected: ReadonlyArray<Address>) =>
-  Effect.gen(function* () {
-    const { take } = yield* WakeQueue
-    const taken: Array<string> = []
-    for (const _ of expected) taken.push(addressKey(yield* inTime(take)))
-    assert.deepEqual(taken, expected.map(addressKey))
-  })
-
-/** Somebody who waits for a hint, in the background. */
-const taker = Effect.gen(function* () {
-  const { take } = yield* WakeQueue
-  const { settle } = yield* Patience
-  const fiber = yield* Effect.forkChild(take)
-  yield* settle
-  return fiber
-})
 
 const handed: ReadonlyArray<Law<WakeQueue>> = [
   {
@@ -60,7 +31,7 @@ const handed: ReadonlyArray<Law<WakeQueue>> = [
       const fiber = yield* taker
       assert.equal(fiber.pollUnsafe(), undefined)
       yield* wake(ada)
-      assert.deepEqual({ ...(yield* inTime(Fiber.join(fiber))) }, ada)
+      assert.equal(yield* handledBy(fiber), addressKey(ada))
       yield* wake(bob)
       yield* takes(bob)
     })
@@ -71,8 +42,8 @@ const handed: ReadonlyArray<Law<WakeQueue>> = [
     check: Effect.gen(function* () {
       const fibers = [yield* taker, yield* taker, yield* taker]
       yield* wake(ada, bob, cleo)
-      const taken = yield* Effect.forEach(fibers, (fiber) => inTime(Fiber.join(fiber)))
-      assert.deepEqual(taken.map(addressKey).toSorted(), [ada, bob, cleo].map(addressKey))
+      const taken = yield* Effect.forEach(fibers, handledBy)
+      assert.deepEqual(taken.toSorted(), [ada, bob, cleo].map(addressKey))
     })
   },
   {
@@ -85,17 +56,16 @@ const handed: ReadonlyArray<Law<WakeQueue>> = [
       const fiber = yield* taker
       yield* wake(bob)
       yield* Fiber.interrupt(fiber)
-      const exit = yield* Fiber.await(fiber)
-      if (Exit.isFailure(exit)) yield* takes(bob)
-      else assert.deepEqual({ ...exit.value }, bob)
+      if (Exit.isFailure(yield* Fiber.await(fiber))) yield* takes(bob)
+      else assert.equal(yield* handledBy(fiber), addressKey(bob))
       const [leaver, stayer] = [yield* taker, yield* taker]
       yield* wake(cleo)
       yield* Fiber.interrupt(leaver)
-      const left = yield* Fiber.await(leaver)
-      if (Exit.isFailure(left)) assert.deepEqual({ ...(yield* inTime(Fiber.join(stayer))) }, cleo)
+      if (Exit.isFailure(yield* Fiber.await(leaver))) assert.equal(yield* handledBy(stayer), addressKey(cleo))
       else {
+        yield* handledBy(leaver)
         yield* wake(ada)
-        assert.deepEqual({ ...(yield* inTime(Fiber.join(stayer))) }, ada)
+        assert.equal(yield* handledBy(stayer), addressKey(ada))
       }
     })
   }
@@ -122,20 +92,37 @@ const collapsed: ReadonlyArray<Law<WakeQueue>> = [
     })
   },
   {
-    id: "Q3.again",
-    says: "a hint given after the one before was taken is handed out again, every time",
+    id: "Q2.raised",
+    says: "a hint that waits becomes as urgent as the most urgent one that joins it, and is still one",
+    check: Effect.gen(function* () {
+      yield* wakeAs("routine", ada)
+      yield* wakeAs("person", bob)
+      yield* wakeAs("order", ada)
+      yield* wakeAs("routine", cleo)
+      yield* takes(ada, bob, cleo)
+    })
+  },
+  {
+    id: "Q2.kept",
+    says: "a hint that waits does not become less urgent by one that joins it",
+    check: Effect.gen(function* () {
+      yield* wakeAs("person", ada, bob)
+      yield* wakeAs("routine", ada)
+      yield* wakeAs("person", cleo)
+      yield* takes(ada, bob, cleo)
+    })
+  },
+  {
+    id: "Q2.inHand",
+    says: "of hints given while their assistant is handled, the most urgent counts as well",
     check: Effect.gen(function* () {
       yield* wake(ada)
-      for (let round = 0; round < 3; round++) {
-        yield* takes(ada)
-        yield* wake(ada, ada)
-      }
-      yield* takes(ada)
-      const fiber = yield* taker
-      yield* wake(ada)
-      yield* inTime(Fiber.join(fiber))
-      yield* wake(ada)
-      yield* takes(ada)
+      const { done } = yield* hold(ada)
+      yield* wakeAs("routine", bob)
+      yield* wakeAs("person", ada)
+      yield* wakeAs("routine", ada)
+      yield* done
+      yield* takes(ada, bob)
     })
   },
   {
@@ -155,7 +142,94 @@ const collapsed: ReadonlyArray<Law<WakeQueue>> = [
       yield* wake(ada)
       yield* takes(bob, cleo, ada)
     })
+  },
+  {
+    id: "Q4.urgent",
+    says: "an order is handed out before what people wait for, and that before routine",
+    check: Effect.gen(function* () {
+      yield* wakeAs("routine", ada)
+      yield* wakeAs("person", bob)
+      yield* wakeAs("order", cleo)
+      yield* takes(cleo, bob, ada)
+    })
   }
 ]
 
-export const wakeQueueLaws: ReadonlyArray<Law<WakeQueue>> = [...handed, ...collapsed]
+const inHand: ReadonlyArray<Law<WakeQueue>> = [
+  {
+    id: "Q3.again",
+    says: "a hint given after the one before was taken is handed out again, every time",
+    check: Effect.gen(function* () {
+      yield* wake(ada)
+      for (let round = 0; round < 3; round++) {
+        const { done } = yield* hold(ada)
+        yield* wake(ada, ada)
+        yield* done
+      }
+      yield* takes(ada)
+      const fiber = yield* taker
+      yield* wake(ada)
+      yield* handledBy(fiber)
+      yield* wake(ada)
+      yield* takes(ada)
+    })
+  },
+  {
+    id: "Q3.waited",
+    says: "a hint given while its assistant is handled reaches who waits for one, at once or with the end of the handling",
+    check: Effect.gen(function* () {
+      yield* wake(ada)
+      const { done } = yield* hold(ada)
+      const fiber = yield* taker
+      yield* wake(ada)
+      yield* done
+      assert.equal(yield* handledBy(fiber), addressKey(ada))
+    })
+  },
+  {
+    id: "Q3.others",
+    says: "while one assistant is handled, hints for others are handed out",
+    check: Effect.gen(function* () {
+      yield* wake(ada)
+      const { done } = yield* hold(ada)
+      yield* wake(bob, cleo)
+      yield* takes(bob, cleo)
+      yield* done
+      yield* wake(ada)
+      yield* takes(ada)
+    })
+  },
+  {
+    id: "Q3.done",
+    says: "to say twice that a hint is done is to say it once: it takes no later hint away and gives none",
+    check: Effect.gen(function* () {
+      yield* wake(ada)
+      const first = yield* hold(ada)
+      yield* wake(ada)
+      yield* first.done
+      yield* first.done
+      const second = yield* hold(ada)
+      yield* wake(ada)
+      yield* first.done
+      yield* second.done
+      yield* takes(ada)
+      yield* first.done
+      yield* wake(bob)
+      yield* takes(bob)
+    })
+  },
+  {
+    id: "Q6.order",
+    says: "an order for an assistant that is being handled is handed out at once",
+    check: Effect.gen(function* () {
+      yield* wake(ada)
+      const first = yield* hold(ada)
+      const fiber = yield* taker
+      yield* wakeAs("order", ada)
+      assert.equal(yield* handledBy(fiber), addressKey(ada))
+      yield* first.done
+    })
+  }
+]
+
+export const wakeQueueLaws: ReadonlyArray<Law<WakeQueue>> = [...handed, ...collapsed, ...inHand, ...wakeQueueLaterLaws]

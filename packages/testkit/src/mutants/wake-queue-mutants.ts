@@ -1,43 +1,50 @@
 // Wake-queue mutants: wrong queues, each made of a right one, that the wake-queue laws must kill.
 
-import { WakeQueue } from "@reverie/mailbox"
+import { type Hint, WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey, AssistantId, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { FreshLayer } from "../law.ts"
+import { laterMistakes } from "./wake-queue-later-mutants.ts"
 
-type Queue = WakeQueue["Service"]
-
-const never = Effect.void
+export type Queue = WakeQueue["Service"]
+export type QueueMistakes = Readonly<Record<string, (right: Queue) => Queue>>
 
 /** Keeps its own list; the right queue only tells that something is in it. */
 const withList = (right: Queue, put: (list: Array<Address>, address: Address) => void): Queue => {
   const list: Array<Address> = []
   let given = 0
   return {
-    wake: (address) =>
+    ...right,
+    wake: (address, urgency) =>
       Effect.suspend(() => {
         const before = list.length
         put(list, address)
-        if (list.length === before) return never
-        return right.wake({ ...address, assistant: AssistantId.make(`signal-${given++}`) })
+        if (list.length === before) return Effect.void
+        return right.wake({ ...address, assistant: AssistantId.make(`signal-${given++}`) }, urgency)
       }),
-    take: Effect.map(right.take, (signal) => list.shift() ?? signal)
+    take: Effect.map(right.take, ({ address, done }) => ({ address: list.shift() ?? address, done }))
   }
 }
 
 const placeOf = (list: ReadonlyArray<Address>, address: Address): number =>
   list.findIndex((other) => addressKey(other) === addressKey(address))
 
-const mistakes: Readonly<Record<string, (right: Queue) => Queue>> = {
+const atDone = (hint: Hint, then: Effect.Effect<void>): Hint => ({ ...hint, done: Effect.andThen(hint.done, then) })
+
+const losing: QueueMistakes = {
   losesEveryOther: (right) => {
     let given = 0
-    return { ...right, wake: (address) => Effect.suspend(() => (given++ % 2 === 0 ? right.wake(address) : never)) }
+    return {
+      ...right,
+      wake: (...hint) => Effect.suspend(() => (given++ % 2 === 0 ? right.wake(...hint) : Effect.void))
+    }
   },
   losesWhatSomebodyWaitsFor: (right) => {
     let waiting = 0
     return {
-      wake: (address) => Effect.suspend(() => (waiting > 0 ? never : right.wake(address))),
+      ...right,
+      wake: (...hint) => Effect.suspend(() => (waiting > 0 ? Effect.void : right.wake(...hint))),
       take: Effect.suspend(() => {
         waiting++
         return Effect.ensuring(
@@ -54,26 +61,30 @@ const mistakes: Readonly<Record<string, (right: Queue) => Queue>> = {
     let last: Address | undefined
     return {
       ...right,
-      take: Effect.map(right.take, (address) => {
+      take: Effect.map(right.take, ({ address, done }) => {
         const before = last ?? address
         last = address
-        return before
+        return { address: before, done }
       })
     }
-  },
+  }
+}
+
+const collapsing: QueueMistakes = {
   collapsesNothing: (right) => withList(right, (list, address) => list.push(address)),
   collapsesByNameAlone: (right) => {
     const tenants = new Map<string, Address>()
     return {
-      wake: (address) =>
+      ...right,
+      wake: (address, urgency) =>
         Effect.suspend(() => {
           if (!tenants.has(address.assistant)) tenants.set(address.assistant, address)
-          return right.wake({ ...address, tenant: TenantId.make("any") })
+          return right.wake({ ...address, tenant: TenantId.make("any") }, urgency)
         }),
-      take: Effect.map(right.take, (address) => {
+      take: Effect.map(right.take, ({ address, done }) => {
         const first = tenants.get(address.assistant)
         tenants.delete(address.assistant)
-        return first ?? address
+        return { address: first ?? address, done }
       })
     }
   },
@@ -81,23 +92,12 @@ const mistakes: Readonly<Record<string, (right: Queue) => Queue>> = {
     const given = new Set<string>()
     return {
       ...right,
-      wake: (address) =>
+      wake: (address, urgency) =>
         Effect.suspend(() => {
-          if (given.has(addressKey(address))) return never
+          if (given.has(addressKey(address))) return Effect.void
           given.add(addressKey(address))
-          return right.wake(address)
+          return right.wake(address, urgency)
         })
-    }
-  },
-  forgetsWhoIsInHand: (right) => {
-    let inHand = ""
-    return {
-      wake: (address) => Effect.suspend(() => (addressKey(address) === inHand ? never : right.wake(address))),
-      take: Effect.tap(right.take, (address) =>
-        Effect.sync(() => {
-          inHand = addressKey(address)
-        })
-      )
     }
   },
   handsOutTheNewestFirst: (right) =>
@@ -111,6 +111,153 @@ const mistakes: Readonly<Record<string, (right: Queue) => Queue>> = {
       list.push(address)
     })
 }
+
+const urgent: QueueMistakes = {
+  takesEveryHintForRoutine: (right) => ({ ...right, wake: (address) => right.wake(address, "routine") }),
+  takesOrdersForMessages: (right) => ({
+    ...right,
+    wake: (address, urgency) => right.wake(address, urgency === "order" ? "person" : urgency)
+  }),
+  keepsTheFirstUrgency: (right) => {
+    const waiting = new Set<string>()
+    return {
+      ...right,
+      wake: (address, urgency) =>
+        Effect.suspend(() => {
+          if (waiting.has(addressKey(address))) return Effect.void
+          waiting.add(addressKey(address))
+          return right.wake(address, urgency)
+        }),
+      take: Effect.tap(right.take, ({ address }) => Effect.sync(() => waiting.delete(addressKey(address))))
+    }
+  },
+  repeatsWhatIsRaised: (right) => {
+    const waiting = new Set<string>()
+    return {
+      ...right,
+      wake: (address, urgency) =>
+        Effect.suspend(() => {
+          const namesake = { ...address, assistant: AssistantId.make(`${address.assistant}:${urgency}`) }
+          const isRaised = waiting.has(addressKey(address)) && urgency === "order"
+          waiting.add(addressKey(address))
+          return right.wake(isRaised ? namesake : address, urgency)
+        }),
+      take: Effect.map(right.take, (hint) => {
+        waiting.delete(addressKey(hint.address))
+        const [assistant = ""] = hint.address.assistant.split(":")
+        return { ...hint, address: { ...hint.address, assistant: AssistantId.make(assistant) } }
+      })
+    }
+  },
+  forgetsUrgencyInHand: (right) => {
+    const inHand = new Set<string>()
+    return {
+      ...right,
+      wake: (address, urgency) =>
+        Effect.suspend(() => right.wake(address, inHand.has(addressKey(address)) ? "routine" : urgency)),
+      take: Effect.map(right.take, (hint) => {
+        inHand.add(addressKey(hint.address))
+        return atDone(
+          hint,
+          Effect.sync(() => inHand.delete(addressKey(hint.address)))
+        )
+      })
+    }
+  }
+}
+
+/** Keeps hints for who is in hand to itself; `release` answers what becomes of them when that is done. */
+const withholding = (
+  right: Queue,
+  release: (address: Address) => Effect.Effect<void>,
+  withholds: (urgency: string) => boolean = () => true
+): Queue => {
+  const inHand = new Map<string, number>()
+  const withheld = new Set<string>()
+  return {
+    ...right,
+    wake: (address, urgency) =>
+      Effect.suspend(() => {
+        const key = addressKey(address)
+        if ((inHand.get(key) ?? 0) === 0 || !withholds(urgency)) return right.wake(address, urgency)
+        withheld.add(key)
+        return Effect.void
+      }),
+    take: Effect.map(right.take, (hint) => {
+      const key = addressKey(hint.address)
+      inHand.set(key, (inHand.get(key) ?? 0) + 1)
+      return atDone(
+        hint,
+        Effect.suspend(() => {
+          inHand.set(key, (inHand.get(key) ?? 1) - 1)
+          return withheld.delete(key) ? release(hint.address) : Effect.void
+        })
+      )
+    })
+  }
+}
+
+const handling: QueueMistakes = {
+  forgetsWhoIsInHand: (right) => withholding(right, () => Effect.void),
+  keepsOrdersUntilDone: (right) =>
+    withholding(
+      right,
+      (address) => right.wake(address, "order"),
+      (urgency) => urgency === "order"
+    ),
+  givesAgainWithEveryDone: (right) => ({
+    ...right,
+    take: Effect.map(right.take, (hint) => {
+      let times = 0
+      return atDone(
+        hint,
+        Effect.suspend(() => (times++ > 0 ? right.wake(hint.address, "person") : Effect.void))
+      )
+    })
+  }),
+  takesALaterHintAwayWithDone: (right) => {
+    const ended = new Set<string>()
+    return {
+      ...right,
+      wake: (address, urgency) =>
+        Effect.suspend(() => (ended.delete(addressKey(address)) ? Effect.void : right.wake(address, urgency))),
+      take: Effect.map(right.take, (hint) => {
+        let times = 0
+        return atDone(
+          hint,
+          Effect.sync(() => {
+            if (times++ > 0) ended.add(addressKey(hint.address))
+          })
+        )
+      })
+    }
+  },
+  handsOutOneAtATime: (right) => {
+    const waiting: Array<Effect.Effect<void>> = []
+    let isHeld = false
+    return {
+      ...right,
+      wake: (...hint) =>
+        Effect.suspend(() => {
+          if (!isHeld) return right.wake(...hint)
+          waiting.push(right.wake(...hint))
+          return Effect.void
+        }),
+      take: Effect.map(right.take, (hint) => {
+        isHeld = true
+        return atDone(
+          hint,
+          Effect.suspend(() => {
+            isHeld = false
+            return Effect.all(waiting.splice(0), { discard: true })
+          })
+        )
+      })
+    }
+  }
+}
+
+const mistakes: QueueMistakes = { ...losing, ...collapsing, ...urgent, ...handling, ...laterMistakes }
 
 /** Needs a right queue to be made of. */
 export const wakeQueueMutants = (right: FreshLayer<WakeQueue>): Readonly<Record<string, FreshLayer<WakeQueue>>> =>
