@@ -10,7 +10,14 @@
 
 import { hears, statusOf } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"
-import { type AcceptedEnvelope, LANES, type Lane, type OpenJob, type UnreadableEnvelope } from "@reverie/protocol"
+import {
+  type AcceptedEnvelope,
+  type Address,
+  LANES,
+  type Lane,
+  type OpenJob,
+  type UnreadableEnvelope
+} from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -40,7 +47,7 @@ export interface HostSettings {
   /** Called after a commit that wrote envelopes for others. */
   readonly onSent: Effect.Effect<void>
   /** Wraps each turn of work: bounds how many assistants work at once. */
-  readonly working: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly working: <A, E, R>(work: Effect.Effect<A, E, R>, address: Address) => Effect.Effect<A, E, R>
 }
 
 /** What a worker holds of an assistant while it works on it. */

@@ -62,19 +62,19 @@ const begin = Effect.fnUntraced(function* (visit: Visit) {
 const live = Effect.fnUntraced(function* (visit: Visit) {
   const { address, settings } = visit
   const { working } = settings
-  const { host, ...first } = yield* working(begin(visit))
+  const { host, ...first } = yield* working(begin(visit), address)
   const { session } = host
   let { isMore } = first
   let indexed = session.version
   while (isMore || (!isRetired(host) && (yield* rest(host)))) {
     if (session.version - indexed >= UNINDEXED_ENTRIES) {
-      yield* working(keepIndexed(address))
+      yield* working(keepIndexed(address), address)
       indexed = session.version
     }
-    isMore = yield* working(work(host))
+    isMore = yield* working(work(host), address)
   }
   if (isRetired(host)) yield* buryAll(host)
-  yield* working(keepIndexed(address))
+  yield* working(keepIndexed(address), address)
 })
 
 const isBroken = (exit: Exit.Exit<unknown, unknown>): boolean => Exit.isFailure(exit) && Cause.hasDies(exit.cause)

@@ -1,6 +1,6 @@
 // Worker: keeps any number of assistants going in one process.
 // Owns how many work at once, the sweep for lost hints, and the relay's rhythm. Leaves who is hosted to roster.ts.
-// I1  No more than `concurrency` assistants work at the same time; the others wait in the order in which they came.
+// I1  No more than `concurrency` assistants work at the same time; the others wait for a fair turn (fair-turns.ts).
 // I2  A lost hint is found by the sweep: whatever is due and held by nobody is hosted within `sweepMillis`, and what was
 //     sent and not delivered, by a worker that died for one, is relayed.
 // I3  Only a store that can not be written ends the worker.
@@ -9,8 +9,8 @@ import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
-import * as Semaphore from "effect/Semaphore"
 import { Conversations } from "./dream/working.ts"
+import { inTurns, openTurnLine, type TenantWeight } from "./fair-turns.ts"
 import type { StoreFailure } from "./host-failure.ts"
 import type { HostSettings } from "./host.ts"
 import { relayAll } from "./relay.ts"
@@ -25,6 +25,8 @@ export interface WorkerSettings {
   readonly sweepMillis: number
   /** How many assistants may work at the same time. */
   readonly concurrency: number
+  /** Turns that a tenant has before the next one's; 1 when not said. */
+  readonly tenantWeight?: TenantWeight
   /** Bounds how many work at once, in place of the worker's own bound by `concurrency`. */
   readonly bound?: HostSettings["working"]
 }
@@ -55,7 +57,6 @@ const relaying = Effect.fnUntraced(function* (sent: Latch.Latch) {
 const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
-  const permits = yield* Semaphore.make(settings.concurrency)
   const fatal = yield* Deferred.make<never, StoreFailure>()
   const sent = yield* Latch.make(true)
   const roster = yield* openRoster(
@@ -64,7 +65,7 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
       leaseMillis: settings.leaseMillis,
       lingerMillis: settings.lingerMillis,
       onSent: Effect.asVoid(Latch.open(sent)),
-      working: settings.bound ?? Semaphore.withPermits(permits, 1)
+      working: settings.bound ?? inTurns(openTurnLine(settings.concurrency, settings.tenantWeight))
     },
     (failure) => Deferred.fail(fatal, failure)
   )

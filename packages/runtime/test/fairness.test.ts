@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { arrive, birthOf } from "@reverie/runtime"
+import { anAddress, anEnvelope } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { live } from "./rig.ts"
 
@@ -51,5 +53,23 @@ describe("fairness", () => {
     life.until(() => life.ends("ada").length === 1)
     assert.isAtMost((life.entries("ada").at(-1)?.at ?? Infinity) - sentAt, 3_000)
     assert.isAtLeast(life.ends("glutton").length, 5)
+  })
+
+  it("R2 of the turns: a tenant with a hundred busy assistants does not keep another one's single question waiting", () => {
+    const life = live({
+      assistants: ASSISTANTS,
+      worker: { concurrency: CONCURRENCY },
+      model: () => Effect.delay(Effect.succeed({ text: "Done." }), 1_000)
+    })
+    const bo = anAddress("bo", "tower")
+    life.run(Effect.flatMap(birthOf(bo, life.definition), (birth) => life.store.ledger.birth(birth)))
+    for (const to of ASSISTANTS) life.say("Work.", { to })
+    life.pass(1_500)
+    const sentAt = life.time.now
+    life.run(Effect.provide(arrive(anEnvelope({ to: bo })), life.services()))
+    life.until(() => life.disk.resident(bo)?.entries.some(({ entry }) => entry.tickEnd !== undefined) === true)
+    // What is under way ends first, and then it is its turn.
+    assert.isAtMost(life.time.now - sentAt, 2_100)
+    assert.isAbove(ASSISTANTS.filter((name) => life.ends(name).length === 0).length, 80)
   })
 })

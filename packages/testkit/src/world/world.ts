@@ -9,7 +9,17 @@ import { Ledger } from "@reverie/ledger"
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { Model, Tokens } from "@reverie/model"
 import { type Address, AssistantId, DEFAULT_TENANT, type Hold, type RecordKind } from "@reverie/protocol"
-import { birthOf, type Definition, Definitions, Faults, isAtRest, NoticeHub, runWorker } from "@reverie/runtime"
+import {
+  birthOf,
+  type Definition,
+  Definitions,
+  Faults,
+  inTurns,
+  isAtRest,
+  NoticeHub,
+  openTurnLine,
+  runWorker
+} from "@reverie/runtime"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -17,7 +27,6 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import * as References from "effect/References"
 import * as Scheduler from "effect/Scheduler"
-import * as Semaphore from "effect/Semaphore"
 import { MemoryDisk } from "../memory-disk.ts"
 import { memoryStore, type Store } from "../memory-store.ts"
 import { checkedThenActed, type PlantedBug, withBug } from "./bugs.ts"
@@ -161,7 +170,7 @@ const servicesIn = (world: World, process: Process, hub: NoticeHub["Service"]): 
 /** Counts how many assistants work at once, inside whatever bounds them. */
 const counted = (world: World, bound: Bound): Bound => {
   let inside = 0
-  return (work) =>
+  return (work, address) =>
     bound(
       Effect.suspend(() => {
         world.counts.mostAtOnce = Math.max(world.counts.mostAtOnce, ++inside)
@@ -169,19 +178,18 @@ const counted = (world: World, bound: Bound): Bound => {
           work,
           Effect.sync(() => inside--)
         )
-      })
+      }),
+      address
     )
 }
 
-type Bound = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+type Bound = ReturnType<typeof inTurns>
 
-const boundOf = Effect.fnUntraced(function* (world: World) {
-  const bound: Bound =
-    world.options.bug === "checked-then-acted"
-      ? checkedThenActed(CONCURRENCY)
-      : Semaphore.withPermits(yield* Semaphore.make(CONCURRENCY), 1)
-  return counted(world, bound)
-})
+const boundOf = (world: World): Bound =>
+  counted(
+    world,
+    world.options.bug === "checked-then-acted" ? checkedThenActed(CONCURRENCY) : inTurns(openTurnLine(CONCURRENCY))
+  )
 
 /** Starts a worker process; when it is struck down another one takes its place. */
 const startProcess = (world: World, name: string, incarnation: number): void => {
@@ -205,7 +213,7 @@ const startProcess = (world: World, name: string, incarnation: number): void => 
       const hub = yield* Effect.provide(NoticeHub, NoticeHub.layer)
       const services = servicesIn(world, process, hub)
       world.services.set(name, services)
-      const bound = yield* boundOf(world)
+      const bound = boundOf(world)
       return yield* runWorker({
         worker: `${name}/${incarnation}`,
         leaseMillis: LEASE_MILLIS,
