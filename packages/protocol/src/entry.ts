@@ -35,7 +35,7 @@ export type Cause =
 export interface StepRecord {
   /** The job id: the idempotency key under which the effect ran. */
   readonly id: string
-  readonly kind: "infer" | "tool" | "assess" | "dream" | "compact"
+  readonly kind: "infer" | "tool" | "assess" | "dream" | "compact" | "coordinate" | "child"
   readonly name: string
   readonly ok: boolean
   readonly elapsedMillis: number
@@ -44,8 +44,8 @@ export interface StepRecord {
   readonly detail?: { readonly [key: string]: Json }
 }
 
-/** How a tick ended. */
-export type TickOutcome = "answered" | "terminal" | "max-iterations" | "failed" | "slept" | "noted"
+/** How a tick ended. `cut`: what it had to spend was used up before it was done. */
+export type TickOutcome = "answered" | "terminal" | "max-iterations" | "cut" | "failed" | "slept" | "noted"
 
 export interface TickEnd {
   readonly envelope: EnvelopeId

@@ -4,22 +4,35 @@
 // I2  A halted assistant still hears the control lane, a waiting one the reply lane: neither is ever stuck behind mail.
 
 import * as Schema from "effect/Schema"
+import { ErrandReport, ErrandWish } from "./errand.ts"
 
 /** Longest text of one message, in UTF-16 units. Longer ones are refused at the door. */
 export const MAX_MESSAGE_CHARS = 1_000_000
 
 const reason = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2_000)))
 
+/** How the way of a message that wanted an answer ended. */
+export const answerOutcomes = ["answered", "silent", "failed"] as const
+export type AnswerOutcome = (typeof answerOutcomes)[number]
+
 /**
  * Somebody says something. `channel` tells a direct message from one overheard in a room. `at` is when it was said, in
- * milliseconds since the epoch, where that is not now; `blocks` are ids of memory blocks it refers to.
+ * milliseconds since the epoch, where that is not now; `blocks` are ids of memory blocks it refers to. `wantsAnswer`: what
+ * its tick comes to is sent to the assistant that sent it. `answers` names the envelope that this is the answer to.
  */
 export const MessageEvent = Schema.Struct({
   type: Schema.Literal("message"),
   text: Schema.String.check(Schema.isMaxLength(MAX_MESSAGE_CHARS)),
   channel: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
   at: Schema.optionalKey(Schema.Int),
-  blocks: Schema.optionalKey(Schema.Array(Schema.String.check(Schema.isMaxLength(128))).check(Schema.isMaxLength(32)))
+  blocks: Schema.optionalKey(Schema.Array(Schema.String.check(Schema.isMaxLength(128))).check(Schema.isMaxLength(32))),
+  wantsAnswer: Schema.optionalKey(Schema.Literal(true)),
+  answers: Schema.optionalKey(
+    Schema.Struct({
+      envelope: Schema.String.check(Schema.isMaxLength(256)),
+      outcome: Schema.Literals(answerOutcomes)
+    })
+  )
 })
 
 /** A time the assistant asked for has come, or an autonomous tick is due. */
@@ -50,15 +63,19 @@ export const WakeEvent = Schema.Struct({ type: Schema.Literal("wake"), reason })
 
 /**
  * The later answer to an ASYNC_REQUIRED tool call or a sub-agent. `call` names the call; without it the oldest open
- * call of `tool` is meant.
+ * call of `tool` is meant. `errand` stands in the report of a sub-agent, and `content` is then its form for the model.
  */
 export const ReportEvent = Schema.Struct({
   type: Schema.Literal("report"),
   call: Schema.optionalKey(Schema.String),
   tool: Schema.optionalKey(Schema.String),
   outcome: Schema.Literals(["reported", "failed"]),
-  content: Schema.String.check(Schema.isMaxLength(MAX_MESSAGE_CHARS))
+  content: Schema.String.check(Schema.isMaxLength(MAX_MESSAGE_CHARS)),
+  errand: Schema.optionalKey(ErrandReport)
 })
+
+/** Hands a task to a new sub-agent of the assistant, as its own `delegate_task` would. */
+export const DelegateEvent = Schema.Struct({ type: Schema.Literal("delegate"), ...ErrandWish.fields })
 
 /** A person's decision about one tool call. Without `approval` the oldest one asked is meant. */
 export const ApprovalEvent = Schema.Struct({
@@ -81,6 +98,7 @@ export const Event = Schema.Union([
   UnfoldEvent,
   WakeEvent,
   ReportEvent,
+  DelegateEvent,
   ApprovalEvent,
   HaltEvent,
   ResumeEvent,
@@ -99,6 +117,7 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   resume: "control",
   refresh: "control",
   retire: "control",
+  delegate: "control",
   wake: "reply",
   report: "reply",
   approval: "reply",

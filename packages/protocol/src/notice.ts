@@ -110,6 +110,8 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
       }
     }
     case "assess":
+    case "child":
+    case "coordinate":
     case "dream":
     case "compact":
       return { ...base, type: "step-finished", step: step.name, ok: step.ok }

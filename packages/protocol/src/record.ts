@@ -24,7 +24,13 @@ export const deskKinds = [
   /** What was noticed about somebody or something, until a dream has made it part of a profile, by its id. */
   "observation",
   /** Which project is active, counters of tool calls, and other single facts. */
-  "desk"
+  "desk",
+  /** A task that was handed to a sub-agent, until that has reported, by the call that handed it on. */
+  "errand",
+  /** Whom it wrote to and when, and to whom it owes an answer. */
+  "correspondence",
+  /** Of a team: a question it works on, by its envelope, and whose turn it is. */
+  "team"
 ] as const
 
 export const memoryKinds = [

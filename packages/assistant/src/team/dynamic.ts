@@ -1,0 +1,121 @@
+// Dynamic: whoever a message names, or whoever a selector picks.
+// Owns the four selectors. Leaves reading the names to addressing.ts, collecting answers to gathering.ts.
+// D1  `@all` asks everybody available; a name asks that member; only without either is a selector asked.
+// D2  random is drawn from the id of the envelope: the same message always goes to the same member.
+// D3  supervisor: the supervisor names members; `.` or nothing means itself, unless its domain is `routing`.
+
+import { addressed } from "./addressing.ts"
+import { fittest } from "./capability.ts"
+import { drawn } from "./draw.ts"
+import { asking, asPlan, type Gathered, gathered, isComplete, together } from "./gathering.ts"
+import {
+  type Candidate,
+  failing,
+  isAvailable,
+  isGood,
+  leastLoaded,
+  type Move,
+  NOBODY,
+  type Pattern,
+  type Question,
+  saidBy,
+  type Table
+} from "./team.ts"
+
+export const selectors = ["random", "capability", "load", "supervisor"] as const
+export type Selector = (typeof selectors)[number]
+
+interface Plan extends Gathered {
+  /** The supervisor is asked whom to ask. */
+  readonly isChoosing?: true
+}
+
+const ROUTING = "routing"
+
+const gatherFrom = (members: ReadonlyArray<Candidate>, text: string): Move =>
+  members.length === 0 ? failing(NOBODY) : { plan: asPlan({ said: [] }), ...asking(members, text) }
+
+const named = (ids: ReadonlyArray<string>, text: string, { candidates }: Table): Move => {
+  const found = candidates.filter(({ id }) => ids.includes(id))
+  const away = found.filter((each) => !isAvailable(each))
+  const [first] = away
+  if (first !== undefined && away.length === found.length) return failing(`${first.id} is ${first.availability}.`)
+  return gatherFrom(found.filter(isAvailable), text)
+}
+
+export const describeMember = ({ capabilities = [], domain, id, role }: Candidate): string => {
+  const skills = capabilities.length === 0 ? "" : `: ${capabilities.join(", ")}`
+  return `- ${id} (${role}${domain === undefined ? "" : `, ${domain}`})${skills}`
+}
+
+const choice = (question: string, others: ReadonlyArray<Candidate>, mayHandle: boolean): string =>
+  [
+    "Who of your team should answer this message? Answer with their names and nothing else.",
+    ...(mayHandle ? ["Answer with a single full stop to answer it yourself."] : []),
+    "",
+    ...others.map(describeMember),
+    "",
+    "The message:",
+    question
+  ].join("\n")
+
+const isSupervisor = ({ role }: Candidate): boolean => role === "supervisor"
+
+const select = (selector: Selector, question: Question, table: Table): Move => {
+  const available = table.candidates.filter(isAvailable)
+  switch (selector) {
+    case "random":
+      return gatherFrom([drawn(table.seed, available) ?? []].flat(), question.text)
+    case "capability":
+      return gatherFrom([fittest(question.text, available) ?? []].flat(), question.text)
+    case "load":
+      return gatherFrom([leastLoaded(available) ?? []].flat(), question.text)
+    case "supervisor": {
+      const supervisor = available.find(isSupervisor)
+      if (supervisor === undefined) return gatherFrom([leastLoaded(available) ?? []].flat(), question.text)
+      const others = available.filter((each) => each !== supervisor)
+      const text = choice(question.text, others, supervisor.domain !== ROUTING)
+      return { plan: asPlan({ said: [], isChoosing: true }), asks: [{ member: supervisor.id, text }] }
+    }
+  }
+}
+
+/** The members that a text names, in any form. */
+const namesIn = (text: string, members: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
+  const plain = text.normalize("NFC")
+  return members.filter(({ id, names = [] }) =>
+    [id, ...names].some((name) =>
+      new RegExp(
+        String.raw`(?<![\p{L}\p{N}_])${RegExp.escape(name.normalize("NFC"))}(?![\p{L}\p{N}_]|[-.:#+@][\p{L}\p{N}_])`,
+        "iu"
+      ).test(plain)
+    )
+  )
+}
+
+const chosen = (question: Question, text: string, by: string, { candidates }: Table): Move => {
+  const available = candidates.filter(isAvailable)
+  const supervisor = available.find(({ id }) => id === by)
+  const others = available.filter(({ id }) => id !== by)
+  const found = namesIn(text, others)
+  if (found.length > 0) return gatherFrom(found, question.text)
+  const itself = supervisor === undefined || supervisor.domain === ROUTING ? leastLoaded(others) : supervisor
+  return gatherFrom(itself === undefined ? [] : [itself], question.text)
+}
+
+export const dynamic = ({ selector = "capability" }: { readonly selector?: Selector } = {}): Pattern => ({
+  name: "dynamic",
+  begin: (question, table) => {
+    const whom = addressed(question.text, table.candidates)
+    if (whom?.type === "all") return gatherFrom(table.candidates.filter(isAvailable), question.text)
+    return whom === undefined ? select(selector, question, table) : named(whom.ids, question.text, table)
+  },
+  answered: (question, answer, table) => {
+    const plan = question.plan as unknown as Plan
+    if (plan.isChoosing === true) {
+      return isGood(answer) ? chosen(question, answer.text, answer.member, table) : failing(saidBy(answer))
+    }
+    const so = gathered(plan, answer)
+    return isComplete(question) ? { answer: together(so), isOver: true } : { plan: asPlan(so) }
+  }
+})

@@ -1,0 +1,94 @@
+// Pipeline: one member after the other, each working on what the one before has made.
+// Owns the order and what happens when a stage fails. Leaves the work to the members.
+// P1  A stage gets the answer of the stage before it; the first one gets the question.
+// P2  A stage that fails, is late or is away is skipped (its input goes on), retried, done by its fallback, or ends it all.
+
+import { asPlan } from "./gathering.ts"
+import { failing, isAvailable, type Move, type Pattern, type Question, type Table } from "./team.ts"
+
+export interface Stage {
+  readonly member: string
+  /** Said before what it works on. */
+  readonly instruction?: string
+  /** `abort` when not said. */
+  readonly onFailure?: "skip" | "retry" | "abort" | { readonly fallback: string }
+  /** How often a stage with `retry` is tried again; once when not said. After that it aborts. */
+  readonly retries?: number
+  readonly timeoutMillis?: number
+}
+
+interface Plan {
+  readonly stage: number
+  /** What the stage at hand works on. */
+  readonly input: string
+  readonly tries: number
+  readonly isFallback: boolean
+}
+
+interface Line {
+  readonly stages: ReadonlyArray<Stage>
+  readonly question: Question
+  readonly table: Table
+}
+
+const ask = (stage: Stage, member: string, plan: Plan): Move => ({
+  plan: asPlan(plan),
+  asks: [
+    {
+      member,
+      text: stage.instruction === undefined ? plan.input : `${stage.instruction}\n\n${plan.input}`,
+      ...(stage.timeoutMillis === undefined ? {} : { withinMillis: stage.timeoutMillis })
+    }
+  ]
+})
+
+const away = ({ table }: Line, member: string): string | undefined => {
+  const candidate = table.candidates.find(({ id }) => id === member)
+  if (candidate !== undefined && isAvailable(candidate)) return undefined
+  return `${member} is ${candidate?.availability ?? "no member that answers"}`
+}
+
+/** Begins a stage, or ends the line behind the last one. */
+const enter = (line: Line, stage: number, input: string): Move => {
+  const at = line.stages[stage]
+  if (at === undefined) return { answer: { outcome: "answered", text: input }, isOver: true }
+  const plan: Plan = { stage, input, tries: 1, isFallback: false }
+  const why = away(line, at.member)
+  return why === undefined ? ask(at, at.member, plan) : recover(line, plan, why)
+}
+
+const recover = (line: Line, plan: Plan, why: string): Move => {
+  const at = line.stages[plan.stage]
+  if (at === undefined) return failing(why)
+  const { onFailure = "abort", retries = 1 } = at
+  const ended = failing(`Stage ${plan.stage + 1} of ${line.stages.length} failed: ${why}.`)
+  if (onFailure === "skip") return enter(line, plan.stage + 1, plan.input)
+  if (onFailure === "retry") {
+    const isLast = plan.tries > retries || away(line, at.member) !== undefined
+    return isLast ? ended : ask(at, at.member, { ...plan, tries: plan.tries + 1 })
+  }
+  if (onFailure === "abort" || plan.isFallback) return ended
+  const reason = away(line, onFailure.fallback)
+  return reason === undefined
+    ? ask(at, onFailure.fallback, { ...plan, isFallback: true })
+    : failing(`Stage ${plan.stage + 1} of ${line.stages.length} failed: ${why}, and ${reason}.`)
+}
+
+const namedBy = ({ member, onFailure }: Stage): ReadonlyArray<string> =>
+  typeof onFailure === "object" ? [member, onFailure.fallback] : [member]
+
+export const pipeline = ({ stages }: { readonly stages: ReadonlyArray<Stage> }): Pattern => ({
+  name: "pipeline",
+  needs: stages.flatMap(namedBy),
+  begin: (question, table) => enter({ stages, question, table }, 0, question.text),
+  answered: (question, { member, outcome, text }, table) => {
+    const plan = question.plan as unknown as Plan
+    const line: Line = { stages, question, table }
+    if (outcome === "answered") return enter(line, plan.stage + 1, text)
+    return recover(
+      line,
+      plan,
+      outcome === "late" ? `${member} gave no answer in time` : `${member} gave no answer: ${text}`
+    )
+  }
+})

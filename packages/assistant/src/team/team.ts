@@ -1,0 +1,150 @@
+// Team: the words of a group that works on a question together.
+// Owns their shapes. Leaves which step follows to coordinate.ts and the patterns, sending to the runtime.
+// T1  Everything here is JSON or pure: a team is durable as any assistant, and a step made twice is the same step.
+
+import type { AnswerOutcome, Json } from "@reverie/protocol"
+import type { TeamRole } from "./directory.ts"
+
+export interface TeamMember {
+  readonly id: string
+  /** What it is called besides its id. */
+  readonly names?: ReadonlyArray<string>
+  readonly role: TeamRole
+  /** What a specialist is for. */
+  readonly domain?: string
+  readonly capabilities?: ReadonlyArray<string>
+}
+
+/** How a member stands when the team takes its step. */
+export interface Standing {
+  readonly availability: "available" | "halted" | "retired" | "missing"
+  /** Envelopes that wait for it. */
+  readonly waiting: number
+}
+
+/** A member that can be asked: no observer. */
+export interface Candidate extends TeamMember, Standing {
+  /** What this team has asked it and has no answer to. */
+  readonly openAsks: number
+}
+
+/** What one member was asked and owes. */
+export interface OpenAsk {
+  readonly member: string
+  /** After this its answer is late; milliseconds since the epoch. */
+  readonly until: number
+  /** What the pattern calls it. */
+  readonly tag?: string
+}
+
+/** What somebody asked the team, and how far it has come. */
+export interface Question {
+  /** The envelope that brought it. */
+  readonly id: string
+  readonly text: string
+  readonly from: string
+  readonly hops: number
+  readonly wantsAnswer: boolean
+  readonly at: number
+  /** The asker has been answered; what goes on is the team's own affair. */
+  readonly isAnswered: boolean
+  /** By the id of the envelope that asked. */
+  readonly asks: { readonly [id: string]: OpenAsk }
+  /** How many asks were made for it, open or not. */
+  readonly asked: number
+  /** What the pattern remembers of it. */
+  readonly plan: Json
+}
+
+/** A question to a member. */
+export interface Ask {
+  readonly member: string
+  readonly text: string
+  readonly tag?: string
+  /** As long as the team gives everybody, when not said. */
+  readonly withinMillis?: number
+}
+
+/** What came of an ask. `late`: nothing, in its time. */
+export interface Answer {
+  readonly member: string
+  readonly tag?: string
+  readonly outcome: AnswerOutcome | "late"
+  readonly text: string
+}
+
+export interface Conclusion {
+  readonly outcome: AnswerOutcome
+  readonly text: string
+}
+
+/** What a pattern wants done. */
+export interface Move {
+  readonly plan?: Json
+  readonly asks?: ReadonlyArray<Ask>
+  /** Answers the asker. Without open asks it is also the end of the question. */
+  readonly answer?: Conclusion
+  /** The end of the question, whatever is still open. */
+  readonly isOver?: boolean
+  /** What the team remembers from one question to the next; as before when not said. */
+  readonly memory?: Json
+  /** When the pattern wants to be asked again; null: not at all; as before when not said. */
+  readonly wakeAt?: number | null
+}
+
+/** What a pattern decides on. */
+export interface Table {
+  readonly now: number
+  readonly candidates: ReadonlyArray<Candidate>
+  readonly memory: Json
+  /** Differs from question to question and is the same at every attempt. */
+  readonly seed: string
+}
+
+export interface Pattern {
+  readonly name: string
+  readonly begin: (question: Question, table: Table) => Move
+  /** `question.asks` no longer holds what was answered. */
+  readonly answered: (question: Question, answer: Answer, table: Table) => Move
+  /** The time that a move named in `wakeAt` has come. With asks, a question of the team's own begins. */
+  readonly woken?: (table: Table) => Move
+  /** The members that it names; a definition without one of them is refused. */
+  readonly needs?: ReadonlyArray<string>
+}
+
+export interface Team {
+  readonly id: string
+  readonly members: ReadonlyArray<TeamMember>
+  readonly pattern: Pattern
+  /** How long a member has for an answer. */
+  readonly answerMillis: number
+  /** Most asks for one question. */
+  readonly maxAsks: number
+}
+
+export const isAvailable = ({ availability }: Standing): boolean => availability === "available"
+
+/** Open work: what waits for it, and what this team waits for. */
+export const loadOf = ({ openAsks, waiting }: Candidate): number => openAsks + waiting
+
+/** The least loaded, the first of equals; undefined when there are none. */
+export const leastLoaded = (candidates: ReadonlyArray<Candidate>): Candidate | undefined =>
+  candidates.reduce<Candidate | undefined>(
+    (least, each) => (least === undefined || loadOf(each) < loadOf(least) ? each : least),
+    undefined
+  )
+
+export const NOBODY = "Nobody of the team is available."
+
+export const failing = (text: string): Move => ({ answer: { outcome: "failed", text }, isOver: true })
+
+export const concluding = (outcome: AnswerOutcome, text: string): Move => ({ answer: { outcome, text }, isOver: true })
+
+export const isGood = ({ outcome }: Answer): boolean => outcome === "answered" || outcome === "silent"
+
+/** What an answer is in a report to people: its text, or what came instead. */
+export const saidBy = ({ member, outcome, text }: Answer): string => {
+  if (outcome === "answered") return `${member}: ${text}`
+  const instead = { silent: "had nothing to say", failed: `could not answer: ${text}`, late: "gave no answer in time" }
+  return `${member} ${instead[outcome]}`
+}
