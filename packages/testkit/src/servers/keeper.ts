@@ -23,13 +23,15 @@ family() {
 
 /** Reads pids, of which the last one counts and an empty line is none; at the end of the pipe it ends that process. */
 const watch = `${family}
+# A dead one that nobody has taken note of yet still has its pid.
+lives() { kill -0 "$1" 2>/dev/null && ! grep -qs "^State:[[:space:]]*Z" "/proc/$1/status"; }
 pid=
 while read -r line; do pid=$line; done
 if [ -n "$pid" ] && all=$(family "$pid") && [ -n "$all" ]; then
   kill -CONT $all 2>/dev/null
   kill -"$2" "$pid" 2>/dev/null
   turns=0
-  while kill -0 "$pid" 2>/dev/null && [ $turns -lt 100 ]; do sleep 0.05; turns=$((turns + 1)); done
+  while lives "$pid" && [ $turns -lt 100 ]; do sleep 0.05; turns=$((turns + 1)); done
   all=$(family "$pid")
   [ -z "$all" ] || kill -KILL $all 2>/dev/null
 fi

@@ -1,7 +1,8 @@
 // Place: where a test finds Redis, PostgreSQL and Qdrant.
 // Owns the order: what the environment names, else a program of this machine. Leaves starting to redis and postgres.
 // P1  A server that is not there is told with a reason that says what to set or install.
-// P2  Of several PostgreSQL on the machine it is the newest; one on the PATH comes before them.
+// P2  One that may be killed is never the environment's.
+// P3  Of several PostgreSQL on the machine it is the newest; one on the PATH comes before them.
 
 import { accessSync, constants, readdirSync } from "node:fs"
 import { delimiter, join } from "node:path"
@@ -57,15 +58,24 @@ const programOf: Readonly<Record<ServerName, () => string | undefined>> = {
 }
 
 const missing: Readonly<Record<ServerName, string>> = {
-  redis: "REDIS_URL is not set, and no redis-server is on the PATH",
-  postgres: `DATABASE_URL is not set, and no postgres with its initdb is on the PATH or in ${debianFolder}`,
-  qdrant: "QDRANT_URL is not set"
+  redis: "no redis-server is on the PATH",
+  postgres: `no postgres with its initdb is on the PATH or in ${debianFolder}`,
+  qdrant: "a Qdrant is not looked for on the machine"
+}
+
+export interface Wanted {
+  /** Only one that may be killed: the server of the environment is passed over. */
+  readonly own?: boolean
 }
 
 /** Looked up anew with every call: it is cheap, and a test may set a variable. */
-export const placeOf = (server: ServerName): Place => {
-  const url = process.env[variableOf[server]]
-  if (url !== undefined && url !== "") return { origin: "environment", url }
+export const placeOf = (server: ServerName, { own = false }: Wanted = {}): Place => {
+  const variable = variableOf[server]
+  const url = process.env[variable]
+  const isNamed = url !== undefined && url !== ""
+  if (isNamed && !own) return { origin: "environment", url }
   const program = programOf[server]()
-  return program === undefined ? { origin: undefined, reason: missing[server] } : { origin: "machine", program }
+  if (program !== undefined) return { origin: "machine", program }
+  const named = isNamed ? `that of ${variable} may not be killed` : `${variable} is not set`
+  return { origin: undefined, reason: `${named}, and ${missing[server]}` }
 }

@@ -2,18 +2,18 @@
 // Owns its command line and its databases. Leaves the cluster on disk to cluster, processes to own-server.
 // G1  Each start has a database of its own, empty, dropped at the end; `freshDatabase` makes more of them.
 // G2  It writes as it would in earnest, so that a benchmark measures it, unless `fsync: false` says that only laws are
-//     judged.
+//     judged. Either way a kill of the server loses nothing that was committed.
 
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { openCluster } from "./cluster.ts"
 import { reasonOf, ServerAbsent, ServerFailed } from "./errors.ts"
 import { startOwnServer } from "./own-server.ts"
-import { placeOf } from "./place.ts"
+import { placeOf, type Wanted } from "./place.ts"
 import { PostgresRefusal, postgresSays } from "./postgres-wire.ts"
 import { noReins, once, type Origin, type Reins, type Server } from "./server.ts"
 
-export interface PostgresOptions {
+export interface PostgresOptions extends Wanted {
   /** False for tests that kill no machine: nothing waits for the disk. */
   readonly fsync?: boolean
   /** More settings by name: `{ max_connections: "20" }`. */
@@ -104,7 +104,8 @@ export const postgresAt = async (
   }
 }
 
-const inHaste = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }
+/** A commit is still handed to the system before it is answered: a kill of the server loses none, only one of the machine. */
+const inHaste = { fsync: "off", full_page_writes: "off" }
 
 const startOwn = async (program: string, { fsync = true, settings }: PostgresOptions): Promise<PostgresServer> => {
   const { directory, keeper, superuser, user } = await openCluster(program)
@@ -138,7 +139,7 @@ const startOwn = async (program: string, { fsync = true, settings }: PostgresOpt
 
 /** Rejects with `ServerAbsent` where there is none, and with `ServerFailed` where there is one that will not do. */
 export const startPostgres = async (options: PostgresOptions = {}): Promise<PostgresServer> => {
-  const place = placeOf("postgres")
+  const place = placeOf("postgres", options)
   switch (place.origin) {
     case "environment":
       return postgresAt(place.url, place.origin)

@@ -11,11 +11,11 @@ import type * as Scope from "effect/Scope"
 import { reasonOf, ServerAbsent, ServerFailed } from "./errors.ts"
 import { startKeeper } from "./keeper.ts"
 import { startOwnServer } from "./own-server.ts"
-import { placeOf } from "./place.ts"
+import { placeOf, type Wanted } from "./place.ts"
 import { openRedisWire, redisSays, type Reply } from "./redis-wire.ts"
 import { noReins, once, type Origin, type Server } from "./server.ts"
 
-export interface RedisOptions {
+export interface RedisOptions extends Wanted {
   /** Writes what it was told down, so that it is there after a kill. Else a restart begins with nothing. */
   readonly durable?: boolean
   /** More of the command line: `["--maxclients", "50"]`. */
@@ -107,7 +107,7 @@ const startOwn = async (program: string, { args = [], durable = false }: RedisOp
 
 /** Rejects with `ServerAbsent` where there is none, and with `ServerFailed` where there is one that will not do. */
 export const startRedis = async (options: RedisOptions = {}): Promise<RedisServer> => {
-  const place = placeOf("redis")
+  const place = placeOf("redis", options)
   switch (place.origin) {
     case "environment":
       return redisAt(place.url, place.origin)

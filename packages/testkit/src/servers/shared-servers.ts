@@ -1,12 +1,12 @@
 // SharedServers: one server for all tests of a file. Imported as `@reverie/testkit/shared-servers`, apart from the rest,
 // because only a test run has vitest.
 // Owns starting before the first test and stopping after the last. Leaves the server to redis and postgres.
-// T1  Where the server is not there, its tests are skipped under a title that ends with `[redis]` or `[postgres]`,
-//     which is how a check knows why, and the reason is said once a file.
+// T1  Where the server is not there, its tests are skipped under a title that ends with `[redis]` or `[postgres]`, or
+//     with `[own redis]` where it must be one that may be killed. By that a check knows why, and the reason is said.
 // T2  Each file has a server of its own, or on a server of others a prefix or a database of its own.
 
 import { afterAll, beforeAll, describe } from "vitest"
-import { placeOf, type ServerName } from "./place.ts"
+import { placeOf, type ServerName, type Wanted } from "./place.ts"
 import { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts"
 import { type RedisOptions, type RedisServer, startRedis } from "./redis.ts"
 import type { Server } from "./server.ts"
@@ -21,8 +21,9 @@ export interface Shared<S extends Server> {
 
 const START_MILLIS = 120_000
 
-const share = <S extends Server>(name: ServerName, start: () => Promise<S>): Shared<S> => {
-  const place = placeOf(name)
+const share = <S extends Server>(name: ServerName, wanted: Wanted = {}, start: () => Promise<S>): Shared<S> => {
+  const place = placeOf(name, wanted)
+  const need = wanted.own === true ? `own ${name}` : name
   const isThere = place.origin !== undefined
   let running: S | undefined
   if (isThere) {
@@ -32,7 +33,7 @@ const share = <S extends Server>(name: ServerName, start: () => Promise<S>): Sha
     afterAll(async () => {
       await running?.stop()
     }, START_MILLIS)
-  } else console.warn(`skipped without ${name}: ${place.reason}`)
+  } else console.warn(`skipped without ${need}: ${place.reason}`)
   return {
     isThere,
     server: () => {
@@ -40,14 +41,15 @@ const share = <S extends Server>(name: ServerName, start: () => Promise<S>): Sha
       return running
     },
     describe: (title, tests) =>
-      describe.skipIf(!isThere)(`${title} [${name}]`, () => {
+      describe.skipIf(!isThere)(`${title} [${need}]`, () => {
         tests()
       })
   }
 }
 
 /** Call it at the top of a test file, or in a `describe`. */
-export const shareRedis = (options?: RedisOptions): Shared<RedisServer> => share("redis", () => startRedis(options))
+export const shareRedis = (options?: RedisOptions): Shared<RedisServer> =>
+  share("redis", options, () => startRedis(options))
 
 export const sharePostgres = (options?: PostgresOptions): Shared<PostgresServer> =>
-  share("postgres", () => startPostgres(options))
+  share("postgres", options, () => startPostgres(options))
