@@ -44,6 +44,7 @@ const ownRows = {
   "answer-failed": row("answer-failed", 1, false, "reverie agents inspect ID shows what happened"),
   "approval-needed": row("approval-needed", 9, false, "reverie agents approve ID, or deny ID"),
   timeout: row("timeout", 7, true, "nothing is lost; run it again with a longer --timeout"),
+  "port-unusable": row("port-unusable", 5, true, "choose another --port, or 0 for any that is free"),
   unhealthy: row("unhealthy", 1, false, "each failed check says what to do"),
   interrupted: row("interrupted", 130, true, "what was accepted is kept; the same command goes on where it stopped"),
   terminated: row("terminated", 143, true, "what was accepted is kept; the same command goes on where it stopped"),

@@ -63,6 +63,7 @@ class Tree {
       .showSuggestionAfterError(true)
       .enablePositionalOptions()
     this.#addRunning()
+    this.#addServing()
     this.#addMemory()
     this.#addCompactions()
     this.#addAgents(this.root.command("agents").description("look at assistants, or give them orders"))
@@ -124,6 +125,22 @@ class Tree {
       .action(async (assistant: string, options: object) => {
         this.exit = await (await import("./commands/chat.ts")).chatWith(assistant, options as never, stop)
       })
+  }
+
+  #addServing(): void {
+    const stop = this.#stop
+    this.root
+      .command("serve")
+      .description("run one process of a deployment: its API, its workers, or both")
+      .addOption(fleetOption())
+      .addOption(new Option("--role <which>", "what it does").choices(["all", "api", "worker"]).default("all"))
+      .addOption(new Option("--data <dir>", "data directory; without it DATABASE_URL, and REDIS_URL, are used"))
+      .addOption(modelOption("env"))
+      .addOption(new Option("--host <address>", "where it listens").default("127.0.0.1"))
+      .addOption(new Option("--port <n>", "0 for any that is free").argParser(whole).default(4_000))
+      .option("--open", "serve others without REVERIE_TOKEN: something else guards it", false)
+      .addOption(new Option("--concurrency <n>", "assistants that may work at once").argParser(atLeastOne))
+      .action(this.#does(async (options) => (await import("./commands/serve.ts")).serve(options as never, stop)))
   }
 
   #addAgents(agents: Command): void {

@@ -27,6 +27,8 @@ export interface Running {
   /** Resolves when stderr or stdout has said this. */
   readonly saying: (text: string) => Promise<void>
   readonly ended: Promise<Said>
+  /** What stderr has said so far. */
+  readonly said: () => string
 }
 
 export interface RunOptions {
@@ -36,7 +38,9 @@ export interface RunOptions {
 }
 
 const inherited = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(OPENAI_|REVERIE_|NO_COLOR|FORCE_COLOR|VITEST|NODE_)/.test(name))
+  Object.entries(process.env).filter(
+    ([name]) => !/^(OPENAI_|REVERIE_|DATABASE_|REDIS_|QDRANT_|NO_COLOR|FORCE_COLOR|VITEST|NODE_)/.test(name)
+  )
 )
 
 /** Starts the program and does not wait for it. */
@@ -75,7 +79,7 @@ export const begin = (args: ReadonlyArray<string>, { env = {}, input }: RunOptio
       listeners.add(listen)
       listen()
     })
-  return { child, saying, ended }
+  return { child, saying, ended, said: () => stderr }
 }
 
 export const run = (args: ReadonlyArray<string>, options?: RunOptions): Promise<Said> => begin(args, options).ended

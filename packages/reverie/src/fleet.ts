@@ -5,7 +5,6 @@
 // I3  Closing lets go of every claim and closes the store; what was open goes on with the next start.
 
 import { type Birth, Ledger } from "@reverie/ledger"
-import type { Mailbox } from "@reverie/mailbox"
 import {
   type Address,
   type AssistantId,
@@ -48,12 +47,19 @@ import { type FleetDefinition, ID_FORM } from "./define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "./errors.ts"
 import { House } from "./house.ts"
 import { envelopeOf } from "./letter.ts"
-import { embedded, type ProfileOptions } from "./profile.ts"
+import type { Ports, Profile } from "./ports.ts"
+import { type ProfileOptions, profileOf } from "./profile.ts"
+import { measured } from "./metrics.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
 import { Records } from "./records.ts"
 
+/** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
+export type FleetRole = "all" | "api" | "worker"
+
 export interface FleetOptions extends Partial<ProfileOptions> {
   readonly fleet: FleetDefinition
+  /** What this process does; "all" when not said. */
+  readonly role?: FleetRole
   /** "default" when not said. */
   readonly tenant?: string
   readonly worker?: Partial<WorkerSettings>
@@ -76,9 +82,7 @@ export interface SendOptions {
   readonly blocks?: ReadonlyArray<string>
 }
 
-const DEFAULT_DATA = ".reverie"
-
-type Services = Mailbox | Ledger | NoticeHub | Layer.Success<ReturnType<typeof embedded>>
+type Services = NoticeHub | Ports
 
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
 
@@ -119,25 +123,28 @@ export class Fleet extends Records implements AsyncDisposable {
   readonly reception: AssistantId
   /** Resolves when the fleet has ended: with nothing after `close`, with the reason when its store failed. */
   readonly ended: Promise<FleetClosed | undefined>
+  /** What it stands on, in words, without any password. */
+  readonly profile: string
   readonly #house: House<Services>
   readonly #hub: NoticeHub["Service"]
 
-  private constructor(house: House<Services>, hub: NoticeHub["Service"], fleet: FleetDefinition, tenant: TenantId) {
-    super((reading) => house.run(reading), tenant)
+  private constructor(house: House<Services>, hub: NoticeHub["Service"], profile: Profile, options: FleetOptions) {
+    super((reading) => house.run(reading), tenantOf(options.tenant))
     this.#house = house
     this.#hub = hub
-    this.reception = fleet.reception
+    this.profile = profile.says
+    this.reception = options.fleet.reception
     this.ended = house.ended
   }
 
   /** Opens the store, brings every assistant of the definition to life, and starts to work. */
   static async open(options: FleetOptions): Promise<Fleet> {
-    const { data = DEFAULT_DATA, faults, fleet, onTrouble } = options
+    const { faults, fleet, onTrouble, role = "all" } = options
     const tenant = tenantOf(options.tenant)
+    const profile = await Effect.runPromise(profileOf(options))
     const byName = new Map(fleet.assistants.map((assistant) => [assistant.name, assistant]))
     const layer = Layer.mergeAll(
-      embedded({ ...options, data }),
-      NoticeHub.layer,
+      profile.ports,
       Layer.succeed(Definitions, { find: (name) => byName.get(name) }),
       faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),
       // Standard output belongs to the program.
@@ -160,8 +167,10 @@ export class Fleet extends Records implements AsyncDisposable {
           return hub
         })
       )
-      const settings = { worker: "embedded", ...DEFAULT_WORKER, ...options.worker }
-      return new Fleet(new House(runtime, runtime.runFork(runWorker(settings))), hub, fleet, tenant)
+      const worker = `worker-${await runtime.runPromise(freshId)}`
+      const settings = { worker, ...DEFAULT_WORKER, ...profile.worker, ...options.worker }
+      const working = role === "api" ? Effect.never : profile.sustained(runWorker(settings))
+      return new Fleet(new House(runtime, runtime.runFork(working)), hub, profile, options)
     } catch (failure) {
       await runtime.dispose()
       throw failure
@@ -255,9 +264,18 @@ export class Fleet extends Records implements AsyncDisposable {
     return promptsOf(this.tenant, (effect) => this.#run(effect))
   }
 
-  /** What has been written to the store since it was opened. */
-  written(): Promise<WriterStats> {
-    return this.#run(Effect.flatMap(SqliteStore, (store) => store.stats))
+  /** What has been written to the embedded store since it was opened; undefined on servers. */
+  written(): Promise<WriterStats | undefined> {
+    return this.#run(
+      Effect.flatMap(Effect.serviceOption(SqliteStore), (store) =>
+        Option.isNone(store) ? Effect.undefined : store.value.stats
+      )
+    )
+  }
+
+  /** What this process has measured, in the text format of Prometheus. No assistant is named in it. */
+  metrics(): Promise<string> {
+    return this.#run(measured)
   }
 
   /**

@@ -8,7 +8,7 @@ import { storeSqliteLayer } from "@reverie/store-sqlite"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
-import { embedderLayer } from "./profile.ts"
+import { embedderLayer } from "./model-choice.ts"
 import { recallLayer } from "./recall-index.ts"
 import { Records, type RunReading } from "./records.ts"
 

@@ -4,7 +4,7 @@
 
 import { Model } from "@reverie/model"
 import * as Effect from "effect/Effect"
-import { isService, type ModelChoice, modelLayer, serverFromConfig } from "./profile.ts"
+import { isService, type ModelChoice, modelLayer, serverFromConfig } from "./model-choice.ts"
 
 const OFFLINE = "the offline model"
 

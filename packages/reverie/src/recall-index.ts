@@ -67,3 +67,9 @@ export const recallLayer = (data: string, choice?: RecallChoice): Layer.Layer<ne
   if (choice !== undefined) return isService(choice) ? Layer.succeed(Recall, choice) : server(choice)
   return Layer.unwrap(Effect.map(indexFromConfig, (found) => (found === undefined ? beside(data) : server(found))))
 }
+
+/** The index of a deployment: what is chosen, else what the environment names, else none. */
+export const remoteRecallLayer = (choice?: RecallChoice): Layer.Layer<never, Config.ConfigError> =>
+  choice === undefined || choice === "embedded"
+    ? Layer.unwrap(Effect.map(indexFromConfig, (found) => (found === undefined ? Layer.empty : server(found))))
+    : recallLayer(KEEPS_NOTHING, choice)

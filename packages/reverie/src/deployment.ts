@@ -1,0 +1,88 @@
+// Deployment: the servers that a fleet of several processes stands on.
+// Owns their choice, by options first and by the environment (through Config) second, and the adapters for them.
+// Leaves the choice between a deployment and an embedded store to profile.ts.
+// D1  A URL may carry a password: it goes to the server it names and is never printed.
+// D2  Without Redis the hints travel through PostgreSQL: slower, and one server less.
+
+import { feedLayer, type StoreFailure } from "@reverie/runtime"
+import { gptTokenizerLayer } from "@reverie/tokens"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
+import type { Profile } from "./ports.ts"
+import { type RecallChoice, remoteRecallLayer } from "./recall-index.ts"
+
+export interface Deployment {
+  /** `postgres://...`: where everything is kept. */
+  readonly database: string
+  /** `redis://...`: what carries hints. */
+  readonly redis?: string
+  /** The PostgreSQL schema, and the prefix of keys in Redis; "reverie" when not said. */
+  readonly name?: string
+}
+
+export interface DeploymentOptions {
+  readonly model?: ModelChoice
+  readonly embedder?: EmbedderChoice
+  readonly recall?: RecallChoice
+}
+
+const DEFAULT_NAME = "reverie"
+
+/** The servers that the environment names; undefined when it names no database. */
+export const deploymentFromConfig = Effect.gen(function* () {
+  const database = yield* Config.option(Config.Redacted("DATABASE_URL"))
+  const redis = yield* Config.option(Config.Redacted("REDIS_URL"))
+  const name = yield* Config.option(Config.String("REVERIE_DEPLOYMENT"))
+  if (Option.isNone(database)) return undefined
+  return {
+    database: Redacted.value(database.value),
+    ...(Option.isNone(redis) ? {} : { redis: Redacted.value(redis.value) }),
+    ...(Option.isNone(name) ? {} : { name: name.value })
+  } satisfies Deployment
+})
+
+/** A store that does not answer is waited for: the worker lets go of everything and begins anew. */
+const AGAIN_MILLIS = 1_000
+
+const sustained = <R>(work: Effect.Effect<never, StoreFailure, R>): Effect.Effect<never, StoreFailure, R> =>
+  Effect.retry(work, Schedule.spaced(AGAIN_MILLIS))
+
+/** What differs from a worker beside its store: hints are held back while a visit lasts, so none may linger. */
+const worker: Profile["worker"] = { leaseMillis: 5_000, lingerMillis: 0 }
+
+const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string =>
+  `${name} at ${hostIn(database)}, hints through ${redis === undefined ? "the same" : hostIn(redis)}`
+
+/** Host and port of a URL; nothing else of it. */
+const hostIn = (url: string): string => (URL.canParse(url) ? new URL(url).host : "an address that is no URL")
+
+/** Many processes: PostgreSQL, BullMQ, Qdrant where one is named. */
+export const deployed = (deployment: Deployment, options: DeploymentOptions): Profile => {
+  const { database, name = DEFAULT_NAME, redis } = deployment
+  const store = Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("@reverie/store-postgres")),
+      ({ storePostgresLayer }) => storePostgresLayer(Redacted.make(database), { schema: name })
+    )
+  )
+  const queue = Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("@reverie/queue-bullmq")),
+      ({ queueBullmqLayer }) => queueBullmqLayer({ redis: Redacted.make(redis ?? ""), prefix: name })
+    )
+  )
+  const ports = Layer.mergeAll(
+    Layer.provideMerge(feedLayer(), store),
+    queue,
+    gptTokenizerLayer,
+    modelLayer(options.model),
+    embedderLayer(options.embedder, options.model),
+    remoteRecallLayer(options.recall)
+  )
+  return { says: describe(deployment), ports, worker, sustained }
+}

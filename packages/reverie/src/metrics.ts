@@ -1,0 +1,23 @@
+// Metrics: what a process has measured, in the text format of Prometheus.
+// Owns joining what the store counts with what the process counts. Leaves measuring to whoever does the work.
+// M1  No assistant and no tenant is a label: their number has no bound.
+
+import { Ledger, type Tally } from "@reverie/ledger"
+import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
+import * as Effect from "effect/Effect"
+
+const counter = (name: string, help: string, value: number): string =>
+  `# HELP ${name} ${help}\n# TYPE ${name} counter\n${name} ${value}\n`
+
+const tallied = ({ accepted, dead, settled }: Tally): string =>
+  [
+    counter("reverie_envelopes_accepted_total", "Envelopes accepted by the store.", accepted),
+    counter("reverie_envelopes_settled_total", "Envelopes whose way has ended well.", settled),
+    counter("reverie_envelopes_dead_total", "Envelopes buried with a reason.", dead)
+  ].join("")
+
+/** Fails when the store does not answer. */
+export const measured = Effect.gen(function* () {
+  const tally = yield* (yield* Ledger).tally
+  return tallied(tally) + (yield* PrometheusMetrics.format())
+})

@@ -1,0 +1,24 @@
+// Ports: what a fleet runs on, whichever adapters stand behind it.
+// Owns the list, and what else a profile decides. Leaves the choice to profile.ts.
+
+import type { PromptStore } from "@reverie/context"
+import type { Ledger } from "@reverie/ledger"
+import type { Mailbox, WakeQueue } from "@reverie/mailbox"
+import type { BlockStore } from "@reverie/memory"
+import type { Model, Tokens } from "@reverie/model"
+import type { NoticeHub, StoreFailure, WorkerSettings } from "@reverie/runtime"
+import type * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+
+/** The ports that a fleet runs on. An index and an embedder may be among them. */
+export type Ports = Mailbox | Ledger | PromptStore | BlockStore | WakeQueue | Tokens | Model
+
+export interface Profile {
+  /** In words, without any password. */
+  readonly says: string
+  readonly ports: Layer.Layer<Ports | NoticeHub, unknown>
+  /** What differs from the defaults of a worker. */
+  readonly worker: Partial<WorkerSettings>
+  /** Whether a worker outlives a store that fails. */
+  readonly sustained: <R>(work: Effect.Effect<never, StoreFailure, R>) => Effect.Effect<never, StoreFailure, R>
+}
