@@ -130,7 +130,7 @@ const judgeLine = (open: OpenLine, { concurrency, operations }: Course): void =>
 const survives = (open: OpenLine) =>
   fc.check(
     fc.property(aCourse, (course) => judgeLine(open, course)),
-    { numRuns: 500 }
+    { numRuns: 2_000 }
   )
 
 /** One queue for all, as a semaphore has. */

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DEFAULT_SCHEDULE } from "@reverie/assistant"
 import { inTurn, type Line } from "@reverie/testkit"
 import { selfTools } from "@reverie/tools"
+import * as Effect from "effect/Effect"
 import { aTool, type Life, live } from "./rig.ts"
 
 const HOUR_MILLIS = 3_600_000
@@ -149,7 +150,10 @@ describe("go_to_sleep", () => {
 
   it("bed B1: not over a dangerous call that has not ended", () => {
     const life = live({
-      tools: [...selfTools, aTool("demolish", { category: "dangerous" })],
+      tools: [
+        ...selfTools,
+        aTool("demolish", { category: "dangerous", run: () => Effect.delay(Effect.succeed("down"), 1_000) })
+      ],
       settings: { confirmDangerous: false },
       model: inTurn(
         {
