@@ -43,7 +43,10 @@ export class Mailbox extends Context.Service<
       lanes: ReadonlyArray<Lane>,
       limit: number
     ) => Effect.Effect<Pending, MailboxUnavailable>
-    /** Assistants that have something to do and that nobody holds, the longest waiting first. */
+    /**
+     * Assistants that have something to do and that nobody holds, the longest waiting first. When there are more than
+     * asked for, each tenant has a share: one with a backlog does not hide the others.
+     */
     readonly due: (limit: number) => Effect.Effect<ReadonlyArray<Address>, MailboxUnavailable>
     /** When the next assistant becomes due, in milliseconds since the epoch; undefined when all are at rest. */
     readonly nextDue: Effect.Effect<number | undefined, MailboxUnavailable>

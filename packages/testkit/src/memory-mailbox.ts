@@ -1,7 +1,7 @@
 // MemoryMailbox: the mailbox over a MemoryDisk.
 // Owns the rules of acceptance, lease and dueness, each step without a pause in it. Keeps nothing itself.
 
-import { ClaimHeld, LeaseLost, type Mailbox, MAX_PENDING, UnknownAssistant } from "@reverie/mailbox"
+import { ClaimHeld, dealt, LeaseLost, type Mailbox, MAX_PENDING, UnknownAssistant } from "@reverie/mailbox"
 import { type Address, type Lane, laneOf, LANES, type Pending } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -112,11 +112,13 @@ const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "release" | 
 const finding = (disk: MemoryDisk): Pick<Verbs, "due" | "nextDue"> => ({
   due: (limit) =>
     Effect.map(Clock.currentTimeMillis, (now) =>
-      prospects(disk, now)
-        .filter(({ at }) => at <= now)
-        .toSorted((a, b) => a.from - b.from)
-        .slice(0, limit)
-        .map(({ address }) => copy(address))
+      dealt(
+        prospects(disk, now)
+          .filter(({ at }) => at <= now)
+          .toSorted((a, b) => a.from - b.from),
+        ({ address }) => address.tenant,
+        limit
+      ).map(({ address }) => copy(address))
     ),
   nextDue: Effect.map(Clock.currentTimeMillis, (now) => {
     const times = prospects(disk, now).map(({ at }) => at)

@@ -145,6 +145,31 @@ const reasons: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
+const shares: ReadonlyArray<Law<Mailbox | Ledger>> = [
+  {
+    id: "I5.tenants",
+    says: "a tenant of whom many are due hides nobody of another one, whoever has waited longer",
+    check: Effect.gen(function* () {
+      const crowd = Array.from({ length: 12 }, (_, index) => anAddress(`c-${index + 10}`, "tower"))
+      for (const address of [...crowd, ada, bob]) yield* give(address)
+      for (const address of [...crowd, bob, ada]) {
+        yield* TestClock.adjust(10)
+        yield* sendAll(address, ["m"])
+      }
+      const due = yield* dueNow(4)
+      assert.deepEqual(
+        due.filter(({ tenant }) => tenant === "tower"),
+        crowd.slice(0, 2)
+      )
+      assert.deepEqual(
+        due.filter(({ tenant }) => tenant === "harbor"),
+        [bob, ada]
+      )
+      assert.equal((yield* dueNow()).length, 14)
+    })
+  }
+]
+
 const next: ReadonlyArray<Law<Mailbox | Ledger>> = [
   {
     id: "I5.rest",
@@ -225,4 +250,4 @@ const next: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
-export const dueLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...reasons, ...next]
+export const dueLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...reasons, ...shares, ...next]

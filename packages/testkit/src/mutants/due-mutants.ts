@@ -55,6 +55,17 @@ export const dueMistakes: Readonly<Record<string, Mistake>> = {
         Effect.map(Effect.orDie(ledger.list(undefined, limit)), (all) => all.map(({ address }) => address))
     }
   }),
+  letsACrowdHideOthers: ({ mailbox }) => ({
+    mailbox: {
+      due: (limit) =>
+        Effect.map(mailbox.due(1_000), (all) =>
+          [...all.filter(({ tenant }) => tenant === "tower"), ...all.filter(({ tenant }) => tenant !== "tower")].slice(
+            0,
+            limit
+          )
+        )
+    }
+  }),
   ordersByName: ({ mailbox }) => ({
     mailbox: {
       due: (limit) =>
