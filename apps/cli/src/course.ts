@@ -15,7 +15,8 @@ import type { Stop } from "./stop.ts"
 
 export interface CourseOptions {
   readonly fleet: FleetDefinition
-  readonly data: string
+  /** None: what the environment names. */
+  readonly data: string | undefined
   readonly events?: string
   readonly model?: ModelChoice
   /** End after the report. */
@@ -70,7 +71,7 @@ const tellReport = (report: Report, options: CourseOptions): number => {
 export const runCourse = async (options: CourseOptions): Promise<number> => {
   const began = performance.now()
   const { describeModel } = await import("reverie")
-  const { data, events, fleet, stop } = options
+  const { events, fleet, stop } = options
   const letters = events === undefined ? [] : await readEvents(events, fleet)
   const model = await describeModel(options.model)
   const counter = new Counter()
@@ -82,10 +83,10 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
   await using host = await Host.open({ ...options, onNotice })
   const before = await host.fleet.tally()
   const count = letters.length === 0 ? "" : `, ${letters.length} events`
-  note(painted("dim", `ready: ${fleet.assistants.length} assistants in ${data}, ${model}${count}`))
+  note(painted("dim", `ready: ${fleet.assistants.length} assistants, ${host.fleet.profile}, ${model}${count}`))
   const played = await host.within(playAll(host, options, letters), options.timeoutMillis)
   const elapsedMs = performance.now() - began
-  const report = await reportOf(host.fleet, { counter, before, played, elapsedMs, model, data })
+  const report = await reportOf(host.fleet, { counter, before, played, elapsedMs, model, data: host.fleet.profile })
   const exit = tellReport(report, options)
   if (options.exit) return exit
   // In a conversation its own answers are printed by it; what the others do is still told.

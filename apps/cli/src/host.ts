@@ -16,7 +16,8 @@ import type { Stop } from "./stop.ts"
 
 export interface HostOptions {
   readonly fleet: FleetDefinition
-  readonly data: string
+  /** None: what the environment names. */
+  readonly data: string | undefined
   readonly model?: ModelChoice
   readonly stop: Stop
   /** Told of every notice from the first one on. */
@@ -48,7 +49,7 @@ export class Host implements AsyncDisposable {
     trouble.promise.catch(() => {})
     const opened = await Fleet.open({
       fleet,
-      data,
+      ...(data === undefined ? {} : { data }),
       ...(model === undefined ? {} : { model }),
       ...(onNotice === undefined ? {} : { onNotice }),
       onTrouble: (address, failure) => {

@@ -30,8 +30,14 @@ const atLeastOne = (text: string): number => {
   return value
 }
 
-const dataOption = (fallback: string): Option =>
+const ownDataOption = (fallback: string): Option =>
   new Option("--data <dir>", "data directory").env("REVERIE_DATA").default(fallback)
+
+/** Without it, the servers that DATABASE_URL and REDIS_URL name, and a directory when they name none. */
+const dataOption = (): Option => {
+  const option = new Option("--data <dir>", "data directory; none when DATABASE_URL is set").env("REVERIE_DATA")
+  return (process.env["DATABASE_URL"] ?? "") === "" ? option.default(DATA) : option
+}
 
 const fleetOption = (): Option =>
   new Option("--fleet <file>", "the file that exports the fleet").env("REVERIE_FLEET").makeOptionMandatory()
@@ -82,7 +88,7 @@ class Tree {
     this.root
       .command("start")
       .description("open the example fleet, play its day, report, and stay up for a chat")
-      .addOption(dataOption(`${DATA}/harbor`))
+      .addOption(ownDataOption(`${DATA}/harbor`))
       .addOption(modelOption("offline"))
       .addOption(jsonOption())
       .option("--exit", "end after the report", false)
@@ -92,7 +98,7 @@ class Tree {
       .command("run")
       .description("give a fleet events, or one prompt, and wait until it has come to rest")
       .addOption(fleetOption())
-      .addOption(dataOption(DATA))
+      .addOption(dataOption())
       .addOption(modelOption("env"))
       .option("--events <file>", "events, one JSON object a line; - reads standard input")
       .option("-p, --prompt <text>", "ask one question, print the answer and end")
@@ -109,7 +115,7 @@ class Tree {
       .command("dev")
       .description("keep a fleet up, show what it does, and chat")
       .addOption(fleetOption())
-      .addOption(dataOption(DATA))
+      .addOption(dataOption())
       .addOption(modelOption("env"))
       .action(this.#does(async (options) => (await import("./commands/dev.ts")).dev(options as never, stop)))
     this.root
@@ -117,7 +123,7 @@ class Tree {
       .description("speak with one assistant")
       .argument("<assistant>")
       .addOption(fleetOption())
-      .addOption(dataOption(DATA))
+      .addOption(dataOption())
       .addOption(modelOption("env"))
       .option("-m, --message <text>", "say this, print the answer and end")
       .addOption(jsonOption())
@@ -134,7 +140,7 @@ class Tree {
       .description("run one process of a deployment: its API, its workers, or both")
       .addOption(fleetOption())
       .addOption(new Option("--role <which>", "what it does").choices(["all", "api", "worker"]).default("all"))
-      .addOption(new Option("--data <dir>", "data directory; without it DATABASE_URL, and REDIS_URL, are used"))
+      .addOption(dataOption())
       .addOption(modelOption("env"))
       .addOption(new Option("--host <address>", "where it listens").default("127.0.0.1"))
       .addOption(new Option("--port <n>", "0 for any that is free").argParser(whole).default(4_000))
@@ -147,14 +153,14 @@ class Tree {
     agents
       .command("ls")
       .description("list the assistants of a data directory")
-      .addOption(dataOption(DATA))
+      .addOption(dataOption())
       .addOption(jsonOption())
       .action(this.#does(async (options) => (await import("./commands/agents.ts")).list(options as never)))
     agents
       .command("inspect")
       .description("show the state and the latest history of one")
       .argument("<id>")
-      .addOption(dataOption(DATA))
+      .addOption(dataOption())
       .addOption(jsonOption())
       .action(async (id: string, options: object) => {
         this.exit = await (await import("./commands/agents.ts")).inspect(id, options as never)
@@ -168,7 +174,7 @@ class Tree {
         new Option("--iteration <n>", "the model call of the tick; the last one when not said").argParser(whole)
       )
       .addOption(new Option("--diff <n>", "compare with the last model call of this tick").argParser(whole))
-      .addOption(dataOption(DATA))
+      .addOption(dataOption())
       .addOption(jsonOption())
       .action(async (id: string, options: object) => {
         this.exit = await (await import("./commands/context.ts")).context(id, options as never)
@@ -208,7 +214,7 @@ class Tree {
           "block"
         ])
       )
-      .addOption(dataOption(DATA))
+      .addOption(dataOption())
       .addOption(jsonOption())
       .action(async (id: string, view: string, question: string | undefined, options: object) => {
         this.exit = await (await import("./commands/memory.ts")).memory(id, view as never, question, options as never)
@@ -224,7 +230,7 @@ class Tree {
       .addOption(new Option("--show <compaction>", "what it replaced, beside its summary").conflicts("undo"))
       .option("--undo <compaction>", "show its messages to the model again; needs --fleet")
       .addOption(new Option("--fleet <file>", "the file that exports the fleet").env("REVERIE_FLEET"))
-      .addOption(dataOption(DATA))
+      .addOption(dataOption())
       .addOption(modelOption("env"))
       .addOption(jsonOption())
       .option("--no-wait", "end as soon as the order is durable")
@@ -239,7 +245,7 @@ class Tree {
     if (argument !== undefined) order.addArgument(argument)
     return order
       .addOption(fleetOption())
-      .addOption(dataOption(DATA))
+      .addOption(dataOption())
       .addOption(modelOption("env"))
       .addOption(jsonOption())
       .option("--no-wait", "end as soon as the order is durable")
@@ -256,7 +262,7 @@ class Tree {
     this.root
       .command("doctor")
       .description("check what a fleet needs here, and say what to do")
-      .addOption(dataOption(DATA))
+      .addOption(dataOption())
       .addOption(jsonOption())
       .action(this.#does(async (options) => (await import("./commands/doctor.ts")).doctor(options as never)))
     this.root

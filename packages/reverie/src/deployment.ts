@@ -61,15 +61,18 @@ const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string 
 /** Host and port of a URL; nothing else of it. */
 const hostIn = (url: string): string => (URL.canParse(url) ? new URL(url).host : "an address that is no URL")
 
-/** Many processes: PostgreSQL, BullMQ, Qdrant where one is named. */
-export const deployed = (deployment: Deployment, options: DeploymentOptions): Profile => {
-  const { database, name = DEFAULT_NAME, redis } = deployment
-  const store = Layer.unwrap(
+/** The store of a deployment. Loaded when chosen: whoever needs no server does not wait for its client. */
+export const deployedStore = ({ database, name = DEFAULT_NAME }: Deployment) =>
+  Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("@reverie/store-postgres")),
       ({ storePostgresLayer }) => storePostgresLayer(Redacted.make(database), { schema: name })
     )
   )
+
+/** Many processes: PostgreSQL, BullMQ, Qdrant where one is named. */
+export const deployed = (deployment: Deployment, options: DeploymentOptions): Profile => {
+  const { name = DEFAULT_NAME, redis } = deployment
   const queue = Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("@reverie/queue-bullmq")),
@@ -77,7 +80,7 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
     )
   )
   const ports = Layer.mergeAll(
-    Layer.provideMerge(feedLayer(), store),
+    Layer.provideMerge(feedLayer(), deployedStore(deployment)),
     queue,
     gptTokenizerLayer,
     modelLayer(options.model),

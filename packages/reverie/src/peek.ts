@@ -1,15 +1,13 @@
-// Peek: a look into a data directory, beside whoever works on it.
+// Peek: a look into a store, beside whoever works on it.
 // Owns opening for reading and closing. Leaves the readings to records.ts.
 // P1  Nothing is written but the index of memories, which whoever asks it brings up to date; no claim is taken, and a
 //     running fleet is not disturbed.
 
 import { DEFAULT_TENANT, TenantId } from "@reverie/protocol"
-import { storeSqliteLayer } from "@reverie/store-sqlite"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
-import { embedderLayer } from "./model-choice.ts"
-import { recallLayer } from "./recall-index.ts"
+import { reading } from "./profile.ts"
 import { Records, type RunReading } from "./records.ts"
 
 export class Peek extends Records implements AsyncDisposable {
@@ -20,12 +18,12 @@ export class Peek extends Records implements AsyncDisposable {
     this.#dispose = dispose
   }
 
-  /** Opens the data directory for reading. Rejects when there is none, or one of another format. */
-  static async open(data: string, tenant: string = DEFAULT_TENANT): Promise<Peek> {
-    const quiet = Layer.succeed(References.LogToStderr, true)
-    const runtime = ManagedRuntime.make(
-      Layer.mergeAll(storeSqliteLayer(data, { readOnly: true }), recallLayer(data), embedderLayer(undefined), quiet)
-    )
+  /**
+   * Opens the data directory for reading; without one, what the environment names. Rejects when there is none, or one of
+   * another format.
+   */
+  static async open(data?: string, tenant: string = DEFAULT_TENANT): Promise<Peek> {
+    const runtime = ManagedRuntime.make(Layer.merge(reading(data), Layer.succeed(References.LogToStderr, true)))
     // Opens now, so that what is wrong with the directory is said here.
     await runtime.context()
     return new Peek(

@@ -9,10 +9,10 @@ import { gptTokenizerLayer } from "@reverie/tokens"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type Deployment, deployed, deploymentFromConfig } from "./deployment.ts"
+import { type Deployment, deployed, deployedStore, deploymentFromConfig } from "./deployment.ts"
 import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
 import type { Profile } from "./ports.ts"
-import { type RecallChoice, recallLayer } from "./recall-index.ts"
+import { type RecallChoice, recallLayer, remoteRecallLayer } from "./recall-index.ts"
 
 export interface ProfileOptions {
   /** Directory of the embedded store; `:memory:` keeps nothing. Saying it means no servers. */
@@ -52,5 +52,19 @@ export const profileOf = (options: Partial<ProfileOptions>): Effect.Effect<Profi
   if (options.data !== undefined) return Effect.succeed(embedded(options))
   return Effect.map(deploymentFromConfig, (found) =>
     found === undefined ? embedded(options) : deployed(found, options)
+  )
+}
+
+/** What a look without a fleet reads: the directory that is said, else the servers that the environment names. */
+export const reading = (data: string | undefined) => {
+  const directory = (place: string) =>
+    Layer.mergeAll(storeSqliteLayer(place, { readOnly: true }), recallLayer(place), embedderLayer(undefined))
+  if (data !== undefined) return directory(data)
+  return Layer.unwrap(
+    Effect.map(deploymentFromConfig, (found) =>
+      found === undefined
+        ? directory(DEFAULT_DATA)
+        : Layer.mergeAll(deployedStore(found), remoteRecallLayer(), embedderLayer(undefined))
+    )
   )
 }

@@ -16,7 +16,7 @@ import type { Stop } from "../stop.ts"
 import { writtenCall } from "../written-call.ts"
 
 export interface LookOptions {
-  readonly data: string
+  readonly data: string | undefined
   readonly json: boolean
 }
 

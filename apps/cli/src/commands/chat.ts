@@ -11,7 +11,7 @@ import { run } from "./run.ts"
 
 export interface ChatCommandOptions {
   readonly fleet: string
-  readonly data: string
+  readonly data: string | undefined
   readonly model: string
   readonly message?: string
   readonly json: boolean

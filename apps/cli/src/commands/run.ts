@@ -14,7 +14,7 @@ import type { Stop } from "../stop.ts"
 
 export interface RunOptions {
   readonly fleet: string
-  readonly data: string
+  readonly data: string | undefined
   readonly model: string
   readonly events?: string
   readonly prompt?: string

@@ -16,7 +16,7 @@ import type { Stop } from "../stop.ts"
 export interface ServeOptions {
   readonly role: FleetRole
   readonly fleet: string
-  readonly data?: string
+  readonly data: string | undefined
   readonly model: string
   readonly host: string
   readonly port: number
