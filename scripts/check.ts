@@ -1,6 +1,6 @@
 // Check: everything that must hold before a change is handed in; `npm run check`, and `npm test` the same.
 // Owns the list of steps and their order. Leaves proving to the steps in check/.
-// C1  Each step prints its name, its time and what it counted; the output only of one that failed.
+// C1  Each step prints its name, its time, what it counted and its remark; the output only of one that failed.
 // C2  The last line says how many steps passed and failed, and the exit code is 1 when one failed.
 // C3  --only names steps of the list; an unknown name is refused, never ignored.
 
@@ -8,6 +8,7 @@ import { availableParallelism } from "node:os"
 import { docs } from "./check/docs.ts"
 import { features } from "./check/features.ts"
 import { crash, simulate } from "./check/lanes.ts"
+import { servers } from "./check/servers.ts"
 import { sizes } from "./check/sizes.ts"
 import { judge, lineOf, type Step, type Verdict } from "./check/step.ts"
 import { testStep } from "./check/tests.ts"
@@ -18,6 +19,7 @@ const steps: ReadonlyArray<Step> = [
   testStep("architecture"),
   sizes,
   docs,
+  servers,
   testStep("unit"),
   testStep("property"),
   testStep("laws"),

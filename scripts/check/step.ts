@@ -7,6 +7,8 @@ export interface Outcome {
   readonly count: number
   /** Printed when the step failed. */
   readonly output: string
+  /** Printed with the count, whatever came of the step. */
+  readonly remark?: string
 }
 
 export interface Step {
@@ -22,16 +24,20 @@ export interface Verdict {
   readonly count: number
   readonly millis: number
   readonly output: string
+  readonly remark?: string
 }
 
 export const judge = async (step: Step): Promise<Verdict> => {
   const began = performance.now()
-  const { count, ok, output } = await step.prove()
+  const { count, ok, output, remark } = await step.prove()
   const empty = count === 0 ? `${step.name} examined no ${step.unit}, so it proves nothing\n` : ""
-  return { step, passed: ok && count > 0, count, millis: performance.now() - began, output: `${empty}${output}` }
+  const millis = performance.now() - began
+  const said = remark === undefined ? {} : { remark }
+  return { step, passed: ok && count > 0, count, millis, output: `${empty}${output}`, ...said }
 }
 
-export const lineOf = ({ count, millis, passed, step }: Verdict): string => {
+export const lineOf = ({ count, millis, passed, remark, step }: Verdict): string => {
   const seconds = `${(millis / 1000).toFixed(1)} s`
-  return `${step.name.padEnd(13)}${seconds.padStart(7)}  ${String(count).padStart(5)} ${step.unit}${passed ? "" : "   FAILED"}`
+  const counted = `${String(count).padStart(5)} ${step.unit}${remark === undefined ? "" : `: ${remark}`}`
+  return `${step.name.padEnd(13)}${seconds.padStart(7)}  ${counted}${passed ? "" : "   FAILED"}`
 }

@@ -1,17 +1,21 @@
 // Tests: the steps that vitest proves, one a project of vitest.config.ts.
 // Owns the counting of tests. Leaves which file belongs to which project to the configuration.
 // T1  A skipped test counts as no proof, and is a failure unless a waiver says which machine can not run it.
+//     A group of tests that needs a server (`[redis]` at the end of its title) is excused where there is none.
 // T2  A waiver is a failure itself as soon as no test has its name.
 // T3  Each project runs once in a check, whichever step asks for it first.
 
 import { mkdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
+import { placeOf, serverNames } from "../../packages/testkit/src/servers/index.ts"
 import type { Results } from "../features/citations.ts"
 import { allOf, root, run, type Said } from "./program.ts"
 import type { Outcome, Step } from "./step.ts"
 
 interface Assertion {
   readonly title: string
+  /** Of the groups around it, the outermost first. */
+  readonly ancestorTitles?: ReadonlyArray<string>
   readonly status: string
 }
 
@@ -71,11 +75,23 @@ const waivers: ReadonlyArray<Waiver> = [
 const isOf = ({ title }: Waiver, test: Assertion): boolean =>
   title.endsWith("*") ? test.title.startsWith(title.slice(0, -1)) : test.title === title
 
+/**
+ * What a group of tests can need, as its title says at the end, and what of that this machine does not have. That it is
+ * missing is said, and judged, by the step `servers`.
+ */
+const missingServers = (): ReadonlyArray<string> =>
+  serverNames.flatMap((server) => [
+    ...(placeOf(server).origin === undefined ? [server] : []),
+    ...(placeOf(server, { own: true }).origin === undefined ? [`own ${server}`] : [])
+  ])
+
 /** How many tests ran, and what is wrong with those that did not. */
-export const tally = (report: Report, waived: ReadonlyArray<Waiver>) => {
+export const tally = (report: Report, waived: ReadonlyArray<Waiver>, missing: ReadonlyArray<string> = []) => {
   const all = report.testResults.flatMap(({ assertionResults }) => assertionResults)
   const ran = all.filter(({ status }) => status === "passed" || status === "failed")
-  const excused = (test: Assertion) => waived.some((waiver) => isOf(waiver, test))
+  const needsMissing = ({ ancestorTitles = [] }: Assertion) =>
+    ancestorTitles.some((group) => missing.some((server) => group.endsWith(`[${server}]`)))
+  const excused = (test: Assertion) => needsMissing(test) || waived.some((waiver) => isOf(waiver, test))
   const complaints = [
     ...all
       .filter((each) => !ran.includes(each) && !excused(each))
@@ -123,7 +139,7 @@ export const ranProject = (project: string): Promise<Run> => {
 const prove = async (project: string): Promise<Outcome> => {
   const { report, said } = await ranProject(project)
   const waived = waivers.filter((waiver) => waiver.project === project)
-  const { complaints, ran } = tally(report, waived)
+  const { complaints, ran } = tally(report, waived, missingServers())
   const output = [allOf(said), ...complaints].join("\n")
   return { ok: said.code === 0 && complaints.length === 0, count: ran, output }
 }

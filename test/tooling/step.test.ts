@@ -19,5 +19,6 @@ describe("a step of the check", () => {
     const verdict = await judge(step({ ok: true, count: 312, output: "" }))
     assert.strictEqual(lineOf({ ...verdict, millis: 4_100 }), "planted        4.1 s    312 files")
     assert.match(lineOf({ ...verdict, passed: false }), /FAILED$/)
+    assert.match(lineOf({ ...verdict, remark: "all of them" }), /312 files: all of them$/)
   })
 })

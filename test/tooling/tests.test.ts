@@ -30,6 +30,17 @@ describe("counting tests", () => {
     ])
   })
 
+  test("T1 a test of a group that needs a missing server is excused, and no other", () => {
+    const of = (group: string) => ({
+      testResults: [{ assertionResults: [{ title: "a", status: "skipped", ancestorTitles: [group, "inner"] }] }]
+    })
+    const complaints = (group: string) => tally(of(group), [], ["redis", "own postgres"]).complaints.length
+    assert.deepStrictEqual(
+      ["the queue [redis]", "[own postgres]", "the queue [postgres]", "redis", "[redis] the queue"].map(complaints),
+      [0, 0, 1, 1, 1]
+    )
+  })
+
   test("T2 a waiver without its test is a failure", () => {
     const { complaints } = tally(report(["a", "passed"]), [waiver])
     assert.deepStrictEqual(complaints, ["no test has the name of this waiver: needs root"])

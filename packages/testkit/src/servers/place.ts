@@ -15,6 +15,8 @@ export type Place =
   | { readonly origin: "machine"; readonly program: string }
   | { readonly origin: undefined; readonly reason: string }
 
+export const serverNames: ReadonlyArray<ServerName> = ["redis", "postgres", "qdrant"]
+
 export const variableOf: Readonly<Record<ServerName, string>> = {
   redis: "REDIS_URL",
   postgres: "DATABASE_URL",

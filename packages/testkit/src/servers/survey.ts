@@ -3,9 +3,7 @@
 // V1  A server that is not there is named too, with the reason, so that what was not proved is seen.
 
 import { spawnSync } from "node:child_process"
-import { placeOf, type ServerName } from "./place.ts"
-
-export const serverNames: ReadonlyArray<ServerName> = ["redis", "postgres", "qdrant"]
+import { placeOf, type ServerName, serverNames } from "./place.ts"
 
 /** A url as it may be printed. */
 export const withoutPassword = (url: string): string => {
@@ -15,7 +13,8 @@ export const withoutPassword = (url: string): string => {
   return shown.href
 }
 
-const clauseOf = (server: ServerName): string => {
+/** Where one server is from, or why it is not there. */
+export const clauseOf = (server: ServerName): string => {
   const place = placeOf(server)
   switch (place.origin) {
     case "environment":
