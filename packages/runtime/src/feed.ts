@@ -2,14 +2,14 @@
 // Owns reading the outbox on. Leaves listeners to the NoticeHub that it stands in for; parts of a reply that is still being
 // written are told only in the process that writes it.
 // D1  Every entry after the opening is told once, in the order of the outbox.
-// D2  A store that does not answer delays the feed and ends nothing.
+// D2  While nobody listens no entry is read.
+// D3  A store that does not answer delays the feed and ends nothing.
 
-import { Ledger } from "@reverie/ledger"
+import { Ledger, type OutboxRow } from "@reverie/ledger"
 import { noticesOf } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import { NoticeHub } from "./notice-hub.ts"
 
 const PAGE = 256
@@ -21,24 +21,40 @@ export interface FeedSettings {
 
 const DEFAULT_FEED: FeedSettings = { pollMillis: 100 }
 
+const tellRow = (hub: NoticeHub["Service"], { address, entry, seq }: OutboxRow): void => {
+  for (const notice of noticesOf(address, seq, entry)) hub.tell(notice)
+}
+
+/** How far the outbox has been told, or passed over while nobody listened. */
+interface Cursor {
+  after: number
+}
+
+const tellNew = Effect.fnUntraced(function* (hub: NoticeHub["Service"], cursor: Cursor) {
+  const ledger = yield* Ledger
+  while (true) {
+    const rows = yield* ledger.outbox(cursor.after, PAGE)
+    for (const row of rows) tellRow(hub, row)
+    cursor.after = rows.at(-1)?.seq ?? cursor.after
+    if (rows.length < PAGE) return
+  }
+})
+
+const passOver = Effect.fnUntraced(function* (cursor: Cursor) {
+  cursor.after = yield* (yield* Ledger).outboxEnd
+})
+
 const following = Effect.fnUntraced(function* (
-  tell: (rows: ReadonlyArray<Parameters<typeof noticesOf>>) => void,
-  from: number,
+  hub: NoticeHub["Service"],
+  cursor: Cursor,
   nudge: Latch.Latch,
   { pollMillis }: FeedSettings
 ) {
-  const ledger = yield* Ledger
-  let after = from
   while (true) {
     yield* Effect.timeoutOption(Latch.await(nudge), pollMillis)
     yield* Latch.close(nudge)
-    while (true) {
-      const page = yield* Effect.option(ledger.outbox(after, PAGE))
-      const rows = Option.getOrElse(page, () => [])
-      tell(rows.map(({ address, seq, entry }) => [address, seq, entry]))
-      after = rows.at(-1)?.seq ?? after
-      if (rows.length < PAGE) break
-    }
+    // Whoever begins to listen hears from the last look on, so nothing that follows the listening is missed.
+    yield* Effect.ignore(hub.isHeard() ? tellNew(hub, cursor) : passOver(cursor))
   }
 })
 
@@ -49,15 +65,14 @@ export const feedLayer = (settings: FeedSettings = DEFAULT_FEED) =>
     Effect.gen(function* () {
       const hub = yield* NoticeHub
       const nudge = yield* Latch.make(false)
-      const from = yield* (yield* Ledger).outboxEnd
-      const tell = (rows: ReadonlyArray<Parameters<typeof noticesOf>>) => {
-        if (hub.isHeard()) for (const row of rows) for (const notice of noticesOf(...row)) hub.tell(notice)
-      }
-      yield* Effect.forkScoped(following(tell, from, nudge, settings))
+      const after = yield* (yield* Ledger).outboxEnd
+      yield* Effect.forkScoped(following(hub, { after }, nudge, settings))
       return {
         ...hub,
         // It comes back through the outbox, in its order; looking at once only makes it quick.
-        tellEntry: () => void Latch.openUnsafe(nudge)
+        tellEntry: () => {
+          if (hub.isHeard()) Latch.openUnsafe(nudge)
+        }
       }
     })
   ).pipe(Layer.provide(NoticeHub.layer))

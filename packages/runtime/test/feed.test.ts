@@ -35,7 +35,7 @@ describe("the feed", () => {
     }).pipe(Effect.provideService(Ledger, ledger))
   })
 
-  it.effect("D2 goes on when a store that did not answer answers again", () => {
+  it.effect("D3 goes on when a store that did not answer answers again", () => {
     const { ledger } = memoryStore(new MemoryDisk())
     let down = false
     const flaky: Ledger["Service"] = {
@@ -60,5 +60,30 @@ describe("the feed", () => {
       assert.deepStrictEqual([...new Set(told)], ["ada"])
     })
     return Effect.provide(program, feedLayer()).pipe(Effect.provideService(Ledger, flaky))
+  })
+
+  it.effect("D2 reads no entry while nobody listens, and tells all that follows the first listening", () => {
+    const { ledger } = memoryStore(new MemoryDisk())
+    let read = 0
+    const counting: Ledger["Service"] = {
+      ...ledger,
+      outbox: (after, limit) =>
+        Effect.tap(ledger.outbox(after, limit), (rows) => Effect.sync(() => (read += rows.length)))
+    }
+    const told: Array<string> = []
+    const program = Effect.gen(function* () {
+      const hub = yield* NoticeHub
+      for (let count = 0; count < 20; count++) {
+        yield* born(ledger, `unheard-${count}`)
+        yield* TestClock.adjust(100)
+      }
+      assert.strictEqual(read, 0)
+      hub.listen(({ address }: Notice) => told.push(address.assistant))
+      yield* born(ledger, "ada")
+      yield* TestClock.adjust(100)
+      assert.include(told, "ada")
+      assert.notInclude(told, "unheard-0")
+    })
+    return Effect.provide(program, feedLayer()).pipe(Effect.provideService(Ledger, counting))
   })
 })
