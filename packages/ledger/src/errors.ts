@@ -5,9 +5,13 @@ import * as Schema from "effect/Schema"
 export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("LedgerUnavailable", {
   operation: Schema.String,
   message: Schema.String,
+  /** It ends by itself: a lost connection, a server that restarts. Whether the call was kept is not known then. */
+  isPassing: Schema.optionalKey(Schema.Boolean),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
-  readonly recovery = "stop" as const
+  get recovery(): "retry" | "stop" {
+    return this.isPassing === true ? "retry" : "stop"
+  }
 }
 
 /** A commit under an epoch that is no longer the highest, or on a version that is no longer the last: nothing was written. */

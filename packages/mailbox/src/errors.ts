@@ -5,9 +5,13 @@ import * as Schema from "effect/Schema"
 export class MailboxUnavailable extends Schema.TaggedError<MailboxUnavailable>()("MailboxUnavailable", {
   operation: Schema.String,
   message: Schema.String,
+  /** It ends by itself: a lost connection, a server that restarts. Whether the call was kept is not known then. */
+  isPassing: Schema.optionalKey(Schema.Boolean),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
-  readonly recovery = "stop" as const
+  get recovery(): "retry" | "stop" {
+    return this.isPassing === true ? "retry" : "stop"
+  }
 }
 
 /** What is stored of one assistant can not be read: it is damaged, or a newer Reverie wrote it. The others are well. */

@@ -86,9 +86,13 @@ export class PromptConflict extends Schema.TaggedError<PromptConflict>()("Prompt
 export class PromptStoreUnavailable extends Schema.TaggedError<PromptStoreUnavailable>()("PromptStoreUnavailable", {
   operation: Schema.String,
   message: Schema.String,
+  /** It ends by itself: a lost connection, a server that restarts. Whether the call was kept is not known then. */
+  isPassing: Schema.optionalKey(Schema.Boolean),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
-  readonly recovery = "stop" as const
+  get recovery(): "retry" | "stop" {
+    return this.isPassing === true ? "retry" : "stop"
+  }
 }
 
 /** What is kept was written by a newer Reverie, or is damaged. A person must upgrade or restore. */
