@@ -1,4 +1,5 @@
-// The kinds of test, told apart by where a file stands and what it is called. Each is a step of `npm run check`.
+// The kinds of test, told apart by where a file stands and what it is called. Each is a step of `npm run check`,
+// but for integration, which is `npm run test:integration`.
 
 import { defineConfig } from "vitest/config"
 
@@ -12,6 +13,7 @@ const property = [...files("**/*.property.test.ts"), "test/property/**/*.test.ts
 const laws = [...files("**/*.laws.test.ts"), "test/laws/**/*.test.ts"]
 const journey = ["test/journey/**/*.test.ts"]
 const architecture = ["test/architecture/**/*.test.ts"]
+const integration = ["test/integration/**/*.test.ts"]
 const others = [...files("**/*.test.ts"), "test/**/*.test.ts"]
 
 const project = (name: string, include: ReadonlyArray<string>, exclude: ReadonlyArray<string> = []) => ({
@@ -26,11 +28,12 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
-      project("unit", others, [...property, ...laws, ...journey, ...architecture]),
+      project("unit", others, [...property, ...laws, ...journey, ...architecture, ...integration]),
       project("property", property),
       project("laws", laws),
       project("journey", journey),
-      project("architecture", architecture)
+      project("architecture", architecture),
+      project("integration", integration)
     ]
   }
 })

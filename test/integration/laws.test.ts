@@ -1,0 +1,49 @@
+import { serverNames, type ServerName } from "@reverie/testkit/servers"
+import * as Effect from "effect/Effect"
+import { assert, describe, test } from "vitest"
+import { imageOf } from "./docker.ts"
+import { groundOf, withGround } from "./ground.ts"
+
+/** The adapters that talk to a server, by the names under which their laws are judged. */
+const adapters: ReadonlyArray<readonly [adapter: string, server: ServerName]> = [["recall-qdrant", "qdrant"]]
+
+const MINUTES = 60_000
+
+const judgeAll = async (adapter: string): Promise<number> => {
+  // Imported now: some look for their server when they are loaded.
+  const { registry } = await import("../laws/registry.ts")
+  const suites = registry[adapter] ?? []
+  let count = 0
+  for (const { port, results } of suites) {
+    assert.notInclude(port, "double")
+    const judged = await Effect.runPromise(results)
+    count += judged.length
+    assert.deepStrictEqual(
+      judged.filter(({ verdict }) => verdict !== "held"),
+      []
+    )
+  }
+  return count
+}
+
+for (const [adapter, server] of adapters) {
+  const ground = await groundOf(server)
+  describe.skipIf(ground.start === undefined)(`${adapter} [${server}]`, () => {
+    test(
+      ground.start === undefined ? "every law holds" : `every law holds on ${ground.says}`,
+      { timeout: 15 * MINUTES },
+      () =>
+        withGround(ground, async () => {
+          assert.isAbove(await judgeAll(adapter), 0)
+        })
+    )
+  })
+}
+
+describe("the images of docker-compose.yml", () => {
+  for (const server of serverNames) {
+    test(`${server} is named with its version`, () => {
+      assert.match(imageOf(server), /^\S+:v?\d+\.\d+/)
+    })
+  }
+})
