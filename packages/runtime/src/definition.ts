@@ -2,7 +2,7 @@
 // Owns the shape. Leaves its making to the SDK, and its identity to the name stored with each assistant.
 // I1  A definition may change between two runs: an assistant takes up the new one with its next tick.
 
-import type { Listening, Settings, SleepSchedule } from "@reverie/assistant"
+import type { Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant"
 import type { RecallScope } from "@reverie/memory"
 import type { FoldingConfig } from "@reverie/context"
 import type { ToolRule } from "@reverie/protocol"
@@ -39,6 +39,10 @@ export interface Definition {
   readonly recallScopes?: ReadonlyArray<RecallScope>
   /** Constraints on the order and number of tool calls in a tick. */
   readonly rules: ReadonlyArray<ToolRule>
+  /** How often it may write to another assistant; what differs from the defaults. */
+  readonly pairRate?: Partial<PairRate>
+  /** It is a team: its ticks are decided by its pattern, and no model is asked. */
+  readonly team?: Team
   /** Size of the context window, in tokens. */
   readonly maxContextTokens: number
   /** Part of the window kept free for the reply, in tokens. */

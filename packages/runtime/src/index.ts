@@ -1,5 +1,8 @@
 export { bedtimeIn } from "./bedtime.ts"
 export { birthOf } from "./birth.ts"
+export { FleetDirectory } from "./directory.ts"
+export { teamChannel } from "./team-job.ts"
+export { TEAM_DUE, teamStateOn } from "./team-desk.ts"
 export { type Definition, Definitions, type MemoryWish } from "./definition.ts"
 export * from "./errors.ts"
 export { feedLayer } from "./feed.ts"

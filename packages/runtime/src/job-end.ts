@@ -13,6 +13,8 @@ export interface JobEnd {
   readonly step: StepRecord
   readonly sends?: ReadonlyArray<Envelope>
   readonly records?: ReadonlyArray<RecordChange>
+  /** Told to screens and callers, besides what the statechart emits. */
+  readonly emitted?: NonNullable<Material["emitted"]>
 }
 
 export const kindOf = (job: OpenJob): StepRecord["kind"] => job.src as StepRecord["kind"]
@@ -23,5 +25,6 @@ export const materialOf = (end: JobEnd): Material => ({
   messages: end.messages,
   step: end.step,
   ...(end.sends === undefined ? {} : { sends: end.sends }),
-  ...(end.records === undefined ? {} : { records: end.records })
+  ...(end.records === undefined ? {} : { records: end.records }),
+  ...(end.emitted === undefined ? {} : { emitted: end.emitted })
 })

@@ -1,6 +1,6 @@
 // Jobs: the durable pieces of work that a decision started.
-// Owns which runner a job goes to. Leaves running to infer-job.ts, tool-job.ts, `dream/` and `fold/`, when to run to
-// host.ts.
+// Owns which runner a job goes to. Leaves running to infer-job.ts, team-job.ts, tool-job.ts, `dream/` and `fold/`, when to
+// run to host.ts.
 // I1  What a job found out is used only after the commit that its end brings about.
 
 import { jobFailed } from "@reverie/assistant"
@@ -12,13 +12,16 @@ import { foldHistory } from "./fold/fold-job.ts"
 import { infer } from "./infer-job.ts"
 import { type JobEnd, kindOf } from "./job-end.ts"
 import type { Session } from "./session.ts"
+import { coordinateTeam } from "./team-job.ts"
 import { brokenTool, runTool } from "./tool-job.ts"
 
 /** Runs an open job to its end. `recovered` says that a crash may have cut an earlier run of it off. */
 export const runJob = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   switch (job.src) {
-    case "infer":
-      return yield* infer(session, job)
+    case "infer": {
+      const { team } = session.definition
+      return team === undefined ? yield* infer(session, job) : yield* coordinateTeam(session, job, team)
+    }
     case "tool":
       return yield* runTool(session, job, recovered)
     case "assess":

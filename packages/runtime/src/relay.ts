@@ -3,6 +3,8 @@
 // I1  A send is settled only after its envelope was accepted, or after its sender was told that it can not be.
 // I2  An envelope that has passed through more than MAX_HOPS assistants is not delivered: two of them can not talk for ever.
 //     Its sender is told; what the sender writes in answer to that goes nowhere, and whatever goes nowhere is counted.
+// I3  What is told of a message that wanted an answer stands for the answer: it failed. An answer that arrives nowhere is
+//     told of to nobody: its sender waits for nothing.
 
 import { createHash } from "node:crypto"
 import { Ledger, type OpenSend } from "@reverie/ledger"
@@ -39,6 +41,8 @@ const returnedId = (id: string): EnvelopeId =>
 const returned = (envelope: Envelope, why: string): Envelope | undefined => {
   // It went out in answer to a message that was returned for its hops already.
   if (envelope.hops > MAX_HOPS + 1) return undefined
+  const { event } = envelope
+  if (event.type === "message" && event.answers !== undefined) return undefined
   const sender = decodeAssistant(sendingAssistant(envelope.from))
   if (Option.isNone(sender)) return undefined
   return {
@@ -46,7 +50,13 @@ const returned = (envelope: Envelope, why: string): Envelope | undefined => {
     id: returnedId(envelope.id),
     to: { tenant: envelope.to.tenant, assistant: sender.value },
     from: "relay",
-    event: { type: "message", text: `Your message to ${envelope.to.assistant} was not delivered: ${why}.` },
+    event: {
+      type: "message",
+      text: `Your message to ${envelope.to.assistant} was not delivered: ${why}.`,
+      ...(event.type === "message" && event.wantsAnswer === true
+        ? { answers: { envelope: envelope.id, outcome: "failed" } }
+        : {})
+    },
     hops: envelope.hops
   }
 }

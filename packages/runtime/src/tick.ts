@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { BEDTIME, bedtimeOf, overslept, refreshed } from "./bedtime.ts"
 import { noteAnswered, noteHeard } from "./conversation.ts"
+import { corresponded, takenUp } from "./correspondence.ts"
 import { Faults } from "./faults.ts"
 import { passedBy } from "./hearing.ts"
 import { burialOf, heard, ignored } from "./inbox.ts"
@@ -20,6 +21,7 @@ import { NoticeHub } from "./notice-hub.ts"
 import { unfolded } from "./fold/unfolding.ts"
 import { advance, reopenHistory, type Session, signalsOf, takeBack } from "./session.ts"
 import { inSpan } from "./span.ts"
+import { TEAM_DUE, teamDueOf, withTeamDue } from "./team-desk.ts"
 import { type Material, type Turn, turnOf } from "./turn.ts"
 
 /** Results that came after their job had been stopped or replaced. */
@@ -37,11 +39,18 @@ const NOTHING_FOLLOWS: Aftermath = { started: [], stopped: [], sent: false }
 /** The last messages a reply may be found in: those of one tick. */
 const TAIL_MESSAGES = 64
 
-const commit = Effect.fnUntraced(function* (session: Session, decision: Decision, material: Material, now: number) {
+/** `arrival`: the envelope that this commit is about, for whoever waits for an answer to it. */
+const commit = Effect.fnUntraced(function* (
+  session: Session,
+  decision: Decision,
+  material: Material,
+  now: number,
+  arrival?: AcceptedEnvelope
+) {
   const ledger = yield* Ledger
   const faults = yield* Faults
   const hub = yield* NoticeHub
-  const turn: Turn = turnOf(
+  const decided: Turn = turnOf(
     {
       before: session.decoded,
       decision,
@@ -57,6 +66,7 @@ const commit = Effect.fnUntraced(function* (session: Session, decision: Decision
     },
     material
   )
+  const turn = withTeamDue(session.desk, corresponded(session, decided, arrival))
   yield* faults.at("before-commit", session.address)
   const seq = yield* ledger
     .commit(session.claim, { entry: turn.entry, state: turn.state })
@@ -90,7 +100,8 @@ export const bury = Effect.fnUntraced(function* (
   reason: string
 ) {
   const now = yield* Clock.currentTimeMillis
-  return yield* commit(session, unmoved(session), burialOf(envelope, reason), now)
+  const arrival = "unreadable" in envelope ? undefined : envelope
+  return yield* commit(session, unmoved(session), burialOf(envelope, reason), now, arrival)
 })
 
 export const handleEnvelope = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
@@ -100,15 +111,17 @@ export const handleEnvelope = Effect.fnUntraced(function* (session: Session, env
     refreshed(envelope) ??
     (yield* unfolded(session, envelope, now)) ??
     passedBy(session, envelope, now)
-  if (passed !== undefined) return yield* commit(session, unmoved(session), passed, now)
+  if (passed !== undefined) return yield* commit(session, unmoved(session), passed, now, envelope)
   const { event, material } = heard(session, envelope, now)
   const outcome = yield* decided(session, event)
   if ("problem" in outcome) return yield* bury(session, envelope, outcome.problem)
   const { decision } = outcome
   if (isIgnored(session.decoded, decision)) {
-    return yield* commit(session, decision, ignored(material, envelope, statusOf(session.decoded)), now)
+    return yield* commit(session, decision, ignored(material, envelope, statusOf(session.decoded)), now, envelope)
   }
-  const aftermath = yield* commit(session, decision, material, now)
+  const kept = takenUp(session, envelope)
+  const taken = kept.length === 0 ? material : { ...material, records: [...(material.records ?? []), ...kept] }
+  const aftermath = yield* commit(session, decision, taken, now, envelope)
   yield* noteHeard(session, envelope, now)
   return aftermath
 })
@@ -158,6 +171,10 @@ export const handleTimer = Effect.fnUntraced(function* (session: Session, timer:
   if (timer.name === BEDTIME) {
     session.timers = session.timers.filter((each) => each !== timer)
     return yield* commit(session, unmoved(session), bedtimeOf(session.address, timer), now)
+  }
+  if (timer.name === TEAM_DUE) {
+    session.timers = session.timers.filter((each) => each !== timer)
+    return yield* commit(session, unmoved(session), teamDueOf(session.address, session.version + 1), now)
   }
   const event = timer.event as unknown as Input
   const material: Material = { cause: { kind: "timer", name: timer.name }, event: timer.event, messages: [] }

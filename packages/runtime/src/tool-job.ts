@@ -10,8 +10,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { consequencesOf } from "./consequences.ts"
+import { posted, postOf } from "./correspondence.ts"
 import { changeDesk } from "./desk.ts"
 import { deskAccess } from "./desk-access.ts"
+import { FleetDirectory } from "./directory.ts"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { approvalSubject, callInWindow, type Session } from "./session.ts"
@@ -105,13 +107,16 @@ const runOnDesk = Effect.fnUntraced(function* (
   const found = tool === undefined ? undefined : cache.find(tool, call.arguments, now)
   const key = `${addressKey(address)}/${call.id}`
   const access = yield* deskAccess(session, index)
+  const post = postOf(session, yield* FleetDirectory, now)
   const result =
-    found ?? (yield* execute(tool, call, { address, key, hops, desk: access, names: definition.toolkit.names }))
+    found ?? (yield* execute(tool, call, { address, key, hops, desk: access, names: definition.toolkit.names, post }))
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
-  const { records, sends } = consequencesOf(session, call, { key, hops, now }, result)
+  const mail = posted(session, result.sends, now)
+  const follows = consequencesOf(session, call, { key, hops, now }, { ...result, sends: mail.sends })
+  const records = [...follows.records, ...mail.records]
   changeDesk(desk, records)
   if (result.records !== undefined) cache.onDeskChange()
-  return { ...result, sends, records }
+  return { ...result, content: [result.content, ...mail.refusals].join("\n"), sends: follows.sends, records }
 })
 
 /** Runs a call that no tick has made: the house's own, while the history is folded. */

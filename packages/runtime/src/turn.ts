@@ -42,6 +42,8 @@ export interface Material {
   readonly step?: StepRecord
   readonly sends?: ReadonlyArray<Envelope>
   readonly records?: ReadonlyArray<RecordChange>
+  /** Told to screens and callers, besides what the decision emits. */
+  readonly emitted?: NonNullable<Entry["emitted"]>
   /** The text of a report, for the call it answers. */
   readonly report?: string
   /** How the envelope of the cause ends, when it starts no tick. */
@@ -200,7 +202,10 @@ export const turnOf = (ground: Ground, material: Material): Turn => {
       ? undefined
       : { envelope: EnvelopeId.make(envelope), outcome: end.outcome, iterations: end.iterations, reply: end.reply }
   const settled = [...settlementOf(tickEnd, end?.reason), ...(material.settled === undefined ? [] : [material.settled])]
-  const emitted = decision.commands.flatMap((command) => (command._tag === "Emit" ? [command.event] : []))
+  const emitted = [
+    ...decision.commands.flatMap((command) => (command._tag === "Emit" ? [command.event] : [])),
+    ...(material.emitted ?? [])
+  ]
   const jobs = jobsAfter(ground.jobs, decision.commands, no)
   const status = statusOf(decision.next)
   return {

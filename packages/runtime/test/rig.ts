@@ -24,6 +24,7 @@ import {
   type Definition,
   Definitions,
   Faults,
+  FleetDirectory,
   type HostFailure,
   HostFailures,
   isAtRest,
@@ -44,7 +45,7 @@ import {
   type Store
 } from "@reverie/testkit"
 import { fateOf, VirtualTime } from "@reverie/testkit/world"
-import type { Settings } from "@reverie/assistant"
+import type { Directory, Settings, Team } from "@reverie/assistant"
 import { noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -72,6 +73,10 @@ export interface LifeOptions {
   readonly tenant?: string
   /** Born before anything else; "ada" when not said. */
   readonly assistants?: ReadonlyArray<string>
+  /** Born besides: teams, under their ids. */
+  readonly teams?: ReadonlyArray<Team>
+  /** Who can be written to, and under which names. */
+  readonly directory?: Directory
   /** An index of memories, and who embeds for it. */
   readonly recall?: Recall["Service"]
   readonly embedder?: Embedder["Service"]
@@ -148,10 +153,23 @@ export class Life {
     this.#hints = this.run(Queue.unbounded<Address>())
     this.hub = Effect.runSync(Effect.provide(NoticeHub, NoticeHub.layer))
     if (options.quiet !== true) this.hub.listen((notice) => this.notices.push(notice))
-    for (const name of assistants) {
-      this.run(Effect.flatMap(birthOf(this.address(name), this.definition), (birth) => this.store.ledger.birth(birth)))
+    const births = [
+      ...assistants.map((name) => [name, this.definition] as const),
+      ...(options.teams ?? []).map((team) => [team.id, this.#teamOf(team)] as const)
+    ]
+    for (const [name, definition] of births) {
+      this.run(Effect.flatMap(birthOf(this.address(name), definition), (birth) => this.store.ledger.birth(birth)))
     }
     if (options.idle !== true) this.work()
+  }
+
+  #teamOf(team: Team): Definition {
+    return { ...this.definition, name: team.id, team, settings: { compactEnabled: false } }
+  }
+
+  #find(name: string): Definition {
+    const team = this.#options.teams?.find(({ id }) => id === name)
+    return team === undefined ? this.definition : this.#teamOf(team)
   }
 
   /** Starts a worker. `seen` changes what it sees of the store. */
@@ -178,7 +196,7 @@ export class Life {
   }
 
   services(store: Store = this.store): Context.Context<Services> {
-    const { blocks, embedder, find = () => this.definition, model, recall } = this.#options
+    const { blocks, embedder, find = (name) => this.#find(name), model, recall } = this.#options
     const services = Context.make(Mailbox, store.mailbox).pipe(
       Context.add(Ledger, store.ledger),
       Context.add(WakeQueue, {
@@ -193,6 +211,7 @@ export class Life {
       Context.add(Tokens, { ready: Effect.succeed((text: string) => Math.ceil(text.length / 4)) }),
       Context.add(Definitions, { find }),
       Context.add(NoticeHub, this.hub),
+      Context.add(FleetDirectory, this.#options.directory ?? []),
       Context.add(HostFailures, (address, failure) => {
         this.failures.push([address.assistant, failure])
         this.#options.onFailure?.()

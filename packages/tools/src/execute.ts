@@ -5,6 +5,7 @@
 // I2  A run that has not answered in its time is stopped, told so by its signal, and said to be of unknown effect.
 // I3  A tool that threw is quoted with its message alone.
 
+import { reach } from "@reverie/assistant"
 import type { ToolCall } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -45,6 +46,8 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     signal: controller.signal,
     now: yield* Clock.currentTimeMillis,
     send: sends.send,
+    reach: (target) => context.post?.reach(target) ?? reach([], target),
+    mayNotWrite: (to) => context.post?.refusal(to, 0),
     desk: desk.desk
   }
   const exit = yield* answer(tool, call, run).pipe(

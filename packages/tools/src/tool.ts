@@ -4,7 +4,7 @@
 // I2  The key of a run is the same after a crash, so that an idempotent tool can recognise its own earlier run.
 // I3  Only a result that is ok carries sends: what a failed run wanted to say is not said.
 
-import type { Bedside } from "@reverie/assistant"
+import type { Bedside, Reached } from "@reverie/assistant"
 import type { BlockView, RecallOptions, Recalled } from "@reverie/memory"
 import type {
   AssistantId,
@@ -28,6 +28,11 @@ export const MAX_RESULT_CHARS = 16_000
 /** Most messages one run may send. */
 export const MAX_SENDS = 64
 
+export interface SendingOptions {
+  /** What its tick comes to is sent back, as a message that names this one. */
+  readonly wantsAnswer?: boolean
+}
+
 /** What a run can know and do besides its arguments. */
 export interface ToolRun {
   readonly assistant: AssistantId
@@ -42,9 +47,13 @@ export interface ToolRun {
   readonly now: number
   /**
    * Sends a message to another assistant of the same tenant. It leaves with the commit of this result, or not at all.
-   * Throws when the run has ended, `to` is no assistant id, or the text is too long.
+   * Throws when the run has ended, `to` is no assistant id, the text is too long, or the two have written too often.
    */
-  readonly send: (to: string, text: string) => void
+  readonly send: (to: string, text: string, options?: SendingOptions) => void
+  /** Whom a target means: an id, a name, `group:<team>`, `role:<role>`; or why it means nobody, and who there is. */
+  readonly reach: (target: string) => Reached
+  /** Why a message to an assistant may not go now, and when it may; undefined when it may. */
+  readonly mayNotWrite: (to: string) => { readonly reason: string; readonly retryAt: number } | undefined
   /** What the assistant keeps about itself and its work. */
   readonly desk: Desk
 }

@@ -6,7 +6,7 @@
 // S4  Who is not there gets nothing: the supervisor is told in the same round.
 
 import { describeMember } from "./dynamic.ts"
-import { asPlan, type Gathered, gathered, isComplete } from "./gathering.ts"
+import { asPlan, type Gathered, gathered, inOrder, isComplete } from "./gathering.ts"
 import {
   type Answer,
   type Candidate,
@@ -91,7 +91,7 @@ const directed = (plan: Plan, { member, outcome, text }: Answer, table: Table, m
     meant(name, free) === undefined ? [{ member: name, outcome: "failed", text: "is not available in the team" }] : []
   )
   const next: Plan = { round: plan.round + 1, said: away }
-  return asks.length === 0 ? report(next, member, maxRounds) : { plan: asPlan(next), asks }
+  return asks.length === 0 ? report(next, member, maxRounds) : { plan: asPlan(next), asks: inOrder(asks) }
 }
 
 export const supervisor = ({ fallback = "fail", maxRounds = DEFAULT_ROUNDS }: SupervisorOptions = {}): Pattern => ({
