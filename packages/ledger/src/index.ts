@@ -1,3 +1,5 @@
+export * from "./account.ts"
+export * from "./allowance.ts"
 export * from "./errors.ts"
 export * from "./ledger.ts"
 export * from "./present.ts"

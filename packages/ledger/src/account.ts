@@ -1,0 +1,112 @@
+// Account: what a tenant has spent and reserved in the minute and the day at hand.
+// Owns the arithmetic, purely: every store keeps an account and its open reservations, and decides by these rules.
+// A1  An account never goes back to an earlier window, whatever a clock says.
+
+import { type AllowanceAnswer, type Amounts, type Asking, type LimitName, NOTHING_SPENT } from "./allowance.ts"
+
+export interface Account {
+  /** Minutes and days since the epoch. */
+  readonly minute: number
+  readonly day: number
+  readonly inMinute: Amounts
+  readonly inDay: Amounts
+}
+
+/** What is kept of a call that was granted, until it is settled. */
+export interface Reservation {
+  readonly minute: number
+  readonly day: number
+  readonly amounts: Amounts
+}
+
+const MINUTE_MILLIS = 60_000
+const DAY_MILLIS = 86_400_000
+/** How long is waited for another call to end: nobody knows when one will. */
+const CROWD_MILLIS = 1_000
+
+/** The account as it is now: what was spent in windows that are over is forgotten. */
+export const accountAt = (kept: Account | undefined, now: number): Account => {
+  const minute = Math.max(Math.floor(now / MINUTE_MILLIS), kept?.minute ?? 0)
+  const day = Math.max(Math.floor(now / DAY_MILLIS), kept?.day ?? 0)
+  return {
+    minute,
+    day,
+    inMinute: kept?.minute === minute ? kept.inMinute : NOTHING_SPENT,
+    inDay: kept?.day === day ? kept.inDay : NOTHING_SPENT
+  }
+}
+
+const sumOf = (a: Amounts, b: Amounts, sign: 1 | -1 = 1): Amounts => ({
+  calls: a.calls + sign * b.calls,
+  tokens: a.tokens + sign * b.tokens,
+  costMicros: a.costMicros + sign * b.costMicros
+})
+
+/** A limit that leaves no room, and from when on there may be some. */
+interface Obstacle {
+  readonly limit: LimitName
+  readonly until: number
+}
+
+const windowed = [
+  ["callsPerMinute", "calls", "minute"],
+  ["callsPerDay", "calls", "day"],
+  ["tokensPerMinute", "tokens", "minute"],
+  ["tokensPerDay", "tokens", "day"],
+  ["costMicrosPerMinute", "costMicros", "minute"],
+  ["costMicrosPerDay", "costMicros", "day"]
+] as const satisfies ReadonlyArray<readonly [LimitName, keyof Amounts, "minute" | "day"]>
+
+const obstaclesTo = (asking: Asking, account: Account, underWay: number, now: number): ReadonlyArray<Obstacle> => {
+  const { amounts, limits } = asking
+  const { concurrentCalls } = limits
+  const endOf = {
+    minute: (account.minute + 1) * MINUTE_MILLIS,
+    day: (account.day + 1) * DAY_MILLIS
+  }
+  const spentIn = { minute: account.inMinute, day: account.inDay }
+  const found: Array<Obstacle> = []
+  for (const [limit, measure, window] of windowed) {
+    const most = limits[limit]
+    // What asks for nothing of a measure is not held up by it.
+    if (most === undefined || amounts[measure] === 0) continue
+    if (amounts[measure] > most) found.push({ limit, until: Number.POSITIVE_INFINITY })
+    else if (spentIn[window][measure] + amounts[measure] > most) found.push({ limit, until: endOf[window] })
+  }
+  if (concurrentCalls !== undefined && underWay >= concurrentCalls) {
+    const until = concurrentCalls > 0 ? now + CROWD_MILLIS : Number.POSITIVE_INFINITY
+    found.push({ limit: "concurrentCalls", until })
+  }
+  return found
+}
+
+/** Whether a call may be made. The obstacle that lasts longest is the one to name: no earlier time can help. */
+export const judgeAsking = (asking: Asking, account: Account, underWay: number, now: number): AllowanceAnswer => {
+  const [first, ...others] = obstaclesTo(asking, account, underWay, now)
+  if (first === undefined) return { outcome: "granted" }
+  const { limit, until } = others.reduce((last, each) => (each.until > last.until ? each : last), first)
+  return { outcome: "refused", limit, ...(until === Number.POSITIVE_INFINITY ? {} : { until }) }
+}
+
+/** The account with a call that was granted, and what is to be kept of it. */
+export const reservedOn = (
+  account: Account,
+  amounts: Amounts
+): { readonly account: Account; readonly reservation: Reservation } => ({
+  account: {
+    ...account,
+    inMinute: sumOf(account.inMinute, amounts),
+    inDay: sumOf(account.inDay, amounts)
+  },
+  reservation: { minute: account.minute, day: account.day, amounts }
+})
+
+/** The account when a call has used this much. */
+export const settledOn = (account: Account, { amounts, day, minute }: Reservation, used: Amounts): Account => {
+  const settled = (spent: Amounts): Amounts => sumOf(sumOf(spent, amounts, -1), used)
+  return {
+    ...account,
+    inMinute: account.minute === minute ? settled(account.inMinute) : account.inMinute,
+    inDay: account.day === day ? settled(account.inDay) : account.inDay
+  }
+}
