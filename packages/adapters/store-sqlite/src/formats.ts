@@ -117,4 +117,16 @@ CREATE TABLE block_answers (
 ) WITHOUT ROWID;
 `
 
-export const formats: ReadonlyArray<string> = [first, second]
+/** What tenants have spent in the present windows, and their calls under way. */
+const third = `
+CREATE TABLE allowance_accounts (tenant TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE allowance_calls (
+  tenant TEXT NOT NULL,
+  call TEXT NOT NULL,
+  lease_until INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (tenant, call)
+) WITHOUT ROWID;
+`
+
+export const formats: ReadonlyArray<string> = [first, second, third]

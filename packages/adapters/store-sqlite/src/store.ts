@@ -1,4 +1,4 @@
-// Store: one directory, opened as mailbox, ledger, prompt store and store of blocks.
+// Store: one directory, opened as mailbox, ledger, allowance, prompt store and store of blocks.
 // Owns opening and closing. Leaves the right to write to owner.ts, the shape of the tables to format.ts.
 // S1  Opening answers with the whole store or with a typed error, and an error leaves nothing open or locked.
 // S2  Closing writes what was asked for before it, moves the log into the database and gives the directory free.
@@ -8,7 +8,7 @@ import { existsSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { PromptStore } from "@reverie/context"
-import { Ledger } from "@reverie/ledger"
+import { Allowance, Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import * as Context from "effect/Context"
@@ -16,6 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import { sqliteAllowance } from "./allowance.ts"
 import { sqliteBlocks } from "./blocks.ts"
 import { StoreDamaged, type StoreError, StoreUnopenable } from "./errors.ts"
 import { knownFormat, migrate, NO_DATA, type Place, presentFormat } from "./format.ts"
@@ -52,6 +53,7 @@ export class SqliteStore extends Context.Service<
     readonly mailbox: Mailbox["Service"]
     readonly ledger: Ledger["Service"]
     readonly prompts: PromptStore["Service"]
+    readonly allowance: Allowance["Service"]
     readonly blocks: BlockStore["Service"]
     /** What has been written since the opening. */
     readonly stats: Effect.Effect<WriterStats>
@@ -129,6 +131,7 @@ export const openSqliteStore = (
       mailbox: sqliteMailbox(database, writer, new Leases()),
       ledger: sqliteLedger(database, writer),
       prompts: sqlitePrompts(database, writer),
+      allowance: sqliteAllowance(database, writer),
       blocks: sqliteBlocks(database, writer),
       stats: Effect.sync(() => writer.stats)
     }))
@@ -138,13 +141,14 @@ export const openSqliteStore = (
 export const storeSqliteLayer = (
   directory: string,
   options: StoreOptions = {}
-): Layer.Layer<Mailbox | Ledger | PromptStore | BlockStore | SqliteStore, StoreError> =>
+): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | SqliteStore, StoreError> =>
   Layer.effectContext(
     Effect.map(openSqliteStore(directory, options), (store) =>
       Context.make(SqliteStore, store).pipe(
         Context.add(Mailbox, store.mailbox),
         Context.add(Ledger, store.ledger),
         Context.add(PromptStore, store.prompts),
+        Context.add(Allowance, store.allowance),
         Context.add(BlockStore, store.blocks)
       )
     )
