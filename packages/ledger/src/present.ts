@@ -64,3 +64,25 @@ export const missingOf = (parcel: Parcel, here: Parcel): string | undefined =>
   missing(parcel, here, "block-version", ({ block, version }) => `${block} ${version}`) ??
   missing(parcel, here, "block-answer", ({ key }) => key) ??
   missing(parcel, here, "prompt", ({ key, of, version }) => `${of} ${key} ${version}`)
+
+const lineOf = ({ key, of }: PartOf<"prompt">): string => JSON.stringify([of, key])
+
+/** The parts of a parcel whose line, block or key has nothing here yet: what is the same here is not put down twice. */
+export const newParts = ({ parts }: Parcel, here: Parcel | undefined): ReadonlyArray<RemovalPart> => {
+  if (here === undefined) return parts
+  const lines = new Set(here.parts.flatMap((part) => (part.kind === "prompt" ? [lineOf(part)] : [])))
+  const blocks = new Set(here.parts.flatMap((part) => (part.kind === "block" ? [part.id] : [])))
+  const keys = new Set(here.parts.flatMap((part) => (part.kind === "block-answer" ? [part.key] : [])))
+  return parts.filter((part) => {
+    if (part.kind === "prompt") return !lines.has(lineOf(part))
+    if (part.kind === "block") return !blocks.has(part.id)
+    if (part.kind === "block-version" || part.kind === "block-snapshot") return !blocks.has(part.block)
+    return part.kind !== "block-answer" || !keys.has(part.key)
+  })
+}
+
+/** What is here under the name of something in a tenant's parcel and is not the same; undefined when nothing is. */
+export const clashOf = (parcel: Parcel, here: Parcel): string | undefined => {
+  const fresh = new Set(newParts(parcel, here))
+  return missingOf({ ...parcel, parts: parcel.parts.filter((part) => !fresh.has(part)) }, here)
+}

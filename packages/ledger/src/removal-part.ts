@@ -164,6 +164,14 @@ export const readPart = (value: unknown): Result.Result<RemovalPart, string> => 
   })
 }
 
+/** The same part, its members in the order of its kind, so that equal parts are equal texts. */
+export const inOrder = (part: RemovalPart): RemovalPart =>
+  Object.fromEntries(
+    Object.keys(shapes[part.kind].fields).flatMap((name) =>
+      Object.hasOwn(part, name) ? [[name, Reflect.get(part, name)]] : []
+    )
+  ) as RemovalPart
+
 /** A parcel: one head and what belongs to it. */
 export interface Parcel {
   readonly head: ParcelHead
@@ -189,20 +197,24 @@ const flawOfMail = ({ handled }: AssistantHead, mail: ReadonlyArray<PartOf<"enve
   return lane === undefined ? undefined : `more ${lane} envelopes are handled than there are`
 }
 
+const versionOf = (body: Json): Json | undefined => (isJsonObject(body) ? body["version"] : undefined)
+
+/** Blocks with what stands behind each of them. */
 const flawOfBlocks = (parts: ReadonlyArray<RemovalPart>): string | undefined => {
-  let block: string | undefined
+  let block: PartOf<"block"> | undefined
   let version = 0
+  const isShort = (): boolean => block !== undefined && versionOf(block.body) !== version
   for (const part of parts) {
     if (part.kind === "block") {
-      block = part.id
+      if (isShort()) break
+      block = part
       version = 0
     } else if (part.kind === "block-version" || part.kind === "block-snapshot") {
-      if (part.block !== block) return `what belongs to block ${part.block} does not stand behind it`
-      if (part.kind === "block-version" && part.version !== ++version)
-        return `version ${version} of ${block} is missing`
+      if (part.block !== block?.id) return `what belongs to block ${part.block} does not stand behind it`
+      if (part.kind === "block-version" && part.version !== ++version) break
     }
   }
-  return undefined
+  return isShort() ? `versions of block ${block?.id} are missing` : undefined
 }
 
 const ofKind = <Kind extends PartKind>(parts: ReadonlyArray<RemovalPart>, kind: Kind): ReadonlyArray<PartOf<Kind>> =>

@@ -66,4 +66,21 @@ export class StoreUnopenable extends Schema.TaggedError<StoreUnopenable>()("Stor
   }
 }
 
-export type StoreError = StoreBusy | StoreFormatNewer | StoreFormatOlder | StoreDamaged | StoreUnopenable
+/** Whoever lived in the directory has moved, or is about to. Working in it would make two of every assistant. */
+export class StoreMoved extends Schema.TaggedError<StoreMoved>()("StoreMoved", {
+  directory: Schema.String,
+  state: Schema.Literals(["leaving", "arriving", "left"]),
+  /** Where to, or where from. */
+  place: Schema.String,
+  at: Schema.Finite
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    const { directory, place, state } = this
+    if (state === "left") return `the assistants of ${directory} have moved to ${place}; work with them there`
+    const way = state === "leaving" ? "out of" : "into"
+    return `a move ${way} ${directory} (${place}) has not come to its end; run the same command again`
+  }
+}
+
+export type StoreError = StoreBusy | StoreFormatNewer | StoreFormatOlder | StoreDamaged | StoreMoved | StoreUnopenable

@@ -3,12 +3,13 @@
 // S1  Opening answers with the whole store or with a typed error, and an error leaves nothing open or locked.
 // S2  Closing writes what was asked for before it, moves the log into the database and gives the directory free.
 // S3  An opening for reading takes no lock, ends no lease and writes nothing; it works beside the owner.
+// S4  A directory that somebody has moved out of, or is about to, is not opened for work, unless it is forced.
 
 import { existsSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { PromptStore } from "@reverie/context"
-import { Allowance, Ledger } from "@reverie/ledger"
+import { Allowance, Ledger, Removals } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import * as Context from "effect/Context"
@@ -18,14 +19,16 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { sqliteAllowance } from "./allowance.ts"
 import { sqliteBlocks } from "./blocks.ts"
-import { StoreDamaged, type StoreError, StoreUnopenable } from "./errors.ts"
+import { StoreDamaged, type StoreError, StoreMoved, StoreUnopenable } from "./errors.ts"
 import { knownFormat, migrate, NO_DATA, type Place, presentFormat } from "./format.ts"
 import { formats, PAGE_BYTES } from "./formats.ts"
 import { sqliteLedger } from "./ledger.ts"
 import { Leases } from "./leases.ts"
 import { sqliteMailbox } from "./mailbox.ts"
+import { directoryMarks, type Marks, passingMarks } from "./marks.ts"
 import { own } from "./owner.ts"
 import { sqlitePrompts } from "./prompts.ts"
+import { sqliteRemovals } from "./removals.ts"
 import { sqliteFailure } from "./sqlite-failure.ts"
 import { Writer, type WriterStats } from "./writer.ts"
 
@@ -41,6 +44,8 @@ export interface StoreOptions {
   readonly checkpointBytes?: number
   /** Most bytes the database may have; beyond it writes are refused as on a full disk. */
   readonly maxBytes?: number
+  /** Opens for work though the directory is marked as moved. */
+  readonly despiteMove?: boolean
 }
 
 const CHECKPOINT_BYTES = 4 * 1024 * 1024
@@ -55,6 +60,7 @@ export class SqliteStore extends Context.Service<
     readonly prompts: PromptStore["Service"]
     readonly allowance: Allowance["Service"]
     readonly blocks: BlockStore["Service"]
+    readonly removals: Removals["Service"]
     /** What has been written since the opening. */
     readonly stats: Effect.Effect<WriterStats>
   }
@@ -113,6 +119,17 @@ const enter = (place: Place, readOnly: boolean): Effect.Effect<void, StoreError,
   )
 }
 
+/** Nobody works in a house that was left: what happened in the new one since would be contradicted here. */
+const assertUnmoved = (
+  { directory }: Place,
+  marks: Marks,
+  { despiteMove = false, readOnly = false }: StoreOptions
+): Effect.Effect<void, StoreError> =>
+  Effect.flatMap(
+    attempt({ directory, file: directory }, () => (despiteMove || readOnly ? undefined : marks.read())),
+    (mark) => (mark === undefined ? Effect.void : Effect.fail(new StoreMoved({ directory, ...mark })))
+  )
+
 /** Opens a store for as long as the scope lasts. */
 export const openSqliteStore = (
   directory: string,
@@ -121,18 +138,22 @@ export const openSqliteStore = (
   Effect.gen(function* () {
     const file = directory === IN_MEMORY ? IN_MEMORY : join(directory, "reverie.db")
     const place: Place = { directory, file }
+    const marks = directory === IN_MEMORY ? passingMarks() : directoryMarks(directory)
     yield* enter(place, options.readOnly === true)
+    yield* assertUnmoved(place, marks, options)
     const database = yield* connect(place, options)
     const writer = yield* Effect.acquireRelease(
       attempt(place, () => new Writer(database, options.checkpointBytes ?? CHECKPOINT_BYTES)),
       (writer) => Effect.sync(() => writer.close())
     )
+    const leases = new Leases()
     return yield* attempt(place, () => ({
-      mailbox: sqliteMailbox(database, writer, new Leases()),
+      mailbox: sqliteMailbox(database, writer, leases),
       ledger: sqliteLedger(database, writer),
       prompts: sqlitePrompts(database, writer),
       allowance: sqliteAllowance(database, writer),
       blocks: sqliteBlocks(database, writer),
+      removals: sqliteRemovals(database, writer, leases, marks),
       stats: Effect.sync(() => writer.stats)
     }))
   })
@@ -141,7 +162,7 @@ export const openSqliteStore = (
 export const storeSqliteLayer = (
   directory: string,
   options: StoreOptions = {}
-): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | SqliteStore, StoreError> =>
+): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | Removals | SqliteStore, StoreError> =>
   Layer.effectContext(
     Effect.map(openSqliteStore(directory, options), (store) =>
       Context.make(SqliteStore, store).pipe(
@@ -149,7 +170,8 @@ export const storeSqliteLayer = (
         Context.add(Ledger, store.ledger),
         Context.add(PromptStore, store.prompts),
         Context.add(Allowance, store.allowance),
-        Context.add(BlockStore, store.blocks)
+        Context.add(BlockStore, store.blocks),
+        Context.add(Removals, store.removals)
       )
     )
   )

@@ -1,0 +1,149 @@
+// Removals on SQLite: who moves out of a directory or into it.
+// Owns the judging of a parcel inside the transaction that puts it down, and the mark on the house. Leaves the rows to
+// moving-out.ts and moving-in.ts.
+// I1  Judged and written in one transaction of the writer: nobody moves in between.
+
+import type { DatabaseSync } from "node:sqlite"
+import {
+  clashOf,
+  flawOfParcel,
+  type LedgerUnavailable,
+  missingOf,
+  newParts,
+  type Parcel,
+  type ParcelHead,
+  type RemovalPart,
+  RemovalRefused,
+  type Removals
+} from "@reverie/ledger"
+import { type Address, addressKey, type TenantId } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { ledgerUnavailable } from "./chronicle.ts"
+import type { Leases } from "./leases.ts"
+import type { Marks } from "./marks.ts"
+import { type MovingIn, movingIn } from "./moving-in.ts"
+import { type MovingOut, movingOut } from "./moving-out.ts"
+import { reading } from "./reading.ts"
+import type { Writer } from "./writer.ts"
+
+const MOVER = "removal"
+const FOR_EVER = Number.MAX_SAFE_INTEGER
+const PAGE = 512
+
+const tenantOf = (head: ParcelHead): TenantId => (head.kind === "tenant" ? head.tenant : head.address.tenant)
+
+const whoOf = (head: ParcelHead): string =>
+  head.kind === "tenant" ? `tenant ${head.tenant}` : addressKey(head.address)
+
+const refusal = (reason: RemovalRefused["reason"], who: string, message: string): RemovalRefused =>
+  new RemovalRefused({ reason, who, message: `${who}: ${message}` })
+
+const pages = (parts: Iterator<RemovalPart>): Stream.Stream<RemovalPart, LedgerUnavailable> =>
+  Stream.paginate(undefined, () =>
+    reading(ledgerUnavailable("pack"), () => {
+      const page: Array<RemovalPart> = []
+      for (let count = 0; count < PAGE; count++) {
+        const next = parts.next()
+        if (next.done === true) return Result.succeed([page, Option.none<undefined>()] as const)
+        page.push(next.value)
+      }
+      return Result.succeed([page, Option.some(undefined)] as const)
+    })
+  )
+
+const packing = (out: () => MovingOut): Pick<Removals["Service"], "pack" | "packTenant" | "tenants"> => ({
+  pack: (address) =>
+    Stream.unwrap(
+      Effect.map(
+        reading(ledgerUnavailable("pack"), () => {
+          const found = out().life(address)
+          const nobody = refusal("nobody", addressKey(address), "there is no such assistant")
+          return found === undefined ? Result.fail(nobody) : Result.succeed(found)
+        }),
+        pages
+      )
+    ),
+  packTenant: (tenant) =>
+    Stream.fromIterableEffect(reading(ledgerUnavailable("pack"), () => Result.succeed(out().household(tenant)))),
+  tenants: reading(ledgerUnavailable("tenants"), () => Result.succeed(out().tenants()))
+})
+
+const collected = (parts: Iterable<RemovalPart> | undefined): Parcel | undefined => {
+  if (parts === undefined) return undefined
+  const [head, ...rest] = parts
+  return { head: head as ParcelHead, parts: rest }
+}
+
+/** What is to be put down of a parcel; undefined when it is here already. */
+const judged = (
+  out: MovingOut,
+  into: MovingIn,
+  parcel: Parcel
+): Result.Result<ReadonlyArray<RemovalPart> | undefined, RemovalRefused> => {
+  const { head } = parcel
+  const refused = (reason: RemovalRefused["reason"], message: string) =>
+    Result.fail(refusal(reason, whoOf(head), message))
+  const flaw = flawOfParcel(parcel)
+  if (flaw !== undefined) return refused("broken", flaw)
+  const here = collected(head.kind === "tenant" ? out.household(head.tenant) : out.life(head.address))
+  const missing = here === undefined ? "anything" : missingOf(parcel, here)
+  if (missing === undefined) return Result.succeed(undefined)
+  if (here !== undefined && head.kind === "assistant") {
+    return refused("occupied", `another life is led here, without ${missing}`)
+  }
+  const clash = here === undefined ? undefined : clashOf(parcel, here)
+  if (clash !== undefined) return refused("occupied", `there is another ${clash} here already`)
+  const fresh = newParts(parcel, here)
+  const obstacle = into.obstacle(tenantOf(head), fresh)
+  if (obstacle !== undefined) return refused("occupied", `there is ${obstacle} here already`)
+  return Result.succeed(fresh)
+}
+
+const onceAsked = <A>(make: () => A): (() => A) => {
+  let made: A | undefined
+  return () => (made ??= make())
+}
+
+export const sqliteRemovals = (
+  database: DatabaseSync,
+  writer: Writer,
+  leases: Leases,
+  marks: Marks
+): Removals["Service"] => {
+  // Most openings move nobody.
+  const out = onceAsked(() => movingOut(database))
+  const into = onceAsked(() => movingIn(database))
+
+  const unpacked = (parcel: Parcel, isTrial: boolean, now: number, onUndo: (undo: () => void) => void) =>
+    Result.map(judged(out(), into(), parcel), (fresh) => {
+      if (fresh === undefined) return "present" as const
+      if (isTrial) return "unpacked" as const
+      const { head, parts } = parcel
+      if (head.kind === "assistant") {
+        const key = into().life(head, parts, now)
+        onUndo(leases.grant(key, { worker: MOVER, until: FOR_EVER }, now))
+      }
+      into().belongings(tenantOf(head), fresh)
+      return "unpacked" as const
+    })
+
+  const admitted = (address: Address): void => {
+    const key = into().keyOf(address)
+    if (key !== undefined && leases.live(key, FOR_EVER - 1)?.worker === MOVER) leases.end(key)
+  }
+
+  return {
+    ...packing(out),
+    unpack: (parcel, { isTrial = false } = {}) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        writer.write(ledgerUnavailable("unpack"), (onUndo) => unpacked(parcel, isTrial, now, onUndo))
+      ),
+    admit: (addresses) => reading(ledgerUnavailable("admit"), () => Result.succeed(addresses.forEach(admitted))),
+    mark: (mark) => reading(ledgerUnavailable("mark"), () => Result.succeed(marks.write(mark))),
+    marked: reading(ledgerUnavailable("marked"), () => Result.succeed(marks.read()))
+  }
+}

@@ -1,0 +1,78 @@
+// Packing: from the rows of a store to parts, and back.
+// Owns what all stores do alike. Leaves their rows to them.
+
+import { Buffer } from "node:buffer"
+import { isJsonObject, type Json } from "@reverie/protocol"
+import type { RemovalPart } from "./removal-part.ts"
+
+/** JSON text as its value. What is no JSON travels as the text that it is, so that it is as unreadable as before. */
+export const valueOf = (text: string): Json => {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+/** The text that `valueOf` was given. */
+export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value))
+
+export const bytesText = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64")
+
+export const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"))
+
+/** A memory block as its rows have it, its texts as JSON text. */
+export interface BlockRows {
+  readonly id: string
+  readonly owner: string
+  readonly label: string
+  readonly readers: ReadonlyArray<string>
+  readonly body: string
+  /** From version 1 on. */
+  readonly versions: ReadonlyArray<{ readonly body: string; readonly patch: Uint8Array }>
+  readonly snapshot: Uint8Array | undefined
+}
+
+export const blockParts = (rows: BlockRows): ReadonlyArray<RemovalPart> => {
+  const { body, id, label, owner, readers, snapshot, versions } = rows
+  return [
+    // An owner is an assistant's id: no other is let in.
+    { kind: "block", id, owner: owner as never, label, readers: readers.toSorted(), body: valueOf(body) },
+    ...versions.map(({ body, patch }, index): RemovalPart => ({
+      kind: "block-version",
+      block: id,
+      version: index + 1,
+      body: valueOf(body),
+      patch: bytesText(patch)
+    })),
+    ...(snapshot === undefined ? [] : [{ kind: "block-snapshot" as const, block: id, bytes: bytesText(snapshot) }])
+  ]
+}
+
+/** The block that an answer is about. */
+export const blockOfAnswer = (answer: Json): string | undefined => {
+  const change = isJsonObject(answer) ? answer["change"] : undefined
+  const block = isJsonObject(change) ? change["block"] : undefined
+  return typeof block === "string" ? block : undefined
+}
+
+/** How the keys begin under which the blocks of a definition are made once, for one assistant. */
+export const bornKey = (assistant: string): string => `born/${assistant}/`
+
+/** Finds out which open sends an assistant has written, entry by entry. Who settles them is the relay of all. */
+export const sendNames = (entry: Json): ReadonlyArray<string> => {
+  const sends = isJsonObject(entry) ? entry["sends"] : undefined
+  return Array.isArray(sends) ? (sends as ReadonlyArray<Json>).map(sendName) : []
+}
+
+/** To whom and under which id: whoever is sent the same twice takes it once. */
+export const sendName = (envelope: Json): string =>
+  isJsonObject(envelope) ? JSON.stringify([envelope["to"], envelope["id"]]) : ""
+
+/** In the order of their text units, which is the same on every machine. */
+export const byText =
+  <A>(text: (value: A) => string) =>
+  (one: A, other: A): number => {
+    const [a, b] = [text(one), text(other)]
+    return a < b ? -1 : a > b ? 1 : 0
+  }
