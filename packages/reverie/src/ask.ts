@@ -3,10 +3,12 @@
 // I1  The parts of one question end exactly once: answered, failed, or stopped because the assistant waits for a person.
 // I2  A question that was answered before is answered out of the ledger, with its end alone.
 // I3  Whoever stops reading stops listening; the question itself is durable and goes on.
-// I4  Nobody waits for a fleet that has ended: reading fails with the reason.
+// I4  The answer of a team is what it tells when its members have answered; the end of the tick that took the question up
+//     is not yet an end.
+// I5  Nobody waits for a fleet that has ended: reading fails with the reason.
 
 import type { OutboxRow } from "@reverie/ledger"
-import { type EnvelopeId, type Notice, noticesOf, type TickOutcome } from "@reverie/protocol"
+import { type EnvelopeId, type Json, type Notice, noticesOf, type TickOutcome } from "@reverie/protocol"
 import type { FleetClosed } from "./errors.ts"
 
 export type Part =
@@ -29,8 +31,16 @@ export type Part =
 
 const isEnd = (part: Part): boolean => part.type === "done" || part.type === "failed" || part.type === "halted"
 
+/** What a team has answered. */
+const answerOf = (event: { readonly [key: string]: Json }): Part => {
+  const text = String(event["text"])
+  return event["outcome"] === "failed"
+    ? { type: "failed", reason: text }
+    : { type: "done", outcome: "answered", reply: text }
+}
+
 /** What a notice means for whoever waits for the answer to `envelope`; undefined when nothing. */
-const partOf = (notice: Notice, envelope: EnvelopeId): Part | undefined => {
+const partOf = (notice: Notice, envelope: EnvelopeId, isTeam: boolean): Part | undefined => {
   switch (notice.type) {
     case "part":
       return notice.envelope === envelope ? { type: "text", text: notice.text } : undefined
@@ -41,14 +51,18 @@ const partOf = (notice: Notice, envelope: EnvelopeId): Part | undefined => {
     case "approval-asked":
       return { type: "approval", approval: notice.approval, tool: notice.tool, call: notice.call }
     case "tick-ended":
-      return notice.envelope !== envelope || notice.outcome === "failed"
+      return notice.envelope !== envelope || notice.outcome === "failed" || isTeam
         ? undefined
         : { type: "done", outcome: notice.outcome, reply: notice.reply }
     case "envelope-settled":
       if (notice.envelope !== envelope) return undefined
       // The end of its tick was told before: this is what was only overheard.
-      if (notice.outcome === "handled") return { type: "done", outcome: "noted", reply: "" }
+      if (notice.outcome === "handled") return isTeam ? undefined : { type: "done", outcome: "noted", reply: "" }
       return { type: "failed", reason: notice.reason ?? notice.outcome }
+    case "emitted":
+      return isTeam && notice.event.type === "answered" && notice.event["envelope"] === envelope
+        ? answerOf(notice.event)
+        : undefined
     case "state-changed":
       return notice.status === "halted" ? { type: "halted" } : undefined
     default:
@@ -57,10 +71,14 @@ const partOf = (notice: Notice, envelope: EnvelopeId): Part | undefined => {
 }
 
 /** How the way of an envelope ended, out of the entries of its assistant, the newest first; undefined when it has not. */
-export const endOf = async (rows: AsyncIterable<OutboxRow>, envelope: EnvelopeId): Promise<Part | undefined> => {
+export const endOf = async (
+  rows: AsyncIterable<OutboxRow>,
+  envelope: EnvelopeId,
+  isTeam: boolean
+): Promise<Part | undefined> => {
   for await (const { address, entry, seq } of rows) {
     for (const notice of noticesOf(address, seq, entry)) {
-      const part = notice.type === "state-changed" ? undefined : partOf(notice, envelope)
+      const part = notice.type === "state-changed" ? undefined : partOf(notice, envelope, isTeam)
       if (part !== undefined && isEnd(part)) return part
     }
   }
@@ -70,6 +88,8 @@ export const endOf = async (rows: AsyncIterable<OutboxRow>, envelope: EnvelopeId
 export interface Question {
   readonly listen: (listener: (notice: Notice) => void) => () => void
   readonly isAbout: (notice: Notice) => boolean
+  /** It is asked of a team. */
+  readonly isTeam: boolean
   readonly envelope: EnvelopeId
   /** Sends the message, and gives the end when that had come before. */
   readonly begin: () => Promise<Part | undefined>
@@ -78,7 +98,7 @@ export interface Question {
 }
 
 /** Collects parts from notices, from when somebody reads. */
-export const partsOf = ({ begin, envelope, isAbout, listen, onEnd }: Question): AsyncIterable<Part> => ({
+export const partsOf = ({ begin, envelope, isAbout, isTeam, listen, onEnd }: Question): AsyncIterable<Part> => ({
   async *[Symbol.asyncIterator]() {
     const parts: Array<Part> = []
     let inHand = false
@@ -91,7 +111,7 @@ export const partsOf = ({ begin, envelope, isAbout, listen, onEnd }: Question): 
     const stop = listen((notice) => {
       if (!isAbout(notice)) return
       if (notice.type === "tick-started" && notice.envelope === envelope) inHand = true
-      const part = partOf(notice, envelope)
+      const part = partOf(notice, envelope, isTeam)
       // What happens in a tick of somebody else's envelope is not ours; a halt concerns everyone who waits.
       if (part === undefined || (!inHand && !isEnd(part))) return
       parts.push(part)

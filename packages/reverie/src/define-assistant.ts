@@ -1,10 +1,11 @@
-// DefineAssistant: how a user describes an assistant, and a fleet of them.
+// DefineAssistant: how a user describes an assistant.
 // Owns the checks of a description and its defaults. Leaves living to the runtime.
 // I1  A wrong description throws at once, with one sentence that names the assistant.
 
 import {
   changedSettings,
   type Listening,
+  type PairRate,
   scheduleOf,
   type Settings,
   settingsOf,
@@ -34,6 +35,8 @@ export interface AssistantOptions {
   readonly listening?: Partial<Listening>
   /** Its hours of sleep, in which it dreams. It sleeps by order only when not said. */
   readonly sleep?: Partial<SleepSchedule>
+  /** How often it may write to another assistant; 60 messages in 10 minutes for the two together when not said. */
+  readonly pairRate?: Partial<PairRate>
   /** Constraints on the order and number of tool calls in a tick; the model is told of them. */
   readonly rules?: ReadonlyArray<ToolRule>
   /** Size of the model's context window, in tokens. 100,000 when not said. */
@@ -57,16 +60,10 @@ export interface AssistantDefinition extends Definition {
   readonly blocks?: ReadonlyArray<BornBlock>
 }
 
-export interface FleetDefinition {
-  readonly assistants: ReadonlyArray<AssistantDefinition>
-  /** Who gets what is addressed to nobody: the first assistant when not said. */
-  readonly reception: AssistantId
-}
-
 const DEFAULT_CONTEXT_TOKENS = 100_000
 const DEFAULT_RESPONSE_TOKENS = 4_000
 
-const refuse = (subject: string, problem: string): never => {
+export const refuse = (subject: string, problem: string): never => {
   throw new FleetDefinitionInvalid({ subject, message: `${subject}: ${problem}` })
 }
 
@@ -123,6 +120,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     rules: options.rules ?? [],
     ...(options.assessWith === undefined ? {} : { assessWith: options.assessWith }),
     ...(options.listening === undefined ? {} : { listening: options.listening }),
+    ...(options.pairRate === undefined ? {} : { pairRate: options.pairRate }),
     ...(options.folding === undefined ? {} : { folding: options.folding }),
     ...(options.memory === undefined ? {} : { memory: options.memory }),
     ...(options.blocks === undefined ? {} : { blocks: options.blocks }),
@@ -131,17 +129,4 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     maxContextTokens,
     reservedResponseTokens
   })
-}
-
-export const defineFleet = (options: {
-  readonly assistants: ReadonlyArray<AssistantDefinition>
-  readonly reception?: string
-}): FleetDefinition => {
-  const [first] = options.assistants
-  if (first === undefined) return refuse("fleet", "it has no assistants")
-  const ids = new Set(options.assistants.map((assistant) => assistant.id))
-  if (ids.size < options.assistants.length) refuse("fleet", "two assistants have the same id")
-  const reception = options.assistants.find((assistant) => assistant.id === (options.reception ?? first.id))
-  if (reception === undefined) return refuse("fleet", `its reception "${options.reception}" is none of its assistants`)
-  return Object.freeze({ assistants: options.assistants, reception: reception.id })
 }

@@ -15,6 +15,14 @@ export class EnvelopeInvalid extends Schema.TaggedError<EnvelopeInvalid>()("Enve
   readonly recovery = "tell-owner" as const
 }
 
+/** A name or role stands for nobody in particular. The sender must say whom it means. */
+export class TargetAmbiguous extends Schema.TaggedError<TargetAmbiguous>()("TargetAmbiguous", {
+  message: Schema.String,
+  candidates: Schema.Array(Schema.String)
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
 /** The fleet was closed, or its store failed, while something was still asked of it. */
 export class FleetClosed extends Schema.TaggedError<FleetClosed>()("FleetClosed", {
   message: Schema.String,

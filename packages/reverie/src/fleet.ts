@@ -4,6 +4,7 @@
 // I2  What happens inside reaches the user as promises, async iterables and typed errors; no Effect shows.
 // I3  Closing lets go of every claim and closes the store; what was open goes on with the next start.
 
+import { type Directory, reach, type Team } from "@reverie/assistant"
 import { type Birth, Ledger } from "@reverie/ledger"
 import {
   type Address,
@@ -24,6 +25,7 @@ import {
   DEFAULT_WORKER,
   Definitions,
   Faults,
+  FleetDirectory,
   type HostFailure,
   HostFailures,
   isAtRest,
@@ -43,8 +45,10 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { endOf, type Part, partsOf } from "./ask.ts"
 import { bearBlocks, type Blocks, blocksOf } from "./blocks.ts"
-import { type FleetDefinition, ID_FORM } from "./define-assistant.ts"
-import { FleetClosed, FleetDefinitionInvalid } from "./errors.ts"
+import { ID_FORM } from "./define-assistant.ts"
+import type { FleetDefinition } from "./define-fleet.ts"
+import { directoryOf } from "./directory.ts"
+import { FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
 import { House } from "./house.ts"
 import { envelopeOf } from "./letter.ts"
 import type { Ports, Profile } from "./ports.ts"
@@ -127,6 +131,8 @@ export class Fleet extends Records implements AsyncDisposable {
   readonly profile: string
   readonly #house: House<Services>
   readonly #hub: NoticeHub["Service"]
+  readonly #directory: Directory
+  readonly #teams: ReadonlyArray<Team>
 
   private constructor(house: House<Services>, hub: NoticeHub["Service"], profile: Profile, options: FleetOptions) {
     super((reading) => house.run(reading), tenantOf(options.tenant))
@@ -134,6 +140,8 @@ export class Fleet extends Records implements AsyncDisposable {
     this.#hub = hub
     this.profile = profile.says
     this.reception = options.fleet.reception
+    this.#directory = directoryOf(options.fleet)
+    this.#teams = options.fleet.assistants.flatMap(({ team }) => team ?? [])
     this.ended = house.ended
   }
 
@@ -146,6 +154,7 @@ export class Fleet extends Records implements AsyncDisposable {
     const layer = Layer.mergeAll(
       profile.ports,
       Layer.succeed(Definitions, { find: (name) => byName.get(name) }),
+      Layer.succeed(FleetDirectory, directoryOf(fleet)),
       faults === undefined ? Layer.empty : Layer.succeed(Faults, faults),
       // Standard output belongs to the program.
       Layer.succeed(References.LogToStderr, true),
@@ -180,15 +189,44 @@ export class Fleet extends Records implements AsyncDisposable {
   /** Sends an event; resolves when it is durable. */
   async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
     const id = options.id ?? (await this.#run(freshId))
-    const envelope = envelopeOf({ id, tenant: this.tenant, to, from: options.from ?? "user", event })
+    const assistant = this.#meant(to)
+    const envelope = envelopeOf({ id, tenant: this.tenant, to: assistant, from: options.from ?? "user", event })
     if (Result.isFailure(envelope)) throw envelope.failure
     return this.#run(arrive(envelope.success))
   }
 
-  /** Says something to an assistant; resolves when it is durable. */
+  /**
+   * Says something to an assistant, by its id or name, or to a team as `group:<team>`; resolves when it is durable. A name
+   * or `role:<role>` that several have is refused with the candidates.
+   */
   send(to: string, text: string, options: SendOptions = {}): Promise<Receipt> {
     const { blocks = [] } = options
     return this.post(to, { type: "message", text, ...(blocks.length === 0 ? {} : { blocks }) }, options)
+  }
+
+  /** Says something to everybody that the target means, e.g. `role:observer`. */
+  async sendAll(target: string, text: string, options: SendOptions = {}): Promise<ReadonlyArray<Receipt>> {
+    const reached = reach(this.#directory, target)
+    if ("refused" in reached) throw new TargetAmbiguous({ message: reached.reason, candidates: reached.candidates })
+    return Promise.all(reached.ids.map((id) => this.send(id, text, options)))
+  }
+
+  /** The teams of this fleet: who is in them, and how they come to their answers. */
+  teams(): ReadonlyArray<Team> {
+    return this.#teams
+  }
+
+  /** The assistant that a target means. What the definition does not know may still be in the store, under its id. */
+  #meant(target: string): string {
+    const reached = reach(this.#directory, target)
+    if ("refused" in reached) {
+      if (reached.refused === "unknown") return target
+      throw new TargetAmbiguous({ message: reached.reason, candidates: reached.candidates })
+    }
+    const [only, ...others] = reached.ids
+    if (only !== undefined && others.length === 0) return only
+    const message = `"${target}" means ${reached.ids.length}: write to one of them, or to all with sendAll`
+    throw new TargetAmbiguous({ message, candidates: reached.ids })
   }
 
   /** Says something and reads what comes back, piece by piece; only the end when it was said and answered before. */
@@ -197,19 +235,25 @@ export class Fleet extends Records implements AsyncDisposable {
     // Whoever never reads must not hear of it as an unhandled rejection.
     prepared.catch(() => {})
     const listen = (listener: (notice: Notice) => void) => this.#hub.listen(listener)
-    const isAbout = ({ address }: Notice) => address.assistant === to && address.tenant === this.tenant
-    const begin = async (id: EnvelopeId): Promise<Part | undefined> => {
-      const { outcome } = await this.send(to, text, { ...options, id })
-      const end = outcome === "duplicate" ? await endOf(this.newest(to), id) : undefined
-      if (end !== undefined) return end
-      // Halted before, it tells nothing of it now.
-      return (await this.inspect(to))?.state.status === "halted" ? { type: "halted" } : undefined
+    const question = () => {
+      const assistant = this.#meant(to)
+      const isTeam = this.#teams.some(({ id }) => id === assistant)
+      const isAbout = ({ address }: Notice) => address.assistant === assistant && address.tenant === this.tenant
+      const begin = async (id: EnvelopeId): Promise<Part | undefined> => {
+        const { outcome } = await this.send(assistant, text, { ...options, id })
+        const end = outcome === "duplicate" ? await endOf(this.newest(assistant), id, isTeam) : undefined
+        if (end !== undefined) return end
+        // Halted before, it tells nothing of it now.
+        return (await this.inspect(assistant))?.state.status === "halted" ? { type: "halted" } : undefined
+      }
+      return { isAbout, isTeam, begin }
     }
     const onEnd = (listener: (reason: FleetClosed) => void) => this.#house.onEnd(listener)
     return {
       async *[Symbol.asyncIterator]() {
         const envelope = (await prepared) as EnvelopeId
-        yield* partsOf({ listen, onEnd, isAbout, envelope, begin: () => begin(envelope) })
+        const { begin, isAbout, isTeam } = question()
+        yield* partsOf({ listen, onEnd, isAbout, isTeam, envelope, begin: () => begin(envelope) })
       }
     }
   }

@@ -1,4 +1,20 @@
-export { DEFAULT_SETTINGS, type Settings } from "@reverie/assistant"
+export {
+  type Answer,
+  type Ask,
+  type Candidate,
+  DEFAULT_SETTINGS,
+  type Move,
+  type PairRate,
+  type Pattern,
+  type Question,
+  type Settings,
+  type Stage,
+  type Table,
+  type Team,
+  type TeamMember,
+  type TeamRole,
+  type WatchTrigger
+} from "@reverie/assistant"
 export {
   type Compaction,
   compareReports,
@@ -42,17 +58,22 @@ export type {
   ToolRule
 } from "@reverie/protocol"
 export type { HostFailure, MemoryWish } from "@reverie/runtime"
-export { blockTools, defineTool, memoryTools, selfTools, type Tool, type ToolRun, whyInWords } from "@reverie/tools"
+export {
+  blockTools,
+  defineTool,
+  memoryTools,
+  selfTools,
+  sendMessage,
+  type Tool,
+  type ToolRun,
+  whyInWords
+} from "@reverie/tools"
 export type { Part } from "./ask.ts"
 export type { Blocks, BornBlock, EditOptions } from "./blocks.ts"
 export { type ContextReport, contextReportOf } from "./context-report.ts"
-export {
-  type AssistantDefinition,
-  type AssistantOptions,
-  defineAssistant,
-  defineFleet,
-  type FleetDefinition
-} from "./define-assistant.ts"
+export { type AssistantDefinition, type AssistantOptions, defineAssistant } from "./define-assistant.ts"
+export { defineFleet, type FleetDefinition } from "./define-fleet.ts"
+export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, type TeamPattern } from "./define-team.ts"
 export * from "./errors.ts"
 export { Fleet, type FleetOptions, type FleetRole, type SendOptions } from "./fleet.ts"
 export type { Rebuilt } from "./memories.ts"

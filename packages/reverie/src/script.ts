@@ -9,7 +9,7 @@
 
 import { isJsonObject, type Event, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import type { FleetDefinition } from "./define-assistant.ts"
+import type { FleetDefinition } from "./define-fleet.ts"
 import { letterProblem } from "./letter.ts"
 
 export interface ScriptLetter {

@@ -1,0 +1,31 @@
+// DefineFleet: the assistants and teams of one deployment.
+// Owns the checks across them. Leaves each one's own to define-assistant.ts and define-team.ts.
+// I1  A wrong description throws at once, with one sentence that names what is wrong.
+
+import type { AssistantId } from "@reverie/protocol"
+import { type AssistantDefinition, refuse } from "./define-assistant.ts"
+import { flawOfTeams, type TeamDefinition } from "./define-team.ts"
+
+export interface FleetDefinition {
+  /** Teams are among them. */
+  readonly assistants: ReadonlyArray<AssistantDefinition>
+  /** Who gets what is addressed to nobody: the first assistant when not said. */
+  readonly reception: AssistantId
+}
+
+export const defineFleet = (options: {
+  readonly assistants: ReadonlyArray<AssistantDefinition>
+  readonly teams?: ReadonlyArray<TeamDefinition>
+  readonly reception?: string
+}): FleetDefinition => {
+  const [first] = options.assistants
+  if (first === undefined) return refuse("fleet", "it has no assistants")
+  const assistants = [...options.assistants, ...(options.teams ?? [])]
+  const ids = new Set(assistants.map((assistant) => assistant.id))
+  if (ids.size < assistants.length) refuse("fleet", "two assistants have the same id")
+  const flaw = flawOfTeams(assistants)
+  if (flaw !== undefined) refuse("fleet", flaw)
+  const reception = assistants.find((assistant) => assistant.id === (options.reception ?? first.id))
+  if (reception === undefined) return refuse("fleet", `its reception "${options.reception}" is none of its assistants`)
+  return Object.freeze({ assistants, reception: reception.id })
+}
