@@ -1,0 +1,191 @@
+import { spawnSync } from "node:child_process"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, test } from "vitest"
+import { parse } from "yaml"
+
+const root = join(import.meta.dirname, "../..")
+const read = (path: string): string => readFileSync(join(root, path), "utf8")
+
+interface Service {
+  readonly image: string
+  readonly build?: { readonly context: string; readonly dockerfile: string }
+  readonly command?: ReadonlyArray<string>
+  readonly environment?: Readonly<Record<string, string | null>>
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+  readonly deploy?: { readonly replicas: number }
+  readonly healthcheck: { readonly test: ReadonlyArray<string>; readonly retries: number }
+  readonly ports?: ReadonlyArray<string>
+  readonly volumes?: ReadonlyArray<string>
+}
+
+const text = read("docker-compose.yml")
+const compose = parse(text, { merge: true }) as {
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes: Readonly<Record<string, unknown>>
+}
+const { services, volumes } = compose
+const names = Object.keys(services)
+const serviceOf = (name: string): Service => {
+  const service = services[name]
+  if (service === undefined) throw new Error(`docker-compose.yml has no service ${name}`)
+  return service
+}
+
+const servers = ["postgres", "qdrant", "redis"]
+const processes = ["api", "worker"]
+
+const dockerfile = read("apps/cli/Dockerfile")
+
+/** A value that whoever starts it can replace: `${NAME:-default}`, or nothing at all. */
+const isReplaceable = (value: string | null): boolean => value === null || /^\$\{[A-Z_]+(:-[^}]*)?\}$/.test(value)
+
+describe("docker-compose.yml", () => {
+  test("has the servers, an API and two workers, and says the one command that starts them", () => {
+    assert.deepStrictEqual(names.toSorted(), [...processes, ...servers].toSorted())
+    assert.strictEqual(serviceOf("worker").deploy?.replicas, 2)
+    assert.match(text, /^# {3}docker compose up --detach --build --wait$/m)
+  })
+
+  test("every image has its version, of two numbers at least", () => {
+    for (const name of names) assert.match(serviceOf(name).image, /^[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?$/, name)
+    const bases = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
+    assert.isNotEmpty(bases)
+    for (const base of bases) assert.match(base ?? "", /^node:24\.\d+\.\d+-slim$/)
+  })
+
+  test("every service has a health check, and a process is asked where it listens", () => {
+    for (const name of names) {
+      const { test: asked, retries } = serviceOf(name).healthcheck
+      assert.isAbove(asked.length, 1, name)
+      assert.isAbove(retries, 0, name)
+    }
+    const paths = read("apps/cli/src/serving/door.ts")
+    for (const name of processes) {
+      const { command = [], healthcheck } = serviceOf(name)
+      const [, port, path] = /http:\/\/127\.0\.0\.1:(\d+)(\/\w+)'/.exec(healthcheck.test.join(" ")) ?? []
+      assert.strictEqual(port, command[command.indexOf("--port") + 1], name)
+      assert.include(paths, `"${path}"`)
+    }
+  })
+
+  test("a process waits until every server is healthy", () => {
+    for (const name of processes) {
+      const waits = serviceOf(name).depends_on ?? {}
+      assert.deepStrictEqual(Object.keys(waits).toSorted(), servers, name)
+      for (const { condition } of Object.values(waits)) assert.strictEqual(condition, "service_healthy")
+    }
+  })
+
+  test("ports are published on this machine's loopback only, each once", () => {
+    const published = names.flatMap((name) => serviceOf(name).ports ?? [])
+    assert.isNotEmpty(published)
+    for (const port of published) assert.match(port, /^127\.0\.0\.1:\d+:\d+$/)
+    assert.strictEqual(new Set(published).size, published.length)
+    assert.isUndefined(serviceOf("worker").ports, "two workers can not share a port")
+  })
+
+  test("each server keeps its data in a volume of its own", () => {
+    assert.deepStrictEqual(Object.keys(volumes).toSorted(), servers)
+    for (const name of servers) {
+      assert.strictEqual(serviceOf(name).volumes?.length, 1, name)
+      assert.match(serviceOf(name).volumes?.[0] ?? "", new RegExp(`^${name}:/`))
+    }
+  })
+
+  test("a secret can be replaced, and none but a default for local use is in clear", () => {
+    for (const name of names) {
+      for (const [variable, value] of Object.entries(serviceOf(name).environment ?? {})) {
+        if (/PASSWORD|KEY|TOKEN|SECRET/.test(variable)) assert.isTrue(isReplaceable(value), `${name} ${variable}`)
+        const [, password] = /:\/\/[^:/]+:([^@]+)@/.exec(value ?? "") ?? []
+        if (password !== undefined)
+          assert.strictEqual(password, serviceOf("postgres").environment?.["POSTGRES_PASSWORD"])
+      }
+    }
+  })
+
+  test("addresses name services by what they listen on", () => {
+    const { environment = {} } = serviceOf("api")
+    const places = ["DATABASE_URL", "REDIS_URL", "QDRANT_URL"].map((variable) => {
+      const { hostname, port } = new URL((environment[variable] ?? "").replaceAll(/\$\{\w+:-(\w*)\}/g, "$1"))
+      return `${hostname}:${port}`
+    })
+    for (const place of places) {
+      const [name = "", port = ""] = place.split(":")
+      assert.isTrue(
+        serviceOf(name).ports?.some((published) => published.endsWith(`:${port}`)),
+        place
+      )
+    }
+    assert.lengthOf(places, 3)
+  })
+})
+
+/** The names of variables in the code of a room: words in capitals, in quotation marks. */
+const variablesIn = (folder: string): ReadonlyArray<string> =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .flatMap((path) => [...read(join(folder, path)).matchAll(/"([A-Z]+(?:_[A-Z]+)+)"/g)].map(([, name = ""]) => name))
+
+describe("the processes of docker-compose.yml", () => {
+  const help = spawnSync(process.execPath, ["apps/cli/src/main.ts", "serve", "--help"], { cwd: root, encoding: "utf8" })
+
+  test("get the variables that the code reads, and no others", () => {
+    const read = new Set(["packages/reverie/src", "apps/cli/src"].flatMap(variablesIn))
+    const needed = [...read].filter((name) => /^(OPENAI|DATABASE|REDIS)_|^QDRANT_URL$/.test(name))
+    assert.includeMembers(needed, ["DATABASE_URL", "REDIS_URL", "QDRANT_URL", "OPENAI_API_KEY"])
+    for (const name of processes) {
+      const given = Object.keys(serviceOf(name).environment ?? {})
+      assert.includeMembers(given, needed, name)
+      for (const variable of given)
+        assert.isTrue(read.has(variable), `${name} is given ${variable}, which nothing reads`)
+    }
+  })
+
+  test("are commands that the command line knows, with flags and roles that it has", () => {
+    assert.strictEqual(help.status, 0, help.stderr)
+    for (const name of processes) {
+      const [command, ...args] = serviceOf(name).command ?? []
+      assert.strictEqual(command, "serve")
+      const flags = args.filter((arg) => arg.startsWith("--"))
+      assert.isNotEmpty(flags)
+      for (const flag of flags) assert.match(help.stdout, new RegExp(`^ +${flag}\\b`, "m"))
+      const role = args[args.indexOf("--role") + 1]
+      assert.strictEqual(role, name)
+      assert.match(help.stdout, new RegExp(`--role .*"${role}"`))
+    }
+  })
+
+  test("run a fleet that is in the image", () => {
+    const [, fleet = ""] = /:-([^}]+)/.exec(serviceOf("api").environment?.["REVERIE_FLEET"] ?? "") ?? []
+    assert.isTrue(existsSync(join(root, fleet)), fleet)
+    assert.include(dockerfile, `"${fleet}"`)
+  })
+})
+
+describe("the image", () => {
+  test("is built from what is there, by a user that is not root, with the packages of the lockfile", () => {
+    for (const name of processes) assert.strictEqual(serviceOf(name).build?.dockerfile, "apps/cli/Dockerfile")
+    assert.match(dockerfile, /^USER node$/m)
+    assert.match(dockerfile, /npm ci --ignore-scripts --omit=dev/)
+    const workspaces = [...dockerfile.matchAll(/--workspace (\S+)/g)].map(([, folder = ""]) => folder)
+    assert.isNotEmpty(workspaces)
+    for (const folder of workspaces) assert.isTrue(existsSync(join(root, folder, "package.json")), folder)
+    const [, main = ""] = /^ENTRYPOINT .*"([^"]+)"\]$/m.exec(dockerfile) ?? []
+    assert.isTrue(existsSync(join(root, main)), main)
+  })
+
+  test("is given no more of the working copy than it copies, and every manifest that npm ci compares", () => {
+    const lines = read("apps/cli/Dockerfile.dockerignore").split("\n")
+    assert.strictEqual(
+      lines.find((line) => line !== "" && !line.startsWith("#")),
+      "*"
+    )
+    const kept = new Set(lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1)))
+    const { workspaces } = JSON.parse(read("package.json")) as { readonly workspaces: ReadonlyArray<string> }
+    for (const folder of workspaces.map((pattern) => pattern.split("/")[0] ?? "")) {
+      assert.isTrue(kept.has(folder) || kept.has(`${folder}/package.json`), folder)
+    }
+    assert.includeMembers(lines, ["**/node_modules", "**/.reverie", "**/.env*"])
+  })
+})
