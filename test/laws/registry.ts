@@ -13,6 +13,7 @@ import { openAiEmbedderLayer } from "@reverie/model-openai"
 import { queueLocalLayer } from "@reverie/queue-local"
 import { recallQdrantLayer } from "@reverie/recall-qdrant"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
+import { storePostgresLayer } from "@reverie/store-postgres"
 import { IN_MEMORY, storeSqliteLayer } from "@reverie/store-sqlite"
 import {
   blockStoreLaws,
@@ -37,6 +38,7 @@ import {
 } from "@reverie/testkit"
 import { saying, SERVED_DIMENSIONS, startModelServer } from "@reverie/testkit/model-server"
 import { qdrantPlace, qdrantPlaceName } from "@reverie/testkit/qdrant-server"
+import { startPostgres } from "@reverie/testkit/servers"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -108,6 +110,20 @@ const onQdrant = () => Layer.unwrap(Effect.map(qdrantPlace, recallQdrantLayer))
 
 const inMemory = () => storeSqliteLayer(IN_MEMORY)
 
+/** One server for all laws; it ends with this process. */
+let postgres: ReturnType<typeof startPostgres> | undefined
+let schemas = 0
+
+/** A schema of its own, on the server that DATABASE_URL names or on one of this machine. */
+const onPostgres = () =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => (postgres ??= startPostgres({ fsync: false }))),
+      ({ url }) =>
+        storePostgresLayer(Redacted.make(url), { schema: `laws_${++schemas}`, clock: "effect", connections: 4 })
+    )
+  )
+
 export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
   memory: [
     ...store(
@@ -119,6 +135,7 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
   ],
   sqlite: store(inMemory, inMemory, inMemory),
   "sqlite-directory": store(onDisk, onDisk, onDisk),
+  "store-postgres": store(onPostgres, onPostgres, onPostgres),
   "hashed-embedder": [suite("embedder", embedderLaws, () => hashedEmbedderLayer())],
   "openai-embedder": [suite("embedder", embedderLaws, embedderOnLoopback)],
   "queue-local": [suite("wake-queue", wakeQueueLaws, () => queueLocalLayer)],

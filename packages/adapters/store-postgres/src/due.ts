@@ -1,0 +1,76 @@
+// Due: who has something to do that nobody holds, and when the next one will.
+// Owns the ranges of wakes: the awake, in the order of waiting, and the sleepers, in the order of their timers.
+// I1  A look costs what it finds and what is held, never what sleeps.
+// I2  Tenants take turns: the longest waiting of each, then the second of each, so that nobody is hidden behind a tenant
+//     with many. Told are they in the order of waiting.
+
+import type { Address } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import { addressOf } from "./assistants.ts"
+import type { Database } from "./database.ts"
+import type { PgFailure } from "./pg-failure.ts"
+
+// Goes from tenant to tenant along the index.
+const TENANTS = `
+  RECURSIVE tenants (tenant) AS (
+    (SELECT tenant FROM wakes ORDER BY tenant LIMIT 1)
+    UNION ALL
+    SELECT (SELECT w.tenant FROM wakes w WHERE w.tenant > t.tenant ORDER BY w.tenant LIMIT 1)
+    FROM tenants t WHERE t.tenant IS NOT NULL
+  )`
+
+const free = (range: string): string => `
+  (SELECT a.id, w.assistant, w.wake FROM wakes w JOIN assistants a ON a.key = w.assistant
+   WHERE w.tenant = t.tenant AND ${range} AND a.lease_until <= clock.now
+   ORDER BY w.wake, w.assistant LIMIT $2)`
+
+// $1 the time, null for the database's; $2 how many of a tenant; $3 how many in all.
+const DUE = `
+  WITH ${TENANTS}, clock (now) AS (SELECT coalesce($1::bigint, now_millis())),
+  found AS (
+    SELECT t.tenant, d.id, d.assistant, wake_time(d.wake) AS since,
+      row_number() OVER (PARTITION BY t.tenant ORDER BY wake_time(d.wake), d.assistant) AS turn
+    FROM clock, tenants t CROSS JOIN LATERAL (
+      ${free("w.wake < 0")} UNION ALL ${free("w.wake >= 0 AND w.wake <= clock.now")}
+    ) d
+  ),
+  chosen AS (SELECT * FROM found ORDER BY turn, since, assistant LIMIT $3)
+  SELECT tenant, id, turn::float8 AS turn FROM chosen ORDER BY since, assistant`
+
+const HOW_MANY_TENANTS = `WITH ${TENANTS} SELECT count(tenant)::float8 AS tenants FROM tenants`
+
+// The first who is free, and whoever is held before it: all behind it come later.
+const NEXT = `
+  WITH clock (now) AS (SELECT coalesce($1::bigint, now_millis())),
+  first AS (
+    SELECT w.wake FROM clock, wakes w JOIN assistants a ON a.key = w.assistant
+    WHERE a.lease_until <= clock.now ORDER BY w.wake LIMIT 1
+  ),
+  held AS (
+    SELECT min(greatest(wake_time(w.wake), a.lease_until)) AS at
+    FROM wakes w JOIN assistants a ON a.key = w.assistant
+    WHERE w.wake < coalesce((SELECT wake FROM first), 9223372036854775807)
+  )
+  SELECT least((SELECT wake_time(wake) FROM first), (SELECT at FROM held))::float8 AS next`
+
+interface DueRow {
+  readonly tenant: string
+  readonly id: string
+  readonly turn: number
+}
+
+export const dueQueries = ({ query }: Database) => ({
+  now: (now: number | undefined, limit: number): Effect.Effect<ReadonlyArray<Address>, PgFailure> =>
+    Effect.gen(function* () {
+      if (limit === 0) return []
+      const [counted] = yield* query<{ readonly tenants: number }>(HOW_MANY_TENANTS)
+      const share = Math.ceil(limit / Math.max(1, counted?.tenants ?? 1))
+      const found = yield* query<DueRow>(DUE, [now ?? null, share, limit])
+      // Where some had fewer than their share, others may have more.
+      const isShort = found.length < limit && share < limit && found.some(({ turn }) => turn >= share)
+      const all = isShort ? yield* query<DueRow>(DUE, [now ?? null, limit, limit]) : found
+      return all.map(addressOf)
+    }),
+  next: (now: number | undefined): Effect.Effect<number | undefined, PgFailure> =>
+    Effect.map(query<{ readonly next: number | null }>(NEXT, [now ?? null]), (rows) => rows[0]?.next ?? undefined)
+})

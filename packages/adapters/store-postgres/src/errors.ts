@@ -1,0 +1,50 @@
+import * as Schema from "effect/Schema"
+
+/** The database can not be used: nobody answers there, it refuses us, or we may not do there what we must. */
+export class StoreUnreachable extends Schema.TaggedError<StoreUnreachable>()("StoreUnreachable", {
+  /** The URL without its password. */
+  place: Schema.String,
+  reason: Schema.String,
+  /** It may pass by itself: a server that is starting, or has no free connection. */
+  isPassing: Schema.Boolean,
+  cause: Schema.optionalKey(Schema.Defect())
+}) {
+  get recovery(): "retry" | "stop" {
+    return this.isPassing ? "retry" : "stop"
+  }
+  override get message(): string {
+    return `${this.place} can not be opened: ${this.reason}`
+  }
+}
+
+/** The tables were made by a newer Reverie: writing them with this one would lose what it does not know. */
+export class StoreFormatNewer extends Schema.TaggedError<StoreFormatNewer>()("StoreFormatNewer", {
+  place: Schema.String,
+  schema: Schema.String,
+  found: Schema.Int,
+  supported: Schema.Int
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return (
+      `${this.place} has data of format ${this.found} in schema ${this.schema}, this Reverie reads up to format ` +
+      `${this.supported}; upgrade Reverie, or use another database or schema`
+    )
+  }
+}
+
+/** Tenants were to be kept apart, but nothing would keep this role from the rows of others. */
+export class StoreUnguarded extends Schema.TaggedError<StoreUnguarded>()("StoreUnguarded", {
+  place: Schema.String,
+  role: Schema.String
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return (
+      `${this.place} can not be opened for some tenants only: row-level security does not hold the role ${this.role}; ` +
+      "connect with a role that is neither superuser nor has BYPASSRLS"
+    )
+  }
+}
+
+export type StoreError = StoreUnreachable | StoreFormatNewer | StoreUnguarded

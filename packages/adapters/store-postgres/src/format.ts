@@ -1,0 +1,81 @@
+// Format: which shape the tables of a schema have, and how an older one becomes the present one.
+// Owns running the steps, the number in the table `store`, and what is added to the ids of transactions.
+// V1  All missing steps run in one transaction, under a lock that stores which are opened at once take in turn.
+// V2  A newer format is refused, and nothing is changed.
+// V3  Positions only grow: where entries stand higher than transactions count, in a database that was restored from a
+//     dump, opening raises what is added to a transaction's id.
+// V4  Who finds everything in its present shape writes nothing, and needs no right to create anything.
+
+import * as Effect from "effect/Effect"
+import type { Database, Query } from "./database.ts"
+import { StoreFormatNewer } from "./errors.ts"
+import { migrations } from "./migrations.ts"
+import type { PgFailure } from "./pg-failure.ts"
+
+/** A million assistants are reshaped in less. */
+const MIGRATION_MILLIS = 3_600_000
+
+const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('reverie format ' || $1, 0))"
+
+/** 0 when the schema, or the table in it, is not there. */
+const formatIn = (query: Query, schema: string): Effect.Effect<number, PgFailure> =>
+  Effect.gen(function* () {
+    const found = yield* query<{ readonly there: boolean }>("SELECT to_regclass($1) IS NOT NULL AS there", [
+      `"${schema}".store`
+    ])
+    if (found[0]?.there !== true) return 0
+    const rows = yield* query<{ readonly format: number }>("SELECT format FROM store")
+    return rows[0]?.format ?? 0
+  })
+
+/** Whether an entry stands higher than the present transaction would. */
+const BEHIND = `
+  SELECT coalesce((SELECT position FROM ledger ORDER BY position DESC LIMIT 1), 0)
+    >= (pg_snapshot_xmax(pg_current_snapshot())::text::bigint + raised) * 4096 AS behind FROM store`
+
+const RAISE = `
+  UPDATE store SET raised = (SELECT position FROM ledger ORDER BY position DESC LIMIT 1) / 4096 + 1
+    - pg_current_xact_id()::text::bigint`
+
+const isBehind = (query: Query): Effect.Effect<boolean, PgFailure> =>
+  Effect.map(query<{ readonly behind: boolean }>(BEHIND), (rows) => rows[0]?.behind === true)
+
+// One statement of the client is one command, unless the server takes the text apart.
+const command = (step: string): string => `DO $run$ BEGIN EXECUTE $step$${step}$step$; END $run$`
+
+const reshape = (query: Query, schema: string, found: number, steps: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    yield* query(`SET LOCAL statement_timeout = ${MIGRATION_MILLIS}`)
+    if (found === 0) yield* query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`)
+    for (const step of steps.slice(found)) yield* query(command(step))
+    const { length } = steps
+    yield* query(found === 0 ? `INSERT INTO store (format) VALUES (${length})` : `UPDATE store SET format = ${length}`)
+  })
+
+export interface Place {
+  /** The URL without its password. */
+  readonly place: string
+  readonly schema: string
+}
+
+/** Brings the tables of a schema to the present shape. */
+export const migrate = (
+  { query, transaction }: Database,
+  { place, schema }: Place,
+  steps: ReadonlyArray<string> = migrations
+): Effect.Effect<void, PgFailure | StoreFormatNewer> =>
+  Effect.gen(function* () {
+    const supported = steps.length
+    const known = (found: number) =>
+      found > supported ? Effect.fail(new StoreFormatNewer({ place, schema, found, supported })) : Effect.succeed(found)
+    const found = yield* Effect.flatMap(formatIn(query, schema), known)
+    if (found === supported && !(yield* isBehind(query))) return
+    yield* transaction(MIGRATION_MILLIS, (inside) =>
+      Effect.gen(function* () {
+        yield* inside(LOCK, [schema])
+        const now = yield* Effect.flatMap(formatIn(inside, schema), known)
+        if (now < supported) yield* reshape(inside, schema, now, steps)
+        if (yield* isBehind(inside)) yield* inside(RAISE)
+      })
+    )
+  })

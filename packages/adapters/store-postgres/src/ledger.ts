@@ -1,0 +1,117 @@
+// Ledger on PostgreSQL: births, commits and what they leave behind.
+// Owns the words of these verbs as operations, and of their answers. Leaves the rules to migrations/0003-apply.ts,
+// reading back to chronicle.ts, register.ts and kept.ts.
+// I1  Everything of an entry that becomes text does so before the transaction begins.
+
+import { CommitFenced, type Ledger, LedgerUnavailable, type OpenSend } from "@reverie/ledger"
+import { type AssistantState, type Cause, type Entry, keyText, readEnvelope } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { columnOf, hearsColumn, limited } from "./assistants.ts"
+import { ledgerUnavailable, postgresChronicle } from "./chronicle.ts"
+import type { Database } from "./database.ts"
+import { postgresKept } from "./kept.ts"
+import { type Filed, type Operation, spokenTo } from "./operation.ts"
+import { type DeadLetterBody, postgresRegister } from "./register.ts"
+import type { Time } from "./time.ts"
+import type { Writer } from "./writer.ts"
+
+/** Entry, state, sends, dead letters, records: in this order `apply` finds them. */
+const filed = (
+  entry: Entry,
+  state: AssistantState
+): { readonly facts: Filed; readonly bodies: ReadonlyArray<string> } => {
+  const settled = entry.settled ?? []
+  const letters = settled
+    .filter(({ outcome }) => outcome === "dead")
+    .map(({ id, reason = "" }) => JSON.stringify({ envelope: id, reason, at: entry.at } satisfies DeadLetterBody))
+  const sends = (entry.sends ?? []).map((envelope) => JSON.stringify(envelope))
+  const bodies = [JSON.stringify(entry), JSON.stringify(state), ...sends, ...letters]
+  const records = (entry.records ?? []).map(({ key, kind, value }) => {
+    const body = value === null ? null : bodies.push(JSON.stringify(value)) - 1
+    return [kind, keyText(key), body] as const
+  })
+  const timers = state.timers.map(({ dueAt }) => dueAt)
+  const facts: Filed = {
+    no: entry.no,
+    hears: hearsColumn(state.hears),
+    retired: state.status === "retired",
+    jobs: state.jobs.length > 0,
+    ...(timers.length === 0 ? {} : { timer: Math.trunc(Math.min(...timers)) }),
+    sends: sends.length,
+    letters: letters.length,
+    ...(records.length === 0 ? {} : { records }),
+    settled: settled.length - letters.length
+  }
+  return { facts, bodies }
+}
+
+const moved = (cause: Cause): { readonly lane?: number; readonly seq?: number } =>
+  cause.kind === "envelope" || cause.kind === "burial" ? { lane: columnOf(cause.lane), seq: cause.seq } : {}
+
+const writing = (writer: Writer, time: Time): Pick<Ledger["Service"], "birth" | "commit"> => {
+  const ask = (verb: string, operation: Operation, bodies: ReadonlyArray<string>) =>
+    Effect.flatMap(time.stamp, (stamp) => writer.write({ operation: { ...operation, ...stamp }, bodies })).pipe(
+      Effect.mapBoth({ onSuccess: ({ answer }) => answer, onFailure: ledgerUnavailable(verb) })
+    )
+  return {
+    birth: ({ address, entry, state }) =>
+      Effect.gen(function* () {
+        const { bodies, facts } = filed(entry, state)
+        const { is } = yield* ask("birth", { k: "birth", ...spokenTo(address), ...facts }, bodies)
+        return is === "born" || is === "exists" ? is : yield* Effect.die(new Error(`birth was answered ${is}`))
+      }),
+    commit: ({ address, epoch }, { entry, state }) =>
+      Effect.gen(function* () {
+        const { bodies, facts } = filed(entry, state)
+        const operation = { k: "commit", ...spokenTo(address), epoch, ...moved(entry.cause), ...facts } as const
+        const answer = yield* ask("commit", operation, bodies)
+        if (answer.is === "written") return answer.position
+        if (answer.is !== "stale") return yield* Effect.die(new Error(`commit was answered ${answer.is}`))
+        return yield* new CommitFenced({
+          address,
+          heldEpoch: epoch,
+          currentEpoch: answer.epoch,
+          expectedVersion: entry.no - 1,
+          currentVersion: answer.version
+        })
+      })
+  }
+}
+
+interface SendRow {
+  readonly seq: number
+  readonly body: string
+}
+
+const OPEN_SENDS = "SELECT seq::float8 AS seq, body FROM sends ORDER BY seq LIMIT $1"
+
+const toSend = ({ body, seq }: SendRow): Result.Result<OpenSend, LedgerUnavailable> =>
+  Result.mapBoth(readEnvelope(body), {
+    onSuccess: (envelope): OpenSend => ({ seq, envelope }),
+    onFailure: (message) =>
+      new LedgerUnavailable({ operation: "openSends", message: `send ${seq} can not be read: ${message}` })
+  })
+
+const sending = (database: Database, writer: Writer): Pick<Ledger["Service"], "openSends" | "settleSends"> => ({
+  openSends: (limit) =>
+    Effect.flatMap(
+      Effect.mapError(database.query<SendRow>(OPEN_SENDS, [limited(limit)]), ledgerUnavailable("openSends")),
+      (rows) => Effect.fromResult(Result.all(rows.map(toSend)))
+    ),
+  settleSends: (seqs) =>
+    seqs.length === 0
+      ? Effect.void
+      : Effect.mapBoth(writer.write({ operation: { k: "settle", t: "", a: "", seqs }, bodies: [] }), {
+          onSuccess: () => undefined,
+          onFailure: ledgerUnavailable("settleSends")
+        })
+})
+
+export const postgresLedger = (database: Database, writer: Writer, time: Time): Ledger["Service"] => ({
+  ...writing(writer, time),
+  ...sending(database, writer),
+  ...postgresChronicle(database),
+  ...postgresRegister(database),
+  ...postgresKept(database)
+})

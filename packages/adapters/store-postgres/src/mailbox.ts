@@ -1,0 +1,166 @@
+// Mailbox on PostgreSQL: acceptance, claims, what waits and who is due.
+// Owns the words of these verbs as operations, and of their answers. Leaves the rules to migrations/0003-apply.ts, who is
+// due to due.ts.
+// I1  A lease is judged by the database's clock, so that workers whose clocks differ agree on who holds an assistant.
+
+import {
+  ClaimHeld,
+  type ClaimRequest,
+  LeaseLost,
+  type Mailbox,
+  MailboxUnavailable,
+  MAX_PENDING,
+  StateUnreadable,
+  UnknownAssistant
+} from "@reverie/mailbox"
+import {
+  type AcceptedEnvelope,
+  type Claim,
+  type Hold,
+  keyText,
+  laneOf,
+  readEnvelope,
+  readKeyText,
+  readState,
+  type UnreadableEnvelope
+} from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { columnOf, cursorsOf, laneAt, limited } from "./assistants.ts"
+import type { Database } from "./database.ts"
+import { dueQueries } from "./due.ts"
+import { type Answer, type Operation, spokenTo } from "./operation.ts"
+import type { PgFailure } from "./pg-failure.ts"
+import type { Time } from "./time.ts"
+import type { Writer } from "./writer.ts"
+
+const unavailable =
+  (operation: string) =>
+  ({ cause, kind, message }: PgFailure): MailboxUnavailable =>
+    new MailboxUnavailable({ operation, message, cause, isPassing: kind === "passing" })
+
+interface EnvelopeRow {
+  readonly lane: number
+  readonly seq: number
+  readonly id: string
+  readonly acceptedAt: number
+  readonly body: string
+}
+
+const readRow = ({ acceptedAt, body, id, lane: column, seq }: EnvelopeRow): AcceptedEnvelope | UnreadableEnvelope => {
+  const lane = laneAt(column)
+  return Result.match(readEnvelope(body), {
+    onSuccess: (envelope) => ({ ...envelope, lane, seq, acceptedAt }),
+    // The id was valid when the row was written; it must come back unchanged to be buried by.
+    onFailure: (unreadable) => ({ unreadable, id: readKeyText(id) as UnreadableEnvelope["id"], lane, seq })
+  })
+}
+
+/** Asks for one write; an answer that its kind of operation does not have is a bug. */
+const asking =
+  (writer: Writer, time: Time) =>
+  <Is extends Answer["is"]>(
+    verb: string,
+    operation: Operation,
+    bodies: ReadonlyArray<string>,
+    ...known: ReadonlyArray<Is>
+  ) =>
+    Effect.flatMap(time.stamp, (stamp) => writer.write({ operation: { ...operation, ...stamp }, bodies })).pipe(
+      Effect.mapError(unavailable(verb)),
+      Effect.flatMap(({ answer, body }) =>
+        (known as ReadonlyArray<string>).includes(answer.is)
+          ? Effect.succeed({ answer: answer as Extract<Answer, { readonly is: Is }>, body })
+          : Effect.die(new Error(`${verb} was answered ${answer.is}`))
+      )
+    )
+
+type Ask = ReturnType<typeof asking>
+
+const accepting = (ask: Ask): Pick<Mailbox["Service"], "accept"> => ({
+  accept: (envelope) => {
+    const { event, id, to } = envelope
+    const operation = { k: "accept", ...spokenTo(to), id: keyText(id), lane: columnOf(laneOf(event)) } as const
+    return Effect.flatMap(
+      ask("accept", operation, [JSON.stringify(envelope)], "accepted", "duplicate", "unknown"),
+      ({ answer }) =>
+        answer.is === "accepted" || answer.is === "duplicate"
+          ? Effect.succeed({ outcome: answer.is, envelope: id, to })
+          : Effect.fail(new UnknownAssistant({ address: to }))
+    )
+  }
+})
+
+type Granted = Extract<Answer, { readonly is: "granted" }>
+
+const claiming = (ask: Ask): Pick<Mailbox["Service"], "claim" | "renew" | "release" | "fence"> => {
+  const held = ({ address, worker }: ClaimRequest, granted: Granted, state: Hold["state"]): Hold => ({
+    claim: { address: { ...address }, worker, epoch: granted.epoch, leaseUntil: granted.until },
+    state,
+    version: granted.version,
+    cursors: cursorsOf(granted),
+    attempts: granted.attempts
+  })
+  return {
+    claim: (request) =>
+      Effect.gen(function* () {
+        const { address, leaseMillis, worker } = request
+        const operation = { k: "claim", ...spokenTo(address), worker, lease: Math.trunc(leaseMillis) } as const
+        const { answer, body } = yield* ask("claim", operation, [], "granted", "held", "unknown")
+        if (answer.is === "unknown") return yield* new UnknownAssistant({ address })
+        if (answer.is === "held") {
+          return yield* new ClaimHeld({ address, worker: answer.worker, leaseUntil: answer.until })
+        }
+        const state = readState(body ?? "")
+        if (Result.isSuccess(state)) return held(request, answer, state.success)
+        yield* ask("claim", { k: "unclaim", ...spokenTo(address), epoch: answer.epoch }, [], "released")
+        return yield* new StateUnreadable({ address, problem: state.failure })
+      }),
+    renew: (claim, leaseMillis) =>
+      Effect.gen(function* () {
+        const { address, epoch, worker } = claim
+        const operation = { k: "renew", ...spokenTo(address), worker, epoch, lease: Math.trunc(leaseMillis) } as const
+        const { answer } = yield* ask("renew", operation, [], "renewed", "lost")
+        if (answer.is === "renewed") return { ...claim, leaseUntil: answer.until }
+        return yield* new LeaseLost({ address, heldEpoch: epoch, currentEpoch: answer.epoch })
+      }),
+    release: ({ address, epoch }: Claim) =>
+      Effect.asVoid(ask("release", { k: "release", ...spokenTo(address), epoch }, [], "released")),
+    fence: (address) =>
+      Effect.flatMap(ask("fence", { k: "fence", ...spokenTo(address) }, [], "fenced", "unknown"), ({ answer }) =>
+        answer.is === "fenced" ? Effect.void : Effect.fail(new UnknownAssistant({ address }))
+      )
+  }
+}
+
+const waiting = (column: number): string => `
+  (SELECT lane, seq, id, accepted_at, body FROM envelopes
+   WHERE assistant = key AND lane = ${column} AND seq > ${laneAt(column)} AND ${column} = ANY ($3) ORDER BY seq LIMIT $4)`
+
+const PENDING = `
+  SELECT lane, seq::float8 AS seq, e.id, accepted_at::float8 AS "acceptedAt", body
+  FROM assistants a CROSS JOIN LATERAL (${[0, 1, 2].map(waiting).join(" UNION ALL ")}) e
+  WHERE a.tenant = $1 AND a.id = $2 ORDER BY lane, seq`
+
+const looking = (database: Database, time: Time): Pick<Mailbox["Service"], "pending" | "due" | "nextDue"> => {
+  const due = dueQueries(database)
+  const now = Effect.map(time.stamp, ({ at }) => at)
+  return {
+    pending: ({ assistant, tenant }, lanes, limit) => {
+      if (lanes.length === 0) return Effect.succeed([])
+      const most = Math.min(limited(limit), MAX_PENDING)
+      const rows = database.query<EnvelopeRow>(PENDING, [tenant, assistant, lanes.map(columnOf), most])
+      return Effect.mapBoth(rows, { onSuccess: (found) => found.map(readRow), onFailure: unavailable("pending") })
+    },
+    due: (limit) =>
+      Effect.mapError(
+        Effect.flatMap(now, (at) => due.now(at, limited(limit))),
+        unavailable("due")
+      ),
+    nextDue: Effect.mapError(Effect.flatMap(now, due.next), unavailable("nextDue"))
+  }
+}
+
+export const postgresMailbox = (database: Database, writer: Writer, time: Time): Mailbox["Service"] => {
+  const ask = asking(writer, time)
+  return { ...accepting(ask), ...claiming(ask), ...looking(database, time) }
+}

@@ -1,0 +1,77 @@
+// Register: the assistants as they stand, the dead letters and the totals, for whoever looks in from outside.
+// Owns these readings. Leaves the writing of what they show to ledger.ts and mailbox.ts.
+// G1  Totals are sums over the assistants: no counter that all would have to write.
+
+import { type AssistantRecord, type DeadLetter, type Ledger, type Tally, UnreadableRecord } from "@reverie/ledger"
+import { addressKey, type EnvelopeId, readState } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { addressOf, assistantColumns, type AssistantRow, cursorsOf, limited } from "./assistants.ts"
+import { ledgerUnavailable } from "./chronicle.ts"
+import type { Database } from "./database.ts"
+
+interface DeadLetterRow {
+  readonly tenant: string
+  readonly id: string
+  readonly body: string
+}
+
+/** What a dead letter's row holds as JSON. */
+export type DeadLetterBody = Omit<DeadLetter, "address">
+
+const toDeadLetter = (row: DeadLetterRow): DeadLetter => ({
+  address: addressOf(row),
+  ...(JSON.parse(row.body) as { readonly envelope: EnvelopeId; readonly reason: string; readonly at: number })
+})
+
+const recordOf = (row: AssistantRow): Result.Result<AssistantRecord, UnreadableRecord> => {
+  const address = addressOf(row)
+  const { epoch, version, waiting } = row
+  return Result.mapBoth(readState(row.state), {
+    onSuccess: (state) => ({ address, state, version, epoch, cursors: cursorsOf(row), waiting }),
+    onFailure: (message) => new UnreadableRecord({ record: `state of ${addressKey(address)}`, message })
+  })
+}
+
+const WITH_STATE = `
+  SELECT ${assistantColumns}, (SELECT body FROM states WHERE assistant = key) AS state FROM assistants`
+
+const INSPECT = `${WITH_STATE} WHERE tenant = $1 AND id = $2`
+const LIST = `${WITH_STATE} WHERE (tenant, id) > ($1, $2) ORDER BY tenant, id LIMIT $3`
+
+const DEAD_LETTERS = `
+  SELECT a.tenant, a.id, d.body FROM dead_letters d JOIN assistants a ON a.key = d.assistant ORDER BY d.seq LIMIT $1`
+
+const TALLY = `
+  SELECT coalesce(sum(last_control + last_reply + last_mail), 0)::float8 AS accepted,
+    coalesce(sum(settled), 0)::float8 AS settled,
+    (SELECT count(*) FROM dead_letters)::float8 AS dead
+  FROM assistants`
+
+export const postgresRegister = ({
+  query
+}: Database): Pick<Ledger["Service"], "inspect" | "list" | "deadLetters" | "tally"> => ({
+  inspect: ({ assistant, tenant }) =>
+    Effect.flatMap(
+      Effect.mapError(query<AssistantRow>(INSPECT, [tenant, assistant]), ledgerUnavailable("inspect")),
+      ([row]): Effect.Effect<AssistantRecord | undefined, UnreadableRecord> =>
+        row === undefined ? Effect.succeed(undefined) : Effect.fromResult(recordOf(row))
+    ),
+  list: (after, limit) =>
+    Effect.flatMap(
+      Effect.mapError(
+        query<AssistantRow>(LIST, [after?.tenant ?? "", after?.assistant ?? "", limited(limit)]),
+        ledgerUnavailable("list")
+      ),
+      (rows) => Effect.fromResult(Result.all(rows.map(recordOf)))
+    ),
+  deadLetters: (limit) =>
+    Effect.mapBoth(query<DeadLetterRow>(DEAD_LETTERS, [limited(limit)]), {
+      onSuccess: (rows) => rows.map(toDeadLetter),
+      onFailure: ledgerUnavailable("deadLetters")
+    }),
+  tally: Effect.mapBoth(query<Tally>(TALLY), {
+    onSuccess: ([tally]) => tally ?? { accepted: 0, settled: 0, dead: 0 },
+    onFailure: ledgerUnavailable("tally")
+  })
+})

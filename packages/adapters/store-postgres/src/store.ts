@@ -1,0 +1,145 @@
+// Store: one schema of a PostgreSQL database, opened as mailbox, ledger, prompt store and store of blocks.
+// Owns opening and closing. Leaves the shape of the tables to format.ts.
+// S1  Opening answers with the whole store or with a typed error in one line, in which there is no password.
+// S2  Closing writes what was asked for before it, then ends all connections.
+// S3  A store that is opened for some tenants is refused to a role that row-level security does not hold.
+
+import { PromptStore } from "@reverie/context"
+import { Ledger } from "@reverie/ledger"
+import { Mailbox } from "@reverie/mailbox"
+import { BlockStore } from "@reverie/memory"
+import type { TenantId } from "@reverie/protocol"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { postgresBlocks } from "./blocks.ts"
+import { type Database, openDatabase } from "./database.ts"
+import { type StoreError, StoreUnguarded, StoreUnreachable } from "./errors.ts"
+import { migrate, type Place } from "./format.ts"
+import { postgresLedger } from "./ledger.ts"
+import { postgresMailbox } from "./mailbox.ts"
+import { PgFailure } from "./pg-failure.ts"
+import { postgresPrompts } from "./prompts.ts"
+import { Time, type TimeSource } from "./time.ts"
+import { Writer, type WriterStats } from "./writer.ts"
+
+export interface StoreOptions {
+  /** The PostgreSQL schema that holds the tables; "reverie" when not said. Made when it is not there. */
+  readonly schema?: string
+  /** Most connections of this process; 8 when not said. */
+  readonly connections?: number
+  /** How long a statement may take, waiting for a connection included; 10 seconds when not said. */
+  readonly deadlineMillis?: number
+  /** Whose clock judges leases and due times: the database's, or, for tests, the Effect clock of the caller. */
+  readonly clock?: TimeSource
+  /** Only the rows of these tenants are seen and written. Everybody's when not said. */
+  readonly tenants?: ReadonlyArray<TenantId>
+}
+
+export class PostgresStore extends Context.Service<
+  PostgresStore,
+  {
+    readonly mailbox: Mailbox["Service"]
+    readonly ledger: Ledger["Service"]
+    readonly prompts: PromptStore["Service"]
+    readonly blocks: BlockStore["Service"]
+    /** What has been written since the opening. */
+    readonly stats: Effect.Effect<WriterStats>
+    /** What is known here of the database's clock. */
+    readonly time: Time
+    /** Asks for the database's time. */
+    readonly askTime: Effect.Effect<void, StoreUnreachable>
+  }
+>()("@reverie/store-postgres/PostgresStore") {}
+
+const DEFAULT_SCHEMA = "reverie"
+const DEFAULT_CONNECTIONS = 8
+const DEFAULT_DEADLINE_MILLIS = 10_000
+
+/** A URL as it may be printed: the user, the host and the database. */
+const placeOf = (url: Redacted.Redacted): string => {
+  const text = Redacted.value(url)
+  if (!URL.canParse(text)) return "the PostgreSQL database (its URL can not be read)"
+  const { host, pathname, protocol, username } = new URL(text)
+  return `${protocol}//${username === "" ? "" : `${username}@`}${host}${pathname}`
+}
+
+const unreachable =
+  (place: string) =>
+  ({ cause, kind, message }: PgFailure): StoreUnreachable =>
+    new StoreUnreachable({ place, reason: message, isPassing: kind === "passing", cause })
+
+const GUARDED = `
+  SELECT rolname AS role, rolsuper OR rolbypassrls AS "isUnguarded" FROM pg_roles WHERE rolname = current_user`
+
+const guarded = (database: Database, place: string): Effect.Effect<void, PgFailure | StoreUnguarded> =>
+  Effect.flatMap(
+    database.query<{ readonly role: string; readonly isUnguarded: boolean }>(GUARDED),
+    ([found]): Effect.Effect<void, StoreUnguarded> =>
+      found === undefined || found.isUnguarded
+        ? Effect.fail(new StoreUnguarded({ place, role: found?.role ?? "unknown" }))
+        : Effect.void
+  )
+
+const NOW = "SELECT now_millis()::float8 AS now"
+
+const askingTime = (database: Database, time: Time): Effect.Effect<void, PgFailure> =>
+  Effect.gen(function* () {
+    const begun = performance.now()
+    const [row] = yield* database.query<{ readonly now: number }>(NOW)
+    if (row !== undefined) time.learn(row.now, begun, performance.now())
+  })
+
+/** Opens a store for as long as the scope lasts. */
+export const openPostgresStore = (
+  url: Redacted.Redacted,
+  options: StoreOptions = {}
+): Effect.Effect<PostgresStore["Service"], StoreError, Scope.Scope> => {
+  const { clock = "database", schema = DEFAULT_SCHEMA, tenants } = options
+  const place: Place = { place: placeOf(url), schema }
+  const failed = unreachable(place.place)
+  const opening = Effect.gen(function* () {
+    const database = yield* openDatabase(url, {
+      schema: schema.replaceAll('"', ""),
+      connections: options.connections ?? DEFAULT_CONNECTIONS,
+      deadlineMillis: options.deadlineMillis ?? DEFAULT_DEADLINE_MILLIS,
+      ...(tenants === undefined ? {} : { tenants })
+    })
+    if (tenants !== undefined) yield* guarded(database, place.place)
+    yield* migrate(database, place)
+    const time = new Time(clock)
+    yield* askingTime(database, time)
+    const writer = yield* Effect.acquireRelease(
+      Effect.sync(() => new Writer(database, time.learn)),
+      (open) => open.close
+    )
+    return PostgresStore.of({
+      mailbox: postgresMailbox(database, writer, time),
+      ledger: postgresLedger(database, writer, time),
+      prompts: postgresPrompts(database, time),
+      blocks: postgresBlocks(database),
+      stats: Effect.sync(() => writer.stats),
+      time,
+      askTime: Effect.mapError(askingTime(database, time), failed)
+    })
+  })
+  return Effect.mapError(opening, (error) => (error instanceof PgFailure ? failed(error) : error))
+}
+
+/** The ports of a store in a database, and the store itself. */
+export const storePostgresLayer = (
+  url: Redacted.Redacted,
+  options: StoreOptions = {}
+): Layer.Layer<Mailbox | Ledger | PromptStore | BlockStore | PostgresStore, StoreError> =>
+  Layer.effectContext(
+    Effect.map(openPostgresStore(url, options), (store) =>
+      Context.make(PostgresStore, store).pipe(
+        Context.add(Mailbox, store.mailbox),
+        Context.add(Ledger, store.ledger),
+        Context.add(PromptStore, store.prompts),
+        Context.add(BlockStore, store.blocks)
+      )
+    )
+  )
