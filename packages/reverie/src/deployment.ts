@@ -4,8 +4,9 @@
 // D1  A URL may carry a password: it goes to the server it names and is never printed.
 // D2  Without Redis the hints travel through PostgreSQL: slower, and one server less.
 
-import { feedLayer, type StoreFailure } from "@reverie/runtime"
+import { DEFAULT_WORKER, feedLayer, type StoreFailure, type WorkerSettings } from "@reverie/runtime"
 import { gptTokenizerLayer } from "@reverie/tokens"
+import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -29,6 +30,7 @@ export interface DeploymentOptions {
   readonly model?: ModelChoice
   readonly embedder?: EmbedderChoice
   readonly recall?: RecallChoice
+  readonly worker?: Partial<WorkerSettings>
 }
 
 const DEFAULT_NAME = "reverie"
@@ -66,22 +68,27 @@ export const deployedStore = ({ database, name = DEFAULT_NAME }: Deployment) =>
   Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("@reverie/store-postgres")),
-      ({ storePostgresLayer }) => storePostgresLayer(Redacted.make(database), { schema: name })
+      ({ databaseClockLayer, storePostgresLayer }) =>
+        Layer.provideMerge(databaseClockLayer, storePostgresLayer(Redacted.make(database), { schema: name }))
     )
+  )
+
+const deployedQueue = ({ database, name = DEFAULT_NAME, redis }: Deployment, concurrency: number) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { queueBullmqLayer } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
+      const backend = redis === undefined ? { postgres: Redacted.make(database) } : { redis: Redacted.make(redis) }
+      return queueBullmqLayer({ backend, prefix: name, concurrency, now: Clock.currentTimeMillis })
+    })
   )
 
 /** Many processes: PostgreSQL, BullMQ, Qdrant where one is named. */
 export const deployed = (deployment: Deployment, options: DeploymentOptions): Profile => {
-  const { name = DEFAULT_NAME, redis } = deployment
-  const queue = Layer.unwrap(
-    Effect.map(
-      Effect.promise(() => import("@reverie/queue-bullmq")),
-      ({ queueBullmqLayer }) => queueBullmqLayer({ redis: Redacted.make(redis ?? ""), prefix: name })
-    )
-  )
+  const { concurrency = DEFAULT_WORKER.concurrency } = options.worker ?? {}
   const ports = Layer.mergeAll(
-    Layer.provideMerge(feedLayer(), deployedStore(deployment)),
-    queue,
+    Layer.merge(feedLayer(), deployedQueue(deployment, concurrency)).pipe(
+      Layer.provideMerge(deployedStore(deployment))
+    ),
     gptTokenizerLayer,
     modelLayer(options.model),
     embedderLayer(options.embedder, options.model),

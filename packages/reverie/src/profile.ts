@@ -2,6 +2,10 @@
 // Owns the choice, by options first and by the environment (through Config) second; nothing set means embedded.
 // P1  A directory that is said is used, whatever the environment names: nobody's data goes elsewhere by surprise.
 
+import type { PromptStore } from "@reverie/context"
+import type { Ledger } from "@reverie/ledger"
+import type { Mailbox } from "@reverie/mailbox"
+import type { BlockStore } from "@reverie/memory"
 import { NoticeHub } from "@reverie/runtime"
 import { queueLocalLayer } from "@reverie/queue-local"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
@@ -55,16 +59,18 @@ export const profileOf = (options: Partial<ProfileOptions>): Effect.Effect<Profi
   )
 }
 
+type Read = Layer.Layer<Mailbox | Ledger | PromptStore | BlockStore, unknown>
+
+const directory = (place: string): Read =>
+  Layer.mergeAll(storeSqliteLayer(place, { readOnly: true }), recallLayer(place), embedderLayer(undefined))
+
+const servers = (deployment: Deployment): Read =>
+  Layer.mergeAll(deployedStore(deployment), remoteRecallLayer(), embedderLayer(undefined))
+
 /** What a look without a fleet reads: the directory that is said, else the servers that the environment names. */
-export const reading = (data: string | undefined) => {
-  const directory = (place: string) =>
-    Layer.mergeAll(storeSqliteLayer(place, { readOnly: true }), recallLayer(place), embedderLayer(undefined))
-  if (data !== undefined) return directory(data)
-  return Layer.unwrap(
-    Effect.map(deploymentFromConfig, (found) =>
-      found === undefined
-        ? directory(DEFAULT_DATA)
-        : Layer.mergeAll(deployedStore(found), remoteRecallLayer(), embedderLayer(undefined))
-    )
-  )
-}
+export const reading = (data: string | undefined): Read =>
+  data === undefined
+    ? Layer.unwrap(
+        Effect.map(deploymentFromConfig, (found) => (found === undefined ? directory(DEFAULT_DATA) : servers(found)))
+      )
+    : directory(data)

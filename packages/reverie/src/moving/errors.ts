@@ -1,0 +1,17 @@
+import * as Schema from "effect/Schema"
+
+/** A file that is no export, is cut off, was altered, or was written by a newer Reverie. Nothing of it was taken in. */
+export class ExportUnreadable extends Schema.TaggedError<ExportUnreadable>()("ExportUnreadable", {
+  /** Counted from 1. */
+  line: Schema.Int,
+  message: Schema.String
+}) {
+  readonly recovery = "stop" as const
+}
+
+/** A move can not be made as asked: a name that is not there, a house that another move has marked. */
+export class MoveRefused extends Schema.TaggedError<MoveRefused>()("MoveRefused", {
+  message: Schema.String
+}) {
+  readonly recovery = "stop" as const
+}

@@ -1,0 +1,95 @@
+// Readdress: who moves under another name, or into another tenant.
+// Owns where addresses stand in a parcel. Leaves history as it was: what was said under the old name was said under it.
+// A1  Whoever is not renamed and of a tenant that stays is not changed by a byte.
+// A2  Mail, open sends, blocks and what a state says of addresses name the new one; entries keep the old one.
+
+import { bornKey, type Parcel, type ParcelHead, type RemovalPart } from "@reverie/ledger"
+import {
+  type Address,
+  type AssistantId,
+  assistantSender,
+  isJsonObject,
+  type Json,
+  type TenantId
+} from "@reverie/protocol"
+
+export interface Readdress {
+  /** By the id of before. */
+  readonly names: ReadonlyMap<string, AssistantId>
+  readonly tenant?: TenantId
+}
+
+const renamed = ({ names }: Readdress, id: string): AssistantId => names.get(id) ?? (id as AssistantId)
+
+const addressed = (to: Readdress, { assistant, tenant }: Address): Address => ({
+  tenant: to.tenant ?? tenant,
+  assistant: renamed(to, assistant)
+})
+
+const isAddress = (value: { readonly [key: string]: Json }): boolean =>
+  Object.keys(value).length === 2 && typeof value["tenant"] === "string" && typeof value["assistant"] === "string"
+
+/** Every address, and every sender that is an assistant, at any depth. */
+const within = (to: Readdress, value: Json): Json => {
+  if (typeof value === "string") {
+    const [, id] = /^assistant:(.+)$/s.exec(value) ?? []
+    return id === undefined ? value : assistantSender(renamed(to, id))
+  }
+  if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map((each) => within(to, each))
+  if (!isJsonObject(value)) return value
+  if (isAddress(value)) return addressed(to, value as unknown as Address) as unknown as Json
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, within(to, each)]))
+}
+
+/** An envelope's own fields; what its event says is somebody's words. */
+const envelope = (to: Readdress, body: Json): Json =>
+  isJsonObject(body)
+    ? {
+        ...body,
+        ...(body["to"] === undefined ? {} : { to: within(to, body["to"]) }),
+        from: within(to, body["from"] ?? "")
+      }
+    : body
+
+const block = (to: Readdress, part: RemovalPart & { readonly kind: "block" }): RemovalPart => {
+  const { body, owner, readers } = part
+  const shares = isJsonObject(body) && Array.isArray(body["shares"]) ? (body["shares"] as ReadonlyArray<Json>) : []
+  const shared = shares.map((share) =>
+    isJsonObject(share) && typeof share["with"] === "string" ? { ...share, with: renamed(to, share["with"]) } : share
+  )
+  return {
+    ...part,
+    owner: renamed(to, owner),
+    readers: readers.map((reader) => renamed(to, reader)),
+    body: isJsonObject(body) ? { ...body, owner: renamed(to, owner), shares: shared } : body
+  }
+}
+
+const key = (to: Readdress, text: string): string => {
+  for (const [before, after] of to.names) {
+    if (text.startsWith(bornKey(before))) return bornKey(after) + text.slice(bornKey(before).length)
+  }
+  return text
+}
+
+const partTo = (to: Readdress, part: RemovalPart): RemovalPart => {
+  if (part.kind === "envelope") return { ...part, body: envelope(to, part.body) }
+  if (part.kind === "send") return { ...part, envelope: envelope(to, part.envelope as Json) as typeof part.envelope }
+  if (part.kind === "block") return block(to, part)
+  if (part.kind === "block-answer") return { ...part, key: key(to, part.key) }
+  return part
+}
+
+const headTo = (to: Readdress, head: ParcelHead): ParcelHead => {
+  if (head.kind === "tenant") return { ...head, tenant: to.tenant ?? head.tenant }
+  return {
+    ...head,
+    address: addressed(to, head.address),
+    state: within(to, head.state as unknown as Json) as unknown as typeof head.state
+  }
+}
+
+export const readdressed = (to: Readdress, { head, parts }: Parcel): Parcel => {
+  if (to.names.size === 0 && to.tenant === undefined) return { head, parts }
+  return { head: headTo(to, head), parts: parts.map((part) => partTo(to, part)) }
+}
