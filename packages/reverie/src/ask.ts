@@ -33,10 +33,9 @@ const isEnd = (part: Part): boolean => part.type === "done" || part.type === "fa
 
 /** What a team has answered. */
 const answerOf = (event: { readonly [key: string]: Json }): Part => {
-  const text = String(event["text"])
-  return event["outcome"] === "failed"
-    ? { type: "failed", reason: text }
-    : { type: "done", outcome: "answered", reply: text }
+  const { outcome, text = "" } = event
+  if (typeof text !== "string") return { type: "failed", reason: "its answer can not be read" }
+  return outcome === "failed" ? { type: "failed", reason: text } : { type: "done", outcome: "answered", reply: text }
 }
 
 /** What a notice means for whoever waits for the answer to `envelope`; undefined when nothing. */

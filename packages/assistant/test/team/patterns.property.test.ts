@@ -1,0 +1,447 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { dynamic, pipeline, roundRobin, sleepTime, supervisor, type TeamMember, voting } from "../../src/index.ts"
+import { RUNS } from "../arbitraries.ts"
+import { aTeam, type Said, seats, Table } from "./table.ts"
+
+const IDS = ["ada", "bo", "cy", "di", "eve"] as const
+
+const counts = (table: Table): ReadonlyMap<string, number> => {
+  const by = new Map<string, number>()
+  for (const { to } of table.asks) by.set(to, (by.get(to) ?? 0) + 1)
+  return by
+}
+
+describe("round robin", () => {
+  it("R1 is fair: after any number of messages nobody available was asked twice more than another", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 30 }),
+        fc.subarray([...IDS], { minLength: 1 }),
+        fc.constantFrom("halted" as const, "retired" as const),
+        (messages, here, why) => {
+          const away = Object.fromEntries(IDS.filter((id) => !here.includes(id)).map((id) => [id, why]))
+          const table = new Table(aTeam(roundRobin(), seats(IDS)), { away })
+          for (let index = 0; index < messages; index++) table.say(`message ${index}`)
+          table.rest()
+          const by = counts(table)
+          const numbers = here.map((id) => by.get(id) ?? 0)
+          assert.isAtMost(Math.max(...numbers) - Math.min(...numbers), 1)
+          assert.strictEqual(
+            numbers.reduce((sum, number) => sum + number, 0),
+            messages
+          )
+        }
+      ),
+      RUNS
+    )
+  })
+
+  it("R2 who fails is followed by the next; when all do, the asker is told", () => {
+    const failing = new Table(aTeam(roundRobin(), seats(["ada", "bo"])), {
+      speak: (member) => (member === "ada" ? { outcome: "failed" } : "I can.")
+    })
+    const first = failing.say("Who?")
+    failing.rest()
+    assert.strictEqual(failing.answerTo(first), "I can.")
+    const all = new Table(aTeam(roundRobin(), seats(["ada", "bo"])), { speak: () => ({ outcome: "never" }) })
+    const id = all.say("Who?")
+    all.rest()
+    assert.deepInclude(all.answers[0], { outcome: "failed", text: "bo gave no answer in time" })
+    assert.strictEqual(all.answerTo(id), "bo gave no answer in time")
+  })
+})
+
+describe("dynamic", () => {
+  const members: ReadonlyArray<TeamMember> = [
+    { id: "ada", role: "supervisor", names: ["Countess Lovelace"] },
+    { id: "bo", role: "specialist", domain: "tides", capabilities: ["moon", "water levels"] },
+    { id: "bo-2", role: "specialist", domain: "papers", capabilities: ["customs"] },
+    { id: "cy", role: "member" }
+  ]
+  const askedBy = (text: string, selector: Parameters<typeof dynamic>[0] = {}, id?: string) => {
+    const table = new Table(aTeam(dynamic(selector), members))
+    table.say(text, id)
+    return table.asks.map(({ to }) => to)
+  }
+
+  it("D1 @all asks everybody, a name asks that one, and the selector is bypassed", () => {
+    const cases: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
+      ["@all well?", ["ada", "bo", "bo-2", "cy"]],
+      ["Can @all of you come?", ["ada", "bo", "bo-2", "cy"]],
+      ["@cy the moon?", ["cy"]],
+      ["@cy and @ada: the moon?", ["ada", "cy"]],
+      ["cy: the moon?", ["cy"]],
+      ["CY, the moon?", ["cy"]],
+      ["hey cy what of the moon?", ["cy"]],
+      ["Hey, cy", ["cy"]],
+      ["bo-2: the moon?", ["bo-2"]],
+      ["@bo-2 the moon?", ["bo-2"]],
+      ["bo: customs?", ["bo"]],
+      ["Countess Lovelace: the moon?", ["ada"]],
+      ["What are the water levels?", ["bo"]],
+      ["A paper for the customs", ["bo-2"]],
+      // These name nobody, and the moon is bo's.
+      ["mail to x@all the moon", ["bo"]],
+      ["cyan: the moon", ["bo"]],
+      ["heycy the moon", ["bo"]],
+      ["they told cy: the moon", ["bo"]]
+    ]
+    for (const [text, ids] of cases) assert.deepStrictEqual(askedBy(text), ids, text)
+  })
+
+  it("a member that is named and away is not replaced: the asker is told", () => {
+    const table = new Table(aTeam(dynamic(), members), { away: { cy: "halted" } })
+    table.say("@cy well?")
+    assert.deepInclude(table.answers[0], { outcome: "failed", text: "cy is halted." })
+  })
+
+  it("D2 random: the same message always goes to the same member, and over many messages to everybody", () => {
+    const seen = new Set<string>()
+    fc.assert(
+      fc.property(fc.uuid(), (id) => {
+        const [first, ...others] = askedBy("Well?", { selector: "random" }, id)
+        assert.deepStrictEqual(askedBy("Well?", { selector: "random" }, id), [first])
+        assert.deepStrictEqual(others, [])
+        seen.add(first ?? "")
+      }),
+      RUNS
+    )
+    assert.strictEqual(seen.size, members.length)
+  })
+
+  it("load: who has the least open work is asked", () => {
+    const table = new Table(aTeam(dynamic({ selector: "load" }), members))
+    for (let index = 0; index < 8; index++) table.say(`message ${index}`)
+    assert.deepStrictEqual([...counts(table).values()], [2, 2, 2, 2])
+  })
+
+  it("D3 supervisor: names members, a full stop is itself, and with the domain routing never itself", () => {
+    const decided = (answer: string, domain?: string) => {
+      const leader: TeamMember = { id: "ada", role: "supervisor", ...(domain === undefined ? {} : { domain }) }
+      const table = new Table(aTeam(dynamic({ selector: "supervisor" }), [leader, ...members.slice(1)]), {
+        speak: (member, text, nth) => (member === "ada" && nth === 1 ? answer : `re: ${text}`)
+      })
+      table.say("Well?")
+      table.rest()
+      return table.asks.slice(1).map(({ to }) => to)
+    }
+    assert.deepStrictEqual(decided("bo-2 and cy"), ["bo-2", "cy"])
+    assert.deepStrictEqual(decided("."), ["ada"])
+    assert.deepStrictEqual(decided(""), ["ada"])
+    assert.deepStrictEqual(decided(".", "routing"), ["bo"])
+  })
+
+  it("G1 G2 several answers stand in the order of the members, whichever came first; the late are named", () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 6 }), (order) => {
+        const table = new Table(aTeam(dynamic(), members), {
+          order,
+          speak: (member) => (member === "bo" ? { outcome: "never" } : `I am ${member}`)
+        })
+        const id = table.say("@all who?")
+        table.rest()
+        const lines = (table.answerTo(id) ?? "").split("\n")
+        assert.sameMembers(lines, ["ada: I am ada", "bo gave no answer in time", "bo-2: I am bo-2", "cy: I am cy"])
+        assert.deepStrictEqual(lines, lines.toSorted())
+      }),
+      RUNS
+    )
+  })
+})
+
+describe("supervisor", () => {
+  const members: ReadonlyArray<TeamMember> = [{ id: "ada", role: "supervisor" }, ...seats(["bo", "cy"])]
+
+  it("S1 S2 S3 gets the question first, hands out, hears everything of a round, and answers; counts rise and fall", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 4 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.string({ maxLength: 4 }),
+        (rounds, pieces, order) => {
+          let heard = 0
+          const table = new Table(aTeam(supervisor({ maxRounds: 4 }), members), {
+            order,
+            speak: (member, text, nth) => {
+              if (member !== "ada") return `done: ${text}`
+              heard += text.match(/^- \w+: done/gm)?.length ?? 0
+              return nth <= rounds ? Array.from({ length: pieces }, (_, n) => `@bo: piece ${n}`).join("\n") : "The end."
+            }
+          })
+          const id = table.say("Go.")
+          assert.deepStrictEqual(
+            table.asks.map(({ to }) => to),
+            ["ada"]
+          )
+          assert.match(table.asks[0]?.text ?? "", /- bo \(member\)\n- cy \(member\)/)
+          table.rest()
+          assert.strictEqual(table.answerTo(id), "The end.")
+          assert.strictEqual(heard, rounds * pieces)
+          assert.strictEqual(table.mostOpen.get("bo"), rounds === 0 ? 0 : pieces)
+          assert.strictEqual(table.openOf("bo"), 0)
+        }
+      ),
+      RUNS
+    )
+  })
+
+  it("S3 one that always hands out has to answer in the end", () => {
+    const table = new Table(aTeam(supervisor({ maxRounds: 3 }), members), { speak: () => "@bo: more" })
+    const id = table.say("Go.")
+    table.rest()
+    assert.strictEqual(table.answerTo(id), "@bo: more")
+    assert.strictEqual(counts(table).get("bo"), 3)
+    assert.match(table.asks.at(-1)?.text ?? "", /answer now/)
+  })
+
+  it("S4 what is handed to somebody who is not there is told in the same round", () => {
+    const table = new Table(aTeam(supervisor(), members), {
+      away: { cy: "retired" },
+      speak: (member, _, nth) => (member === "ada" && nth === 1 ? "@cy: one\n@bo: two\n@zed: three" : "fine")
+    })
+    table.say("Go.")
+    table.rest()
+    const report = table.asks.at(-1)?.text ?? ""
+    for (const line of ["- cy could not answer", "- zed could not answer", "- bo: fine"]) assert.include(report, line)
+  })
+
+  it("a supervisor that is away: the question fails, or a member answers, as the definition says", () => {
+    const failing = new Table(aTeam(supervisor(), members), { away: { ada: "halted" } })
+    failing.say("Go.")
+    assert.deepInclude(failing.answers[0], { outcome: "failed", text: "ada is not available." })
+    const falling = new Table(aTeam(supervisor({ fallback: "member" }), members), {
+      speak: (member) => (member === "ada" ? { outcome: "failed" } : "I did.")
+    })
+    const id = falling.say("Go.")
+    falling.rest()
+    assert.strictEqual(falling.answerTo(id), "I did.")
+  })
+})
+
+describe("pipeline", () => {
+  it("P1 a stage gets the answer of the stage before it, and the asker that of the last", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...IDS), { minLength: 1, maxLength: 6 }), (line) => {
+        const table = new Table(aTeam(pipeline({ stages: line.map((member) => ({ member })) }), seats(IDS)), {
+          speak: (member, text) => `${text}>${member}`
+        })
+        const id = table.say("in")
+        table.rest()
+        assert.strictEqual(table.answerTo(id), ["in", ...line].join(">"))
+        assert.deepStrictEqual(
+          table.asks.map(({ text }) => text),
+          line.map((_, stage) => ["in", ...line.slice(0, stage)].join(">"))
+        )
+      }),
+      RUNS
+    )
+  })
+
+  const failures: ReadonlyArray<Said> = [{ outcome: "failed" }, { outcome: "never" }, { outcome: "silent" }]
+  for (const failure of failures) {
+    const how = typeof failure === "object" ? failure.outcome : failure
+    const run = (onFailure: "skip" | "retry" | "abort" | { readonly fallback: string }, failing: number) => {
+      const stages = [{ member: "ada" }, { member: "bo", onFailure, retries: 2 }, { member: "cy" }]
+      const table = new Table(aTeam(pipeline({ stages }), seats(IDS)), {
+        speak: (member, text, nth) => (member === "bo" && nth <= failing ? failure : `${text}>${member}`)
+      })
+      const id = table.say("in")
+      table.rest()
+      return { text: table.answerTo(id), outcome: table.answers[0]?.outcome, asked: table.asks.map(({ to }) => to) }
+    }
+
+    it(`P2 ${how}: skip, retry, abort and fallback do what they say`, () => {
+      assert.deepInclude(run("skip", 9), { text: "in>ada>cy", outcome: "answered" })
+      assert.deepInclude(run("retry", 2), { text: "in>ada>bo>cy", asked: ["ada", "bo", "bo", "bo", "cy"] })
+      assert.deepInclude(run("retry", 9), { outcome: "failed", asked: ["ada", "bo", "bo", "bo"] })
+      assert.deepInclude(run("abort", 9), { outcome: "failed", asked: ["ada", "bo"] })
+      assert.deepInclude(run({ fallback: "di" }, 9), { text: "in>ada>di>cy", asked: ["ada", "bo", "di", "cy"] })
+    })
+  }
+
+  it("P2 a stage that is away is not waited for", () => {
+    const stages = [
+      { member: "ada", onFailure: "skip" as const },
+      { member: "bo", onFailure: { fallback: "cy" } }
+    ]
+    const table = new Table(aTeam(pipeline({ stages }), seats(IDS)), { away: { ada: "retired", bo: "halted" } })
+    table.say("in")
+    assert.deepStrictEqual(
+      table.asks.map(({ to, text }) => [to, text]),
+      [["cy", "in"]]
+    )
+  })
+})
+
+describe("voting", () => {
+  const anyVote = fc.constantFrom<Said>(
+    "VOTE: yes",
+    "I am for it.\n**VOTE: Yes.**",
+    "no",
+    "vote: NO",
+    "perhaps",
+    { outcome: "silent" },
+    { outcome: "never" }
+  )
+  const choiceOf = (said: Said) =>
+    typeof said !== "string" || said === "perhaps" ? undefined : /yes/i.test(said) ? "yes" : "no"
+
+  it("V1 V2 V3 what is decided is what the votes that came in time say, and nothing without quorum", () => {
+    const seen = new Set<string>()
+    fc.assert(
+      fc.property(
+        fc.array(anyVote, { minLength: IDS.length, maxLength: IDS.length }),
+        fc.integer({ min: 1, max: 5 }),
+        fc.string({ maxLength: 4 }),
+        (said, quorum, order) => {
+          const table = new Table(aTeam(voting({ quorum }), seats(IDS)), {
+            order,
+            speak: (member) => said[IDS.indexOf(member as "ada")] ?? ""
+          })
+          const id = table.say("Close the harbour?")
+          table.rest()
+          const cast = said.flatMap((each) => choiceOf(each) ?? [])
+          const yes = cast.filter((choice) => choice === "yes").length
+          const no = cast.length - yes
+          const expected =
+            cast.length < quorum
+              ? "No decision: too few votes."
+              : yes === no
+                ? "No decision: a tie."
+                : `Decision: ${yes > no ? "yes" : "no"}.`
+          seen.add(expected)
+          const [head, votes] = (table.answerTo(id) ?? "").split("\n")
+          assert.strictEqual(head, expected)
+          assert.match(votes ?? "", new RegExp(`yes: ${yes}.*; no: ${no}`))
+          assert.strictEqual(table.asks.length, IDS.length)
+        }
+      ),
+      RUNS
+    )
+    assert.strictEqual(seen.size, 4)
+  })
+
+  it("V1 a vote after the deadline does not count, a second one neither", () => {
+    const table = new Table(aTeam(voting({ quorum: 1, deadlineMillis: 1_000 }), seats(["ada", "bo"])))
+    const id = table.say("Close the harbour?")
+    const [ada, bo] = table.asks
+    const vote = { type: "answered", outcome: "answered" } as const
+    table.take({ ...vote, ask: ada?.id ?? "", from: "ada", text: "VOTE: no", at: table.now })
+    table.take({ ...vote, ask: ada?.id ?? "", from: "ada", text: "VOTE: yes", at: table.now })
+    assert.isTrue(table.pass())
+    table.take({ ...vote, ask: bo?.id ?? "", from: "bo", text: "VOTE: yes", at: table.now + 1 })
+    assert.match(
+      table.answerTo(id) ?? "",
+      /^Decision: no\.\nVotes: yes: 0; no: 1 \(ada\)\. Needed: 1\.\nNo vote: bo\.$/
+    )
+    assert.strictEqual(table.answers.length, 1)
+  })
+
+  it("V3 a share is one of all who may vote: those who are away do not make a quorum smaller", () => {
+    const away = { bo: "halted", cy: "retired", di: "missing" } as const
+    const table = new Table(aTeam(voting(), seats(IDS)), { away, speak: () => "VOTE: yes" })
+    const id = table.say("Close the harbour?")
+    table.rest()
+    assert.match(table.answerTo(id) ?? "", /^No decision: too few votes\.\n.*Needed: 3\./)
+  })
+
+  it("V2 of votes: ties are broken by the first vote, by one member, by lot, or not at all", () => {
+    const tied = (options: Parameters<typeof voting>[0], id?: string) => {
+      const table = new Table(aTeam(voting({ quorum: 2, ...options }), seats(["ada", "bo"])))
+      const question = table.say("Which?\n- red\n- blue", id)
+      for (const [index, choice] of [
+        [1, "blue"],
+        [0, "red"]
+      ] as const) {
+        const ask = table.asks[index]
+        table.take({
+          type: "answered",
+          ask: ask?.id ?? "",
+          from: ask?.to ?? "",
+          outcome: "answered",
+          text: `VOTE: ${choice}`,
+          at: table.now
+        })
+      }
+      return (table.answerTo(question) ?? "").split("\n")[0]
+    }
+    assert.strictEqual(tied({}), "No decision: a tie.")
+    assert.strictEqual(tied({ tieBreaker: "first_vote" }), "Decision: blue, by the tie-breaker.")
+    assert.strictEqual(tied({ tieBreaker: "specific_member", decider: "ada" }), "Decision: red, by the tie-breaker.")
+    assert.strictEqual(tied({ tieBreaker: "specific_member", decider: "cy" }), "No decision: a tie.")
+    const drawn = Array.from({ length: 20 }, (_, index) => tied({ tieBreaker: "random" }, `q${index}`))
+    assert.strictEqual(new Set(drawn).size, 2)
+    assert.strictEqual(tied({ tieBreaker: "random" }, "q7"), drawn[7])
+  })
+})
+
+describe("sleep-time", () => {
+  it("S1 S2 the watcher runs only when a trigger is due, one run at a time, and a quiet team stays at rest", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ gap: fc.nat(2_000), isAlarm: fc.boolean() }), { maxLength: 12 }),
+        fc.integer({ min: 1, max: 5 }),
+        (messages, count) => {
+          const table = new Table(
+            aTeam(
+              sleepTime({
+                watcher: "ada",
+                triggers: [
+                  { type: "messages", count },
+                  { type: "pattern", pattern: "\\bfire\\b" }
+                ]
+              }),
+              seats(["ada", "bo"])
+            )
+          )
+          let unseen = 0
+          let runs = 0
+          for (const { gap, isAlarm } of messages) {
+            table.now += gap
+            table.say(isAlarm ? "Fire!" : "calm")
+            unseen++
+            if (isAlarm || unseen >= count) {
+              runs++
+              unseen = 0
+            }
+            assert.strictEqual(table.asks.length, runs)
+            table.rest()
+          }
+          assert.strictEqual(table.asks.length, runs)
+          assert.strictEqual(table.answers.length, messages.length)
+          assert.isFalse(table.pass())
+        }
+      ),
+      RUNS
+    )
+  })
+
+  it("S1 what falls due while the watcher works is one later run", () => {
+    const table = new Table(
+      aTeam(sleepTime({ watcher: "ada", triggers: [{ type: "messages", count: 1 }] }), seats(["ada"]))
+    )
+    for (let index = 0; index < 5; index++) table.say(`message ${index}`)
+    assert.strictEqual(table.asks.length, 1)
+    table.rest()
+    assert.strictEqual(table.asks.length, 2)
+    assert.match(table.asks[1]?.text ?? "", /message 1\n.*message 2\n.*message 3\n.*message 4$/)
+  })
+
+  it("elapsed: so long after the first message that was not seen, and never without one", () => {
+    const table = new Table(
+      aTeam(sleepTime({ watcher: "ada", triggers: [{ type: "elapsed", millis: 500 }] }), seats(["ada"]))
+    )
+    assert.isFalse(table.pass())
+    table.say("one")
+    table.now += 100
+    table.say("two")
+    assert.strictEqual(table.asks.length, 0)
+    table.pass()
+    assert.strictEqual(table.now, 1_500)
+    assert.strictEqual(table.asks.length, 1)
+    table.rest()
+    assert.strictEqual(table.asks.length, 1)
+    assert.isFalse(table.pass())
+  })
+})
