@@ -1,6 +1,10 @@
-// npm run crash -- [--kills N] [--seed N] [--json], or --night [--stride N] [--json]
+// npm run crash -- [--kills N] [--seed N] [--json]
+// npm run crash -- --night [--stride N] [--json]
+// npm run crash -- --profile fleet [--kills N] [--events N] [--assistants N] [--workers N] [--plant sweepless] [--json]
 
 import { parseArgs } from "node:util"
+import { servers } from "@reverie/testkit/servers"
+import { runFleetLane } from "./fleet.ts"
 import { minimumOperations, runLane } from "./lane.ts"
 import { runNightLane } from "./night.ts"
 
@@ -10,37 +14,65 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     night: { type: "boolean", default: false },
     stride: { type: "string", default: "1" },
+    profile: { type: "string", default: "embedded" },
+    events: { type: "string" },
+    assistants: { type: "string", default: "200" },
+    workers: { type: "string", default: "4" },
+    plant: { type: "string" },
     json: { type: "boolean", default: false }
   }
 })
 
-const kills = Number(values.kills)
-if (!Number.isInteger(kills) || kills < 1) {
-  process.stderr.write("crash: --kills takes a whole number\n")
+const refuse = (problem: string): never => {
+  process.stderr.write(`crash: ${problem}\n`)
   process.exit(2)
 }
+
+const whole = (name: string, text: string): number => {
+  const value = Number(text)
+  return Number.isInteger(value) && value >= 1 ? value : refuse(`--${name} takes a whole number`)
+}
+
+const kills = whole("kills", values.kills)
+const seed = Number(values.seed)
 
 const told = (done: number): void => {
   if (done % 10 === 0) process.stderr.write(`crash: ${done} kills\n`)
 }
 
 const killNights = async (): Promise<never> => {
-  const stride = Number(values.stride)
-  if (!Number.isInteger(stride) || stride < 1) {
-    process.stderr.write("crash: --stride takes a whole number\n")
-    process.exit(2)
-  }
-  const report = await runNightLane({ stride, progress: told })
+  const report = await runNightLane({ stride: whole("stride", values.stride), progress: told })
+  process.stdout.write(`${JSON.stringify(report, null, values.json ? 0 : 2)}\n`)
+  process.exit(report.ok ? 0 : 1)
+}
+
+const EVENTS_PER_KILL = 100
+
+const wreckFleet = async (): Promise<never> => {
+  const { plant } = values
+  if (plant !== undefined && plant !== "sweepless") refuse("--plant takes sweepless")
+  process.stderr.write(`crash: ${servers.describe(["redis", "postgres"])}\n`)
+  const report = await runFleetLane({
+    kills,
+    events: values.events === undefined ? kills * EVENTS_PER_KILL : whole("events", values.events),
+    assistants: whole("assistants", values.assistants),
+    workers: whole("workers", values.workers),
+    seed,
+    ...(plant === undefined ? {} : { plant: "sweepless" as const }),
+    progress: told
+  })
   process.stdout.write(`${JSON.stringify(report, null, values.json ? 0 : 2)}\n`)
   process.exit(report.ok ? 0 : 1)
 }
 
 if (values.night) await killNights()
+if (values.profile === "fleet") await wreckFleet()
+if (values.profile !== "embedded") refuse("--profile takes embedded or fleet")
 
 const report = await runLane({
   kills,
   events: Math.max(minimumOperations(kills), kills * 12),
-  seed: Number(values.seed),
+  seed,
   progress: told
 })
 

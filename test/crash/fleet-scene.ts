@@ -1,0 +1,173 @@
+// FleetScene: who lives in the crash lane of a fleet, what they are told, and what they answer.
+// Owns assistants, events, tools and the stand-in for a model, all of them pure functions of a number. Leaves posting and
+// working to fleet-child.ts.
+// C1  The same number is the same event, whoever posts it; its sender's events for one assistant have growing numbers.
+// C2  The same prompt is answered the same way, but for a model that is out of order: it fails once in each process.
+
+import { type Prompt, ModelUnavailable, type Reply } from "@reverie/model"
+import type { Event } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import { defineAssistant, defineFleet, defineTool, type FleetDefinition, type Tool } from "reverie"
+
+export interface Letter {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  readonly event: Event
+}
+
+export const assistantId = (index: number): string => `a-${index}`
+
+/** What an event makes its assistant do. `unheard` passes by, `flaky` meets a model that fails first. */
+const errands = [
+  "plain",
+  "note",
+  "plain",
+  "ring",
+  "plain",
+  "pass",
+  "plain",
+  "timer",
+  "plain",
+  "note-ring",
+  "plain",
+  "ring-say",
+  "plain",
+  "flaky",
+  "plain",
+  "pass-note",
+  "plain",
+  "unheard",
+  "plain",
+  "note"
+] as const
+export type ErrandKind = (typeof errands)[number]
+
+/** Seven and twenty have no common divisor: every assistant gets every kind. */
+export const errandOf = (index: number, assistants: number): ErrandKind =>
+  errands[(index * 7 + Math.floor(index / assistants) * 3) % errands.length]!
+
+const eventOf = (index: number, kind: ErrandKind): Event => {
+  const text = `do ${index} ${kind}`
+  if (kind === "timer") return { type: "timer", name: `timer-${index}`, note: text }
+  return kind === "unheard" ? { type: "message", text, channel: "elsewhere" } : { type: "message", text }
+}
+
+/** Lanes of one assistant each are dealt to the producers, so that a sender's events have an order. */
+export const producerOf = (index: number, assistants: number, producers: number): number =>
+  (index % assistants) % producers
+
+export const letterOf = (index: number, assistants: number, producers: number): Letter => ({
+  id: `event-${index}`,
+  from: `producer-${producerOf(index, assistants, producers)}`,
+  to: assistantId(index % assistants),
+  event: eventOf(index, errandOf(index, assistants))
+})
+
+/** The number of an event by its id; undefined for what assistants told each other. */
+export const numberOf = (id: string): number | undefined => {
+  const number = /^event-(\d+)$/.exec(id)?.[1]
+  return number === undefined ? undefined : Number(number)
+}
+
+/** Tells of a run of a tool before anything of it happens. */
+export type NoteRun = (tool: string, assistant: string, key: string) => void
+
+const toolsOf = (assistants: number, ran: NoteRun): ReadonlyArray<Tool> => [
+  defineTool({
+    name: "note",
+    description: "Notes something; the same note twice is one note.",
+    idempotent: true,
+    run: (_, { assistant, key }) => {
+      ran("note", assistant, key)
+      return "noted"
+    }
+  }),
+  defineTool({
+    name: "ring",
+    description: "Rings the bell. Every ring is heard.",
+    run: async (_, { assistant, key }) => {
+      ran("ring", assistant, key)
+      await Promise.resolve()
+      return "rung"
+    }
+  }),
+  defineTool({ name: "say", description: "Speaks.", category: "terminal", run: () => "said" }),
+  defineTool({
+    name: "pass",
+    description: "Passes a note to the next colleague.",
+    run: (_, { assistant, send }) => {
+      send(assistantId((Number(assistant.slice(2)) + 1) % assistants), `fyi from ${assistant}`)
+      return "passed"
+    }
+  })
+]
+
+const toolsByErrand: Readonly<Record<ErrandKind, ReadonlyArray<string>>> = {
+  plain: [],
+  note: ["note"],
+  ring: ["ring"],
+  pass: ["pass"],
+  timer: [],
+  "note-ring": ["note", "ring"],
+  "ring-say": ["ring", "say"],
+  flaky: [],
+  "pass-note": ["pass", "note"],
+  unheard: []
+}
+
+/** Long enough that a kill finds work in every stage. */
+const MODEL_MILLIS = 15
+
+const replyTo = (prompt: Prompt): Reply => {
+  const usage = { inputTokens: 1, outputTokens: 1, source: "counted" as const }
+  const heard = prompt.messages.findLast(({ role }) => role === "user")?.content ?? ""
+  const kind = /do \d+ ([a-z-]+)/.exec(heard)?.[1] as ErrandKind | undefined
+  const tools = kind === undefined ? [] : (toolsByErrand[kind] ?? [])
+  if (prompt.messages.at(-1)?.role === "tool" || tools.length === 0) {
+    return { text: "done", calls: [], finish: "stop", usage, model: "lane" }
+  }
+  const calls = tools.map((tool, index) => ({ id: `${prompt.callPrefix}.${index}`, tool, arguments: {} }))
+  return { text: "", calls, finish: "tool-calls", usage, model: "lane" }
+}
+
+/** Answers at once, and for a flaky event only when asked again. */
+export const laneModel = () => {
+  const failed = new Set<string>()
+  return {
+    infer: (prompt: Prompt): Effect.Effect<Reply, ModelUnavailable> => {
+      const flaky = /do (\d+) flaky/.exec(prompt.messages.findLast(({ role }) => role === "user")?.content ?? "")?.[1]
+      if (flaky !== undefined && !failed.has(flaky)) {
+        failed.add(flaky)
+        return Effect.fail(new ModelUnavailable({ provider: "lane", message: "out of order", kind: "network" }))
+      }
+      return Effect.delay(
+        Effect.sync(() => replyTo(prompt)),
+        MODEL_MILLIS
+      )
+    }
+  }
+}
+
+export const laneFleet = (assistants: number, ran: NoteRun = () => {}): FleetDefinition => {
+  const tools = toolsOf(assistants, ran)
+  return defineFleet({
+    assistants: Array.from({ length: assistants }, (_, index) =>
+      defineAssistant({
+        id: assistantId(index),
+        prompt: "You work in the crash lane.",
+        tools,
+        listening: { otherwise: "ignore" },
+        memory: { recall: "off" },
+        maxContextTokens: 3_000,
+        settings: {
+          confirmDangerous: false,
+          compactEnabled: false,
+          parkMinMillis: 200,
+          parkMaxMillis: 400,
+          maxErrors: 100
+        }
+      })
+    )
+  })
+}
