@@ -82,6 +82,12 @@ const deployedQueue = ({ database, name = DEFAULT_NAME, redis }: Deployment, con
     })
   )
 
+const queueMeasured = Effect.gen(function* () {
+  const { QueueMetrics } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
+  const metrics = yield* Effect.serviceOption(QueueMetrics)
+  return Option.isNone(metrics) ? "" : yield* metrics.value.prometheusMetrics
+})
+
 /** Many processes: PostgreSQL, BullMQ, Qdrant where one is named. */
 export const deployed = (deployment: Deployment, options: DeploymentOptions): Profile => {
   const { concurrency = DEFAULT_WORKER.concurrency } = options.worker ?? {}
@@ -94,5 +100,5 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
     embedderLayer(options.embedder, options.model),
     remoteRecallLayer(options.recall)
   )
-  return { says: describe(deployment), ports, worker, sustained }
+  return { says: describe(deployment), ports, measured: queueMeasured, worker, sustained }
 }

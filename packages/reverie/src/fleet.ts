@@ -127,10 +127,9 @@ export class Fleet extends Records implements AsyncDisposable {
   readonly reception: AssistantId
   /** Resolves when the fleet has ended: with nothing after `close`, with the reason when its store failed. */
   readonly ended: Promise<FleetClosed | undefined>
-  /** What it stands on, in words, without any password. */
-  readonly profile: string
   readonly #house: House<Services>
   readonly #hub: NoticeHub["Service"]
+  readonly #profile: Profile
   readonly #directory: Directory
   readonly #teams: ReadonlyArray<Team>
 
@@ -138,7 +137,7 @@ export class Fleet extends Records implements AsyncDisposable {
     super((reading) => house.run(reading), tenantOf(options.tenant))
     this.#house = house
     this.#hub = hub
-    this.profile = profile.says
+    this.#profile = profile
     this.reception = options.fleet.reception
     this.#directory = directoryOf(options.fleet)
     this.#teams = options.fleet.assistants.flatMap(({ team }) => team ?? [])
@@ -317,9 +316,14 @@ export class Fleet extends Records implements AsyncDisposable {
     )
   }
 
-  /** What this process has measured, in the text format of Prometheus. No assistant is named in it. */
+  /** What it stands on, in words, without any password. */
+  get profile(): string {
+    return this.#profile.says
+  }
+
+  /** What this process and its servers have measured, in the text format of Prometheus. No assistant is named in it. */
   metrics(): Promise<string> {
-    return this.#run(measured)
+    return this.#run(Effect.zipWith(measured, this.#profile.measured, (own, ofServers) => own + ofServers))
   }
 
   /**

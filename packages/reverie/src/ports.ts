@@ -17,6 +17,8 @@ export interface Profile {
   /** In words, without any password. */
   readonly says: string
   readonly ports: Layer.Layer<Ports | NoticeHub, unknown>
+  /** What its servers have measured, in the text format of Prometheus. */
+  readonly measured: Effect.Effect<string>
   /** What differs from the defaults of a worker. */
   readonly worker: Partial<WorkerSettings>
   /** Whether a worker outlives a store that fails. */

@@ -47,7 +47,13 @@ const embedded = (options: Partial<ProfileOptions>): Profile => {
     embedderLayer(options.embedder, options.model),
     recallLayer(data, options.recall)
   )
-  return { says: `embedded in ${data}`, ports, worker: { worker: "embedded" }, sustained: (work) => work }
+  return {
+    says: `embedded in ${data}`,
+    ports,
+    measured: Effect.succeed(""),
+    worker: { worker: "embedded" },
+    sustained: (work) => work
+  }
 }
 
 /** What a fleet runs on: the deployment that is said, else the directory that is said, else what the environment names. */

@@ -41,27 +41,32 @@ const within = (to: Readdress, value: Json): Json => {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, within(to, each)]))
 }
 
+type JsonObject = { readonly [key: string]: Json }
+
+const changed = (value: JsonObject, changes: JsonObject): Json =>
+  Object.fromEntries([...Object.entries(value), ...Object.entries(changes)])
+
 /** An envelope's own fields; what its event says is somebody's words. */
-const envelope = (to: Readdress, body: Json): Json =>
-  isJsonObject(body)
-    ? {
-        ...body,
-        ...(body["to"] === undefined ? {} : { to: within(to, body["to"]) }),
-        from: within(to, body["from"] ?? "")
-      }
-    : body
+const envelope = (to: Readdress, body: Json): Json => {
+  if (!isJsonObject(body)) return body
+  const named = ["to", "from"].flatMap((name) => (body[name] === undefined ? [] : [[name, within(to, body[name])]]))
+  return changed(body, Object.fromEntries(named) as JsonObject)
+}
+
+const share = (to: Readdress, given: Json): Json =>
+  isJsonObject(given) && typeof given["with"] === "string"
+    ? changed(given, { with: renamed(to, given["with"]) })
+    : given
 
 const block = (to: Readdress, part: RemovalPart & { readonly kind: "block" }): RemovalPart => {
   const { body, owner, readers } = part
   const shares = isJsonObject(body) && Array.isArray(body["shares"]) ? (body["shares"] as ReadonlyArray<Json>) : []
-  const shared = shares.map((share) =>
-    isJsonObject(share) && typeof share["with"] === "string" ? { ...share, with: renamed(to, share["with"]) } : share
-  )
+  const shared = { owner: renamed(to, owner), shares: shares.map((each) => share(to, each)) }
   return {
     ...part,
     owner: renamed(to, owner),
     readers: readers.map((reader) => renamed(to, reader)),
-    body: isJsonObject(body) ? { ...body, owner: renamed(to, owner), shares: shared } : body
+    body: isJsonObject(body) ? changed(body, shared) : body
   }
 }
 

@@ -1,0 +1,180 @@
+// ImportFleet: from the lines of an export to assistants that live.
+// Owns the order: all of it is checked, then all of it is judged, then it is written one by one, then all begin.
+// Leaves reading a line to source.ts, putting somebody down to the store.
+// I1  Nothing is written before the whole export has been found sound, and everybody in it found a free place.
+// I2  Whoever dies on the way runs it again: who is there already is recognised, and nobody begins before all are there.
+
+import { type MoveMark, type Parcel, type ParcelHead, Removals } from "@reverie/ledger"
+import type { Address } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import type * as Effect from "effect/Effect"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { MoveRefused } from "./errors.ts"
+import { assistantNamed, tenantNamed } from "./export-fleet.ts"
+import type { ExportHeader, ExportManifest } from "./export-lines.ts"
+import { type HousePlace, houseLayer, trialLayer } from "./place.ts"
+import { type Readdress, readdressed } from "./readdress.ts"
+import { type ExportSource, nameOf, parcelsOf } from "./source.ts"
+
+export interface ImportOptions {
+  readonly into: HousePlace
+  readonly source: ExportSource
+  /** New ids by old ones. */
+  readonly rename?: Readonly<Record<string, string>>
+  /** The tenant that all of it goes to; the export must be of one tenant only. */
+  readonly tenant?: string
+  /** Judges everything and writes nothing. */
+  readonly isTrial?: boolean
+  /** Goes on though another move has marked the house. */
+  readonly isForced?: boolean
+  readonly onProgress?: (phase: "checked" | "judged" | "written", who: string, done: number) => void
+}
+
+export interface Imported {
+  readonly header: ExportHeader
+  readonly manifest: ExportManifest
+  /** Who has moved in, as `tenant/assistant`; on a trial, who would. */
+  readonly moved: ReadonlyArray<string>
+  /** Who lived there already. */
+  readonly present: ReadonlyArray<string>
+}
+
+/** What a sound export says of itself. */
+export interface Checked {
+  readonly header: ExportHeader
+  readonly manifest: ExportManifest
+  readonly names: ReadonlyArray<string>
+}
+
+/** Reads an export to its end; rejects with ExportUnreadable. */
+export const checkExport = async (
+  source: ExportSource,
+  onParcel: (head: ParcelHead, done: number) => void = () => {}
+): Promise<Checked> => {
+  let header: ExportHeader | undefined
+  let manifest: ExportManifest | undefined
+  const names: Array<string> = []
+  for await (const item of parcelsOf(source)) {
+    if (item.type === "header") header = item.header
+    else if (item.type === "end") manifest = item.manifest
+    else {
+      names.push(nameOf(item.parcel.head))
+      onParcel(item.parcel.head, names.length)
+    }
+  }
+  if (header === undefined || manifest === undefined) throw new Error("an export ended without a manifest")
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new MoveRefused({ message: `the export tells twice of ${twice}` })
+  return { header, manifest, names }
+}
+
+const readdressOf = ({ rename = {}, tenant }: ImportOptions): Readdress => ({
+  names: new Map(Object.entries(rename).map(([before, after]) => [before, assistantNamed(after)])),
+  ...(tenant === undefined ? {} : { tenant: tenantNamed(tenant) })
+})
+
+const tenantIn = (head: ParcelHead): string => (head.kind === "tenant" ? head.tenant : head.address.tenant)
+
+/** Names that are not in the export, two that would become one, and more tenants than fit into one. */
+const assertReaddress = (heads: ReadonlyArray<ParcelHead>, to: Readdress): void => {
+  const ids = heads.flatMap((head) => (head.kind === "assistant" ? [head.address.assistant as string] : []))
+  const stray = [...to.names.keys()].find((name) => !ids.includes(name))
+  if (stray !== undefined) throw new MoveRefused({ message: `there is no assistant ${stray} in the export` })
+  const tenants = new Set(heads.map(tenantIn))
+  if (tenants.size > 1 && (to.tenant !== undefined || to.names.size > 0)) {
+    const names = [...tenants].join(", ")
+    throw new MoveRefused({
+      message: `the export is of several tenants (${names}); only one can move under another name`
+    })
+  }
+  const after = ids.map((id) => to.names.get(id) ?? id)
+  const twice = after.find((id, index) => after.indexOf(id) !== index)
+  if (twice !== undefined) throw new MoveRefused({ message: `two assistants would be called ${twice}` })
+}
+
+/** A house that another move is under way in, or that was left, is not moved into. */
+export const assertFree = (mark: MoveMark | undefined, own: MoveMark, isForced: boolean): void => {
+  if (mark === undefined || isForced) return
+  if (mark.state === own.state && mark.place === own.place) return
+  if (mark.state === "left") throw new MoveRefused({ message: `its assistants have moved to ${mark.place}` })
+  throw new MoveRefused({
+    message: `another move (${mark.state}, ${mark.place}) has not come to its end; finish that first`
+  })
+}
+
+/** The parcels of a move, from its beginning each time. */
+export type Parcels = () => AsyncIterable<Parcel>
+
+export interface MovedIn {
+  readonly moved: ReadonlyArray<string>
+  readonly present: ReadonlyArray<string>
+}
+
+type Run = <A, E>(effect: Effect.Effect<A, E, Removals>) => Promise<A>
+
+export interface MovingIn {
+  readonly run: Run
+  readonly parcels: Parcels
+  /** The mark on the house while they arrive; without one it is not marked. */
+  readonly arriving?: MoveMark
+  readonly isTrial: boolean
+  readonly onProgress?: ImportOptions["onProgress"]
+}
+
+/** Judges all, then writes all, then lets all begin. */
+export const moveIn = async ({ arriving, isTrial, onProgress, parcels, run }: MovingIn): Promise<MovedIn> => {
+  const unpack = (parcel: Parcel, trial: boolean) =>
+    run(Removals.use((removals) => removals.unpack(parcel, { isTrial: trial })))
+  const mark = (value: MoveMark | null) => run(Removals.use((removals) => removals.mark(value)))
+  const moved: Array<string> = []
+  const present: Array<string> = []
+  let done = 0
+  for await (const parcel of parcels()) {
+    const who = nameOf(parcel.head)
+    const list = (await unpack(parcel, true)) === "present" ? present : moved
+    list.push(who)
+    onProgress?.("judged", who, ++done)
+  }
+  if (isTrial) return { moved, present }
+  if (arriving !== undefined) await mark(arriving)
+  const arrived: Array<Address> = []
+  done = 0
+  for await (const parcel of parcels()) {
+    await unpack(parcel, false)
+    if (parcel.head.kind === "assistant") arrived.push(parcel.head.address)
+    onProgress?.("written", nameOf(parcel.head), ++done)
+  }
+  if (arriving !== undefined) await mark(null)
+  await run(Removals.use((removals) => removals.admit(arrived)))
+  return { moved, present }
+}
+
+/** Takes an export in. Rejects with ExportUnreadable, MoveRefused, RemovalRefused, or what the store fails with. */
+export const importFleet = async (options: ImportOptions): Promise<Imported> => {
+  const { into, isForced = false, isTrial = false, onProgress, source } = options
+  const to = readdressOf(options)
+  const heads: Array<ParcelHead> = []
+  const { header, manifest } = await checkExport(source, (head, done) => {
+    heads.push(head)
+    onProgress?.("checked", nameOf(head), done)
+  })
+  assertReaddress(heads, to)
+  const runtime = ManagedRuntime.make(isTrial ? trialLayer(into) : houseLayer(into))
+  try {
+    const run: Run = (effect) => runtime.runPromise(effect)
+    const at = await runtime.runPromise(Clock.currentTimeMillis)
+    const arriving: MoveMark = { state: "arriving", place: `export ${manifest.sha256.slice(0, 12)}`, at }
+    const marked = await run(Removals.use((removals) => removals.marked))
+    assertFree(marked, arriving, isForced)
+    const parcels: Parcels = async function* () {
+      for await (const item of parcelsOf(source)) if (item.type === "parcel") yield readdressed(to, item.parcel)
+    }
+    const progress = onProgress === undefined ? {} : { onProgress }
+    // Who works on a directory is alone in it, and a mark keeps it so; a database has others in it.
+    const house = "data" in into ? { arriving } : {}
+    const outcome = await moveIn({ run, parcels, isTrial, ...house, ...progress })
+    return { header, manifest, ...outcome }
+  } finally {
+    await runtime.dispose()
+  }
+}

@@ -1,0 +1,91 @@
+// Place: a house that is moved out of or into, by directory or by database.
+// Owns opening it for a move. Leaves what is moved to the callers.
+// P1  A place is told to people without its secrets.
+// P2  Whoever moves out of a house, or into one that is a directory, is alone in it.
+
+import { isHead, Ledger, type Parcel, type ParcelHead, type RemovalPart, Removals } from "@reverie/ledger"
+import type { Address, TenantId } from "@reverie/protocol"
+import { storeSqliteLayer, StoreUnopenable } from "@reverie/store-sqlite"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as References from "effect/References"
+import * as Stream from "effect/Stream"
+import { MoveRefused } from "./errors.ts"
+import type { Deployment } from "../deployment.ts"
+
+/** Where assistants live: a data directory, or the database of a deployment. */
+export type HousePlace = { readonly data: string } | { readonly deployment: Deployment }
+
+export type HouseServices = Ledger | Removals
+
+/** What a place is called where anybody may read it. */
+export const placeName = (place: HousePlace): string => {
+  if ("data" in place) return place.data
+  const { database, name = "reverie" } = place.deployment
+  if (!URL.canParse(database)) return "a database"
+  const { host, pathname, protocol } = new URL(database)
+  return `${protocol}//${host}${pathname} (${name})`
+}
+
+const deployedHouse = (_deployment: Deployment): Layer.Layer<HouseServices, unknown> =>
+  failing(new MoveRefused({ message: "this store moves nobody yet" }))
+
+export interface Opening {
+  /** Looks only, beside whoever works there. */
+  readonly readOnly?: boolean
+}
+
+export const houseLayer = (
+  place: HousePlace,
+  { readOnly = false }: Opening = {}
+): Layer.Layer<HouseServices, unknown> => {
+  const quiet = Layer.succeed(References.LogToStderr, true)
+  if ("data" in place) {
+    // Marks are judged by the move itself, which may have to go on where it stopped.
+    return Layer.merge(storeSqliteLayer(place.data, { readOnly, despiteMove: true }), quiet)
+  }
+  return Layer.merge(deployedHouse(place.deployment), quiet)
+}
+
+/** A directory in which a trial finds what is there; one that keeps nothing where nothing is there yet. */
+export const trialLayer = (place: HousePlace): Layer.Layer<HouseServices, unknown> => {
+  if (!("data" in place)) return houseLayer(place)
+  return houseLayer(place, { readOnly: true }).pipe(
+    Layer.catch((error) => (isNoData(error) ? houseLayer({ data: ":memory:" }) : failing(error)))
+  )
+}
+
+const failing = (error: unknown): Layer.Layer<HouseServices, unknown> =>
+  Layer.effectContext(Effect.fail(error)) as Layer.Layer<HouseServices, unknown>
+
+const isNoData = (error: unknown): boolean => error instanceof StoreUnopenable && error.cause === undefined
+
+/** Everybody who lives there, of the tenants that are asked for. */
+export const residentsOf = (tenants: ReadonlyArray<TenantId>): Stream.Stream<Address, unknown, Ledger> =>
+  Stream.unwrap(
+    Effect.map(Ledger, (ledger) => {
+      const page = (after: Address | undefined) => ledger.list(after, PAGE)
+      return Stream.unfold<Address | undefined, ReadonlyArray<Address>, unknown, never>(undefined, (after) =>
+        Effect.map(page(after), (records) => {
+          const last = records.at(-1)
+          return last === undefined ? undefined : [records.map(({ address }) => address), last.address]
+        })
+      ).pipe(
+        Stream.flatMap((addresses) => Stream.fromIterable(addresses.filter(({ tenant }) => tenants.includes(tenant))))
+      )
+    })
+  )
+
+const PAGE = 500
+
+const collected = <E>(parts: Stream.Stream<RemovalPart, E>): Effect.Effect<Parcel, E> =>
+  Effect.map(Stream.runCollect(parts), ([head, ...rest]) => ({ head: assertHead(head), parts: rest }))
+
+const assertHead = (part: RemovalPart | undefined): ParcelHead => {
+  if (part === undefined || !isHead(part)) throw new Error("a store gave a parcel without a head")
+  return part
+}
+
+export const parcelOf = (address: Address) => Removals.use((removals) => collected(removals.pack(address)))
+
+export const householdOf = (tenant: TenantId) => Removals.use((removals) => collected(removals.packTenant(tenant)))
