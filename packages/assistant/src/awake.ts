@@ -3,14 +3,29 @@
 // I1  `idle` is the only state here that hears mail; every other one has a tick in hand.
 // I2  A tick makes at most `maxIterations` model calls.
 // I3  A failed model call never loses the tick: it is tried again after a pause, until the assistant halts.
+// I4  A model call that has no room in the budget is not made: the tick ends as cut.
+// I5  A sub-agent retires with the end of its first tick.
 
 import { inPhase, isInPhase } from "./calls.ts"
 import * as Now from "./context.ts"
-import type { InferFailure, MachineEvent } from "./events.ts"
-import { askApprovals, base, beginTick, ending, endCalls, startReadyCalls, toolIndex } from "./vocabulary.ts"
+import type { InferFailure, MachineEvent, ToolOutput } from "./events.ts"
+import { failsAtOnce, whyCut } from "./spending.ts"
+import { dismissed, hired, unwaited } from "./sub-agents/index.ts"
+import {
+  askApprovals,
+  base,
+  beginTick,
+  ending,
+  endCalls,
+  leaving,
+  startReadyCalls,
+  taking,
+  toolIndex
+} from "./vocabulary.ts"
 
 const idle = base.createStateConfig({
   tags: ["mail"],
+  always: { guard: "isErrandOver", target: "#assistant.retired", actions: leaving },
   on: {
     message: { target: "assessing", actions: beginTick },
     timer: { target: "assessing", actions: beginTick },
@@ -57,7 +72,20 @@ const assessing = base.createStateConfig({
   }
 })
 
+/** What a failed call ends the tick with. */
+const failing = (outcome: "failed" | "cut") => [
+  {
+    type: "endTick" as const,
+    params: ({ event }: { readonly event: { readonly error: unknown } }) => ({
+      outcome,
+      reason: (event.error as InferFailure).reason
+    })
+  },
+  { type: "forgetTick" as const }
+]
+
 const inferring = base.createStateConfig({
+  exit: "settleCall",
   invoke: {
     src: "infer",
     id: "infer",
@@ -80,10 +108,23 @@ const inferring = base.createStateConfig({
       }
     ],
     onError: [
+      { guard: ({ event }) => (event.error as InferFailure).recovery === "again", target: "affording" },
+      {
+        guard: ({ event }) => (event.error as InferFailure).recovery === "cut",
+        target: "#assistant.awake.idle",
+        actions: failing("cut")
+      },
+      {
+        guard: ({ context, event }) => failsAtOnce(context, event.error as InferFailure),
+        target: "#assistant.awake.idle",
+        actions: [{ type: "countError", params: ({ event }) => event.error as InferFailure }, ...failing("failed")]
+      },
       {
         guard: ({ context, event }) => {
           const { recovery } = event.error as InferFailure
-          return recovery !== "tell-owner" && (recovery === "stop" || Now.isLastError(context))
+          return (
+            recovery !== "tell-owner" && (recovery === "stop" || Now.isLastError(context, event.error as InferFailure))
+          )
         },
         target: "#assistant.halted",
         actions: [
@@ -93,38 +134,42 @@ const inferring = base.createStateConfig({
       },
       {
         guard: ({ context, event }) =>
-          (event.error as InferFailure).recovery === "tell-owner" && Now.isLastError(context),
+          (event.error as InferFailure).recovery === "tell-owner" &&
+          Now.isLastError(context, event.error as InferFailure),
         target: "#assistant.halted",
         actions: [
           { type: "countError", params: ({ event }) => event.error as InferFailure },
           { type: "remember", params: ({ event }) => Now.halted((event.error as InferFailure).reason) },
-          {
-            type: "endTick",
-            params: ({ event }) => ({ outcome: "failed", reason: (event.error as InferFailure).reason })
-          },
-          { type: "forgetTick" }
+          ...failing("failed")
         ]
       },
       {
         guard: ({ event }) => (event.error as InferFailure).recovery === "tell-owner",
         target: "#assistant.awake.idle",
-        actions: [
-          { type: "countError", params: ({ event }) => event.error as InferFailure },
-          {
-            type: "endTick",
-            params: ({ event }) => ({ outcome: "failed", reason: (event.error as InferFailure).reason })
-          },
-          { type: "forgetTick" }
-        ]
+        actions: [{ type: "countError", params: ({ event }) => event.error as InferFailure }, ...failing("failed")]
       },
       { target: "parked", actions: { type: "countError", params: ({ event }) => event.error as InferFailure } }
     ]
   }
 })
 
+const affording = base.createStateConfig({
+  always: [
+    {
+      guard: "isBroke",
+      target: "#assistant.awake.idle",
+      actions: [
+        { type: "endTick", params: ({ context }) => ({ outcome: "cut", reason: whyCut(context) ?? "" }) },
+        { type: "forgetTick" }
+      ]
+    },
+    { target: "inferring", actions: "reserveCall" }
+  ]
+})
+
 const thinking = base.createStateConfig({
-  initial: "inferring",
-  states: { inferring, parked: { after: { park: "inferring" } } }
+  initial: "affording",
+  states: { affording, inferring, parked: { after: { park: "affording" } } }
 })
 
 const acting = base.createStateConfig({
@@ -153,12 +198,19 @@ const acting = base.createStateConfig({
       on: {
         "xstate.done.actor.tool.*": {
           guard: ({ context, event }) => Now.isRunning(context, toolIndex(event)),
-          actions: base.enqueueActions(({ context, event, enqueue }) => {
-            if (!("output" in event)) return
-            const index = toolIndex(event)
-            enqueue.stopChild(`tool.${index}`)
-            enqueue.assign(Now.moved(context, [index], Now.phaseAfter(event.output)))
-          })
+          actions: [
+            base.enqueueActions(({ context, event, enqueue }) => {
+              if (!("output" in event)) return
+              const index = toolIndex(event)
+              enqueue.stopChild(`tool.${index}`)
+              enqueue.assign(Now.moved(context, [index], Now.phaseAfter(event.output as ToolOutput)))
+            }),
+            taking((context, event) => {
+              const { delegate, dismiss } = ("output" in event ? event.output : {}) as Partial<ToolOutput>
+              if (dismiss !== undefined) return dismissed(context, dismiss, "it was ended by the one who sent it")
+              return delegate === undefined ? undefined : hired(context, delegate, toolIndex(event))
+            })
+          ]
         },
         "xstate.error.actor.tool.*": {
           guard: ({ context, event }) => Now.isRunning(context, toolIndex(event)),
@@ -220,7 +272,10 @@ const awaitingReports = base.createStateConfig({
     report
   },
   after: {
-    report: { target: "acting", actions: endCalls("Its report did not come in time.", "waiting") }
+    report: {
+      target: "acting",
+      actions: [endCalls("Its report did not come in time.", "waiting"), taking((context) => unwaited(context))]
+    }
   }
 })
 

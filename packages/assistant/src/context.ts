@@ -15,8 +15,10 @@ import {
   type Refusal
 } from "./calls.ts"
 import type { InferFailure, MachineEvent, Signals, StepOutput, ToolOutput } from "./events.ts"
+import { type Account, type Bound, openAccount } from "./budget/index.ts"
 import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
 import { changedSettings, type Settings, settingsOf } from "./settings.ts"
+import type { Errand, SubAgent } from "./sub-agents/sub-agent.ts"
 
 export interface AssistantContext {
   /** The settings that differ from the defaults. */
@@ -48,6 +50,18 @@ export interface AssistantContext {
   readonly signals: Signals
   /** Why the assistant is halted. */
   readonly haltReason: string | null
+  /** What it may spend and has spent; null as long as nothing bounds it and it has granted nothing. */
+  readonly account: Account | null
+  /** Those that are open, and the last that have ended. */
+  readonly subAgents: ReadonlyArray<SubAgent>
+  /** Set for a sub-agent, from its birth on. */
+  readonly errand: Errand | null
+}
+
+/** What a sub-agent is born with. */
+export interface Commission {
+  readonly errand: Errand
+  readonly granted: Bound
 }
 
 /** The kind of context an ordinary event is handled in. */
@@ -55,7 +69,7 @@ export const DEFAULT_CONTEXT_TYPE = "tick_event"
 
 const NO_SIGNALS: Signals = { tokenRatio: 0, mailWaiting: false }
 
-export const birthContext = (settings: Partial<Settings>): AssistantContext => ({
+export const birthContext = (settings: Partial<Settings>, commission?: Commission): AssistantContext => ({
   settings: changedSettings(settingsOf(settings)),
   tick: 0,
   envelope: null,
@@ -74,7 +88,10 @@ export const birthContext = (settings: Partial<Settings>): AssistantContext => (
   wakeWanted: false,
   compactingFrom: "awake",
   signals: NO_SIGNALS,
-  haltReason: null
+  haltReason: null,
+  account: commission === undefined ? null : openAccount(commission.granted),
+  subAgents: [],
+  errand: commission?.errand ?? null
 })
 
 type Change = Partial<AssistantContext>
@@ -149,9 +166,13 @@ export const moved = (context: AssistantContext, indexes: ReadonlyArray<number>,
   calls: movedTo(context.calls, indexes, phase)
 })
 
-/** One more model error: the pause doubles from one to the next, or is what the provider asked for. */
+/**
+ * One more model error: the pause doubles from one to the next, or is what the provider asked for. A call that a limit of
+ * the tenant held back is no error: the pause lasts until there may be room again.
+ */
 export const failed = (context: AssistantContext, failure: InferFailure): Change => {
   const { parkMinMillis, parkMaxMillis } = settingsNow(context)
+  if (failure.limited === true) return { parkMillis: failure.retryAfterMillis ?? parkMinMillis }
   const doubled = Math.min(parkMaxMillis, parkMinMillis * 2 ** context.errors)
   return { errors: context.errors + 1, parkMillis: Math.max(failure.retryAfterMillis ?? 0, doubled) }
 }
@@ -163,17 +184,21 @@ export const halted = (reason: string): Change => ({
   haltReason: reason.length <= MAX_REASON_CHARS ? reason : `${reason.slice(0, MAX_REASON_CHARS - 1)}…`
 })
 
-/** True when one more error halts the assistant. */
-export const isLastError = (context: AssistantContext): boolean => context.errors + 1 >= settingsNow(context).maxErrors
+/** True when this failure is the one that halts the assistant. */
+export const isLastError = (context: AssistantContext, { limited }: InferFailure): boolean =>
+  limited !== true && context.errors + 1 >= settingsNow(context).maxErrors
 
 /** The open call that a report answers, or undefined. */
 export const callOfReport = (context: AssistantContext, event: MachineEvent): number | undefined => {
   if (event.type !== "report") return undefined
-  return inPhase(context.calls, "waiting").find((index) =>
-    event.call === undefined
+  return inPhase(context.calls, "waiting").find((index) => {
+    const id = callId(context.tick, context.iteration, index)
+    // What waits for a sub-agent is answered by news of it, whoever says what.
+    if (context.subAgents.some(({ call }) => call === id)) return false
+    return event.call === undefined
       ? event.tool === undefined || context.calls[index]?.tool === event.tool
-      : event.call === callId(context.tick, context.iteration, index)
-  )
+      : event.call === id
+  })
 }
 
 /** The call that a decision is about, or undefined. */

@@ -7,7 +7,7 @@
 import type { Command, Json, Lane } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { type ActorScope, createActor, initialTransition, type Snapshot, type SnapshotFrom } from "xstate"
-import type { AssistantContext } from "./context.ts"
+import type { AssistantContext, Commission } from "./context.ts"
 import { SnapshotUnfit } from "./errors.ts"
 import type { MachineEvent } from "./events.ts"
 import { assistantMachine } from "./machine.ts"
@@ -82,8 +82,9 @@ const scopeInto = (sink: Array<Executed>): ActorScope<MachineSnapshot, MachineEv
 })
 
 /** A new assistant: awake and idle. */
-export const birth = (settings: Partial<Settings>): Decision => {
-  const [machine, actions] = initialTransition(assistantMachine, { settings })
+export const birth = (settings: Partial<Settings>, commission?: Commission): Decision => {
+  const input = commission === undefined ? { settings } : { settings, commission }
+  const [machine, actions] = initialTransition(assistantMachine, input)
   return { next: { machine }, commands: commandsOf(actions) }
 }
 

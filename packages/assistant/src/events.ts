@@ -2,9 +2,11 @@
 // Owns the typed machine events. Leaves texts and results to the ledger: an event names them, it does not carry them.
 // I1  An event holds a few hundred bytes at most, whatever the message it stands for.
 
+import type { Amount } from "@reverie/protocol"
 import type { CallRequest } from "./calls.ts"
 import type { Restriction } from "./pattern.ts"
 import type { Settings } from "./settings.ts"
+import type { DelegateRequest, News } from "./sub-agents/sub-agent.ts"
 
 /** What the runtime measured just before the event. */
 export interface Signals {
@@ -30,19 +32,32 @@ interface Mail {
 /** What a reply comes to. */
 export interface InferOutput {
   readonly calls: ReadonlyArray<CallRequest>
+  /** What the call took; said of an assistant with a budget. */
+  readonly used?: Amount
 }
 
-/** Why a model call failed, and who acts next (protocol's Recovery, less what concerns the runtime alone). */
+/**
+ * Why a model call failed, and who acts next (protocol's Recovery, less what concerns the runtime alone). again: a crash
+ * cut it off, and it is made anew. cut: it was not sent, for it had no room in the budget.
+ */
 export interface InferFailure {
-  readonly recovery: "retry" | "park" | "tell-owner" | "stop"
+  readonly recovery: "retry" | "park" | "tell-owner" | "stop" | "again" | "cut"
+  /** What the call took, where that is known. */
+  readonly used?: Amount
   readonly reason: string
   readonly retryAfterMillis?: number
+  /** Nothing is wrong: a limit of the tenant leaves no room. It counts as no error. */
+  readonly limited?: true
 }
 
 export interface ToolOutput {
   readonly ok: boolean
   /** Its report will come as an envelope. */
   readonly pending: boolean
+  /** A task is to be handed on; its report answers the call. */
+  readonly delegate?: DelegateRequest
+  /** The call whose sub-agent is to end. */
+  readonly dismiss?: string
 }
 
 /** One step of a dream operation or of a phase of compaction. */
@@ -69,7 +84,11 @@ export type MachineEvent =
   | { readonly type: "resume" }
   | { readonly type: "refresh" }
   | { readonly type: "unfold" }
-  | { readonly type: "retire" }
+  | { readonly type: "retire"; readonly reason?: string }
+  | ({ readonly type: "delegate" } & DelegateRequest)
+  | ({ readonly type: "news" } & News)
+  | { readonly type: `xstate.done.actor.child.${string}`; readonly output: unknown }
+  | { readonly type: `xstate.error.actor.child.${string}`; readonly error: unknown }
   | { readonly type: `xstate.done.actor.tool.${number}`; readonly output: ToolOutput }
   | { readonly type: `xstate.error.actor.tool.${number}`; readonly error: unknown }
 

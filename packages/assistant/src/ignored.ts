@@ -27,7 +27,12 @@ export const restingStates = [
 ] as const
 
 /** States that are left in the same step in which they were entered. */
-export const passingStates = ["awake.assessing.choosing", "dreaming.settling", "compacting.returning"] as const
+export const passingStates = [
+  "awake.assessing.choosing",
+  "awake.thinking.affording",
+  "dreaming.settling",
+  "compacting.returning"
+] as const
 
 export type LeafState = (typeof restingStates)[number] | (typeof passingStates)[number]
 
@@ -41,7 +46,7 @@ export type IgnoredKind = "waits" | "late" | "nothing"
 export interface Ignored {
   readonly kind: IgnoredKind
   readonly states: ReadonlyArray<LeafState>
-  /** Types of machine events; `tool.*` stands for the tool jobs of every index. */
+  /** Types of machine events; `tool.*` stands for the tool jobs of every index, `child.*` for births of every call. */
   readonly events: ReadonlyArray<string>
   readonly reason: string
 }
@@ -62,7 +67,7 @@ const lateTimer = (delay: string, setIn: LeafState): Ignored => ({
 
 const MAIL = ["message", "timer", "sleep", "unfold"] as const
 const REPLY = ["wake", "report", "approval"] as const
-const CONTROL = ["halt", "resume", "refresh", "retire"] as const
+const CONTROL = ["halt", "resume", "refresh", "retire", "delegate"] as const
 
 const thinking = ["awake.assessing.weighing", "awake.thinking.inferring", "awake.thinking.parked"] as const
 const waiting = ["awake.awaitingApproval", "awake.awaitingReports"] as const
@@ -127,7 +132,7 @@ export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "nothing",
     states: ["retired"],
-    events: [...MAIL, ...REPLY, ...CONTROL],
+    events: [...MAIL, ...REPLY, ...CONTROL, "news"],
     reason: "it has retired: whatever still comes is buried"
   },
   {
@@ -139,6 +144,7 @@ export const ignored: ReadonlyArray<Ignored> = [
   lateJob("assess", "awake.assessing.weighing"),
   lateJob("infer", "awake.thinking.inferring"),
   lateJob("tool.*", "awake.acting.running"),
+  lateJob("child.*", ...leafStates.filter((state) => state !== "retired")),
   lateJob("dream", ...operations),
   lateJob("compact", ...phases),
   lateTimer("park", "awake.thinking.parked"),
@@ -150,6 +156,6 @@ export const ignored: ReadonlyArray<Ignored> = [
 
 /** Why a state ignores an event of this type on purpose; undefined when the chart may handle it. */
 export const whyIgnored = (status: string, eventType: string): string | undefined => {
-  const type = eventType.replace(/\.tool\.\d+$/, ".tool.*")
+  const type = eventType.replace(/\.tool\.\d+$/, ".tool.*").replace(/\.child\..+$/, ".child.*")
   return ignored.find(({ events, states }) => events.includes(type) && states.some((state) => state === status))?.reason
 }

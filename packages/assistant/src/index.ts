@@ -1,6 +1,7 @@
 export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./asleep.ts"
 export { type Call, callId, type CallPhase, type CallRequest, type Refusal } from "./calls.ts"
-export { type AssistantContext, patternNow, settingsNow } from "./context.ts"
+export * from "./budget/index.ts"
+export { type AssistantContext, type Commission, patternNow, settingsNow } from "./context.ts"
 export {
   birth,
   contextOf,
@@ -48,6 +49,8 @@ export {
 } from "./pattern.ts"
 export * from "./schedule.ts"
 export * from "./select-pattern.ts"
-export { changedSettings, DEFAULT_SETTINGS, type Settings, settingsOf } from "./settings.ts"
+export { changedSettings, DEFAULT_SETTINGS, MAX_SUB_AGENTS, type Settings, settingsOf } from "./settings.ts"
 export * from "./self/index.ts"
+export { isWarned } from "./spending.ts"
+export * from "./sub-agents/index.ts"
 export * from "./team/index.ts"

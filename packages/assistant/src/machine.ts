@@ -5,6 +5,8 @@
 // I3  Every job a state starts is stopped when the state is left, and its result fenced by its job id.
 // I4  A tick that was begun ends once. A halted tick goes on after `resume`, a retired one ends as failed.
 // I5  Compaction at the emergency ratio comes before everything else of a tick.
+// I6  A halt and a retirement go through the whole subtree: whoever leaves has told all below it to retire.
+// I7  News of a sub-agent is heard in every state but `retired`.
 //
 // The sleep phase that the source documents call "compacting" (journal to semantic memory) is `dreaming.consolidating`
 // here; the state `compacting` is the compaction of the context window.
@@ -12,21 +14,32 @@
 import { compacting, dreaming } from "./asleep.ts"
 import { awake } from "./awake.ts"
 import * as Now from "./context.ts"
-import { base, endCalls } from "./vocabulary.ts"
+import { born, heardNews, hired, hiredWhileHalted, unborn } from "./sub-agents/index.ts"
+import { base, endCalls, leaving, taking, telling } from "./vocabulary.ts"
 
 /** Why a call that was open has no result. Calls that wait for a person or a report go on waiting through a halt. */
 const cutOff = (verb: "halted" | "retired") =>
   `The assistant was ${verb} while this call was open; whether it took effect is unknown.`
 
-const clearErrors = { type: "remember", params: { errors: 0, haltReason: null } } as const
+const goingOn = [{ type: "remember", params: { errors: 0, haltReason: null } } as const, telling("resume")]
+
+/** The call whose sub-agent a birth was for, from the type of the event that says how it ended. */
+const jobCall = ({ type }: { readonly type: string }): string =>
+  type.replace(/^xstate\.(done|error)\.actor\.child\./, "")
 
 export const assistantMachine = base.createMachine({
   id: "assistant",
-  context: ({ input }) => Now.birthContext(input?.settings ?? {}),
+  context: ({ input }) => Now.birthContext(input?.settings ?? {}, input?.commission),
   initial: "awake",
   on: {
     // A failure that no state hears is late. Unheard, XState would end the whole assistant with it.
     "xstate.error.actor.*": {},
+    news: { actions: taking((context, event) => (event.type === "news" ? heardNews(context, event) : undefined)) },
+    delegate: {
+      actions: taking((context, event) => (event.type === "delegate" ? hired(context, event, -1) : undefined))
+    },
+    "xstate.done.actor.child.*": { actions: taking((context, event) => born(context, jobCall(event), false)) },
+    "xstate.error.actor.child.*": { actions: taking((context, event) => unborn(context, jobCall(event))) },
     halt: {
       target: "#assistant.halted",
       actions: [
@@ -42,10 +55,11 @@ export const assistantMachine = base.createMachine({
           endCalls(cutOff("retired"), "running", "ready", "waiting"),
           endCalls("The assistant was retired before this call was approved.", "asking"),
           { type: "endTick", params: { outcome: "failed", reason: "The assistant was retired." } },
-          { type: "forgetTick" }
+          { type: "forgetTick" },
+          ...leaving
         ]
       },
-      { target: "#assistant.retired" }
+      { target: "#assistant.retired", actions: leaving }
     ]
   },
   states: {
@@ -54,14 +68,21 @@ export const assistantMachine = base.createMachine({
     compacting,
     halted: {
       tags: ["halted"],
+      entry: telling("halt"),
       on: {
         halt: {},
         resume: [
-          { guard: "hasCalls", target: "#assistant.awake.acting", actions: clearErrors },
-          { guard: "inIteration", target: "#assistant.awake.thinking", actions: clearErrors },
-          { guard: "inTick", target: "#assistant.awake.assessing", actions: clearErrors },
-          { target: "#assistant.awake.idle", actions: clearErrors }
-        ]
+          { guard: "hasCalls", target: "#assistant.awake.acting", actions: goingOn },
+          { guard: "inIteration", target: "#assistant.awake.thinking", actions: goingOn },
+          { guard: "inTick", target: "#assistant.awake.assessing", actions: goingOn },
+          { target: "#assistant.awake.idle", actions: goingOn }
+        ],
+        delegate: {
+          actions: taking((context, event) =>
+            event.type === "delegate" ? hiredWhileHalted(context, event) : undefined
+          )
+        },
+        "xstate.done.actor.child.*": { actions: taking((context, event) => born(context, jobCall(event), true)) }
       }
     },
     retired: { type: "final", tags: ["retired"] }

@@ -17,6 +17,26 @@ export interface Settings {
   /** Work may be handed to sub-agents (F33, F36), and to how many at once. */
   readonly subAgents: boolean
   readonly subAgentBudget: number
+  /** Levels of sub-agents below this assistant; with 1, sub-agents have none of their own. */
+  readonly subAgentDepth: number
+  /** Most that one sub-agent is granted; money in millionths of a unit, 0 for no bound. */
+  readonly subAgentTokens: number
+  readonly subAgentCalls: number
+  readonly subAgentCostMicros: number
+  readonly subAgentMillis: number
+  /** How long a sub-agent that was told to end may take to say what it spent. */
+  readonly subAgentGraceMillis: number
+  /** How often a task is handed on again after a sub-agent failed. */
+  readonly subAgentRetries: number
+  /** The model is told that a failed task is given up, in place of why it failed. */
+  readonly subAgentGiveUp: boolean
+  /** What the ticks of an assistant may spend in its whole life, sub-agents included; 0 for no bound. */
+  readonly budgetTokens: number
+  readonly budgetCalls: number
+  readonly budgetCostMicros: number
+  /** Prices in millionths of a unit for a million tokens. */
+  readonly inputPriceMicros: number
+  readonly outputPriceMicros: number
   /** Consecutive errors that halt the assistant. */
   readonly maxErrors: number
   /** How long an approval is waited for. */
@@ -48,6 +68,19 @@ export const DEFAULT_SETTINGS: Settings = {
   assessTask: false,
   subAgents: false,
   subAgentBudget: 3,
+  subAgentDepth: 1,
+  subAgentTokens: 50_000,
+  subAgentCalls: 20,
+  subAgentCostMicros: 0,
+  subAgentMillis: 5 * MINUTE_MILLIS,
+  subAgentGraceMillis: MINUTE_MILLIS,
+  subAgentRetries: 0,
+  subAgentGiveUp: false,
+  budgetTokens: 0,
+  budgetCalls: 0,
+  budgetCostMicros: 0,
+  inputPriceMicros: 0,
+  outputPriceMicros: 0,
   maxErrors: 5,
   approvalMillis: 24 * 60 * MINUTE_MILLIS,
   reportMillis: 60 * MINUTE_MILLIS,
@@ -60,6 +93,12 @@ export const DEFAULT_SETTINGS: Settings = {
   compactEmergencyRatio: 0.8
 }
 
+/** Each has a line in the snapshot, which stays small. */
+export const MAX_SUB_AGENTS = 8
+
+/** Sums and products of such numbers are still exact. */
+const MAX_AMOUNT = 1_000_000_000_000
+
 const within = (value: number, minimum: number, maximum: number): number =>
   Number.isNaN(value) ? minimum : Math.min(maximum, Math.max(minimum, Math.round(value)))
 
@@ -71,7 +110,19 @@ export const settingsOf = (chosen: Partial<Settings>): Settings => {
   return {
     ...all,
     maxIterations: within(all.maxIterations, 1, 10),
-    subAgentBudget: within(all.subAgentBudget, 0, 100),
+    subAgentBudget: within(all.subAgentBudget, 0, MAX_SUB_AGENTS),
+    subAgentDepth: within(all.subAgentDepth, 0, 8),
+    subAgentTokens: within(all.subAgentTokens, 1, MAX_AMOUNT),
+    subAgentCalls: within(all.subAgentCalls, 1, MAX_AMOUNT),
+    subAgentCostMicros: within(all.subAgentCostMicros, 0, MAX_AMOUNT),
+    subAgentMillis: within(all.subAgentMillis, 1, MAX_AMOUNT),
+    subAgentGraceMillis: within(all.subAgentGraceMillis, 1, MAX_AMOUNT),
+    subAgentRetries: within(all.subAgentRetries, 0, 10),
+    budgetTokens: within(all.budgetTokens, 0, MAX_AMOUNT),
+    budgetCalls: within(all.budgetCalls, 0, MAX_AMOUNT),
+    budgetCostMicros: within(all.budgetCostMicros, 0, MAX_AMOUNT),
+    inputPriceMicros: within(all.inputPriceMicros, 0, MAX_AMOUNT),
+    outputPriceMicros: within(all.outputPriceMicros, 0, MAX_AMOUNT),
     maxErrors: within(all.maxErrors, 1, 100),
     approvalMillis: within(all.approvalMillis, 1, Number.MAX_SAFE_INTEGER),
     reportMillis: within(all.reportMillis, 1, Number.MAX_SAFE_INTEGER),

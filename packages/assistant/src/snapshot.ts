@@ -16,6 +16,8 @@ import { type AssistantContext, DEFAULT_CONTEXT_TYPE } from "./context.ts"
 import { assistantMachine } from "./machine.ts"
 import { executionModes } from "./pattern.ts"
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts"
+import { birthJob } from "./sub-agents/index.ts"
+import { StoredAccount, StoredErrand, StoredSubAgent } from "./sub-agents/stored.ts"
 
 type MachineSnapshot = SnapshotFrom<typeof assistantMachine>
 
@@ -80,7 +82,10 @@ const ContextFields = Schema.Struct({
   wakeWanted: Schema.Boolean,
   compactingFrom: Schema.Literals(["awake", "dreaming"]),
   signals: Schema.Struct({ tokenRatio: Schema.Finite, mailWaiting: Schema.Boolean }),
-  haltReason: Schema.NullOr(Schema.String)
+  haltReason: Schema.NullOr(Schema.String),
+  account: Schema.NullOr(StoredAccount).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  subAgents: Schema.Array(StoredSubAgent).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  errand: Schema.NullOr(StoredErrand).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }) satisfies Schema.Codec<AssistantContext, unknown>
 
 const decodeContext = Schema.decodeUnknownResult(ContextFields, { onExcessProperty: "error" })
@@ -121,7 +126,8 @@ const jobsOf = (children: StoredSnapshot["children"]): ReadonlyArray<string> =>
 const jobsNeeded = ({ _nodes, context }: MachineSnapshot): ReadonlyArray<string> =>
   [
     ..._nodes.flatMap((node) => node.invoke.map(({ id, src }) => `${id} (${src as string})`)),
-    ...context.calls.flatMap(({ phase }, index) => (phase === "running" ? [`tool.${index} (tool)`] : []))
+    ...context.calls.flatMap(({ phase }, index) => (phase === "running" ? [`tool.${index} (tool)`] : [])),
+    ...context.subAgents.flatMap(({ call, phase }) => (phase === "spawning" ? [`${birthJob(call)} (child)`] : []))
   ].toSorted()
 
 /** Why the machine that was restored is not the one that was stored; undefined when it is. */

@@ -3,10 +3,13 @@
 // I1  Actors are placeholders: a job runs in the runtime, never here.
 // I2  Named actions without a body are commands with serialisable params; everything else only changes the context.
 
-import type { Json, TickOutcome } from "@reverie/protocol"
+import type { Amount, Json, TickOutcome } from "@reverie/protocol"
 import { assign, fromPromise, setup } from "xstate"
 import { type CallPhase, inPhase, type Refusal } from "./calls.ts"
 import * as Now from "./context.ts"
+import { NOTHING } from "./budget/index.ts"
+import { reserved, settled, whyCut } from "./spending.ts"
+import { isErrandOver, left, type Order, type DelegationRefusal, type Step, told } from "./sub-agents/index.ts"
 import type { AssessOutput, InferFailure, InferOutput, MachineEvent, StepOutput, ToolOutput } from "./events.ts"
 import type { Settings } from "./settings.ts"
 
@@ -29,13 +32,14 @@ export const base = setup({
   types: {
     context: {} as Now.AssistantContext,
     events: {} as MachineEvent,
-    input: {} as { readonly settings: Partial<Settings> },
+    input: {} as { readonly settings: Partial<Settings>; readonly commission?: Now.Commission },
     emitted: {} as Emitted,
     tags: {} as "mail" | "busy" | "halted" | "retired"
   },
   actors: {
     infer: job<InferOutput>(),
     tool: job<ToolOutput>(),
+    child: job<null>(),
     assess: job<AssessOutput>(),
     dream: job<StepOutput>(),
     compact: job<StepOutput>()
@@ -45,6 +49,14 @@ export const base = setup({
     endTick: (_, _params: { readonly outcome: TickOutcome; readonly reason?: string }) => {},
     refuseCalls: (_, _params: { readonly refusals: ReadonlyArray<Refusal> }) => {},
     answerReport: (_, _params: { readonly index: number }) => {},
+    refuseDelegation: (
+      _,
+      _params: { readonly call: string; readonly index: number; readonly refusal: DelegationRefusal }
+    ) => {},
+    tellSubAgents: (_, _params: Omit<Extract<Order, { order: "tell" }>, "order">) => {},
+    reportHome: (_, _params: { readonly spent: Amount }) => {},
+    reserveCall: assign(({ context }) => reserved(context)),
+    settleCall: assign(({ context, event }) => settled(context, event)),
     forgetTick: assign(() => Now.end()),
     nextIteration: assign(({ context }) => Now.nextIteration(context)),
     wantWake: assign({ wakeWanted: true }),
@@ -59,6 +71,9 @@ export const base = setup({
       const { compactEnabled, compactEmergencyRatio } = Now.settingsNow(context)
       return compactEnabled && context.signals.tokenRatio >= compactEmergencyRatio
     },
+    isBroke: ({ context }) => whyCut(context) !== undefined,
+    isErrandOver: ({ context }) => isErrandOver(context),
+    isErrand: ({ context }) => context.errand !== null,
     weighsTask: ({ context }) => Now.settingsNow(context).assessTask,
     wakes: ({ context }) => context.wakeWanted || context.signals.mailWaiting,
     cameFromDreaming: ({ context }) => context.compactingFrom === "dreaming"
@@ -111,3 +126,54 @@ export const askApprovals = base.enqueueActions(({ context, enqueue }) => {
     })
   }
 })
+
+/** Changes the context by a step of a sub-agent, and asks for what it orders; undefined does nothing. */
+export const taking = (stepOf: (context: Now.AssistantContext, event: MachineEvent) => Step | undefined) =>
+  base.enqueueActions(({ context, enqueue, event }) => {
+    const step = stepOf(context, event)
+    if (step === undefined) return
+    enqueue.assign(step.change)
+    for (const order of step.orders) {
+      switch (order.order) {
+        case "spawn":
+          enqueue.spawnChild("child", { id: order.name, input: { call: order.call } })
+          break
+        case "stop":
+          enqueue.stopChild(order.name)
+          break
+        case "timer":
+          enqueue.raise({ type: "news", ...order.news }, { id: order.id, delay: order.delayMillis })
+          break
+        case "cancel":
+          enqueue.cancel(order.id)
+          break
+        case "answer":
+          enqueue({ type: "answerReport", params: { index: order.index } })
+          break
+        case "refuse":
+          enqueue({ type: "refuseCalls", params: { refusals: [{ index: order.index, reason: order.reason }] } })
+          break
+        case "refuseDelegation": {
+          const { call, index, refusal } = order
+          enqueue({ type: "refuseDelegation", params: { call, index, refusal } })
+          break
+        }
+        case "tell": {
+          const { reason, to, verb } = order
+          enqueue({ type: "tellSubAgents", params: { verb, to, reason } })
+          break
+        }
+      }
+    }
+  })
+
+/** Leaves for good: nobody below stays, and whoever sent it is told what was spent. */
+export const leaving = [
+  taking((context) => left(context)),
+  base.enqueueActions(({ context, enqueue }) => {
+    if (context.errand === null) return
+    enqueue({ type: "reportHome", params: { spent: context.account?.spent ?? NOTHING } })
+  })
+]
+
+export const telling = (verb: "halt" | "resume") => taking((context) => told(context, verb))

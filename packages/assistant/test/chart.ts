@@ -16,16 +16,17 @@ const leaves = new Map(nodes.filter(isLeaf).map((node) => [node.path.join("."), 
 /** Paths of all leaf states. */
 export const leafStates: ReadonlyArray<string> = [...leaves.keys()]
 
-const wireTypes = Event.members.map((member) => member.fields.type.literal)
+/** Types of what comes in from outside. */
+export const wireTypes: ReadonlyArray<string> = Event.members.map((member) => member.fields.type.literal)
 
 const jobTypes = Object.keys(assistantMachine.implementations.actors)
-  .map((job) => (job === "tool" ? "tool.*" : job))
+  .map((job) => (job === "tool" || job === "child" ? `${job}.*` : job))
   .flatMap((job) => [`xstate.done.actor.${job}`, `xstate.error.actor.${job}`])
 
 const timerTypes = [...new Set(nodes.flatMap((node) => node.after.map(({ eventType }) => eventType)))]
 
-/** Types of everything that can be decided upon; `tool.*` for the tool jobs of every index. */
-export const eventTypes: ReadonlyArray<string> = [...wireTypes, ...jobTypes, ...timerTypes]
+/** Types of everything that can be decided upon; `tool.*` for the tool jobs of every index, `child.*` for every birth. */
+export const eventTypes: ReadonlyArray<string> = [...wireTypes, "news", ...jobTypes, ...timerTypes]
 
 /** Event descriptors that the definition names anywhere. */
 export const descriptors: ReadonlyArray<string> = [

@@ -14,7 +14,7 @@ import {
   restingStates,
   whyIgnored
 } from "../src/index.ts"
-import { eventTypes, isHandled, nodes } from "./chart.ts"
+import { eventTypes, isHandled, nodes, wireTypes } from "./chart.ts"
 import { PATIENT } from "./arbitraries.ts"
 import { restored, stored } from "./rig.ts"
 import { eventsIn, keyOf, leafOf, type Snapshot, worlds } from "./samples.ts"
@@ -22,17 +22,17 @@ import { eventsIn, keyOf, leafOf, type Snapshot, worlds } from "./samples.ts"
 type Logic = Parameters<typeof getAdjacencyMap>[0]
 type Options = NonNullable<Parameters<typeof getAdjacencyMap>[1]>
 
-const walk = (settings: (typeof worlds)[string]) =>
-  ({ input: { settings }, events: eventsIn, serializeState: keyOf }) as unknown as Options
+const walk = ({ settings, commission }: (typeof worlds)[string]) =>
+  ({ input: { settings, commission }, events: eventsIn, serializeState: keyOf }) as unknown as Options
 
 const machine = assistantMachine as unknown as Logic
 
 /** The nodes and edges of the graph, found by XState's own stepping, not by ours. */
-const graphs = Object.entries(worlds).map(([name, settings]) => {
-  const map = Object.values(getAdjacencyMap(machine, walk(settings)) as AdjacencyMap<Snapshot, Input>)
+const graphs = Object.entries(worlds).map(([name, world]) => {
+  const map = Object.values(getAdjacencyMap(machine, walk(world)) as AdjacencyMap<Snapshot, Input>)
   return {
     name,
-    settings,
+    world,
     states: map.map(({ state }) => state),
     edges: map.flatMap(({ state, transitions }) =>
       (Object.values(transitions) as ReadonlyArray<{ readonly event: Input; readonly state: Snapshot }>).map(
@@ -45,14 +45,15 @@ const edges = graphs.flatMap((graph) => graph.edges)
 const states = graphs.flatMap((graph) => graph.states)
 
 /** The type under which an event is listed. */
-const typeOf = (event: { readonly type: string }): string => event.type.replace(/\.tool\.\d+$/, ".tool.*")
+const typeOf = (event: { readonly type: string }): string =>
+  event.type.replace(/\.tool\.\d+$/, ".tool.*").replace(/\.child\..+$/, ".child.*")
 
 describe("the graph of the chart", PATIENT, () => {
-  it.each(graphs)("$name: all shortest paths end where the graph says, decided step by step", ({ name, settings }) => {
-    const paths = getShortestPaths(machine, walk(settings))
+  it.each(graphs)("$name: all shortest paths end where the graph says, decided step by step", ({ name, world }) => {
+    const paths = getShortestPaths(machine, walk(world))
     let steps = 0
     for (const path of paths) {
-      let now = birth(settings).next
+      let now = birth(world.settings, world.commission).next
       // The first step of a path is the birth itself.
       for (const step of path.steps.slice(1)) {
         now = decide(restored(stored(now)), step.event).next
@@ -156,7 +157,7 @@ describe("ignored, on every node of the graph", PATIENT, () => {
   })
 
   it("G3: what waits is exactly what the state does not hear", () => {
-    const types = eventTypes.filter((type) => !type.startsWith("xstate."))
+    const types = wireTypes
     for (const state of states) {
       const leaf = leafOf(state)
       if (leaf === "retired") continue

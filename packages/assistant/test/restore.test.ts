@@ -36,7 +36,15 @@ const without = (key: string): Json =>
   })
 
 /** Context fields that format 1 did not begin with, and what they decode to when absent. */
-const laterFields: Fields = { contextType: "tick_event", sleepUntil: 0, dreamNext: "", round: 0 }
+const laterFields: Fields = {
+  contextType: "tick_event",
+  sleepUntil: 0,
+  dreamNext: "",
+  round: 0,
+  account: null,
+  subAgents: [],
+  errand: null
+}
 
 describe("decide I3: a snapshot that does not fit is refused", () => {
   it("the snapshot all of these are made from fits", () => {

@@ -177,7 +177,7 @@ export class Rig {
 
   /** Strikes off the job or timer whose end this event is. */
   ended(event: Input): this {
-    this.timers.delete(event.type)
+    for (const [name, timer] of this.timers) if (timer.event === event) this.timers.delete(name)
     this.jobs.delete(event.type.replace(/^xstate\.(done|error)\.actor\./, ""))
     return this
   }

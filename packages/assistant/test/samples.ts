@@ -2,7 +2,19 @@
 // Owns the choice of samples and what two snapshots must share to count as one node of the graph.
 
 import type { SnapshotFrom } from "xstate"
-import { type assistantMachine, type Input, jobDone, jobFailed, type Settings, statusOf } from "../src/index.ts"
+import {
+  type assistantMachine,
+  callRoom,
+  type Commission,
+  isBounded,
+  type Input,
+  isOpen,
+  jobDone,
+  jobFailed,
+  type Settings,
+  settingsNow,
+  statusOf
+} from "../src/index.ts"
 import {
   ANSWER,
   asking,
@@ -22,12 +34,48 @@ import {
 export type Snapshot = SnapshotFrom<typeof assistantMachine>
 
 /** Settings under which the graph is walked; small limits keep it finite. */
-export const worlds: { readonly [name: string]: Partial<Settings> } = {
-  plain: { maxIterations: 2, maxErrors: 2 },
-  trusting: { maxIterations: 2, maxErrors: 2, confirmDangerous: false, terminalEndsLoop: false, compactEnabled: true },
-  single: { multiAction: false, maxErrors: 1 },
-  paced: { maxErrors: 1, sleepTickMillis: 60_000, compactEnabled: true },
-  thorough: { maxIterations: 2, maxErrors: 2, assessTask: true, compactEnabled: true }
+export const worlds: {
+  readonly [name: string]: { readonly settings: Partial<Settings>; readonly commission?: Commission }
+} = {
+  plain: { settings: { maxIterations: 2, maxErrors: 2 } },
+  trusting: {
+    settings: { maxIterations: 2, maxErrors: 2, confirmDangerous: false, terminalEndsLoop: false, compactEnabled: true }
+  },
+  single: { settings: { multiAction: false, maxErrors: 1 } },
+  paced: { settings: { maxErrors: 1, sleepTickMillis: 60_000, compactEnabled: true } },
+  thorough: { settings: { maxIterations: 2, maxErrors: 2, assessTask: true, compactEnabled: true } },
+  parent: {
+    settings: {
+      maxIterations: 1,
+      maxErrors: 2,
+      assessTask: true,
+      compactEnabled: true,
+      sleepTickMillis: 60_000,
+      subAgents: true,
+      subAgentBudget: 1,
+      subAgentRetries: 1
+    }
+  },
+  poor: { settings: { maxIterations: 2, maxErrors: 1, budgetCalls: 1 } },
+  sent: {
+    settings: { maxIterations: 2, maxErrors: 1, compactEnabled: false },
+    commission: {
+      errand: {
+        parent: "ada",
+        owner: "ada",
+        call: "1.1.0",
+        tries: 1,
+        depth: 0,
+        millis: 60_000,
+        until: 60_000,
+        insulation: "orchestrator",
+        above: ["tester"],
+        categories: null,
+        late: false
+      },
+      granted: { tokens: 50_000, costMicros: null, calls: 20 }
+    }
+  }
 }
 
 const FULL = at(0.8)
@@ -52,7 +100,14 @@ const endsOf = (job: string): ReadonlyArray<Input> => {
           asking("async_required"),
           asking("safe_chain", "dangerous", "dangerous")
         ],
-        [failure("retry"), failure("park", { retryAfterMillis: 90_000 }), failure("tell-owner"), failure("stop")]
+        [
+          failure("retry"),
+          failure("park", { retryAfterMillis: 90_000 }),
+          failure("tell-owner"),
+          failure("stop"),
+          failure("again"),
+          failure("cut")
+        ]
       )
     case "assess":
       return ends(
@@ -65,7 +120,7 @@ const endsOf = (job: string): ReadonlyArray<Input> => {
     case "compact":
       return ends(job, [worked(), skipped(FULL), unfinished()], [{}])
     default:
-      return ends(job, [DONE, BROKEN, PENDING], [{}])
+      return job.startsWith("child.") ? ends(job, [null], [{}]) : ends(job, [DONE, BROKEN, PENDING], [{}])
   }
 }
 
@@ -85,7 +140,13 @@ const wire: ReadonlyArray<Input> = [
   { type: "resume" },
   { type: "refresh" },
   { type: "unfold", compaction: "compact_20260101_000000" },
-  { type: "retire" }
+  { type: "retire" },
+  { type: "delegate", call: "order", at: 0 },
+  { type: "news", what: "reported", call: "order", tries: 1, end: "completed", at: 0 },
+  { type: "news", what: "reported", call: "order", tries: 1, end: "failed", at: 0 },
+  { type: "news", what: "due", call: "order", tries: 1 },
+  { type: "news", what: "lost", call: "order", tries: 1 },
+  { type: "news", what: "late" }
 ]
 
 /** Every event that may come here: in whatever lane, from open jobs, from set timers. */
@@ -99,6 +160,15 @@ export const eventsIn = (snapshot: Snapshot): ReadonlyArray<Input> =>
     : []
 
 export const leafOf = (snapshot: Snapshot): string => statusOf({ machine: snapshot })
+
+/** What every state reads: who is below, and whether there is something to spend. */
+const kin = ({ account, errand, subAgents, tick }: Snapshot["context"], settings: Settings) => ({
+  open: subAgents.filter(isOpen).map(({ phase, tries }) => `${phase}#${tries}`),
+  ...(errand === null ? {} : { late: errand.late, isOver: tick > 0 }),
+  ...(account === null || !isBounded(account)
+    ? {}
+    : { room: "short" in callRoom(account, settings) ? "none" : "some", warned: account.warned !== "" })
+})
 
 /** What a state reads of the context. Whatever it does not read is set anew before anything reads it. */
 const read = (leaf: string, { calls, compactingFrom, envelope, ...rest }: Snapshot["context"]) => {
@@ -116,5 +186,7 @@ const read = (leaf: string, { calls, compactingFrom, envelope, ...rest }: Snapsh
 /** Two snapshots with the same key decide alike; ticks are not counted, envelopes not told apart. */
 export const keyOf = (snapshot: Snapshot): string => {
   const leaf = leafOf(snapshot)
-  return JSON.stringify([leaf, Object.keys(snapshot.children), read(leaf, snapshot.context)])
+  const { context } = snapshot
+  const all = leaf === "retired" ? {} : kin(context, settingsNow(context))
+  return JSON.stringify([leaf, Object.keys(snapshot.children), read(leaf, context), all])
 }

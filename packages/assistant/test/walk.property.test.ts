@@ -2,14 +2,20 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import {
+  accountOf,
+  birthJob,
   type Call,
   contextOf,
   decide,
   type Decision,
   type Decoded,
+  flawsOf,
+  grantKey,
   hears,
   isIgnored,
+  isOpen,
   jobDone,
+  MAX_SUB_AGENTS,
   patternNow,
   persist,
   restingStates,
@@ -27,7 +33,26 @@ const always = (check: (moment: Moment, index: number, life: ReadonlyArray<Momen
     RUNS
   )
 
+/** The same of assistants that may have sub-agents. */
+const alwaysWithSubAgents = (check: (moment: Moment) => void) => {
+  const may = { subAgents: true, subAgentBudget: 3, subAgentDepth: 1, subAgentTokens: 50_000, subAgentCalls: 20 }
+  const rich = { ...may, subAgentMillis: 60_000, subAgentCostMicros: 0 }
+  const aFamily = aLife.map((life) => ({
+    ...life,
+    settings: { ...life.settings, ...rich },
+    wishes: life.wishes.map((wish) =>
+      wish.wish === "mail" ? { ...wish, mail: { ...wish.mail, settings: null } } : wish
+    )
+  }))
+  fc.assert(
+    fc.property(aFamily, (life) => live(life).forEach(check)),
+    { ...RUNS, numRuns: 400 }
+  )
+}
+
 const bytesOf = ({ commands, next }: Decision): string => JSON.stringify([persist(next), commands])
+
+const actionNames = ["endTick", "refuseCalls", "answerReport", "refuseDelegation", "tellSubAgents", "reportHome"]
 
 const actionsOf = ({ commands }: Moment, type: string): ReadonlyArray<Json> =>
   commands.flatMap((command) => (command._tag === "Action" && command.type === type ? [command.params] : []))
@@ -65,7 +90,7 @@ describe("any life", PATIENT, () => {
       assert.deepStrictEqual(JSON.parse(JSON.stringify(commands)), commands)
       for (const command of commands) {
         assert.include(["StartJob", "StopJob", "SetTimer", "CancelTimer", "Emit", "Action"], command._tag)
-        if (command._tag === "Action") assert.include(["endTick", "refuseCalls", "answerReport"], command.type)
+        if (command._tag === "Action") assert.include(actionNames, command.type)
         if (command._tag === "SetTimer") assert.isTrue(Number.isFinite(command.delayMillis) && command.delayMillis > 0)
       }
     })
@@ -162,11 +187,19 @@ describe("any life", PATIENT, () => {
         phase === "running" ? [`tool.${index}`] : []
       )
       assert.sameMembers([...jobs], Object.keys(after.machine.children))
-      assert.sameMembers([...jobs], [...nodes.flatMap((node) => node.invoke.map(({ id }) => id)), ...running])
+      const open = contextOf(after).subAgents.filter(isOpen)
+      const births = open.flatMap(({ call, phase }) => (phase === "spawning" ? [birthJob(call)] : []))
       assert.sameMembers(
-        [...timers],
-        [...new Set(nodes.flatMap((node) => node.after.map(({ eventType }): string => eventType)))]
+        [...jobs],
+        [...nodes.flatMap((node) => node.invoke.map(({ id }) => id)), ...running, ...births]
       )
+      const waits = open.map(({ call, phase }) => `${phase === "retiring" ? "lost" : "due"}.${call}`)
+      assert.sameMembers(
+        // A timer that has just been heard in vain is gone as well.
+        [...timers].filter((name) => waits.includes(name) || !/^(due|lost)\./.test(name)),
+        [...new Set([...nodes.flatMap((node) => node.after.map(({ eventType }): string => eventType)), ...waits])]
+      )
+      assert.isEmpty([...timers].filter((name) => /^(due|lost)\./.test(name) && !waits.includes(name)))
     })
   })
 
@@ -183,7 +216,12 @@ describe("any life", PATIENT, () => {
             ;(output as typeof ANSWER).calls.forEach((_, index) => open.add(index))
           }
           if (tool !== null && !(output as typeof DONE).pending) answer(Number(tool[1]))
-          for (const params of actionsOf(moment, "answerReport")) answer((params as { readonly index: number }).index)
+          for (const type of ["answerReport", "refuseDelegation"]) {
+            for (const params of actionsOf(moment, type)) {
+              const { index } = params as { readonly index: number }
+              if (index >= 0) answer(index)
+            }
+          }
           for (const params of actionsOf(moment, "refuseCalls")) {
             const { refusals } = params as { readonly refusals: ReadonlyArray<{ readonly index: number }> }
             for (const { index } of refusals) answer(index)
@@ -219,7 +257,7 @@ describe("any life", PATIENT, () => {
         assert.strictEqual(after.tick, before.tick)
         // A halt may have cut off the last calls of the loop: then the tick ends with the resume.
         if (end === undefined) assert.strictEqual(after.envelope, before.envelope)
-        else assert.include(["terminal", "max-iterations"], (end as { readonly outcome: string }).outcome)
+        else assert.include(["terminal", "max-iterations", "cut"], (end as { readonly outcome: string }).outcome)
         if (before.envelope === null) assert.strictEqual(status, "awake.idle")
       }
     })
@@ -253,7 +291,9 @@ describe("any life", PATIENT, () => {
   })
 
   it("machine I5: on a full window compaction comes first, and it goes back to where it came from", () => {
-    always(({ after, before, event }) => {
+    always((moment) => {
+      const { after, before, event } = moment
+      const wasCut = actionsOf(moment, "endTick").some((end) => (end as { readonly outcome: string }).outcome === "cut")
       const context = contextOf(after)
       const { assessTask, compactEmergencyRatio, compactEnabled, compactSleepRatio } = settingsNow(context)
       const [from, to] = [statusOf(before), statusOf(after)]
@@ -274,10 +314,47 @@ describe("any life", PATIENT, () => {
         assert.strictEqual(to, contextOf(before).wakeWanted ? "awake.idle" : "dreaming.resting")
         assert.strictEqual(context.envelope, null)
       } else {
+        if (to === "awake.idle") return assert.isTrue(wasCut)
         assert.strictEqual(to, assessTask ? "awake.assessing.weighing" : "awake.thinking.inferring")
         assert.strictEqual(context.envelope, contextOf(before).envelope)
       }
     })
+  })
+
+  it("sub-agents S1, B1-B3: spent, reserved and promised stay within what was granted; a grant and its line are one", () => {
+    let open = 0
+    alwaysWithSubAgents(({ after, before }) => {
+      const context = contextOf(after)
+      const account = accountOf(context)
+      assert.deepStrictEqual(flawsOf(account), [])
+      const lines = context.subAgents.filter(isOpen)
+      open += lines.length
+      assert.sameMembers(Object.keys(account.out), lines.map(grantKey))
+      assert.isAtMost(lines.length, Math.max(settingsNow(context).subAgentBudget, contextOf(before).subAgents.length))
+      const was = accountOf(contextOf(before)).spent
+      assert.isTrue(account.spent.tokens >= was.tokens && account.spent.calls >= was.calls)
+      if (statusOf(after) !== "awake.thinking.inferring") assert.strictEqual(account.reserved.calls, 0)
+    })
+    assert.isAbove(open, 3_000)
+  })
+
+  it("sub-agents S4, machine I6: who is retired has nobody below, and told everyone who was", () => {
+    let gone = 0
+    alwaysWithSubAgents((moment) => {
+      const { after, before } = moment
+      if (statusOf(after) !== "retired" || statusOf(before) === "retired") return
+      assert.isEmpty(contextOf(after).subAgents.filter(isOpen))
+      const were = contextOf(before).subAgents.filter(isOpen)
+      const told = actionsOf(moment, "tellSubAgents").flatMap(
+        (params) => (params as unknown as { readonly to: ReadonlyArray<{ readonly call: string }> }).to
+      )
+      assert.sameMembers(
+        told.map(({ call }) => call),
+        were.map(({ call }) => call)
+      )
+      gone += were.length
+    })
+    assert.isAbove(gone, 0)
   })
 
   it("no state is a dead end: when jobs and timers end, the assistant comes to rest", () => {
@@ -330,6 +407,25 @@ describe("the largest life", () => {
     assert.strictEqual(ada.jobs.size, 16)
     const bytes = Buffer.byteLength(JSON.stringify(stored(ada.decoded)))
     console.log(`the largest snapshot: ${bytes} bytes`)
+    assert.isBelow(bytes, 8_192)
+  })
+  it("context I1: with as many sub-agents as there may be, all being born, it fits as well", () => {
+    const calls = asking(...Array.from({ length: 16 }, () => "async_required" as const)).calls.map((call) => ({
+      ...call,
+      tool: "t".repeat(64)
+    }))
+    const ada = new Rig({ subAgents: true, subAgentBudget: 99, subAgentTokens: 50_001, subAgentCostMicros: 1_000_000 })
+    for (let order = 0; order < 20; order++) {
+      const call = `order-${String(order).padStart(16, "0")}`
+      ada.hear({ type: "delegate", call, at: 1_790_000_000_000 })
+      if (order > 3) continue
+      ada.ends(birthJob(call), null)
+      ada.hear({ type: "news", what: "reported", call, tries: 1, end: "completed", at: 1_790_000_000_000 })
+    }
+    ada.hear(message("e".repeat(256))).hear(jobDone("infer", { calls }))
+    assert.strictEqual(ada.jobs.size, 16 + MAX_SUB_AGENTS)
+    const bytes = Buffer.byteLength(JSON.stringify(stored(ada.decoded)))
+    console.log(`with ${MAX_SUB_AGENTS} sub-agents: ${bytes} bytes`)
     assert.isBelow(bytes, 8_192)
   })
 })

@@ -31,6 +31,7 @@ export interface Moment {
 const anEnd = fc.record({
   pick: fc.nat(),
   breaks: fc.constantFrom(false, false, false, true),
+  delegates: fc.constantFrom(false, false, true),
   reply: aReply,
   failure: aFailure,
   tool: aToolOutput,
@@ -52,7 +53,30 @@ const someMail = fc.record({
 const aWish = fc.oneof(
   { weight: 12, arbitrary: fc.record({ wish: fc.constant("end" as const), end: anEnd }) },
   { weight: 4, arbitrary: fc.record({ wish: fc.constant("mail" as const), mail: someMail }) },
-  { weight: 2, arbitrary: fc.constant({ wish: "timer" as const }) },
+  { weight: 2, arbitrary: fc.record({ wish: fc.constant("timer" as const), pick: fc.nat(5) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      wish: fc.constant("delegate" as const),
+      order: fc.nat(3),
+      at: fc.nat(100_000),
+      limits: fc.record(
+        { tokens: fc.nat(60_000), calls: fc.nat(30), costMicros: fc.nat(2_000), millis: fc.nat(400_000) },
+        { requiredKeys: [] }
+      )
+    })
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      wish: fc.constant("news" as const),
+      pick: fc.nat(5),
+      end: fc.constantFrom("completed" as const, "cut" as const, "failed" as const, "cancelled" as const),
+      spent: fc.option(fc.record({ tokens: fc.nat(80_000), costMicros: fc.nat(3_000), calls: fc.nat(40) })),
+      known: fc.constantFrom(true, true, true, false),
+      at: fc.nat(100_000)
+    })
+  },
   { weight: 1, arbitrary: fc.constant({ wish: "wake" as const }) },
   { weight: 3, arbitrary: fc.record({ wish: fc.constant("report" as const), index: fc.option(fc.nat(3)) }) },
   {
@@ -68,8 +92,14 @@ const aWish = fc.oneof(
 )
 type Wish = typeof aWish extends fc.Arbitrary<infer T> ? T : never
 
+/** A tool call that hands a task on. */
+const delegating = ({ context }: Rig, name: string): Input => {
+  const call = callId(context.tick, context.iteration, Number(name.split(".")[1]))
+  return jobDone(name, { ok: true, pending: true, delegate: { call, at: 1_000 } })
+}
+
 /** The end of an open job, as its kind ends. */
-export const endOf = (name: string, src: string, end: End): Input => {
+export const endOf = (name: string, src: string, end: Omit<End, "delegates">): Input => {
   if (end.breaks) return jobFailed(name, src === "infer" ? end.failure : { message: "it broke" })
   switch (src) {
     case "infer":
@@ -89,16 +119,35 @@ const mailOf = (id: string, { forMillis, kind, settings, signals }: Extract<Wish
   return kind === "message" ? message(id, more) : timer(id, more)
 }
 
+/** A report of one that is open, or of nobody. */
+const newsOf = (rig: Rig, { at, end, known, pick, spent }: Extract<Wish, { wish: "news" }>): Input | undefined => {
+  const { subAgents } = rig.context
+  const line = subAgents[pick % Math.max(1, subAgents.length)]
+  if (line === undefined) return undefined
+  const tries = known ? line.tries : line.tries + 1
+  const said = spent === null ? {} : { spent }
+  return { type: "news", what: "reported", call: line.call, tries, end, at, ...said }
+}
+
 /** The event that a wish comes to, or undefined when nothing of the kind can come now. */
 const eventOf = (rig: Rig, wish: Wish, id: string): Input | undefined => {
   switch (wish.wish) {
     case "end": {
       const open = [...rig.jobs]
       const [name, job] = open[wish.end.pick % Math.max(1, open.length)] ?? []
-      return name === undefined || job === undefined ? undefined : endOf(name, job.src, wish.end)
+      if (name === undefined || job === undefined) return undefined
+      return job.src === "tool" && wish.end.delegates && !wish.end.breaks
+        ? delegating(rig, name)
+        : endOf(name, job.src, wish.end)
     }
-    case "timer":
-      return [...rig.timers.values()][0]?.event
+    case "timer": {
+      const timers = [...rig.timers.values()]
+      return timers[wish.pick % Math.max(1, timers.length)]?.event
+    }
+    case "delegate":
+      return { type: "delegate", call: `order-${wish.order}`, at: wish.at, ...wish.limits }
+    case "news":
+      return newsOf(rig, wish)
     case "mail":
       return mailOf(id, wish.mail)
     case "report": {
@@ -117,8 +166,11 @@ const eventOf = (rig: Rig, wish: Wish, id: string): Input | undefined => {
   }
 }
 
+/** News comes in the lane of reports, or with a timer. */
 const isHeard = (rig: Rig, event: Input): boolean =>
-  event.type.startsWith("xstate.") || rig.hears.includes(laneOf(event as unknown as Event))
+  event.type.startsWith("xstate.") ||
+  (event.type === "news" && (event["what"] !== "reported" || rig.hears.includes("reply"))) ||
+  rig.hears.includes(laneOf(event as unknown as Event))
 
 export interface Life {
   readonly settings: Partial<Settings>

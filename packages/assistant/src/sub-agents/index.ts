@@ -1,0 +1,2 @@
+export * from "./steps.ts"
+export * from "./sub-agent.ts"
