@@ -118,17 +118,19 @@ export const sqliteRemovals = (
   const out = onceAsked(() => movingOut(database))
   const into = onceAsked(() => movingIn(database))
 
-  const unpacked = (parcel: Parcel, isTrial: boolean, now: number, onUndo: (undo: () => void) => void) =>
+  const tried = (parcel: Parcel) =>
+    Result.map(judged(out(), into(), parcel), (fresh) => (fresh === undefined ? "present" : "unpacked"))
+
+  const unpacked = (parcel: Parcel, now: number, onUndo: (undo: () => void) => void) =>
     Result.map(judged(out(), into(), parcel), (fresh) => {
-      if (fresh === undefined) return "present" as const
-      if (isTrial) return "unpacked" as const
+      if (fresh === undefined) return "present"
       const { head, parts } = parcel
       if (head.kind === "assistant") {
         const key = into().life(head, parts, now)
         onUndo(leases.grant(key, { worker: MOVER, until: FOR_EVER }, now))
       }
       into().belongings(tenantOf(head), fresh)
-      return "unpacked" as const
+      return "unpacked"
     })
 
   const admitted = (address: Address): void => {
@@ -139,9 +141,11 @@ export const sqliteRemovals = (
   return {
     ...packing(out),
     unpack: (parcel, { isTrial = false } = {}) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        writer.write(ledgerUnavailable("unpack"), (onUndo) => unpacked(parcel, isTrial, now, onUndo))
-      ),
+      isTrial
+        ? reading(ledgerUnavailable("unpack"), () => tried(parcel))
+        : Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            writer.write(ledgerUnavailable("unpack"), (onUndo) => unpacked(parcel, now, onUndo))
+          ),
     admit: (addresses) => reading(ledgerUnavailable("admit"), () => Result.succeed(addresses.forEach(admitted))),
     mark: (mark) => reading(ledgerUnavailable("mark"), () => Result.succeed(marks.write(mark))),
     marked: reading(ledgerUnavailable("marked"), () => Result.succeed(marks.read()))

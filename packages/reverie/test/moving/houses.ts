@@ -1,0 +1,73 @@
+// Houses: stores with lives in them, and the ways between them.
+// Owns filling a house, and packing and unpacking all of it. Leaves what is asserted to the tests.
+
+import { Ledger, type Parcel, Removals } from "@reverie/ledger"
+import { TenantId } from "@reverie/protocol"
+import { IN_MEMORY, openSqliteStore } from "@reverie/store-sqlite"
+import { aMemoryHouse, anAddress, furnish, type House, inHouse, live, playDay } from "@reverie/testkit"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import { exportLines } from "../../src/moving/export-fleet.ts"
+import { moveIn } from "../../src/moving/import-fleet.ts"
+import type { ExportSource } from "../../src/moving/source.ts"
+import { parcelsOf } from "../../src/moving/source.ts"
+
+export const START_MILLIS = 1_790_000_000_000
+
+/** Runs in virtual time. */
+export const timeless = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>
+  Effect.runPromise(
+    Effect.andThen(TestClock.setTime(START_MILLIS), effect).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
+  )
+
+export const aSqliteHouse: Effect.Effect<House, unknown, Scope.Scope> = openSqliteStore(IN_MEMORY)
+export const anEmptyHouse: Effect.Effect<House> = Effect.sync(() => aMemoryHouse())
+
+/** Lives with everything in them, and what a random day of work leaves behind. */
+export const inhabited = (house: House, seed: number): Effect.Effect<void, unknown> =>
+  Effect.gen(function* () {
+    yield* playDay(seed, house)
+    const tenant = TenantId.make(`day-${seed}`)
+    const friends = [anAddress("dora", tenant), anAddress("eve", tenant)] as const
+    yield* inHouse(house)(
+      Effect.gen(function* () {
+        yield* live(friends[1], friends[0])
+        yield* live(friends[0], friends[1])
+        yield* furnish(tenant)
+      })
+    )
+  })
+
+export const exported = (house: House, options: Parameters<typeof exportLines>[0] = {}) =>
+  Effect.map(
+    Effect.provideService(
+      Effect.provideService(Stream.runCollect(exportLines(options)), Ledger, house.ledger),
+      Removals,
+      house.removals
+    ),
+    (lines) => lines.join("")
+  )
+
+export const sourceOf = (text: string | Uint8Array, chunkBytes = 4_096): ExportSource =>
+  async function* () {
+    const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text
+    for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.slice(at, at + chunkBytes)
+  }
+
+/** Everybody in a text moves into a house. */
+export const imported = (house: House, text: string) =>
+  Effect.gen(function* () {
+    const context = yield* Effect.context()
+    const parcels = async function* (): AsyncIterable<Parcel> {
+      for await (const item of parcelsOf(sourceOf(text))) if (item.type === "parcel") yield item.parcel
+    }
+    return yield* Effect.promise(() =>
+      moveIn({
+        isTrial: false,
+        parcels,
+        run: (effect) => Effect.runPromiseWith(context)(Effect.provideService(effect, Removals, house.removals))
+      })
+    )
+  })
