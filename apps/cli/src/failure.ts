@@ -60,8 +60,20 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   StoreFormatOlder: row("data-format-older", 5, false, "nothing in it was changed"),
   StoreDamaged: row("data-damaged", 5, false, "nothing in it was changed"),
   StoreUnopenable: row("data-unusable", 3, false, "check that the directory exists and may be written"),
-  MailboxUnavailable: row("store-unavailable", 6, true, "what was acknowledged is kept; free space and run it again"),
-  LedgerUnavailable: row("store-unavailable", 6, true, "what was committed is kept; free space and run it again"),
+  StoreUnreachable: row("database-unreachable", 6, true, "check DATABASE_URL, and that the server is up"),
+  StoreUnguarded: row("database-unguarded", 3, false, "use a role that row-level security holds"),
+  MailboxUnavailable: row(
+    "store-unavailable",
+    6,
+    true,
+    "what was acknowledged is kept; free space, or start the database, and run it again"
+  ),
+  LedgerUnavailable: row(
+    "store-unavailable",
+    6,
+    true,
+    "what was committed is kept; free space, or start the database, and run it again"
+  ),
   RecallUnavailable: row("index-unavailable", 6, true, "nothing is lost; the index is made anew from the store later"),
   UnreadableRecord: row("record-unreadable", 5, false, "upgrade Reverie, or restore the data directory"),
   UnknownAssistant: ownRows["unknown-assistant"],

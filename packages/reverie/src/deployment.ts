@@ -61,7 +61,7 @@ const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string 
   `${name} at ${hostIn(database)}, hints through ${redis === undefined ? "the same" : hostIn(redis)}`
 
 /** Host and port of a URL; nothing else of it. */
-const hostIn = (url: string): string => (URL.canParse(url) ? new URL(url).host : "an address that is no URL")
+export const hostIn = (url: string): string => (URL.canParse(url) ? new URL(url).host : "an address that is no URL")
 
 /** The store of a deployment. Loaded when chosen: whoever needs no server does not wait for its client. */
 export const deployedStore = ({ database, name = DEFAULT_NAME }: Deployment) =>
@@ -81,6 +81,10 @@ const deployedQueue = ({ database, name = DEFAULT_NAME, redis }: Deployment, con
       return queueBullmqLayer({ backend, prefix: name, concurrency, now: Clock.currentTimeMillis })
     })
   )
+
+/** What the queue of a deployment measures, asked through a connection of its own; empty when it does not answer. */
+export const deployedQueueMeasures = (deployment: Deployment): Effect.Effect<string> =>
+  Effect.provide(queueMeasured, deployedQueue(deployment, 1))
 
 const queueMeasured = Effect.gen(function* () {
   const { QueueMetrics } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))

@@ -91,10 +91,17 @@ const environmentCheck = (): Check => {
     "OPENAI_BASE_URL",
     "OPENAI_MODEL",
     "OPENAI_EMBEDDING_MODEL",
-    "OPENAI_EMBEDDING_DIMENSIONS"
+    "OPENAI_EMBEDDING_DIMENSIONS",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "QDRANT_URL"
   ]
   const said = names.filter((name) => (process.env[name] ?? "") !== "").map((name) => `${name} from the environment`)
-  return { name: "settings", ok: true, says: said.length === 0 ? "no OPENAI_* variable is set" : said.join(", ") }
+  return {
+    name: "settings",
+    ok: true,
+    says: said.length === 0 ? "no variable names a model or a server" : said.join(", ")
+  }
 }
 
 const modelCheck = async (): Promise<Check> => {
@@ -109,13 +116,33 @@ const modelCheck = async (): Promise<Check> => {
   }
 }
 
+const serverChecks = async (): Promise<ReadonlyArray<Check>> => {
+  const { probeServers } = await import("reverie")
+  return (await probeServers()).map(({ failure, name, says }) => {
+    if (failure === undefined) return { name, ok: true, says }
+    const { hint, message } = failureOf(failure)
+    return { name, ok: false, says: message, fix: name === "hints" ? "check REDIS_URL" : hint }
+  })
+}
+
+const directoryChecks = async (data: string): Promise<ReadonlyArray<Check>> => [
+  await directoryCheck(data),
+  await ownerCheck(data),
+  await formatCheck(data)
+]
+
+interface DoctorOptions {
+  readonly data: string | undefined
+  readonly json: boolean
+}
+
 const line = ({ fix, name, ok, says }: Check): string => {
   const mark = ok ? painted("green", "ok  ") : painted("red", "FAIL")
   return `${mark} ${name.padEnd(9)} ${onOneLine(says, 300)}${ok || fix === undefined || fix === "" ? "" : `\n     ${fix}`}`
 }
 
-export const doctor = async ({ data, json }: { readonly data: string; readonly json: boolean }): Promise<number> => {
-  const checks = [nodeCheck(), await directoryCheck(data), await ownerCheck(data), await formatCheck(data)]
+export const doctor = async ({ data, json }: DoctorOptions): Promise<number> => {
+  const checks = [nodeCheck(), ...(data === undefined ? await serverChecks() : await directoryChecks(data))]
   checks.push(environmentCheck(), await modelCheck())
   const failed = checks.filter(({ ok }) => !ok)
   if (failed.length === 0) {
