@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { assert, test } from "vitest"
 import { anEmptyHouse, aSqliteHouse, exported, imported, inhabited, timeless } from "./houses.ts"
 

@@ -1,0 +1,103 @@
+// MoveHouse: everybody of one house moves into another one.
+// Owns the marks on both, so that nobody lives in two houses at once. Leaves each step to the stores.
+// H1  The old house is marked before the first one leaves, and as left when all have begun in the new one; in between
+//     nobody can work in it, and the same command goes on where it stopped.
+// H2  Whoever finds no place in the new house is named before anything is moved, and the old house stays as it was.
+
+import { type MoveMark, type Parcel, Removals } from "@reverie/ledger"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Stream from "effect/Stream"
+import { MoveRefused } from "./errors.ts"
+import { assertFree, type MovedIn, moveIn, type MovingIn, type Parcels } from "./import-fleet.ts"
+import {
+  householdOf,
+  type HousePlace,
+  houseLayer,
+  type HouseServices,
+  parcelOf,
+  placeName,
+  residentsOf
+} from "./place.ts"
+
+export interface MoveOptions {
+  readonly from: HousePlace
+  readonly to: HousePlace
+  /** Goes on though another move has marked one of the houses. */
+  readonly isForced?: boolean
+  readonly onProgress?: MovingIn["onProgress"]
+}
+
+export interface HouseMoved extends MovedIn {
+  /** What the houses are called; without secrets. */
+  readonly from: string
+  readonly to: string
+}
+
+type Runtime = ManagedRuntime.ManagedRuntime<HouseServices, unknown>
+
+/** Every parcel of a house, each packed when it is asked for. */
+const parcelsIn = async function* (runtime: Runtime): AsyncGenerator<Parcel> {
+  const services = await runtime.context()
+  const parcels = Stream.unwrap(
+    Effect.map(
+      Removals.use((removals) => removals.tenants),
+      (tenants) =>
+        Stream.concat(
+          Stream.mapEffect(Stream.fromIterable(tenants), householdOf),
+          Stream.mapEffect(residentsOf(tenants), parcelOf)
+        )
+    )
+  )
+  yield* Stream.toAsyncIterableWith(parcels, services)
+}
+
+const markedOn = (runtime: Runtime) => runtime.runPromise(Removals.use((removals) => removals.marked))
+
+const mark = (runtime: Runtime, value: MoveMark | null) =>
+  runtime.runPromise(Removals.use((removals) => removals.mark(value)))
+
+const moved = async (old: Runtime, fresh: Runtime, options: MoveOptions): Promise<MovedIn> => {
+  const { from, isForced = false, onProgress, to } = options
+  const at = await old.runPromise(Clock.currentTimeMillis)
+  const leaving: MoveMark = { state: "leaving", place: placeName(to), at }
+  const arriving: MoveMark = { state: "arriving", place: placeName(from), at }
+  const before = await markedOn(old)
+  assertFree(before, leaving, isForced)
+  assertFree(await markedOn(fresh), arriving, isForced)
+  const parcels: Parcels = () => parcelsIn(old)
+  const way = {
+    parcels,
+    run: <A, E>(effect: Effect.Effect<A, E, Removals>) => fresh.runPromise(effect),
+    ...(onProgress === undefined ? {} : { onProgress })
+  }
+  await mark(old, leaving)
+  try {
+    await moveIn({ ...way, isTrial: true })
+  } catch (error) {
+    await mark(old, before ?? null)
+    throw error
+  }
+  const outcome = await moveIn({ ...way, isTrial: false, ...("data" in to ? { arriving } : {}) })
+  await mark(old, { ...leaving, state: "left" })
+  return outcome
+}
+
+/** Moves everybody. Rejects with MoveRefused, RemovalRefused, or what one of the stores fails with. */
+export const moveHouse = async (options: MoveOptions): Promise<HouseMoved> => {
+  const { from, to } = options
+  const names = { from: placeName(from), to: placeName(to) }
+  if (names.from === names.to) throw new MoveRefused({ message: `${names.to} is where they live already` })
+  const old: Runtime = ManagedRuntime.make(houseLayer(from))
+  const fresh: Runtime = ManagedRuntime.make(houseLayer(to))
+  try {
+    // Opens both before anything is done to one of them.
+    await old.context()
+    await fresh.context()
+    return { ...names, ...(await moved(old, fresh, options)) }
+  } finally {
+    await fresh.dispose()
+    await old.dispose()
+  }
+}

@@ -1,0 +1,48 @@
+import { sharePostgres, shareRedis } from "@reverie/testkit/shared-servers"
+import { assert, it } from "vitest"
+import { type Deployment, defineAssistant, defineFleet, Fleet, type FleetRole } from "../src/index.ts"
+
+const postgres = sharePostgres({ fsync: false })
+const redis = shareRedis()
+
+const assistants = ["ada", "bo", "cy"].map((id) => defineAssistant({ id, prompt: "You are under test." }))
+const fleet = defineFleet({ assistants })
+
+const open = (deployment: Deployment, role: FleetRole): Promise<Fleet> =>
+  Fleet.open({ fleet, deployment, role, model: "offline", recall: "none" })
+
+const life = async (deployment: Deployment): Promise<void> => {
+  await using api = await open(deployment, "api")
+  const worker = await open(deployment, "worker")
+  try {
+    for (const id of ["ada", "bo", "cy"])
+      assert.notStrictEqual(await api.answer(id, "Say something.", { id: "m-1" }), "")
+    assert.strictEqual((await api.send("ada", "Say something.", { id: "m-1" })).outcome, "duplicate")
+  } finally {
+    await worker.close()
+  }
+  // Nobody works: it is accepted, and waits.
+  await api.send("ada", "Are you there?", { id: "m-2" })
+  assert.strictEqual((await api.inspect("ada"))?.waiting, 1)
+  const heard: Array<string> = []
+  api.on("tick-ended", ({ envelope }) => heard.push(envelope))
+  await using next = await open(deployment, "worker")
+  await next.rest()
+  for (let looks = 0; looks < 100 && heard.length === 0; looks++) await new Promise((done) => setTimeout(done, 50))
+  assert.deepStrictEqual(heard, ["m-2"])
+  const { accepted, dead, settled } = await api.tally()
+  assert.deepStrictEqual([accepted, settled, dead], [4, 4, 0])
+  assert.match(await api.metrics(), /reverie_envelopes_settled_total 4/)
+}
+
+postgres.describe("a fleet on PostgreSQL", () => {
+  redis.describe("and Redis", () => {
+    it("takes in at one process, works at another, answers at the first, and loses nothing between two workers", async () => {
+      await life({ database: postgres.server().url, redis: redis.server().url, name: "on-redis" })
+    }, 120_000)
+  })
+
+  it("D2 does the same without Redis", async () => {
+    await life({ database: postgres.server().url, name: "alone" })
+  }, 120_000)
+})
