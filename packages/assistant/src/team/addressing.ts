@@ -12,14 +12,26 @@ const everybody = /(?<![\p{L}\p{N}_@.])@all(?![\p{L}\p{N}_@.:#+-]*[\p{L}\p{N}_])
 const namesOf = ({ id, names = [] }: TeamMember): ReadonlyArray<string> =>
   [id, ...names].map((name) => name.trim().normalize("NFC")).filter((name) => name !== "")
 
+interface Called {
+  readonly id: string
+  readonly name: string
+}
+
+/** Every name, the longest first: `Ada Lovelace` is not `Ada`. */
+const longestFirst = (members: ReadonlyArray<TeamMember>): ReadonlyArray<Called> =>
+  members
+    .flatMap((member) => namesOf(member).map((name) => ({ id: member.id, name })))
+    .toSorted((one, other) => other.name.length - one.name.length)
+
 /** The member that the text begins with in one of the forms, and the rest of the text. */
-const first = (text: string, members: ReadonlyArray<TeamMember>, forms: ReadonlyArray<string>) => {
-  for (const member of members) {
-    for (const name of namesOf(member)) {
-      for (const form of forms) {
-        const found = new RegExp(form.replace("NAME", RegExp.escape(name)), "iu").exec(text)
-        if (found !== null) return { id: member.id, rest: text.slice(found[0].length) }
-      }
+const first = (text: string, names: ReadonlyArray<Called>, forms: ReadonlyArray<string>) => {
+  for (const { id, name } of names) {
+    for (const form of forms) {
+      const found = new RegExp(
+        form.replace("NAME", () => RegExp.escape(name)),
+        "iu"
+      ).exec(text)
+      if (found !== null) return { id, rest: text.slice(found[0].length) }
     }
   }
   return undefined
@@ -28,17 +40,16 @@ const first = (text: string, members: ReadonlyArray<TeamMember>, forms: Readonly
 const AT = [String.raw`^[\s,;]*(?:and\s+)?@NAME(?![\p{L}\p{N}_]|[-.:#+@][\p{L}\p{N}_])`]
 const SPOKEN = [String.raw`^\s*NAME\s*[:,]`, String.raw`^\s*hey,?\s+NAME(?![\p{L}\p{N}_]|[-.#+@][\p{L}\p{N}_])`]
 
-/** Whom the text is for; undefined when it does not say. Longer names are tried first: `ada-2:` is not `ada`. */
+/** Whom the text is for; undefined when it does not say. */
 export const addressed = (text: string, members: ReadonlyArray<TeamMember>): Addressed | undefined => {
   if (everybody.test(text)) return { type: "all" }
-  const longest = (member: TeamMember) => Math.max(...namesOf(member).map((name) => name.length))
-  const ordered = members.toSorted((one, other) => longest(other) - longest(one))
-  const spoken = first(text.normalize("NFC"), ordered, SPOKEN)
+  const names = longestFirst(members)
+  const spoken = first(text.normalize("NFC"), names, SPOKEN)
   if (spoken !== undefined) return { type: "named", ids: [spoken.id] }
   const ids: Array<string> = []
   let rest = text.normalize("NFC")
   while (true) {
-    const found = first(rest, ordered, AT)
+    const found = first(rest, names, AT)
     if (found === undefined) break
     if (!ids.includes(found.id)) ids.push(found.id)
     rest = found.rest

@@ -90,6 +90,26 @@ describe("dynamic", () => {
     for (const [text, ids] of cases) assert.deepStrictEqual(askedBy(text), ids, text)
   })
 
+  it("A1 of two names that begin alike the longer one is meant where it is said", () => {
+    const alike: ReadonlyArray<TeamMember> = [
+      { id: "x1", role: "member", names: ["Ada", "The Honourable Augusta"] },
+      { id: "x2", role: "member", names: ["Ada Lovelace"] }
+    ]
+    for (const [text, id] of [
+      ["hey Ada Lovelace, well?", "x2"],
+      ["@Ada Lovelace well?", "x2"],
+      ["hey Ada, well?", "x1"]
+    ] as const) {
+      const table = new Table(aTeam(dynamic(), alike))
+      table.say(text)
+      assert.deepStrictEqual(
+        table.asks.map(({ to }) => to),
+        [id],
+        text
+      )
+    }
+  })
+
   it("a member that is named and away is not replaced: the asker is told", () => {
     const table = new Table(aTeam(dynamic(), members), { away: { cy: "halted" } })
     table.say("@cy well?")
