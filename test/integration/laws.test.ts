@@ -5,7 +5,10 @@ import { imageOf } from "./docker.ts"
 import { groundOf, withGround } from "./ground.ts"
 
 /** The adapters that talk to a server, by the names under which their laws are judged. */
-const adapters: ReadonlyArray<readonly [adapter: string, server: ServerName]> = [["recall-qdrant", "qdrant"]]
+const adapters: ReadonlyArray<readonly [adapter: string, server: ServerName]> = [
+  ["store-postgres", "postgres"],
+  ["recall-qdrant", "qdrant"]
+]
 
 const MINUTES = 60_000
 

@@ -11,7 +11,7 @@ import { reasonOf, ServerAbsent, ServerFailed } from "./errors.ts"
 import { startOwnServer } from "./own-server.ts"
 import { placeOf, type Wanted } from "./place.ts"
 import { PostgresRefusal, postgresSays } from "./postgres-wire.ts"
-import { noReins, once, type Origin, type Reins, type Server } from "./server.ts"
+import { atLatestAtEnd, noReins, once, type Origin, type Reins, type Server } from "./server.ts"
 
 export interface PostgresOptions extends Wanted {
   /** False for tests that kill no machine: nothing waits for the disk. */
@@ -79,13 +79,14 @@ const withDatabase = async ({ isOwn, origin, reins, release, url, version }: Run
   const { dropAll, make } = databasesOf(url)
   const first = await make()
   // A server of our own takes its databases with it, and may be dead or paused by now.
-  const stop = once(async () => {
+  const leave = async (): Promise<void> => {
     try {
-      if (!isOwn) await dropAll()
+      await dropAll()
     } finally {
       await release()
     }
-  })
+  }
+  const stop = isOwn ? release : atLatestAtEnd(leave)
   return { url: first.url, origin, version, isOwn, freshDatabase: make, stop, ...reins }
 }
 

@@ -13,7 +13,7 @@ import { startKeeper } from "./keeper.ts"
 import { startOwnServer } from "./own-server.ts"
 import { placeOf, type Wanted } from "./place.ts"
 import { openRedisWire, redisSays, type Reply } from "./redis-wire.ts"
-import { noReins, once, type Origin, type Server } from "./server.ts"
+import { atLatestAtEnd, noReins, type Origin, type Server } from "./server.ts"
 
 export interface RedisOptions extends Wanted {
   /** Writes what it was told down, so that it is there after a kill. Else a restart begins with nothing. */
@@ -59,7 +59,7 @@ export const redisAt = async (url: string, origin: Origin, release = (): Promise
   const version = await versionOf(url).catch((cause: unknown) => {
     throw new ServerFailed({ server: `the Redis of ${origin}`, doing: "connect", reason: reasonOf(cause) })
   })
-  const stop = once(async () => {
+  const stop = atLatestAtEnd(async () => {
     try {
       await clear(url, prefix)
     } finally {
@@ -91,7 +91,8 @@ const startOwn = async (program: string, { args = [], durable = false }: RedisOp
       directory,
       keeper,
       command: (port) => [program, ...flags(port, directory, durable), ...args],
-      ready: (port) => versionOf(urlOf(port))
+      // INFO is answered while it still reads what it had written down, PING is not.
+      ready: (port) => redisSays(urlOf(port), "PING").then(() => versionOf(urlOf(port)))
     })
     const { fact: version, kill, pause, port, restart, resume } = own
     const url = urlOf(port)

@@ -4,6 +4,7 @@
 //     in it (a database, the keys under a prefix) is removed.
 // S2  A server of our own listens on 127.0.0.1 only, keeps its data in a directory of its own, and is gone with that
 //     directory when it is stopped or when the process that started it ends, in whatever way.
+//     A process that ends of itself without having stopped it does so then; one that is killed leaves it there.
 // S3  A restart keeps the port and, as far as the server wrote it down, the data.
 
 import { ServerFailed } from "./errors.ts"
@@ -39,6 +40,22 @@ export const noReins = (server: string, origin: Origin): Reins => {
       new ServerFailed({ server, doing, reason: `it is a server of ${origin}, which this test does not own` })
     )
   return { kill: refuse("kill"), restart: refuse("restart"), pause: refuse("pause"), resume: refuse("resume") }
+}
+
+/** What is to be removed from servers of others when this process ends of itself. */
+const left = new Set<() => Promise<void>>()
+process.once("beforeExit", () => {
+  for (const stop of left) stop().catch(() => undefined)
+})
+
+/** A `stop` that runs at the latest when this process has nothing else to do. */
+export const atLatestAtEnd = (stop: () => Promise<void>): (() => Promise<void>) => {
+  const first = once(() => {
+    left.delete(first)
+    return stop()
+  })
+  left.add(first)
+  return first
 }
 
 /** Runs once, and answers every further call with the first one's promise. */

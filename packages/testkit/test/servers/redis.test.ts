@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as Effect from "effect/Effect"
@@ -44,6 +45,22 @@ redis.describe("a Redis", () => {
       assert.strictEqual(await send("GET", `${prefix}:others`), "1")
       assert.deepStrictEqual(await send("KEYS", `${named.prefix}*`), [])
     })
+  })
+
+  test("S1 on one of the environment a process that ends of itself leaves no keys", async () => {
+    const { send, url } = redis.server()
+    const lines = `
+      import { startRedis } from "@reverie/testkit/servers"
+      const { prefix, send } = await startRedis()
+      await send("SET", prefix + ":mine", "1")
+      process.stdout.write(prefix)`
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", lines], {
+      cwd: import.meta.dirname,
+      env: { ...process.env, REDIS_URL: url },
+      encoding: "utf8"
+    })
+    assert.match(stdout, /^reverie-test-/)
+    assert.strictEqual(await send("GET", `${stdout}:mine`), null)
   })
 
   test("one of the environment that does not answer is told so", () =>
