@@ -2,21 +2,22 @@
 // Owns the arithmetic, purely: every store keeps an account and its open reservations, and decides by these rules.
 // A1  An account never goes back to an earlier window, whatever a clock says.
 
-import { type AllowanceAnswer, type Amounts, type Asking, type LimitName, NOTHING_SPENT } from "./allowance.ts"
+import type { Amount } from "@reverie/protocol"
+import { type AllowanceAnswer, type Asking, type LimitName, NOTHING_SPENT } from "./allowance.ts"
 
 export interface Account {
   /** Minutes and days since the epoch. */
   readonly minute: number
   readonly day: number
-  readonly inMinute: Amounts
-  readonly inDay: Amounts
+  readonly inMinute: Amount
+  readonly inDay: Amount
 }
 
 /** What is kept of a call that was granted, until it is settled. */
 export interface Reservation {
   readonly minute: number
   readonly day: number
-  readonly amounts: Amounts
+  readonly amounts: Amount
 }
 
 const MINUTE_MILLIS = 60_000
@@ -36,7 +37,7 @@ export const accountAt = (kept: Account | undefined, now: number): Account => {
   }
 }
 
-const sumOf = (a: Amounts, b: Amounts, sign: 1 | -1 = 1): Amounts => ({
+const sumOf = (a: Amount, b: Amount, sign: 1 | -1 = 1): Amount => ({
   calls: a.calls + sign * b.calls,
   tokens: a.tokens + sign * b.tokens,
   costMicros: a.costMicros + sign * b.costMicros
@@ -55,7 +56,7 @@ const windowed = [
   ["tokensPerDay", "tokens", "day"],
   ["costMicrosPerMinute", "costMicros", "minute"],
   ["costMicrosPerDay", "costMicros", "day"]
-] as const satisfies ReadonlyArray<readonly [LimitName, keyof Amounts, "minute" | "day"]>
+] as const satisfies ReadonlyArray<readonly [LimitName, keyof Amount, "minute" | "day"]>
 
 const obstaclesTo = (asking: Asking, account: Account, underWay: number, now: number): ReadonlyArray<Obstacle> => {
   const { amounts, limits } = asking
@@ -91,7 +92,7 @@ export const judgeAsking = (asking: Asking, account: Account, underWay: number, 
 /** The account with a call that was granted, and what is to be kept of it. */
 export const reservedOn = (
   account: Account,
-  amounts: Amounts
+  amounts: Amount
 ): { readonly account: Account; readonly reservation: Reservation } => ({
   account: {
     ...account,
@@ -102,8 +103,8 @@ export const reservedOn = (
 })
 
 /** The account when a call has used this much. */
-export const settledOn = (account: Account, { amounts, day, minute }: Reservation, used: Amounts): Account => {
-  const settled = (spent: Amounts): Amounts => sumOf(sumOf(spent, amounts, -1), used)
+export const settledOn = (account: Account, { amounts, day, minute }: Reservation, used: Amount): Account => {
+  const settled = (spent: Amount): Amount => sumOf(sumOf(spent, amounts, -1), used)
   return {
     ...account,
     inMinute: account.minute === minute ? settled(account.inMinute) : account.inMinute,

@@ -11,19 +11,12 @@
 // G6  What one tenant spends is nothing to another.
 // G7  A refusal reserves nothing. It names a limit, and from when on asking again may help; no time when it never can.
 
-import type { TenantId } from "@reverie/protocol"
+import type { Amount, TenantId } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { LedgerUnavailable } from "./errors.ts"
 
-export interface Amounts {
-  readonly calls: number
-  readonly tokens: number
-  /** Millionths of whatever prices are in. */
-  readonly costMicros: number
-}
-
-export const NOTHING_SPENT: Amounts = { calls: 0, tokens: 0, costMicros: 0 }
+export const NOTHING_SPENT: Amount = { calls: 0, tokens: 0, costMicros: 0 }
 
 /** What is not said is not limited. */
 export interface TenantLimits {
@@ -44,7 +37,7 @@ export interface Asking {
   /** Names the call among those of the tenant. */
   readonly key: string
   /** Most that the call may use. */
-  readonly amounts: Amounts
+  readonly amounts: Amount
   readonly limits: TenantLimits
   /** Within which the call is settled, or its process is taken for dead. */
   readonly leaseMillis: number
@@ -56,8 +49,8 @@ export type AllowanceAnswer =
 
 /** What is spent and reserved in the present windows. */
 export interface AllowanceView {
-  readonly inMinute: Amounts
-  readonly inDay: Amounts
+  readonly inMinute: Amount
+  readonly inDay: Amount
   /** Reservations that are open. */
   readonly underWay: number
 }
@@ -66,7 +59,7 @@ export class Allowance extends Context.Service<
   Allowance,
   {
     readonly reserve: (asking: Asking) => Effect.Effect<AllowanceAnswer, LedgerUnavailable>
-    readonly settle: (tenant: TenantId, key: string, used: Amounts) => Effect.Effect<void, LedgerUnavailable>
+    readonly settle: (tenant: TenantId, key: string, used: Amount) => Effect.Effect<void, LedgerUnavailable>
     readonly look: (tenant: TenantId) => Effect.Effect<AllowanceView, LedgerUnavailable>
   }
 >()("@reverie/ledger/Allowance") {}

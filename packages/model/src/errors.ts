@@ -49,6 +49,23 @@ export class ReplyUnusable extends Schema.TaggedError<ReplyUnusable>()("ReplyUnu
   readonly recovery = "retry" as const
 }
 
+/** A limit of the tenant leaves no room for this call now: nothing was sent. Nothing is wrong; it is only to be waited for. */
+export class CallLimited extends Schema.TaggedError<CallLimited>()("CallLimited", {
+  ...where,
+  limit: Schema.String,
+  retryAfterMillis: Schema.Int
+}) {
+  readonly recovery = "park" as const
+}
+
+/** This call is larger than a limit of the tenant: nothing was sent, and no waiting helps. */
+export class CallOverLimit extends Schema.TaggedError<CallOverLimit>()("CallOverLimit", {
+  ...where,
+  limit: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
 /** Vectors of another length than was agreed: the embedder is set to a wrong model, or to wrong dimensions. */
 export class EmbeddingUnfit extends Schema.TaggedError<EmbeddingUnfit>()("EmbeddingUnfit", {
   ...where,
@@ -61,6 +78,6 @@ export class EmbeddingUnfit extends Schema.TaggedError<EmbeddingUnfit>()("Embedd
 /** What can go wrong with any request to a server. */
 export type RequestError = ModelUnavailable | ModelParked | ModelDenied | ModelRefused
 
-export type ModelError = RequestError | ReplyUnusable
+export type ModelError = RequestError | ReplyUnusable | CallLimited | CallOverLimit
 
 export type EmbedderError = RequestError | EmbeddingUnfit

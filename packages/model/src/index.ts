@@ -1,4 +1,5 @@
 export * from "./embedder.ts"
 export * from "./errors.ts"
 export * from "./model.ts"
+export * from "./tariff.ts"
 export * from "./tokens.ts"

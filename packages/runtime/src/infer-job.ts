@@ -31,7 +31,8 @@ export const MAX_CALLS = 16
 const failureOf = (error: ModelError): InferFailure => ({
   recovery: error.recovery,
   reason: `${error._tag}: ${error.message}`,
-  ...(error._tag === "ModelParked" ? { retryAfterMillis: error.retryAfterMillis } : {})
+  ...("retryAfterMillis" in error ? { retryAfterMillis: error.retryAfterMillis } : {}),
+  ...(error._tag === "CallLimited" || error._tag === "CallOverLimit" ? { limited: true } : {})
 })
 
 /** What the statechart is told of the calls: categories, what tool rules say, and what an approval would be bound to. */

@@ -2,8 +2,10 @@
 // Owns which runner a job goes to. Leaves running to infer-job.ts, team-job.ts, tool-job.ts, `dream/` and `fold/`, when to
 // run to host.ts.
 // I1  What a job found out is used only after the commit that its end brings about.
+// I2  Whatever a job asks of the model goes through the limits of its tenant (limits.ts). Embeddings do not.
 
 import { jobFailed } from "@reverie/assistant"
+import { Model } from "@reverie/model"
 import type { OpenJob } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { assess } from "./assess-job.ts"
@@ -11,12 +13,12 @@ import { dream } from "./dream/dream-job.ts"
 import { foldHistory } from "./fold/fold-job.ts"
 import { infer } from "./infer-job.ts"
 import { type JobEnd, kindOf } from "./job-end.ts"
+import { limitedModel } from "./limits.ts"
 import type { Session } from "./session.ts"
 import { coordinateTeam } from "./team-job.ts"
 import { brokenTool, runTool } from "./tool-job.ts"
 
-/** Runs an open job to its end. `recovered` says that a crash may have cut an earlier run of it off. */
-export const runJob = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
+const run = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   switch (job.src) {
     case "infer": {
       const { team } = session.definition
@@ -32,6 +34,12 @@ export const runJob = Effect.fnUntraced(function* (session: Session, job: OpenJo
       return yield* foldHistory(session, job)
   }
 })
+
+/** Runs an open job to its end. `recovered` says that a crash may have cut an earlier run of it off. */
+export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
+  Effect.flatMap(limitedModel(session, job), (model) =>
+    Effect.provideService(run(session, job, recovered), Model, model)
+  )
 
 /** A job that has no end of its own: said to the statechart as its failure. */
 export const failedJob = (

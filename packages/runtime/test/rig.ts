@@ -6,7 +6,7 @@
 import { BlockStore, Recall } from "@reverie/memory"
 import type { Model } from "@reverie/model"
 import { Embedder, Model as ModelPort, Tokens } from "@reverie/model"
-import { Ledger } from "@reverie/ledger"
+import { Allowance, Ledger } from "@reverie/ledger"
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import {
   type Address,
@@ -28,6 +28,7 @@ import {
   type HostFailure,
   HostFailures,
   isAtRest,
+  Limits,
   NoticeHub,
   runWorker,
   type WorkerSettings
@@ -83,6 +84,9 @@ export interface LifeOptions {
   /** Undefined hides the definition of an assistant. */
   readonly find?: (name: string) => Definition | undefined
   readonly blocks?: BlockStore["Service"]
+  /** What tenants are held to. */
+  readonly allowance?: Allowance["Service"]
+  readonly limits?: (typeof Limits)["Service"]
   readonly faults?: (typeof Faults)["Service"]
   /** What workers see of the store. */
   readonly store?: (store: Store) => Store
@@ -196,7 +200,7 @@ export class Life {
   }
 
   services(store: Store = this.store): Context.Context<Services> {
-    const { blocks, embedder, find = (name) => this.#find(name), model, recall } = this.#options
+    const { allowance, blocks, embedder, limits, find = (name) => this.#find(name), model, recall } = this.#options
     const services = Context.make(Mailbox, store.mailbox).pipe(
       Context.add(Ledger, store.ledger),
       Context.add(WakeQueue, {
@@ -221,7 +225,9 @@ export class Life {
     return services.pipe(
       recall === undefined ? identity : Context.add(Recall, recall),
       embedder === undefined ? identity : Context.add(Embedder, embedder),
-      blocks === undefined ? identity : Context.add(BlockStore, blocks)
+      blocks === undefined ? identity : Context.add(BlockStore, blocks),
+      allowance === undefined ? identity : Context.add(Allowance, allowance),
+      limits === undefined ? identity : Context.add(Limits, limits)
     )
   }
 

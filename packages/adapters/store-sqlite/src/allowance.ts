@@ -27,9 +27,8 @@ interface BodyRow {
   readonly body: string
 }
 
-const parsed = <Value>(row: BodyRow | undefined): Value | undefined =>
-  // Written by this module alone, whole or not at all.
-  row === undefined ? undefined : (JSON.parse(row.body) as Value)
+/** Written by this module alone, whole or not at all. */
+const parsed = (row: BodyRow | undefined): unknown => (row === undefined ? undefined : JSON.parse(row.body))
 
 const purses = (database: DatabaseSync) => {
   const account = query<BodyRow>(database, "SELECT body FROM allowance_accounts WHERE tenant = ?")
@@ -43,8 +42,8 @@ const purses = (database: DatabaseSync) => {
   )
   const setAccount = change(database, "INSERT OR REPLACE INTO allowance_accounts (tenant, body) VALUES (?, ?)")
   return {
-    account: (tenant: TenantId): Account | undefined => parsed(account.one(tenant)),
-    call: (tenant: TenantId, key: string, now: number): Reservation | undefined => parsed(call.one(tenant, key, now)),
+    account: (tenant: TenantId): Account | undefined => parsed(account.one(tenant)) as Account | undefined,
+    call: (tenant: TenantId, key: string, now: number): Reservation | undefined => parsed(call.one(tenant, key, now)) as Reservation | undefined,
     underWay: (tenant: TenantId, now: number): number => underWay.one(tenant, now)?.count ?? 0,
     setAccount: (tenant: TenantId, kept: Account) => setAccount(tenant, JSON.stringify(kept)),
     open: change(database, "INSERT INTO allowance_calls (tenant, call, lease_until, body) VALUES (?, ?, ?, ?)"),

@@ -1,15 +1,8 @@
 // Allowance laws: no tenant asks more of models than its limits leave, whoever asks at the same time (ledger G1-G7).
 
 import * as assert from "node:assert/strict"
-import {
-  Allowance,
-  type AllowanceAnswer,
-  type Amounts,
-  type LimitName,
-  NOTHING_SPENT,
-  type TenantLimits
-} from "@reverie/ledger"
-import { TenantId } from "@reverie/protocol"
+import { Allowance, type AllowanceAnswer, type LimitName, NOTHING_SPENT, type TenantLimits } from "@reverie/ledger"
+import { type Amount, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { LAW_START_MILLIS, type Law } from "../law.ts"
@@ -23,12 +16,12 @@ const LEASE_MILLIS = 20_000
 const MINUTE_END = (Math.floor(LAW_START_MILLIS / MINUTE_MILLIS) + 1) * MINUTE_MILLIS
 const DAY_END = (Math.floor(LAW_START_MILLIS / DAY_MILLIS) + 1) * DAY_MILLIS
 
-const aCall: Amounts = { calls: 1, tokens: 100, costMicros: 30 }
+const aCall: Amount = { calls: 1, tokens: 100, costMicros: 30 }
 const granted: AllowanceAnswer = { outcome: "granted" }
 
 interface Wish {
   readonly tenant?: TenantId
-  readonly amounts?: Amounts
+  readonly amounts?: Amount
   readonly leaseMillis?: number
 }
 
@@ -37,12 +30,12 @@ const reserve = (key: string, limits: TenantLimits, wish: Wish = {}) =>
     allowance.reserve({ tenant: harbor, key, amounts: aCall, limits, leaseMillis: LEASE_MILLIS, ...wish })
   )
 
-const settle = (key: string, used: Amounts, tenant: TenantId = harbor) =>
+const settle = (key: string, used: Amount, tenant: TenantId = harbor) =>
   Allowance.use((allowance) => allowance.settle(tenant, key, used))
 
 const look = (tenant: TenantId = harbor) => Allowance.use((allowance) => allowance.look(tenant))
 
-const times = ({ calls, costMicros, tokens }: Amounts, count: number): Amounts => ({
+const times = ({ calls, costMicros, tokens }: Amount, count: number): Amount => ({
   calls: calls * count,
   tokens: tokens * count,
   costMicros: costMicros * count
@@ -112,7 +105,7 @@ const bounds: ReadonlyArray<Law<Allowance>> = [
         costMicrosPerDay: 4_000,
         concurrentCalls: 4
       }
-      const open = new Map<string, Amounts>()
+      const open = new Map<string, Amount>()
       let refused = 0
       for (let step = 0; step < 400; step++) {
         if (fate.chance(0.6)) {

@@ -1,14 +1,7 @@
 // Allowance mutants: allowances that are each wrong in one way, which the allowance laws must kill.
 
-import {
-  Allowance,
-  type AllowanceAnswer,
-  type Amounts,
-  type LimitName,
-  NOTHING_SPENT,
-  settledOn
-} from "@reverie/ledger"
-import { TenantId } from "@reverie/protocol"
+import { Allowance, type AllowanceAnswer, type LimitName, NOTHING_SPENT, settledOn } from "@reverie/ledger"
+import { type Amount, TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -56,10 +49,10 @@ const before =
     }
   }
 
-const amountsOf = (disk: AllowanceDisk, tenant: TenantId, key: string): Amounts | undefined =>
+const amountsOf = (disk: AllowanceDisk, tenant: TenantId, key: string): Amount | undefined =>
   disk.get(tenant)?.calls.get(key)?.reservation.amounts
 
-const least = (a: Amounts, b: Amounts): Amounts => ({
+const least = (a: Amount, b: Amount): Amount => ({
   calls: Math.min(a.calls, b.calls),
   tokens: Math.min(a.tokens, b.tokens),
   costMicros: Math.min(a.costMicros, b.costMicros)
