@@ -1,0 +1,74 @@
+// Giver: puts hints into the queue, many at once.
+// Owns the batch of one turn of the event loop, and making a hint that waits more urgent. Leaves numbers to priority.
+// G1  Hints given in one turn go out together; those for one assistant as one, as urgent as the most urgent of them.
+// G2  A hint that joins a less urgent one that waits raises it, and moves no other.
+// G3  An order is also told to whoever has its assistant in hand.
+
+import { URGENCIES, type Urgency } from "@reverie/mailbox"
+import { type Address, addressKey } from "@reverie/protocol"
+import type { Carrier, Wish } from "./carrier.ts"
+import { mayBeLessUrgent, payloadOf, tickOptions } from "./job.ts"
+import type { Reach } from "./reach.ts"
+
+/** Jobs in one call of BullMQ. */
+const MOST_AT_ONCE = 500
+
+export interface Giver {
+  /** Settles when the hint was given or dropped; at once when nobody answers. Never fails. */
+  readonly wake: (address: Address, urgency: Urgency) => Promise<void>
+  /** Fails when it can not be given. */
+  readonly give: (wishes: ReadonlyArray<Wish>) => Promise<void>
+}
+
+export const makeGiver = (carrier: Carrier, reach: Reach): Giver => {
+  let batch = new Map<string, Wish>()
+  let given = Promise.resolve()
+
+  const raise = async (id: string, priority: number): Promise<void> => {
+    const job = await carrier.events.getJob(id)
+    if (job !== undefined && job.priority > priority) await job.changePriority({ priority })
+  }
+
+  const give = async (wishes: ReadonlyArray<Wish>): Promise<void> => {
+    const priorities = await carrier.priorities(wishes)
+    const jobs = await carrier.events.addBulk(
+      wishes.map(({ address, urgency }, i) => ({
+        name: "tick",
+        data: payloadOf(address),
+        opts: tickOptions(address, urgency, priorities[i] ?? 1)
+      }))
+    )
+    // A job that was there already answers under its own id.
+    const raised = wishes.flatMap(({ urgency }, i) => {
+      const id = jobs[i]?.id
+      return id !== undefined && mayBeLessUrgent(id, urgency) ? [raise(id, priorities[i] ?? 1)] : []
+    })
+    const orders = wishes.filter(({ urgency }) => urgency === "order").map(({ address }) => addressKey(address))
+    if (orders.length > 0) raised.push(carrier.publish(orders))
+    await Promise.all(raised)
+  }
+
+  const flush = async (): Promise<void> => {
+    const wishes = [...batch.values()]
+    batch = new Map()
+    const parts: Array<Promise<void>> = []
+    for (let from = 0; from < wishes.length; from += MOST_AT_ONCE) {
+      const part = wishes.slice(from, from + MOST_AT_ONCE)
+      parts.push(reach.attempt("take hints", part.length, () => give(part)))
+    }
+    await Promise.all(parts)
+  }
+
+  const isMoreUrgent = (urgency: Urgency, than: Wish | undefined): boolean =>
+    than === undefined || URGENCIES.indexOf(urgency) < URGENCIES.indexOf(than.urgency)
+
+  return {
+    give,
+    wake: (address, urgency) => {
+      if (batch.size === 0) given = new Promise((resolve) => setImmediate(() => resolve(flush())))
+      const key = addressKey(address)
+      if (isMoreUrgent(urgency, batch.get(key))) batch.set(key, { address, urgency })
+      return reach.isAiling() ? Promise.resolve() : given
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// Job: what BullMQ carries for this queue, and under which options.
+// Owns payloads, ids and options of jobs. Leaves adding and taking them to others.
+// J1  A payload is an address and, for later, a time: never the only copy of anything.
+// J2  At most one job of an assistant waits and at most one is active; what is added meanwhile becomes the next one.
+// J3  A job never fails for good.
+
+import { randomUUID } from "node:crypto"
+import type { Urgency } from "@reverie/mailbox"
+import { type Address, addressKey, AssistantId, TenantId } from "@reverie/protocol"
+import type { JobsOptions } from "bullmq"
+
+export interface Tick {
+  readonly tenant: string
+  readonly assistant: string
+}
+
+export interface Sleep extends Tick {
+  /** Absent when a schedule made the job. */
+  readonly dueAt?: number
+}
+
+export const EVENTS = "events"
+export const SLEEP = "sleep"
+
+/** High enough never to be reached. */
+export const FOR_EVER = 1_000_000
+
+const lasting: JobsOptions = {
+  attempts: FOR_EVER,
+  backoff: { type: "fixed", delay: 200 },
+  removeOnComplete: true
+}
+
+export const payloadOf = ({ assistant, tenant }: Address): Tick => ({ tenant, assistant })
+
+export const addressOf = ({ assistant, tenant }: Tick): Address => ({
+  tenant: TenantId.make(tenant),
+  assistant: AssistantId.make(assistant)
+})
+
+const letters: Readonly<Record<Urgency, string>> = { order: "o", person: "p", routine: "r" }
+const places: Readonly<Record<string, number>> = { o: 0, p: 1, r: 2 }
+
+/** Names this process in ids. */
+const author = randomUUID().replaceAll("-", "").slice(0, 12)
+let made = 0
+
+/** An id that says how urgent the hint was when it was given. */
+export const newTickId = (urgency: Urgency): string => `${letters[urgency]}-${author}-${(made++).toString(36)}`
+
+/** Whether a job of this id may be less urgent than that. */
+export const mayBeLessUrgent = (id: string, urgency: Urgency): boolean =>
+  (places[id.slice(0, 1)] ?? 0) > (places[letters[urgency]] ?? 0)
+
+export const tickOptions = (address: Address, urgency: Urgency, priority: number): JobsOptions => ({
+  ...lasting,
+  jobId: newTickId(urgency),
+  priority,
+  deduplication: { id: addressKey(address), keepLastIfActive: true, reschedule: true }
+})
+
+export const sleepIdOf = (address: Address): string => `sleep:${addressKey(address)}`
+
+/** `at` is the present by the clock that `dueAt` was made by: together they are the due time, whatever the machine's. */
+export const sleepOptions = (address: Address, dueAt: number, at: number): JobsOptions => ({
+  ...lasting,
+  timestamp: Math.round(at),
+  delay: Math.max(0, Math.round(dueAt - at)),
+  deduplication: { id: sleepIdOf(address), keepLastIfActive: true, replace: true }
+})
+
+export const scheduledOptions = lasting

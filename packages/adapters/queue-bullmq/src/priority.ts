@@ -1,0 +1,60 @@
+// Priority: the number that orders hints in BullMQ, the smaller first.
+// Owns the bands of the urgencies and the ranks in them. Leaves counting to the carrier.
+// P1  Every order comes before every person, and every person before all routine.
+// P2  In a band, a tenant's hints have rising ranks, and a tenant that had none waiting begins where the band is being
+//     handed out: a backlog holds up its own tenant only, and never by more than QUANTUM hints anybody else.
+// P3  A rank beyond the end of its band counts as its end: between two moments in which nothing of an urgency waits,
+//     fairness holds for millions of hints, and from then on the order of arrival.
+
+import { URGENCIES, type Urgency } from "@reverie/mailbox"
+
+/** BullMQ takes 1 to 2,097,151. */
+export const BAND_WIDTH = 690_000
+
+/** How many hints of a tenant share a rank. */
+export const QUANTUM = 8
+
+export const bandOf = (urgency: Urgency): number => URGENCIES.indexOf(urgency) * BAND_WIDTH + 1
+
+/** How long the ranks of tenants are remembered without use. */
+const MEMORY_MILLIS = 600_000
+
+/**
+ * KEYS: BullMQ's prioritized set; then for each band the last place of each tenant in it.
+ * ARGV: BullMQ's prefix of keys; then for each hint its band (0..2), its tenant and its deduplication id.
+ * Answers the priority of each. BullMQ's score is `priority * 2^32 + n`.
+ */
+export const PRIORITIES_SCRIPT = `
+local width, quantum, turn = ${BAND_WIDTH}, ${QUANTUM}, 0x100000000
+local heads, answer = {}, {}
+local function head(band)
+  if heads[band] == nil then
+    local from = string.format('%.0f', (band * width + 1) * turn)
+    local to = string.format('(%.0f', ((band + 1) * width + 1) * turn)
+    local first = redis.call('ZRANGEBYSCORE', KEYS[1], from, to, 'WITHSCORES', 'LIMIT', 0, 1)
+    if #first == 0 then
+      redis.call('DEL', KEYS[2 + band])
+      heads[band] = 0
+    else
+      heads[band] = (math.floor(tonumber(first[2]) / turn) - band * width - 1) * quantum
+    end
+  end
+  return heads[band]
+end
+for i = 2, #ARGV, 3 do
+  local band, tenant, id = tonumber(ARGV[i]), ARGV[i + 1], ARGV[i + 2]
+  local from = head(band)
+  local last = tonumber(redis.call('HGET', KEYS[2 + band], tenant) or '-1')
+  local known = redis.call('EXISTS', ARGV[1] .. 'de:' .. id) == 1
+  local place = math.max(from, known and last or last + 1)
+  if not known then redis.call('HSET', KEYS[2 + band], tenant, place) end
+  local priority = band * width + 1 + math.min(math.floor(place / quantum), width - 2)
+  if known then
+    local stored = redis.call('HGET', ARGV[1] .. 'dn:' .. id, 'opts')
+    if stored then priority = math.min(priority, cjson.decode(stored)['priority'] or priority) end
+  end
+  answer[#answer + 1] = priority
+end
+for band in pairs(heads) do redis.call('PEXPIRE', KEYS[2 + band], ${MEMORY_MILLIS}) end
+return answer
+`

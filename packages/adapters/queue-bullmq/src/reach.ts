@@ -1,0 +1,87 @@
+// Reach: every call of the server, with a deadline around it.
+// Owns the deadline, giving a hint up, and telling of it. Leaves what is called to the caller.
+// R1  A call ends within the deadline, well or not, whatever the server does.
+// R2  Once the server missed a deadline, nobody waits for it until a call has succeeded.
+// R3  What was dropped is counted, every time, and said in the log at most once in a while.
+
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type { Carrier } from "./carrier.ts"
+import { QueueSilent } from "./errors.ts"
+
+const dropped = Metric.counter("reverie_queue_hints_dropped_total", {
+  description: "Hints that the queue could not be given in time; the store finds again what they said.",
+  incremental: true
+})
+
+const LOG_EVERY_MILLIS = 10_000
+
+/** The value, or `QueueSilent` after the deadline; what comes later is ignored. */
+export const within = async <A>(doing: string, deadlineMillis: number, work: Promise<A>): Promise<A> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new QueueSilent({ doing, reason: `no answer in ${deadlineMillis} ms` })),
+      deadlineMillis
+    )
+  })
+  work.catch(() => undefined)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+export interface Reach {
+  /** Fails with whatever the server says, or with `QueueSilent`. */
+  readonly call: <A>(doing: string, work: () => Promise<A>) => Promise<A>
+  /** Never fails: what can not be done is dropped, and counts as so many hints. */
+  readonly attempt: (doing: string, hints: number, work: () => Promise<void>) => Promise<void>
+  readonly isAiling: () => boolean
+}
+
+export const makeReach = Effect.fnUntraced(function* (carrier: Carrier, deadlineMillis: number) {
+  const fork = Effect.runForkWith(yield* Effect.context())
+  let isAiling = false
+  let silentUntil = 0
+  let unsaid = 0
+
+  const drop = (hints: number, cause: unknown): void => {
+    unsaid += hints
+    fork(Metric.update(dropped, hints))
+    if (performance.now() < silentUntil) return
+    silentUntil = performance.now() + LOG_EVERY_MILLIS
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    fork(Effect.logWarning(`${unsaid} hints were dropped, the sweep of the store gives them again: ${reason}`))
+    unsaid = 0
+  }
+
+  const call = async <A>(doing: string, work: () => Promise<A>): Promise<A> => {
+    if (!carrier.isUp()) throw new QueueSilent({ doing, reason: "there is no connection" })
+    const before = carrier.heardBytes()
+    try {
+      const answer = await within(doing, deadlineMillis, work())
+      isAiling = false
+      return answer
+    } catch (cause) {
+      isAiling = cause instanceof QueueSilent
+      // Late is one thing; not a byte is a dead connection that nobody tells of.
+      if (isAiling && carrier.heardBytes() === before) carrier.reconnect()
+      throw cause
+    }
+  }
+
+  const reach: Reach = {
+    call,
+    attempt: async (doing, hints, work) => {
+      try {
+        await call(doing, work)
+      } catch (cause) {
+        drop(hints, cause)
+      }
+    },
+    isAiling: () => isAiling || !carrier.isUp()
+  }
+  return reach
+})

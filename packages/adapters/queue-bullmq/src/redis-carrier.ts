@@ -1,0 +1,127 @@
+// RedisCarrier: hints carried by Redis.
+// Owns the connections of one process to Redis, and what is kept there beside BullMQ's own keys. Leaves jobs to others.
+// C1  Connections come back by themselves, from a Redis that was away, replaced, or made read-only for a while.
+// C2  Everything kept here is made again when it is missing, and expires.
+
+import { addressKey } from "@reverie/protocol"
+import { URGENCIES } from "@reverie/mailbox"
+import { Queue, Worker } from "bullmq"
+import { Redis } from "ioredis"
+import type { Carrier } from "./carrier.ts"
+import { EVENTS, FOR_EVER, type Sleep, SLEEP, type Tick } from "./job.ts"
+import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "./options.ts"
+import { PRIORITIES_SCRIPT } from "./priority.ts"
+import { makeScript } from "./redis-script.ts"
+
+/** How long an appointment is remembered after its time. */
+const AFTERWARDS_MILLIS = 60_000
+
+const APPOINT_SCRIPT = `
+local known = tonumber(redis.call('GET', KEYS[1]) or '')
+if known and known <= tonumber(ARGV[1]) then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
+`
+
+const KEEP_SCRIPT = `
+local known = tonumber(redis.call('GET', KEYS[1]) or '')
+if known and known <= tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
+return 0
+`
+
+const connect = (url: string, timing: Timing): Redis => {
+  const client = new Redis(url, {
+    maxRetriesPerRequest: null,
+    connectTimeout: timing.deadlineMillis,
+    disconnectTimeout: RETRY_MILLIS,
+    retryStrategy: (times) => Math.min(50 * times, RETRY_MILLIS),
+    // A primary that became a replica answers like this until the name leads to the new one.
+    reconnectOnError: ({ message }) => message.startsWith("READONLY")
+  })
+  // Told by what fails because of it.
+  client.on("error", () => undefined)
+  return client
+}
+
+/** What this process remembers in Redis beside BullMQ. */
+const openMemory = (client: Redis, prefix: string) => {
+  const prioritiesOf = makeScript(client, PRIORITIES_SCRIPT)
+  const appoint = makeScript(client, APPOINT_SCRIPT)
+  const keep = makeScript(client, KEEP_SCRIPT)
+  const events = `${prefix}:${EVENTS}:`
+  const placeKeys = URGENCIES.map((urgency) => `${prefix}:places:${urgency}`)
+  const dueKey = (address: Parameters<typeof addressKey>[0]): string => `${prefix}:due:${addressKey(address)}`
+  const eraKey = `${prefix}:era`
+  const remembers: Pick<Carrier, "priorities" | "appoint" | "appointed" | "keepAppointment" | "hasForgotten"> = {
+    priorities: async (wishes) => {
+      const args = wishes.flatMap(({ address, urgency }) => [
+        String(URGENCIES.indexOf(urgency)),
+        address.tenant,
+        addressKey(address)
+      ])
+      return (await prioritiesOf([`${events}prioritized`, ...placeKeys], [events, ...args])) as ReadonlyArray<number>
+    },
+    appoint: async ({ address, at, dueAt }) => {
+      const ttl = Math.round(Math.max(0, dueAt - at) + AFTERWARDS_MILLIS)
+      return (await appoint([dueKey(address)], [String(Math.round(dueAt)), String(ttl)])) === 1
+    },
+    appointed: async (address) => {
+      const dueAt = await client.get(dueKey(address))
+      return dueAt === null ? undefined : Number(dueAt)
+    },
+    keepAppointment: async (address, until) => {
+      await keep([dueKey(address)], [String(Math.round(until))])
+    },
+    hasForgotten: async () => (await client.set(eraKey, "1", "NX")) === "OK"
+  }
+  return remembers
+}
+
+export const openRedisCarrier = (url: string, prefix: string, timing: Timing): Carrier => {
+  const client = connect(url, timing)
+  const others: Array<Redis> = []
+  const shared = { connection: client, prefix }
+  const tolerant = <A extends { on: (event: "error", listener: () => void) => unknown }>(part: A): A => {
+    part.on("error", () => undefined)
+    return part
+  }
+  const events = tolerant(new Queue<Tick>(EVENTS, shared))
+  const sleep = tolerant(new Queue<Sleep>(SLEEP, shared))
+  const working = {
+    ...shared,
+    lockDuration: timing.lockMillis,
+    stalledInterval: timing.stalledMillis,
+    maxStalledCount: FOR_EVER,
+    drainDelay: BLOCK_SECONDS,
+    runRetryDelay: RETRY_MILLIS
+  }
+  const orders = `${prefix}:orders`
+  return {
+    events,
+    sleep,
+    openTaker: () => tolerant(new Worker<Tick>(EVENTS, null, { ...working, autorun: false })),
+    openSleeper: (process) =>
+      tolerant(new Worker<Sleep>(SLEEP, (job, token) => process(job, token ?? ""), { ...working, concurrency: 16 })),
+    ready: () => events.waitUntilReady(),
+    isUp: () => client.status === "ready",
+    ping: () => client.ping(),
+    heardBytes: () => client.stream?.bytesRead ?? 0,
+    reconnect: () => {
+      for (const each of [client, ...others]) if (each.status === "ready") each.disconnect(true)
+    },
+    ...openMemory(client, prefix),
+    publish: async (keys) => {
+      await Promise.all(keys.map((key) => client.publish(orders, key)))
+    },
+    listen: async (heard) => {
+      const ear = connect(url, timing)
+      others.push(ear)
+      ear.on("message", (_, key) => heard(key))
+      await ear.subscribe(orders)
+    },
+    close: async () => {
+      await Promise.allSettled([events.close(), sleep.close()])
+      for (const each of [client, ...others]) each.disconnect()
+    }
+  }
+}
