@@ -37,6 +37,7 @@ export type Order =
 export type Word = { readonly is: "ready" } | { readonly is: "acked"; readonly id: string } | { readonly is: "ended" }
 
 const AGAIN_MILLIS = 100
+const MOST_CHARS = 300
 
 const shiftClock = (millis: number): void => {
   if (millis === 0) return
@@ -72,8 +73,7 @@ process.on("message", heard)
 // Whoever started it is gone: there is nothing to live for.
 process.on("disconnect", () => process.exit(0))
 
-const passing = (point: FaultPoint, assistant: string): void => {
-  if (point === "after-claim") diary.write({ is: "claim", assistant })
+const passing = (point: FaultPoint): void => {
   if (armed?.point !== point || --armed.left > 0) return
   diary.write({ is: "end", point })
   process.kill(process.pid, "SIGKILL")
@@ -86,8 +86,9 @@ const open = () =>
     fleet: laneFleet(assistants, (tool, assistant, key) => diary.write({ is: "run", tool, assistant, key })),
     model: laneModel(),
     worker: { worker: name, ...(life.sweepMillis === undefined ? {} : { sweepMillis: life.sweepMillis }) },
-    faults: { at: (point, { assistant }) => Effect.sync(() => passing(point, assistant)) },
-    onTrouble: ({ assistant }, { _tag: what }) => diary.write({ is: "trouble", assistant, what })
+    faults: { at: (point) => Effect.sync(() => passing(point)) },
+    onTrouble: ({ assistant }, { _tag: what, message }) =>
+      diary.write({ is: "trouble", assistant, what, detail: message.slice(0, MOST_CHARS) })
   })
 
 /** A server that is just being killed is waited for. */
@@ -97,7 +98,7 @@ const openAtLast = async (): Promise<Fleet> => {
       return await open()
     } catch (failure) {
       if (orderedEnd) throw failure
-      diary.write({ is: "trouble", assistant: "", what: String(failure).slice(0, 300) })
+      diary.write({ is: "trouble", assistant: "", what: "Closed", detail: String(failure).slice(0, MOST_CHARS) })
       await sleep(AGAIN_MILLIS)
     }
   }

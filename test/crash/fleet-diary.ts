@@ -9,7 +9,6 @@ import { join } from "node:path"
 export type Line =
   /** An event was acknowledged. */
   | { readonly is: "ack"; readonly at: number; readonly id: string }
-  | { readonly is: "claim"; readonly at: number; readonly assistant: string }
   /** A tool is about to run. */
   | {
       readonly is: "run"
@@ -18,8 +17,14 @@ export type Line =
       readonly assistant: string
       readonly key: string
     }
-  /** A host ended with an error. */
-  | { readonly is: "trouble"; readonly at: number; readonly assistant: string; readonly what: string }
+  /** A host ended with an error, or the fleet could not be opened. */
+  | {
+      readonly is: "trouble"
+      readonly at: number
+      readonly assistant: string
+      readonly what: string
+      readonly detail: string
+    }
   /** It is about to kill itself. */
   | { readonly is: "end"; readonly at: number; readonly point: string }
 

@@ -1,10 +1,13 @@
 // FleetEvidence: waiting until a fleet has nothing left to do, and reading what it has done.
 // Owns both, through a process of its own that works nothing. Leaves the judgement to fleet-judge.ts.
-// E1  Calm is that nobody has anything to do and nothing was committed, in several looks one after the other.
+// E1  The database itself writes down which worker was granted which assistant, so that no process can be late with it.
+// E2  Calm is that nobody has anything to do and nothing was committed, in several looks one after the other.
 
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Entry } from "@reverie/protocol"
+import { postgresSays } from "@reverie/testkit/servers"
 import { type Deployment, Fleet } from "reverie"
+import type { Grant } from "./fleet-judge.ts"
 import { laneFleet } from "./fleet-scene.ts"
 
 const LOOK_MILLIS = 500
@@ -55,4 +58,32 @@ export const ledgerOf = async (fleet: Fleet): Promise<ReadonlyMap<string, Readon
   const ledger = new Map<string, ReadonlyArray<Entry>>()
   for (const { id } of await fleet.views()) ledger.set(id, await entriesOf(fleet, id))
   return ledger
+}
+
+/** From now on the database notes every grant, beside the tables of the deployment. */
+export const noteGrants = async ({ database, name }: Required<Deployment>): Promise<void> => {
+  await postgresSays(
+    database,
+    `CREATE TABLE ${name}.grants (assistant text, epoch bigint, worker text, at timestamptz DEFAULT clock_timestamp())`,
+    `CREATE FUNCTION ${name}.note_grant() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       INSERT INTO ${name}.grants (assistant, epoch, worker) VALUES (new.id, new.epoch, new.worker);
+       RETURN NULL;
+     END $$`,
+    `CREATE TRIGGER note_grant AFTER UPDATE OF epoch ON ${name}.assistants FOR EACH ROW
+       WHEN (new.epoch <> old.epoch) EXECUTE FUNCTION ${name}.note_grant()`
+  )
+}
+
+/** In the order of their times. */
+export const grantsIn = async ({ database, name }: Required<Deployment>): Promise<ReadonlyArray<Grant>> => {
+  const rows = await postgresSays(
+    database,
+    `SELECT assistant, epoch, worker, extract(epoch FROM at) * 1000 FROM ${name}.grants ORDER BY at, epoch`
+  )
+  return rows.map(([assistant, epoch, worker, at]) => ({
+    assistant: assistant ?? "",
+    epoch: Number(epoch),
+    worker: worker ?? "",
+    at: Number(at)
+  }))
 }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Entry, Envelope } from "@reverie/protocol"
 import type { Diary, Line } from "./fleet-diary.ts"
-import { type Evidence, type FleetVerdict, isFaultless, judgeFleet } from "./fleet-judge.ts"
+import { type Evidence, type FleetVerdict, type Grant, isFaultless, judgeFleet } from "./fleet-judge.ts"
 import { planOf } from "./fleet-nemeses.ts"
 import { figuresOf, recoveriesOf } from "./fleet-recovery.ts"
 import { reportOf } from "./fleet-report.ts"
@@ -31,10 +31,18 @@ const heard = (no: number, id: string, more: Partial<Record<keyof Entry, unknown
 
 const send = (id: string, to: string) => ({ id, to: { tenant: "default", assistant: to } }) as unknown as Envelope
 
+const grant = (assistant: string, epoch: number, worker: string, at: number): Grant => ({
+  assistant,
+  epoch,
+  worker,
+  at: BEGAN + at
+})
+
 const diary = (name: string, ...lines: ReadonlyArray<Line>): Diary => ({ name, lines })
 
 /** Two assistants, three events each, a note from one to the other, one worker after another one: nothing wrong. */
-const clean = (): { entries: Map<string, Array<Entry>>; diaries: Array<Diary> } => ({
+const clean = (): { entries: Map<string, Array<Entry>>; diaries: Array<Diary>; grants: Array<Grant> } => ({
+  grants: [grant("a-0", 1, "worker-0.0", 1), grant("a-0", 2, "worker-1.0", 100)],
   entries: new Map([
     [
       "a-0",
@@ -49,16 +57,11 @@ const clean = (): { entries: Map<string, Array<Entry>>; diaries: Array<Diary> } 
     ),
     diary(
       "worker-0.0",
-      { is: "claim", at: 1, assistant: "a-0" },
-      { is: "run", at: 2, tool: "ring", assistant: "a-0", key: "one" },
-      { is: "run", at: 2, tool: "note", assistant: "a-0", key: "two" },
-      { is: "trouble", at: 3, assistant: "a-0", what: "CommitFenced" }
+      { is: "run", at: 10, tool: "ring", assistant: "a-0", key: "one" },
+      { is: "run", at: 10, tool: "note", assistant: "a-0", key: "two" },
+      { is: "trouble", at: 3, assistant: "a-0", what: "CommitFenced", detail: "" }
     ),
-    diary(
-      "worker-1.0",
-      { is: "claim", at: 3, assistant: "a-0" },
-      { is: "run", at: 4, tool: "note", assistant: "a-0", key: "two" }
-    )
+    diary("worker-1.0", { is: "run", at: 110, tool: "note", assistant: "a-0", key: "two" })
   ]
 })
 
@@ -101,13 +104,12 @@ const guilty: Readonly<Record<string, readonly [keyof FleetVerdict, (evidence: R
   "a number that stands twice": ["concurrentWriters", ({ entries }) => entries.get("a-0")?.push(entry(4))],
   "a tool of one who was replaced": [
     "concurrentWriters",
-    (evidence) => worker(evidence, { is: "run", at: 5, tool: "note", assistant: "a-0", key: "three" })
+    (evidence) => worker(evidence, { is: "run", at: 120, tool: "note", assistant: "a-0", key: "three" })
   ],
   "an unsafe tool that ran twice": [
     "repeatedUnsafeTools",
     (evidence) => {
-      worker(evidence, { is: "claim", at: 6, assistant: "a-0" })
-      worker(evidence, { is: "run", at: 7, tool: "ring", assistant: "a-0", key: "one" })
+      worker(evidence, { is: "run", at: 50, tool: "ring", assistant: "a-0", key: "one" })
     }
   ],
   "an entry of another time": [
@@ -150,12 +152,10 @@ describe("the judge of the fleet's crash lane", () => {
 describe("recovery", () => {
   /** Of a worker that is killed at 10 with one assistant in hand, and another one at rest. */
   const woundedAt10 = (next: Entry | undefined): Evidence => {
-    const evidence = evidenceOf(({ diaries, entries }) => {
+    const evidence = evidenceOf(({ entries, grants }) => {
       const busy = [entry(1), entry(2, { cause: takenUp("event-0"), status: "awake.thinking.inferring" })]
       entries.set("a-0", next === undefined ? busy : [...busy, next])
-      diaries.push(
-        diary("worker-2.0", { is: "claim", at: 8, assistant: "a-0" }, { is: "claim", at: 8, assistant: "a-1" })
-      )
+      grants.splice(0, 2, grant("a-0", 1, "worker-2.0", 8), grant("a-1", 1, "worker-2.0", 8))
     })
     return { ...evidence, wounds: [{ kind: "kill", victims: ["worker-2.0"], at: 10 }] }
   }

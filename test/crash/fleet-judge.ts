@@ -4,7 +4,7 @@
 // J1  Every acknowledged event, and everything that assistants sent each other, was settled exactly once.
 // J2  What one sender sent to one assistant was taken up in the order in which it was sent.
 // J3  Nobody writes, or begins to run a tool, after another one was granted the assistant: along the numbers of entries the
-//     epoch never goes back, numbers have no gap, and whoever starts a tool is who claimed last.
+//     epoch never goes back, numbers have no gap, and whoever starts a tool was granted the assistant last.
 // J4  No unsafe tool ran twice under one key.
 
 import type { Entry } from "@reverie/protocol"
@@ -20,7 +20,18 @@ export interface Wound {
   readonly at: number
 }
 
+/** A worker was granted an assistant. */
+export interface Grant {
+  readonly assistant: string
+  readonly epoch: number
+  readonly worker: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
 export interface Evidence {
+  /** In the order of their times. */
+  readonly grants: ReadonlyArray<Grant>
   readonly entries: ReadonlyMap<string, ReadonlyArray<Entry>>
   readonly diaries: ReadonlyArray<Diary>
   readonly wounds: ReadonlyArray<Wound>
@@ -34,6 +45,7 @@ export interface Evidence {
 export interface FleetVerdict {
   readonly acknowledged: number
   readonly commits: number
+  readonly grants: number
   readonly toolRuns: number
   readonly sends: number
   readonly lost: number
@@ -114,31 +126,34 @@ const misplaced = (
 const badWrites = (entries: ReadonlyArray<Entry>): number =>
   entries.filter(({ epoch, no }, index) => no !== index + 1 || epoch < (entries[index - 1]?.epoch ?? 0)).length
 
-/** Runs of tools that began in a process after another one had claimed the assistant. */
-const staleRuns = (diaries: ReadonlyArray<Diary>): number => {
-  const byAssistant = new Map<string, Array<{ at: number; name: string; isRun: boolean }>>()
-  const note = (assistant: string, at: number, name: string, isRun: boolean): void => {
-    const all = byAssistant.get(assistant) ?? []
-    byAssistant.set(assistant, all)
-    all.push({ at, name, isRun })
+/** Who was granted each assistant last, at a time in milliseconds since the epoch. Asked in the order of time. */
+export const holdersIn = (grants: ReadonlyArray<Grant>) => {
+  const holders = new Map<string, string>()
+  let next = 0
+  return (at: number): ReadonlyMap<string, string> => {
+    for (; next < grants.length && grants[next]!.at < at; next++)
+      holders.set(grants[next]!.assistant, grants[next]!.worker)
+    return holders
   }
-  for (const { assistant, at, name } of linesOf(diaries, "claim")) note(assistant, at, name, false)
-  for (const { assistant, at, name } of linesOf(diaries, "run")) note(assistant, at, name, true)
-  let stale = 0
-  for (const all of byAssistant.values()) {
-    let holder = ""
-    for (const { isRun, name } of all.toSorted((a, b) => a.at - b.at)) {
-      if (!isRun) holder = name
-      else if (name !== holder) stale++
-    }
-  }
-  return stale
+}
+
+/** Reading two clocks of one machine one after the other takes less. */
+const READING_MILLIS = 5
+
+/** Runs of tools that began in a process after another one had been granted the assistant. */
+const staleRuns = ({ diaries, epochOffset, grants }: Evidence): number => {
+  const holdersAt = holdersIn(grants)
+  const runs = linesOf(diaries, "run").toSorted((a, b) => a.at - b.at)
+  return runs.filter(({ assistant, at, name }) => {
+    return (holdersAt(at + epochOffset - READING_MILLIS).get(assistant) ?? name) !== name
+  }).length
 }
 
 /** Clocks of processes that share a machine differ by less. */
 const CLOCK_TOLERANCE_MILLIS = 2_000
 
-export const judgeFleet = ({ began, diaries, ended, entries }: Evidence): FleetVerdict => {
+export const judgeFleet = (evidence: Evidence): FleetVerdict => {
+  const { began, diaries, ended, entries } = evidence
   const all = [...entries.values()].flat()
   const settled = countOf(all.flatMap(({ settled: these = [] }) => these.map(({ id }) => id)))
   const acknowledged = new Set(linesOf(diaries, "ack").map(({ id }) => id))
@@ -149,11 +164,12 @@ export const judgeFleet = ({ began, diaries, ended, entries }: Evidence): FleetV
   const runs = linesOf(diaries, "run")
   const keysOf = (tool: string) => runs.flatMap((run) => (run.tool === tool ? [run.key] : []))
   const troubles = countOf(linesOf(diaries, "trouble").map(({ what }) => what))
-  const staleToolRuns = staleRuns(diaries)
+  const staleToolRuns = staleRuns(evidence)
   const isStray = ({ at }: Entry): boolean => at < began - CLOCK_TOLERANCE_MILLIS || at > ended + CLOCK_TOLERANCE_MILLIS
   return {
     acknowledged: acknowledged.size,
     commits: all.length,
+    grants: evidence.grants.length,
     toolRuns: runs.length,
     sends: sent.length,
     lost: [...expected].filter((id) => !settled.has(id)).length,

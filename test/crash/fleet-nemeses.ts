@@ -38,6 +38,9 @@ const BEYOND_LEASE_MILLIS = 7_000
 const POINT_PATIENCE_MILLIS = 4_000
 const HOUR_MILLIS = 3_600_000
 const DEAD_SERVER_MILLIS = 300
+const MOST_PASSINGS = 3
+/** Between a burst and its fault at most. */
+const BURST_MILLIS = 350
 
 const workerPoints: ReadonlyArray<FaultPoint> = [
   "after-claim",
@@ -76,10 +79,16 @@ const whenGone = (hand: Hand): Promise<boolean> =>
   Promise.race([hand.gone.then(() => true), sleep(POINT_PATIENCE_MILLIS, false)])
 
 /** Dies where it says; where it does not come in time, it dies where it is. */
-const killAtPoint = async (stage: Stage, post: Post, points: ReadonlyArray<FaultPoint>): Promise<void> => {
+const killAtPoint = async (
+  stage: Stage,
+  post: Post,
+  points: ReadonlyArray<FaultPoint>,
+  burst: () => void
+): Promise<void> => {
   const hand = post.hand()
   const point = points[stage.random(points.length)]!
-  hand.order({ do: "arm", point, passing: 1 + stage.random(4) })
+  hand.order({ do: "arm", point, passing: 1 + stage.random(MOST_PASSINGS) })
+  burst()
   if (!(await whenGone(hand))) return void (await kill(stage, "kill", hand))
   const { at } = await hand.gone
   stage.wounds.push({ kind: `at ${point}`, victims: [hand.name], at })
@@ -101,7 +110,17 @@ const disable = async (stage: Stage, kind: string, begin: (place: WorkerPlace) =
   stage.lasting.add(lasts)
 }
 
-type Inflict = (stage: Stage) => Promise<unknown>
+/** `burst` lets events in; what waits for work of a certain kind does so itself. */
+type Inflict = (stage: Stage, burst: () => void) => Promise<unknown>
+
+/** Events are let in, and after a moment of no name it happens. */
+const amidst =
+  (happen: Inflict): Inflict =>
+  async (stage, burst) => {
+    burst()
+    await sleep(stage.random(BURST_MILLIS))
+    await happen(stage, burst)
+  }
 
 const killServer =
   (kind: string, which: (stage: Stage) => RedisServer | PostgresServer): Inflict =>
@@ -113,49 +132,53 @@ const killServer =
   }
 
 const inflictions = {
-  kill: async (stage) => kill(stage, "kill", (await chooseWorker(stage)).post.hand()),
-  point: async (stage) => killAtPoint(stage, (await chooseWorker(stage)).post, workerPoints),
-  pause: (stage) =>
+  kill: amidst(async (stage) => kill(stage, "kill", (await chooseWorker(stage)).post.hand())),
+  point: async (stage, burst) => killAtPoint(stage, (await chooseWorker(stage)).post, workerPoints, burst),
+  pause: amidst((stage) =>
     disable(stage, "pause", ({ post }) => {
       const hand = post.hand()
       hand.signal("SIGSTOP")
       return () => hand.signal("SIGCONT")
-    }),
-  "redis-kill": killServer("redis-kill", ({ redis }) => redis),
-  flush: (stage) => {
+    })
+  ),
+  "redis-kill": amidst(killServer("redis-kill", ({ redis }) => redis)),
+  flush: amidst((stage) => {
     wound(stage, "flush", ...everyWorker(stage))
     return stage.redis.send("FLUSHALL")
-  },
-  "postgres-kill": killServer("postgres-kill", ({ postgres }) => postgres),
-  "redis-hang": (stage) =>
+  }),
+  "postgres-kill": amidst(killServer("postgres-kill", ({ postgres }) => postgres)),
+  "redis-hang": amidst((stage) =>
     disable(stage, "redis-hang", ({ redis }) => {
       redis.hang()
       return redis.heal
-    }),
-  "postgres-hang": (stage) =>
+    })
+  ),
+  "postgres-hang": amidst((stage) =>
     disable(stage, "postgres-hang", ({ postgres }) => {
       postgres.hang()
       return postgres.heal
-    }),
-  producer: async (stage) => {
+    })
+  ),
+  producer: async (stage, burst) => {
     const post = stage.producers[stage.random(stage.producers.length)]!
     await post.hand().ready
-    await killAtPoint(stage, post, producerPoints)
+    await killAtPoint(stage, post, producerPoints, burst)
   },
-  clock: async (stage) => {
+  clock: amidst(async (stage) => {
     const place = await chooseWorker(stage)
     place.nextShiftMillis = stage.random(2) === 0 ? HOUR_MILLIS : -HOUR_MILLIS
     return kill(stage, "clock", place.post.hand())
-  },
-  "postgres-restart": (stage) => {
+  }),
+  "postgres-restart": amidst((stage) => {
     wound(stage, "postgres-restart", ...everyWorker(stage))
     return stage.postgres.restart()
-  }
+  })
 } satisfies Record<string, Inflict>
 
 export type Nemesis = keyof typeof inflictions
 
-export const inflict = (nemesis: Nemesis, stage: Stage): Promise<unknown> => inflictions[nemesis](stage)
+export const inflict = (nemesis: Nemesis, stage: Stage, burst: () => void): Promise<unknown> =>
+  inflictions[nemesis](stage, burst)
 
 /** Of two hundred. The first ones of the list are in every plan, however short. */
 const shares: Readonly<Record<Nemesis, number>> = {

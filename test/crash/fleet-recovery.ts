@@ -1,11 +1,11 @@
 // FleetRecovery: how long it takes until what a worker held goes on in other hands.
 // Owns the measure. Leaves what must be true afterwards to fleet-judge.ts.
-// R1  A worker held, of those that it claimed last, whoever had something to do when it was hit: a tick in hand, or an
+// R1  A worker held, of those that it was granted last, whoever had something to do when it was hit: a tick in hand, or an
 //     acknowledged event that was not settled.
 // R2  The recovery of a wound is the longest time until one of these commits again, whatever else was hit meanwhile.
 
 import type { Entry } from "@reverie/protocol"
-import { type Evidence, linesOf, type Wound } from "./fleet-judge.ts"
+import { type Evidence, holdersIn, linesOf, type Wound } from "./fleet-judge.ts"
 import { assistantId, numberOf } from "./fleet-scene.ts"
 
 export interface Recovery {
@@ -47,25 +47,12 @@ const isBusy = ({ entries, waits }: Chronicle, at: number): boolean =>
   (entries.findLast((entry) => entry.at <= at)?.status ?? REST) !== REST ||
   waits.some(({ from, until }) => from <= at && until > at)
 
-/** Who was claimed last by whom, at a time. */
-const holdersIn = (evidence: Evidence) => {
-  const claims = linesOf(evidence.diaries, "claim").toSorted((a, b) => a.at - b.at)
-  return (at: number): ReadonlyMap<string, string> => {
-    const holders = new Map<string, string>()
-    for (const claim of claims) {
-      if (claim.at > at) break
-      holders.set(claim.assistant, claim.name)
-    }
-    return holders
-  }
-}
-
 export const recoveriesOf = (evidence: Evidence): ReadonlyArray<Recovery> => {
   const all = chronicles(evidence)
-  const holdersAt = holdersIn(evidence)
+  const holdersAt = holdersIn(evidence.grants)
   const recoveryOf = ({ at, kind, victims }: Wound): Recovery => {
     const wall = at + evidence.epochOffset
-    const held = [...holdersAt(at)].flatMap(([assistant, holder]) => {
+    const held = [...holdersAt(wall)].flatMap(([assistant, holder]) => {
       const chronicle = all.get(assistant)
       return chronicle !== undefined && victims.includes(holder) && isBusy(chronicle, wall) ? [chronicle] : []
     })
@@ -74,7 +61,7 @@ export const recoveriesOf = (evidence: Evidence): ReadonlyArray<Recovery> => {
     )
     return { kind, millis: Math.max(0, ...millis), held: held.length }
   }
-  return evidence.wounds.map(recoveryOf)
+  return evidence.wounds.toSorted((a, b) => a.at - b.at).map(recoveryOf)
 }
 
 export const percentile = (values: ReadonlyArray<number>, share: number): number => {

@@ -12,7 +12,7 @@ import { blackHole, startPostgres, startRedis } from "@reverie/testkit/servers"
 import type { ChildLife } from "./fleet-child.ts"
 import { type Hand, type Listener, startPost } from "./fleet-crew.ts"
 import { readDiaries, steadyMillis } from "./fleet-diary.ts"
-import { comesToRest, ledgerOf, openObserver } from "./fleet-evidence.ts"
+import { comesToRest, grantsIn, ledgerOf, noteGrants, openObserver } from "./fleet-evidence.ts"
 import type { Evidence } from "./fleet-judge.ts"
 import { inflict, type Nemesis, planOf, type Stage, type WorkerPlace } from "./fleet-nemeses.ts"
 import { type Asked, type FleetReport, reportOf } from "./fleet-report.ts"
@@ -32,8 +32,7 @@ const PRODUCERS = 2
 const HOUR_MILLIS = 3_600_000
 const MOST_MISHAPS = 10
 const PATIENCE_MILLIS = 120_000
-/** Between a burst and its fault at most, and after a fault. */
-const BURST_MILLIS = 350
+/** After a fault. */
 const PAUSE_MILLIS = 1_500
 
 /** Cheap, and the same for the same run. */
@@ -89,6 +88,7 @@ const openStage = async (bin: Bin, options: FleetLaneOptions, diaries: string) =
   const deployment = { database: postgres.url, redis: redis.url, name: "crash" }
   // The first to open makes the tables, and everybody's birth.
   const observer = bin.add(await openObserver(deployment, assistants), (fleet) => fleet.close())
+  await noteGrants(deployment)
   const life = {
     diaries,
     assistants,
@@ -136,7 +136,7 @@ const openStage = async (bin: Bin, options: FleetLaneOptions, diaries: string) =
     lasting: new Set(),
     disabled: undefined
   }
-  return { stage, observer, traffic }
+  return { stage, observer, traffic, deployment }
 }
 
 type Opened = Awaited<ReturnType<typeof openStage>>
@@ -147,9 +147,8 @@ const mishapsOf = ({ producers, workers }: Stage): ReadonlyArray<string> =>
 /** Bursts and faults in turn. */
 const inflictAll = async ({ stage, traffic }: Opened, options: FleetLaneOptions, plan: ReadonlyArray<Nemesis>) => {
   for (const [index, nemesis] of plan.entries()) {
-    traffic.release(Math.round((options.events * (index + 1)) / (plan.length + 1)))
-    await sleep(stage.random(BURST_MILLIS))
-    await inflict(nemesis, stage)
+    const below = Math.round((options.events * (index + 1)) / (plan.length + 1))
+    await inflict(nemesis, stage, () => traffic.release(below))
     options.progress(index + 1)
     await sleep(PAUSE_MILLIS)
     const mishaps = mishapsOf(stage)
@@ -176,9 +175,9 @@ const until = async (isSo: () => boolean, patienceMillis: number): Promise<boole
 }
 
 const live = async (bin: Bin, options: FleetLaneOptions, diaries: string): Promise<Omit<FleetReport, "seconds">> => {
-  const opened = await openStage(bin, options, diaries)
-  const { observer, stage, traffic } = opened
   const began = Date.now()
+  const opened = await openStage(bin, options, diaries)
+  const { deployment, observer, stage, traffic } = opened
   const plan = planOf(options.kills, stage.random)
   await inflictAll(opened, options, plan)
   if (options.plant === "sweepless") await loseHints(opened, options)
@@ -189,6 +188,7 @@ const live = async (bin: Bin, options: FleetLaneOptions, diaries: string): Promi
   const entries = await ledgerOf(observer)
   const evidence: Evidence = {
     entries,
+    grants: await grantsIn(deployment),
     diaries: readDiaries(diaries),
     wounds: stage.wounds,
     epochOffset: Date.now() - steadyMillis(),
