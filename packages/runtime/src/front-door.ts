@@ -1,12 +1,18 @@
 // FrontDoor: where envelopes come in.
 // Owns the order accept, then wake. Leaves durability to the mailbox.
 // I1  An envelope is acknowledged only after it is durable; the hint that follows may be lost.
+// I2  Who is halted is fenced as soon as the order is durable: whoever holds it writes nothing more, and its next claim
+//     hears the order first.
 
 import { Mailbox, urgencyOf, WakeQueue } from "@reverie/mailbox"
-import type { Envelope } from "@reverie/protocol"
+import type { Address, Envelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { Faults } from "./faults.ts"
 import { inSpan } from "./span.ts"
+
+/** Nobody lives there any more: then nobody writes either. */
+const fenced = (mailbox: Mailbox["Service"], address: Address) =>
+  Effect.catchTag(mailbox.fence(address), "UnknownAssistant", () => Effect.void)
 
 /** Accepts an envelope and hints that there is mail. */
 export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
@@ -16,6 +22,9 @@ export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
   yield* faults.at("before-accept", envelope.to)
   const receipt = yield* mailbox.accept(envelope).pipe(inSpan("mailbox.accept"))
   yield* faults.at("after-accept", envelope.to)
-  if (receipt.outcome === "accepted") yield* queue.wake(envelope.to, urgencyOf(envelope)).pipe(inSpan("queue.wake"))
+  if (receipt.outcome !== "accepted") return receipt
+  const hint = queue.wake(envelope.to, urgencyOf(envelope)).pipe(inSpan("queue.wake"))
+  // The order is durable: the hint is given also when nobody could be fenced.
+  yield* Effect.ensuring(envelope.event.type === "halt" ? fenced(mailbox, envelope.to) : Effect.void, hint)
   return receipt
 })

@@ -71,6 +71,8 @@ export interface Session {
   /** What has come to mind for the tick at hand. */
   readonly recollection: Recollection
   claim: Claim
+  /** How long the claim lasts after it was renewed. */
+  readonly leaseMillis: number
   version: number
   cursors: Cursors
   decoded: Decoded
@@ -85,7 +87,8 @@ export interface Session {
 
 /** Builds the session of a hold that was just granted. */
 export const openSession = Effect.fnUntraced(function* (
-  hold: Hold
+  hold: Hold,
+  leaseMillis: number
 ): Effect.fn.Return<
   Session,
   LedgerUnavailable | UnreadableRecord | SnapshotUnfit | DefinitionMissing,
@@ -115,6 +118,7 @@ export const openSession = Effect.fnUntraced(function* (
     topics: "",
     recollection: openRecollection(),
     claim: hold.claim,
+    leaseMillis,
     version: hold.version,
     cursors: hold.cursors,
     decoded,

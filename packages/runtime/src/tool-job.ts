@@ -1,13 +1,16 @@
 // ToolJob: one tool call of an iteration.
 // Owns finding the call, running it and making its result a record. Leaves the run itself to `tools`.
 // I1  A tool job that was open before a crash runs again only when its tool is idempotent, under the same key.
-// I2  Runs that use the desk follow one another: what one has changed the next one reads.
+// I2  A run that can not be repeated at will begins only under a claim that still holds: the lease is renewed for it.
+// I3  Runs that use the desk follow one another: what one has changed the next one reads.
 
 import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
+import { Mailbox } from "@reverie/mailbox"
 import { addressKey, type OpenJob, type ToolCall } from "@reverie/protocol"
 import { execute, interrupted, isApprovalFor, refused, type Tool, type ToolResult } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import { consequencesOf } from "./consequences.ts"
 import { posted, postOf } from "./correspondence.ts"
@@ -81,6 +84,14 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
   return toolEnd(job, call.id, call.tool, result, yield* Clock.currentTimeMillis, startedAt)
 })
 
+/** False when another one may be at work on this assistant by now: then nothing is begun that could happen twice. */
+const mayBegin = Effect.fnUntraced(function* (session: Session, tool: Tool | undefined) {
+  if (tool === undefined || (tool.idempotent && tool.category !== "dangerous")) return true
+  const renewed = yield* Effect.result((yield* Mailbox).renew(session.claim, session.leaseMillis))
+  if (Result.isSuccess(renewed)) session.claim = renewed.success
+  return Result.isSuccess(renewed)
+})
+
 const nobodyWaits = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => work
 
 /** A call that was approved runs only as it was approved. */
@@ -109,7 +120,10 @@ const runOnDesk = Effect.fnUntraced(function* (
   const access = yield* deskAccess(session, index)
   const post = postOf(session, yield* FleetDirectory, now)
   const result =
-    found ?? (yield* execute(tool, call, { address, key, hops, desk: access, names: definition.toolkit.names, post }))
+    found ??
+    ((yield* mayBegin(session, tool))
+      ? yield* execute(tool, call, { address, key, hops, desk: access, names: definition.toolkit.names, post })
+      : refused(call, "It was not begun: this worker's claim is over."))
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
   const mail = posted(session, result.sends, now)
   const follows = consequencesOf(session, call, { key, hops, now }, { ...result, sends: mail.sends })

@@ -2,6 +2,7 @@
 // Owns the claim, the lease and the end of both. Leaves the work in between to host.ts.
 // I1  Nothing is claimed before there is a turn for it: whoever waits holds nothing that another worker could do.
 // I2  A lost lease, or a fenced commit, drops everything in memory; nothing of it is written any more.
+//     Where it was lost to an order, the order is heard in another visit at once.
 // I3  An assistant at rest is let go after a while: the claim is released and nothing of it stays in memory.
 // I4  Whoever is let go with a timer set leaves a hint for it.
 // I5  Whatever runs for an assistant has been stopped when its claim is released.
@@ -48,7 +49,7 @@ const begin = Effect.fnUntraced(function* (visit: Visit) {
   const hold = yield* (yield* Mailbox).claim({ address, worker, leaseMillis }).pipe(inSpan("mailbox.claim"))
   visit.claim = hold.claim
   yield* (yield* Faults).at("after-claim", address)
-  const session = yield* openSession(hold)
+  const session = yield* openSession(hold, leaseMillis)
   visit.session = session
   const host = hostOf(session, signals, settings)
   yield* keepLease(session, leaseMillis).pipe(
@@ -79,8 +80,12 @@ const live = Effect.fnUntraced(function* (visit: Visit) {
 
 const isBroken = (exit: Exit.Exit<unknown, unknown>): boolean => Exit.isFailure(exit) && Cause.hasDies(exit.cause)
 
-/** Claims an assistant and lives with it until it has rested long enough, or the claim is lost. */
-export const stayWith = Effect.fnUntraced(function* (
+/** An order waits: then the claim was taken away for it, and nothing went wrong. */
+const isOrdered = Effect.fnUntraced(function* (address: Address) {
+  return (yield* (yield* Mailbox).pending(address, ["control"], 1)).length > 0
+})
+
+const stayOnce = Effect.fnUntraced(function* (
   address: Address,
   signals: Queue.Queue<Signal>,
   settings: HostSettings
@@ -100,4 +105,20 @@ export const stayWith = Effect.fnUntraced(function* (
     Effect.scoped,
     Effect.onExit((exit) => leave(exit))
   )
+})
+
+/** Claims an assistant and lives with it until it has rested long enough, or the claim is lost. */
+export const stayWith = Effect.fnUntraced(function* (
+  address: Address,
+  signals: Queue.Queue<Signal>,
+  settings: HostSettings
+) {
+  while (true) {
+    const lost = yield* stayOnce(address, signals, settings).pipe(
+      Effect.as(undefined),
+      Effect.catchTag(["CommitFenced", "LeaseLost"], (failure) => Effect.succeed(failure))
+    )
+    if (lost === undefined) return
+    if (!(yield* isOrdered(address))) return yield* lost
+  }
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { contextOf, restore } from "@reverie/assistant"
-import { anAddress, inTurn } from "@reverie/testkit"
+import { WakeQueue } from "@reverie/mailbox"
+import { anAddress, anEnvelope, inTurn } from "@reverie/testkit"
 import { lateResults } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -80,7 +81,14 @@ describe("halt and resume", () => {
     life.say("Look and listen.")
     life.pass(1_700)
     assert.isTrue(held)
-    life.post({ type: "halt" })
+    // As when whoever accepted it died before it could fence: the order alone stops the work.
+    life.run(life.store.mailbox.accept(anEnvelope({ id: "h-1", event: { type: "halt" } })))
+    life.run(
+      Effect.provide(
+        WakeQueue.use((queue) => queue.wake(anAddress(), "order")),
+        life.services()
+      )
+    )
     life.pass(1_000)
     assert.strictEqual(life.status(), "halted")
     assert.strictEqual(life.answerTo("1.1.0"), "seen")
