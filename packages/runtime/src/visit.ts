@@ -85,11 +85,7 @@ const isOrdered = Effect.fnUntraced(function* (address: Address) {
   return (yield* (yield* Mailbox).pending(address, ["control"], 1)).length > 0
 })
 
-const stayOnce = Effect.fnUntraced(function* (
-  address: Address,
-  signals: Queue.Queue<Signal>,
-  settings: HostSettings
-) {
+const stayOnce = Effect.fnUntraced(function* (address: Address, signals: Queue.Queue<Signal>, settings: HostSettings) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   const lost = yield* Deferred.make<never, LeaseLost | MailboxUnavailable>()
