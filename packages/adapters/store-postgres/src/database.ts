@@ -46,6 +46,16 @@ const realClock = Clock.Clock.defaultValue()
 
 const MAX_MESSAGE_BYTES = 1024 * 1024 * 1024
 
+/** Every statement goes along an index, whatever the statistics say of tables that were empty a moment ago. */
+const plans = {
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  max_parallel_workers_per_gather: "0",
+  plan_cache_mode: "force_generic_plan",
+  jit: "off"
+}
+
 const poolOf = (url: Redacted.Redacted, { connections, deadlineMillis, schema, tenants }: DatabaseOptions) =>
   PgPool.make({
     url,
@@ -58,6 +68,7 @@ const poolOf = (url: Redacted.Redacted, { connections, deadlineMillis, schema, t
       statement_timeout: String(deadlineMillis),
       idle_in_transaction_session_timeout: String(deadlineMillis),
       synchronous_commit: "on",
+      ...plans,
       ...(tenants === undefined ? {} : { "app.tenants": tenants.join(",") })
     }
   })

@@ -1,5 +1,6 @@
 // Due: who has something to do that nobody holds, and when the next one will.
-// Owns the ranges of wakes: the awake, in the order of waiting, and the sleepers, in the order of their timers.
+// Owns the ranges of wakes: the awake, in the order of waiting, and the sleepers, in the order of their timers. Leaves
+// the walk to the next one to migrations/0005-looks.ts.
 // I1  A look costs what it finds and what is held, never what sleeps.
 // I2  Tenants take turns: the longest waiting of each, then the second of each, so that nobody is hidden behind a tenant
 //     with many. Told are they in the order of waiting.
@@ -39,19 +40,7 @@ const DUE = `
 
 const HOW_MANY_TENANTS = `WITH ${TENANTS} SELECT count(tenant)::float8 AS tenants FROM tenants`
 
-// The first who is free, and whoever is held before it: all behind it come later.
-const NEXT = `
-  WITH clock (now) AS (SELECT coalesce($1::bigint, now_millis())),
-  first AS (
-    SELECT w.wake FROM clock, wakes w JOIN assistants a ON a.key = w.assistant
-    WHERE a.lease_until <= clock.now ORDER BY w.wake LIMIT 1
-  ),
-  held AS (
-    SELECT min(greatest(wake_time(w.wake), a.lease_until)) AS at
-    FROM wakes w JOIN assistants a ON a.key = w.assistant
-    WHERE w.wake < coalesce((SELECT wake FROM first), 9223372036854775807)
-  )
-  SELECT least((SELECT wake_time(wake) FROM first), (SELECT at FROM held))::float8 AS next`
+const NEXT = "SELECT next_due($1::bigint)::float8 AS next"
 
 interface DueRow {
   readonly tenant: string

@@ -17,14 +17,18 @@ const MIGRATION_MILLIS = 3_600_000
 
 const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('reverie format ' || $1, 0))"
 
+// Asks the catalog itself: a name that was not found a moment ago is remembered as missing within a transaction.
+const IS_THERE = `
+  SELECT EXISTS (
+    SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'store'
+  ) AS there`
+
 /** 0 when the schema, or the table in it, is not there. */
 const formatIn = (query: Query, schema: string): Effect.Effect<number, PgFailure> =>
   Effect.gen(function* () {
-    const found = yield* query<{ readonly there: boolean }>("SELECT to_regclass($1) IS NOT NULL AS there", [
-      `"${schema}".store`
-    ])
+    const found = yield* query<{ readonly there: boolean }>(IS_THERE, [schema])
     if (found[0]?.there !== true) return 0
-    const rows = yield* query<{ readonly format: number }>("SELECT format FROM store")
+    const rows = yield* query<{ readonly format: number }>(`SELECT format FROM "${schema}".store`)
     return rows[0]?.format ?? 0
   })
 

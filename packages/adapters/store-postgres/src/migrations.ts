@@ -6,5 +6,6 @@ import { tables } from "./migrations/0001-tables.ts"
 import { tenants } from "./migrations/0002-tenants.ts"
 import { apply } from "./migrations/0003-apply.ts"
 import { documents } from "./migrations/0004-documents.ts"
+import { looks } from "./migrations/0005-looks.ts"
 
-export const migrations: ReadonlyArray<string> = [tables, tenants, apply, documents]
+export const migrations: ReadonlyArray<string> = [tables, tenants, apply, documents, looks]

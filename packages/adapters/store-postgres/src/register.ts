@@ -42,11 +42,7 @@ const LIST = `${WITH_STATE} WHERE (tenant, id) > ($1, $2) ORDER BY tenant, id LI
 const DEAD_LETTERS = `
   SELECT a.tenant, a.id, d.body FROM dead_letters d JOIN assistants a ON a.key = d.assistant ORDER BY d.seq LIMIT $1`
 
-const TALLY = `
-  SELECT coalesce(sum(last_control + last_reply + last_mail), 0)::float8 AS accepted,
-    coalesce(sum(settled), 0)::float8 AS settled,
-    (SELECT count(*) FROM dead_letters)::float8 AS dead
-  FROM assistants`
+const TALLY = "SELECT accepted, settled, dead FROM tally()"
 
 export const postgresRegister = ({
   query

@@ -5,7 +5,7 @@ import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Layer from "effect/Layer"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { aSchema } from "./schemas.ts"
+import { aSchema } from "./stores.ts"
 
 const postgres = sharePostgres({ fsync: false })
 
