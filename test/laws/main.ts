@@ -1,29 +1,41 @@
 // Laws: judges adapters by their laws and prints the handbook, a line for each law.
 // `npm run laws` judges all, `npm run laws -- --adapter NAME` one (more than once allowed), `--list` only names them,
-// `--json` makes stdout one JSON object. Exit code 0: all laws held. 1: one did not. 2: asked wrongly.
+// `--json` makes stdout one JSON object. Exit code 0: all laws held, or had a waiver. 1: one did not. 2: asked wrongly.
 
 import { parseArgs } from "node:util"
-import type { LawResult } from "@reverie/testkit"
+import { complaintOf, type LawResult } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { adaptersNamed, registry } from "./registry.ts"
 
 interface Judgement extends LawResult {
   readonly adapter: string
   readonly port: string
+  /** Why this adapter may break this law. */
+  readonly waiver?: string
 }
 
 const judgeAdapter = (adapter: string): Effect.Effect<ReadonlyArray<Judgement>> =>
   Effect.map(
-    Effect.forEach(registry[adapter] ?? [], ({ port, results }) =>
-      Effect.map(results, (judged) => judged.map((result) => ({ adapter, port, ...result })))
+    Effect.forEach(registry[adapter] ?? [], ({ port, results, waivers }) =>
+      Effect.map(results, (judged) =>
+        judged.map((result) => {
+          const waiver = waivers[result.id]
+          return { adapter, port, ...result, ...(waiver === undefined ? {} : { waiver }) }
+        })
+      )
     ),
     (ports) => ports.flat()
   )
 
 const indented = (text: string): string => text.replaceAll("\n", "\n    ")
 
-const line = ({ port, id, says, verdict, reason }: Judgement): string =>
-  `  ${verdict.padEnd(12)} ${port} ${id}: ${says}${reason === undefined ? "" : `\n    ${indented(reason)}`}`
+const line = (judgement: Judgement): string => {
+  const { port, id, says, verdict, waiver } = judgement
+  const complaint = complaintOf(judgement, waiver)
+  const isWaived = waiver !== undefined && complaint === undefined
+  const why = complaint ?? (isWaived ? waiver : undefined)
+  return `  ${(isWaived ? "waived" : verdict).padEnd(12)} ${port} ${id}: ${says}${why === undefined ? "" : `\n    ${indented(why)}`}`
+}
 
 const print = (adapters: ReadonlyArray<string>, judged: ReadonlyArray<Judgement>): void => {
   for (const adapter of adapters) {
@@ -52,7 +64,7 @@ const run = async (): Promise<number> => {
     return 0
   }
   const judged = await Effect.runPromise(Effect.map(Effect.forEach(adapters, judgeAdapter), (all) => all.flat()))
-  const ok = judged.length > 0 && judged.every(({ verdict }) => verdict === "held")
+  const ok = judged.length > 0 && judged.every((each) => complaintOf(each, each.waiver) === undefined)
   if (json) console.log(JSON.stringify({ ok, laws: judged }))
   else print(adapters, judged)
   return ok ? 0 : 1

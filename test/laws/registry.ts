@@ -10,6 +10,7 @@ import type { Ledger } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import type { BlockStore } from "@reverie/memory"
 import { openAiEmbedderLayer } from "@reverie/model-openai"
+import { queueBullmqLayer, type QueueBullmqOptions } from "@reverie/queue-bullmq"
 import { queueLocalLayer } from "@reverie/queue-local"
 import { recallQdrantLayer } from "@reverie/recall-qdrant"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
@@ -17,6 +18,7 @@ import { storePostgresLayer } from "@reverie/store-postgres"
 import { IN_MEMORY, storeSqliteLayer } from "@reverie/store-sqlite"
 import {
   blockStoreLaws,
+  checkWaivers,
   embedderLaws,
   type FreshLayer,
   hashedEmbedderLayer,
@@ -34,11 +36,12 @@ import {
   recallLaws,
   runLaws,
   storeLaws,
+  type Waivers,
   wakeQueueLaws
 } from "@reverie/testkit"
 import { saying, SERVED_DIMENSIONS, startModelServer } from "@reverie/testkit/model-server"
 import { qdrantPlace, qdrantPlaceName } from "@reverie/testkit/qdrant-server"
-import { startPostgres } from "@reverie/testkit/servers"
+import { startPostgres, startRedis, withServerPatience } from "@reverie/testkit/servers"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -47,12 +50,16 @@ import * as Redacted from "effect/Redacted"
 export interface Suite {
   readonly port: string
   readonly results: Effect.Effect<ReadonlyArray<LawResult>>
+  readonly waivers: Waivers
 }
 
-const suite = <R>(port: string, laws: ReadonlyArray<Law<R>>, layer: FreshLayer<R>): Suite => ({
-  port,
-  results: runLaws(laws, layer)
-})
+const suite = <R>(port: string, laws: ReadonlyArray<Law<R>>, layer: FreshLayer<R>, waivers: Waivers = {}): Suite => {
+  checkWaivers(
+    laws.map(({ id }) => id),
+    waivers
+  )
+  return { port, results: runLaws(laws, layer), waivers }
+}
 
 const store = (
   layer: FreshLayer<Mailbox | Ledger>,
@@ -110,9 +117,11 @@ const onQdrant = () => Layer.unwrap(Effect.map(qdrantPlace, recallQdrantLayer))
 
 const inMemory = () => storeSqliteLayer(IN_MEMORY)
 
-/** One server for all laws; it ends with this process. */
+/** One server of each kind for all laws; it ends with this process. */
 let postgres: ReturnType<typeof startPostgres> | undefined
+let redis: ReturnType<typeof startRedis> | undefined
 let schemas = 0
+let queues = 0
 
 /** A schema of its own, on the server that DATABASE_URL names or on one of this machine. */
 const onPostgres = () =>
@@ -121,6 +130,28 @@ const onPostgres = () =>
       Effect.promise(() => (postgres ??= startPostgres({ fsync: false }))),
       ({ url }) =>
         storePostgresLayer(Redacted.make(url), { schema: `laws_${++schemas}`, clock: "effect", connections: 4 })
+    )
+  )
+
+type Backend = QueueBullmqOptions["backend"]
+
+const queueOn = (backend: Backend, prefix: string) =>
+  withServerPatience(queueBullmqLayer({ backend, prefix: `${prefix}-${++queues}`, concurrency: 16, drainMillis: 50 }))
+
+/** A queue of its own, on the Redis that REDIS_URL names or on one of this machine. */
+const queueOnRedis = () =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => (redis ??= startRedis())),
+      ({ prefix, url }) => queueOn({ redis: Redacted.make(url) }, prefix)
+    )
+  )
+
+const queueOnPostgres = () =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => (postgres ??= startPostgres({ fsync: false }))),
+      ({ url }) => queueOn({ postgres: Redacted.make(url) }, "laws")
     )
   )
 
@@ -139,6 +170,12 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
   "hashed-embedder": [suite("embedder", embedderLaws, () => hashedEmbedderLayer())],
   "openai-embedder": [suite("embedder", embedderLaws, embedderOnLoopback)],
   "queue-local": [suite("wake-queue", wakeQueueLaws, () => queueLocalLayer)],
+  "queue-bullmq": [suite("wake-queue", wakeQueueLaws, queueOnRedis)],
+  "queue-bullmq-postgres": [
+    suite("wake-queue", wakeQueueLaws, queueOnPostgres, {
+      "Q2.inHand": "BullMQ keeps the last hint given while a job is active, and no script of ours looks at it there"
+    })
+  ],
   "recall-sqlite": [
     suite("recall in memory", recallLaws, () => recallSqliteLayer(IN_MEMORY)),
     suite("recall in a directory", recallLaws, () => inDirectory((directory) => recallSqliteLayer(directory)))

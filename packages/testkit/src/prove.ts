@@ -1,33 +1,18 @@
 // Prove: laws as tests. Imported as `@reverie/testkit/prove`, apart from the rest, because only a test run has vitest.
-// Owns registration and waivers. Leaves judging to `law.ts`.
+// Owns registration. Leaves judging to `law.ts`, excuses to `waiver.ts`.
 // P1  Each law is one test, and at least one test is registered.
-// P2  A waiver names a law, carries a reason, and fails as soon as the law holds.
 // P3  `bite` fails when a mutant breaks no law or a law is broken by no mutant, and names both sides.
 
 import * as Effect from "effect/Effect"
 import { describe, test } from "vitest"
-import { type Bite, biteWith, type FreshLayer, judge, type Law, type LawResult, selectLaws } from "./law.ts"
+import { type Bite, biteWith, type FreshLayer, judge, type Law, selectLaws } from "./law.ts"
+import { checkWaivers, complaintOf, type Waivers } from "./waiver.ts"
 
 export interface ProveOptions {
   /** Ids of the laws to prove; all of them when absent. */
   readonly only?: ReadonlyArray<string>
   /** Laws that this adapter is known to break, by id, each with the reason. */
-  readonly waivers?: Readonly<Record<string, string>>
-}
-
-/** Throws when a waiver names no selected law or gives no reason: it would excuse nothing, or anything. */
-export const checkWaivers = (ids: ReadonlyArray<string>, waivers: Readonly<Record<string, string>>): void => {
-  for (const [id, reason] of Object.entries(waivers)) {
-    if (!ids.includes(id)) throw new Error(`a waiver names ${id}, which is not among the laws to prove`)
-    if (reason.trim() === "") throw new Error(`the waiver of ${id} gives no reason`)
-  }
-}
-
-/** What is wrong with a result, under its waiver if it has one; undefined when nothing is. */
-export const complaintOf = (result: LawResult, waiver: string | undefined): string | undefined => {
-  if (result.verdict === "inconclusive") return `inconclusive: ${result.reason ?? ""}`
-  if (waiver === undefined) return result.verdict === "held" ? undefined : (result.reason ?? "broken")
-  return result.verdict === "broken" ? undefined : `the law holds: drop its waiver (${waiver})`
+  readonly waivers?: Waivers
 }
 
 /** What is wrong with a bite; undefined when every mutant died and every law killed. */

@@ -1,6 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { biteWith, judge, type Law, LAW_START_MILLIS, runLaws, selectLaws } from "@reverie/testkit"
-import { bite, checkWaivers, complaintOf, prove, toothacheOf } from "@reverie/testkit/prove"
+import {
+  biteWith,
+  checkWaivers,
+  complaintOf,
+  judge,
+  type Law,
+  LAW_START_MILLIS,
+  runLaws,
+  selectLaws
+} from "@reverie/testkit"
+import { bite, prove, toothacheOf } from "@reverie/testkit/prove"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
