@@ -10,14 +10,14 @@ import * as Context from "effect/Context"
 import * as Redacted from "effect/Redacted"
 import type { Carrier } from "./carrier.ts"
 import { makeGiver } from "./giver.ts"
-import { type Hands, openHands } from "./hands.ts"
+import { Hands } from "./hands.ts"
 import { makeLater } from "./later.ts"
 import { type QueueBullmqOptions, type Timing, timingOf } from "./options.ts"
 import { openPostgresCarrier } from "./postgres-carrier.ts"
 import { makeQueueMetrics, QueueMetrics } from "./queue-metrics.ts"
 import { makeReach, within } from "./reach.ts"
 import { openRedisCarrier } from "./redis-carrier.ts"
-import { makeSleepSchedules, SleepSchedules } from "./sleep-schedules.ts"
+import { ScheduleKeeper, SleepSchedules, sleepSchedulesOf } from "./sleep-schedules.ts"
 
 const openCarrier = ({ backend, prefix }: QueueBullmqOptions, timing: Timing): Effect.Effect<Carrier> =>
   "redis" in backend
@@ -37,11 +37,11 @@ const open = Effect.fnUntraced(function* (options: QueueBullmqOptions) {
     deadlineMillis: timing.deadlineMillis,
     now: () => Effect.runPromiseWith(context)(now)
   })
-  const schedules = makeSleepSchedules(carrier, reach)
+  const schedules = new ScheduleKeeper(carrier, reach)
   let hands: Hands | undefined
   const opened = (): Hands => {
     later.open()
-    return (hands ??= openHands(carrier, reach, timing, options.concurrency))
+    return (hands ??= new Hands(carrier, reach, timing, options.concurrency))
   }
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
@@ -56,7 +56,7 @@ const open = Effect.fnUntraced(function* (options: QueueBullmqOptions) {
     take: Effect.suspend(() => opened().take)
   }
   return Context.make(WakeQueue, queue).pipe(
-    Context.add(SleepSchedules, schedules.service),
+    Context.add(SleepSchedules, sleepSchedulesOf(schedules)),
     Context.add(QueueMetrics, makeQueueMetrics(carrier, reach))
   )
 })

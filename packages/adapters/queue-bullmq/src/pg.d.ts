@@ -3,6 +3,6 @@
 declare module "pg" {
   import type { PgModule } from "bullmq"
 
-  const pg: PgModule & { readonly escapeIdentifier: (name: string) => string }
-  export default pg
+  export const Pool: PgModule["Pool"]
+  export const escapeIdentifier: (name: string) => string
 }

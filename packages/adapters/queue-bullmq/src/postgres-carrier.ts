@@ -5,7 +5,7 @@
 
 import { createPostgresBackend, type PgPool, type PgPoolClient, runMigrations, withBackend } from "bullmq"
 import * as Effect from "effect/Effect"
-import pg from "pg"
+import { escapeIdentifier, Pool } from "pg"
 import type { Carrier } from "./carrier.ts"
 import { EVENTS, FOR_EVER, type Sleep, SLEEP, sleepIdOf, type Tick } from "./job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "./options.ts"
@@ -17,7 +17,7 @@ const { Queue, Worker } = withBackend(createPostgresBackend)
 const MOST_CONNECTIONS = 12
 
 const openPool = (url: string, timing: Timing): PgPool => {
-  const pool = new pg.Pool({
+  const pool = new Pool({
     connectionString: url,
     max: MOST_CONNECTIONS,
     keepAlive: true,
@@ -54,18 +54,22 @@ const openEar = (pool: PgPool, channel: string) => {
   const listen = async (heard: (key: string) => void): Promise<void> => {
     const again = (): void => {
       ear = undefined
-      if (!isClosed) timer = setTimeout(() => void listen(heard).catch(again), RETRY_MILLIS)
+      if (!isClosed) timer = setTimeout(() => void listen(heard), RETRY_MILLIS)
     }
-    const client = await pool.connect()
-    if (isClosed) return client.release()
-    ear = client
-    client.on("notification", ({ payload }) => heard(payload ?? ""))
-    client.on("error", () => {
-      if (ear !== client) return
-      client.release(true)
+    try {
+      const client = await pool.connect()
+      if (isClosed) return client.release()
+      ear = client
+      client.on("notification", ({ payload }) => heard(payload ?? ""))
+      client.on("error", () => {
+        if (ear !== client) return
+        client.release(true)
+        again()
+      })
+      await client.query(`LISTEN ${escapeIdentifier(channel)}`)
+    } catch {
       again()
-    })
-    await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+    }
   }
   return {
     listen,
@@ -75,6 +79,12 @@ const openEar = (pool: PgPool, channel: string) => {
       ear?.release(true)
     }
   }
+}
+
+/** What fails tells of it to who asked. */
+const tolerant = <A extends { on: (event: "error", listener: () => void) => unknown }>(part: A): A => {
+  part.on("error", () => undefined)
+  return part
 }
 
 /** Waits for the database: there is nothing to do without it. */
@@ -92,10 +102,6 @@ export const openPostgresCarrier = (url: string, prefix: string, timing: Timing)
 const carrierOn = (pool: PgPool, prefix: string, timing: Timing): Carrier => {
   const channel = `${prefix}:orders`
   const ear = openEar(pool, channel)
-  const tolerant = <A extends { on: (event: "error", listener: () => void) => unknown }>(part: A): A => {
-    part.on("error", () => undefined)
-    return part
-  }
   const nameOf = (queue: string): string => `${prefix}-${queue}`
   const events = tolerant(new Queue<Tick>(nameOf(EVENTS), { connection: pool }))
   const sleep = tolerant(new Queue<Sleep>(nameOf(SLEEP), { connection: pool }))

@@ -20,6 +20,12 @@ export const bandOf = (urgency: Urgency): number => URGENCIES.indexOf(urgency) *
 const MEMORY_MILLIS = 600_000
 
 /**
+ * How long hints whose places were given may be under way: so long a band that looks empty is not begun again, and who
+ * comes new to it begins at the last place given.
+ */
+const UNDER_WAY_MILLIS = 2_000
+
+/**
  * KEYS: BullMQ's prioritized set; then for each band the last place of each tenant in it.
  * ARGV: BullMQ's prefix of keys; then for each hint its band (0..2), its tenant and its deduplication id.
  * Answers the priority of each. BullMQ's score is `priority * 2^32 + n`.
@@ -27,13 +33,20 @@ const MEMORY_MILLIS = 600_000
 export const PRIORITIES_SCRIPT = `
 local width, quantum, turn = ${BAND_WIDTH}, ${QUANTUM}, 0x100000000
 local heads, answer = {}, {}
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local function head(band)
   if heads[band] == nil then
+    local key = KEYS[2 + band]
     local from = string.format('%.0f', (band * width + 1) * turn)
     local to = string.format('(%.0f', ((band + 1) * width + 1) * turn)
     local first = redis.call('ZRANGEBYSCORE', KEYS[1], from, to, 'WITHSCORES', 'LIMIT', 0, 1)
-    if #first == 0 then
-      redis.call('DEL', KEYS[2 + band])
+    local given = redis.call('HMGET', key, '/last', '/at')
+    local last, at = tonumber(given[1] or '0'), tonumber(given[2] or '0')
+    if #first == 0 and now - at < ${UNDER_WAY_MILLIS} and last < width * quantum / 2 then
+      heads[band] = last
+    elseif #first == 0 then
+      redis.call('DEL', key)
       heads[band] = 0
     else
       heads[band] = (math.floor(tonumber(first[2]) / turn) - band * width - 1) * quantum
@@ -47,7 +60,7 @@ for i = 2, #ARGV, 3 do
   local last = tonumber(redis.call('HGET', KEYS[2 + band], tenant) or '-1')
   local known = redis.call('EXISTS', ARGV[1] .. 'de:' .. id) == 1
   local place = math.max(from, known and last or last + 1)
-  if not known then redis.call('HSET', KEYS[2 + band], tenant, place) end
+  if not known then redis.call('HSET', KEYS[2 + band], tenant, place, '/last', place, '/at', now) end
   local priority = band * width + 1 + math.min(math.floor(place / quantum), width - 2)
   if known then
     local stored = redis.call('HGET', ARGV[1] .. 'dn:' .. id, 'opts')

@@ -41,86 +41,92 @@ interface Known {
 /** A colon parts the key of a scheduler from its turns. */
 const schedulerId = (key: string): string => encodeURIComponent(key)
 
-export const makeSleepSchedules = (carrier: Carrier, reach: Reach) => {
-  const known = new Map<string, Known>()
-  let isClosed = false
-  let timer: NodeJS.Timeout | undefined
+/** The schedules that this process has set. */
+export class ScheduleKeeper {
+  readonly #carrier: Carrier
+  readonly #reach: Reach
+  readonly #known = new Map<string, Known>()
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
 
-  const tell = async (key: string, { address, hours }: Known): Promise<void> => {
-    if (hours === undefined) {
-      await carrier.sleep.removeJobScheduler(schedulerId(key))
-      return
-    }
-    const id = schedulerId(key)
-    const present = await carrier.sleep.getJobScheduler(id)
-    if (present !== undefined && present.pattern === hours.pattern && present.tz === hours.timeZone) return
-    await carrier.sleep.upsertJobScheduler(
-      id,
-      { pattern: hours.pattern, tz: hours.timeZone },
-      { name: "sleep", data: payloadOf(address), opts: scheduledOptions }
-    )
+  constructor(carrier: Carrier, reach: Reach) {
+    this.#carrier = carrier
+    this.#reach = reach
   }
 
-  const told = async (key: string, each: Known): Promise<void> => {
-    await reach.call("take a schedule", () => tell(key, each))
-    each.isTold = true
-    if (each.hours === undefined && known.get(key) === each) known.delete(key)
-  }
-
-  /** Those that the server was not told, and a few of the others in their turn. */
-  const restore = async (): Promise<void> => {
-    if (known.size === 0) return
-    if (await reach.call("say whether it remembers", carrier.hasForgotten)) {
-      for (const each of known.values()) each.isTold = false
-    }
-    const looked = [...known].filter(([, { isTold }]) => isTold).slice(0, LOOKED_AT)
-    for (const [key, each] of [...known].filter(([, { isTold }]) => !isTold)) await told(key, each)
-    for (const [key, each] of looked) {
-      if (known.get(key) !== each) continue
-      // To the end of the line.
-      known.delete(key)
-      known.set(key, each)
-      await told(key, each)
-    }
-  }
-
-  const rounds = (): void => {
-    timer = setTimeout(() => {
-      void restore()
-        .catch(() => undefined)
-        .then(() => (isClosed ? undefined : rounds()))
-    }, RESTORE_MILLIS)
-  }
-
-  const set = async (address: Address, hours: SleepHours | undefined): Promise<void> => {
+  async set(address: Address, hours: SleepHours | undefined): Promise<void> {
     const key = addressKey(address)
     const each: Known = { address, hours, isTold: false }
-    known.delete(key)
-    known.set(key, each)
-    if (timer === undefined && !isClosed) rounds()
+    this.#known.delete(key)
+    this.#known.set(key, each)
+    if (this.#timer === undefined) this.#rounds()
     try {
-      await told(key, each)
+      await this.#told(key, each)
     } catch (cause) {
-      if (cause instanceof QueueSilent || hours === undefined) return
-      if (!isRefusal(cause)) return
-      known.delete(key)
+      if (hours === undefined || !isRefusal(cause)) return
+      this.#known.delete(key)
       throw new SleepScheduleRefused({ address: key, ...hours, reason: cause.message })
     }
   }
 
-  const service: SleepSchedules["Service"] = {
-    set: (address, hours) =>
-      Effect.tryPromise({ try: () => set(address, hours), catch: (cause) => cause as SleepScheduleRefused })
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
   }
-  return {
-    service,
-    close: () => {
-      isClosed = true
-      clearTimeout(timer)
+
+  async #told(key: string, each: Known): Promise<void> {
+    await this.#reach.call("take a schedule", () => this.#tell(schedulerId(key), each))
+    each.isTold = true
+    if (each.hours === undefined && this.#known.get(key) === each) this.#known.delete(key)
+  }
+
+  async #tell(id: string, { address, hours }: Known): Promise<void> {
+    const { sleep } = this.#carrier
+    if (hours === undefined) {
+      await sleep.removeJobScheduler(id)
+      return
+    }
+    const present = await sleep.getJobScheduler(id)
+    if (present?.pattern === hours.pattern && present.tz === hours.timeZone) return
+    const repeat = { pattern: hours.pattern, tz: hours.timeZone }
+    await sleep.upsertJobScheduler(id, repeat, { name: "sleep", data: payloadOf(address), opts: scheduledOptions })
+  }
+
+  #rounds(): void {
+    if (this.#isClosed) return
+    this.#timer = setTimeout(() => {
+      const then = (): void => this.#rounds()
+      this.#restore().then(then, then)
+    }, RESTORE_MILLIS)
+  }
+
+  /** Those that the server was not told, and a few of the others in their turn. */
+  async #restore(): Promise<void> {
+    if (this.#known.size === 0) return
+    if (await this.#reach.call("say whether it remembers", () => this.#carrier.hasForgotten())) {
+      for (const each of this.#known.values()) each.isTold = false
+    }
+    const all = [...this.#known]
+    const looked = all.filter(([, { isTold }]) => isTold).slice(0, LOOKED_AT)
+    for (const [key, each] of looked) {
+      // To the end of the line.
+      this.#known.delete(key)
+      this.#known.set(key, each)
+    }
+    for (const [key, each] of [...all.filter(([, { isTold }]) => !isTold), ...looked]) {
+      if (this.#known.get(key) === each) await this.#told(key, each)
     }
   }
 }
 
+export const sleepSchedulesOf = (keeper: ScheduleKeeper): SleepSchedules["Service"] => ({
+  set: (address, hours) =>
+    Effect.tryPromise({ try: () => keeper.set(address, hours), catch: (cause) => cause as SleepScheduleRefused })
+})
+
 /** What the parser of cron patterns says, and not the server. */
 const isRefusal = (cause: unknown): cause is Error =>
-  cause instanceof Error && !("command" in cause) && !/connection|READONLY|LOADING/i.test(cause.message)
+  cause instanceof Error &&
+  !(cause instanceof QueueSilent) &&
+  !("command" in cause) &&
+  !/connection|READONLY|LOADING/i.test(cause.message)

@@ -1,0 +1,58 @@
+// Line: one process's end of a queue, held by a test in plain promises and real time.
+
+import type { Hint, Urgency } from "@reverie/mailbox"
+import { WakeQueue } from "@reverie/mailbox"
+import { type Address, AssistantId, TenantId } from "@reverie/protocol"
+import {
+  queueBullmqLayer,
+  type QueueBullmqOptions,
+  QueueMetrics,
+  type SleepHours,
+  SleepSchedules
+} from "@reverie/queue-bullmq"
+import * as Effect from "effect/Effect"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+
+export const addressOf = (assistant: string, tenant = "default"): Address => ({
+  tenant: TenantId.make(tenant),
+  assistant: AssistantId.make(assistant)
+})
+
+export const openLine = (options: QueueBullmqOptions) => {
+  const runtime = ManagedRuntime.make(queueBullmqLayer(options))
+  return {
+    /** Connects. */
+    ready: () => runtime.runPromise(Effect.asVoid(WakeQueue)),
+    wake: (address: Address, urgency: Urgency = "person") =>
+      runtime.runPromise(WakeQueue.use((queue) => queue.wake(address, urgency))),
+    wakeAt: (address: Address, dueAt: number) =>
+      runtime.runPromise(WakeQueue.use((queue) => queue.wakeAt(address, dueAt))),
+    take: (signal?: AbortSignal): Promise<Hint> =>
+      runtime.runPromise(
+        WakeQueue.use((queue) => queue.take),
+        signal === undefined ? {} : { signal }
+      ),
+    done: (hint: Hint) => runtime.runPromise(hint.done),
+    schedule: (address: Address, hours: SleepHours | undefined) =>
+      runtime.runPromise(SleepSchedules.use((schedules) => schedules.set(address, hours))),
+    metrics: () => runtime.runPromise(QueueMetrics.use((metrics) => metrics.prometheusMetrics)),
+    close: () => runtime.dispose()
+  }
+}
+
+export type Line = ReturnType<typeof openLine>
+
+export const sleep = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
+
+/** Gives a hint over and over, as a sweep does, until it is taken; answers the hint. */
+export const takenInTheEnd = async (line: Line, address: Address): Promise<Hint> => {
+  let isTaken = false
+  const taking = line.take().finally(() => {
+    isTaken = true
+  })
+  while (!isTaken) {
+    await line.wake(address, "routine")
+    await Promise.race([taking, sleep(200)])
+  }
+  return taking
+}
