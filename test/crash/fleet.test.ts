@@ -31,7 +31,7 @@ describe.skipIf(missing.length > 0)(`crash lane of a fleet${need}`, { timeout: 3
   })
 
   it("L3 a fleet that loses hints and does not sweep is found guilty", async () => {
-    const report = await runFleetLane({ ...short, kills: 2, events: 96, plant: "sweepless", patienceMillis: 12_000 })
+    const report = await runFleetLane({ ...short, kills: 1, events: 48, plant: "sweepless", patienceMillis: 8_000 })
     assert.isFalse(report.ok)
     assert.isAbove(report.lost, 0)
   })

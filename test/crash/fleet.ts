@@ -31,6 +31,7 @@ export interface FleetLaneOptions extends Asked {
 const PRODUCERS = 2
 const HOUR_MILLIS = 3_600_000
 const MOST_MISHAPS = 10
+const FIRST_SWEEP_MILLIS = 20_000
 const PATIENCE_MILLIS = 120_000
 /** After a fault. */
 const PAUSE_MILLIS = 1_500
@@ -157,10 +158,11 @@ const inflictAll = async ({ stage, traffic }: Opened, options: FleetLaneOptions,
   await Promise.all(stage.lasting)
 }
 
-/** No sweep, and nobody is told of the last events. */
-const loseHints = async ({ stage, traffic }: Opened, options: FleetLaneOptions): Promise<void> => {
+/** No sweep but the one that each worker begins with, and nobody is told of the last events. */
+const loseHints = async ({ observer, stage, traffic }: Opened, options: FleetLaneOptions): Promise<void> => {
   const hands = stage.workers.map(({ post }) => post.hand())
   await Promise.all(hands.map(({ ready }) => ready))
+  await comesToRest(observer, FIRST_SWEEP_MILLIS)
   for (const hand of hands) hand.signal("SIGSTOP")
   traffic.release(options.events)
   await until(() => traffic.acked.size >= options.events, PATIENCE_MILLIS)
