@@ -93,6 +93,29 @@ describe("assistants that always answer each other", () => {
     assert.isAbove(most, 12)
   })
 
+  it("M3 runs of one reply that send side by side share one count, and each is told what did not leave", () => {
+    const slow = aTool("pass", {
+      run: (_, { send }) =>
+        Effect.sync(() => send("bo", "a word")).pipe(Effect.andThen(Effect.sleep(100)), Effect.as("passed on"))
+    })
+    const life = live({
+      assistants: ["ada", "bo"],
+      tools: [slow],
+      definition: { pairRate: { perPair: 4, windowMillis: WINDOW } },
+      settings: { maxIterations: 1 },
+      model: (prompt) =>
+        Effect.succeed(
+          prompt.messages.at(-1)?.content === "Go." ? calling("pass", "pass", "pass", "pass") : { text: "Yes." }
+        )
+    })
+    life.say("Go.", { to: "ada" })
+    life.rest()
+    assert.strictEqual(written(life, "ada", "bo").length, 2)
+    const told = life.toolTexts("ada")
+    assert.strictEqual(told.filter((text) => text === "passed on").length, 2)
+    assert.strictEqual(told.filter((text) => /^passed on\nNot sent: .* again at /.test(text)).length, 2)
+  })
+
   it("M2 that ask each other for answers: an answer makes no answer, however often they ask", () => {
     const ring = ["ada", "bo"]
     const life = live({

@@ -104,6 +104,24 @@ describe("a team at work", () => {
     assert.strictEqual(told(life)[0]?.["text"], "re: One?")
   })
 
+  it("M1 a member that is retired over its answer has failed, and nobody waits for the deadline", () => {
+    const life = live({
+      assistants: MEMBERS,
+      teams: [aTeam()],
+      model: (prompt, call) => (call === 1 ? Effect.never : echo(prompt, call))
+    })
+    const began = life.time.now
+    life.say("One?", { id: "q1", to: "council" })
+    life.until(() => life.status("ada") === "awake.thinking.inferring")
+    life.post({ type: "retire" }, { to: "ada" })
+    life.until(() => told(life).length > 0)
+    assert.isBelow(life.time.now - began, 60_000)
+    assert.deepInclude(told(life)[0], { outcome: "answered", text: "re: One?" })
+    const answers = life.entries("ada").flatMap(({ sends = [] }) => sends.map(({ event }) => event))
+    assert.deepInclude(answers[0], { text: "The assistant was retired.", type: "message" })
+    assert.deepStrictEqual(life.disk.resident(life.address("ada"))?.records.size, 0)
+  })
+
   it("a member that does not exist is told of by the relay, and that is its answer", () => {
     const ghost = pipeline({ stages: [{ member: "ada", onFailure: "skip" }, { member: "bo" }] })
     const life = live({ assistants: ["bo"], teams: [aTeam({ pattern: ghost })], model: echo })
