@@ -58,6 +58,17 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   StoreBusy: row("data-in-use", 5, true, "one process at a time may write a data directory"),
   StoreFormatNewer: row("data-format-newer", 5, false, "nothing in it was changed"),
   StoreFormatOlder: row("data-format-older", 5, false, "nothing in it was changed"),
+  StoreMoved: row(
+    "data-moved",
+    5,
+    false,
+    "reverie promote --reopen --data DIR opens it again as it was left; nothing in it was changed"
+  ),
+  StoreLeft: row("data-moved", 5, false, "nothing in it was changed"),
+  ExportUnreadable: row("export-unreadable", 2, false, "nothing of it was taken in; make the export again"),
+  AgentFileUnreadable: row("agent-file-unreadable", 2, false, "nothing of it was taken in"),
+  MoveRefused: row("move-refused", 5, false, "nothing was changed"),
+  RemovalRefused: row("place-taken", 5, false, "nothing was changed; --rename OLD=NEW gives another name"),
   StoreDamaged: row("data-damaged", 5, false, "nothing in it was changed"),
   StoreUnopenable: row("data-unusable", 3, false, "check that the directory exists and may be written"),
   StoreUnreachable: row("database-unreachable", 6, true, "check DATABASE_URL, and that the server is up"),
@@ -121,8 +132,16 @@ const unopenableRow = (error: unknown): Row => {
   return table
 }
 
+/** Whoever is not there, and what is broken, is not in anybody's way. */
+const refusedRow = (error: unknown): Row | undefined => {
+  const reason = text(error, "reason")
+  if (reason === "nobody") return ownRows["unknown-assistant"]
+  return reason === "broken" ? rowsByTag["ExportUnreadable"] : rowsByTag["RemovalRefused"]
+}
+
 const rowOf = (error: unknown): Row | undefined => {
   const tag = text(error, "_tag") ?? ""
+  if (tag === "RemovalRefused") return refusedRow(error)
   return tag === "StoreUnopenable" ? unopenableRow(error) : rowsByTag[tag]
 }
 

@@ -5,6 +5,7 @@
 
 import { Argument, Command, InvalidArgumentError, Option } from "commander"
 import { ownVersion } from "./commands/version.ts"
+import { addMoving } from "./program-moving.ts"
 import type { Stop } from "./stop.ts"
 
 /** What a command does: its options as commander read them, its exit code as a promise. */
@@ -73,6 +74,14 @@ class Tree {
     this.#addMemory()
     this.#addCompactions()
     this.#addAgents(this.root.command("agents").description("look at assistants, or give them orders"))
+    addMoving(this.root, {
+      dataOption,
+      ownDataOption: () => ownDataOption(DATA),
+      jsonOption,
+      onExit: (exit) => {
+        this.exit = exit
+      }
+    })
     this.#addChecking()
   }
 

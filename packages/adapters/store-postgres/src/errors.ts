@@ -47,4 +47,19 @@ export class StoreUnguarded extends Schema.TaggedError<StoreUnguarded>()("StoreU
   }
 }
 
-export type StoreError = StoreUnreachable | StoreFormatNewer | StoreUnguarded
+/** Whoever lived in the store has moved, or is about to. Working in it would make two of every assistant. */
+export class StoreLeft extends Schema.TaggedError<StoreLeft>()("StoreLeft", {
+  /** The URL without its password. */
+  place: Schema.String,
+  state: Schema.Literals(["leaving", "arriving", "left"]),
+  to: Schema.String
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    const { place, state, to } = this
+    if (state === "left") return `the assistants of ${place} have moved to ${to}; work with them there`
+    return `a move between ${place} and ${to} has not come to its end; run the same command again`
+  }
+}
+
+export type StoreError = StoreUnreachable | StoreFormatNewer | StoreLeft | StoreUnguarded

@@ -3,9 +3,10 @@
 // S1  Opening answers with the whole store or with a typed error in one line, in which there is no password.
 // S2  Closing writes what was asked for before it, then ends all connections.
 // S3  A store that is opened for some tenants is refused to a role that row-level security does not hold.
+// S4  A store that everybody has moved out of, or is about to, is not opened for work, unless it is forced.
 
 import { PromptStore } from "@reverie/context"
-import { Ledger } from "@reverie/ledger"
+import { Ledger, Removals } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import type { TenantId } from "@reverie/protocol"
@@ -16,12 +17,13 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { postgresBlocks } from "./blocks.ts"
 import { type Database, openDatabase } from "./database.ts"
-import { type StoreError, StoreUnguarded, StoreUnreachable } from "./errors.ts"
+import { type StoreError, StoreLeft, StoreUnguarded, StoreUnreachable } from "./errors.ts"
 import { migrate, type Place } from "./format.ts"
 import { postgresLedger } from "./ledger.ts"
 import { postgresMailbox } from "./mailbox.ts"
 import { PgFailure } from "./pg-failure.ts"
 import { postgresPrompts } from "./prompts.ts"
+import { markIn, postgresRemovals } from "./removals.ts"
 import { Time, type TimeSource } from "./time.ts"
 import { Writer, type WriterStats } from "./writer.ts"
 
@@ -36,6 +38,8 @@ export interface StoreOptions {
   readonly clock?: TimeSource
   /** Only the rows of these tenants are seen and written. Everybody's when not said. */
   readonly tenants?: ReadonlyArray<TenantId>
+  /** Opens for work though everybody has moved out, or is about to. */
+  readonly despiteMove?: boolean
 }
 
 export class PostgresStore extends Context.Service<
@@ -45,6 +49,9 @@ export class PostgresStore extends Context.Service<
     readonly ledger: Ledger["Service"]
     readonly prompts: PromptStore["Service"]
     readonly blocks: BlockStore["Service"]
+    readonly removals: Removals["Service"]
+    /** How many other processes are connected to this database, as far as this role may see; exact with one connection. */
+    readonly beside: Effect.Effect<number, StoreUnreachable>
     /** What has been written since the opening. */
     readonly stats: Effect.Effect<WriterStats>
     /** What is known here of the database's clock. */
@@ -83,6 +90,16 @@ const guarded = (database: Database, place: string): Effect.Effect<void, PgFailu
         : Effect.void
   )
 
+/** Nobody works in a house that was left: what happened in the new one since would be contradicted here. */
+const unmoved = (database: Database, place: string): Effect.Effect<void, PgFailure | StoreLeft> =>
+  Effect.flatMap(markIn(database.query), (mark) =>
+    mark === undefined ? Effect.void : Effect.fail(new StoreLeft({ place, state: mark.state, to: mark.place }))
+  )
+
+const BESIDE = `
+  SELECT count(*)::integer AS others FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = 'reverie' AND pid <> pg_backend_pid()`
+
 const NOW = "SELECT now_millis()::float8 AS now"
 
 const askingTime = (database: Database, time: Time): Effect.Effect<void, PgFailure> =>
@@ -109,6 +126,7 @@ export const openPostgresStore = (
     })
     if (tenants !== undefined) yield* guarded(database, place.place)
     yield* migrate(database, place)
+    if (options.despiteMove !== true) yield* unmoved(database, place.place)
     const time = new Time(clock)
     yield* askingTime(database, time)
     const writer = yield* Effect.acquireRelease(
@@ -120,6 +138,11 @@ export const openPostgresStore = (
       ledger: postgresLedger(database, writer, time),
       prompts: postgresPrompts(database, time),
       blocks: postgresBlocks(database),
+      removals: postgresRemovals(database, time),
+      beside: Effect.mapBoth(database.query<{ readonly others: number }>(BESIDE), {
+        onSuccess: ([row]) => row?.others ?? 0,
+        onFailure: failed
+      }),
       stats: Effect.sync(() => writer.stats),
       time,
       askTime: Effect.mapError(askingTime(database, time), failed)
@@ -132,14 +155,15 @@ export const openPostgresStore = (
 export const storePostgresLayer = (
   url: Redacted.Redacted,
   options: StoreOptions = {}
-): Layer.Layer<Mailbox | Ledger | PromptStore | BlockStore | PostgresStore, StoreError> =>
+): Layer.Layer<Mailbox | Ledger | PromptStore | BlockStore | Removals | PostgresStore, StoreError> =>
   Layer.effectContext(
     Effect.map(openPostgresStore(url, options), (store) =>
       Context.make(PostgresStore, store).pipe(
         Context.add(Mailbox, store.mailbox),
         Context.add(Ledger, store.ledger),
         Context.add(PromptStore, store.prompts),
-        Context.add(BlockStore, store.blocks)
+        Context.add(BlockStore, store.blocks),
+        Context.add(Removals, store.removals)
       )
     )
   )

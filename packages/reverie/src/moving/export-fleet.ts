@@ -3,7 +3,7 @@
 // F1  Each assistant is told as at one moment; of several, each has a moment of its own.
 // F2  It works beside a running fleet and writes nothing there.
 
-import { Ledger, Removals } from "@reverie/ledger"
+import { Ledger, RemovalRefused, Removals } from "@reverie/ledger"
 import { type Address, addressKey, AssistantId, DEFAULT_TENANT, TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -51,7 +51,8 @@ const named = (addresses: ReadonlyArray<Address>) =>
     const ledger = yield* Ledger
     for (const address of addresses) {
       if ((yield* ledger.inspect(address)) !== undefined) continue
-      return yield* new MoveRefused({ message: `there is no assistant ${addressKey(address)}` })
+      const who = addressKey(address)
+      return yield* new RemovalRefused({ reason: "nobody", who, message: `there is no assistant ${who}` })
     }
     return Stream.fromIterable(addresses)
   })

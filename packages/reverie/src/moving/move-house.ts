@@ -89,7 +89,7 @@ export const moveHouse = async (options: MoveOptions): Promise<HouseMoved> => {
   const { from, to } = options
   const names = { from: placeName(from), to: placeName(to) }
   if (names.from === names.to) throw new MoveRefused({ message: `${names.to} is where they live already` })
-  const old: Runtime = ManagedRuntime.make(houseLayer(from))
+  const old: Runtime = ManagedRuntime.make(houseLayer(from, { isAlone: options.isForced !== true }))
   const fresh: Runtime = ManagedRuntime.make(houseLayer(to))
   try {
     // Opens both before anything is done to one of them.
@@ -99,5 +99,17 @@ export const moveHouse = async (options: MoveOptions): Promise<HouseMoved> => {
   } finally {
     await fresh.dispose()
     await old.dispose()
+  }
+}
+
+/** Takes the mark off a house that was left: what happened in the new one since is unknown here. */
+export const reopenHouse = async (place: HousePlace): Promise<MoveMark | undefined> => {
+  const runtime: Runtime = ManagedRuntime.make(houseLayer(place))
+  try {
+    const before = await markedOn(runtime)
+    await mark(runtime, null)
+    return before
+  } finally {
+    await runtime.dispose()
   }
 }

@@ -8,6 +8,7 @@ import type { Address, TenantId } from "@reverie/protocol"
 import { storeSqliteLayer, StoreUnopenable } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import * as Stream from "effect/Stream"
 import { MoveRefused } from "./errors.ts"
@@ -18,33 +19,57 @@ export type HousePlace = { readonly data: string } | { readonly deployment: Depl
 
 export type HouseServices = Ledger | Removals
 
+const DEFAULT_NAME = "reverie"
+
 /** What a place is called where anybody may read it. */
 export const placeName = (place: HousePlace): string => {
   if ("data" in place) return place.data
-  const { database, name = "reverie" } = place.deployment
+  const { database, name = DEFAULT_NAME } = place.deployment
   if (!URL.canParse(database)) return "a database"
   const { host, pathname, protocol } = new URL(database)
   return `${protocol}//${host}${pathname} (${name})`
 }
 
-const deployedHouse = (_deployment: Deployment): Layer.Layer<HouseServices, unknown> =>
-  failing(new MoveRefused({ message: "this store moves nobody yet" }))
+/** One connection, so that whoever else is connected can be counted. */
+const deployedHouse = ({ database, name = DEFAULT_NAME }: Deployment, isAlone: boolean) =>
+  Layer.unwrap(
+    Effect.map(
+      // Loaded when chosen: whoever needs no server does not wait for its client.
+      Effect.promise(() => import("@reverie/store-postgres")),
+      ({ PostgresStore, storePostgresLayer }) => {
+        const options = { schema: name, connections: 1, despiteMove: true }
+        const store = storePostgresLayer(Redacted.make(database), options)
+        const alone = Effect.flatMap(
+          PostgresStore.use((open) => open.beside),
+          (others) => (isAlone && others > 0 ? Effect.fail(besides(others)) : Effect.void)
+        )
+        return Layer.provideMerge(Layer.effectDiscard(alone), store)
+      }
+    )
+  )
+
+const besides = (others: number): MoveRefused =>
+  new MoveRefused({
+    message: `${others} other connections work on the database; stop every process of the fleet first`
+  })
 
 export interface Opening {
   /** Looks only, beside whoever works there. */
   readonly readOnly?: boolean
+  /** Refused while others work there. A directory has one owner anyway. */
+  readonly isAlone?: boolean
 }
 
 export const houseLayer = (
   place: HousePlace,
-  { readOnly = false }: Opening = {}
+  { isAlone = false, readOnly = false }: Opening = {}
 ): Layer.Layer<HouseServices, unknown> => {
   const quiet = Layer.succeed(References.LogToStderr, true)
   if ("data" in place) {
     // Marks are judged by the move itself, which may have to go on where it stopped.
     return Layer.merge(storeSqliteLayer(place.data, { readOnly, despiteMove: true }), quiet)
   }
-  return Layer.merge(deployedHouse(place.deployment), quiet)
+  return Layer.merge(deployedHouse(place.deployment, isAlone), quiet)
 }
 
 /** A directory in which a trial finds what is there; one that keeps nothing where nothing is there yet. */

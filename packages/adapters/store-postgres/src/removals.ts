@@ -1,0 +1,157 @@
+// Removals on PostgreSQL: who moves out of a schema or into it.
+// Owns the judging of a parcel inside the transaction that puts it down, and the mark on the house. Leaves the rows to
+// moving-out.ts and moving-in.ts.
+// I1  Moves into one schema take turns, and each is judged and written in one transaction: nobody moves in between.
+// I2  Who is on the move is held by a lease in its row, so that workers that run find nobody to begin with.
+// I3  The mark is a table of its own, made with the first mark; a store that was never moved has none.
+
+import {
+  clashOf,
+  flawOfParcel,
+  type LedgerUnavailable,
+  missingOf,
+  type MoveMark,
+  newParts,
+  type Parcel,
+  type ParcelHead,
+  type RemovalPart,
+  RemovalRefused,
+  type Removals
+} from "@reverie/ledger"
+import { addressKey, keyText, readKeyText, type TenantId } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { ledgerUnavailable } from "./chronicle.ts"
+import type { Database, Query } from "./database.ts"
+import { FOR_EVER, MOVER, obstacleIn, putBelongings, putLife } from "./moving-in.ts"
+import { householdIn, lifeIn, tenantsIn } from "./moving-out.ts"
+import { PgFailure } from "./pg-failure.ts"
+import type { Time } from "./time.ts"
+
+/** A long life is written in less. */
+const MOVE_MILLIS = 1_800_000
+
+const TIMEOUTS = `
+  SELECT set_config('statement_timeout', '${MOVE_MILLIS}', true),
+    set_config('idle_in_transaction_session_timeout', '${MOVE_MILLIS}', true)`
+const ONE_MOMENT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+const TURN = "SELECT pg_advisory_xact_lock(hashtextextended('reverie removals ' || current_schema(), 0))"
+
+type Failing<A, E = never> = Effect.Effect<A, PgFailure | E>
+
+const whoOf = (head: ParcelHead): string =>
+  head.kind === "tenant" ? `tenant ${head.tenant}` : addressKey(head.address)
+
+const tenantOf = (head: ParcelHead): TenantId => (head.kind === "tenant" ? head.tenant : head.address.tenant)
+
+const refused = (reason: RemovalRefused["reason"], who: string, message: string) =>
+  Effect.fail(new RemovalRefused({ reason, who, message: `${who}: ${message}` }))
+
+/** What is to be put down of a parcel; undefined when it is here already. */
+const judged = (query: Query, parcel: Parcel): Failing<ReadonlyArray<RemovalPart> | undefined, RemovalRefused> =>
+  Effect.gen(function* () {
+    const { head } = parcel
+    const who = whoOf(head)
+    const flaw = flawOfParcel(parcel)
+    if (flaw !== undefined) return yield* refused("broken", who, flaw)
+    const here = head.kind === "tenant" ? yield* householdIn(query, head.tenant) : yield* lifeIn(query, head.address)
+    const missing = here === undefined ? "anything" : missingOf(parcel, here)
+    if (missing === undefined) return undefined
+    if (here !== undefined && head.kind === "assistant") {
+      return yield* refused("occupied", who, `another life is led here, without ${missing}`)
+    }
+    const clash = here === undefined ? undefined : clashOf(parcel, here)
+    if (clash !== undefined) return yield* refused("occupied", who, `there is another ${clash} here already`)
+    const fresh = newParts(parcel, here)
+    const obstacle = yield* obstacleIn(query, tenantOf(head), fresh)
+    if (obstacle !== undefined) return yield* refused("occupied", who, `there is ${obstacle} here already`)
+    return fresh
+  })
+
+const ADMIT = `
+  UPDATE assistants SET lease_until = 0, worker = ''
+  WHERE tenant = $1 AND id = $2 AND worker = '${MOVER}' AND lease_until = ${FOR_EVER}`
+
+const MARKS = `
+  CREATE TABLE IF NOT EXISTS moves (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one), state text NOT NULL, place text NOT NULL, at bigint NOT NULL
+  )`
+const MARKED = "SELECT state, place, at::float8 AS at FROM moves"
+const HAS_MARKS = "SELECT to_regclass('moves') IS NOT NULL AS there"
+
+export const markIn = (query: Query): Failing<MoveMark | undefined> =>
+  Effect.gen(function* () {
+    const [found] = yield* query<{ readonly there: boolean }>(HAS_MARKS)
+    if (found?.there !== true) return undefined
+    const [row] = yield* query<{ readonly state: MoveMark["state"]; readonly place: string; readonly at: number }>(
+      MARKED
+    )
+    return row === undefined ? undefined : { ...row, place: readKeyText(row.place) }
+  })
+
+const putMark = (query: Query, mark: MoveMark | null): Failing<void> =>
+  Effect.gen(function* () {
+    if (mark === null && (yield* markIn(query)) === undefined) return
+    yield* query(MARKS)
+    yield* query("DELETE FROM moves")
+    if (mark === null) return
+    yield* query("INSERT INTO moves (state, place, at) VALUES ($1, $2, $3)", [mark.state, keyText(mark.place), mark.at])
+  })
+
+const told =
+  (operation: string) =>
+  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, Exclude<E, PgFailure> | LedgerUnavailable> =>
+    Effect.mapError(effect, (error) =>
+      error instanceof PgFailure ? ledgerUnavailable(operation)(error) : (error as Exclude<E, PgFailure>)
+    )
+
+export const postgresRemovals = (database: Database, time: Time): Removals["Service"] => {
+  /** Looks that see one moment, for as long as a long life takes. */
+  const moment = <A, E>(run: (query: Query) => Effect.Effect<A, E>) =>
+    database.transaction(MOVE_MILLIS, (query) =>
+      Effect.andThen(Effect.andThen(query(ONE_MOMENT), query(TIMEOUTS)), run(query))
+    )
+  const turn = <A, E>(run: (query: Query) => Effect.Effect<A, E>) =>
+    database.transaction(MOVE_MILLIS, (query) =>
+      Effect.andThen(Effect.andThen(query(TIMEOUTS), query(TURN)), run(query))
+    )
+  const streamOf = ({ head, parts }: Parcel): Stream.Stream<RemovalPart> => Stream.fromIterable([head, ...parts])
+
+  return {
+    pack: (address) =>
+      Stream.unwrap(
+        Effect.flatMap(told("pack")(moment((query) => lifeIn(query, address))), (parcel) =>
+          parcel === undefined
+            ? refused("nobody", addressKey(address), "there is no such assistant")
+            : Effect.succeed(streamOf(parcel))
+        )
+      ),
+    packTenant: (tenant) =>
+      Stream.unwrap(Effect.map(told("pack")(moment((query) => householdIn(query, tenant))), streamOf)),
+    tenants: told("tenants")(tenantsIn(database.query)),
+    unpack: (parcel, { isTrial = false } = {}) =>
+      told("unpack")(
+        Effect.flatMap(time.stamp, ({ at }) =>
+          turn((query) =>
+            Effect.gen(function* () {
+              const fresh = yield* judged(query, parcel)
+              if (fresh === undefined) return "present" as const
+              if (isTrial) return "unpacked" as const
+              const { head, parts } = parcel
+              if (head.kind === "assistant") yield* putLife(query, head, parts, at)
+              yield* putBelongings(query, tenantOf(head), fresh)
+              return "unpacked" as const
+            })
+          )
+        )
+      ),
+    admit: (addresses) =>
+      told("admit")(
+        Effect.forEach(addresses, ({ assistant, tenant }) => database.query(ADMIT, [tenant, assistant]), {
+          discard: true
+        })
+      ),
+    mark: (mark) => told("mark")(turn((query) => putMark(query, mark))),
+    marked: told("marked")(markIn(database.query))
+  }
+}
