@@ -5,19 +5,22 @@
 import type { AssistantId } from "@reverie/protocol"
 import { type AssistantDefinition, refuse } from "./define-assistant.ts"
 import { flawOfTeams, type TeamDefinition } from "./define-team.ts"
+import { flawOfTerms, type Terms } from "./limits.ts"
 
-export interface FleetDefinition {
+export interface FleetDefinition extends Terms {
   /** Teams are among them. */
   readonly assistants: ReadonlyArray<AssistantDefinition>
   /** Who gets what is addressed to nobody: the first assistant when not said. */
   readonly reception: AssistantId
 }
 
-export const defineFleet = (options: {
-  readonly assistants: ReadonlyArray<AssistantDefinition>
-  readonly teams?: ReadonlyArray<TeamDefinition>
-  readonly reception?: string
-}): FleetDefinition => {
+export const defineFleet = (
+  options: {
+    readonly assistants: ReadonlyArray<AssistantDefinition>
+    readonly teams?: ReadonlyArray<TeamDefinition>
+    readonly reception?: string
+  } & Terms
+): FleetDefinition => {
   const [first] = options.assistants
   if (first === undefined) return refuse("fleet", "it has no assistants")
   const assistants = [...options.assistants, ...(options.teams ?? [])]
@@ -25,7 +28,15 @@ export const defineFleet = (options: {
   if (ids.size < assistants.length) refuse("fleet", "two assistants have the same id")
   const flaw = flawOfTeams(assistants)
   if (flaw !== undefined) refuse("fleet", flaw)
+  const { prices, tenants } = options
+  const flawOfLimits = flawOfTerms(options)
+  if (flawOfLimits !== undefined) refuse("fleet", flawOfLimits)
   const reception = assistants.find((assistant) => assistant.id === (options.reception ?? first.id))
   if (reception === undefined) return refuse("fleet", `its reception "${options.reception}" is none of its assistants`)
-  return Object.freeze({ assistants, reception: reception.id })
+  return Object.freeze({
+    assistants,
+    reception: reception.id,
+    ...(tenants === undefined ? {} : { tenants }),
+    ...(prices === undefined ? {} : { prices })
+  })
 }

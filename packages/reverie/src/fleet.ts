@@ -53,14 +53,17 @@ import { House } from "./house.ts"
 import { envelopeOf } from "./letter.ts"
 import type { Ports, Profile } from "./ports.ts"
 import { type ProfileOptions, profileOf } from "./profile.ts"
+import { flawOfTerms, limitsLayer, type Terms, weightIn } from "./limits.ts"
 import { measured } from "./metrics.ts"
+import { haltAll, resumeAll } from "./orders.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
 import { Records } from "./records.ts"
 
 /** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
 export type FleetRole = "all" | "api" | "worker"
 
-export interface FleetOptions extends Partial<ProfileOptions> {
+/** Limits of tenants, and prices, stand in place of those of the definition. */
+export interface FleetOptions extends Partial<ProfileOptions>, Terms {
   readonly fleet: FleetDefinition
   /** What this process does; "all" when not said. */
   readonly role?: FleetRole
@@ -150,6 +153,9 @@ export class Fleet extends Records implements AsyncDisposable {
     const tenant = tenantOf(options.tenant)
     const profile = await Effect.runPromise(profileOf(options))
     const byName = new Map(fleet.assistants.map((assistant) => [assistant.name, assistant]))
+    const terms: Terms = { ...fleet, ...options }
+    const flaw = flawOfTerms(terms)
+    if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
     const layer = Layer.mergeAll(
       profile.ports,
       Layer.succeed(Definitions, { find: (name) => byName.get(name) }),
@@ -158,6 +164,7 @@ export class Fleet extends Records implements AsyncDisposable {
       // Standard output belongs to the program.
       Layer.succeed(References.LogToStderr, true),
       onTrouble === undefined ? Layer.empty : Layer.succeed(HostFailures, onTrouble),
+      limitsLayer(terms),
       options.tracing ?? Layer.empty
     )
     const runtime = ManagedRuntime.make(layer)
@@ -176,7 +183,13 @@ export class Fleet extends Records implements AsyncDisposable {
         })
       )
       const worker = `worker-${await runtime.runPromise(freshId)}`
-      const settings = { worker, ...DEFAULT_WORKER, ...profile.worker, ...options.worker }
+      const settings = {
+        worker,
+        tenantWeight: weightIn(terms),
+        ...DEFAULT_WORKER,
+        ...profile.worker,
+        ...options.worker
+      }
       const working = role === "api" ? Effect.never : profile.sustained(runWorker(settings))
       return new Fleet(new House(runtime, runtime.runFork(working)), hub, profile, options)
     } catch (failure) {
@@ -290,6 +303,16 @@ export class Fleet extends Records implements AsyncDisposable {
 
   resume(to: string): Promise<Receipt> {
     return this.post(to, { type: "resume" })
+  }
+
+  /** Halts every assistant of the tenant: none of them writes anything any more. Resolves with their number. */
+  async haltAll(reason: string): Promise<number> {
+    return this.#run(haltAll(this.tenant, await this.#run(freshId), reason))
+  }
+
+  /** Lets every halted assistant of the tenant go on, for whatever reason it was halted. Resolves with their number. */
+  async resumeAll(): Promise<number> {
+    return this.#run(resumeAll(this.tenant, await this.#run(freshId)))
   }
 
   /** Takes a folding of the history back, and those that were made after it. The same order twice is one. */

@@ -77,6 +77,7 @@ export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, ty
 export * from "./errors.ts"
 export { Fleet, type FleetOptions, type FleetRole, type SendOptions } from "./fleet.ts"
 export type { Rebuilt } from "./memories.ts"
+export type { TenantTerms, Terms } from "./limits.ts"
 export { letterProblem } from "./letter.ts"
 export * from "./moving/index.ts"
 export { Peek } from "./peek.ts"

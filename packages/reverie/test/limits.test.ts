@@ -1,0 +1,84 @@
+import { assert, describe, test } from "vitest"
+import { defineAssistant, defineFleet, FleetDefinitionInvalid } from "../src/index.ts"
+import { aDirectory, openFleet } from "./rig.ts"
+
+const WAIT = { timeout: 60_000 }
+
+const until = async (holds: () => Promise<boolean>): Promise<void> => {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+const statusOf = async (fleet: Awaited<ReturnType<typeof openFleet>>, name: string) =>
+  (await fleet.inspect(name))?.state.status
+
+describe("limits of a tenant", () => {
+  test(
+    "a call beyond the limit is not sent; the assistant waits for the next window and is not halted",
+    WAIT,
+    async () => {
+      let calls = 0
+      await using fleet = await openFleet({
+        tenants: { default: { callsPerDay: 1 }, other: { callsPerDay: 0 } },
+        says: [{ text: "Good morning." }],
+        onNotice: ({ type }) => {
+          if (type === "model-replied") calls++
+        }
+      })
+      assert.strictEqual(await fleet.answer("desk", "Hello?"), "Good morning.")
+      await fleet.send("clerk", "Hello?")
+      await until(async () => (await statusOf(fleet, "clerk")) === "awake.thinking.parked")
+      assert.strictEqual(calls, 1)
+      const [timer] = (await fleet.inspect("clerk"))?.state.timers ?? []
+      // The end of the day, and the moment it took to write that down.
+      assert.isBelow((timer?.dueAt ?? -1) % 86_400_000, 60_000)
+    }
+  )
+
+  test(
+    "they are kept in the store: another process of the same deployment goes on with what is left",
+    WAIT,
+    async () => {
+      const data = aDirectory()
+      const tenants = { default: { callsPerDay: 1 } }
+      {
+        await using first = await openFleet({ data, tenants })
+        await first.answer("desk", "Hello?")
+      }
+      await using second = await openFleet({ data, tenants })
+      await second.send("clerk", "Hello?")
+      await until(async () => (await statusOf(second, "clerk")) === "awake.thinking.parked")
+    }
+  )
+
+  test("wrong terms are refused at once, in the definition and in the options", async () => {
+    const assistants = [defineAssistant({ id: "desk", prompt: "You are under test." })]
+    const wrong = [
+      [{ tenants: { a: { callsPerMinute: -1 } } }, /the callsPerMinute of the tenant "a" must be a whole number/],
+      [{ tenants: { a: { tokensPerDay: 1.5 } } }, /tokensPerDay/],
+      [{ tenants: { a: { weight: 0 } } }, /weight of the tenant "a" must be at least 1/],
+      [{ tenants: { a: { callsPerHour: 1 } as object } }, /unknown limit "callsPerHour"/],
+      [{ prices: { "*": { inputMicros: 1, outputMicros: Number.NaN } } }, /the price of "\*" needs whole numbers/]
+    ] as const
+    for (const [terms, says] of wrong) {
+      assert.throws(() => defineFleet({ assistants, ...terms }), says)
+      const opening = await openFleet(terms).catch((failure: unknown) => failure)
+      assert.instanceOf(opening, FleetDefinitionInvalid)
+    }
+  })
+})
+
+describe("orders for all of a tenant", () => {
+  test("haltAll stops everybody, resumeAll lets them go on, and a message in between waits", WAIT, async () => {
+    await using fleet = await openFleet({ says: [{ text: "Good morning." }] })
+    assert.strictEqual(await fleet.haltAll("enough"), 2)
+    await fleet.send("desk", "Hello?", { id: "m-1" })
+    await until(
+      async () => (await statusOf(fleet, "desk")) === "halted" && (await statusOf(fleet, "clerk")) === "halted"
+    )
+    assert.strictEqual(await fleet.resumeAll(), 2)
+    await fleet.rest()
+    assert.strictEqual(await statusOf(fleet, "clerk"), "awake.idle")
+    assert.strictEqual(await fleet.answer("desk", "And now?"), "Good morning.")
+    assert.strictEqual(await fleet.resumeAll(), 0)
+  })
+})
