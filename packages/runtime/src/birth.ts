@@ -1,18 +1,28 @@
 // Birth: the first entry of an assistant.
 // Owns what a new assistant's state is. Leaves writing it once to the ledger.
 
-import { birth, hears, persist, statusOf } from "@reverie/assistant"
+import { birth, type Commission, hears, persist, statusOf } from "@reverie/assistant"
 import type { Birth } from "@reverie/ledger"
-import { type Address, ENTRY_VERSION, STATE_VERSION } from "@reverie/protocol"
+import { type Address, ENTRY_VERSION, type Json, type OpenTimer, STATE_VERSION } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { withBedtime } from "./bedtime.ts"
 import type { Definition } from "./definition.ts"
 
-/** What the ledger writes when an assistant of this definition comes to be. */
-export const birthOf = (address: Address, definition: Definition): Effect.Effect<Birth> =>
+/** Share of its time after which a sub-agent is told that it is late. */
+const SOFT_SHARE = 0.8
+
+/** The soft deadline of a sub-agent. */
+const lateAt = ({ errand: { millis, until } }: Commission): OpenTimer => ({
+  name: "late",
+  dueAt: Math.round(until - millis * (1 - SOFT_SHARE)),
+  event: { type: "news", what: "late" }
+})
+
+/** What the ledger writes when an assistant of this definition comes to be; with a commission it is a sub-agent. */
+export const birthOf = (address: Address, definition: Definition, commission?: Commission): Effect.Effect<Birth> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
-    const { next } = birth(definition.settings)
+    const { next } = birth(definition.settings, commission)
     const status = statusOf(next)
     return {
       address,
@@ -20,7 +30,7 @@ export const birthOf = (address: Address, definition: Definition): Effect.Effect
         v: STATE_VERSION,
         snapshot: persist(next),
         jobs: [],
-        timers: withBedtime([], definition.sleep, now),
+        timers: withBedtime(commission === undefined ? [] : [lateAt(commission)], definition.sleep, now),
         hears: hears(next),
         status,
         definition: definition.name
@@ -33,7 +43,8 @@ export const birthOf = (address: Address, definition: Definition): Effect.Effect
         tick: 0,
         iteration: 0,
         cause: { kind: "birth" },
-        event: null,
+        // The settings are those of the definition; everything else a sub-agent begins with stands here.
+        event: commission === undefined ? null : { ...(commission as unknown as { readonly [key: string]: Json }) },
         status,
         messages: []
       }

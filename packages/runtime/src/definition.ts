@@ -43,6 +43,8 @@ export interface Definition {
   readonly pairRate?: Partial<PairRate>
   /** It is a team: its ticks are decided by its pattern, and no model is asked. */
   readonly team?: Team
+  /** Definitions that its tasks may be handed on to by name, besides its own. */
+  readonly specialists?: ReadonlyArray<string>
   /** Size of the context window, in tokens. */
   readonly maxContextTokens: number
   /** Part of the window kept free for the reply, in tokens. */

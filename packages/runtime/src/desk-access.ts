@@ -7,6 +7,7 @@ import { getContextType } from "@reverie/context"
 import type { Ledger } from "@reverie/ledger"
 import { Model } from "@reverie/model"
 import type { DeskAccess } from "@reverie/tools"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { bedsideOf } from "./bedside.ts"
 import { lentBlocks } from "./blocks.ts"
@@ -15,6 +16,7 @@ import { readFolded, readPast } from "./past.ts"
 import { questionOf } from "./prompt.ts"
 import { ownRecall } from "./recall/own-recall.ts"
 import { type Session, toolsOfTick } from "./session.ts"
+import { kinOf } from "./sub-agents/errands.ts"
 
 /** Seen from the call with this index; from no call of the tick when it is negative. */
 export const deskAccess = Effect.fnUntraced(function* (session: Session, index: number) {
@@ -22,6 +24,7 @@ export const deskAccess = Effect.fnUntraced(function* (session: Session, index: 
   const services = yield* Effect.context<Ledger>()
   const { definition } = session
   const context = contextOf(session.decoded)
+  const now = yield* Clock.currentTimeMillis
   const access: DeskAccess = {
     read: (kind) => onDesk(session.desk, kind),
     consult: (question, text) =>
@@ -48,6 +51,7 @@ export const deskAccess = Effect.fnUntraced(function* (session: Session, index: 
         reservedResponseTokens: definition.reservedResponseTokens,
         toolsThisTick: toolsOfTick(session),
         bedside: bedsideOf(session, index),
+        kin: kinOf(session, now),
         pendingTools: context.calls.flatMap((call, at) =>
           at !== index && (call.phase === "ready" || call.phase === "running") ? [call.tool] : []
         )

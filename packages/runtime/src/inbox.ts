@@ -4,11 +4,15 @@
 
 import { contextOf, type MachineEvent } from "@reverie/assistant"
 import { getContextType } from "@reverie/context"
-import type { AcceptedEnvelope, Event, Json, UnreadableEnvelope } from "@reverie/protocol"
+import type { AcceptedEnvelope, Event, Json, RecordChange, UnreadableEnvelope } from "@reverie/protocol"
 import { REFLECTION_TIMER } from "./consequences.ts"
+import { changeDesk } from "./desk.ts"
 import { contextTypeOf, restrictionOf } from "./layers.ts"
 import { reflectionQuestion } from "./reflection.ts"
 import { type Session, signalsOf } from "./session.ts"
+import { requestOf, writtenErrand } from "./sub-agents/errands.ts"
+import { newsOf } from "./sub-agents/kin.ts"
+import { orderCall } from "./sub-agents/names.ts"
 import type { Material, UncountedMessage } from "./turn.ts"
 
 interface Heard {
@@ -73,12 +77,16 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
       return { type: "timer", name: event.name, ...mail() }
     case "sleep":
       return { type: "sleep", ...mail(), at: now, ...sleepMillis(event, now) }
+    case "delegate":
+      return { type: "delegate", ...requestOf(orderCall(envelope.id), event, now) }
     case "report":
-      return {
-        type: "report",
-        ...(event.call === undefined ? {} : { call: event.call }),
-        ...(event.tool === undefined ? {} : { tool: event.tool })
-      }
+      return (
+        newsOf(session, envelope.from, event, now) ?? {
+          type: "report",
+          ...(event.call === undefined ? {} : { call: event.call }),
+          ...(event.tool === undefined ? {} : { tool: event.tool })
+        }
+      )
     case "approval":
       return {
         type: "approval",
@@ -87,9 +95,10 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
       }
     case "halt":
       return { type: "halt", reason: event.reason ?? "halted by order" }
+    case "retire":
+      return { type: "retire", ...(event.reason === undefined ? {} : { reason: event.reason }) }
     case "wake":
     case "resume":
-    case "retire":
     case "refresh":
     case "unfold":
       return { type: event.type }
@@ -99,13 +108,25 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
 /** Text of a report as the model is shown it. */
 const reportOf = (envelope: AcceptedEnvelope): string | undefined => {
   if (envelope.event.type !== "report") return undefined
+  // A sub-agent's own words say how it ended.
+  if (envelope.event.errand !== undefined) return envelope.event.content
   return envelope.event.outcome === "failed" ? `Failed: ${envelope.event.content}` : envelope.event.content
+}
+
+/** The task that an order from outside hands on. */
+const handedOn = ({ desk }: Session, { event, id }: AcceptedEnvelope): ReadonlyArray<RecordChange> => {
+  if (event.type !== "delegate") return []
+  const { type: _type, ...wish } = event
+  const records = [writtenErrand(orderCall(id), wish)]
+  changeDesk(desk, records)
+  return records
 }
 
 export const heard = (session: Session, envelope: AcceptedEnvelope, now: number): Heard => {
   const { id, lane, seq } = envelope
   const event = machineEventOf(session, envelope, now)
   const report = reportOf(envelope)
+  const records = handedOn(session, envelope)
   return {
     event,
     material: {
@@ -113,6 +134,7 @@ export const heard = (session: Session, envelope: AcceptedEnvelope, now: number)
       event: event as unknown as Json,
       messages: messagesOf(session, envelope, now),
       ...(report === undefined ? {} : { report }),
+      ...(records.length === 0 ? {} : { records }),
       // Mail settles when its tick ends; everything else with this commit.
       ...(lane === "mail" ? {} : { settled: { id, outcome: "handled" as const } })
     }

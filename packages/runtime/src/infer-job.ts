@@ -24,6 +24,7 @@ import { recollect } from "./recall/recollect.ts"
 import { insightsOf } from "./reflection.ts"
 import { approvalSubject, type Session, toolsOfTick } from "./session.ts"
 import { inSpan } from "./span.ts"
+import { failedUse, isMetered, isTimeOver, replyRoom, tookOf, UNSENT, warningOf } from "./sub-agents/metered.ts"
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
 export const MAX_CALLS = 16
@@ -66,7 +67,10 @@ const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, sta
   return {
     job,
     ...(records.length === 0 ? {} : { records }),
-    event: jobDone("infer", { calls: requests }),
+    event: jobDone("infer", {
+      calls: requests,
+      ...(isMetered(session) ? { used: tookOf(session, reply.usage) } : {})
+    }),
     messages: [{ role: "assistant", content: reply.text, at: now, ...(calls.length === 0 ? {} : { calls }) }],
     step: {
       id: job.id,
@@ -98,6 +102,20 @@ const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt
   }
 })
 
+const NO_ROOM: InferFailure = {
+  recovery: "cut",
+  reason: "the prompt has no room in what is left of the budget",
+  used: UNSENT
+}
+
+/** Why a call of an assistant with a budget is not sent at all; undefined when it may be. */
+const unsentBefore = (session: Session, recovered: boolean, now: number): InferFailure | undefined => {
+  if (isTimeOver(session, now))
+    return { recovery: "cut", reason: "its time is over", ...(recovered ? {} : { used: UNSENT }) }
+  if (!recovered || !isMetered(session)) return undefined
+  return { recovery: "again", reason: "a crash cut this call off; what was set aside for it counts as spent" }
+}
+
 /** Where the text of a reply is shown while it grows; nowhere when nobody listens. */
 const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): InferOptions | undefined => {
   const { envelope, tick } = contextOf(session.decoded)
@@ -106,39 +124,47 @@ const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): Inf
   return { onText: (text) => hub.tell({ type: "part", address, at, tick, envelope: envelope as EnvelopeId, text }) }
 }
 
-export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
+export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   const context = contextOf(session.decoded)
   const model = yield* Model
   const faults = yield* Faults
   const hub = yield* NoticeHub
   const startedAt = yield* Clock.currentTimeMillis
+  const unsent = unsentBefore(session, recovered, startedAt)
+  if (unsent !== undefined) return inferFailed(job, unsent, startedAt, startedAt)
   if (context.iteration <= 1) yield* refreshPlugged(session)
   yield* refreshBlocks(session)
   yield* recollect(session)
   if (context.iteration <= 1) yield* noteTopics(session)
   const { window } = session
-  const { assembled, offers } = yield* Effect.sync(() => promptOf(session)).pipe(inSpan("context.assemble"))
+  const warning = warningOf(session, startedAt)
+  const { assembled, offers } = yield* Effect.sync(() => promptOf(session, warning)).pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {
     const { message, recovery } = assembled.failure
-    return inferFailed(job, { recovery, reason: message }, startedAt, startedAt)
+    return inferFailed(job, { recovery, reason: message, used: UNSENT }, startedAt, startedAt)
   }
   // The next prompt begins as this one did, unless something was added in the meantime.
-  if (session.window === window) session.window = assembled.success.window
+  if (session.window === window && warning === undefined) session.window = assembled.success.window
   const { report } = assembled.success
   session.promptTokens = report.tokens
+  const room = replyRoom(session, report.tokens)
+  if (room === undefined) return inferFailed(job, NO_ROOM, startedAt, startedAt)
   yield* faults.at("before-model", session.address)
   const outcome = yield* model
     .infer(
       {
         messages: assembled.success.messages,
         tools: offers,
-        callPrefix: `${context.tick}.${context.iteration}`
+        callPrefix: `${context.tick}.${context.iteration}`,
+        ...(room.tokens === undefined ? {} : { maxOutputTokens: room.tokens })
       },
       previewOf(session, hub, startedAt)
     )
     .pipe(
       Effect.map((reply) => ({ reply })),
-      Effect.catch((error) => Effect.succeed({ failure: failureOf(error) })),
+      Effect.catch((error) =>
+        Effect.succeed({ failure: { ...failureOf(error), ...failedUse(session, error, report.tokens, room.tokens) } })
+      ),
       // A defect in an adapter must not take the assistant with it.
       Effect.catchDefect((defect) =>
         Effect.succeed({

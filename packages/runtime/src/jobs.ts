@@ -16,16 +16,20 @@ import { type JobEnd, kindOf } from "./job-end.ts"
 import { limitedModel } from "./limits.ts"
 import type { Session } from "./session.ts"
 import { coordinateTeam } from "./team-job.ts"
+import { runChild } from "./sub-agents/child-job.ts"
+import { isMetered, unreachable } from "./sub-agents/metered.ts"
 import { brokenTool, runTool } from "./tool-job.ts"
 
 const run = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   switch (job.src) {
     case "infer": {
       const { team } = session.definition
-      return team === undefined ? yield* infer(session, job) : yield* coordinateTeam(session, job, team)
+      return team === undefined ? yield* infer(session, job, recovered) : yield* coordinateTeam(session, job, team)
     }
     case "tool":
       return yield* runTool(session, job, recovered)
+    case "child":
+      return yield* runChild(session, job)
     case "assess":
       return yield* assess(session, job)
     case "dream":
@@ -38,7 +42,11 @@ const run = Effect.fnUntraced(function* (session: Session, job: OpenJob, recover
 /** Runs an open job to its end. `recovered` says that a crash may have cut an earlier run of it off. */
 export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
   Effect.flatMap(limitedModel(session, job), (model) =>
-    Effect.provideService(run(session, job, recovered), Model, model)
+    Effect.provideService(
+      run(session, job, recovered),
+      Model,
+      job.src !== "infer" && isMetered(session) ? unreachable : model
+    )
   )
 
 /** A job that has no end of its own: said to the statechart as its failure. */

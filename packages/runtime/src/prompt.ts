@@ -2,7 +2,8 @@
 // Owns gathering the texts of its parts from the definition and the desk, and the offer of tools. Leaves what a part
 // looks like, its place and the limits to `context`.
 // I1  A part is rendered and counted again only when what it shows has changed.
-// I2  A tool is offered when the pattern allows its category and the kind of context its name.
+// I2  A tool is offered when the pattern allows its category and the kind of context its name; those for sub-agents only
+//     where both layers allow them (F36).
 
 import {
   ambienceOf,
@@ -32,11 +33,14 @@ import {
 } from "@reverie/context"
 import type { ToolOffer } from "@reverie/model"
 import type { Message } from "@reverie/protocol"
+import { delegateToolNames } from "@reverie/tools"
 import { acquaintances } from "./conversation.ts"
 import { onDesk } from "./desk.ts"
 import { windowOn } from "./history.ts"
 import { contextTypeNow } from "./layers.ts"
 import type { Session } from "./session.ts"
+import { windowLimits } from "./sub-agents/metered.ts"
+import type { UncountedMessage } from "./turn.ts"
 
 /** Renders anew only when one of the sources is another object than before. */
 const remembered = (session: Session, key: string, sources: ReadonlyArray<object>, render: () => Content): Content => {
@@ -79,27 +83,26 @@ const textsOf = (session: Session): Readonly<Record<string, Content>> => {
 type Records = ReturnType<typeof onDesk>
 
 const offersOf = (session: Session, { contextType, toolFilter }: ContextTypeConfig): ReadonlyArray<ToolOffer> => {
-  const { categories } = patternNow(contextOf(session.decoded))
-  const key = `${contextType} ${categories.join(" ")}`
+  const { categories, subAgents } = patternNow(contextOf(session.decoded))
+  const key = `${contextType} ${categories.join(" ")} ${subAgents}`
   const known = session.offers.get(key)
   if (known !== undefined) return known
-  const offers = session.definition.toolkit.offers({
-    categories,
-    ...(toolFilter === null ? {} : { allow: toolFilter })
-  })
+  const offers = session.definition.toolkit
+    .offers({ categories, ...(toolFilter === null ? {} : { allow: toolFilter }) })
+    .filter(({ name }) => subAgents || !delegateToolNames.has(name))
   session.offers.set(key, offers)
   return offers
 }
 
-const limitsOf = ({ book, definition }: Session) => ({
-  maxContextTokens: definition.maxContextTokens,
-  reservedResponseTokens: definition.reservedResponseTokens,
+const limitsOf = ({ book, decoded, definition }: Session) => ({
+  ...windowLimits(definition, contextOf(decoded)),
   count: book.count
 })
 
-/** The prompt of the tick at hand, within its limits, and the tools that go with it. */
-export const promptOf = (session: Session) => {
-  const { book, decoded, window } = session
+/** The prompt of the tick at hand, within its limits, and the tools that go with it. `last` stands in this one only. */
+export const promptOf = (session: Session, last?: UncountedMessage) => {
+  const { book, count, decoded } = session
+  const window = last === undefined ? session.window : append(session.window, [{ ...last, tokens: count(last) }])
   const context = contextTypeNow(session)
   const offers = offersOf(session, context)
   const { absent, components } = collect({

@@ -39,6 +39,7 @@ import { changeDesk, type DeskState, openDeskState } from "./desk.ts"
 import { DefinitionMissing } from "./errors.ts"
 import { openHistory } from "./history.ts"
 import { noteKept, openRecollection, type Recollection } from "./recall/recollection.ts"
+import { sentDefinition } from "./sub-agents/sent-definition.ts"
 import { REFUSED, type Turn, type UncountedMessage } from "./turn.ts"
 
 export interface RememberedText {
@@ -95,9 +96,12 @@ export const openSession = Effect.fnUntraced(function* (
   Ledger | Tokens | Definitions
 > {
   const { address } = hold.claim
-  const definition = (yield* Definitions).find(hold.state.definition)
-  if (definition === undefined) return yield* new DefinitionMissing({ address, definition: hold.state.definition })
+  const definitions = yield* Definitions
+  const found = definitions.find(hold.state.definition)
+  if (found === undefined) return yield* new DefinitionMissing({ address, definition: hold.state.definition })
   const decoded = yield* Effect.fromResult(restore(hold.state.snapshot))
+  const { errand } = contextOf(decoded)
+  const definition = errand === null ? found : sentDefinition(found, errand, definitions)
   const countText = yield* (yield* Tokens).ready
   const desk = openDeskState(yield* (yield* Ledger).records(address, deskKinds))
   const count = (message: UncountedMessage) => countMessage(message, countText)

@@ -21,6 +21,8 @@ import { NoticeHub } from "./notice-hub.ts"
 import { unfolded } from "./fold/unfolding.ts"
 import { advance, reopenHistory, type Session, signalsOf, takeBack } from "./session.ts"
 import { inSpan } from "./span.ts"
+import { bearBeforeTelling } from "./sub-agents/child-job.ts"
+import { notItsTask, withKin } from "./sub-agents/kin.ts"
 import { TEAM_DUE, teamDueOf, withTeamDue } from "./team-desk.ts"
 import { type Material, type Turn, turnOf } from "./turn.ts"
 
@@ -50,6 +52,8 @@ const commit = Effect.fnUntraced(function* (
   const ledger = yield* Ledger
   const faults = yield* Faults
   const hub = yield* NoticeHub
+  yield* bearBeforeTelling(session, decision)
+  const tail = session.window.messages.slice(-TAIL_MESSAGES)
   const decided: Turn = turnOf(
     {
       before: session.decoded,
@@ -62,11 +66,11 @@ const commit = Effect.fnUntraced(function* (
       timers: session.timers,
       count: session.count,
       schedule: session.definition.sleep,
-      tail: session.window.messages.slice(-TAIL_MESSAGES)
+      tail
     },
     material
   )
-  const turn = withTeamDue(session.desk, corresponded(session, decided, arrival))
+  const turn = withKin(session, decision, withTeamDue(session.desk, corresponded(session, decided, arrival)), tail)
   yield* faults.at("before-commit", session.address)
   const seq = yield* ledger
     .commit(session.claim, { entry: turn.entry, state: turn.state })
@@ -107,6 +111,7 @@ export const bury = Effect.fnUntraced(function* (
 export const handleEnvelope = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
   const now = yield* Clock.currentTimeMillis
   const passed =
+    notItsTask(session, envelope) ??
     overslept(envelope, now) ??
     refreshed(envelope) ??
     (yield* unfolded(session, envelope, now)) ??

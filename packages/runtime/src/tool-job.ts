@@ -21,6 +21,7 @@ import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { approvalSubject, callInWindow, type Session } from "./session.ts"
 import { inSpan } from "./span.ts"
+import { askedBy } from "./sub-agents/errands.ts"
 
 const toolEnd = (
   job: OpenJob,
@@ -28,10 +29,11 @@ const toolEnd = (
   tool: string,
   result: ToolResult,
   now: number,
-  startedAt: number
+  startedAt: number,
+  asks: Pick<ToolOutput, "delegate" | "dismiss"> = {}
 ): JobEnd => {
   const pending = result.pending ?? false
-  const output: ToolOutput = { ok: result.ok, pending }
+  const output: ToolOutput = { ok: result.ok, pending, ...asks }
   return {
     job,
     event: jobDone(job.name, output),
@@ -77,11 +79,11 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
   }
   yield* faults.at("before-tool", session.address)
   const alone = tool?.usesDesk === true ? Semaphore.withPermits(session.deskLock, 1) : nobodyWaits
-  const result = yield* alone(runOnDesk(session, tool, indexOf(job), call, startedAt)).pipe(
+  const { asks, ...result } = yield* alone(runOnDesk(session, tool, indexOf(job), call, startedAt)).pipe(
     inSpan("tools.execute", { tool: call.tool })
   )
   yield* faults.at("after-tool", session.address)
-  return toolEnd(job, call.id, call.tool, result, yield* Clock.currentTimeMillis, startedAt)
+  return toolEnd(job, call.id, call.tool, result, yield* Clock.currentTimeMillis, startedAt, asks)
 })
 
 /** False when another one may be at work on this assistant by now: then nothing is begun that could happen twice. */
@@ -127,10 +129,10 @@ const runOnDesk = Effect.fnUntraced(function* (
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
   const mail = posted(session, result.sends, now)
   const follows = consequencesOf(session, call, { key, hops, now }, { ...result, sends: mail.sends })
-  const records = [...follows.records, ...mail.records]
+  const { asks, records } = askedBy(call.id, [...follows.records, ...mail.records], now)
   changeDesk(desk, records)
   if (result.records !== undefined) cache.onDeskChange()
-  return { ...result, content: [result.content, ...mail.refusals].join("\n"), sends: follows.sends, records }
+  return { ...result, content: [result.content, ...mail.refusals].join("\n"), sends: follows.sends, records, asks }
 })
 
 /** Runs a call that no tick has made: the house's own, while the history is folded. */

@@ -133,7 +133,10 @@ const answersOf = (ground: Ground, material: Material): ReadonlyArray<UncountedM
   const reported = actionsOf(ground.decision.commands, "answerReport").map((params) =>
     answer(Number(params["index"]), material.report ?? "")
   )
-  return [...refused, ...reported]
+  const unhired = actionsOf(ground.decision.commands, "refuseDelegation").flatMap((params) =>
+    Number(params["index"]) < 0 ? [] : [answer(Number(params["index"]), JSON.stringify(params["refusal"]))]
+  )
+  return [...refused, ...reported, ...unhired]
 }
 
 /** The calls that end a loop and worked: what they gave is the reply, whichever tool of the iteration ended last. */
@@ -157,6 +160,7 @@ const replyOf = (
   messages: ReadonlyArray<Message>
 ): string => {
   if (outcome === "failed" || outcome === "slept") return ""
+  if (outcome === "cut") return partOf(messages)
   const spoken = outcome === "terminal" ? spokenCalls(ground, material) : undefined
   const isSaid = ({ call = "", role }: Message) => (spoken === undefined ? role === "assistant" : spoken.has(call))
   for (const message of messages.toReversed()) {
@@ -164,6 +168,16 @@ const replyOf = (
     if (isSaid(message) && message.content !== "") return message.content
   }
   return ""
+}
+
+/** What a tick that was cut has come to: its last words, or else the last result it has seen. */
+const partOf = (messages: ReadonlyArray<Message>): string => {
+  const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1)
+  const isIn = (wanted: Message["role"]) =>
+    since.findLast(({ content, role }) => role === wanted && content !== "")?.content
+  return [isIn("assistant") ?? isIn("tool") ?? "", "[Cut: the budget was used up before this was done.]"]
+    .filter((text) => text !== "")
+    .join("\n\n")
 }
 
 const tickEndOf = (ground: Ground, material: Material, messages: ReadonlyArray<Message>) => {
@@ -231,11 +245,10 @@ export const turnOf = (ground: Ground, material: Material): Turn => {
       v: STATE_VERSION,
       snapshot: persist(decision.next),
       jobs,
-      timers: withBedtime(
-        timersAfter(ground.timers, decision.commands, now),
-        status === "retired" ? undefined : ground.schedule,
-        now
-      ),
+      timers:
+        status === "retired"
+          ? []
+          : withBedtime(timersAfter(ground.timers, decision.commands, now), ground.schedule, now),
       // A retired assistant stays due until everything that waits for it has been buried.
       hears: status === "retired" ? LANES : hears(decision.next),
       status,

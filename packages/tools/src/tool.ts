@@ -99,6 +99,11 @@ export interface LoopState {
   readonly pendingTools: ReadonlyArray<string>
   /** What speaks against going to sleep. */
   readonly bedside: Bedside
+  /** Sub-agents that are open, and what is left to spend; null where nothing bounds it. */
+  readonly kin?: {
+    readonly sub_agents: ReadonlyArray<{ readonly call: string; readonly phase: string; readonly seconds_left: number }>
+    readonly left: { readonly tokens: number | null; readonly calls: number | null } | null
+  }
 }
 
 /** tick: until the tick ends. session: as long as the assistant stays in memory. ttl: for a time. */

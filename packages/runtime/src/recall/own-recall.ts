@@ -1,8 +1,11 @@
 // OwnRecall: a question that an assistant asks its own memory.
 // Owns keeping it within what its definition grants. Leaves asking to recaller.ts.
 // W1  A scope that is not granted is refused in words; without one the widest of what others share is meant.
+// W2  A sub-agent reads the memory of whom it works for, and can change nothing of it.
 
+import { contextOf } from "@reverie/assistant"
 import type { RecallOptions } from "@reverie/memory"
+import { AssistantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { RecallRefused } from "../errors.ts"
 import type { Session } from "../session.ts"
@@ -10,7 +13,7 @@ import { recallFor } from "./recaller.ts"
 import { mayRecall, scopeOf, scopesOf } from "./scopes.ts"
 
 export const ownRecall = Effect.fnUntraced(function* (
-  { address, definition }: Pick<Session, "address" | "definition">,
+  { address, decoded, definition }: Pick<Session, "address" | "decoded" | "definition">,
   question: string,
   options: RecallOptions = {}
 ) {
@@ -20,5 +23,7 @@ export const ownRecall = Effect.fnUntraced(function* (
     const message = `${address.assistant} may not recall in the scope "${scope}"; granted: ${granted}`
     return yield* new RecallRefused({ scope, message })
   }
-  return yield* recallFor(address, question, { ...options, scope })
+  const { errand } = contextOf(decoded)
+  const viewer = errand === null ? address : { ...address, assistant: AssistantId.make(errand.owner) }
+  return yield* recallFor(viewer, question, { ...options, scope })
 })

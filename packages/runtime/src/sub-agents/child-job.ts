@@ -1,0 +1,153 @@
+// ChildJob: brings a sub-agent into the world.
+// Owns its birth, once, and its task, which leaves with the commit that this job's end brings about. Leaves granting to the
+// statechart.
+// J1  Born again after a crash, it is the same one; an assistant of that name that is somebody else is left alone.
+// J2  Its task is sent by a commit of its parent: a worker that has lost the parent can bear it, and nobody sets it to work.
+// J3  Whoever is told to end while its birth is under way is born first, so that the order finds somebody.
+
+import {
+  type Commission,
+  contextOf,
+  depthLeft,
+  type Decision,
+  grantKey,
+  jobDone,
+  jobFailed,
+  patternNow,
+  restore,
+  type SubAgent
+} from "@reverie/assistant"
+import { Ledger } from "@reverie/ledger"
+import { type Address, ENVELOPE_VERSION, type Envelope, type OpenJob, toolCategories } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { birthOf } from "../birth.ts"
+import { Definitions } from "../definition.ts"
+import type { JobEnd } from "../job-end.ts"
+import type { Session } from "../session.ts"
+import { errandOn } from "./errands.ts"
+import { senderOf, subAgentId, taskEnvelope } from "./names.ts"
+import { sentDefinition } from "./sent-definition.ts"
+import { taskText } from "./task-text.ts"
+
+export const childAddress = (
+  { address }: Pick<Session, "address">,
+  line: Pick<SubAgent, "call" | "tries">
+): Address => ({
+  tenant: address.tenant,
+  assistant: subAgentId(address.assistant, line.call, line.tries)
+})
+
+/** What the line of a sub-agent and its task make of it. */
+const commissionOf = (session: Session, line: SubAgent): Commission | undefined => {
+  const { address, definition, desk } = session
+  const context = contextOf(session.decoded)
+  const granted = context.account?.out[grantKey(line)]
+  const wish = errandOn(desk, line.call)
+  if (granted === undefined || wish === undefined) return undefined
+  const { call, millis, tries, until } = line
+  const { categories } = patternNow(context)
+  return {
+    granted,
+    errand: {
+      parent: address.assistant,
+      owner: context.errand?.owner ?? address.assistant,
+      call,
+      tries,
+      depth: Math.max(0, depthLeft(context) - 1),
+      millis,
+      until,
+      insulation: wish.insulation ?? "orchestrator",
+      above: [...(context.errand?.above ?? []), definition.name],
+      categories: categories.length === toolCategories.length ? null : categories,
+      late: false
+    }
+  }
+}
+
+/** Bears it, or finds it born; a sentence where neither can be. */
+const bear = Effect.fnUntraced(function* (session: Session, line: SubAgent) {
+  const { definition, desk } = session
+  const definitions = yield* Definitions
+  const ledger = yield* Ledger
+  const commission = commissionOf(session, line)
+  if (commission === undefined) return "its task is not on the desk any more"
+  const { specialist = definition.name } = errandOn(desk, line.call) ?? {}
+  const isOwn = specialist === definition.name
+  const found = definitions.find(specialist)
+  if (found === undefined || !(isOwn || definition.specialists?.includes(specialist) === true)) {
+    const known = (definition.specialists ?? []).join(", ")
+    return `there is no specialist ${JSON.stringify(specialist)}; ${known === "" ? "there are none" : `known: ${known}`}`
+  }
+  const address = childAddress(session, line)
+  const birth = yield* birthOf(address, sentDefinition(found, commission.errand, definitions), commission)
+  if ((yield* ledger.birth(birth)) === "born") return undefined
+  const lived = yield* ledger.inspect(address)
+  const restored = lived === undefined ? undefined : restore(lived.state.snapshot)
+  const errand = restored !== undefined && Result.isSuccess(restored) ? contextOf(restored.success).errand : null
+  const isIt = errand?.parent === session.address.assistant && errand.call === line.call && errand.tries === line.tries
+  return isIt ? undefined : `there is another assistant ${address.assistant}`
+})
+
+const taskOf = (session: Session, line: SubAgent): ReadonlyArray<Envelope> => {
+  const wish = errandOn(session.desk, line.call)
+  if (wish === undefined) return []
+  const to = childAddress(session, line)
+  return [
+    {
+      v: ENVELOPE_VERSION,
+      id: taskEnvelope(to),
+      to,
+      from: senderOf(session.address),
+      event: { type: "message", text: taskText(session, wish) },
+      // Depth bounds it, and the budget; what the sub-agent sends goes on from here.
+      hops: contextOf(session.decoded).hops
+    }
+  ]
+}
+
+const lineOf = (session: Session, call: string): SubAgent | undefined =>
+  contextOf(session.decoded).subAgents.find((line) => line.call === call && line.phase === "spawning")
+
+export const runChild = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
+  const startedAt = yield* Clock.currentTimeMillis
+  const { call } = job.input as { readonly call: string }
+  const line = lineOf(session, call)
+  const problem =
+    line === undefined
+      ? "it is not awaited any more"
+      : yield* bear(session, line).pipe(
+          Effect.catchTag(["LedgerUnavailable", "UnreadableRecord"], ({ message }) => Effect.succeed(message))
+        )
+  const end: JobEnd = {
+    job,
+    event: problem === undefined ? jobDone(job.name, null) : jobFailed(job.name, { reason: problem }),
+    messages: [],
+    step: {
+      id: job.id,
+      kind: "child",
+      name: job.name,
+      ok: problem === undefined,
+      elapsedMillis: (yield* Clock.currentTimeMillis) - startedAt,
+      detail: {
+        ...(line === undefined ? {} : { child: childAddress(session, line).assistant }),
+        ...(problem === undefined ? {} : { error: problem })
+      }
+    },
+    ...(line === undefined || problem !== undefined ? {} : { sends: taskOf(session, line) })
+  }
+  return end
+})
+
+/** Those told by a decision to end whose birth is under way. */
+const unbornAmong = (session: Session, { commands }: Decision): ReadonlyArray<SubAgent> =>
+  commands.flatMap((command) => {
+    if (command._tag !== "Action" || command.type !== "tellSubAgents") return []
+    const { to } = command.params as unknown as { readonly to: ReadonlyArray<{ readonly call: string }> }
+    return to.flatMap(({ call }) => lineOf(session, call) ?? [])
+  })
+
+export const bearBeforeTelling = Effect.fnUntraced(function* (session: Session, decision: Decision) {
+  for (const line of unbornAmong(session, decision)) yield* bear(session, line)
+})

@@ -1,0 +1,110 @@
+// Metered: what a model call of an assistant with a budget may take, and what it took.
+// Owns the size of its prompt and reply, and its price. Leaves setting aside and settling to the statechart.
+// M1  Prompt and longest reply together stay within what was set aside, with a margin for another way of counting.
+// M2  A call that has no room, or whose time is over, is refused before it is sent.
+// M3  A call that was under way when its worker died counts whole, and is then made anew.
+// M4  What failed before any model has worked costs nothing but the call; any other failure costs what it was sent with.
+// M5  Whatever else asks the model there, asks in vain: only the calls of ticks are in the budget.
+
+import {
+  type AssistantContext,
+  contextOf,
+  costOf,
+  isBounded,
+  accountOf,
+  isWarned,
+  remaining,
+  roomOfCall,
+  settingsNow,
+  windowOf
+} from "@reverie/assistant"
+import { type Model, type ModelError, ModelRefused } from "@reverie/model"
+import type { Amount, Usage } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import type { Definition } from "../definition.ts"
+import type { Session } from "../session.ts"
+import type { UncountedMessage } from "../turn.ts"
+
+/** Providers count a little differently. */
+const CERTAIN_SHARE = 0.9
+/** A reply that is shorter is not worth a call. */
+const LEAST_REPLY_TOKENS = 64
+
+export const isMetered = ({ decoded }: Pick<Session, "decoded">): boolean => isBounded(accountOf(contextOf(decoded)))
+
+/** Prompt and reply, as the budget leaves them. */
+export const windowLimits = (definition: Definition, context: AssistantContext) => {
+  const { maxContextTokens, reservedResponseTokens } = definition
+  const window = Math.floor(windowOf(accountOf(context), settingsNow(context)) * CERTAIN_SHARE)
+  if (!(window < maxContextTokens)) return { maxContextTokens, reservedResponseTokens }
+  return { maxContextTokens: window, reservedResponseTokens: Math.min(reservedResponseTokens, Math.floor(window / 4)) }
+}
+
+/** Most tokens that the reply to a prompt may have; undefined where nothing bounds it, none when there is no room. */
+export const replyRoom = (session: Session, promptTokens: number): { readonly tokens?: number } | undefined => {
+  if (!isMetered(session)) return {}
+  const room = roomOfCall(accountOf(contextOf(session.decoded)))
+  if (room === Infinity) return {}
+  const left = Math.floor(room * CERTAIN_SHARE) - promptTokens
+  return left < LEAST_REPLY_TOKENS ? undefined : { tokens: Math.min(left, session.definition.reservedResponseTokens) }
+}
+
+export const isTimeOver = ({ decoded }: Session, now: number): boolean => {
+  const { errand } = contextOf(decoded)
+  return errand !== null && errand.until <= now
+}
+
+export const UNSENT: Amount = { tokens: 0, costMicros: 0, calls: 0 }
+
+export const tookOf = ({ decoded }: Session, usage: Pick<Usage, "inputTokens" | "outputTokens">): Amount => ({
+  tokens: usage.inputTokens + usage.outputTokens,
+  costMicros: costOf(usage, settingsNow(contextOf(decoded))),
+  calls: 1
+})
+
+/** No model has worked before these. */
+const unheard: ReadonlySet<string> = new Set(["network", "server-error", "circuit-open"])
+
+/** What a call took that failed. */
+export const failedUse = (
+  session: Session,
+  error: ModelError,
+  promptTokens: number,
+  replyTokens: number = session.definition.reservedResponseTokens
+): { readonly used?: Amount } => {
+  if (!isMetered(session)) return {}
+  if (error._tag === "CallLimited" || error._tag === "CallOverLimit") return { used: UNSENT }
+  const isUnheard = error._tag === "ModelUnavailable" ? unheard.has(error.kind) : error._tag !== "ReplyUnusable"
+  if (isUnheard) return { used: { ...UNSENT, calls: 1 } }
+  return {
+    used: tookOf(session, { inputTokens: Math.ceil(promptTokens / CERTAIN_SHARE), outputTokens: replyTokens })
+  }
+}
+
+/** What a budget has left, for the model to come to an end with. */
+export const warningOf = (session: Session, now: number): UncountedMessage | undefined => {
+  const context = contextOf(session.decoded)
+  if (!isWarned(context)) return undefined
+  const { calls, costMicros, tokens } = remaining({ ...accountOf(context), reserved: UNSENT })
+  const seconds = context.errand === null ? undefined : Math.max(0, Math.round((context.errand.until - now) / 1_000))
+  const left = [
+    ...(tokens === null ? [] : [`${tokens} tokens`]),
+    ...(calls === null ? [] : [`${calls} model calls, this one among them`]),
+    ...(costMicros === null ? [] : [`${costMicros} millionths of money`]),
+    ...(seconds === undefined ? [] : [`${seconds} seconds`])
+  ]
+  const content = `[budget] Little is left: ${left.join(", ")}. Come to an end now, and give what you have.`
+  return { role: "user", name: "clock", content, at: now }
+}
+
+/** A model that nobody reaches. */
+export const unreachable: Model["Service"] = {
+  infer: () =>
+    Effect.fail(
+      new ModelRefused({
+        provider: "budget",
+        kind: "bad-request",
+        message: "an assistant with a budget asks the model in its ticks only"
+      })
+    )
+}

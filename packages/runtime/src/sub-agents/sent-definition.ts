@@ -1,0 +1,75 @@
+// SentDefinition: a definition as a sub-agent has it.
+// Owns what is narrowed: tools, settings, prompt, memory. Leaves the definition itself to the SDK.
+// D1  A sub-agent has no tool that anybody above it lacks, and none that its tick's pattern forbade.
+// D2  It has neither hours of sleep nor foldings, and hands on tasks only while depth is left.
+// D3  Whoever hosts it, it is the same: everything follows from its errand and the definitions by their names.
+
+import type { Errand } from "@reverie/assistant"
+import { noop, delegateToolNames, finishTaskTool, toolkitOf } from "@reverie/tools"
+import type { Definition, Definitions } from "../definition.ts"
+import { scopesOf } from "../recall/scopes.ts"
+
+/** Of no use, or no right, for somebody with one task. */
+const notForErrands: ReadonlySet<string> = new Set(["go_to_sleep", "decompose_goal", "noop", "finish_task"])
+
+const SPECIALIST =
+  "You are a specialist who was given one task. You know nothing of the rest of the work, and nobody answers questions."
+
+const ENDING =
+  "Work on the task you are given and on nothing else. You have a limited budget. When you are done, or can not go on, " +
+  "call finish_task once with what you have: a summary, the output, what you made, and what should follow."
+
+const promptOf = ({ name, systemPrompt }: Definition, { above, insulation }: Errand): string => {
+  // Insulated from whom it works for, not from its own trade.
+  const isOwnKind = above.at(-1) === name
+  const own = insulation === "orchestrator" && isOwnKind ? [SPECIALIST] : [systemPrompt]
+  return [...own, ENDING].join("\n\n")
+}
+
+const settingsFor = (definition: Definition, errand: Errand, above: ReadonlyArray<Definition | undefined>) => {
+  const { settings } = definition
+  const all = [settings, ...above.map((each) => each?.settings ?? {})]
+  const { budgetCalls: _calls, budgetCostMicros: _cost, budgetTokens: _tokens, ...own } = settings
+  const least = Math.min(...all.map(({ subAgentBudget = 3 }) => subAgentBudget))
+  return {
+    ...own,
+    subAgents: errand.depth > 0 && all.every(({ subAgents }) => subAgents === true),
+    subAgentBudget: least,
+    confirmDangerous: all.some(({ confirmDangerous = true }) => confirmDangerous),
+    terminalEndsLoop: true,
+    compactEnabled: false,
+    sleepTickMillis: 0
+  }
+}
+
+export const sentDefinition = (
+  definition: Definition,
+  errand: Errand,
+  { find }: Pick<Definitions["Service"], "find">
+): Definition => {
+  const above = errand.above.map(find)
+  const settings = settingsFor(definition, errand, above)
+  const { memory: _memory, persona, sleep: _sleep, team: _team, ...rest } = definition
+  const { categories, insulation } = errand
+  const isAllowed = (name: string): boolean =>
+    !notForErrands.has(name) &&
+    (settings.subAgents || !delegateToolNames.has(name)) &&
+    above.every((each) => each?.toolkit.get(name) !== undefined)
+  const tools = definition.toolkit.names.flatMap((name) => {
+    const tool = definition.toolkit.get(name)
+    if (tool === undefined || !isAllowed(name)) return []
+    return categories === null || categories.includes(tool.category) ? [tool] : []
+  })
+  return {
+    ...rest,
+    ...(persona === undefined || insulation === "orchestrator" ? {} : { persona }),
+    // It asks its owner's memory by tools, and nothing comes to its mind by itself.
+    memory: { recall: "off" },
+    recallScopes: scopesOf(definition).filter((scope) =>
+      above.every((each) => each === undefined || scopesOf(each).includes(scope))
+    ),
+    systemPrompt: promptOf(definition, errand),
+    settings,
+    toolkit: toolkitOf([...tools, finishTaskTool, noop])
+  }
+}

@@ -1,0 +1,393 @@
+import { assert, describe, it } from "@effect/vitest"
+import { contextOf, flawsOf, accountOf, restore } from "@reverie/assistant"
+import type { Prompt } from "@reverie/model"
+import type { Json } from "@reverie/protocol"
+import { type Line, MemoryDisk, type Script } from "@reverie/testkit"
+import { delegateTools } from "@reverie/tools"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { aTool, live, type Life, type LifeOptions } from "./rig.ts"
+
+const isChild = ({ messages }: Prompt): boolean =>
+  messages.some(({ content, role }) => role === "system" && content.includes("finish_task"))
+
+/** Of a prompt: how many replies it holds already. */
+const replies = ({ messages }: Prompt): number => messages.filter(({ role }) => role === "assistant").length
+
+const delegate = (...wishes: ReadonlyArray<Json>): Line => ({
+  calls: wishes.map((wish) => ({ tool: "delegate_task", arguments: wish }))
+})
+
+const said = (text: string): Line => ({ text, usage: { inputTokens: 300, outputTokens: 50, source: "provider" } })
+
+/** The parent hands on what is said to do, then answers; the child does its lines. */
+const acting =
+  (parent: ReadonlyArray<Line>, child: ReadonlyArray<Line | Effect.Effect<Line>>): Script =>
+  (prompt) => {
+    const lines = isChild(prompt) ? child : parent
+    const line = lines[Math.min(replies(prompt), lines.length - 1)] ?? said("nothing")
+    return Effect.isEffect(line) ? line : Effect.succeed(line)
+  }
+
+const MAY = { subAgents: true }
+
+const office = (options: LifeOptions) =>
+  live({ tools: [...delegateTools, aTool("look")], settings: MAY, worker: { lingerMillis: 100 }, ...options })
+
+const contextIn = (life: Life, assistant = "ada") => contextOf(Result.getOrThrow(restore(life.snapshot(assistant))))
+
+/** Every account of every assistant that ever was, at every commit that is in the store now. */
+const sound = (life: Life): void => {
+  for (const { address } of life.disk.residents.values()) {
+    assert.deepStrictEqual(flawsOf(accountOf(contextIn(life, address.assistant))), [])
+  }
+}
+
+const CHILD = "ada+1.1.0"
+
+const reported = (life: Life, call = "1.1.0") => JSON.parse(life.answerTo(call)) as Record<string, unknown>
+
+describe("sub-agents", () => {
+  it("F36 A35 a task is handed on, done by an assistant of its own, and its report answers the call", () => {
+    const life = office({
+      model: acting([delegate({ task: "Count the ships" }), said("Nine.")], [said("There are 9.")])
+    })
+    life.say("How many?")
+    life.rest()
+    assert.strictEqual(life.status(CHILD), "retired")
+    assert.deepStrictEqual(
+      life.messages(CHILD).map(({ content, name }) => [name, content]),
+      [
+        ["assistant:ada", "Count the ships"],
+        [undefined, "There are 9."]
+      ]
+    )
+    assert.deepInclude(reported(life), { success: true, end: "completed", summary: "There are 9." })
+    assert.deepInclude(life.ends()[0], { outcome: "answered", reply: "Nine." })
+    const { account, subAgents } = contextIn(life)
+    assert.deepInclude(account, { out: {}, spent: { tokens: 350, costMicros: 0, calls: 1 } })
+    assert.deepInclude(subAgents[0], { phase: "completed", tries: 1 })
+    sound(life)
+  })
+
+  it("F36 they are offered, and handed on to, only where both layers allow them", () => {
+    const offered = (settings: LifeOptions["settings"]) => {
+      const life = office({ ...(settings === undefined ? {} : { settings }), model: acting([said("ok")], []) })
+      life.say("Hello")
+      life.rest()
+      return life.scripted.prompts[0]?.tools.map(({ name }) => name) ?? []
+    }
+    assert.include(offered(MAY), "delegate_task")
+    assert.notInclude(offered({}), "delegate_task")
+    const life = office({ settings: {}, model: acting([delegate({ task: "x" }), said("ok")], []) })
+    life.say("Try it")
+    life.rest()
+    assert.deepInclude(reported(life), { success: false, error: "sub_agents_not_allowed", what: "permission" })
+    assert.strictEqual(life.disk.residents.size, 1)
+  })
+
+  it("A35 a full budget is refused in words the model can act on, and nobody is born", () => {
+    const life = office({
+      settings: { ...MAY, subAgentBudget: 1 },
+      model: acting([delegate({ task: "one" }, { task: "two" }), said("ok")], [said("done")])
+    })
+    life.say("Go")
+    life.rest()
+    const full = [reported(life, "1.1.0"), reported(life, "1.1.1")].find(({ success }) => success === false)
+    assert.deepInclude(full, { error: "sub_agents_full", what: "concurrent", limit: 1, left: 0 })
+    assert.match(String(full?.["instead"]), /cancel_task/)
+    assert.strictEqual(life.disk.residents.size, 2)
+  })
+
+  it("finish_task carries summary, output, artefacts and follow-up home", () => {
+    const finish = { summary: "Found it.", output: "At pier 3", artefacts: ["map-1"], follow_up: ["Look again"] }
+    const life = office({
+      model: acting(
+        [delegate({ task: "Find it" }), said("ok")],
+        [{ calls: [{ tool: "finish_task", arguments: finish }] }]
+      )
+    })
+    life.say("Where?")
+    life.rest()
+    assert.deepInclude(reported(life), finish)
+  })
+
+  it("a sub-agent has no tool its parent lacks, and none for tasks of its own unless depth is left", () => {
+    const tools = (settings: LifeOptions["settings"]) => {
+      const life = office({
+        settings: { ...MAY, ...settings },
+        model: acting([delegate({ task: "x" }), said("ok")], [said("done")])
+      })
+      life.say("Go")
+      life.rest()
+      return life.scripted.prompts.find(isChild)?.tools.map(({ name }) => name)
+    }
+    assert.sameMembers(tools({}) ?? [], ["look", "finish_task", "noop"])
+    assert.includeMembers(tools({ subAgentDepth: 2 }) ?? [], ["delegate_task", "finish_task"])
+  })
+
+  it("a call that has no room is not sent: the tick ends as cut, with what there is, and never as completed", () => {
+    const look = {
+      calls: [{ tool: "look" }],
+      usage: { inputTokens: 700, outputTokens: 100, source: "provider" }
+    } as const
+    const life = office({ model: acting([delegate({ task: "Look for ever", calls: 3 }), said("ok")], [look]) })
+    life.say("Go")
+    life.rest()
+    assert.strictEqual(life.scripted.prompts.filter(isChild).length, 3)
+    assert.deepInclude(life.ends(CHILD)[0], { outcome: "cut" })
+    assert.deepInclude(reported(life), { success: false, end: "cut" })
+    assert.match(String(reported(life)["summary"]), /look done[^]*\[Cut/)
+    // Told once that little is left, before the end.
+    const told = life.scripted.prompts.filter(({ messages }) =>
+      messages.some(({ content }) => content.startsWith("[budget]"))
+    )
+    assert.isAtMost(told.length, 1)
+    sound(life)
+  })
+
+  it("a soft threshold warns the model, once", () => {
+    const look = {
+      calls: [{ tool: "look" }],
+      usage: { inputTokens: 10, outputTokens: 10, source: "provider" }
+    } as const
+    const life = office({
+      model: acting([delegate({ task: "Look", calls: 5 }), said("ok")], [look])
+    })
+    life.say("Go")
+    life.rest()
+    const child = life.scripted.prompts.filter(isChild)
+    const warned = child.map(({ messages }) => messages.some(({ content }) => content.startsWith("[budget]")))
+    assert.deepStrictEqual(warned, [false, false, false, false, true])
+  })
+
+  it("what a reply may have is bounded by what was set aside", () => {
+    const life = office({ model: acting([delegate({ task: "x", tokens: 4_000 }), said("ok")], [said("done")]) })
+    life.say("Go")
+    life.rest()
+    const prompt = life.scripted.prompts.find(isChild)
+    assert.isAtMost(prompt?.maxOutputTokens ?? Infinity, 1_000)
+  })
+
+  it("insulation: how much of the parent's mind goes along", () => {
+    const first = (insulation: string) => {
+      const life = office({
+        model: acting([delegate({ task: "Count", insulation }), said("ok")], [said("done")]),
+        definition: { persona: "You are gruff." }
+      })
+      life.say("The secret word is plum.")
+      life.rest()
+      const prompt = life.scripted.prompts.find(isChild)
+      const system = prompt?.messages
+        .filter(({ role }) => role === "system")
+        .map(({ content }) => content)
+        .join("\n")
+      return { task: life.messages(CHILD)[0]?.content ?? "", system: system ?? "" }
+    }
+    const alone = first("orchestrator")
+    assert.strictEqual(alone.task, "Count")
+    assert.notInclude(alone.system, "You are under test.")
+    assert.notInclude(alone.system, "gruff")
+    const own = first("delegate")
+    assert.notInclude(own.task, "plum")
+    assert.include(own.system, "gruff")
+    const open = first("none")
+    assert.include(open.task, "plum")
+    assert.match(open.task, /Your task: Count$/)
+  })
+
+  it("a hard deadline ends it, and what it says it spent is all that counts", () => {
+    const life = office({
+      settings: { ...MAY, subAgentMillis: 10_000 },
+      model: acting([delegate({ task: "Sleep" }), said("ok")], [Effect.as(Effect.sleep(60_000), said("too late"))])
+    })
+    life.say("Go")
+    life.rest()
+    assert.deepInclude(reported(life), { success: false, end: "cancelled", reason: "its time is over" })
+    assert.strictEqual(life.status(CHILD), "retired")
+    // The call was under way: all that was set aside for it is spent.
+    assert.deepInclude(contextIn(life).account?.spent, { calls: 1 })
+    assert.isAbove(contextIn(life).account?.spent.tokens ?? 0, 1_000)
+    sound(life)
+  })
+
+  it("one that does not answer in time counts as spent whole; its late report is kept and changes nothing", () => {
+    const life = office({
+      settings: { ...MAY, subAgentMillis: 10_000, subAgentGraceMillis: 5_000 },
+      model: acting(
+        [delegate({ task: "Sleep", tokens: 9_000 }), said("ok")],
+        [Effect.as(Effect.sleep(40_000), said("at last"))]
+      ),
+      // What it is told to do never comes to the ears of the sub-agent.
+      store: (store) => ({
+        ...store,
+        mailbox: {
+          ...store.mailbox,
+          pending: (address, lanes, limit) =>
+            Effect.map(store.mailbox.pending(address, lanes, limit), (waiting) =>
+              address.assistant === CHILD ? waiting.filter(({ lane }) => lane !== "control") : waiting
+            )
+        }
+      })
+    })
+    life.say("Go")
+    life.until(() => life.status(CHILD) === "awake.thinking.inferring")
+    life.pass(20_000)
+    assert.match(life.answerTo("1.1.0"), /did not say how it ended/)
+    assert.strictEqual(contextIn(life).account?.spent.tokens, 9_000)
+    life.pass(60_000)
+    assert.deepInclude(life.settled().at(-1), { outcome: "ignored" })
+    assert.strictEqual(contextIn(life).account?.spent.tokens, 9_000)
+  })
+
+  it("no orphan: whoever retires takes everybody below along, those being born among them", () => {
+    for (const passed of [0, 1, 5, 50, 500, 5_000]) {
+      const life = office({
+        settings: { ...MAY, subAgentDepth: 2 },
+        model: acting(
+          [delegate({ task: "a" }, { task: "b" }), said("ok")],
+          [delegate({ task: "deeper" }), said("done")]
+        )
+      })
+      life.say("Go")
+      life.pass(passed)
+      life.post({ type: "retire", reason: "enough" })
+      life.rest()
+      for (const { address, state } of life.disk.residents.values()) {
+        assert.strictEqual(state.status, "retired", `${address.assistant} after ${passed}`)
+      }
+      assert.isEmpty(Object.keys(contextIn(life).account?.out ?? {}))
+      sound(life)
+    }
+  })
+
+  it("a halt goes through the subtree, and so does what ends it", () => {
+    const life = office({
+      model: acting([delegate({ task: "a" }), said("ok")], [Effect.as(Effect.sleep(30_000), said("done"))])
+    })
+    life.say("Go")
+    life.until(() => life.status(CHILD) === "awake.thinking.inferring")
+    life.post({ type: "halt", reason: "drill" })
+    life.pass(1_000)
+    assert.deepStrictEqual([life.status(), life.status(CHILD)], ["halted", "halted"])
+    life.post({ type: "resume" })
+    life.rest()
+    assert.deepStrictEqual([life.status(), life.status(CHILD)], ["awake.idle", "retired"])
+    assert.deepInclude(reported(life), { end: "completed" })
+  })
+
+  it("supervision: one that fails is sent again, as somebody else with a new grant, as often as the policy says", () => {
+    const broken = { recovery: "stop" }
+    let tries = 0
+    const model: Script = (prompt) => {
+      if (!isChild(prompt)) return Effect.succeed(replies(prompt) === 0 ? delegate({ task: "x" }) : said("ok"))
+      tries++
+      return tries < 3 ? (Effect.die(broken) as never) : Effect.succeed(said("at last"))
+    }
+    const life = office({ settings: { ...MAY, subAgentRetries: 2, maxErrors: 1 }, model })
+    life.say("Go")
+    life.rest()
+    assert.deepInclude(reported(life), { success: true, summary: "at last" })
+    assert.deepStrictEqual(
+      [CHILD, `${CHILD}#2`, `${CHILD}#3`].map((id) => life.status(id)),
+      ["retired", "retired", "retired"]
+    )
+    sound(life)
+  })
+
+  it("given up: the model is told not to hand it on again", () => {
+    const model: Script = (prompt) =>
+      isChild(prompt)
+        ? (Effect.die("broken") as never)
+        : Effect.succeed(replies(prompt) === 0 ? delegate({ task: "x" }) : said("ok"))
+    const life = office({ settings: { ...MAY, subAgentGiveUp: true, maxErrors: 1 }, model })
+    life.say("Go")
+    life.rest()
+    assert.match(life.answerTo("1.1.0"), /given up/)
+  })
+
+  it("an order from outside hands a task on as well, and is refused in words", () => {
+    const life = office({ model: acting([], [said("done")]) })
+    life.post({ type: "delegate", task: "Count" }, { id: "order-a" })
+    life.rest()
+    const [line] = contextIn(life).subAgents
+    assert.deepInclude(line, { phase: "completed" })
+    assert.strictEqual(life.disk.residents.size, 2)
+    const poor = office({ settings: {}, model: acting([], [said("done")]) })
+    poor.post({ type: "delegate", task: "Count" }, { id: "order-a" })
+    poor.rest()
+    assert.match(String(poor.settled()[0]?.reason), /sub_agents_not_allowed/)
+    assert.strictEqual(poor.disk.residents.size, 1)
+  })
+
+  it("a sub-agent hears its task and nothing else; a report from a stranger changes nothing", () => {
+    const life = office({
+      model: acting([delegate({ task: "a" }), said("ok")], [Effect.as(Effect.sleep(5_000), said("done"))])
+    })
+    life.say("Go")
+    life.until(() => life.status(CHILD) === "awake.thinking.inferring")
+    life.say("Do something else", { to: CHILD, id: "other" })
+    const spent = { tokens: 1, costMicros: 0, calls: 1 }
+    const errand = { end: "completed", cut: false, summary: "ha", artefacts: [], followUp: [], spent } as const
+    life.post({ type: "report", outcome: "reported", content: "ha", errand }, { from: "assistant:eve" })
+    life.post({ type: "report", call: "1.1.0", outcome: "reported", content: "ha" }, { from: "eve" })
+    life.rest()
+    assert.deepInclude(reported(life), { summary: "done" })
+    assert.deepStrictEqual(life.settled().filter(({ outcome }) => outcome === "ignored").length, 2)
+    assert.notInclude(
+      life.messages(CHILD).map(({ content }) => content),
+      "Do something else"
+    )
+  })
+
+  it("cancel_task ends one that nobody waits for, task_status tells of it", () => {
+    const life = office({
+      model: acting(
+        [
+          { calls: [{ tool: "task_status" }] },
+          { calls: [{ tool: "cancel_task", arguments: { call: "" } }] },
+          said("ok")
+        ],
+        [Effect.never]
+      ),
+      settings: { ...MAY, maxIterations: 5 }
+    })
+    life.post({ type: "delegate", task: "Count" }, { id: "order-a" })
+    life.until(() => life.disk.residents.size === 2)
+    const [line] = contextIn(life).subAgents
+    life.say("What is open?")
+    life.pass(10_000)
+    assert.include(life.toolTexts()[0] ?? "", line?.call ?? "?")
+  })
+})
+
+describe("an assistant with a budget of its own", () => {
+  it("its tick is cut when the budget is used up, and the envelope is handled", () => {
+    const look = {
+      calls: [{ tool: "look" }],
+      usage: { inputTokens: 10, outputTokens: 10, source: "provider" }
+    } as const
+    const life = office({ settings: { budgetCalls: 2 }, model: () => Effect.succeed(look) })
+    life.say("Go")
+    life.rest()
+    assert.deepInclude(life.ends()[0], { outcome: "cut", iterations: 3 })
+    assert.strictEqual(life.settled()[0]?.outcome, "handled")
+    life.say("And again")
+    life.rest()
+    assert.strictEqual(life.scripted.prompts.length, 2)
+    sound(life)
+  })
+
+  it("M3 a model call that a crash cut off counts whole, and is made anew", () => {
+    const disk = new MemoryDisk()
+    const settings = { budgetTokens: 20_000, budgetCalls: 3 }
+    const first = office({ disk, settings, model: () => Effect.never })
+    first.say("Go")
+    first.until(() => first.status() === "awake.thinking.inferring")
+    first.pass(10)
+    const second = office({ disk, settings, model: () => Effect.succeed(said("ok")), startAt: first.time.now + 60_000 })
+    second.rest()
+    assert.deepInclude(second.ends()[0], { outcome: "answered" })
+    assert.deepStrictEqual(contextIn(second).account?.spent, { tokens: 5_350, costMicros: 0, calls: 2 })
+  })
+})
