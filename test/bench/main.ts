@@ -1,8 +1,12 @@
 // npm run bench -- context|memory|tick [--short] [--json]
+// npm run bench -- fleet [--short] [--profiles <directory>] [--json]
+// npm run bench -- idle [--assistants N] [--json]
 // npm run bench -- recall --data <directory of conversations> [--json]
 
+import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { benchContext } from "./context.ts"
+import { benchFleet } from "./fleet.ts"
 import { benchMemory } from "./memory.ts"
 import { benchRecall } from "./recall.ts"
 import { benchTick } from "./tick.ts"
@@ -12,7 +16,9 @@ const { positionals, values } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
-    data: { type: "string" }
+    data: { type: "string" },
+    profiles: { type: "string" },
+    assistants: { type: "string", default: "1000000" }
   }
 })
 
@@ -21,10 +27,17 @@ const refuse = (problem: string): never => {
   process.exit(2)
 }
 
-const benches: Readonly<Record<string, (isShort: boolean) => Promise<{ readonly ok: boolean }>>> = {
+interface Report {
+  readonly ok: boolean
+  readonly targets?: Readonly<Record<string, boolean>>
+}
+
+const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> = {
   context: benchContext,
   memory: benchMemory,
   tick: benchTick,
+  fleet: (isShort) =>
+    benchFleet({ isShort, ...(values.profiles === undefined ? {} : { profiles: resolve(values.profiles) }) }),
   recall: () =>
     benchRecall(
       values.data ?? refuse("recall needs --data <directory> with conv-*.jsonl and conv-*.questions.jsonl in it")
@@ -38,5 +51,7 @@ const round = (_: string, value: unknown): unknown =>
   typeof value === "number" && !Number.isInteger(value) ? Math.round(value * 1_000) / 1_000 : value
 
 const report = await bench(values.short)
+const missed = Object.entries(report.targets ?? {}).flatMap(([target, isMet]) => (isMet ? [] : [target]))
+for (const target of missed) process.stderr.write(`bench: missed: ${target}\n`)
 process.stdout.write(`${JSON.stringify(report, round, values.json ? 0 : 2)}\n`)
 process.exit(report.ok ? 0 : 1)
