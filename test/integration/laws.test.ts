@@ -17,15 +17,18 @@ const MINUTES = 60_000
 
 const judgeAll = async (adapter: string): Promise<number> => {
   // Imported now: some look for their server when they are loaded.
-  const { registry } = await import("../laws/registry.ts")
+  const { registry, stopServers } = await import("../laws/registry.ts")
   const suites = registry[adapter] ?? []
   let count = 0
   for (const { port, results, waivers } of suites) {
     assert.notInclude(port, "double")
-    const judged = await Effect.runPromise(results)
+    const judged = await Effect.runPromise(Effect.ensuring(results, Effect.promise(stopServers)))
     count += judged.length
     assert.deepStrictEqual(
-      judged.flatMap((result) => complaintOf(result, waivers[result.id]) ?? []),
+      judged.flatMap((result) => {
+        const complaint = complaintOf(result, waivers[result.id])
+        return complaint === undefined ? [] : [`${port} ${result.id}: ${complaint}`]
+      }),
       []
     )
   }

@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util"
 import { complaintOf, type LawResult } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
-import { adaptersNamed, registry } from "./registry.ts"
+import { adaptersNamed, registry, stopServers } from "./registry.ts"
 
 interface Judgement extends LawResult {
   readonly adapter: string
@@ -63,7 +63,8 @@ const run = async (): Promise<number> => {
     console.log(json ? JSON.stringify({ adapters }) : adapters.join("\n"))
     return 0
   }
-  const judged = await Effect.runPromise(Effect.map(Effect.forEach(adapters, judgeAdapter), (all) => all.flat()))
+  const judging = Effect.map(Effect.forEach(adapters, judgeAdapter), (all) => all.flat())
+  const judged = await Effect.runPromise(Effect.ensuring(judging, Effect.promise(stopServers)))
   const ok = judged.length > 0 && judged.every((each) => complaintOf(each, each.waiver) === undefined)
   if (json) console.log(JSON.stringify({ ok, laws: judged }))
   else print(adapters, judged)

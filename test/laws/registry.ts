@@ -41,7 +41,7 @@ import {
 } from "@reverie/testkit"
 import { saying, SERVED_DIMENSIONS, startModelServer } from "@reverie/testkit/model-server"
 import { qdrantPlace, qdrantPlaceName } from "@reverie/testkit/qdrant-server"
-import { startPostgres, startRedis, withServerPatience } from "@reverie/testkit/servers"
+import { type Server, startPostgres, startRedis, withServerPatience } from "@reverie/testkit/servers"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -117,11 +117,22 @@ const onQdrant = () => Layer.unwrap(Effect.map(qdrantPlace, recallQdrantLayer))
 
 const inMemory = () => storeSqliteLayer(IN_MEMORY)
 
-/** One server of each kind for all laws; it ends with this process. */
+/** One server of each kind for all laws. */
 let postgres: ReturnType<typeof startPostgres> | undefined
 let redis: ReturnType<typeof startRedis> | undefined
 let schemas = 0
 let queues = 0
+
+/** Ends the servers that judging has started; what is judged after that starts anew where it finds one. */
+export const stopServers = async (): Promise<void> => {
+  const started = [postgres, redis].filter((server) => server !== undefined)
+  postgres = undefined
+  redis = undefined
+  for (const server of await Promise.allSettled<Server>(started)) {
+    // One that did not start has been told of by the laws.
+    if (server.status === "fulfilled") await server.value.stop()
+  }
+}
 
 /** A schema of its own, on the server that DATABASE_URL names or on one of this machine. */
 const onPostgres = () =>
