@@ -7,5 +7,6 @@ import { tenants } from "./migrations/0002-tenants.ts"
 import { apply } from "./migrations/0003-apply.ts"
 import { documents } from "./migrations/0004-documents.ts"
 import { looks } from "./migrations/0005-looks.ts"
+import { allowances } from "./migrations/0006-allowances.ts"
 
-export const migrations: ReadonlyArray<string> = [tables, tenants, apply, documents, looks]
+export const migrations: ReadonlyArray<string> = [tables, tenants, apply, documents, looks, allowances]

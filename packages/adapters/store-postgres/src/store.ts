@@ -1,4 +1,4 @@
-// Store: one schema of a PostgreSQL database, opened as mailbox, ledger, prompt store and store of blocks.
+// Store: one schema of a PostgreSQL database, opened as mailbox, ledger, allowance, prompt store and store of blocks.
 // Owns opening and closing. Leaves the shape of the tables to format.ts.
 // S1  Opening answers with the whole store or with a typed error in one line, in which there is no password.
 // S2  Closing writes what was asked for before it, then ends all connections.
@@ -6,7 +6,7 @@
 // S4  A store that everybody has moved out of, or is about to, is not opened for work, unless it is forced.
 
 import { PromptStore } from "@reverie/context"
-import { Ledger, Removals } from "@reverie/ledger"
+import { Allowance, Ledger, Removals } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import type { TenantId } from "@reverie/protocol"
@@ -15,6 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import { postgresAllowance } from "./allowance.ts"
 import { postgresBlocks } from "./blocks.ts"
 import { type Database, openDatabase } from "./database.ts"
 import { type StoreError, StoreLeft, StoreUnguarded, StoreUnreachable } from "./errors.ts"
@@ -47,6 +48,7 @@ export class PostgresStore extends Context.Service<
   {
     readonly mailbox: Mailbox["Service"]
     readonly ledger: Ledger["Service"]
+    readonly allowance: Allowance["Service"]
     readonly prompts: PromptStore["Service"]
     readonly blocks: BlockStore["Service"]
     readonly removals: Removals["Service"]
@@ -136,6 +138,7 @@ export const openPostgresStore = (
     return PostgresStore.of({
       mailbox: postgresMailbox(database, writer, time),
       ledger: postgresLedger(database, writer, time),
+      allowance: postgresAllowance(database, time),
       prompts: postgresPrompts(database, time),
       blocks: postgresBlocks(database),
       removals: postgresRemovals(database, time),
@@ -155,12 +158,13 @@ export const openPostgresStore = (
 export const storePostgresLayer = (
   url: Redacted.Redacted,
   options: StoreOptions = {}
-): Layer.Layer<Mailbox | Ledger | PromptStore | BlockStore | Removals | PostgresStore, StoreError> =>
+): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | Removals | PostgresStore, StoreError> =>
   Layer.effectContext(
     Effect.map(openPostgresStore(url, options), (store) =>
       Context.make(PostgresStore, store).pipe(
         Context.add(Mailbox, store.mailbox),
         Context.add(Ledger, store.ledger),
+        Context.add(Allowance, store.allowance),
         Context.add(PromptStore, store.prompts),
         Context.add(BlockStore, store.blocks),
         Context.add(Removals, store.removals)

@@ -1,5 +1,5 @@
 import { storePostgresLayer } from "@reverie/store-postgres"
-import { blockStoreLaws, ledgerLaws, mailboxLaws, promptStoreLaws, storeLaws } from "@reverie/testkit"
+import { allowanceLaws, blockStoreLaws, ledgerLaws, mailboxLaws, promptStoreLaws, storeLaws } from "@reverie/testkit"
 import { prove } from "@reverie/testkit/prove"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Layer from "effect/Layer"
@@ -21,6 +21,7 @@ postgres.describe("PostgreSQL", () => {
   prove("mailbox laws", mailboxLaws, fresh)
   prove("ledger laws", ledgerLaws, fresh)
   prove("store laws", storeLaws, fresh)
+  prove("allowance laws", allowanceLaws, fresh)
   prove("prompt store laws", promptStoreLaws, fresh)
   prove("block store laws", blockStoreLaws, fresh)
 })
