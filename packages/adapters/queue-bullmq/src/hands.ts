@@ -1,6 +1,6 @@
 // Hands: the hints that this process has taken out of the queue.
 // Owns who is handed what, the locks, giving back, and ending a job. Leaves adding to giver, asking to fetching.
-// H1  A job is fetched only for somebody who waits: what nobody here asked for, another process takes.
+// H1  A job is fetched only for somebody who waits, at most two for each: what nobody here asked for, others take.
 // H2  A taker that stops waiting takes no hint with it: what was fetched for it goes to the next one, or back.
 // H3  A job in hand stays active, under a lock that is kept, until its hint is done. So no other process is handed its
 //     assistant, and a hint given meanwhile comes after it (Q3).
@@ -9,7 +9,7 @@
 
 import type { Hint } from "@reverie/mailbox"
 import { type Address, addressKey } from "@reverie/protocol"
-import type { Job, Worker } from "bullmq"
+import { Job, type JobJson, type Worker } from "bullmq"
 import * as Effect from "effect/Effect"
 import type { Carrier } from "./carrier.ts"
 import { type Fetching, makeFetching } from "./fetching.ts"
@@ -28,6 +28,9 @@ interface Held {
   readonly token: string
 }
 
+/** BullMQ answers a job in full, or 0. */
+const isJob = (next: unknown): next is JobJson => typeof next === "object" && next !== null
+
 export class Hands {
   readonly #reach: Reach
   readonly #timing: Timing
@@ -41,6 +44,8 @@ export class Hands {
   /** Assistants in hand for whom there is an order. */
   readonly #orders = new Set<string>()
   readonly #renewing: NodeJS.Timeout
+  /** Jobs that are being ended, each of which brings the next one. */
+  #bringing = 0
   #isClosing = false
   #whenEmpty = (): void => undefined
 
@@ -49,7 +54,7 @@ export class Hands {
     this.#timing = timing
     this.#worker = carrier.openTaker()
     this.#fetching = makeFetching(this.#worker, carrier, timing.deadlineMillis, {
-      isWanted: () => !this.#isClosing && this.#ready.length < this.#takers.count && this.#held.size < concurrency,
+      isWanted: () => this.#isWanted() && this.#held.size < concurrency,
       admit: (job, token) => this.#admit(job, token)
     })
     this.#renewing = setInterval(() => void this.#renew(), timing.lockMillis / 2)
@@ -117,11 +122,23 @@ export class Hands {
     return { address: held.address, done: Effect.promise(() => (ending ??= this.#end(held))) }
   }
 
+  #isWanted(): boolean {
+    return !this.#isClosing && this.#ready.length + this.#bringing < this.#takers.count
+  }
+
   async #end(held: Held): Promise<void> {
     if (this.#inHand.get(held.key) === held) this.#inHand.delete(held.key)
+    // The next one comes with the same call, where somebody waits for it.
+    const bringsNext = this.#isWanted()
+    if (bringsNext) this.#bringing++
+    const ending = this.#reach.call("end a hint", async () => {
+      const next = (await held.job.moveToCompleted(undefined, held.token, bringsNext)) as unknown
+      if (!Array.isArray(next) || !isJob(next[0])) return
+      this.#admit(Job.fromJSON(this.#worker, next[0], String(next[1])), held.token)
+    })
     // A job that can not be ended is handed out again when its lock has lapsed.
-    const ending = this.#reach.call("end a hint", () => held.job.moveToCompleted(undefined, held.token, false))
     await ending.catch(() => undefined)
+    if (bringsNext) this.#bringing--
     this.#letGo(held)
   }
 
