@@ -1,5 +1,5 @@
 import { request } from "node:http"
-import { assert, describe, it } from "vitest"
+import { afterEach, assert, describe, it } from "vitest"
 import { statusPage } from "../src/serving/status-page.ts"
 import { isLoopback, refusalOf } from "../src/serving/guard.ts"
 import { begin, fixture, type Running, temporary } from "./command-line.ts"
