@@ -153,7 +153,8 @@ class Tree {
       .addOption(modelOption("env"))
       .addOption(new Option("--host <address>", "where it listens").default("127.0.0.1"))
       .addOption(new Option("--port <n>", "0 for any that is free").argParser(whole).default(4_000))
-      .option("--open", "serve others without REVERIE_TOKEN: something else guards it", false)
+      .option("--open", "listen for others without REVERIE_TOKEN: something else guards it", false)
+      .option("--allow-host <name...>", "names under which it is asked, besides localhost")
       .addOption(new Option("--concurrency <n>", "assistants that may work at once").argParser(atLeastOne))
       .action(this.#does(async (options) => (await import("./commands/serve.ts")).serve(options as never, stop)))
   }

@@ -119,18 +119,18 @@ describe("reverie serve", () => {
 })
 
 describe("the guard", () => {
-  it("G2 serves this machine alone without a token, and anybody where something else guards", () => {
-    const local = { isOpen: false }
+  it("G2 serves this machine alone without a token, and those who ask under an allowed name", () => {
+    const local = { hosts: [] }
     for (const host of ["localhost:4000", "127.0.0.1", "[::1]:4000"]) assert.isUndefined(refusalOf(local, { host }))
     for (const host of ["reverie.example", "127.0.0.1.evil.example", "", "localhost.evil"]) {
       assert.strictEqual(refusalOf(local, { host })?.status, 403)
     }
-    assert.isUndefined(refusalOf({ isOpen: true }, { host: "reverie.example" }))
+    assert.isUndefined(refusalOf({ hosts: ["reverie.example"] }, { host: "reverie.example:4000" }))
     assert.strictEqual(
-      refusalOf({ isOpen: true }, { host: "reverie.example", origin: "https://a.example" })?.status,
+      refusalOf({ hosts: ["reverie.example"] }, { host: "reverie.example", origin: "https://a.example" })?.status,
       403
     )
-    assert.strictEqual(refusalOf({ isOpen: true, token: "t" }, { host: "localhost" })?.status, 401)
+    assert.strictEqual(refusalOf({ hosts: [], token: "t" }, { host: "localhost" })?.status, 401)
     assert.deepStrictEqual(
       ["localhost", "127.0.0.1", "127.8.9.1", "::1", "0.0.0.0", "::", "10.0.0.1"].map(isLoopback),
       [true, true, true, true, false, false, false]

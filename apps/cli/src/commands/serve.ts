@@ -22,6 +22,7 @@ export interface ServeOptions {
   readonly port: number
   /** Something else guards it. */
   readonly open: boolean
+  readonly allowHost?: ReadonlyArray<string>
   readonly concurrency?: number
 }
 
@@ -69,7 +70,11 @@ export const serve = async (options: ServeOptions, stop: Stop): Promise<number> 
     onTrouble: ({ assistant }, failure) => note(`${painted("yellow", assistant)} can not work here: ${failure.message}`)
   })
   const withApi = role !== "worker"
-  const server = openDoor(behindOf(fleet), { withApi, ...(token === undefined ? {} : { token }), isOpen: options.open })
+  const server = openDoor(behindOf(fleet), {
+    withApi,
+    ...(token === undefined ? {} : { token }),
+    hosts: options.allowHost ?? []
+  })
   const address = await listening(server, port, host)
   note(
     `${role} on http://${host.includes(":") ? `[${host}]` : host}:${address.port} (${fleet.profile}); Ctrl-C ends it`

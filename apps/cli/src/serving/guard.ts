@@ -1,7 +1,7 @@
 // Guard: who may come in by HTTP.
 // Owns the token, and what a browser on a foreign page may not do. Leaves what may be asked to door.ts.
 // G1  With a token nothing is answered without it; comparing takes the same time whatever was given.
-// G2  Without one only the machine itself is served: another Host or Origin than its own is refused, so that no page on
+// G2  Without one only the machine itself is served, under its own names and those allowed: another Host or Origin is refused, so that no page on
 //     the web can reach in (DNS rebinding).
 
 import { createHash, timingSafeEqual } from "node:crypto"
@@ -10,8 +10,8 @@ import type { IncomingHttpHeaders } from "node:http"
 export interface Guard {
   /** What `Authorization: Bearer` must carry; without it only this machine may ask. */
   readonly token?: string
-  /** Something else guards the door: any Host is served. */
-  readonly isOpen: boolean
+  /** Names of this machine, besides its own, under which it is asked. */
+  readonly hosts: ReadonlyArray<string>
 }
 
 export interface Refusal {
@@ -37,17 +37,18 @@ const isForeign = (origin: string, host: string = ""): boolean => {
 }
 
 /** Why a request is turned away; undefined when it may come in. */
-export const refusalOf = ({ isOpen, token }: Guard, headers: IncomingHttpHeaders): Refusal | undefined => {
+export const refusalOf = ({ hosts, token }: Guard, headers: IncomingHttpHeaders): Refusal | undefined => {
   if (token !== undefined) {
     const given = headers.authorization?.replace(/^Bearer /i, "") ?? ""
     if (timingSafeEqual(digest(given), digest(token))) return undefined
     return { status: 401, code: "token-needed", message: "Authorization: Bearer TOKEN is missing or wrong" }
   }
-  if (!isOpen && !isLocalName(nameOf(headers.host ?? ""))) {
+  const asked = nameOf(headers.host ?? "")
+  if (!isLocalName(asked) && !hosts.includes(asked)) {
     return {
       status: 403,
       code: "foreign-host",
-      message: "only this machine is served; set REVERIE_TOKEN to serve others"
+      message: "only this machine is served; REVERIE_TOKEN or --allow-host opens it to others"
     }
   }
   if (headers.origin !== undefined && isForeign(headers.origin, headers.host)) {
