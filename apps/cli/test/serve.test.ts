@@ -37,10 +37,19 @@ const addressOf = async (running: Running): Promise<string> => {
   return /http:\/\/\S+/.exec(running.said())?.[0] ?? "none"
 }
 
-const serving = (data: string, args: ReadonlyArray<string> = [], env: Readonly<Record<string, string>> = {}) =>
-  begin(["serve", "--fleet", fixture("fleet.ts"), "--data", data, "--model", "offline", "--port", "0", ...args], {
-    env
-  })
+const started: Array<Running> = []
+
+// A test that fails leaves no process behind.
+afterEach(() => {
+  for (const { child } of started.splice(0)) child.kill("SIGKILL")
+})
+
+const serving = (data: string, args: ReadonlyArray<string> = [], env: Readonly<Record<string, string>> = {}) => {
+  const fixed = ["--fleet", fixture("fleet.ts"), "--data", data, "--model", "offline", "--port", "0"]
+  const running = begin(["serve", ...fixed, ...args], { env })
+  started.push(running)
+  return running
+}
 
 describe("reverie serve", () => {
   it("D1 takes in messages once, shows states, and ends in good order", () =>

@@ -5,15 +5,18 @@
 // M3  A password in a URL is never printed.
 
 import { createReadStream, createWriteStream } from "node:fs"
-import { rename, rm, stat } from "node:fs/promises"
+import { readFile, rename, rm, stat, writeFile as writeText } from "node:fs/promises"
 import { once } from "node:events"
 import { resolve } from "node:path"
 import {
+  type AgentsImported,
   type Deployment,
   exportFleet,
   type ExportSource,
   type HousePlace,
+  importAgentFile,
   importFleet,
+  MAX_AGENT_FILE_BYTES,
   moveHouse,
   placeName,
   reopenHouse
@@ -148,10 +151,56 @@ const wordsOf = (moved: ReadonlyArray<string>, present: ReadonlyArray<string>, i
   return `${counted(came.length, "assistant", "assistants")} ${verb}${there.length === 0 ? "" : `, ${there.length} lived there already`}`
 }
 
+/** What came with the agents, and what did not. */
+const lettaText = ({ agents, left }: AgentsImported): string =>
+  [
+    ...agents.map(({ blocks, id, messages, name, rules, tools }) => {
+      const kept = `${counted(messages, "message", "messages")}, ${counted(blocks, "block", "blocks")}, ${counted(rules, "rule", "rules")}`
+      return `${id} (${name}): ${kept}${tools.length === 0 ? "" : `; to be written: ${tools.join(", ")}`}`
+    }),
+    ...(left.length === 0 ? [] : ["left behind:"]),
+    ...left.map(({ agent, what, why }) => `  ${agent === "" ? "" : `${agent}: `}${what} (${why})`)
+  ].join("\n")
+
+const importAgents = async (path: string, options: ImportCommand): Promise<number> => {
+  const { dryRun: isTrial, fleetOut, force: isForced, json, rename: pairs = [], tenant } = options
+  if ((await stat(path)).size > MAX_AGENT_FILE_BYTES) {
+    throw new CommandFailed("usage", `${path} is longer than ${MAX_AGENT_FILE_BYTES} bytes`)
+  }
+  const into = placeOf(options)
+  const imported = await importAgentFile({
+    into,
+    text: await readFile(path, "utf8"),
+    rename: renames(pairs),
+    ...(tenant === undefined ? {} : { tenant }),
+    isTrial,
+    isForced
+  })
+  const { agents, fleetFile, left, moved, present } = imported
+  if (fleetOut !== undefined && !isTrial) await writeNew(resolve(fleetOut), fleetFile, isForced)
+  if (json) {
+    const fleet = fleetOut === undefined ? {} : { fleet: resolve(fleetOut) }
+    sayJson({ ok: true, isTrial, moved, present, into: placeName(into), agents, left, ...fleet })
+  } else say(plain(`${wordsOf(moved, present, isTrial)}\n${lettaText(imported)}`))
+  return 0
+}
+
+/** A fleet file that somebody has worked on is not replaced. */
+const writeNew = async (path: string, text: string, isForced: boolean): Promise<void> => {
+  try {
+    await writeText(path, text, { flag: isForced ? "w" : "wx" })
+  } catch (error) {
+    if (!(error instanceof Error && Reflect.get(error, "code") === "EEXIST")) throw error
+    const hint = "the agents have moved in; --force replaces the file"
+    throw new CommandFailed("usage", `${path} is there already`, { code: "file-exists", exit: 5, hint })
+  }
+}
+
 export const importFrom = async (file: string, options: ImportCommand): Promise<number> => {
   const { dryRun: isTrial, force: isForced, json, quiet, rename: pairs = [], tenant } = options
   const path = resolve(file)
   await assertFile(path)
+  if (file.endsWith(".af")) return importAgents(path, options)
   const into = placeOf(options)
   const source: ExportSource = () => createReadStream(path)
   const tell = {

@@ -1,8 +1,8 @@
 // Guard: who may come in by HTTP.
 // Owns the token, and what a browser on a foreign page may not do. Leaves what may be asked to door.ts.
 // G1  With a token nothing is answered without it; comparing takes the same time whatever was given.
-// G2  Without one only the machine itself is served, under its own names and those allowed: another Host or Origin is refused, so that no page on
-//     the web can reach in (DNS rebinding).
+// G2  Without one only the machine itself is served, under its own names and those allowed: another Host or Origin is
+//     refused, so that no page on the web can reach in (DNS rebinding).
 
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingHttpHeaders } from "node:http"
