@@ -157,23 +157,17 @@ export class Life {
     this.#hints = this.run(Queue.unbounded<Address>())
     this.hub = Effect.runSync(Effect.provide(NoticeHub, NoticeHub.layer))
     if (options.quiet !== true) this.hub.listen((notice) => this.notices.push(notice))
-    const births = [
-      ...assistants.map((name) => [name, this.definition] as const),
-      ...(options.teams ?? []).map((team) => [team.id, this.#teamOf(team)] as const)
-    ]
-    for (const [name, definition] of births) {
-      this.run(Effect.flatMap(birthOf(this.address(name), definition), (birth) => this.store.ledger.birth(birth)))
+    for (const name of [...assistants, ...(options.teams ?? []).map(({ id }) => id)]) {
+      this.run(Effect.flatMap(birthOf(this.address(name), this.#find(name)), (birth) => this.store.ledger.birth(birth)))
     }
     if (options.idle !== true) this.work()
   }
 
-  #teamOf(team: Team): Definition {
-    return { ...this.definition, name: team.id, team, settings: { compactEnabled: false } }
-  }
-
   #find(name: string): Definition {
     const team = this.#options.teams?.find(({ id }) => id === name)
-    return team === undefined ? this.definition : this.#teamOf(team)
+    return team === undefined
+      ? this.definition
+      : { ...this.definition, name, team, settings: { compactEnabled: false } }
   }
 
   /** Starts a worker. `seen` changes what it sees of the store. */
