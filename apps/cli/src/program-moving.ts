@@ -3,6 +3,8 @@
 
 import { type Command, Option } from "commander"
 
+const gathered = (value: string, before: ReadonlyArray<string>): ReadonlyArray<string> => [...before, value]
+
 interface Shared {
   readonly dataOption: () => Option
   readonly ownDataOption: () => Option
@@ -30,7 +32,7 @@ export const addMoving = (root: Command, { dataOption, jsonOption, onExit, ownDa
     .command("import")
     .description("take in an export, or an agent file of Letta (.af)")
     .argument("<file>")
-    .addOption(new Option("--rename <old=new...>", "under another id"))
+    .option("--rename <old=new>", "under another id; again for another one", gathered, [])
     .option("--tenant <tenant>", "into this tenant")
     .option("--dry-run", "check and judge everything, write nothing", false)
     .option("--force", "go on though another move has not come to its end", false)

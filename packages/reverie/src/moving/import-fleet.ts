@@ -76,7 +76,7 @@ const readdressOf = ({ rename = {}, tenant }: ImportOptions): Readdress => ({
 const tenantIn = (head: ParcelHead): string => (head.kind === "tenant" ? head.tenant : head.address.tenant)
 
 /** Names that are not in the export, two that would become one, and more tenants than fit into one. */
-const assertReaddress = (heads: ReadonlyArray<ParcelHead>, to: Readdress): void => {
+export const assertReaddress = (heads: ReadonlyArray<ParcelHead>, to: Readdress): void => {
   const ids = heads.flatMap((head) => (head.kind === "assistant" ? [head.address.assistant as string] : []))
   const stray = [...to.names.keys()].find((name) => !ids.includes(name))
   if (stray !== undefined) throw new MoveRefused({ message: `there is no assistant ${stray} in the export` })
@@ -149,6 +149,33 @@ export const moveIn = async ({ arriving, isTrial, onProgress, parcels, run }: Mo
   return { moved, present }
 }
 
+export interface MovingInto {
+  /** What is moved in, for the mark: the same for the same. */
+  readonly place: string
+  readonly parcels: Parcels
+  readonly isTrial: boolean
+  readonly isForced: boolean
+  readonly onProgress?: ImportOptions["onProgress"]
+}
+
+/** Opens a house and lets everybody move in. */
+export const moveInto = async (into: HousePlace, moving: MovingInto): Promise<MovedIn> => {
+  const { isForced, isTrial, onProgress, parcels, place } = moving
+  const runtime = ManagedRuntime.make(isTrial ? trialLayer(into) : houseLayer(into))
+  try {
+    const run: Run = (effect) => runtime.runPromise(effect)
+    const at = await runtime.runPromise(Clock.currentTimeMillis)
+    const arriving: MoveMark = { state: "arriving", place, at }
+    assertFree(await run(Removals.use((removals) => removals.marked)), arriving, isForced)
+    const progress = onProgress === undefined ? {} : { onProgress }
+    // Who works on a directory is alone in it, and a mark keeps it so; a database has others in it.
+    const house = "data" in into ? { arriving } : {}
+    return await moveIn({ run, parcels, isTrial, ...house, ...progress })
+  } finally {
+    await runtime.dispose()
+  }
+}
+
 /** Takes an export in. Rejects with ExportUnreadable, MoveRefused, RemovalRefused, or what the store fails with. */
 export const importFleet = async (options: ImportOptions): Promise<Imported> => {
   const { into, isForced = false, isTrial = false, onProgress, source } = options
@@ -159,22 +186,10 @@ export const importFleet = async (options: ImportOptions): Promise<Imported> => 
     onProgress?.("checked", nameOf(head), done)
   })
   assertReaddress(heads, to)
-  const runtime = ManagedRuntime.make(isTrial ? trialLayer(into) : houseLayer(into))
-  try {
-    const run: Run = (effect) => runtime.runPromise(effect)
-    const at = await runtime.runPromise(Clock.currentTimeMillis)
-    const arriving: MoveMark = { state: "arriving", place: `export ${manifest.sha256.slice(0, 12)}`, at }
-    const marked = await run(Removals.use((removals) => removals.marked))
-    assertFree(marked, arriving, isForced)
-    const parcels: Parcels = async function* () {
-      for await (const item of parcelsOf(source)) if (item.type === "parcel") yield readdressed(to, item.parcel)
-    }
-    const progress = onProgress === undefined ? {} : { onProgress }
-    // Who works on a directory is alone in it, and a mark keeps it so; a database has others in it.
-    const house = "data" in into ? { arriving } : {}
-    const outcome = await moveIn({ run, parcels, isTrial, ...house, ...progress })
-    return { header, manifest, ...outcome }
-  } finally {
-    await runtime.dispose()
+  const parcels: Parcels = async function* () {
+    for await (const item of parcelsOf(source)) if (item.type === "parcel") yield readdressed(to, item.parcel)
   }
+  const place = `export ${manifest.sha256.slice(0, 12)}`
+  const progress = onProgress === undefined ? {} : { onProgress }
+  return { header, manifest, ...(await moveInto(into, { place, parcels, isTrial, isForced, ...progress })) }
 }

@@ -1,0 +1,184 @@
+// ImportAgentFile: agents of Letta as assistants that live.
+// Owns how one is born with a past: in a house that keeps nothing, out of which it moves like anybody else.
+// Leaves reading the file to agent-file.ts, the move to the moving room.
+// L1  The same file makes the same assistants: importing it twice finds them present.
+// L2  A past is one entry, the birth; what was heard before has no tick here.
+
+import { type Birth, Ledger } from "@reverie/ledger"
+import { BlockStore } from "@reverie/memory"
+import { Tokens } from "@reverie/model"
+import { type AssistantId, DEFAULT_TENANT, type Message, type TenantId } from "@reverie/protocol"
+import { birthOf } from "@reverie/runtime"
+import { gptTokenizerLayer } from "@reverie/tokens"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { storeSqliteLayer } from "@reverie/store-sqlite"
+import { defineAssistant } from "../define-assistant.ts"
+import { MoveRefused } from "../moving/errors.ts"
+import { tenantNamed } from "../moving/export-fleet.ts"
+import { assertReaddress, moveInto } from "../moving/import-fleet.ts"
+import { type HousePlace, parcelOf } from "../moving/place.ts"
+import { type AgentBlock, type AgentDraft, type LeftBehind, readAgentFile } from "./agent-file.ts"
+import { fleetStub } from "./fleet-stub.ts"
+
+export interface AgentImportOptions {
+  readonly into: HousePlace
+  /** The text of the file. */
+  readonly text: string
+  /** New ids by those that were made of the agents' names. */
+  readonly rename?: Readonly<Record<string, string>>
+  readonly tenant?: string
+  readonly isTrial?: boolean
+  readonly isForced?: boolean
+}
+
+export interface ImportedAgent {
+  readonly id: string
+  readonly name: string
+  readonly messages: number
+  readonly blocks: number
+  readonly rules: number
+  /** Tools whose code is to be written. */
+  readonly tools: ReadonlyArray<string>
+  /** Environment variables its tools were given. */
+  readonly secrets: ReadonlyArray<string>
+}
+
+export interface AgentsImported {
+  readonly moved: ReadonlyArray<string>
+  readonly present: ReadonlyArray<string>
+  readonly agents: ReadonlyArray<ImportedAgent>
+  readonly left: ReadonlyArray<LeftBehind>
+  /** A fleet file that defines them. */
+  readonly fleetFile: string
+}
+
+/** Definitions are judged as those of a user would be; a rule that contradicts another one is left behind. */
+const definitionOf = ({ contextTokens, id, rules, system }: AgentDraft) =>
+  defineAssistant({
+    id,
+    prompt: system.trim() === "" ? `You are ${id}.` : system,
+    rules,
+    ...(contextTokens === undefined ? {} : { maxContextTokens: contextTokens })
+  })
+
+/** When the last thing of the past happened. */
+const latest = (messages: AgentDraft["messages"]): number => Math.max(0, ...messages.map(({ at }) => at))
+
+const born = (tenant: TenantId, draft: AgentDraft) =>
+  Effect.gen(function* () {
+    const count = yield* (yield* Tokens).ready
+    const address = { tenant, assistant: draft.id as AssistantId }
+    const { entry, state } = yield* birthOf(address, definitionOf(draft))
+    const messages: ReadonlyArray<Message> = draft.messages.map((message) => ({
+      ...message,
+      tokens: count(message.content + (message.calls === undefined ? "" : JSON.stringify(message.calls)))
+    }))
+    const birth: Birth = { address, state, entry: { ...entry, at: latest(draft.messages), messages } }
+    yield* (yield* Ledger).birth(birth)
+    return address
+  })
+
+const blockOf = (tenant: TenantId, owner: string, block: AgentBlock) =>
+  Effect.gen(function* () {
+    const store = yield* BlockStore
+    const request = { tenant, by: "agent-file", isSystem: true, at: 0, key: `agent-file/${owner}/${block.label}` }
+    const { block: id } = yield* store.create(
+      {
+        owner,
+        label: block.label,
+        type: "core",
+        permission: block.isReadOnly ? "ReadOnly" : "ReadWrite",
+        charLimit: block.charLimit,
+        ...(block.value === "" ? {} : { content: block.value }),
+        ...(block.description === "" ? {} : { description: block.description })
+      },
+      request
+    )
+    return id
+  })
+
+/** A block of several agents belongs to the first of them and is shared with the others. */
+const furnished = (tenant: TenantId, drafts: ReadonlyArray<AgentDraft>) =>
+  Effect.gen(function* () {
+    const store = yield* BlockStore
+    const made = new Map<string, string>()
+    for (const { blocks, id: owner } of drafts) {
+      for (const block of blocks) {
+        const shared = block.key.startsWith("id ") ? made.get(block.key) : undefined
+        if (shared === undefined) made.set(block.key, yield* blockOf(tenant, owner, block))
+        else {
+          const key = `agent-file/${owner}/${block.label}/share`
+          const request = { tenant, by: "agent-file", isSystem: true, at: 0, key }
+          yield* store.configure(shared, request, { set: "share", with: owner, permission: "ReadWrite" })
+        }
+      }
+    }
+  })
+
+/** Nothing of it depends on when it is read. */
+const timeless: Clock.Clock = {
+  currentTimeMillisUnsafe: () => 0,
+  currentTimeMillis: Effect.succeed(0),
+  currentTimeNanosUnsafe: () => 0n,
+  currentTimeNanos: Effect.succeed(0n),
+  monotonicTimeNanosUnsafe: () => 0n,
+  monotonicTimeNanos: Effect.succeed(0n),
+  sleep: () => Effect.void
+}
+
+const renamed = (drafts: ReadonlyArray<AgentDraft>, rename: Readonly<Record<string, string>>) =>
+  drafts.map((draft) => ({
+    ...draft,
+    id: (Object.hasOwn(rename, draft.id) ? rename[draft.id] : undefined) ?? draft.id
+  }))
+
+/** Takes the agents of a file in. Rejects with AgentFileUnreadable, MoveRefused, RemovalRefused, or what the store says. */
+export const importAgentFile = async (options: AgentImportOptions): Promise<AgentsImported> => {
+  const { isForced = false, isTrial = false, into, rename = {} } = options
+  const tenant = tenantNamed(options.tenant ?? DEFAULT_TENANT)
+  const { agents, left } = readAgentFile(options.text)
+  const stray = Object.keys(rename).find((name) => !agents.some(({ id }) => id === name))
+  if (stray !== undefined) throw new MoveRefused({ message: `there is no agent ${stray} in the file` })
+  const drafts = renamed(agents, rename)
+  const heads = drafts.map(({ id }) => ({ kind: "assistant", address: { tenant, assistant: id } }) as never)
+  assertReaddress(heads, { names: new Map() })
+  const cradle = ManagedRuntime.make(
+    Layer.mergeAll(storeSqliteLayer(":memory:"), gptTokenizerLayer, Layer.succeed(Clock.Clock, timeless))
+  )
+  try {
+    const parcels = await cradle.runPromise(
+      Effect.gen(function* () {
+        const addresses = yield* Effect.forEach(drafts, (draft) => born(tenant, draft))
+        yield* furnished(tenant, drafts)
+        return yield* Effect.forEach(addresses, parcelOf)
+      })
+    )
+    const outcome = await moveInto(into, {
+      place: "agent file",
+      parcels: async function* () {
+        yield* parcels
+      },
+      isTrial,
+      isForced
+    })
+    return {
+      ...outcome,
+      agents: drafts.map(({ blocks, id, messages, name, rules, secrets, tools }) => ({
+        id,
+        name,
+        messages: messages.length,
+        blocks: blocks.length,
+        rules: rules.length,
+        tools: tools.map((tool) => tool.name),
+        secrets
+      })),
+      left,
+      fleetFile: fleetStub(drafts)
+    }
+  } finally {
+    await cradle.dispose()
+  }
+}
