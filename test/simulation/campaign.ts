@@ -1,6 +1,6 @@
 // Campaign: many seeded worlds, and the planted bugs that they must find.
 // Owns the counting. Leaves one world to testkit's World.
-// S1  A campaign that examined nothing, or in which nothing was struck, dreamt or folded, is a failure: it proves nothing.
+// S1  A campaign that examined nothing, or in which nothing was struck, dreamt, folded or handed on, is a failure: it proves nothing.
 
 import { type PlantedBug, plantedBugs, runWorld } from "@reverie/testkit/world"
 
@@ -20,6 +20,7 @@ export interface CampaignReport {
   readonly fencedCommits: number
   readonly facts: number
   readonly foldings: number
+  readonly subAgents: number
   readonly failures: ReadonlyArray<Failure>
   /** The seed that found each planted bug; null when none did. */
   readonly plantedBugs: Readonly<Record<PlantedBug, number | null>>
@@ -41,7 +42,16 @@ const findBug = (bug: PlantedBug): number | null => {
 export const campaign = (from: number, seeds: number, progress: (done: number) => void = () => {}): CampaignReport => {
   const failures: Array<Failure> = []
   const unrepeatable: Array<number> = []
-  const sum = { acknowledged: 0, entries: 0, effects: 0, crashes: 0, fencedCommits: 0, facts: 0, foldings: 0 }
+  const sum = {
+    acknowledged: 0,
+    entries: 0,
+    effects: 0,
+    crashes: 0,
+    fencedCommits: 0,
+    facts: 0,
+    foldings: 0,
+    subAgents: 0
+  }
   for (let seed = from; seed < from + seeds; seed++) {
     const report = runWorld(seed)
     if (report.violations.length > 0) failures.push({ seed, violations: report.violations })
@@ -53,11 +63,12 @@ export const campaign = (from: number, seeds: number, progress: (done: number) =
     sum.fencedCommits += report.fenced
     sum.facts += report.facts
     sum.foldings += report.foldings
+    sum.subAgents += report.subAgents
     progress(seed - from + 1)
   }
   const found = Object.fromEntries(plantedBugs.map((bug) => [bug, findBug(bug)])) as Record<PlantedBug, number | null>
   const struck = sum.acknowledged > 0 && sum.crashes > 0 && sum.fencedCommits > 0
-  const dreamt = sum.facts > 0 && sum.foldings > 0
+  const dreamt = sum.facts > 0 && sum.foldings > 0 && sum.subAgents > 0
   const ok =
     struck &&
     dreamt &&

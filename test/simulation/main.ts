@@ -24,10 +24,12 @@ const report = campaign(from, seeds, (done) => {
 
 if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
 else {
-  const { acknowledged, crashes, effects, entries, facts, failures, fencedCommits, foldings, plantedBugs } = report
+  const { acknowledged, crashes, effects, entries, facts, failures, fencedCommits, foldings, plantedBugs, subAgents } =
+    report
   process.stdout.write(
     `${seeds} worlds from seed ${from}: ${acknowledged} events acknowledged, ${entries} commits, ${effects} effects, ` +
-      `${crashes} crashes, ${fencedCommits} stale commits refused, ${facts} facts found, ${foldings} histories folded\n`
+      `${crashes} crashes, ${fencedCommits} stale commits refused, ${facts} facts found, ${foldings} histories folded, ` +
+      `${subAgents} sub-agents\n`
   )
   for (const [bug, seed] of Object.entries(plantedBugs)) {
     process.stdout.write(`planted bug ${bug}: ${seed === null ? "NOT FOUND" : `found by seed ${seed}`}\n`)

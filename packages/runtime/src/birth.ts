@@ -19,6 +19,9 @@ const lateAt = ({ errand: { millis, until } }: Commission): OpenTimer => ({
   event: { type: "news", what: "late" }
 })
 
+const begun = ({ settings }: Definition, commission: Commission): Json =>
+  ({ settings, ...commission }) as unknown as Json
+
 /** What the ledger writes when an assistant of this definition comes to be; with a commission it is a sub-agent. */
 export const birthOf = (address: Address, definition: Definition, commission?: Commission): Effect.Effect<Birth> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
@@ -43,8 +46,8 @@ export const birthOf = (address: Address, definition: Definition, commission?: C
         tick: 0,
         iteration: 0,
         cause: { kind: "birth" },
-        // The settings are those of the definition; everything else a sub-agent begins with stands here.
-        event: commission === undefined ? null : { ...(commission as unknown as { readonly [key: string]: Json }) },
+        // What a sub-agent begins with, so that its life can be told from its entries alone.
+        event: commission === undefined ? null : begun(definition, commission),
         status,
         messages: []
       }

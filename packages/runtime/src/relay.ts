@@ -23,6 +23,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Faults } from "./faults.ts"
 import { inSpan } from "./span.ts"
+import { isTask } from "./sub-agents/names.ts"
 
 export const MAX_HOPS = 8
 
@@ -42,7 +43,9 @@ const returned = (envelope: Envelope, why: string): Envelope | undefined => {
   // It went out in answer to a message that was returned for its hops already.
   if (envelope.hops > MAX_HOPS + 1) return undefined
   const { event } = envelope
-  if (event.type === "message" && event.answers !== undefined) return undefined
+  // Orders, tasks and reports among kin have their own ways to be missed.
+  if (event.type !== "message" || isTask(envelope.id)) return undefined
+  if (event.answers !== undefined) return undefined
   const sender = decodeAssistant(sendingAssistant(envelope.from))
   if (Option.isNone(sender)) return undefined
   return {
@@ -53,9 +56,7 @@ const returned = (envelope: Envelope, why: string): Envelope | undefined => {
     event: {
       type: "message",
       text: `Your message to ${envelope.to.assistant} was not delivered: ${why}.`,
-      ...(event.type === "message" && event.wantsAnswer === true
-        ? { answers: { envelope: envelope.id, outcome: "failed" } }
-        : {})
+      ...(event.wantsAnswer === true ? { answers: { envelope: envelope.id, outcome: "failed" } } : {})
     },
     hops: envelope.hops
   }

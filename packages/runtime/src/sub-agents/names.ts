@@ -7,6 +7,7 @@ import { assistantSender, type Address, addressKey, AssistantId, EnvelopeId, sen
 
 const MAX_ID_CHARS = 128
 const MAX_ENVELOPE_CHARS = 256
+const HASHED = "errand:"
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex")
 
@@ -20,10 +21,15 @@ export const subAgentId = (parent: string, call: string, tries: number): Assista
 export const orderCall = (envelope: string): string => `order-${hash(envelope).slice(0, 16)}`
 
 const envelopeId = (id: string): EnvelopeId =>
-  EnvelopeId.make(id.length <= MAX_ENVELOPE_CHARS ? id : `errand:${hash(id)}`)
+  EnvelopeId.make(id.length <= MAX_ENVELOPE_CHARS ? id : `${HASHED}${hash(id)}`)
+
+const TASK = "task:"
 
 /** The one message a sub-agent hears. */
-export const taskEnvelope = (child: Address): EnvelopeId => envelopeId(`task:${addressKey(child)}`)
+export const taskEnvelope = (child: Address): EnvelopeId => envelopeId(`${TASK}${addressKey(child)}`)
+
+/** Whether this is the first message of a sub-agent. */
+export const isTask = (id: EnvelopeId): boolean => id.startsWith(TASK) || id.startsWith(HASHED)
 
 /** The one report it sends. */
 export const reportEnvelope = (child: Address): EnvelopeId => envelopeId(`report:${addressKey(child)}`)

@@ -4,8 +4,8 @@
 // D2  It has neither hours of sleep nor foldings, and hands on tasks only while depth is left.
 // D3  Whoever hosts it, it is the same: everything follows from its errand and the definitions by their names.
 
-import type { Errand } from "@reverie/assistant"
-import { noop, delegateToolNames, finishTaskTool, toolkitOf } from "@reverie/tools"
+import { changedSettings, type Errand, settingsOf } from "@reverie/assistant"
+import { delegateToolNames, finishTaskTool, noop, toolkitOf } from "@reverie/tools"
 import type { Definition, Definitions } from "../definition.ts"
 import { scopesOf } from "../recall/scopes.ts"
 
@@ -31,15 +31,17 @@ const settingsFor = (definition: Definition, errand: Errand, above: ReadonlyArra
   const all = [settings, ...above.map((each) => each?.settings ?? {})]
   const { budgetCalls: _calls, budgetCostMicros: _cost, budgetTokens: _tokens, ...own } = settings
   const least = Math.min(...all.map(({ subAgentBudget = 3 }) => subAgentBudget))
-  return {
-    ...own,
-    subAgents: errand.depth > 0 && all.every(({ subAgents }) => subAgents === true),
-    subAgentBudget: least,
-    confirmDangerous: all.some(({ confirmDangerous = true }) => confirmDangerous),
-    terminalEndsLoop: true,
-    compactEnabled: false,
-    sleepTickMillis: 0
-  }
+  return changedSettings(
+    settingsOf({
+      ...own,
+      subAgents: errand.depth > 0 && all.every(({ subAgents }) => subAgents === true),
+      subAgentBudget: least,
+      confirmDangerous: all.some(({ confirmDangerous = true }) => confirmDangerous),
+      terminalEndsLoop: true,
+      compactEnabled: false,
+      sleepTickMillis: 0
+    })
+  )
 }
 
 export const sentDefinition = (
@@ -53,7 +55,7 @@ export const sentDefinition = (
   const { categories, insulation } = errand
   const isAllowed = (name: string): boolean =>
     !notForErrands.has(name) &&
-    (settings.subAgents || !delegateToolNames.has(name)) &&
+    (settings.subAgents === true || !delegateToolNames.has(name)) &&
     above.every((each) => each?.toolkit.get(name) !== undefined)
   const tools = definition.toolkit.names.flatMap((name) => {
     const tool = definition.toolkit.get(name)

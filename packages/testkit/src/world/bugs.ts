@@ -1,4 +1,4 @@
-// Bugs: six mistakes planted in a world on purpose, to prove that its checks bite.
+// Bugs: mistakes planted in a world on purpose, to prove that its checks bite.
 // Owns the wrong ports. A world without a planted bug never uses this file.
 
 import type { Commit } from "@reverie/ledger"
@@ -7,6 +7,7 @@ import { EnvelopeId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import type { Store } from "../memory-store.ts"
 import type { Fate } from "./fate.ts"
+import { forgettingTheCrash, grantingTooMuch, leavingOrphans, releasingTwice } from "./kin-bugs.ts"
 
 export const plantedBugs = [
   "no-fencing",
@@ -14,7 +15,11 @@ export const plantedBugs = [
   "acknowledged-before-durable",
   "checked-then-acted",
   "random-effect-key",
-  "memory-left-behind"
+  "memory-left-behind",
+  "crash-cost-forgotten",
+  "released-twice",
+  "granted-too-much",
+  "orphans-left"
 ] as const
 export type PlantedBug = (typeof plantedBugs)[number]
 
@@ -88,6 +93,14 @@ export const withBug = (store: Store, bug: PlantedBug | undefined, fate: Fate): 
       return hasty(store, fate)
     case "memory-left-behind":
       return absentMinded(store, fate)
+    case "crash-cost-forgotten":
+      return forgettingTheCrash(store)
+    case "released-twice":
+      return releasingTwice(store)
+    case "granted-too-much":
+      return grantingTooMuch(store)
+    case "orphans-left":
+      return leavingOrphans(store)
     default:
       return store
   }

@@ -6,8 +6,9 @@
 import type { Prompt, Reply } from "@reverie/model"
 import { type Model, ModelUnavailable } from "@reverie/model"
 import type { Json, ToolCategory } from "@reverie/protocol"
-import { type Tool, type Toolkit, toolkitOf } from "@reverie/tools"
+import { delegateTools, type Tool, type Toolkit, toolkitOf } from "@reverie/tools"
 import * as Effect from "effect/Effect"
+import { type TakenCall, taskIn as errandIn } from "./check-kin.ts"
 import { digest, taskIn } from "./digestion.ts"
 import type { Fate } from "./fate.ts"
 
@@ -22,6 +23,8 @@ export interface Outside {
   readonly effects: Array<Effected>
   /** Calls that wait for a report. */
   readonly asked: Array<{ readonly assistant: string; readonly call: string }>
+  /** Model calls for tasks that were handed on. */
+  readonly taken: Array<TakenCall>
   readonly toolkit: Toolkit
   readonly model: Model["Service"]
 }
@@ -74,20 +77,46 @@ const toolsOf = (habits: Habits, effects: Array<Effected>, asked: Outside["asked
   ]
 }
 
-const replyTo = (prompt: Prompt, fate: Fate): Reply => {
+/** Arguments for the tools that need any. */
+const argumentsFor = (tool: string, fate: Fate, nextErrand: () => number): Json => {
+  switch (tool) {
+    case "delegate_task":
+      return {
+        task: `errand ${nextErrand()}`,
+        ...(fate.chance(0.3) ? { tokens: fate.between(500, 20_000) } : {}),
+        ...(fate.chance(0.3) ? { calls: fate.between(1, 5) } : {}),
+        ...(fate.chance(0.3) ? { seconds: fate.between(1, 90) } : {}),
+        ...(fate.chance(0.3) ? { insulation: fate.pick(["none", "orchestrator", "delegate"]) } : {})
+      }
+    case "cancel_task":
+      return { call: `${fate.between(1, 6)}.1.0` }
+    case "finish_task":
+      return { summary: "done" }
+    default:
+      return {}
+  }
+}
+
+/** No more than the house thinks that it takes. */
+const usageOf = ({ maxOutputTokens = 200, messages }: Prompt, fate: Fate): Reply["usage"] => ({
+  inputTokens: messages.reduce((sum, { content }) => sum + Math.ceil(content.length / 4), 0),
+  outputTokens: fate.between(1, Math.min(200, maxOutputTokens)),
+  source: "counted"
+})
+
+const replyTo = (prompt: Prompt, fate: Fate, nextErrand: () => number): Reply => {
   const names = prompt.tools.map((offer) => offer.name)
   const count = fate.chance(0.55) ? fate.between(1, 3) : 0
-  const calls = Array.from({ length: count }, (_, index) => ({
-    id: `${prompt.callPrefix}.${index}`,
+  const calls = Array.from({ length: count }, (_, index) => {
     // A tool that does not exist, now and then.
-    tool: fate.chance(0.03) ? "nonsense" : fate.pick(names),
-    arguments: {}
-  }))
+    const tool = fate.chance(0.03) ? "nonsense" : fate.pick(names)
+    return { id: `${prompt.callPrefix}.${index}`, tool, arguments: argumentsFor(tool, fate, nextErrand) }
+  })
   return {
     text: count === 0 ? `answer to ${prompt.messages.length} messages` : "",
     calls,
     finish: count === 0 ? "stop" : "tool-calls",
-    usage: { inputTokens: 1, outputTokens: 1, source: "counted" },
+    usage: usageOf(prompt, fate),
     model: "scripted"
   }
 }
@@ -96,19 +125,29 @@ export const outsideOf = (habits: Habits): Outside => {
   const { fate, modelFailure } = habits
   const effects: Array<Effected> = []
   const asked: Outside["asked"] = []
+  const taken: Array<TakenCall> = []
+  let errands = 0
   return {
     effects,
     asked,
-    toolkit: toolkitOf(toolsOf(habits, effects, asked)),
+    taken,
+    toolkit: toolkitOf([...toolsOf(habits, effects, asked), ...delegateTools]),
     model: {
       infer: (prompt) =>
         Effect.gen(function* () {
+          const fails = fate.chance(modelFailure())
+          const task = taskIn(prompt)
+          const reply = task === undefined ? replyTo(prompt, fate, () => ++errands) : digest(task, prompt, fate)
+          const errand = errandIn(prompt.messages.flatMap(({ content, role }) => (role === "user" ? [content] : [])))
+          const { inputTokens, outputTokens } = reply.usage
+          // Paid for when it is sent, whether or not anybody hears the answer.
+          if (task === undefined && errand !== undefined)
+            taken.push({ task: errand, tokens: fails ? 0 : inputTokens + outputTokens })
           yield* Effect.sleep(fate.between(1, 4_000))
-          if (fate.chance(modelFailure())) {
+          if (fails) {
             return yield* new ModelUnavailable({ provider: "scripted", message: "no answer", kind: "network" })
           }
-          const task = taskIn(prompt)
-          return task === undefined ? replyTo(prompt, fate) : digest(task, prompt, fate)
+          return reply
         })
     }
   }

@@ -79,6 +79,17 @@ export const lullaby = Effect.fnUntraced(function* (people: People) {
   yield* Effect.sleep(fate.between(10_000, 90_000))
 })
 
+/** Somebody retires at the end of the day, with everybody below. */
+export const sunset = Effect.fnUntraced(function* (people: People) {
+  const { assistants, fate } = people
+  if (fate.chance(0.3)) return
+  const to = fate.pick(assistants)
+  yield* insist(people, {
+    sender: "sunset",
+    envelope: envelopeOf(`sunset-${to}`, "sunset", to, { type: "retire", reason: "the day is over" })
+  })
+})
+
 interface Asking {
   readonly context: { readonly calls: ReadonlyArray<{ readonly phase: string; readonly approval?: string }> }
 }
@@ -110,6 +121,14 @@ export const attendant = Effect.fnUntraced(function* (
       if (done.has(key)) continue
       done.add(key)
       yield* send(assistant, { type: "report", call, outcome: "reported", content: `report on ${call}` })
+    }
+    const sent = [...disk.residents.keys()].filter((key) => key.includes("+"))
+    if (!people.isHealed() && sent.length > 0 && fate.chance(0.04)) {
+      // Ids of assistants have no slash.
+      yield* send(fate.pick(sent).split("/")[1] ?? "", { type: "retire", reason: "called back" })
+    }
+    if (!people.isHealed() && fate.chance(0.05)) {
+      yield* send(fate.pick(people.assistants), { type: "delegate", task: `errand ${1_000_000 + sequence}` })
     }
     if (!people.isHealed() && fate.chance(0.02)) {
       yield* send(fate.pick(people.assistants), { type: "halt", reason: "drill" })

@@ -30,10 +30,11 @@ import * as Scheduler from "effect/Scheduler"
 import { MemoryDisk } from "../memory-disk.ts"
 import { memoryStore, type Store } from "../memory-store.ts"
 import { checkedThenActed, type PlantedBug, withBug } from "./bugs.ts"
+import { countKin } from "./check-kin.ts"
 import { check } from "./check.ts"
 import { type Fate, fateOf } from "./fate.ts"
 import { type Outside, outsideOf } from "./outside.ts"
-import { attendant, type Door, lullaby, type People, sender, type Sent } from "./people.ts"
+import { attendant, type Door, lullaby, type People, sender, type Sent, sunset } from "./people.ts"
 import { inProcess, portIn, type Process, strike } from "./process.ts"
 import { VirtualTime } from "./virtual-time.ts"
 
@@ -57,6 +58,8 @@ export interface WorldReport {
   /** Facts kept, and foldings of histories. */
   readonly facts: number
   readonly foldings: number
+  /** Sub-agents that came into the world. */
+  readonly subAgents: number
   readonly virtualMillis: number
 }
 
@@ -68,6 +71,14 @@ const SETTINGS = {
   parkMinMillis: 500,
   approvalMillis: 120_000,
   reportMillis: 120_000,
+  subAgents: true,
+  subAgentBudget: 2,
+  subAgentDepth: 2,
+  subAgentTokens: 16_000,
+  subAgentCalls: 5,
+  subAgentMillis: 60_000,
+  subAgentGraceMillis: 30_000,
+  subAgentRetries: 1,
   compactSleepRatio: 0.05,
   compactEmergencyRatio: 0.1
 }
@@ -252,7 +263,7 @@ const doorOf =
 
 const isWorldAtRest = Effect.fnUntraced(function* (world: World) {
   const { mailbox } = world.store
-  const records = yield* world.store.ledger.list(undefined, 100)
+  const records = yield* world.store.ledger.list(undefined, 1_000)
   if ((yield* world.store.ledger.openSends(1)).length > 0) return false
   for (const record of records) {
     const { context } = record.state.snapshot as unknown as { readonly context: { readonly envelope: string | null } }
@@ -284,6 +295,7 @@ const live = Effect.fnUntraced(function* (world: World, acknowledged: Array<Sent
     concurrency: "unbounded"
   })
   yield* lullaby(people)
+  yield* sunset(people)
   world.healed = true
   for (const process of world.processes)
     process.pausedUntil = Math.min(process.pausedUntil, world.time.now + LEASE_MILLIS)
@@ -345,7 +357,8 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     grants: world.grants,
     mostAtOnce: world.counts.mostAtOnce,
     concurrency: CONCURRENCY,
-    settings: SETTINGS
+    settings: SETTINGS,
+    taken: world.outside.taken
   }
   const unrest =
     outcome === true
@@ -362,6 +375,7 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     fenced: world.counts.fenced,
     facts: kept(disk, "fact"),
     foldings: kept(disk, "compaction"),
+    subAgents: countKin(disk),
     virtualMillis: time.now - start
   }
 }

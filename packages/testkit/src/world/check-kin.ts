@@ -1,0 +1,174 @@
+// CheckKin: what must be true of sub-agents and budgets in a world that has come to rest.
+// Owns the judgement over accounts at every commit, over births, ends and what model calls really took. Leaves everything
+// else to check.ts.
+// C12 After every commit: spent + reserved + promised ≤ granted, and every promise has its open line.
+// C13 A sub-agent was born with exactly what its parent promised it, and its parent is the one that promised.
+// C14 Every sub-agent's line ends once, and at rest none is open.
+// C15 No orphan: at rest every sub-agent has retired.
+// C16 What the model calls for a task really took is within what was counted for it, crashes included.
+
+import {
+  accountOf,
+  type AssistantContext,
+  birth,
+  type Bound,
+  type Commission,
+  contextOf,
+  decide,
+  type Decoded,
+  flawsOf,
+  grantKey,
+  type Input,
+  isOpen,
+  type Settings
+} from "@reverie/assistant"
+import { addressKey, type Amount, type Entry } from "@reverie/protocol"
+import { subAgentId } from "@reverie/runtime"
+import type { MemoryDisk, Resident } from "../memory-disk.ts"
+
+/** A model call for a task, as the world outside knows it. */
+export interface TakenCall {
+  readonly task: string
+  readonly tokens: number
+}
+
+/** How an assistant began: settings, and for a sub-agent what it was born with. */
+export const beginning = (entry: Entry | undefined, settings: Partial<Settings>): Decoded => {
+  const born = entry?.event as ({ readonly settings: Partial<Settings> } & Commission) | null | undefined
+  if (born === null || born === undefined) return birth(settings).next
+  return birth(born.settings, { errand: born.errand, granted: born.granted }).next
+}
+
+/** Every state that a resident has been in, as its entries tell it. */
+export const lifeOf = ({ entries }: Resident, settings: Partial<Settings>): ReadonlyArray<Decoded> => {
+  const [first, ...others] = entries
+  let now = beginning(first?.entry, settings)
+  return [
+    now,
+    ...others.map(({ entry: { event } }) =>
+      event === null ? now : (now = decide(now, event as unknown as Input).next)
+    )
+  ]
+}
+
+interface Promise {
+  readonly parent: string
+  readonly granted: Bound
+}
+
+const checkAccounts = (name: string, contexts: ReadonlyArray<AssistantContext>): ReadonlyArray<string> => {
+  for (const [no, context] of contexts.entries()) {
+    const account = accountOf(context)
+    const [flaw] = flawsOf(account)
+    if (flaw !== undefined) return [`C12 ${name} after commit ${no + 1}: ${flaw}`]
+    const lines = context.subAgents.filter(isOpen).map(grantKey).toSorted().join(" ")
+    const promises = Object.keys(account.out).toSorted().join(" ")
+    if (lines !== promises) return [`C12 ${name} after commit ${no + 1}: open are [${lines}], promised [${promises}]`]
+  }
+  return []
+}
+
+const checkLines = (name: string, contexts: ReadonlyArray<AssistantContext>): ReadonlyArray<string> => {
+  const ends = new Map<string, number>()
+  let open = new Set<string>()
+  for (const { subAgents } of contexts) {
+    const now = new Set(subAgents.filter(isOpen).map(grantKey))
+    for (const key of open) if (!now.has(key)) ends.set(key, (ends.get(key) ?? 0) + 1)
+    open = now
+  }
+  return [
+    ...[...open].map((key) => `C14 ${name}: ${key} is open at rest`),
+    ...[...ends].flatMap(([key, times]) => (times === 1 ? [] : [`C14 ${name}: ${key} ended ${times} times`]))
+  ]
+}
+
+const promisesOf = (id: string, contexts: ReadonlyArray<AssistantContext>): ReadonlyArray<readonly [string, Promise]> =>
+  contexts.flatMap(({ account, subAgents }) =>
+    subAgents.filter(isOpen).flatMap((line) => {
+      const granted = account?.out[grantKey(line)]
+      return granted === undefined ? [] : [[subAgentId(id, line.call, line.tries), { parent: id, granted }] as const]
+    })
+  )
+
+const checkBirth = (resident: Resident, promises: ReadonlyMap<string, Promise>): ReadonlyArray<string> => {
+  const born = resident.entries[0]?.entry.event as Commission | null | undefined
+  if (born === null || born === undefined) return []
+  const id = resident.address.assistant
+  const promise = promises.get(id)
+  if (promise === undefined) return [`C13 ${id} was promised nothing by anybody`]
+  if (promise.parent !== born.errand.parent) return [`C13 ${id} was born to ${born.errand.parent}`]
+  const isKept = JSON.stringify(promise.granted) === JSON.stringify(born.granted)
+  return [
+    ...(isKept ? [] : [`C13 ${id} has ${JSON.stringify(born.granted)}, promised ${JSON.stringify(promise.granted)}`]),
+    ...(resident.state.status === "retired" ? [] : [`C15 ${id} is ${resident.state.status}, an orphan`])
+  ]
+}
+
+/** The task that a sub-agent was born for, by the words of its first message. */
+export const taskIn = (texts: ReadonlyArray<string>): string | undefined =>
+  texts.flatMap((text) => /(?:^|^Your task: )(errand \d+)$/m.exec(text)?.[1] ?? [])[0]
+
+/** What was counted for each task, over all its tries. */
+const countedFor = (lives: ReadonlyMap<string, ReadonlyArray<AssistantContext>>, disk: MemoryDisk) => {
+  const counted = new Map<string, Amount>()
+  for (const [id, contexts] of lives) {
+    const seen = new Set<string>()
+    for (const { subAgents } of contexts) {
+      for (const line of subAgents) {
+        const key = grantKey(line)
+        if (line.spent === undefined || seen.has(key)) continue
+        seen.add(key)
+        const child = [...disk.residents.values()].find(
+          ({ address }) => address.assistant === subAgentId(id, line.call, line.tries)
+        )
+        const task = taskIn(child?.entries.flatMap(({ entry }) => entry.messages.map(({ content }) => content)) ?? [])
+        if (task === undefined) continue
+        const before = counted.get(task) ?? { tokens: 0, costMicros: 0, calls: 0 }
+        counted.set(task, {
+          tokens: before.tokens + line.spent.tokens,
+          costMicros: 0,
+          calls: before.calls + line.spent.calls
+        })
+      }
+    }
+  }
+  return counted
+}
+
+const checkTaken = (counted: ReadonlyMap<string, Amount>, taken: ReadonlyArray<TakenCall>): ReadonlyArray<string> => {
+  const sums = new Map<string, Amount>()
+  for (const { task, tokens } of taken) {
+    const before = sums.get(task) ?? { tokens: 0, costMicros: 0, calls: 0 }
+    sums.set(task, { tokens: before.tokens + tokens, costMicros: 0, calls: before.calls + 1 })
+  }
+  return [...sums].flatMap(([task, { calls, tokens }]) => {
+    const { calls: mostCalls, tokens: mostTokens } = counted.get(task) ?? { calls: 0, tokens: 0 }
+    return calls <= mostCalls && tokens <= mostTokens
+      ? []
+      : [`C16 ${task} took ${tokens} tokens in ${calls} calls; counted are ${mostTokens} in ${mostCalls}`]
+  })
+}
+
+export const checkKin = (
+  disk: MemoryDisk,
+  settings: Partial<Settings>,
+  taken: ReadonlyArray<TakenCall>
+): ReadonlyArray<string> => {
+  const residents = [...disk.residents.values()]
+  const lives = new Map(
+    residents.map((resident) => [resident.address.assistant as string, lifeOf(resident, settings).map(contextOf)])
+  )
+  const promises = new Map([...lives].flatMap(([id, contexts]) => promisesOf(id, contexts)))
+  return [
+    ...residents.flatMap((resident) => {
+      const contexts = lives.get(resident.address.assistant) ?? []
+      const name = addressKey(resident.address)
+      return [...checkAccounts(name, contexts), ...checkLines(name, contexts), ...checkBirth(resident, promises)]
+    }),
+    ...checkTaken(countedFor(lives, disk), taken)
+  ]
+}
+
+/** Sub-agents that came into the world. */
+export const countKin = ({ residents }: MemoryDisk): number =>
+  [...residents.values()].filter(({ entries }) => entries[0]?.entry.event !== null).length
