@@ -46,7 +46,7 @@ const LONGEST_PAGE = 256
 const BACKWARDS = `
   SELECT no::float8 AS no, body FROM ledger
   WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2) AND no < $3 AND no >= $4
-  ORDER BY no DESC LIMIT $5`
+  ORDER BY ledger.no DESC LIMIT $5`
 
 const recentOf = (database: Database, address: Address, maxTokens: number, since: MessagePlace) =>
   Effect.gen(function* () {
@@ -74,8 +74,8 @@ const recentOf = (database: Database, address: Address, maxTokens: number, since
   })
 
 const ENTRIES = `
-  SELECT ${rowColumns} FROM ledger l JOIN assistants a ON key = assistant
-  WHERE a.tenant = $1 AND a.id = $2 AND no >= $3 ORDER BY no LIMIT $4`
+  SELECT l.position::float8 AS seq, no::float8 AS no, body FROM ledger l
+  WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2) AND no >= $3 ORDER BY l.no LIMIT $4`
 
 const HORIZON = "SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + raised) * 4096 AS horizon FROM store"
 
@@ -148,8 +148,14 @@ export const postgresChronicle = (database: Database): Chronicle => {
         (failure) => failure instanceof PgFailure,
         (failure) => Effect.fail(ledgerUnavailable("recent")(failure))
       ),
-    entries: ({ assistant, tenant }, from, limit) =>
-      told("entries", database.query(ENTRIES, [tenant, assistant, Math.max(1, Math.ceil(from)), limited(limit)])),
+    entries: ({ assistant: id, tenant }, from, limit) => {
+      const values = [tenant, id, Math.max(1, Math.ceil(from)), limited(limit)]
+      const rows = database.query<Omit<EntryRow, "tenant" | "id">>(ENTRIES, values)
+      return told(
+        "entries",
+        Effect.map(rows, (found) => found.map((row) => ({ ...row, tenant, id })))
+      )
+    },
     outboxEnd: Effect.mapError(endOf(database), ledgerUnavailable("outboxEnd")),
     outbox: (after, limit) => told("outbox", outboxPage(database, after, limited(limit)))
   }

@@ -84,7 +84,7 @@ interface SendRow {
   readonly body: string
 }
 
-const OPEN_SENDS = "SELECT seq::float8 AS seq, body FROM sends ORDER BY seq LIMIT $1"
+const OPEN_SENDS = "SELECT seq::float8 AS seq, body FROM sends ORDER BY sends.seq LIMIT $1"
 
 const toSend = ({ body, seq }: SendRow): Result.Result<OpenSend, LedgerUnavailable> =>
   Result.mapBoth(readEnvelope(body), {

@@ -84,7 +84,7 @@ export interface BlockWriting {
 
 type Looking = Pick<BlockRows, "answer" | "block" | "isTaken" | "blocks" | "snapshot" | "patches" | "versions">
 
-export const looksAt = (shelf: Shelf): Looking => ({
+const looksAt = (shelf: Shelf): Looking => ({
   answer: (tenant, key) => {
     const id = keyText(key)
     const told = (rows: ReadonlyArray<unknown>) => ({ at: "answer", id, found: firstBody(rows) ?? null })

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { describe, test } from "vitest"
 import { Time } from "../src/time.ts"
 import { aSchema, openAt, tablesAt } from "./stores.ts"
@@ -65,7 +65,9 @@ postgres.describe("the database's clock", () => {
       yield* setClock(schema, 5 * HOUR)
       const local = yield* Clock.Clock
       const shifted: Clock.Clock = {
-        ...local,
+        currentTimeNanosUnsafe: () => local.currentTimeNanosUnsafe(),
+        currentTimeNanos: local.currentTimeNanos,
+        monotonicTimeNanos: local.monotonicTimeNanos,
         sleep: (duration) => local.sleep(duration),
         monotonicTimeNanosUnsafe: () => local.monotonicTimeNanosUnsafe(),
         currentTimeMillisUnsafe: () => local.currentTimeMillisUnsafe() - 9 * HOUR,

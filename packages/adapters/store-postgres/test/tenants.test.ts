@@ -5,7 +5,7 @@ import { aJob, aMessage, anAddress, anEntry, anEnvelope, aState } from "@reverie
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import type { Database } from "../src/database.ts"
 import { asRole, aSchema, openAt, tablesAt } from "./stores.ts"
 

@@ -1,0 +1,86 @@
+import { assert, it } from "@effect/vitest"
+import { aMessage, anAddress, anEntry, anEnvelope, anEnvelopeId, aState } from "@reverie/testkit"
+import { sharePostgres } from "@reverie/testkit/shared-servers"
+import * as Effect from "effect/Effect"
+import { aSchema, openAt, tablesAt } from "./stores.ts"
+
+const postgres = sharePostgres({ fsync: false })
+const address = anAddress()
+
+/** A store with one assistant who had three messages, after somebody has changed its rows. */
+const tampered = (sql: string) =>
+  Effect.gen(function* () {
+    const schema = aSchema()
+    const { url } = postgres.server()
+    const store = yield* openAt(url, { schema })
+    yield* store.ledger.birth({ address, state: aState(), entry: anEntry({ messages: [aMessage("born")] }) })
+    for (const id of ["m-1", "m-2\u0000", "m-3"]) yield* store.mailbox.accept(anEnvelope({ id, to: address }))
+    const { query } = yield* tablesAt(url, schema)
+    for (const each of sql.split(";")) yield* query(each)
+    return { ...store, query }
+  })
+
+const claim = { address, worker: "worker-1", leaseMillis: 1_000 }
+const newer = "it was written by a newer Reverie (version 9, this one reads up to 1)"
+
+postgres.describe("rows that can not be read", () => {
+  it.effect("mailbox I3 an unreadable envelope keeps its place and its id, and can be buried", () =>
+    Effect.gen(function* () {
+      const { ledger, mailbox } = yield* tampered(`
+        UPDATE envelopes SET body = '{"v":9}' WHERE seq = 1; UPDATE envelopes SET body = '{"v":1,"id":' WHERE seq = 2`)
+      const [first, second, third] = yield* mailbox.pending(address, ["mail"], 10)
+      assert.deepStrictEqual(first, { unreadable: newer, id: anEnvelopeId("m-1"), lane: "mail", seq: 1 })
+      assert.strictEqual(second?.id, "m-2\u0000")
+      assert.include(second !== undefined && "unreadable" in second ? second.unreadable : "", "broken JSON")
+      assert.strictEqual(third !== undefined && "event" in third && third.event.type, "message")
+      const held = yield* mailbox.claim(claim)
+      const { id, lane, seq } = first ?? { id: anEnvelopeId("none"), lane: "mail", seq: 0 }
+      const entry = anEntry({
+        no: held.version + 1,
+        cause: { kind: "burial", lane, seq, id },
+        settled: [{ id, outcome: "dead", reason: "unreadable" }]
+      })
+      yield* ledger.commit(held.claim, { entry, state: aState() })
+      assert.deepStrictEqual(
+        (yield* mailbox.pending(address, ["mail"], 1)).map((row) => row.seq),
+        [2]
+      )
+      assert.deepStrictEqual(yield* ledger.tally, { accepted: 3, settled: 0, dead: 1 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("an entry of a newer version is an UnreadableRecord wherever it is met", () =>
+    Effect.gen(function* () {
+      const { ledger } = yield* tampered(`UPDATE ledger SET body = '{"v":9}'`)
+      const errors = [
+        yield* Effect.flip(ledger.recent(address, 10)),
+        yield* Effect.flip(ledger.entries(address, 1, 10)),
+        yield* Effect.flip(ledger.outbox(0, 10))
+      ]
+      for (const error of errors) {
+        assert.strictEqual(error._tag, "UnreadableRecord")
+        assert.include(error.message, newer)
+        assert.strictEqual(error._tag === "UnreadableRecord" && error.record, "entry 1 of harbor/ada")
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect(
+    "a state of a newer version is refused by inspection, list and claim; nobody holds it, no attempt counts",
+    () =>
+      Effect.gen(function* () {
+        const { ledger, mailbox, query } = yield* tampered(`UPDATE states SET body = '{"v":9}'`)
+        const errors = [yield* Effect.flip(ledger.inspect(address)), yield* Effect.flip(ledger.list(undefined, 10))]
+        for (const error of errors) assert.strictEqual(error._tag, "UnreadableRecord")
+        for (const worker of ["worker-1", "worker-2", "worker-3"]) {
+          const error = yield* Effect.flip(mailbox.claim({ ...claim, worker }))
+          assert.strictEqual(error._tag, "StateUnreadable")
+          assert.include(error.message, `the state of harbor/ada can not be read: ${newer}`)
+        }
+        assert.deepStrictEqual(yield* mailbox.due(1), [address])
+        // Somebody who can read it finds it as it was.
+        const [row] = yield* query<{ readonly attempts: number }>("SELECT attempts FROM assistants")
+        assert.strictEqual(row?.attempts, 0)
+      }).pipe(Effect.scoped)
+  )
+})
