@@ -144,3 +144,26 @@ export const hostileTexts: ReadonlyArray<string> = [
 ]
 
 export const aMegabyte = "0123456789abcdef".repeat(65_536)
+
+/** Commits one entry for each wish, under one claim. */
+export const commitAll = (address: Address, wishes: ReadonlyArray<CommitWish>) =>
+  Effect.gen(function* () {
+    const { claim, version } = yield* claimBy("worker-1", address)
+    return yield* Effect.forEach(wishes, (wish, index) => commitOn(claim, version + index, wish))
+  })
+
+/** Reads page after page until one is empty. Ends in any case: a wrong store may turn in a circle. */
+export const pageThrough = <A, E, R>(
+  size: number,
+  read: (last: A | undefined) => Effect.Effect<ReadonlyArray<A>, E, R>
+) =>
+  Effect.gen(function* () {
+    const all: Array<A> = []
+    for (let pages = 0; pages < 100; pages++) {
+      const page = yield* read(all.at(-1))
+      assert.ok(page.length <= size, "a page is longer than its limit")
+      if (page.length === 0) break
+      all.push(...page)
+    }
+    return all
+  })
