@@ -64,6 +64,8 @@ export class PostgresStore extends Context.Service<
 >()("@reverie/store-postgres/PostgresStore") {}
 
 const DEFAULT_SCHEMA = "reverie"
+/** It stands in statements as it is. */
+const SCHEMA_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
 const DEFAULT_CONNECTIONS = 8
 const DEFAULT_DEADLINE_MILLIS = 10_000
 
@@ -120,8 +122,12 @@ export const openPostgresStore = (
   const place: Place = { place: placeOf(url), schema }
   const failed = unreachable(place.place)
   const opening = Effect.gen(function* () {
+    if (!SCHEMA_NAME.test(schema)) {
+      const said = `a schema is called by letters, digits and _, at most 63, not by ${JSON.stringify(schema)}`
+      return yield* Effect.fail(new PgFailure("other", said))
+    }
     const database = yield* openDatabase(url, {
-      schema: schema.replaceAll('"', ""),
+      schema,
       connections: options.connections ?? DEFAULT_CONNECTIONS,
       deadlineMillis: options.deadlineMillis ?? DEFAULT_DEADLINE_MILLIS,
       ...(tenants === undefined ? {} : { tenants })

@@ -146,6 +146,14 @@ postgres.describe("who is refused is told so in one line, without a password", (
     })
   )
 
+  it.effect("S1 no name for a schema", () =>
+    Effect.gen(function* () {
+      for (const schema of ["", 'a"; DROP SCHEMA public; --', "a-b", "x".repeat(64)]) {
+        told(yield* whoFails(url(), schema), "a schema is called by letters")
+      }
+    })
+  )
+
   it.effect("S1 no URL at all", () =>
     Effect.gen(function* () {
       told(yield* whoFails("not a s3cret url"), "its URL can not be read")
