@@ -20,6 +20,7 @@ import type { Sent } from "./people.ts"
 export interface Record {
   readonly disk: MemoryDisk
   readonly acknowledged: ReadonlyArray<Sent>
+  readonly tooLate: ReadonlyArray<Sent>
   readonly effects: ReadonlyArray<Effected>
   /** Which worker was granted which epoch, as `assistant epoch worker`. */
   readonly grants: ReadonlyArray<readonly [assistant: string, epoch: number, worker: string]>
@@ -47,7 +48,8 @@ const checkSettled = (record: Record): ReadonlyArray<string> => {
     const count = counts.get(`${addressKey(envelope.to)} ${envelope.id}`) ?? 0
     return count === 1 ? [] : [`C1 ${envelope.id} (${envelope.event.type}) was acknowledged and settled ${count} times`]
   })
-  const known = new Set(record.acknowledged.map(({ envelope }) => `${addressKey(envelope.to)} ${envelope.id}`))
+  const sent = [...record.acknowledged, ...record.tooLate]
+  const known = new Set(sent.map(({ envelope }) => `${addressKey(envelope.to)} ${envelope.id}`))
   for (const { entry } of record.disk.outbox)
     for (const sent of entry.sends ?? []) known.add(`${addressKey(sent.to)} ${sent.id}`)
   const strangers = [...counts.keys()].filter((key) => !known.has(key) && !key.includes(" returned:"))

@@ -24,6 +24,8 @@ export interface People {
   readonly assistants: ReadonlyArray<string>
   /** In the order in which the acknowledgements came. */
   readonly acknowledged: Array<Sent>
+  /** Whoever they were for had retired before the acknowledgement; an earlier attempt may have arrived. */
+  readonly tooLate: Array<Sent>
   readonly isHealed: () => boolean
 }
 
@@ -42,13 +44,17 @@ const envelopeOf = (id: string, from: string, to: string, event: Event): Envelop
 const insist = Effect.fnUntraced(function* (people: People, sent: Sent) {
   const { door, fate } = people
   const once = door(arrive(sent.envelope)).pipe(
+    Effect.map(() => "acknowledged"),
+    Effect.catchTag("UnknownAssistant", () => Effect.succeed("gone")),
     Effect.timeoutOption(ANSWER_MILLIS),
     Effect.catch(() => Effect.succeed(Option.none()))
   )
   while (true) {
     const twice = !people.isHealed() && fate.chance(0.1)
     const answers = yield* Effect.all(twice ? [once, once] : [once], { concurrency: "unbounded" })
-    if (answers.some((answer) => Option.isSome(answer))) break
+    const heard = answers.flatMap((answer) => (Option.isSome(answer) ? [answer.value] : []))
+    if (heard.includes("acknowledged")) break
+    if (heard.includes("gone")) return void people.tooLate.push(sent)
     yield* Effect.sleep(fate.between(50, 1_000))
   }
   people.acknowledged.push(sent)

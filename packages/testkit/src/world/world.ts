@@ -275,7 +275,7 @@ const isWorldAtRest = Effect.fnUntraced(function* (world: World) {
 })
 
 /** Everything that happens, from birth to rest. Answers false when rest did not come. */
-const live = Effect.fnUntraced(function* (world: World, acknowledged: Array<Sent>) {
+const live = Effect.fnUntraced(function* (world: World, acknowledged: Array<Sent>, tooLate: Array<Sent>) {
   const { options } = world
   for (const name of ASSISTANTS) {
     const address = { tenant: DEFAULT_TENANT, assistant: AssistantId.make(name) }
@@ -287,6 +287,7 @@ const live = Effect.fnUntraced(function* (world: World, acknowledged: Array<Sent
     door: doorOf(world),
     assistants: ASSISTANTS,
     acknowledged,
+    tooLate,
     isHealed: () => world.healed
   }
   const attending = yield* Effect.forkChild(attendant(people, world.disk, world.outside.asked))
@@ -344,8 +345,9 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
   }
   const start = time.now
   const acknowledged: Array<Sent> = []
+  const tooLate: Array<Sent> = []
   let outcome: boolean | string | undefined
-  run(world, live(world, acknowledged)).addObserver((exit) => {
+  run(world, live(world, acknowledged, tooLate)).addObserver((exit) => {
     outcome = exit._tag === "Success" ? exit.value : String(exit.cause)
   })
   let steps = 0
@@ -353,6 +355,7 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
   const record = {
     disk,
     acknowledged,
+    tooLate,
     effects: world.outside.effects,
     grants: world.grants,
     mostAtOnce: world.counts.mostAtOnce,
