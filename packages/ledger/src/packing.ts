@@ -65,9 +65,9 @@ export const sendNames = (entry: Json): ReadonlyArray<string> => {
   return Array.isArray(sends) ? (sends as ReadonlyArray<Json>).map(sendName) : []
 }
 
-/** To whom and under which id: whoever is sent the same twice takes it once. */
+/** From whom, to whom and under which id. */
 export const sendName = (envelope: Json): string =>
-  isJsonObject(envelope) ? JSON.stringify([envelope["to"], envelope["id"]]) : ""
+  isJsonObject(envelope) ? JSON.stringify([envelope["from"], envelope["to"], envelope["id"]]) : ""
 
 /** In the order of their text units, which is the same on every machine. */
 export const byText =
