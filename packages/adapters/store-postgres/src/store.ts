@@ -64,8 +64,8 @@ export class PostgresStore extends Context.Service<
 >()("@reverie/store-postgres/PostgresStore") {}
 
 const DEFAULT_SCHEMA = "reverie"
-/** It stands in statements as it is. */
-const SCHEMA_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
+/** It stands between quotes in statements, as it is. */
+const SCHEMA_NAME = /^[A-Za-z0-9_-]{1,63}$/
 const DEFAULT_CONNECTIONS = 8
 const DEFAULT_DEADLINE_MILLIS = 10_000
 
@@ -123,7 +123,7 @@ export const openPostgresStore = (
   const failed = unreachable(place.place)
   const opening = Effect.gen(function* () {
     if (!SCHEMA_NAME.test(schema)) {
-      const said = `a schema is called by letters, digits and _, at most 63, not by ${JSON.stringify(schema)}`
+      const said = `a schema is called by letters, digits, _ and -, at most 63, not by ${JSON.stringify(schema)}`
       return yield* Effect.fail(new PgFailure("other", said))
     }
     const database = yield* openDatabase(url, {

@@ -88,6 +88,16 @@ postgres.describe("opening", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("a schema may be called as a deployment is", () =>
+    Effect.gen(function* () {
+      for (const schema of ["Reverie-Prod", "2nd"]) {
+        const { ledger } = yield* openAt(url(), { schema })
+        assert.strictEqual(yield* ledger.birth({ address: anAddress(), state: aState(), entry: anEntry() }), "born")
+        yield* openAt(url(), { schema })
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("V2 a newer format is refused and nothing is changed", () =>
     Effect.gen(function* () {
       const schema = aSchema()
@@ -148,7 +158,7 @@ postgres.describe("who is refused is told so in one line, without a password", (
 
   it.effect("S1 no name for a schema", () =>
     Effect.gen(function* () {
-      for (const schema of ["", 'a"; DROP SCHEMA public; --', "a-b", "x".repeat(64)]) {
+      for (const schema of ["", 'a"; DROP SCHEMA public; --', "a b", "x".repeat(64)]) {
         told(yield* whoFails(url(), schema), "a schema is called by letters")
       }
     })
