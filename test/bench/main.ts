@@ -7,6 +7,7 @@ import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { benchContext } from "./context.ts"
 import { benchFleet } from "./fleet.ts"
+import { benchIdle } from "./idle.ts"
 import { benchMemory } from "./memory.ts"
 import { benchRecall } from "./recall.ts"
 import { benchTick } from "./tick.ts"
@@ -38,6 +39,12 @@ const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> =
   tick: benchTick,
   fleet: (isShort) =>
     benchFleet({ isShort, ...(values.profiles === undefined ? {} : { profiles: resolve(values.profiles) }) }),
+  idle: () => {
+    const assistants = Number(values.assistants)
+    return Number.isInteger(assistants) && assistants >= 1
+      ? benchIdle(assistants)
+      : refuse("--assistants takes a whole number")
+  },
   recall: () =>
     benchRecall(
       values.data ?? refuse("recall needs --data <directory> with conv-*.jsonl and conv-*.questions.jsonl in it")
