@@ -14,7 +14,7 @@ const wordsOf = (text: string): ReadonlySet<string> =>
   )
 
 /** How many words of a question belong to what a member is for. */
-export const fitOf = (question: string, { capabilities = [], domain = "" }: Candidate): number =>
+const fitOf = (question: string, { capabilities = [], domain = "" }: Candidate): number =>
   wordsOf(question).intersection(wordsOf([domain, ...capabilities].join(" "))).size
 
 /** The one that fits best, the least loaded of equals; the least loaded of all where none fits. */

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto"
 
 /** A whole number from 0 to below `count`. */
-export const draw = (seed: string, count: number): number =>
+const draw = (seed: string, count: number): number =>
   count <= 1 ? 0 : createHash("sha256").update(seed).digest().readUIntBE(0, 6) % count
 
 export const drawn = <A>(seed: string, from: ReadonlyArray<A>): A | undefined => from[draw(seed, from.length)]

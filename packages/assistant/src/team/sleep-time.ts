@@ -56,7 +56,7 @@ const noted = (watch: Watch, { at, from, text }: Question, triggers: ReadonlyArr
 })
 
 /** The reasons to run the watcher now. */
-export const dueTriggers = (
+const dueTriggers = (
   triggers: ReadonlyArray<WatchTrigger>,
   { isMatched, since, unseen }: Pick<Watch, "isMatched" | "since" | "unseen">,
   now: number

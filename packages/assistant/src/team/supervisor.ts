@@ -54,7 +54,7 @@ interface Piece {
 }
 
 /** The work that a text hands out, line by line. */
-export const piecesIn = (text: string): ReadonlyArray<Piece> =>
+const piecesIn = (text: string): ReadonlyArray<Piece> =>
   text.split("\n").flatMap((line) => {
     const [, name, work] = /^\s*(?:[-*]\s*)?@([^\s:,]+)\s*[:,]\s*(\S.*)$/u.exec(line) ?? []
     return name === undefined || work === undefined ? [] : [{ name, work: work.trim() }]

@@ -125,7 +125,7 @@ export interface Team {
 export const isAvailable = ({ availability }: Standing): boolean => availability === "available"
 
 /** Open work: what waits for it, and what this team waits for. */
-export const loadOf = ({ openAsks, waiting }: Candidate): number => openAsks + waiting
+const loadOf = ({ openAsks, waiting }: Candidate): number => openAsks + waiting
 
 /** The least loaded, the first of equals; undefined when there are none. */
 export const leastLoaded = (candidates: ReadonlyArray<Candidate>): Candidate | undefined =>
@@ -137,8 +137,6 @@ export const leastLoaded = (candidates: ReadonlyArray<Candidate>): Candidate | u
 export const NOBODY = "Nobody of the team is available."
 
 export const failing = (text: string): Move => ({ answer: { outcome: "failed", text }, isOver: true })
-
-export const concluding = (outcome: AnswerOutcome, text: string): Move => ({ answer: { outcome, text }, isOver: true })
 
 export const isGood = ({ outcome }: Answer): boolean => outcome === "answered" || outcome === "silent"
 
