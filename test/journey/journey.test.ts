@@ -5,8 +5,9 @@ import { join, resolve } from "node:path"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { collectSpans, type RecordedSpan } from "@reverie/testkit"
 import { startModelServer } from "@reverie/testkit/model-server"
+import { sharePostgres, shareRedis } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
-import { defineAssistant, defineFleet, defineTool, Fleet } from "reverie"
+import { defineAssistant, defineFleet, defineTool, Fleet, type FleetOptions } from "reverie"
 
 interface Row {
   readonly n: number
@@ -33,6 +34,8 @@ const walkOf = (map: string): ReadonlyArray<Row> => {
   })
 }
 
+const MOST_MILLIS = 120_000
+
 const map = readFileSync(resolve(import.meta.dirname, "../../ARCHITECTURE.md"), "utf8")
 const walk = walkOf(map)
 const numbers = new Map(walk.map(({ n, span }) => [span, n]))
@@ -41,8 +44,9 @@ const numbers = new Map(walk.map(({ n, span }) => [span, n]))
  * One question is answered with a tool that writes to a colleague; the colleague answers the note. What the tool sent is
  * held back until the question is answered, so that the two walks stand one after the other.
  */
-const oneEvent = async (): Promise<ReadonlyArray<RecordedSpan>> => {
-  const data = await mkdtemp(join(tmpdir(), "reverie-journey-"))
+const oneEvent = async (
+  where: Pick<FleetOptions, "data"> | Pick<FleetOptions, "deployment">
+): Promise<ReadonlyArray<RecordedSpan>> => {
   const server = await startModelServer({
     script: ({ messages, tools }) =>
       messages.at(-1)?.role === "user" && tools.includes("pass")
@@ -61,7 +65,7 @@ const oneEvent = async (): Promise<ReadonlyArray<RecordedSpan>> => {
   const recording = collectSpans()
   try {
     await using fleet = await Fleet.open({
-      data,
+      ...where,
       tracing: recording.layer,
       model: { baseURL: server.url, model: "scripted" },
       // The sweep could find the assistant before its hint does.
@@ -74,8 +78,13 @@ const oneEvent = async (): Promise<ReadonlyArray<RecordedSpan>> => {
         ]
       })
     })
+    const told = Promise.withResolvers<void>()
+    fleet.on("tick-ended", ({ address }) => {
+      if (address.assistant === "colleague") told.resolve()
+    })
     assert.strictEqual(await fleet.answer("desk", "Tell the colleague, please."), "Done.")
     answered.resolve()
+    await told.promise
     await fleet.rest()
     assert.deepStrictEqual(await fleet.tally(), { accepted: 2, settled: 2, dead: 0 })
     assert.strictEqual(server.requests.length, 3)
@@ -83,7 +92,6 @@ const oneEvent = async (): Promise<ReadonlyArray<RecordedSpan>> => {
   } finally {
     answered.resolve()
     await server.close()
-    await rm(data, { recursive: true, force: true })
   }
 }
 
@@ -105,11 +113,21 @@ describe("the map", () => {
   })
 })
 
-describe("the journey of one event", { timeout: 60_000 }, () => {
+const onceEmbedded = async (): Promise<ReadonlyArray<RecordedSpan>> => {
+  const data = await mkdtemp(join(tmpdir(), "reverie-journey-"))
+  try {
+    return await oneEvent({ data })
+  } finally {
+    await rm(data, { recursive: true, force: true })
+  }
+}
+
+/** What holds of the journey, whatever it is made on. */
+const journeyOf = (go: () => Promise<ReadonlyArray<RecordedSpan>>): void => {
   let spans: ReadonlyArray<RecordedSpan> = []
   beforeAll(async () => {
-    spans = await oneEvent()
-  }, 60_000)
+    spans = await go()
+  }, MOST_MILLIS)
 
   it("passes every room of the map, and no other", () => {
     assert.deepStrictEqual(
@@ -168,4 +186,19 @@ describe("the journey of one event", { timeout: 60_000 }, () => {
     )
     assert.strictEqual(spans.find(({ name }) => name === "tools.execute")?.attributes.get("tool"), "pass")
   })
-})
+}
+
+describe("the journey of one event", { timeout: MOST_MILLIS }, () => journeyOf(onceEmbedded))
+
+const redis = shareRedis()
+const postgres = sharePostgres({ fsync: false })
+
+postgres.describe("the journey of one event on PostgreSQL", () =>
+  redis.describe("and BullMQ", () =>
+    journeyOf(() =>
+      oneEvent({
+        deployment: { database: postgres.server().url, redis: redis.server().url, name: redis.server().prefix }
+      })
+    )
+  )
+)
