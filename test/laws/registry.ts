@@ -14,8 +14,8 @@ import { queueBullmqLayer, type QueueBullmqOptions } from "@reverie/queue-bullmq
 import { queueLocalLayer } from "@reverie/queue-local"
 import { recallQdrantLayer } from "@reverie/recall-qdrant"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
-import { storePostgresLayer } from "@reverie/store-postgres"
-import { IN_MEMORY, storeSqliteLayer } from "@reverie/store-sqlite"
+import { openPostgresStore, storePostgresLayer } from "@reverie/store-postgres"
+import { IN_MEMORY, openSqliteStore, storeSqliteLayer } from "@reverie/store-sqlite"
 import {
   blockStoreLaws,
   checkWaivers,
@@ -26,14 +26,17 @@ import {
   type LawResult,
   ledgerLaws,
   mailboxLaws,
+  housesLayer,
   memoryBlockStoreLayer,
   MemoryDisk,
+  memoryHousesLayer,
   memoryPromptStoreLayer,
   memoryRecallLayer,
   memoryStoreLayer,
   Outage,
   promptStoreLaws,
   recallLaws,
+  removalLaws,
   runLaws,
   storeLaws,
   type Waivers,
@@ -144,6 +147,12 @@ const onPostgres = () =>
     )
   )
 
+/** Houses share the server and have a schema each. */
+const aHouseOnPostgres = Effect.flatMap(
+  Effect.promise(() => (postgres ??= startPostgres({ fsync: false }))),
+  ({ url }) => openPostgresStore(Redacted.make(url), { schema: `laws_${++schemas}`, clock: "effect", connections: 3 })
+)
+
 type Backend = QueueBullmqOptions["backend"]
 
 const queueOn = (backend: Backend, prefix: string) =>
@@ -173,11 +182,18 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
       () => memoryPromptStoreLayer(),
       () => memoryBlockStoreLayer()
     ),
+    suite("removals", removalLaws, memoryHousesLayer),
     suite("recall", recallLaws, () => memoryRecallLayer())
   ],
-  sqlite: store(inMemory, inMemory, inMemory),
+  sqlite: [
+    ...store(inMemory, inMemory, inMemory),
+    suite("removals", removalLaws, () => housesLayer(openSqliteStore(IN_MEMORY)))
+  ],
   "sqlite-directory": store(onDisk, onDisk, onDisk),
-  "store-postgres": store(onPostgres, onPostgres, onPostgres),
+  "store-postgres": [
+    ...store(onPostgres, onPostgres, onPostgres),
+    suite("removals", removalLaws, () => housesLayer(aHouseOnPostgres))
+  ],
   "hashed-embedder": [suite("embedder", embedderLaws, () => hashedEmbedderLayer())],
   "openai-embedder": [suite("embedder", embedderLaws, embedderOnLoopback)],
   "queue-local": [suite("wake-queue", wakeQueueLaws, () => queueLocalLayer)],

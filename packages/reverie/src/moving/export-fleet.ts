@@ -1,7 +1,7 @@
 // ExportFleet: assistants as lines of text.
 // Owns who is told of and in which order. Leaves the form of a line to export-lines.ts, the gathering to the store.
-// F1  Each assistant is told as at one moment; of several, each has a moment of its own.
-// F2  It works beside a running fleet and writes nothing there.
+// E1  Each assistant is told as at one moment; of several, each has a moment of its own.
+// E2  It works beside a running fleet and writes nothing there.
 
 import { Ledger, RemovalRefused, Removals } from "@reverie/ledger"
 import { type Address, addressKey, AssistantId, DEFAULT_TENANT, TenantId } from "@reverie/protocol"

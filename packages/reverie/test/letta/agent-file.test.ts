@@ -96,7 +96,7 @@ describe("reading", () => {
     }
   })
 
-  test("G1 F1 hostile files are refused, or read without harm", () => {
+  test("E1 G3 hostile files are refused, or read without harm", () => {
     const refused = (text: string) => {
       try {
         readAgentFile(text)

@@ -55,7 +55,7 @@ const answerOf = ({ stderr, stdout }: Ended) => {
   return JSON.parse(last) as { readonly moved: ReadonlyArray<string>; readonly present: ReadonlyArray<string> }
 }
 
-const within = <A>(open: Effect.Effect<House, unknown, never>, use: (house: House) => Effect.Effect<A, unknown>) =>
+const within = <A>(open: Effect.Effect<House, unknown>, use: (house: House) => Effect.Effect<A, unknown>) =>
   Effect.runPromise(Effect.scoped(Effect.flatMap(open, use)))
 
 const inDirectory = <A>(data: string, use: (house: House) => Effect.Effect<A, unknown>, readOnly = false) =>
