@@ -20,8 +20,9 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type BornBlock, flawOfBlocks } from "./blocks.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
+import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./sub-agents-option.ts"
 
-export interface AssistantOptions {
+export interface AssistantOptions extends SpendingOptions {
   /** Its address: letters, digits and `. _ : @ # + -`, at most 128 characters. */
   readonly id: string
   /** What it is told about itself and its work. */
@@ -73,7 +74,9 @@ export const ID_FORM = "1 to 128 letters, digits and . _ : @ # + -"
 const SECOND_MILLIS = 1_000
 
 /** Whoever names hours of sleep means to sleep; the pace of the dreams is one of the statechart's settings. */
-const sleepAndSettings = ({ settings = {}, sleep }: AssistantOptions) => {
+const sleepAndSettings = (options: AssistantOptions) => {
+  const { sleep } = options
+  const settings = { ...spendingSettings(options), ...options.settings }
   if (sleep === undefined) return { settings: changedSettings(settingsOf(settings)) }
   const schedule = scheduleOf({ enabled: true, ...sleep })
   const sleepTickMillis = schedule.enabled ? schedule.tickRateSleepSeconds * SECOND_MILLIS : 0
@@ -109,7 +112,11 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
   if (!(reservedResponseTokens > 0 && reservedResponseTokens < maxContextTokens)) {
     refuse(`assistant "${id}"`, "the answer's share of the context window leaves nothing for the question")
   }
-  const flaw = flawOfRules(options.rules ?? []) ?? flawOfMemory(options) ?? flawOfBlocks(id, options.blocks ?? [])
+  const flaw =
+    flawOfRules(options.rules ?? []) ??
+    flawOfMemory(options) ??
+    flawOfBlocks(id, options.blocks ?? []) ??
+    flawOfSpending(options)
   if (flaw !== undefined) refuse(`assistant "${id}"`, flaw)
   return Object.freeze({
     id,
@@ -125,7 +132,8 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     ...(options.memory === undefined ? {} : { memory: options.memory }),
     ...(options.blocks === undefined ? {} : { blocks: options.blocks }),
     ...(options.recallScopes === undefined ? {} : { recallScopes: options.recallScopes }),
-    toolkit: toolkitOf([...(options.tools ?? []), noop]),
+    ...(options.subAgents?.specialists === undefined ? {} : { specialists: options.subAgents.specialists }),
+    toolkit: toolkitOf([...(options.tools ?? []), ...spendingTools(options, options.tools ?? []), noop]),
     maxContextTokens,
     reservedResponseTokens
   })

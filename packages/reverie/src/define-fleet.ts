@@ -28,6 +28,10 @@ export const defineFleet = (
   if (ids.size < assistants.length) refuse("fleet", "two assistants have the same id")
   const flaw = flawOfTeams(assistants)
   if (flaw !== undefined) refuse("fleet", flaw)
+  const missing = assistants.flatMap(({ id, specialists = [] }) =>
+    specialists.filter((name) => !ids.has(name as AssistantId)).map((name) => `the specialist "${name}" of ${id}`)
+  )
+  if (missing.length > 0) refuse("fleet", `${missing.join(", ")} is none of its assistants`)
   const { prices, tenants } = options
   const flawOfLimits = flawOfTerms(options)
   if (flawOfLimits !== undefined) refuse("fleet", flawOfLimits)

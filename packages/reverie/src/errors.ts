@@ -23,6 +23,13 @@ export class TargetAmbiguous extends Schema.TaggedError<TargetAmbiguous>()("Targ
   readonly recovery = "tell-owner" as const
 }
 
+/** An assistant may not hand this task on, or has nothing left for it. The message holds the refusal as JSON. */
+export class DelegationRefused extends Schema.TaggedError<DelegationRefused>()("DelegationRefused", {
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
 /** The fleet was closed, or its store failed, while something was still asked of it. */
 export class FleetClosed extends Schema.TaggedError<FleetClosed>()("FleetClosed", {
   message: Schema.String,

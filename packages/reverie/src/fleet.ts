@@ -45,6 +45,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { endOf, type Part, partsOf } from "./ask.ts"
 import { bearBlocks, type Blocks, blocksOf } from "./blocks.ts"
+import { Delegating } from "./delegating.ts"
 import { ID_FORM } from "./define-assistant.ts"
 import type { FleetDefinition } from "./define-fleet.ts"
 import { directoryOf } from "./directory.ts"
@@ -57,7 +58,6 @@ import { flawOfTerms, limitsLayer, type Terms, weightIn } from "./limits.ts"
 import { measured } from "./metrics.ts"
 import { haltAll, resumeAll } from "./orders.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
-import { Records } from "./records.ts"
 
 /** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
 export type FleetRole = "all" | "api" | "worker"
@@ -125,7 +125,7 @@ const tenantOf = (tenant: string = DEFAULT_TENANT): TenantId =>
     throw new FleetDefinitionInvalid({ subject, message: `${subject}: its id must have ${ID_FORM}` })
   })
 
-export class Fleet extends Records implements AsyncDisposable {
+export class Fleet extends Delegating implements AsyncDisposable {
   /** Who gets what is addressed to nobody. */
   readonly reception: AssistantId
   /** Resolves when the fleet has ended: with nothing after `close`, with the reason when its store failed. */
