@@ -8,9 +8,6 @@ import type { Tick } from "./job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS } from "./options.ts"
 import { within } from "./reach.ts"
 
-/** As many fetches in a row may come back so quickly with nothing, before the next one waits. */
-const [QUICK_MILLIS, QUICK_ONES] = [50, 5]
-
 export const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
 interface Wanting {
@@ -34,14 +31,19 @@ export const makeFetching = (
   let isFetching = false
   let fetching = Promise.resolve()
   let fetches = 0
+  /** More than one: some were given up. */
+  let underWay = 0
 
   /** Whether there was one. */
   const fetchOne = async (): Promise<boolean> => {
     const token = `${worker.id}:${fetches++}`
-    const fetched = worker.getNextJob(token, { block: true }).then((job: Job<Tick> | undefined) => {
+    const fetch = async (): Promise<boolean> => {
+      const job: Job<Tick> | undefined = await worker.getNextJob(token, { block: true })
       if (job !== undefined) admit(job, token)
       return job !== undefined
-    })
+    }
+    underWay++
+    const fetched = fetch().finally(() => underWay--)
     try {
       // A fetch may block, and then asks twice.
       return await within("hand out hints", BLOCK_SECONDS * 1_000 + 2 * deadlineMillis, fetched)
@@ -55,13 +57,10 @@ export const makeFetching = (
   }
 
   const fetchAll = async (): Promise<void> => {
-    let quickOnes = 0
     while (isWanted()) {
-      const since = performance.now()
       const isOne = await fetchOne()
       // BullMQ does not block while an earlier fetch of this worker still does.
-      quickOnes = isOne || performance.now() - since > QUICK_MILLIS ? 0 : quickOnes + 1
-      if (quickOnes > QUICK_ONES) await pause(RETRY_MILLIS)
+      if (!isOne && underWay > 0) await pause(RETRY_MILLIS)
     }
     isFetching = false
   }

@@ -1,6 +1,6 @@
 // Hands: the hints that this process has taken out of the queue.
 // Owns who is handed what, the locks, giving back, and ending a job. Leaves adding to giver, asking to fetching.
-// H1  A job is fetched only for somebody who waits, at most two for each: what nobody here asked for, others take.
+// H1  Jobs are fetched only while somebody waits, few ahead of him: what nobody here asks for, other processes take.
 // H2  A taker that stops waiting takes no hint with it: what was fetched for it goes to the next one, or back.
 // H3  A job in hand stays active, under a lock that is kept, until its hint is done. So no other process is handed its
 //     assistant, and a hint given meanwhile comes after it (Q3).
@@ -20,6 +20,9 @@ import { Takers } from "./takers.ts"
 
 /** How long a hint stays here that its taker no longer wants. */
 const SPARE_MILLIS = 250
+
+/** Jobs that those which end may bring ahead of who waits: he comes again at once. */
+const AHEAD = 8
 
 interface Held {
   readonly address: Address
@@ -122,14 +125,15 @@ export class Hands {
     return { address: held.address, done: Effect.promise(() => (ending ??= this.#end(held))) }
   }
 
-  #isWanted(): boolean {
-    return !this.#isClosing && this.#ready.length + this.#bringing < this.#takers.count
+  #isWanted(ahead = 0): boolean {
+    const { count } = this.#takers
+    return !this.#isClosing && count > 0 && this.#ready.length + this.#bringing < count + ahead
   }
 
   async #end(held: Held): Promise<void> {
     if (this.#inHand.get(held.key) === held) this.#inHand.delete(held.key)
     // The next one comes with the same call, where somebody waits for it.
-    const bringsNext = this.#isWanted()
+    const bringsNext = this.#isWanted(AHEAD)
     if (bringsNext) this.#bringing++
     const ending = this.#reach.call("end a hint", async () => {
       const next = (await held.job.moveToCompleted(undefined, held.token, bringsNext)) as unknown

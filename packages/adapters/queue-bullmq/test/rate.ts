@@ -11,6 +11,9 @@ import { addressOf, openLine } from "./line.ts"
 const AT_ONCE = 500
 const CONCURRENCY = 64
 
+/** Something else comes to its turn in between, as it does in a worker. */
+const visit = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1))
+
 type Way = "hints" | "jobs"
 
 interface Share {
@@ -33,7 +36,7 @@ const giveAndTakeHints = async ({ url, prefix, name, count, onEnd }: Share): Pro
     const take = async (): Promise<void> => {
       for (;;) {
         const hint = await line.take()
-        void line.done(hint).then(onEnd)
+        void visit().then(() => line.done(hint).then(onEnd))
       }
     }
     void take()
@@ -47,7 +50,7 @@ const giveAndTakeHints = async ({ url, prefix, name, count, onEnd }: Share): Pro
 const giveAndTakeJobs = async ({ url, prefix, count, onEnd }: Share): Promise<() => Promise<void>> => {
   const connection = new Redis(url, { maxRetriesPerRequest: null })
   const queue = new Queue("jobs", { connection, prefix, defaultJobOptions: { removeOnComplete: true } })
-  const worker = new Worker("jobs", () => Promise.resolve(), {
+  const worker = new Worker("jobs", visit, {
     connection,
     prefix,
     concurrency: CONCURRENCY,
@@ -69,14 +72,24 @@ const beChild = async (way: Way, url: string, prefix: string, name: string, coun
   const share = { url, prefix, name, count, onEnd: () => ended++ }
   const begin = await (way === "hints" ? giveAndTakeHints(share) : giveAndTakeJobs(share))
   process.send?.("ready")
-  process.on("message", () => void begin())
-  setInterval(() => process.send?.(ended), 20)
+  let before = process.cpuUsage()
+  process.on("message", () => {
+    before = process.cpuUsage()
+    void begin()
+  })
+  setInterval(() => {
+    const { system, user } = process.cpuUsage(before)
+    process.send?.([ended, (system + user) / 1_000])
+  }, 20)
 }
 
 const childrenReady = (children: ReadonlyArray<ChildProcess>) =>
   Promise.all(children.map((child) => new Promise((resolve) => child.once("message", resolve))))
 
-const measure = async (way: Way, url: string, processes: number, hints: number): Promise<number> => {
+const sumOf = (numbers: Iterable<number>): number => [...numbers].reduce((sum, each) => sum + each, 0)
+
+/** How many a second, and how much of a core's time each of them took. */
+const measure = async (way: Way, url: string, processes: number, hints: number): Promise<string> => {
   const prefix = `rate-${process.pid}-${way}-${processes}`
   const children = Array.from({ length: processes }, (_, i) =>
     spawn(
@@ -87,19 +100,22 @@ const measure = async (way: Way, url: string, processes: number, hints: number):
   )
   await childrenReady(children)
   const ended = new Map<ChildProcess, number>()
+  const cpuMillis = new Map<ChildProcess, number>()
   const since = performance.now()
   await new Promise<void>((resolve) => {
     for (const child of children) {
-      child.on("message", (count) => {
-        ended.set(child, Number(count))
-        if ([...ended.values()].reduce((sum, each) => sum + each, 0) >= hints) resolve()
+      child.on("message", (report) => {
+        const [count = 0, millis = 0] = report as ReadonlyArray<number>
+        ended.set(child, count)
+        cpuMillis.set(child, millis)
+        if (sumOf(ended.values()) >= hints) resolve()
       })
       child.send("begin")
     }
   })
   const rate = hints / ((performance.now() - since) / 1_000)
   for (const child of children) child.kill("SIGKILL")
-  return rate
+  return `${Math.round(rate)} /s, ${(sumOf(cpuMillis.values()) / hints).toFixed(2)} ms of a core each`
 }
 
 const [url = "", second = "1", ...rest] = process.argv.slice(2)
@@ -109,6 +125,6 @@ if (second === "child") {
 } else {
   for (const way of ["jobs", "hints", "jobs", "hints"] as const) {
     const rate = await measure(way, url, Number(second), Number(rest[0] ?? 20_000))
-    console.log(`${way}: ${Math.round(rate)} /s with ${second} processes`)
+    console.log(`${way}: ${rate} with ${second} processes`)
   }
 }
