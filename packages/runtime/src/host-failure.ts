@@ -30,9 +30,9 @@ export const HostFailures = Context.Reference<(address: Address, failure: HostFa
   { defaultValue: () => () => {} }
 )
 
-/** The store itself failed: nobody in this process can go on. */
+/** The store itself failed: nobody in this process can go on. What passes by itself ends one visit, and the sweep begins anew. */
 export const isFatal = (failure: HostFailure): failure is StoreFailure =>
-  failure._tag === "MailboxUnavailable" || failure._tag === "LedgerUnavailable"
+  (failure._tag === "MailboxUnavailable" || failure._tag === "LedgerUnavailable") && failure.recovery === "stop"
 
 /** Trying again can not help before somebody has acted. */
 export const isLasting = ({ recovery }: HostFailure): boolean => recovery === "tell-owner" || recovery === "stop"

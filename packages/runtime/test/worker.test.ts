@@ -216,6 +216,32 @@ describe("a worker", () => {
     assert.strictEqual(life.disk.resident(anAddress())?.lease, undefined)
   })
 
+  it("I3 a store that fails and recovers ends one visit, and nobody else's; what was asked is done in the next", () => {
+    const passing = new LedgerUnavailable({ operation: "commit", message: "connection reset", isPassing: true })
+    let failures = 0
+    const life = live({ idle: true, assistants: ["ada", "bo"], model: { text: "Here." } })
+    const worker = life.work({}, (store) => ({
+      ...store,
+      ledger: {
+        ...store.ledger,
+        commit: (claim, commit) =>
+          Effect.suspend(() =>
+            claim.address.assistant === "ada" && failures++ === 0
+              ? Effect.fail(passing)
+              : store.ledger.commit(claim, commit)
+          )
+      }
+    }))
+    for (const to of ["ada", "bo"]) life.say("Hello?", { to })
+    life.rest()
+    assert.deepStrictEqual([life.ends("ada").length, life.ends("bo").length], [1, 1])
+    assert.isUndefined(worker.pollUnsafe())
+    assert.deepStrictEqual(
+      life.failures.map(([name, { _tag }]) => `${name} ${_tag}`),
+      ["ada LedgerUnavailable"]
+    )
+  })
+
   it("I3 I5 of the visit: interrupted, it lets go of every claim and leaves everything for the next one", () => {
     const life = live({ idle: true, tools: [aTool("dig", { run: () => Effect.never })], model: calling("dig") })
     const worker = life.work()
