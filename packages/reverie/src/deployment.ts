@@ -92,6 +92,14 @@ const queueMeasured = Effect.gen(function* () {
   return Option.isNone(metrics) ? "" : yield* metrics.value.prometheusMetrics
 })
 
+/** Nights begin at a full hour; whoever is asleep already takes the hint for nothing. */
+const keepHours: Profile["keepHours"] = Effect.fnUntraced(function* (address, { sleepStartHour, timeZone }) {
+  const { SleepSchedules } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
+  const schedules = yield* Effect.serviceOption(SleepSchedules)
+  if (Option.isNone(schedules)) return
+  yield* Effect.ignore(schedules.value.set(address, { pattern: `0 ${sleepStartHour} * * *`, timeZone }))
+})
+
 /** Many processes: PostgreSQL, BullMQ, Qdrant where one is named. */
 export const deployed = (deployment: Deployment, options: DeploymentOptions): Profile => {
   const { concurrency = DEFAULT_WORKER.concurrency } = options.worker ?? {}
@@ -104,5 +112,5 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
     embedderLayer(options.embedder, options.model),
     remoteRecallLayer(options.recall)
   )
-  return { says: describe(deployment), ports, measured: queueMeasured, worker, sustained }
+  return { says: describe(deployment), ports, measured: queueMeasured, keepHours, worker, sustained }
 }

@@ -175,6 +175,7 @@ export class Fleet extends Delegating implements AsyncDisposable {
           for (const definition of fleet.assistants) {
             const birth = yield* birthOf({ tenant, assistant: definition.id }, definition)
             if ((yield* ledger.birth(birth)) === "exists") yield* refresh(birth)
+            if (definition.sleep?.enabled === true) yield* profile.keepHours(birth.address, definition.sleep)
             yield* bearBlocks(tenant, definition.id, definition.blocks ?? [])
           }
           const hub = yield* NoticeHub

@@ -1,11 +1,13 @@
 // Ports: what a fleet runs on, whichever adapters stand behind it.
 // Owns the list, and what else a profile decides. Leaves the choice to profile.ts.
 
+import type { SleepSchedule } from "@reverie/assistant"
 import type { PromptStore } from "@reverie/context"
 import type { Ledger } from "@reverie/ledger"
 import type { Mailbox, WakeQueue } from "@reverie/mailbox"
 import type { BlockStore } from "@reverie/memory"
 import type { Model, Tokens } from "@reverie/model"
+import type { Address } from "@reverie/protocol"
 import type { NoticeHub, StoreFailure, WorkerSettings } from "@reverie/runtime"
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
@@ -19,6 +21,8 @@ export interface Profile {
   readonly ports: Layer.Layer<Ports | NoticeHub, unknown>
   /** What its servers have measured, in the text format of Prometheus. */
   readonly measured: Effect.Effect<string>
+  /** Tells the queue of an assistant's hours of sleep, where it keeps such. Only a hint: the night itself is in the store. */
+  readonly keepHours: (address: Address, hours: SleepSchedule) => Effect.Effect<void>
   /** What differs from the defaults of a worker. */
   readonly worker: Partial<WorkerSettings>
   /** Whether a worker outlives a store that fails. */

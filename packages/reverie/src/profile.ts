@@ -47,13 +47,10 @@ const embedded = (options: Partial<ProfileOptions>): Profile => {
     embedderLayer(options.embedder, options.model),
     recallLayer(data, options.recall)
   )
-  return {
-    says: `embedded in ${data}`,
-    ports,
-    measured: Effect.succeed(""),
-    worker: { worker: "embedded" },
-    sustained: (work) => work
-  }
+  const measured = Effect.succeed("")
+  const keepHours = () => Effect.void
+  const worker = { worker: "embedded" }
+  return { says: `embedded in ${data}`, ports, measured, keepHours, worker, sustained: (work) => work }
 }
 
 /** What a fleet runs on: the deployment that is said, else the directory that is said, else what the environment names. */

@@ -5,7 +5,8 @@ import { type Deployment, defineAssistant, defineFleet, Fleet, type FleetRole } 
 const postgres = sharePostgres({ fsync: false })
 const redis = shareRedis()
 
-const assistants = ["ada", "bo", "cy"].map((id) => defineAssistant({ id, prompt: "You are under test." }))
+const sleep = { enabled: true, sleepStartHour: 3, timeZone: "Europe/Berlin" }
+const assistants = ["ada", "bo", "cy"].map((id) => defineAssistant({ id, prompt: "You are under test.", sleep }))
 const fleet = defineFleet({ assistants })
 
 const open = (deployment: Deployment, role: FleetRole): Promise<Fleet> =>
@@ -32,7 +33,12 @@ const life = async (deployment: Deployment): Promise<void> => {
   assert.deepStrictEqual(heard, ["m-2"])
   const { accepted, dead, settled } = await api.tally()
   assert.deepStrictEqual([accepted, settled, dead], [4, 4, 0])
-  assert.match(await api.metrics(), /reverie_envelopes_settled_total 4/)
+  const metrics = await api.metrics()
+  assert.match(metrics, /reverie_envelopes_settled_total 4/)
+  // A schedule of the night for each of them, and the time that is set besides, of which one is enough.
+  const [, sleeping = "0"] =
+    /bullmq_job_count\{queue="[^"]*sleep[^"]*",\s*state="delayed"[^}]*\} (\d+)/.exec(metrics) ?? []
+  assert.isAtLeast(Number(sleeping), 3, metrics)
 }
 
 postgres.describe("a fleet on PostgreSQL", () => {
