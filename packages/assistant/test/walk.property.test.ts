@@ -2,20 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import {
-  accountOf,
   birthJob,
   type Call,
   contextOf,
   decide,
   type Decision,
   type Decoded,
-  flawsOf,
-  grantKey,
   hears,
   isIgnored,
   isOpen,
   jobDone,
-  MAX_SUB_AGENTS,
   patternNow,
   persist,
   restingStates,
@@ -32,23 +28,6 @@ const always = (check: (moment: Moment, index: number, life: ReadonlyArray<Momen
     fc.property(aLife, (life) => live(life).forEach(check)),
     RUNS
   )
-
-/** The same of assistants that may have sub-agents. */
-const alwaysWithSubAgents = (check: (moment: Moment) => void) => {
-  const may = { subAgents: true, subAgentBudget: 3, subAgentDepth: 1, subAgentTokens: 50_000, subAgentCalls: 20 }
-  const rich = { ...may, subAgentMillis: 60_000, subAgentCostMicros: 0 }
-  const aFamily = aLife.map((life) => ({
-    ...life,
-    settings: { ...life.settings, ...rich },
-    wishes: life.wishes.map((wish) =>
-      wish.wish === "mail" ? { ...wish, mail: { ...wish.mail, settings: null } } : wish
-    )
-  }))
-  fc.assert(
-    fc.property(aFamily, (life) => live(life).forEach(check)),
-    { ...RUNS, numRuns: 400 }
-  )
-}
 
 const bytesOf = ({ commands, next }: Decision): string => JSON.stringify([persist(next), commands])
 
@@ -321,42 +300,6 @@ describe("any life", PATIENT, () => {
     })
   })
 
-  it("sub-agents S1, B1-B3: spent, reserved and promised stay within what was granted; a grant and its line are one", () => {
-    let open = 0
-    alwaysWithSubAgents(({ after, before }) => {
-      const context = contextOf(after)
-      const account = accountOf(context)
-      assert.deepStrictEqual(flawsOf(account), [])
-      const lines = context.subAgents.filter(isOpen)
-      open += lines.length
-      assert.sameMembers(Object.keys(account.out), lines.map(grantKey))
-      assert.isAtMost(lines.length, Math.max(settingsNow(context).subAgentBudget, contextOf(before).subAgents.length))
-      const was = accountOf(contextOf(before)).spent
-      assert.isTrue(account.spent.tokens >= was.tokens && account.spent.calls >= was.calls)
-      if (statusOf(after) !== "awake.thinking.inferring") assert.strictEqual(account.reserved.calls, 0)
-    })
-    assert.isAbove(open, 3_000)
-  })
-
-  it("sub-agents S4, machine I6: who is retired has nobody below, and told everyone who was", () => {
-    let gone = 0
-    alwaysWithSubAgents((moment) => {
-      const { after, before } = moment
-      if (statusOf(after) !== "retired" || statusOf(before) === "retired") return
-      assert.isEmpty(contextOf(after).subAgents.filter(isOpen))
-      const were = contextOf(before).subAgents.filter(isOpen)
-      const told = actionsOf(moment, "tellSubAgents").flatMap(
-        (params) => (params as unknown as { readonly to: ReadonlyArray<{ readonly call: string }> }).to
-      )
-      assert.sameMembers(
-        told.map(({ call }) => call),
-        were.map(({ call }) => call)
-      )
-      gone += were.length
-    })
-    assert.isAbove(gone, 0)
-  })
-
   it("no state is a dead end: when jobs and timers end, the assistant comes to rest", () => {
     const end = {
       pick: 0,
@@ -407,25 +350,6 @@ describe("the largest life", () => {
     assert.strictEqual(ada.jobs.size, 16)
     const bytes = Buffer.byteLength(JSON.stringify(stored(ada.decoded)))
     console.log(`the largest snapshot: ${bytes} bytes`)
-    assert.isBelow(bytes, 8_192)
-  })
-  it("context I1: with as many sub-agents as there may be, all being born, it fits as well", () => {
-    const calls = asking(...Array.from({ length: 16 }, () => "async_required" as const)).calls.map((call) => ({
-      ...call,
-      tool: "t".repeat(64)
-    }))
-    const ada = new Rig({ subAgents: true, subAgentBudget: 99, subAgentTokens: 50_001, subAgentCostMicros: 1_000_000 })
-    for (let order = 0; order < 20; order++) {
-      const call = `order-${String(order).padStart(16, "0")}`
-      ada.hear({ type: "delegate", call, at: 1_790_000_000_000 })
-      if (order > 3) continue
-      ada.ends(birthJob(call), null)
-      ada.hear({ type: "news", what: "reported", call, tries: 1, end: "completed", at: 1_790_000_000_000 })
-    }
-    ada.hear(message("e".repeat(256))).hear(jobDone("infer", { calls }))
-    assert.strictEqual(ada.jobs.size, 16 + MAX_SUB_AGENTS)
-    const bytes = Buffer.byteLength(JSON.stringify(stored(ada.decoded)))
-    console.log(`with ${MAX_SUB_AGENTS} sub-agents: ${bytes} bytes`)
     assert.isBelow(bytes, 8_192)
   })
 })
