@@ -24,7 +24,9 @@ export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
   yield* faults.at("after-accept", envelope.to)
   if (receipt.outcome !== "accepted") return receipt
   const hint = queue.wake(envelope.to, urgencyOf(envelope)).pipe(inSpan("queue.wake"))
+  const fencing = yield* Effect.result(envelope.event.type === "halt" ? fenced(mailbox, envelope.to) : Effect.void)
   // The order is durable: the hint is given also when nobody could be fenced.
-  yield* Effect.ensuring(envelope.event.type === "halt" ? fenced(mailbox, envelope.to) : Effect.void, hint)
+  yield* hint
+  yield* Effect.fromResult(fencing)
   return receipt
 })

@@ -133,10 +133,9 @@ export const limitedModel = Effect.fnUntraced(function* (session: Session, job: 
           const key = `${addressKey(address)}/${job.id}/${claim.epoch}/${++calls}`
           const { amounts, prompt } = measured(asked, definition.reservedResponseTokens, tariff, count)
           const leaseMillis = CALL_LEASE_MILLIS
-          const answer = yield* Effect.mapError(
-            allowance.reserve({ tenant, key, amounts, limits, leaseMillis }),
-            unavailable
-          )
+          // Whoever is stopped meanwhile leaves a reservation that counts in full, as one who dies does.
+          const reserving = restore(allowance.reserve({ tenant, key, amounts, limits, leaseMillis }))
+          const answer = yield* Effect.mapError(reserving, unavailable)
           if (answer.outcome === "refused") return yield* refusedFor(tenant, answer)
           const call = model
             .infer(prompt, options)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { contextOf, restore } from "@reverie/assistant"
-import { WakeQueue } from "@reverie/mailbox"
+import { MailboxUnavailable, WakeQueue } from "@reverie/mailbox"
 import { arrive } from "@reverie/runtime"
 import { anAddress, anEnvelope, inTurn, type Store } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
@@ -158,5 +158,38 @@ describe("the kill switch", () => {
     haltElsewhere(life)
     assert.strictEqual(life.disk.resident(anAddress())?.epoch, epoch)
     assert.isAbove(epoch ?? 0, 0)
+  })
+
+  it.each(["halt", "wake"] as const)(
+    "nobody waits for ever at the front door: a hint that hangs can be given up (%s)",
+    (type) => {
+      const { life } = digger()
+      const hanging = { wake: () => Effect.never, wakeAt: () => Effect.void, take: Effect.never }
+      const envelope = anEnvelope({ id: "e-1", event: { type } })
+      const arriving = Effect.provideService(arrive(envelope), WakeQueue, hanging)
+      const given = life.run(Effect.timeoutOption(Effect.provide(arriving, life.services()), 1_000))
+      assert.strictEqual(given._tag, "None")
+      assert.strictEqual(life.disk.resident(anAddress())?.mail[type === "halt" ? "control" : "reply"].length, 1)
+    }
+  )
+
+  it("I2 when nobody can be fenced the hint is given all the same, and whoever ordered it is told", () => {
+    const { life } = digger()
+    const { mailbox } = life.store
+    const failing = {
+      ...mailbox,
+      fence: () => Effect.fail(new MailboxUnavailable({ operation: "fence", message: "gone" }))
+    }
+    const hints: Array<string> = []
+    const queue = {
+      wake: () => Effect.sync(() => void hints.push("hint")),
+      wakeAt: () => Effect.void,
+      take: Effect.never
+    }
+    const arriving = Effect.provideService(arrive(anEnvelope({ event: { type: "halt" } })), WakeQueue, queue)
+    const services = life.services({ ...life.store, mailbox: failing })
+    const outcome = life.run(Effect.result(Effect.provide(arriving, services)))
+    assert.isTrue(Result.isFailure(outcome))
+    assert.deepStrictEqual(hints, ["hint"])
   })
 })
