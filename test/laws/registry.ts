@@ -200,7 +200,7 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
   "queue-bullmq": [suite("wake-queue", wakeQueueLaws, queueOnRedis)],
   "queue-bullmq-postgres": [
     suite("wake-queue", wakeQueueLaws, queueOnPostgres, {
-      "Q2.inHand": "BullMQ keeps the last hint given while a job is active, and no script of ours looks at it there"
+      "Q2.in-hand": "BullMQ keeps the last hint given while a job is active, and no script of ours looks at it there"
     })
   ],
   "recall-sqlite": [

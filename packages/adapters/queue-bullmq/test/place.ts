@@ -21,5 +21,5 @@ export const queueAt = (backend: QueueBullmqOptions["backend"], options: Partial
 
 /** What hints carried by PostgreSQL can not keep. */
 export const postgresWaivers = {
-  "Q2.inHand": "BullMQ keeps the last hint given while a job is active, and no script of ours looks at it here"
+  "Q2.in-hand": "BullMQ keeps the last hint given while a job is active, and no script of ours looks at it here"
 }

@@ -113,7 +113,7 @@ const collapsed: ReadonlyArray<Law<WakeQueue>> = [
     })
   },
   {
-    id: "Q2.inHand",
+    id: "Q2.in-hand",
     says: "of hints given while their assistant is handled, the most urgent counts as well",
     check: Effect.gen(function* () {
       yield* wake(ada)
