@@ -42,7 +42,7 @@ export interface IdleReport {
 }
 
 const FEW = 1_000
-const ROUNDS = 3
+const ROUNDS = 5
 const MAX_MEGABYTES_MORE = 10
 const MAX_WAKE_RATIO = 2
 const MAX_NEXT_DUE_MILLIS = 2
@@ -89,7 +89,7 @@ const sleepersOf = (assistants: number, registeredPerSecond: number, rounds: Rea
 const compare = async (few: Where, many: Where, assistants: number): Promise<StoreFigures> => {
   const registered = [await register(few, FEW), await register(many, assistants)] as const
   const rounds: { readonly few: Array<IdleFigures>; readonly many: Array<IdleFigures> } = { few: [], many: [] }
-  const wakes = 150
+  const wakes = 100
   for (let seed = 0; seed < ROUNDS; seed++) {
     rounds.few.push(await inProcess({ do: "measure", where: few, assistants: FEW, wakes, seed }))
     rounds.many.push(await inProcess({ do: "measure", where: many, assistants, wakes, seed }))

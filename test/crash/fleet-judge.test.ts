@@ -17,12 +17,15 @@ const entry = (no: number, more: Partial<Record<keyof Entry, unknown>> = {}): En
     epoch: no,
     tick: 1,
     iteration: 1,
-    event: {},
+    event: null,
     status: "awake.idle",
     messages: [],
     ...more,
     cause: more.cause ?? { kind: "job", id: `${no}` }
   }) as unknown as Entry
+
+/** What a sub-agent is born with. */
+const commission = { settings: {}, errand: null, granted: { tokens: 1, costMicros: null, calls: 1 } }
 
 const takenUp = (id: string) => ({ kind: "envelope", lane: "mail", seq: 1, id })
 const settled = (id: string, outcome = "handled") => [{ id, outcome }]
@@ -118,7 +121,15 @@ const guilty: Readonly<Record<string, readonly [keyof FleetVerdict, (evidence: R
   ],
   "an event that was buried": [
     "buried",
-    ({ entries }) => entries.get("a-0")?.push(entry(5, { settled: settled("event-9", "dead") }))
+    ({ entries }) =>
+      entries.set("a-0", [
+        ...(entries.get("a-0")?.slice(0, 3) ?? []),
+        heard(4, "event-4", { settled: settled("event-4", "dead") })
+      ])
+  ],
+  "a sub-agent that nobody had promised anything": [
+    "budgetOverruns",
+    ({ entries }) => entries.set("a-0+1.1.0", [entry(1, { cause: { kind: "birth" }, event: commission })])
   ]
 }
 
@@ -144,6 +155,7 @@ describe("the judge of the fleet's crash lane", () => {
       "only 0 of 2 faults",
       "no kill, point",
       "only 6 of 7 events",
+      "no sub-agent",
       "only 0 assistants were taken over"
     ])
   })

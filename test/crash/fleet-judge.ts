@@ -6,8 +6,10 @@
 // J3  Nobody writes, or begins to run a tool, after another one was granted the assistant: along the numbers of entries the
 //     epoch never goes back, numbers have no gap, and whoever starts a tool was granted the assistant last.
 // J4  No unsafe tool ran twice under one key.
+// J5  Nobody used more than it was granted, after any commit: see fleet-budget.ts.
 
 import type { Entry } from "@reverie/protocol"
+import { budgetsIn } from "./fleet-budget.ts"
 import type { Diary, Line } from "./fleet-diary.ts"
 import { numberOf } from "./fleet-scene.ts"
 
@@ -60,7 +62,11 @@ export interface FleetVerdict {
   readonly repeatedSafeTools: number
   /** Entries dated outside of the run: a worker's wrong clock was believed. */
   readonly strayTimes: number
+  /** Acknowledged events that were given up. */
   readonly buried: number
+  readonly subAgents: number
+  /** Commits after which somebody had used more than it was granted, and sub-agents with another grant than was promised. */
+  readonly budgetOverruns: number
   readonly staleCommitsRefused: number
   readonly leasesLost: number
 }
@@ -73,7 +79,8 @@ export const faultless = [
   "concurrentWriters",
   "repeatedUnsafeTools",
   "strayTimes",
-  "buried"
+  "buried",
+  "budgetOverruns"
 ] as const
 
 export const isFaultless = (verdict: FleetVerdict): boolean => faultless.every((name) => verdict[name] === 0)
@@ -181,7 +188,10 @@ export const judgeFleet = (evidence: Evidence): FleetVerdict => {
     interruptedTools: all.filter(({ step }) => step?.detail?.["failure"] === "interrupted").length,
     repeatedSafeTools: repeated(keysOf("note")),
     strayTimes: all.filter(isStray).length,
-    buried: all.flatMap(({ settled: these = [] }) => these.filter(({ outcome }) => outcome === "dead")).length,
+    buried: all.flatMap(({ settled: these = [] }) =>
+      these.filter(({ id, outcome }) => outcome === "dead" && acknowledged.has(id))
+    ).length,
+    ...budgetsIn(entries),
     staleCommitsRefused: troubles.get("CommitFenced") ?? 0,
     leasesLost: troubles.get("LeaseLost") ?? 0
   }

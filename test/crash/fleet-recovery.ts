@@ -6,7 +6,7 @@
 
 import type { Entry } from "@reverie/protocol"
 import { type Evidence, holdersIn, linesOf, type Wound } from "./fleet-judge.ts"
-import { assistantId, numberOf } from "./fleet-scene.ts"
+import { assistantId, isPosted, numberOf } from "./fleet-scene.ts"
 
 export interface Recovery {
   readonly kind: string
@@ -16,7 +16,10 @@ export interface Recovery {
   readonly held: number
 }
 
-const REST = "awake.idle"
+const IDLE = "awake.idle"
+
+/** Nothing happens here before something comes from elsewhere: mail, or the report of a sub-agent. */
+const isWaiting = (status: string): boolean => status === IDLE || status === "retired" || /awaiting/.test(status)
 
 interface Chronicle {
   readonly entries: ReadonlyArray<Entry>
@@ -26,9 +29,10 @@ interface Chronicle {
 
 const chronicles = ({ diaries, entries, epochOffset }: Evidence): ReadonlyMap<string, Chronicle> => {
   const acks = new Map(linesOf(diaries, "ack").map(({ at, id }) => [id, at + epochOffset]))
+  const assistants = [...entries.keys()].filter(isPosted).length
   const byAssistant = new Map<string, Array<string>>()
   for (const id of acks.keys()) {
-    const to = assistantId((numberOf(id) ?? 0) % entries.size)
+    const to = assistantId((numberOf(id) ?? 0) % assistants)
     byAssistant.set(to, [...(byAssistant.get(to) ?? []), id])
   }
   return new Map(
@@ -43,9 +47,11 @@ const chronicles = ({ diaries, entries, epochOffset }: Evidence): ReadonlyMap<st
   )
 }
 
-const isBusy = ({ entries, waits }: Chronicle, at: number): boolean =>
-  (entries.findLast((entry) => entry.at <= at)?.status ?? REST) !== REST ||
-  waits.some(({ from, until }) => from <= at && until > at)
+const isBusy = ({ entries, waits }: Chronicle, at: number): boolean => {
+  const status = entries.findLast((entry) => entry.at <= at)?.status ?? IDLE
+  if (!isWaiting(status)) return true
+  return status === IDLE && waits.some(({ from, until }) => from <= at && until > at)
+}
 
 export const recoveriesOf = (evidence: Evidence): ReadonlyArray<Recovery> => {
   const all = chronicles(evidence)

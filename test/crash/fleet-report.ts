@@ -57,6 +57,7 @@ export const reportOf = (
     ...(kills < asked ? [`only ${kills} of ${asked} faults`] : []),
     ...(missed.length > 0 ? [`no ${missed.join(", ")}`] : []),
     ...(verdict.acknowledged < events ? [`only ${verdict.acknowledged} of ${events} events`] : []),
+    ...(verdict.subAgents === 0 ? ["no sub-agent"] : []),
     ...(takenOver < asked / 2 ? [`only ${takenOver} assistants were taken over`] : []),
     ...(recovery.p99Millis > RECOVERY_P99_MILLIS ? [`recovery p99 is ${recovery.p99Millis} ms`] : [])
   ]

@@ -41,11 +41,16 @@ const errands = [
   "plain",
   "note"
 ] as const
-export type ErrandKind = (typeof errands)[number]
+export type ErrandKind = (typeof errands)[number] | "delegate"
+
+/** Every so many-th event is handed on to a sub-agent. */
+const DELEGATED_EVERY = 61
 
 /** Seven and twenty have no common divisor: every assistant gets every kind. */
 export const errandOf = (index: number, assistants: number): ErrandKind =>
-  errands[(index * 7 + Math.floor(index / assistants) * 3) % errands.length]!
+  index % DELEGATED_EVERY === DELEGATED_EVERY - 1
+    ? "delegate"
+    : errands[(index * 7 + Math.floor(index / assistants) * 3) % errands.length]!
 
 const eventOf = (index: number, kind: ErrandKind): Event => {
   const text = `do ${index} ${kind}`
@@ -63,6 +68,9 @@ export const letterOf = (index: number, assistants: number, producers: number): 
   to: assistantId(index % assistants),
   event: eventOf(index, errandOf(index, assistants))
 })
+
+/** Whether it is one of those that events are for, and no sub-agent. */
+export const isPosted = (assistant: string): boolean => /^a-\d+$/.test(assistant)
 
 /** The number of an event by its id; undefined for what assistants told each other. */
 export const numberOf = (id: string): number | undefined => {
@@ -103,6 +111,8 @@ const toolsOf = (assistants: number, ran: NoteRun): ReadonlyArray<Tool> => [
   })
 ]
 
+const TASK = "do 0 note-ring"
+
 const toolsByErrand: Readonly<Record<ErrandKind, ReadonlyArray<string>>> = {
   plain: [],
   note: ["note"],
@@ -113,7 +123,8 @@ const toolsByErrand: Readonly<Record<ErrandKind, ReadonlyArray<string>>> = {
   "ring-say": ["ring", "say"],
   flaky: [],
   "pass-note": ["pass", "note"],
-  unheard: []
+  unheard: [],
+  delegate: ["delegate_task"]
 }
 
 /** Long enough that a kill finds work in every stage. */
@@ -127,7 +138,11 @@ const replyTo = (prompt: Prompt): Reply => {
   if (prompt.messages.at(-1)?.role === "tool" || tools.length === 0) {
     return { text: "done", calls: [], finish: "stop", usage, model: "lane" }
   }
-  const calls = tools.map((tool, index) => ({ id: `${prompt.callPrefix}.${index}`, tool, arguments: {} }))
+  const calls = tools.map((tool, index) => ({
+    id: `${prompt.callPrefix}.${index}`,
+    tool,
+    arguments: tool === "delegate_task" ? { task: TASK } : {}
+  }))
   return { text: "", calls, finish: "tool-calls", usage, model: "lane" }
 }
 
@@ -160,6 +175,8 @@ export const laneFleet = (assistants: number, ran: NoteRun = () => {}): FleetDef
         listening: { otherwise: "ignore" },
         memory: { recall: "off" },
         maxContextTokens: 3_000,
+        subAgents: { limits: { calls: 6, tokens: 60_000, seconds: 60 } },
+        budget: { calls: 10_000, tokens: 50_000_000 },
         settings: {
           confirmDangerous: false,
           compactEnabled: false,
