@@ -22,10 +22,12 @@ interface WakeRow {
 }
 
 export const dueQueries = (database: DatabaseSync, leases: Leases) => {
-  // The index is used only where the query repeats its condition.
-  const rows = `SELECT key, wake, tenant, id FROM assistants WHERE wake < ${AT_REST}`
-  const awake = query<WakeRow>(database, `${rows} AND wake < 0 ORDER BY wake, key LIMIT ?`)
-  const sleepers = query<WakeRow>(database, `${rows} AND wake >= 0 AND wake <= ? ORDER BY wake, key LIMIT ?`)
+  const rows = (range: string): string =>
+    // The index is used only where the query repeats its condition. A search ends at the first upper bound that is named:
+    // behind the index's own it would go through all that sleep.
+    `SELECT key, wake, tenant, id FROM assistants WHERE ${range} AND wake < ${AT_REST} ORDER BY wake, key LIMIT ?`
+  const awake = query<WakeRow>(database, rows("wake < 0"))
+  const sleepers = query<WakeRow>(database, rows("wake >= 0 AND wake <= ?"))
   const earliest = (until: number, limit: number) =>
     [...awake.all(limit), ...sleepers.all(until, limit)].map((row) => ({ ...row, from: timeOf(row.wake) ?? AT_REST }))
   const free = (now: number, limit: number) =>
