@@ -8,7 +8,7 @@ import type { Tick } from "./job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS } from "./options.ts"
 import { within } from "./reach.ts"
 
-export const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
+const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
 interface Wanting {
   readonly isWanted: () => boolean

@@ -46,7 +46,7 @@ const author = randomUUID().replaceAll("-", "").slice(0, 12)
 let made = 0
 
 /** An id that says how urgent the hint was when it was given. */
-export const newTickId = (urgency: Urgency): string => `${letters[urgency]}-${author}-${(made++).toString(36)}`
+const newTickId = (urgency: Urgency): string => `${letters[urgency]}-${author}-${(made++).toString(36)}`
 
 /** Whether a job of this id may be less urgent than that. */
 export const mayBeLessUrgent = (id: string, urgency: Urgency): boolean =>

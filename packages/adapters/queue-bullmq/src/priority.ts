@@ -9,7 +9,7 @@
 import { URGENCIES, type Urgency } from "@reverie/mailbox"
 
 /** BullMQ takes 1 to 2,097,151. */
-export const BAND_WIDTH = 690_000
+const BAND_WIDTH = 690_000
 
 /** How many hints of a tenant share a rank. */
 export const QUANTUM = 8

@@ -14,7 +14,7 @@ import { moveIn } from "../../src/moving/import-fleet.ts"
 import type { ExportSource } from "../../src/moving/source.ts"
 import { parcelsOf } from "../../src/moving/source.ts"
 
-export const START_MILLIS = 1_790_000_000_000
+const START_MILLIS = 1_790_000_000_000
 
 /** Runs in virtual time. */
 export const timeless = <A>(effect: Effect.Effect<A, unknown, Scope.Scope>): Promise<A> =>

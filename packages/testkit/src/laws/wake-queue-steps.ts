@@ -16,7 +16,7 @@ export const wake = (...addresses: ReadonlyArray<Address>) => wakeAs("person", .
 
 export const wakeAt = (address: Address, dueAt: number) => WakeQueue.use((queue) => queue.wakeAt(address, dueAt))
 
-export const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { inTime } = yield* Patience
     const value = yield* inTime(effect)
@@ -62,7 +62,7 @@ export const handledBy = (fiber: Fiber.Fiber<Hint>) =>
     return addressKey(address)
   })
 
-export const moments = (count: number) => Effect.map(Patience, ({ momentMillis }) => count * momentMillis)
+const moments = (count: number) => Effect.map(Patience, ({ momentMillis }) => count * momentMillis)
 
 /** The time so many moments from now, by the adapter's clock. */
 export const inMoments = (count: number) =>
