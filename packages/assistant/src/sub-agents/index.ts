@@ -1,2 +1,3 @@
+export { accountOf, depthLeft, hired, hiredWhileHalted, LEAST_GRANT, type Step } from "./admission.ts"
 export * from "./steps.ts"
 export * from "./sub-agent.ts"

@@ -1,194 +1,23 @@
 // Steps: from one phase of a sub-agent to the next, and the parent's account with it.
-// Owns admission, settlement, retries and the end of the whole subtree. Leaves the states in which they are heard to the
-// chart.
+// Owns settlement, retries and the end of the whole subtree. Leaves admission to admission.ts, the states in which steps
+// are taken to the chart.
 // S1  A line and its grant begin and end in the same step: there is no grant without an open line, nor the other way.
 // S2  News of a sub-agent that is not open under that number of tries changes nothing.
 // S3  A call that waits for a sub-agent is answered when the last try has ended, once.
 // S4  Whoever leaves tells all that are open to retire, and counts them as spent whole.
-// S5  What is refused changes nothing but the call.
 
-import {
-  type Account,
-  type Bound,
-  dimensions,
-  type Dimension,
-  grant,
-  grantable,
-  NOTHING,
-  openAccount,
-  regranted,
-  remaining,
-  settleGrant
-} from "../budget/index.ts"
+import { type Bound, grantable, NOTHING, settleGrant } from "../budget/index.ts"
 import { callId, inPhase, movedTo } from "../calls.ts"
-import { type AssistantContext, patternNow, settingsNow } from "../context.ts"
-import type { Settings } from "../settings.ts"
-import {
-  birthJob,
-  type DelegateRequest,
-  grantKey,
-  isOpen,
-  type News,
-  type Order,
-  type DelegationRefusal,
-  type SubAgent
-} from "./sub-agent.ts"
-
-export interface Step {
-  readonly change: Partial<AssistantContext>
-  readonly orders: ReadonlyArray<Order>
-}
-
-/** Less than this no sub-agent can do anything with. */
-export const LEAST_GRANT = { tokens: 1_000, costMicros: 1, calls: 1, millis: 1_000 }
+import { type AssistantContext, settingsNow } from "../context.ts"
+import { accountOf, millisOf, opened, openLines, type Step, tooSmall } from "./admission.ts"
+import { birthJob, grantKey, isOpen, type News, type Order, type SubAgent } from "./sub-agent.ts"
 
 /** Ended lines that a snapshot keeps, for whoever looks. */
 const KEPT_ENDS = 2
 
-const bound = (setting: number): number | null => (setting === 0 ? null : setting)
-
-/** What settings grant an assistant that nobody sent. */
-const ownBound = ({ budgetCalls, budgetCostMicros, budgetTokens }: Settings): Bound => ({
-  tokens: bound(budgetTokens),
-  costMicros: bound(budgetCostMicros),
-  calls: bound(budgetCalls)
-})
-
-/** The account as it stands: that of a root follows its settings. */
-export const accountOf = (context: AssistantContext): Account => {
-  const { account, errand } = context
-  if (errand !== null && account !== null) return account
-  const own = ownBound(settingsNow(context))
-  return account === null ? openAccount(own) : regranted(account, own)
-}
-
-const openLines = ({ subAgents }: AssistantContext): ReadonlyArray<SubAgent> => subAgents.filter(isOpen)
-
-/** Levels that are left below this assistant. */
-export const depthLeft = (context: AssistantContext): number => {
-  const { subAgentDepth } = settingsNow(context)
-  return context.errand === null ? subAgentDepth : Math.min(context.errand.depth, subAgentDepth)
-}
-
 /** The call of the tick in hand that waits for this sub-agent; -1 for none. */
 const waitingFor = ({ calls, iteration, tick }: AssistantContext, call: string): number =>
   inPhase(calls, "waiting").find((index) => callId(tick, iteration, index) === call) ?? -1
-
-const refusal = (context: AssistantContext, more: Omit<DelegationRefusal, "success" | "open">): DelegationRefusal => ({
-  success: false,
-  ...more,
-  open: openLines(context).map(({ call }) => call)
-})
-
-const YOURSELF = "Do the work yourself, or ask for less."
-
-/** Without a wish of its own, a sub-agent of somebody with a bound gets half of what is left at most. */
-const wishOf = (context: AssistantContext, account: Account, request: DelegateRequest): Bound => {
-  const { subAgentCalls, subAgentCostMicros, subAgentTokens } = settingsNow(context)
-  const left = remaining(account)
-  const most = { tokens: subAgentTokens, calls: subAgentCalls, costMicros: bound(subAgentCostMicros) }
-  const wished = (dimension: Dimension): number | null => {
-    const [limit, own, asked] = [most[dimension], left[dimension], request[dimension]]
-    if (asked !== undefined) return limit === null ? asked : Math.min(limit, asked)
-    if (own === null) return limit
-    return Math.min(limit ?? Infinity, Math.ceil(own / 2))
-  }
-  return { tokens: wished("tokens"), calls: wished("calls"), costMicros: wished("costMicros") }
-}
-
-const notAllowed = (context: AssistantContext): DelegationRefusal | undefined => {
-  const { subAgentBudget } = settingsNow(context)
-  if (!patternNow(context).subAgents) {
-    return refusal(context, {
-      error: "sub_agents_not_allowed",
-      what: "permission",
-      instead: "Do the work yourself: no sub-agents are allowed in this tick."
-    })
-  }
-  if (depthLeft(context) < 1) {
-    return refusal(context, {
-      error: "sub_agents_not_allowed",
-      what: "depth",
-      limit: 0,
-      left: 0,
-      instead: "Do the work yourself: sub-agents of yours may not go deeper."
-    })
-  }
-  if (openLines(context).length < subAgentBudget) return undefined
-  return refusal(context, {
-    error: "sub_agents_full",
-    what: "concurrent",
-    limit: subAgentBudget,
-    left: 0,
-    instead: "Wait until one of the open ones has reported, end one with cancel_task, or do the work yourself."
-  })
-}
-
-const tooSmall = (context: AssistantContext, granted: Bound, millis: number): DelegationRefusal | undefined => {
-  const short = dimensions.find((dimension) => (granted[dimension] ?? Infinity) < LEAST_GRANT[dimension])
-  const what = short ?? (millis < LEAST_GRANT.millis ? "time" : undefined)
-  if (what === undefined) return undefined
-  const left = what === "time" ? millis : (granted[what] ?? 0)
-  const limit = what === "time" ? LEAST_GRANT.millis : LEAST_GRANT[what]
-  return refusal(context, { error: "budget_too_small", what, limit, left, instead: YOURSELF })
-}
-
-const millisOf = (context: AssistantContext, { at, millis = Infinity }: Pick<DelegateRequest, "at" | "millis">) => {
-  const { errand } = context
-  const left = errand === null ? Infinity : Math.max(0, errand.until - at)
-  return Math.min(settingsNow(context).subAgentMillis, millis, left)
-}
-
-interface Place {
-  readonly call: string
-  readonly tries: number
-  readonly granted: Bound
-  readonly millis: number
-  readonly at: number
-}
-
-/** Opens a line with its grant. */
-const opened = (context: AssistantContext, account: Account, place: Place): Step | undefined => {
-  const { at, call, granted, millis, tries } = place
-  const next = grant(account, grantKey(place), granted)
-  if (next === undefined) return undefined
-  const line: SubAgent = { call, tries, phase: "spawning", millis, until: at + millis }
-  const others = context.subAgents.filter((each) => each.call !== call)
-  return {
-    change: { account: next, subAgents: [...others, line] },
-    orders: [
-      { order: "spawn", name: birthJob(call), call },
-      { order: "timer", id: `due.${call}`, delayMillis: millis, news: { what: "due", call, tries } }
-    ]
-  }
-}
-
-/** Hands a task on, or says why not. `index` is the call of this iteration that asks; -1 when nobody of it does. */
-export const hired = (context: AssistantContext, request: DelegateRequest, index: number): Step => {
-  const { at, call } = request
-  const calls = (phase: "waiting" | "refused") => (index < 0 ? {} : { calls: movedTo(context.calls, [index], phase) })
-  const account = accountOf(context)
-  const granted = grantable(account, wishOf(context, account, request))
-  const millis = millisOf(context, request)
-  const refused = notAllowed(context) ?? tooSmall(context, granted, millis)
-  const step = refused === undefined ? opened(context, account, { call, tries: 1, granted, millis, at }) : undefined
-  if (step !== undefined) return { ...step, change: { ...step.change, ...calls("waiting") } }
-  return refusing(
-    call,
-    index,
-    refused ?? refusal(context, { error: "sub_agents_full", what: "concurrent", instead: "It is under way already." }),
-    calls("refused")
-  )
-}
-
-const refusing = (call: string, index: number, why: DelegationRefusal, change: Step["change"]): Step => ({
-  change,
-  orders: [{ order: "refuseDelegation", call, index, refusal: why }]
-})
-
-/** A halted assistant hands nothing on. */
-export const hiredWhileHalted = (context: AssistantContext, { call }: DelegateRequest): Step =>
-  refusing(call, -1, refusal(context, { error: "halted", what: "permission", instead: "Resume it first." }), {})
 
 const lineOf = (context: AssistantContext, call: string, tries?: number): SubAgent | undefined =>
   openLines(context).find((line) => line.call === call && (tries === undefined || line.tries === tries))
