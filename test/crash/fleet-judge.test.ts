@@ -174,8 +174,21 @@ describe("recovery", () => {
 
   it("R1, R2 lasts until what was in hand commits again; who was at rest has nothing to recover", () => {
     const recoveries = recoveriesOf(woundedAt10(entry(3, { at: BEGAN + 5_010 })))
-    assert.deepStrictEqual(recoveries, [{ kind: "kill", millis: 5_000, held: 1 }])
-    assert.deepStrictEqual(figuresOf(recoveries), { samples: 1, p50Millis: 5_000, p99Millis: 5_000, maxMillis: 5_000 })
+    assert.deepStrictEqual(recoveries, [{ kind: "kill", millis: 5_000, throughAllMillis: 5_000, held: 1 }])
+    const figures = { samples: 1, p50Millis: 5_000, p99Millis: 5_000, maxMillis: 5_000, throughAllP99Millis: 5_000 }
+    assert.deepStrictEqual(figuresOf(recoveries), figures)
+  })
+
+  it("R2, R3 one whose next worker was killed too counts for each of the two", () => {
+    const evidence = woundedAt10(entry(3, { at: BEGAN + 9_000 }))
+    const grants = [...evidence.grants, grant("a-0", 2, "worker-3.0", 4_000), grant("a-0", 3, "worker-4.0", 8_990)]
+    const wounds = [...evidence.wounds, { kind: "kill", victims: ["worker-3.0"], at: 4_001 }]
+    const recoveries = recoveriesOf({ ...evidence, grants, wounds })
+    assert.deepStrictEqual(
+      recoveries.map(({ millis }) => millis),
+      [3_990, 4_999]
+    )
+    assert.strictEqual(recoveries[0]?.throughAllMillis, 8_990)
   })
 
   it("R2 never ends where nobody took it over", () => {

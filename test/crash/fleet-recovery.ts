@@ -2,16 +2,20 @@
 // Owns the measure. Leaves what must be true afterwards to fleet-judge.ts.
 // R1  A worker held, of those that it was granted last, whoever had something to do when it was hit: a tick in hand, or an
 //     acknowledged event that was not settled.
-// R2  The recovery of a wound is the longest time until one of these commits again, whatever else was hit meanwhile.
+// R2  The recovery of a wound is the longest time until one of these commits again. One that was taken over by somebody who
+//     was hit in turn before that has recovered from the first wound with its grant, and counts for the second.
+// R3  Told beside it is the time until it committed whatever else was hit meanwhile.
 
 import type { Entry } from "@reverie/protocol"
-import { type Evidence, holdersIn, linesOf, type Wound } from "./fleet-judge.ts"
+import { type Evidence, type Grant, holdersIn, linesOf, type Wound } from "./fleet-judge.ts"
 import { assistantId, isPosted, numberOf } from "./fleet-scene.ts"
 
 export interface Recovery {
   readonly kind: string
   /** Infinity when one of them never went on. */
   readonly millis: number
+  /** Until each of them has committed, however many more were hit (R3). */
+  readonly throughAllMillis: number
   /** How many assistants it had in its hands. */
   readonly held: number
 }
@@ -53,21 +57,38 @@ const isBusy = ({ entries, waits }: Chronicle, at: number): boolean => {
   return status === IDLE && waits.some(({ from, until }) => from <= at && until > at)
 }
 
+/** Of what is sorted by time, the part after a time and before another one. */
+const between = <A extends { readonly at: number }>(all: ReadonlyArray<A>, from: number, until: number) =>
+  all.filter(({ at }) => at > from && at < until)
+
 export const recoveriesOf = (evidence: Evidence): ReadonlyArray<Recovery> => {
+  const { epochOffset, grants } = evidence
   const all = chronicles(evidence)
-  const holdersAt = holdersIn(evidence.grants)
+  const holdersAt = holdersIn(grants)
+  const grantsOf = new Map<string, Array<Grant>>()
+  for (const grant of grants) grantsOf.set(grant.assistant, [...(grantsOf.get(grant.assistant) ?? []), grant])
+  const wounds = evidence.wounds
+    .map((wound) => ({ ...wound, at: wound.at + epochOffset }))
+    .toSorted((a, b) => a.at - b.at)
+  const isHitAgain = ({ at, worker }: Grant, until: number): boolean =>
+    between(wounds, at, until).some(({ victims }) => victims.includes(worker))
   const recoveryOf = ({ at, kind, victims }: Wound): Recovery => {
-    const wall = at + evidence.epochOffset
-    const held = [...holdersAt(wall)].flatMap(([assistant, holder]) => {
+    const held = [...holdersAt(at)].flatMap(([assistant, holder]) => {
       const chronicle = all.get(assistant)
-      return chronicle !== undefined && victims.includes(holder) && isBusy(chronicle, wall) ? [chronicle] : []
+      if (chronicle === undefined || !victims.includes(holder) || !isBusy(chronicle, at)) return []
+      const committed = chronicle.entries.find((entry) => entry.at > at)?.at ?? Number.POSITIVE_INFINITY
+      const [taken] = between(grantsOf.get(assistant) ?? [], at, committed)
+      const isHit = taken !== undefined && isHitAgain(taken, committed)
+      return [{ millis: (isHit ? taken.at : committed) - at, throughAllMillis: committed - at }]
     })
-    const millis = held.map(
-      ({ entries }) => (entries.find((entry) => entry.at > wall)?.at ?? Number.POSITIVE_INFINITY) - wall
-    )
-    return { kind, millis: Math.max(0, ...millis), held: held.length }
+    return {
+      kind,
+      millis: Math.max(0, ...held.map(({ millis }) => millis)),
+      throughAllMillis: Math.max(0, ...held.map(({ throughAllMillis }) => throughAllMillis)),
+      held: held.length
+    }
   }
-  return evidence.wounds.toSorted((a, b) => a.at - b.at).map(recoveryOf)
+  return wounds.map(recoveryOf)
 }
 
 export const percentile = (values: ReadonlyArray<number>, share: number): number => {
@@ -80,15 +101,20 @@ export interface RecoveryFigures {
   readonly p50Millis: number
   readonly p99Millis: number
   readonly maxMillis: number
+  /** The same, whatever else was hit meanwhile. */
+  readonly throughAllP99Millis: number
 }
 
 /** Of wounds that hit somebody at work; the others have nothing to recover. */
 export const figuresOf = (recoveries: ReadonlyArray<Recovery>): RecoveryFigures => {
-  const millis = recoveries.flatMap(({ held, millis: each }) => (held === 0 ? [] : [each]))
+  const hit = recoveries.filter(({ held }) => held > 0)
+  const millis = hit.map((recovery) => recovery.millis)
+  const throughAll = hit.map(({ throughAllMillis }) => throughAllMillis)
   return {
     samples: millis.length,
     p50Millis: Math.round(percentile(millis, 0.5)),
     p99Millis: Math.round(percentile(millis, 0.99)),
-    maxMillis: Math.round(Math.max(0, ...millis))
+    maxMillis: Math.round(Math.max(0, ...millis)),
+    throughAllP99Millis: Math.round(percentile(throughAll, 0.99))
   }
 }

@@ -34,7 +34,7 @@ const MOST_MISHAPS = 10
 const FIRST_SWEEP_MILLIS = 20_000
 const PATIENCE_MILLIS = 120_000
 /** After a fault. */
-const PAUSE_MILLIS = 1_500
+const PAUSE_MILLIS = 2_000
 
 /** Cheap, and the same for the same run. */
 const randomFrom = (seed: number) => {
