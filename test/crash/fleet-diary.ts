@@ -59,7 +59,7 @@ const lineIn = (text: string): ReadonlyArray<Line> => {
 
 const ENDING = ".diary"
 
-export const readDiary = (directory: string, name: string): Diary => {
+const readDiary = (directory: string, name: string): Diary => {
   const text = readFileSync(join(directory, `${name}${ENDING}`), "utf8")
   return { name, lines: text.split("\n").flatMap((line) => (line === "" ? [] : lineIn(line))) }
 }

@@ -91,7 +91,7 @@ export const recoveriesOf = (evidence: Evidence): ReadonlyArray<Recovery> => {
   return wounds.map(recoveryOf)
 }
 
-export const percentile = (values: ReadonlyArray<number>, share: number): number => {
+const percentile = (values: ReadonlyArray<number>, share: number): number => {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0
 }

@@ -28,7 +28,7 @@ export interface FleetReport extends FleetVerdict {
   readonly servers: string
 }
 
-export const RECOVERY_P99_MILLIS = 10_000
+const RECOVERY_P99_MILLIS = 10_000
 const isOfWorker = (kind: string): boolean => kind === "kill" || kind === "clock" || kind.startsWith("at ")
 
 const grouped = <A>(values: ReadonlyArray<A>, by: (value: A) => string): ReadonlyMap<string, ReadonlyArray<A>> => {

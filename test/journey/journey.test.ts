@@ -188,7 +188,9 @@ const journeyOf = (go: () => Promise<ReadonlyArray<RecordedSpan>>): void => {
   })
 }
 
-describe("the journey of one event", { timeout: MOST_MILLIS }, () => journeyOf(onceEmbedded))
+describe("the journey of one event", { timeout: MOST_MILLIS }, () => {
+  journeyOf(onceEmbedded)
+})
 
 const redis = shareRedis()
 const postgres = sharePostgres({ fsync: false })
