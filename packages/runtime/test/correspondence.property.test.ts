@@ -20,7 +20,7 @@ const pass = (ring: ReadonlyArray<string>, wantsAnswer = false): Tool =>
           send(after(ring, assistant), `a word from ${assistant}`, { wantsAnswer })
           return "passed on"
         },
-        catch: (thrown) => thrown
+        catch: (thrown) => new Error(String(thrown))
       })
   })
 
@@ -166,7 +166,10 @@ describe("assistants that always answer each other", () => {
   it("M3 a member that writes to its own team whatever the team asks comes to rest too", () => {
     const write = aTool("pass", {
       run: (_, { send }) =>
-        Effect.try({ try: () => send("council", "And you?", { wantsAnswer: true }), catch: (thrown) => thrown })
+        Effect.try({
+          try: () => send("council", "And you?", { wantsAnswer: true }),
+          catch: (thrown) => new Error(String(thrown))
+        })
     })
     const perPair = 10
     const life = live({

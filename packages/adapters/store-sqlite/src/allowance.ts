@@ -43,7 +43,8 @@ const purses = (database: DatabaseSync) => {
   const setAccount = change(database, "INSERT OR REPLACE INTO allowance_accounts (tenant, body) VALUES (?, ?)")
   return {
     account: (tenant: TenantId): Account | undefined => parsed(account.one(tenant)) as Account | undefined,
-    call: (tenant: TenantId, key: string, now: number): Reservation | undefined => parsed(call.one(tenant, key, now)) as Reservation | undefined,
+    call: (tenant: TenantId, key: string, now: number): Reservation | undefined =>
+      parsed(call.one(tenant, key, now)) as Reservation | undefined,
     underWay: (tenant: TenantId, now: number): number => underWay.one(tenant, now)?.count ?? 0,
     setAccount: (tenant: TenantId, kept: Account) => setAccount(tenant, JSON.stringify(kept)),
     open: change(database, "INSERT INTO allowance_calls (tenant, call, lease_until, body) VALUES (?, ?, ?, ?)"),

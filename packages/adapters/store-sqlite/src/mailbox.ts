@@ -81,7 +81,7 @@ const accepting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Servic
   }
 }
 
-type Claiming = Pick<Mailbox["Service"], "claim" | "renew" | "release" | "fence">
+type Claiming = Pick<Mailbox["Service"], "claim" | "renew" | "release">
 
 const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claiming => {
   const assistants = assistantQueries(database)
@@ -141,13 +141,20 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
           if (row.attempts === 0) return Effect.sync(() => leases.end(row.key))
           return writer.write(unavailable("release"), () => forgotten(claim))
         }
-      ),
+      )
+  }
+}
+
+const fencing = (database: DatabaseSync, writer: Writer, leases: Leases): Pick<Mailbox["Service"], "fence"> => {
+  const assistants = assistantQueries(database)
+  const raise = change(database, "UPDATE assistants SET epoch = epoch + 1, attempts = 0 WHERE key = ?")
+  return {
     fence: (address) =>
       writer.write(unavailable("fence"), () => {
         const row = assistants.find(address)
         if (row === undefined) return Result.fail(new UnknownAssistant({ address }))
         leases.end(row.key)
-        grant(row.epoch + 1, 0, row.key)
+        raise(row.key)
         return Result.void
       })
   }
@@ -184,5 +191,6 @@ const looking = (database: DatabaseSync, leases: Leases): Looking => {
 export const sqliteMailbox = (database: DatabaseSync, writer: Writer, leases: Leases): Mailbox["Service"] => ({
   ...accepting(database, writer),
   ...claiming(database, writer, leases),
+  ...fencing(database, writer, leases),
   ...looking(database, leases)
 })
