@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { PromptStore } from "@reverie/context"
-import type { Ledger } from "@reverie/ledger"
+import type { Allowance, Ledger } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import type { BlockStore } from "@reverie/memory"
 import { openAiEmbedderLayer } from "@reverie/model-openai"
@@ -17,6 +17,7 @@ import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import { openPostgresStore, storePostgresLayer } from "@reverie/store-postgres"
 import { IN_MEMORY, openSqliteStore, storeSqliteLayer } from "@reverie/store-sqlite"
 import {
+  allowanceLaws,
   blockStoreLaws,
   checkWaivers,
   embedderLaws,
@@ -27,6 +28,7 @@ import {
   ledgerLaws,
   mailboxLaws,
   housesLayer,
+  memoryAllowanceLayer,
   memoryBlockStoreLayer,
   MemoryDisk,
   memoryHousesLayer,
@@ -67,10 +69,12 @@ const suite = <R>(port: string, laws: ReadonlyArray<Law<R>>, layer: FreshLayer<R
 const store = (
   layer: FreshLayer<Mailbox | Ledger>,
   prompts: FreshLayer<PromptStore>,
-  blocks: FreshLayer<BlockStore>
+  blocks: FreshLayer<BlockStore>,
+  allowance: FreshLayer<Allowance>
 ): ReadonlyArray<Suite> => [
   suite("prompt-store", promptStoreLaws, prompts),
   suite("block-store", blockStoreLaws, blocks),
+  suite("allowance", allowanceLaws, allowance),
   suite("mailbox", mailboxLaws, layer),
   suite("ledger", ledgerLaws, layer),
   suite("store", storeLaws, layer)
@@ -180,18 +184,19 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
     ...store(
       () => memoryStoreLayer(new MemoryDisk()),
       () => memoryPromptStoreLayer(),
-      () => memoryBlockStoreLayer()
+      () => memoryBlockStoreLayer(),
+      () => memoryAllowanceLayer()
     ),
     suite("removals", removalLaws, memoryHousesLayer),
     suite("recall", recallLaws, () => memoryRecallLayer())
   ],
   sqlite: [
-    ...store(inMemory, inMemory, inMemory),
+    ...store(inMemory, inMemory, inMemory, inMemory),
     suite("removals", removalLaws, () => housesLayer(openSqliteStore(IN_MEMORY)))
   ],
-  "sqlite-directory": store(onDisk, onDisk, onDisk),
+  "sqlite-directory": store(onDisk, onDisk, onDisk, onDisk),
   "store-postgres": [
-    ...store(onPostgres, onPostgres, onPostgres),
+    ...store(onPostgres, onPostgres, onPostgres, onPostgres),
     suite("removals", removalLaws, () => housesLayer(aHouseOnPostgres))
   ],
   "hashed-embedder": [suite("embedder", embedderLaws, () => hashedEmbedderLayer())],
