@@ -388,6 +388,8 @@ const allAtRest = Effect.fnUntraced(function* (patienceMillis: number) {
     for (const record of page) {
       if (record.state.timers.some(({ dueAt }) => dueAt <= until)) return false
       if (!(yield* isAtRest(record))) return false
+      // Its mail was looked at after the record: whoever took it up in between has moved on.
+      if (record.waiting > 0 && (yield* ledger.inspect(record.address))?.version !== record.version) return false
     }
     after = page.at(-1)?.address
     if (page.length < PAGE) return true

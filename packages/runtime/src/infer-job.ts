@@ -24,7 +24,16 @@ import { recollect } from "./recall/recollect.ts"
 import { insightsOf } from "./reflection.ts"
 import { approvalSubject, type Session, toolsOfTick } from "./session.ts"
 import { inSpan } from "./span.ts"
-import { failedUse, isMetered, isTimeOver, replyRoom, tookOf, UNSENT, warningOf } from "./sub-agents/metered.ts"
+import {
+  failedUse,
+  isMetered,
+  isNarrowed,
+  isTimeOver,
+  replyRoom,
+  tookOf,
+  UNSENT,
+  warningOf
+} from "./sub-agents/metered.ts"
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
 export const MAX_CALLS = 16
@@ -141,7 +150,13 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const { assembled, offers } = yield* Effect.sync(() => promptOf(session, warning)).pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {
     const { message, recovery } = assembled.failure
-    return inferFailed(job, { recovery, reason: message, used: UNSENT }, startedAt, startedAt)
+    const isBudget = isNarrowed(session)
+    return inferFailed(
+      job,
+      { recovery: isBudget ? "cut" : recovery, reason: message, ...(isBudget ? { used: UNSENT } : {}) },
+      startedAt,
+      startedAt
+    )
   }
   // The next prompt begins as this one did, unless something was added in the meantime.
   if (session.window === window && warning === undefined) session.window = assembled.success.window

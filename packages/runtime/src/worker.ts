@@ -23,6 +23,11 @@ export interface WorkerSettings {
   readonly lingerMillis: number
   /** How often the store is asked for what is due and held by nobody. */
   readonly sweepMillis: number
+  /**
+   * Other workers are at the same store: a sweep takes up no more than there are free turns for. What is due waits for its
+   * hint as well, and all of them would wake the same at once.
+   */
+  readonly isOneOfMany?: boolean
   /** How many assistants may work at the same time. */
   readonly concurrency: number
   /** Turns that a tenant has before the next one's; 1 when not said. */
@@ -59,21 +64,33 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
   const queue = yield* WakeQueue
   const fatal = yield* Deferred.make<never, StoreFailure>()
   const sent = yield* Latch.make(true)
+  const bound = settings.bound ?? inTurns(openTurnLine(settings.concurrency, settings.tenantWeight))
+  /** Turns that are held or waited for. */
+  let wanted = 0
+  const counted: NonNullable<WorkerSettings["bound"]> = (work, address) =>
+    Effect.suspend(() => {
+      wanted++
+      return Effect.ensuring(
+        bound(work, address),
+        Effect.sync(() => wanted--)
+      )
+    })
   const roster = yield* openRoster(
     {
       worker: settings.worker,
       leaseMillis: settings.leaseMillis,
       lingerMillis: settings.lingerMillis,
       onSent: Effect.asVoid(Latch.open(sent)),
-      working: settings.bound ?? inTurns(openTurnLine(settings.concurrency, settings.tenantWeight))
+      working: counted
     },
     (failure) => Deferred.fail(fatal, failure)
   )
 
   const sweep = Effect.gen(function* () {
     while (true) {
+      const most = settings.isOneOfMany === true ? Math.min(SWEEP_LIMIT, settings.concurrency - wanted) : SWEEP_LIMIT
       // Those who can not be hosted here stay due, and must not hide the others.
-      const due = yield* mailbox.due(SWEEP_LIMIT + roster.refusedCount())
+      const due = most <= 0 ? [] : yield* mailbox.due(most + roster.refusedCount())
       for (const address of due) if (!roster.isKnown(address)) yield* roster.wake(address)
       yield* Latch.open(sent)
       yield* Effect.sleep(settings.sweepMillis)

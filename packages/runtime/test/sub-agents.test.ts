@@ -169,6 +169,17 @@ describe("sub-agents", () => {
     assert.isAtMost(prompt?.maxOutputTokens ?? Infinity, 1_000)
   })
 
+  it("M2 a prompt that the grant has no room for is cut, not failed: nothing is sent", () => {
+    const life = office({
+      tools: [...delegateTools, aTool("look", { run: () => Effect.succeed("word ".repeat(3_000)) })],
+      model: acting([delegate({ task: "x", tokens: 1_000 }), said("ok")], [{ calls: [{ tool: "look" }] }])
+    })
+    life.say("Go")
+    life.rest()
+    assert.deepInclude(reported(life), { success: false, end: "cut" })
+    sound(life)
+  })
+
   it("insulation: how much of the parent's mind goes along", () => {
     const first = (insulation: string) => {
       const life = office({

@@ -302,4 +302,25 @@ describe("a worker", () => {
     life.until(() => life.status() === "halted")
     assert.strictEqual(runs, 1)
   })
+
+  it("I2 one of many workers leaves to hints what it has no free turn for, and takes it up when it has", () => {
+    const all = names(12)
+    const claims: Array<string> = []
+    const life = live({
+      idle: true,
+      assistants: all,
+      model: () => Effect.delay(Effect.succeed({ text: "Here." }), 10_000)
+    })
+    life.work({ isOneOfMany: true, concurrency: 4, lingerMillis: 0 }, (store) => ({
+      ...store,
+      mailbox: {
+        ...store.mailbox,
+        due: (limit) => Effect.tap(store.mailbox.due(limit), () => Effect.sync(() => claims.push(String(limit))))
+      }
+    }))
+    for (const to of all) life.slip("Hello?", { to })
+    life.rest()
+    for (const name of all) assert.strictEqual(life.ends(name).length, 1)
+    assert.isAtMost(Math.max(...claims.map(Number)), 4)
+  })
 })

@@ -40,6 +40,10 @@ export const windowLimits = (definition: Definition, context: AssistantContext) 
   return { maxContextTokens: window, reservedResponseTokens: Math.min(reservedResponseTokens, Math.floor(window / 4)) }
 }
 
+/** The budget, and not the model, is what bounds a prompt here. */
+export const isNarrowed = ({ decoded, definition }: Session): boolean =>
+  windowLimits(definition, contextOf(decoded)).maxContextTokens < definition.maxContextTokens
+
 /** Most tokens that the reply to a prompt may have; undefined where nothing bounds it, none when there is no room. */
 export const replyRoom = (session: Session, promptTokens: number): { readonly tokens?: number } | undefined => {
   if (!isMetered(session)) return {}
