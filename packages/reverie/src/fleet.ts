@@ -28,13 +28,11 @@ import {
   FleetDirectory,
   type HostFailure,
   HostFailures,
-  isAtRest,
   NoticeHub,
   runWorker,
   type WorkerSettings
 } from "@reverie/runtime"
 import { SqliteStore, type WriterStats } from "@reverie/store-sqlite"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -43,6 +41,7 @@ import * as Random from "effect/Random"
 import * as References from "effect/References"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { untilRest } from "./at-rest.ts"
 import { endOf, type Part, partsOf } from "./ask.ts"
 import { bearBlocks, type Blocks, blocksOf } from "./blocks.ts"
 import { Delegating } from "./delegating.ts"
@@ -374,28 +373,3 @@ export class Fleet extends Delegating implements AsyncDisposable {
     return this.#house.run(effect)
   }
 }
-
-const REST_POLL_MILLIS = 15
-const PAGE = 500
-
-const allAtRest = Effect.fnUntraced(function* (patienceMillis: number) {
-  const ledger = yield* Ledger
-  if ((yield* ledger.openSends(1)).length > 0) return false
-  const until = (yield* Clock.currentTimeMillis) + patienceMillis
-  let after: Address | undefined
-  while (true) {
-    const page = yield* ledger.list(after, PAGE)
-    for (const record of page) {
-      if (record.state.timers.some(({ dueAt }) => dueAt <= until)) return false
-      if (!(yield* isAtRest(record))) return false
-      // Its mail was looked at after the record: whoever took it up in between has moved on.
-      if (record.waiting > 0 && (yield* ledger.inspect(record.address))?.version !== record.version) return false
-    }
-    after = page.at(-1)?.address
-    if (page.length < PAGE) return true
-  }
-})
-
-const untilRest = Effect.fnUntraced(function* (patienceMillis: number) {
-  while (!(yield* allAtRest(patienceMillis))) yield* Effect.sleep(REST_POLL_MILLIS)
-})
