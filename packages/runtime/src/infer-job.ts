@@ -4,7 +4,7 @@
 // I2  A defect in an adapter is a failed call, not the end of the assistant.
 
 import { type CallRequest, contextOf, type InferFailure, jobDone, jobFailed } from "@reverie/assistant"
-import type { ContextReport } from "@reverie/context"
+import type { ContextReport, ContextTooSmall } from "@reverie/context"
 import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model"
 import type { EnvelopeId, Json, OpenJob, ToolCall } from "@reverie/protocol"
 import { approvalId, judgeCalls } from "@reverie/tools"
@@ -117,6 +117,10 @@ const NO_ROOM: InferFailure = {
   used: UNSENT
 }
 
+/** A prompt that can not be made small enough: for the budget, or for the model. */
+const tooLarge = (session: Session, { message, recovery }: ContextTooSmall): InferFailure =>
+  isNarrowed(session) ? { recovery: "cut", reason: message, used: UNSENT } : { recovery, reason: message }
+
 /** Why a call of an assistant with a budget is not sent at all; undefined when it may be. */
 const unsentBefore = (session: Session, recovered: boolean, now: number): InferFailure | undefined => {
   if (isTimeOver(session, now))
@@ -149,14 +153,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const warning = warningOf(session, startedAt)
   const { assembled, offers } = yield* Effect.sync(() => promptOf(session, warning)).pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {
-    const { message, recovery } = assembled.failure
-    const isBudget = isNarrowed(session)
-    return inferFailed(
-      job,
-      { recovery: isBudget ? "cut" : recovery, reason: message, ...(isBudget ? { used: UNSENT } : {}) },
-      startedAt,
-      startedAt
-    )
+    return inferFailed(job, tooLarge(session, assembled.failure), startedAt, startedAt)
   }
   // The next prompt begins as this one did, unless something was added in the meantime.
   if (session.window === window && warning === undefined) session.window = assembled.success.window

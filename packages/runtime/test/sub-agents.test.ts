@@ -1,51 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { contextOf, flawsOf, accountOf, restore } from "@reverie/assistant"
-import type { Prompt } from "@reverie/model"
-import type { Json } from "@reverie/protocol"
-import { type Line, MemoryDisk, type Script } from "@reverie/testkit"
-import { delegateTools } from "@reverie/tools"
+import type { Script } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
-import { aTool, live, type Life, type LifeOptions } from "./rig.ts"
-
-const isChild = ({ messages }: Prompt): boolean =>
-  messages.some(({ content, role }) => role === "system" && content.includes("finish_task"))
-
-/** Of a prompt: how many replies it holds already. */
-const replies = ({ messages }: Prompt): number => messages.filter(({ role }) => role === "assistant").length
-
-const delegate = (...wishes: ReadonlyArray<Json>): Line => ({
-  calls: wishes.map((wish) => ({ tool: "delegate_task", arguments: wish }))
-})
-
-const said = (text: string): Line => ({ text, usage: { inputTokens: 300, outputTokens: 50, source: "provider" } })
-
-/** The parent hands on what is said to do, then answers; the child does its lines. */
-const acting =
-  (parent: ReadonlyArray<Line>, child: ReadonlyArray<Line | Effect.Effect<Line>>): Script =>
-  (prompt) => {
-    const lines = isChild(prompt) ? child : parent
-    const line = lines[Math.min(replies(prompt), lines.length - 1)] ?? said("nothing")
-    return Effect.isEffect(line) ? line : Effect.succeed(line)
-  }
-
-const MAY = { subAgents: true }
-
-const office = (options: LifeOptions) =>
-  live({ tools: [...delegateTools, aTool("look")], settings: MAY, worker: { lingerMillis: 100 }, ...options })
-
-const contextIn = (life: Life, assistant = "ada") => contextOf(Result.getOrThrow(restore(life.snapshot(assistant))))
-
-/** Every account of every assistant that ever was, at every commit that is in the store now. */
-const sound = (life: Life): void => {
-  for (const { address } of life.disk.residents.values()) {
-    assert.deepStrictEqual(flawsOf(accountOf(contextIn(life, address.assistant))), [])
-  }
-}
-
-const CHILD = "ada+1.1.0"
-
-const reported = (life: Life, call = "1.1.0") => JSON.parse(life.answerTo(call)) as Record<string, unknown>
+import type { LifeOptions } from "./rig.ts"
+import { acting, CHILD, contextIn, delegate, isChild, MAY, office, replies, reported, said, sound } from "./office.ts"
 
 describe("sub-agents", () => {
   it("F36 A35 a task is handed on, done by an assistant of its own, and its report answers the call", () => {
@@ -124,60 +81,6 @@ describe("sub-agents", () => {
     }
     assert.sameMembers(tools({}) ?? [], ["look", "finish_task", "noop"])
     assert.includeMembers(tools({ subAgentDepth: 2 }) ?? [], ["delegate_task", "finish_task"])
-  })
-
-  it("a call that has no room is not sent: the tick ends as cut, with what there is, and never as completed", () => {
-    const look = {
-      calls: [{ tool: "look" }],
-      usage: { inputTokens: 700, outputTokens: 100, source: "provider" }
-    } as const
-    const life = office({ model: acting([delegate({ task: "Look for ever", calls: 3 }), said("ok")], [look]) })
-    life.say("Go")
-    life.rest()
-    assert.strictEqual(life.scripted.prompts.filter(isChild).length, 3)
-    assert.deepInclude(life.ends(CHILD)[0], { outcome: "cut" })
-    assert.deepInclude(reported(life), { success: false, end: "cut" })
-    assert.match(String(reported(life)["summary"]), /look done[^]*\[Cut/)
-    // Told once that little is left, before the end.
-    const told = life.scripted.prompts.filter(({ messages }) =>
-      messages.some(({ content }) => content.startsWith("[budget]"))
-    )
-    assert.isAtMost(told.length, 1)
-    sound(life)
-  })
-
-  it("a soft threshold warns the model, once", () => {
-    const look = {
-      calls: [{ tool: "look" }],
-      usage: { inputTokens: 10, outputTokens: 10, source: "provider" }
-    } as const
-    const life = office({
-      model: acting([delegate({ task: "Look", calls: 5 }), said("ok")], [look])
-    })
-    life.say("Go")
-    life.rest()
-    const child = life.scripted.prompts.filter(isChild)
-    const warned = child.map(({ messages }) => messages.some(({ content }) => content.startsWith("[budget]")))
-    assert.deepStrictEqual(warned, [false, false, false, false, true])
-  })
-
-  it("what a reply may have is bounded by what was set aside", () => {
-    const life = office({ model: acting([delegate({ task: "x", tokens: 4_000 }), said("ok")], [said("done")]) })
-    life.say("Go")
-    life.rest()
-    const prompt = life.scripted.prompts.find(isChild)
-    assert.isAtMost(prompt?.maxOutputTokens ?? Infinity, 1_000)
-  })
-
-  it("M2 a prompt that the grant has no room for is cut, not failed: nothing is sent", () => {
-    const life = office({
-      tools: [...delegateTools, aTool("look", { run: () => Effect.succeed("word ".repeat(3_000)) })],
-      model: acting([delegate({ task: "x", tokens: 1_000 }), said("ok")], [{ calls: [{ tool: "look" }] }])
-    })
-    life.say("Go")
-    life.rest()
-    assert.deepInclude(reported(life), { success: false, end: "cut" })
-    sound(life)
   })
 
   it("insulation: how much of the parent's mind goes along", () => {
@@ -369,36 +272,5 @@ describe("sub-agents", () => {
     life.say("What is open?")
     life.pass(10_000)
     assert.include(life.toolTexts()[0] ?? "", line?.call ?? "?")
-  })
-})
-
-describe("an assistant with a budget of its own", () => {
-  it("its tick is cut when the budget is used up, and the envelope is handled", () => {
-    const look = {
-      calls: [{ tool: "look" }],
-      usage: { inputTokens: 10, outputTokens: 10, source: "provider" }
-    } as const
-    const life = office({ settings: { budgetCalls: 2 }, model: () => Effect.succeed(look) })
-    life.say("Go")
-    life.rest()
-    assert.deepInclude(life.ends()[0], { outcome: "cut", iterations: 3 })
-    assert.strictEqual(life.settled()[0]?.outcome, "handled")
-    life.say("And again")
-    life.rest()
-    assert.strictEqual(life.scripted.prompts.length, 2)
-    sound(life)
-  })
-
-  it("M3 a model call that a crash cut off counts whole, and is made anew", () => {
-    const disk = new MemoryDisk()
-    const settings = { budgetTokens: 20_000, budgetCalls: 3 }
-    const first = office({ disk, settings, model: () => Effect.never })
-    first.say("Go")
-    first.until(() => first.status() === "awake.thinking.inferring")
-    first.pass(10)
-    const second = office({ disk, settings, model: () => Effect.succeed(said("ok")), startAt: first.time.now + 60_000 })
-    second.rest()
-    assert.deepInclude(second.ends()[0], { outcome: "answered" })
-    assert.deepStrictEqual(contextIn(second).account?.spent, { tokens: 5_350, costMicros: 0, calls: 2 })
   })
 })

@@ -108,27 +108,39 @@ const checkBirth = (resident: Resident, promises: ReadonlyMap<string, Promise>):
 export const taskIn = (texts: ReadonlyArray<string>): string | undefined =>
   texts.flatMap((text) => /(?:^|^Your task: )(errand \d+)$/m.exec(text)?.[1] ?? [])[0]
 
+/** What the step between two states counted for those that ended in it, by the keys of their grants. */
+const countedIn = (before: AssistantContext, after: AssistantContext): ReadonlyArray<readonly [string, Amount]> => {
+  const promises = before.account?.out ?? {}
+  const gone = Object.keys(promises).filter((key) => !Object.hasOwn(after.account?.out ?? {}, key))
+  const [only, ...others] = gone
+  if (only === undefined) return []
+  const was = before.account?.spent ?? { tokens: 0, costMicros: 0, calls: 0 }
+  const is = after.account?.spent ?? was
+  const delta = { tokens: is.tokens - was.tokens, costMicros: 0, calls: is.calls - was.calls }
+  // Several end at once only when nothing is known of any of them: each counts whole.
+  return others.length === 0
+    ? [[only, delta]]
+    : gone.map((key) => [key, { tokens: promises[key]?.tokens ?? 0, costMicros: 0, calls: promises[key]?.calls ?? 0 }])
+}
+
 /** What was counted for each task, over all its tries. */
 const countedFor = (lives: ReadonlyMap<string, ReadonlyArray<AssistantContext>>, disk: MemoryDisk) => {
   const counted = new Map<string, Amount>()
+  const tasks = new Map(
+    [...disk.residents.values()].map(({ address, entries }) => [
+      address.assistant as string,
+      taskIn(entries.flatMap(({ entry }) => entry.messages.map(({ content }) => content)))
+    ])
+  )
   for (const [id, contexts] of lives) {
-    const seen = new Set<string>()
-    for (const { subAgents } of contexts) {
-      for (const line of subAgents) {
-        const key = grantKey(line)
-        if (line.spent === undefined || seen.has(key)) continue
-        seen.add(key)
-        const child = [...disk.residents.values()].find(
-          ({ address }) => address.assistant === subAgentId(id, line.call, line.tries)
-        )
-        const task = taskIn(child?.entries.flatMap(({ entry }) => entry.messages.map(({ content }) => content)) ?? [])
+    for (const [index, after] of contexts.entries()) {
+      const before = contexts[index - 1]
+      for (const [key, amount] of before === undefined ? [] : countedIn(before, after)) {
+        const [call = "", tries = "1"] = key.split("#")
+        const task = tasks.get(subAgentId(id, call, Number(tries)))
         if (task === undefined) continue
-        const before = counted.get(task) ?? { tokens: 0, costMicros: 0, calls: 0 }
-        counted.set(task, {
-          tokens: before.tokens + line.spent.tokens,
-          costMicros: 0,
-          calls: before.calls + line.spent.calls
-        })
+        const sum = counted.get(task) ?? { tokens: 0, costMicros: 0, calls: 0 }
+        counted.set(task, { tokens: sum.tokens + amount.tokens, costMicros: 0, calls: sum.calls + amount.calls })
       }
     }
   }

@@ -52,9 +52,9 @@ const insist = Effect.fnUntraced(function* (people: People, sent: Sent) {
   while (true) {
     const twice = !people.isHealed() && fate.chance(0.1)
     const answers = yield* Effect.all(twice ? [once, once] : [once], { concurrency: "unbounded" })
-    const heard = answers.flatMap((answer) => (Option.isSome(answer) ? [answer.value] : []))
-    if (heard.includes("acknowledged")) break
-    if (heard.includes("gone")) return void people.tooLate.push(sent)
+    const heard = new Set(answers.flatMap((answer) => (Option.isSome(answer) ? [answer.value] : [])))
+    if (heard.has("acknowledged")) break
+    if (heard.has("gone")) return void people.tooLate.push(sent)
     yield* Effect.sleep(fate.between(50, 1_000))
   }
   people.acknowledged.push(sent)

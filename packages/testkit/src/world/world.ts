@@ -318,8 +318,7 @@ const kept = ({ residents }: MemoryDisk, wanted: RecordKind): number =>
     0
   )
 
-/** Lives through one world. Synchronous: everything in it is simulated. */
-export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport => {
+const worldOf = (seed: number, options: WorldOptions): World => {
   const fate = fateOf(seed)
   const time = new VirtualTime(fate)
   const disk = new MemoryDisk()
@@ -343,6 +342,13 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     counts: { crashes: 0, fenced: 0, mostAtOnce: 0 },
     healed: false
   }
+  return world
+}
+
+/** Lives through one world. Synchronous: everything in it is simulated. */
+export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport => {
+  const world = worldOf(seed, options)
+  const { disk, time } = world
   const start = time.now
   const acknowledged: Array<Sent> = []
   const tooLate: Array<Sent> = []
