@@ -20,7 +20,7 @@ const pass = (ring: ReadonlyArray<string>, wantsAnswer = false): Tool =>
           send(after(ring, assistant), `a word from ${assistant}`, { wantsAnswer })
           return "passed on"
         },
-        catch: (thrown) => new Error(String(thrown))
+        catch: (thrown) => String(thrown)
       })
   })
 
@@ -168,7 +168,7 @@ describe("assistants that always answer each other", () => {
       run: (_, { send }) =>
         Effect.try({
           try: () => send("council", "And you?", { wantsAnswer: true }),
-          catch: (thrown) => new Error(String(thrown))
+          catch: (thrown) => String(thrown)
         })
     })
     const perPair = 10
