@@ -31,7 +31,7 @@ import { senderOf, subAgentId, taskEnvelope } from "./names.ts"
 import { sentDefinition } from "./sent-definition.ts"
 import { taskText } from "./task-text.ts"
 
-export const childAddress = (
+const childAddress = (
   { address }: Pick<Session, "address">,
   line: Pick<SubAgent, "call" | "tries">
 ): Address => ({

@@ -38,6 +38,6 @@ export const reportEnvelope = (child: Address): EnvelopeId => envelopeId(`report
 export const orderEnvelope = (child: Address, no: number, verb: string): EnvelopeId =>
   envelopeId(`${verb}:${no}:${addressKey(child)}`)
 
-export const isFrom = (from: string, assistant: string): boolean => sendingAssistant(from) === assistant
+const isFrom = (from: string, assistant: string): boolean => sendingAssistant(from) === assistant
 
 export const senderOf = ({ assistant }: Address): string => assistantSender(assistant)

@@ -33,7 +33,7 @@ export interface TakenCall {
 }
 
 /** How an assistant began: settings, and for a sub-agent what it was born with. */
-export const beginning = (entry: Entry | undefined, settings: Partial<Settings>): Decoded => {
+const beginning = (entry: Entry | undefined, settings: Partial<Settings>): Decoded => {
   const born = entry?.event as ({ readonly settings: Partial<Settings> } & Commission) | null | undefined
   if (born === null || born === undefined) return birth(settings).next
   return birth(born.settings, { errand: born.errand, granted: born.granted }).next
