@@ -14,6 +14,15 @@ const laws = [...files("**/*.laws.test.ts"), "test/laws/**/*.test.ts"]
 const journey = ["test/journey/**/*.test.ts"]
 const architecture = ["test/architecture/**/*.test.ts"]
 const integration = ["test/integration/**/*.test.ts"]
+/** Real servers, or processes that are killed: much of their time is waiting. */
+const fleet = [
+  "packages/adapters/store-postgres/test/**/*.test.ts",
+  "packages/adapters/queue-bullmq/test/**/*.test.ts",
+  "packages/testkit/test/servers/**/*.test.ts",
+  "packages/reverie/test/deployment.test.ts",
+  "packages/reverie/test/moving/*.test.ts",
+  "test/crash/*.test.ts"
+]
 const others = [...files("**/*.test.ts"), "test/**/*.test.ts"]
 
 const project = (name: string, include: ReadonlyArray<string>, exclude: ReadonlyArray<string> = []) => ({
@@ -28,7 +37,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
-      project("unit", others, [...property, ...laws, ...journey, ...architecture, ...integration]),
+      project("unit", others, [...property, ...laws, ...journey, ...architecture, ...integration, ...fleet]),
+      project("fleet", fleet, [...property, ...laws]),
       project("property", property),
       project("laws", laws),
       project("journey", journey),

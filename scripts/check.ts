@@ -21,6 +21,7 @@ const steps: ReadonlyArray<Step> = [
   docs,
   servers,
   testStep("unit"),
+  testStep("fleet"),
   testStep("property"),
   testStep("laws"),
   testStep("journey"),

@@ -3,7 +3,7 @@
 // N1  Two calls, or two tries of one, never give the same name.
 
 import { createHash } from "node:crypto"
-import { assistantSender, type Address, addressKey, AssistantId, EnvelopeId, sendingAssistant } from "@reverie/protocol"
+import { assistantSender, type Address, addressKey, AssistantId, EnvelopeId } from "@reverie/protocol"
 
 const MAX_ID_CHARS = 128
 const MAX_ENVELOPE_CHARS = 256
@@ -37,7 +37,5 @@ export const reportEnvelope = (child: Address): EnvelopeId => envelopeId(`report
 /** An order of the commit with this number. */
 export const orderEnvelope = (child: Address, no: number, verb: string): EnvelopeId =>
   envelopeId(`${verb}:${no}:${addressKey(child)}`)
-
-const isFrom = (from: string, assistant: string): boolean => sendingAssistant(from) === assistant
 
 export const senderOf = ({ assistant }: Address): string => assistantSender(assistant)
