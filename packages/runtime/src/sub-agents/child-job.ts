@@ -31,10 +31,7 @@ import { senderOf, subAgentId, taskEnvelope } from "./names.ts"
 import { sentDefinition } from "./sent-definition.ts"
 import { taskText } from "./task-text.ts"
 
-const childAddress = (
-  { address }: Pick<Session, "address">,
-  line: Pick<SubAgent, "call" | "tries">
-): Address => ({
+const childAddress = ({ address }: Pick<Session, "address">, line: Pick<SubAgent, "call" | "tries">): Address => ({
   tenant: address.tenant,
   assistant: subAgentId(address.assistant, line.call, line.tries)
 })
