@@ -1,7 +1,8 @@
 // ToolJob: one tool call of an iteration.
 // Owns finding the call, running it and making its result a record. Leaves the run itself to `tools`.
 // I1  A tool job that was open before a crash runs again only when its tool is idempotent, under the same key.
-// I2  A run that can not be repeated at will begins only under a claim that still holds: the lease is renewed for it.
+// I2  A run that can not be repeated at will begins only under a claim that still holds: the lease is renewed for it. Any
+//     other begins only while the lease lasts, or when it could be renewed.
 // I3  Runs that use the desk follow one another: what one has changed the next one reads.
 
 import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
@@ -88,7 +89,9 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
 
 /** False when another one may be at work on this assistant by now: then nothing is begun that could happen twice. */
 const mayBegin = Effect.fnUntraced(function* (session: Session, tool: Tool | undefined) {
-  if (tool === undefined || (tool.idempotent && tool.category !== "dangerous")) return true
+  if (tool === undefined) return true
+  const isHarmless = tool.idempotent && tool.category !== "dangerous"
+  if (isHarmless && (yield* Clock.currentTimeMillis) < session.claim.leaseUntil) return true
   const renewed = yield* Effect.result((yield* Mailbox).renew(session.claim, session.leaseMillis))
   if (Result.isSuccess(renewed)) session.claim = renewed.success
   return Result.isSuccess(renewed)

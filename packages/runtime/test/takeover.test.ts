@@ -144,4 +144,30 @@ describe("two workers", () => {
     life.rest()
     assert.strictEqual(life.ends().length, 1)
   })
+
+  it("I2 of the tool job: whoever was paused beyond its lease begins no tool, not even a harmless one", () => {
+    const runs: Array<string> = []
+    let paused = false
+    const life = live({
+      idle: true,
+      tools: [aTool("dig", { idempotent: true, run: (_, { key }) => Effect.sync(() => String(runs.push(key))) })],
+      model: inTurn(calling("dig"), { text: "Done." }),
+      faults: {
+        at: (point) =>
+          Effect.suspend(() => {
+            if (point !== "before-tool" || paused) return Effect.void
+            paused = true
+            return Effect.sleep(60_000)
+          })
+      }
+    })
+    life.work({ worker: "sleeper", leaseMillis: 9_000 }, neverRenews)
+    life.slip("Dig.")
+    life.until(() => paused)
+    life.work({ worker: "other", leaseMillis: 9_000 })
+    life.until(() => life.ends().length === 1)
+    assert.strictEqual(runs.length, 1)
+    life.pass(120_000)
+    assert.strictEqual(runs.length, 1)
+  })
 })
