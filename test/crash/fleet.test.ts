@@ -11,8 +11,9 @@ if (need !== "") console.warn(`skipped without${need}: the crash lane of a fleet
 
 const short: FleetLaneOptions = {
   kills: 8,
-  events: 400,
-  assistants: 24,
+  // Enough at once that a fault finds several of them at work, however quick the machine.
+  events: 1_600,
+  assistants: 160,
   workers: 4,
   seed: 5,
   patienceMillis: 90_000,
@@ -31,7 +32,14 @@ describe.skipIf(missing.length > 0)(`crash lane of a fleet${need}`, { timeout: 3
   })
 
   it("L3 a fleet that loses hints and does not sweep is found guilty", async () => {
-    const report = await runFleetLane({ ...short, kills: 1, events: 48, plant: "sweepless", patienceMillis: 8_000 })
+    const report = await runFleetLane({
+      ...short,
+      kills: 1,
+      events: 48,
+      assistants: 24,
+      plant: "sweepless",
+      patienceMillis: 8_000
+    })
     assert.isFalse(report.ok)
     assert.isAbove(report.lost, 0)
   })
