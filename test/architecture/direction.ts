@@ -20,14 +20,16 @@ const rankByFolder: Readonly<Record<string, number>> = {
   "packages/context": 2,
   "packages/runtime": 3,
   "packages/reverie": 5,
-  "packages/testkit": 5
+  "packages/testkit": 5,
+  "apps/server": 6
 }
 
 /** Undefined for a room that nobody has given a place. */
 export const rankOf = (folder: string): number | undefined => {
   if (folder.startsWith("packages/adapters/")) return 4
-  if (folder.startsWith("apps/") || folder.startsWith("examples/") || folder === "test") return 6
-  return rankByFolder[folder]
+  const known = rankByFolder[folder]
+  if (known !== undefined) return known
+  return folder.startsWith("apps/") || folder.startsWith("examples/") || folder === "test" ? 7 : undefined
 }
 
 /** The package a specifier names: `@scope/name/deep` and `name/deep` both lose what is deep. */
@@ -53,8 +55,8 @@ const relativeFault = (module: Module, specifier: string): string | undefined =>
   return roomOf(`${target}/`) === module.room ? undefined : `${specifier} leaves its room; import the package`
 }
 
-/** Rooms above the first rank that have a port for adapters: the prompt store of context. */
-const roomsWithPorts = new Set(["packages/context"])
+/** Rooms above the first rank that have a port for adapters: the prompt store of context, the tools of others. */
+const roomsWithPorts = new Set(["packages/context", "packages/tools"])
 
 const adapterMayImport = (target: Room): boolean =>
   (rankOf(target.folder) ?? 9) <= 1 || roomsWithPorts.has(target.folder)
