@@ -34,8 +34,6 @@ export type {
   BlockType,
   BlockVersion,
   BlockView,
-  EntityProfile,
-  Fact,
   Hit,
   MemoryKind,
   Passage,
@@ -74,11 +72,14 @@ export { type ContextReport, contextReportOf } from "./context-report.ts"
 export { type AssistantDefinition, type AssistantOptions, defineAssistant } from "./define-assistant.ts"
 export { defineFleet, type FleetDefinition } from "./define-fleet.ts"
 export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, type TeamPattern } from "./define-team.ts"
+export type { DefinitionView, TeamView, ToolView } from "./definition-view.ts"
 export type { Delegated } from "./delegating.ts"
 export * from "./errors.ts"
 export { Fleet, type FleetOptions, type FleetRole, type SendOptions } from "./fleet.ts"
 export type { BudgetView, FamilyView, SubAgentView } from "./kinship.ts"
 export type { Rebuilt } from "./memories.ts"
+export type { WaitingLetter } from "./mail-view.ts"
+export type { OrderOptions, SleepOptions } from "./ordering.ts"
 export type { TenantTerms, Terms } from "./limits.ts"
 export { letterProblem } from "./letter.ts"
 export * from "./moving/index.ts"
@@ -89,8 +90,9 @@ export { probeServers, type ServerProbe } from "./probe-servers.ts"
 export type { Deployment } from "./deployment.ts"
 export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from "./model-choice.ts"
 export type { RecallChoice, ServerIndex } from "./recall-index.ts"
-export { type ContextQuestion, Records } from "./records.ts"
+export { type ContextQuestion, type NoticePage, Records } from "./records.ts"
 export { readScript, type Script, type ScriptLetter, type ScriptProblem } from "./script.ts"
 export type { BudgetOption, PricesOption, SubAgentsOption } from "./sub-agents-option.ts"
+export { EntityProfile, Fact } from "@reverie/memory"
 export { type AssistantView, viewOf } from "./view.ts"
 export type { Prompts } from "./prompts.ts"

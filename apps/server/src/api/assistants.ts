@@ -1,0 +1,164 @@
+// Assistants: the group about who lives in the fleet, and the orders they are given.
+// Owns its schemas and endpoints. Leaves messages to messages.ts.
+
+import * as Schema from "effect/Schema"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { failures } from "./errors.ts"
+import {
+  Amount,
+  Bound,
+  cursor,
+  Id,
+  Key,
+  limit,
+  next,
+  ofAssistant,
+  Receipt,
+  Switch,
+  Text,
+  WholeFromQuery
+} from "./words.ts"
+
+export const modes = ["awake", "dreaming", "compacting", "halted", "retired"] as const
+
+/** What a fleet page shows of one. */
+export const AssistantRow = Schema.Struct({
+  id: Id,
+  definition: Schema.String,
+  /** The path of the machine state, e.g. `awake.thinking.inferring`. */
+  state: Schema.String,
+  mode: Schema.Literals(modes),
+  /** When it came into this state. */
+  since: Schema.Finite,
+  ticks: Schema.Int,
+  commits: Schema.Int,
+  /** Accepted envelopes that have not been handled. */
+  waiting: Schema.Int,
+  /** When the oldest of them was accepted, where that is known. */
+  oldestWaitingAt: Schema.optionalKey(Schema.Finite),
+  /** How full its context window was with the last model call, 0 to 1. */
+  contextShare: Schema.optionalKey(Schema.Finite),
+  /** What the last 24 hours took, since this process began to watch. */
+  day: Amount,
+  /** What it may still spend, where a budget bounds it. */
+  left: Schema.optionalKey(Bound),
+  approvals: Schema.Int,
+  lastError: Schema.optionalKey(Schema.Struct({ at: Schema.Finite, message: Schema.String })),
+  haltReason: Schema.optionalKey(Schema.String),
+  subAgents: Schema.Int,
+  epoch: Schema.Int
+})
+export type AssistantRow = typeof AssistantRow.Type
+
+export const Approval = Schema.Struct({ approval: Schema.String, tool: Schema.String, call: Schema.String })
+
+export const AssistantDetail = Schema.Struct({
+  ...AssistantRow.fields,
+  /** Events that mean something in the present state: what a page may offer as a button. */
+  accepts: Schema.Array(Schema.String),
+  hears: Schema.Array(Schema.String),
+  jobs: Schema.Array(Schema.String),
+  timers: Schema.Array(Schema.Struct({ name: Schema.String, dueAt: Schema.Finite })),
+  approvalsAsked: Schema.Array(Approval),
+  tick: Schema.Int,
+  iteration: Schema.Int
+})
+export type AssistantDetail = typeof AssistantDetail.Type
+
+/** How many are in each mode and in states that somebody wants to see at once. */
+export const Counts = Schema.Struct({
+  total: Schema.Int,
+  idle: Schema.Int,
+  thinking: Schema.Int,
+  acting: Schema.Int,
+  awaitingApproval: Schema.Int,
+  dreaming: Schema.Int,
+  compacting: Schema.Int,
+  halted: Schema.Int,
+  retired: Schema.Int,
+  /** Longer in a busy state than any model call or tool takes. */
+  stuck: Schema.Int
+})
+export type Counts = typeof Counts.Type
+
+export const orders = ["wake", "sleep", "halt", "resume", "retire"] as const
+export const Order = Schema.Literals(orders)
+export const sorts = ["id", "since", "waiting", "context", "cost", "ticks", "errors"] as const
+
+const filter = { q: Schema.optionalKey(Text(200)), state: Schema.optionalKey(Text(200)) }
+
+export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
+  HttpApiEndpoint.get("list", "/v1/assistants", {
+    query: {
+      ...filter,
+      sort: Schema.optionalKey(Schema.Literals(sorts)),
+      descending: Schema.optionalKey(Switch),
+      limit,
+      cursor
+    },
+    success: Schema.Struct({ items: Schema.Array(AssistantRow), next, matched: Schema.Int, counts: Counts }),
+    error: failures
+  }),
+  HttpApiEndpoint.post("create", "/v1/assistants", {
+    payload: Schema.Struct({ id: Id, definition: Schema.optionalKey(Text(128)) }),
+    success: Schema.Struct({ outcome: Schema.Literals(["created", "exists"]), id: Id }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("inspect", "/v1/assistants/:id", {
+    params: ofAssistant,
+    success: AssistantDetail,
+    error: failures
+  }),
+  HttpApiEndpoint.post("order", "/v1/assistants/:id/orders", {
+    params: ofAssistant,
+    payload: Schema.Struct({
+      order: Order,
+      reason: Schema.optionalKey(Text(2_000)),
+      /** Of a sleep. */
+      forMillis: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 604_800_000 }))),
+      id: Schema.optionalKey(Key)
+    }),
+    success: Receipt,
+    error: failures
+  }),
+  /** The same order for everybody that the filter means; with `dryRun` only their number. */
+  HttpApiEndpoint.post("orderAll", "/v1/orders", {
+    payload: Schema.Struct({
+      order: Order,
+      reason: Schema.optionalKey(Text(2_000)),
+      ids: Schema.optionalKey(Schema.Array(Id).check(Schema.isMaxLength(10_000))),
+      ...filter,
+      dryRun: Schema.optionalKey(Schema.Boolean)
+    }),
+    success: Schema.Struct({ matched: Schema.Int, told: Schema.Int, ids: Schema.Array(Id) }),
+    error: failures
+  }),
+  /** What waits in its mailbox. */
+  HttpApiEndpoint.get("mailbox", "/v1/assistants/:id/mailbox", {
+    params: ofAssistant,
+    query: { limit },
+    success: Schema.Struct({
+      items: Schema.Array(
+        Schema.Struct({
+          id: Schema.String,
+          lane: Schema.String,
+          seq: Schema.Int,
+          type: Schema.String,
+          from: Schema.String,
+          text: Schema.optionalKey(Schema.String),
+          acceptedAt: Schema.optionalKey(Schema.Finite),
+          hops: Schema.Int
+        })
+      )
+    }),
+    error: failures
+  }),
+  /** Tokens, money and calls since a moment. */
+  HttpApiEndpoint.get("usage", "/v1/assistants/:id/usage", {
+    params: ofAssistant,
+    query: { since: WholeFromQuery },
+    success: Amount,
+    error: failures
+  })
+) {}

@@ -1,0 +1,321 @@
+// Inside: the groups about one assistant's mind: what its model was shown, what it did, and what it remembers.
+// Owns their schemas and endpoints.
+
+import { EntityProfile, Fact } from "reverie"
+import * as Schema from "effect/Schema"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { failures } from "./errors.ts"
+import { MessageView } from "./messages.ts"
+import { limit, ofAssistant, page, Receipt, Text, Usage, WholeFromQuery } from "./words.ts"
+
+const Json = Schema.Json
+const ofTick = { ...ofAssistant, tick: WholeFromQuery }
+const whichCall = { tick: Schema.optionalKey(WholeFromQuery), iteration: Schema.optionalKey(WholeFromQuery) }
+
+const Part = Schema.Struct({ id: Schema.Int, key: Schema.String, messages: Schema.Int, tokens: Schema.Finite })
+
+/** What a model was shown with one call. */
+export const ContextView = Schema.Struct({
+  tick: Schema.Int,
+  iteration: Schema.Int,
+  at: Schema.Finite,
+  ok: Schema.Boolean,
+  model: Schema.optionalKey(Schema.String),
+  context: Schema.optionalKey(Schema.String),
+  parts: Schema.Array(Part),
+  toolTokens: Schema.Finite,
+  tokens: Schema.Finite,
+  /** What the prompt may be; the answer's reserve is beyond it. */
+  limit: Schema.Finite,
+  share: Schema.Finite,
+  /** As the provider counted, where it did. */
+  usage: Schema.optionalKey(Usage),
+  absent: Schema.Array(Schema.Struct({ key: Schema.String, reason: Schema.String })),
+  leftOut: Schema.Array(Json),
+  cuts: Schema.Array(Json),
+  interrupted: Schema.Array(Schema.String),
+  /** Ids of the memories that came to mind. */
+  recalled: Schema.Array(Schema.String),
+  pattern: Schema.optionalKey(Json)
+})
+export type ContextView = typeof ContextView.Type
+
+/** One point of the slider. */
+const ContextPoint = Schema.Struct({
+  tick: Schema.Int,
+  iteration: Schema.Int,
+  at: Schema.Finite,
+  tokens: Schema.Finite,
+  share: Schema.Finite
+})
+
+/** The words of a prompt, part by part. `exact`: its tokens are those of the report, so these are the very words. */
+const PromptText = Schema.Struct({
+  tick: Schema.Int,
+  iteration: Schema.Int,
+  parts: Schema.Array(
+    Schema.Struct({
+      id: Schema.Int,
+      key: Schema.String,
+      exact: Schema.Boolean,
+      messages: Schema.Array(Schema.Struct({ role: Schema.String, content: Schema.String }))
+    })
+  ),
+  tools: Schema.Array(Schema.Struct({ name: Schema.String, description: Schema.String, schema: Json }))
+})
+export type PromptText = typeof PromptText.Type
+
+export class ContextGroup extends HttpApiGroup.make("context").add(
+  HttpApiEndpoint.get("report", "/v1/assistants/:id/context", {
+    params: ofAssistant,
+    query: whichCall,
+    success: ContextView,
+    error: failures
+  }),
+  HttpApiEndpoint.get("points", "/v1/assistants/:id/contexts", {
+    params: ofAssistant,
+    query: { before: Schema.optionalKey(WholeFromQuery), limit },
+    success: Schema.Struct({ items: Schema.Array(ContextPoint), next: Schema.NullOr(Schema.Int) }),
+    error: failures
+  }),
+  /** How the last model call of tick `tick` differs from that of tick `with`. */
+  HttpApiEndpoint.get("compare", "/v1/assistants/:id/context/compare", {
+    params: ofAssistant,
+    query: { tick: WholeFromQuery, with: WholeFromQuery },
+    success: Schema.Struct({ one: ContextView, other: ContextView, comparison: Json }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("prompt", "/v1/assistants/:id/prompt", {
+    params: ofAssistant,
+    query: whichCall,
+    success: PromptText,
+    error: failures
+  })
+) {}
+
+export const ModelCall = Schema.Struct({
+  iteration: Schema.Int,
+  at: Schema.Finite,
+  ok: Schema.Boolean,
+  model: Schema.optionalKey(Schema.String),
+  elapsedMillis: Schema.Finite,
+  usage: Schema.optionalKey(Usage),
+  costMicros: Schema.optionalKey(Schema.Finite),
+  finishReason: Schema.optionalKey(Schema.String),
+  error: Schema.optionalKey(Schema.String),
+  text: Schema.optionalKey(Schema.String)
+})
+export const ToolRun = Schema.Struct({
+  call: Schema.String,
+  tool: Schema.String,
+  at: Schema.Finite,
+  ok: Schema.Boolean,
+  elapsedMillis: Schema.Finite,
+  arguments: Schema.optionalKey(Schema.String),
+  result: Schema.optionalKey(Schema.String),
+  pending: Schema.optionalKey(Schema.Boolean)
+})
+/** One row of the timeline; of `tick` the long texts are cut, the one that is opened has them whole. */
+export const TickView = Schema.Struct({
+  kind: Schema.Literals(["tick", "dream", "compaction", "order"]),
+  tick: Schema.Int,
+  /** Numbers of its first and last commit. */
+  from: Schema.Int,
+  to: Schema.Int,
+  sender: Schema.optionalKey(Schema.String),
+  text: Schema.optionalKey(Schema.String),
+  beganAt: Schema.Finite,
+  endedAt: Schema.optionalKey(Schema.Finite),
+  outcome: Schema.optionalKey(Schema.String),
+  iterations: Schema.Int,
+  reply: Schema.optionalKey(Schema.String),
+  waitMillis: Schema.optionalKey(Schema.Finite),
+  models: Schema.Array(ModelCall),
+  tools: Schema.Array(ToolRun),
+  steps: Schema.Array(
+    Schema.Struct({
+      name: Schema.String,
+      kind: Schema.String,
+      at: Schema.Finite,
+      ok: Schema.Boolean,
+      elapsedMillis: Schema.Finite,
+      note: Schema.optionalKey(Schema.String)
+    })
+  ),
+  states: Schema.Array(Schema.Struct({ at: Schema.Finite, state: Schema.String }))
+})
+export type TickView = typeof TickView.Type
+
+export class TimelineGroup extends HttpApiGroup.make("timeline").add(
+  HttpApiEndpoint.get("ticks", "/v1/assistants/:id/ticks", {
+    params: ofAssistant,
+    query: { before: Schema.optionalKey(WholeFromQuery), limit },
+    success: Schema.Struct({ items: Schema.Array(TickView), next: Schema.NullOr(Schema.Int) }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("tick", "/v1/assistants/:id/ticks/:tick", {
+    params: ofTick,
+    success: TickView,
+    error: failures
+  }),
+  /** The ledger itself: entries from number `from` on. */
+  HttpApiEndpoint.get("entries", "/v1/assistants/:id/entries", {
+    params: ofAssistant,
+    query: { from: Schema.optionalKey(WholeFromQuery), limit },
+    success: Schema.Struct({ items: Schema.Array(Json), next: Schema.NullOr(Schema.Int) }),
+    error: failures
+  })
+) {}
+
+export const BlockSummary = Schema.Struct({
+  id: Schema.String,
+  label: Schema.String,
+  type: Schema.String,
+  permission: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  pinned: Schema.Boolean,
+  version: Schema.Int,
+  charLimit: Schema.optionalKey(Schema.Finite),
+  chars: Schema.Finite,
+  text: Schema.String
+})
+const Hit = Schema.Struct({
+  owner: Schema.String,
+  id: Schema.String,
+  kind: Schema.String,
+  text: Schema.String,
+  at: Schema.Finite,
+  score: Schema.Finite,
+  trust: Schema.optionalKey(Schema.Finite),
+  why: Json,
+  /** The same in words. */
+  because: Schema.String
+})
+
+export class MemoryGroup extends HttpApiGroup.make("memory").add(
+  /** Numbers of everything, and the blocks. */
+  HttpApiEndpoint.get("overview", "/v1/assistants/:id/memory", {
+    params: ofAssistant,
+    success: Schema.Struct({
+      facts: Schema.Int,
+      quarantined: Schema.Int,
+      profiles: Schema.Int,
+      passages: Schema.Int,
+      journal: Schema.Int,
+      blocks: Schema.Array(BlockSummary)
+    }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("facts", "/v1/assistants/:id/memory/facts", {
+    params: ofAssistant,
+    query: {
+      state: Schema.optionalKey(Text(40)),
+      q: Schema.optionalKey(Text(200)),
+      limit,
+      cursor: Schema.optionalKey(Text(200))
+    },
+    success: page(Fact),
+    error: failures
+  }),
+  HttpApiEndpoint.get("profiles", "/v1/assistants/:id/memory/profiles", {
+    params: ofAssistant,
+    success: Schema.Struct({ items: Schema.Array(EntityProfile) }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("journal", "/v1/assistants/:id/memory/journal", {
+    params: ofAssistant,
+    success: Schema.Struct({ items: Schema.Array(Schema.Struct({ key: Schema.String, value: Json })) }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("recall", "/v1/assistants/:id/memory/recall", {
+    params: ofAssistant,
+    query: {
+      q: Text(2_000),
+      limit,
+      mode: Schema.optionalKey(Schema.Literals(["auto", "fts", "vector", "hybrid"])),
+      scope: Schema.optionalKey(Schema.Literals(["own", "shared", "fleet"]))
+    },
+    success: Schema.Struct({ items: Schema.Array(Hit), degraded: Schema.optionalKey(Schema.String) }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("blockVersions", "/v1/blocks/:block/versions", {
+    params: { block: Text(128) },
+    query: { before: Schema.optionalKey(WholeFromQuery), limit },
+    success: Schema.Struct({
+      items: Schema.Array(
+        Schema.Struct({
+          version: Schema.Int,
+          at: Schema.Finite,
+          by: Schema.String,
+          message: Schema.optionalKey(Schema.String),
+          restores: Schema.optionalKey(Schema.Int)
+        })
+      )
+    }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("block", "/v1/blocks/:block", {
+    params: { block: Text(128) },
+    query: { version: Schema.optionalKey(WholeFromQuery) },
+    success: Schema.Struct({ version: Schema.Int, text: Schema.String, content: Json }),
+    error: failures
+  }),
+  /** An operation on a block, as `Blocks.edit` of the SDK takes it; or `undo`. */
+  HttpApiEndpoint.post("editBlock", "/v1/blocks/:block/edits", {
+    params: { block: Text(128) },
+    payload: Schema.Struct({ operation: Schema.Record(Schema.String, Json), key: Schema.optionalKey(Text(256)) }),
+    success: Schema.Struct({ version: Schema.Int }),
+    error: failures
+  }),
+  HttpApiEndpoint.post("undoBlock", "/v1/blocks/:block/undo", {
+    params: { block: Text(128) },
+    success: Schema.Struct({ version: Schema.Int }),
+    error: failures
+  })
+) {}
+
+export const CompactionView = Schema.Struct({
+  id: Schema.String,
+  at: Schema.Finite,
+  reason: Schema.String,
+  undone: Schema.Boolean,
+  messages: Schema.Int,
+  beforeTokens: Schema.Finite,
+  afterTokens: Schema.Finite,
+  summary: Schema.String,
+  /** Whether every call that was folded took its result along. */
+  pairsWhole: Schema.Boolean,
+  /** As it is kept. */
+  record: Json
+})
+export type CompactionView = typeof CompactionView.Type
+
+export class NightGroup extends HttpApiGroup.make("night").add(
+  HttpApiEndpoint.get("compactions", "/v1/assistants/:id/compactions", {
+    params: ofAssistant,
+    success: Schema.Struct({ items: Schema.Array(CompactionView) }),
+    error: failures
+  }),
+  /** With the messages that it took out of sight. */
+  HttpApiEndpoint.get("compaction", "/v1/assistants/:id/compactions/:compaction", {
+    params: { ...ofAssistant, compaction: Text(128) },
+    success: Schema.Struct({ compaction: CompactionView, folded: Schema.Array(MessageView) }),
+    error: failures
+  }),
+  HttpApiEndpoint.post("unfold", "/v1/assistants/:id/compactions/:compaction/undo", {
+    params: { ...ofAssistant, compaction: Text(128) },
+    success: Receipt,
+    error: failures
+  }),
+  /** Reports of its dreams, the newest first, and its hours of sleep. */
+  HttpApiEndpoint.get("dreams", "/v1/assistants/:id/dreams", {
+    params: ofAssistant,
+    success: Schema.Struct({
+      items: Schema.Array(Json),
+      schedule: Schema.NullOr(Json),
+      nextAt: Schema.NullOr(Schema.Finite)
+    }),
+    error: failures
+  })
+) {}

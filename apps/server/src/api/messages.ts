@@ -1,0 +1,95 @@
+// Messages: the group about what is said to an assistant, and what it answers.
+// Owns its schemas and endpoints. The chat stream speaks AG-UI 1.0 (`../ag-ui/`).
+// M1  A message is answered with 202 only after it is durable; the same key again is the same answer.
+// M2  A stream that breaks loses nothing: `answers` tells the same run again from its beginning, or its end.
+
+import * as Schema from "effect/Schema"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import { failures } from "./errors.ts"
+import { Id, Key, limit, ofAssistant, Receipt, Text, WholeFromQuery } from "./words.ts"
+
+const MAX_MESSAGE_CHARS = 1_000_000
+
+export const Said = Schema.Struct({
+  text: Text(MAX_MESSAGE_CHARS),
+  /** Idempotency key; the header `idempotency-key` says the same. */
+  id: Schema.optionalKey(Key),
+  from: Schema.optionalKey(Text(256)),
+  channel: Schema.optionalKey(Text(128)),
+  blocks: Schema.optionalKey(Schema.Array(Text(128)).check(Schema.isMaxLength(32)))
+})
+
+export const MessageView = Schema.Struct({
+  /** Its place in the ledger: entry and index. */
+  no: Schema.Int,
+  index: Schema.Int,
+  role: Schema.Literals(["system", "user", "assistant", "tool"]),
+  name: Schema.optionalKey(Schema.String),
+  content: Schema.String,
+  calls: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ id: Schema.String, tool: Schema.String, arguments: Schema.String }))
+  ),
+  call: Schema.optionalKey(Schema.String),
+  at: Schema.Finite,
+  tokens: Schema.Finite
+})
+export type MessageView = typeof MessageView.Type
+
+/** The events of AG-UI 1.0 that are sent; `type` tells them apart. */
+export const ChatEvent = Schema.StructWithRest(Schema.Struct({ type: Schema.String }), [
+  Schema.Record(Schema.String, Schema.Json)
+])
+const chat = HttpApiSchema.StreamSse({ data: ChatEvent })
+
+export class MessagesGroup extends HttpApiGroup.make("messages").add(
+  HttpApiEndpoint.post("send", "/v1/assistants/:id/messages", {
+    params: ofAssistant,
+    headers: { "idempotency-key": Schema.optionalKey(Key), traceparent: Schema.optionalKey(Text(64)) },
+    payload: Said,
+    success: Receipt.pipe(HttpApiSchema.status(202)),
+    error: failures
+  }),
+  /** Any event as it crosses the wire: a timer, a report, an approval. */
+  HttpApiEndpoint.post("post", "/v1/assistants/:id/events", {
+    params: ofAssistant,
+    headers: { "idempotency-key": Schema.optionalKey(Key), traceparent: Schema.optionalKey(Text(64)) },
+    payload: Schema.Struct({
+      event: Schema.Record(Schema.String, Schema.Json),
+      id: Schema.optionalKey(Key),
+      from: Schema.optionalKey(Text(256))
+    }),
+    success: Receipt.pipe(HttpApiSchema.status(202)),
+    error: failures
+  }),
+  /** Its history, the newest page first, each page in the order of time. */
+  HttpApiEndpoint.get("history", "/v1/assistants/:id/messages", {
+    params: ofAssistant,
+    query: { before: Schema.optionalKey(WholeFromQuery), limit },
+    success: Schema.Struct({ items: Schema.Array(MessageView), next: Schema.NullOr(Schema.Int) }),
+    error: failures
+  }),
+  /** What came, and comes, back for a message: one run of AG-UI. */
+  HttpApiEndpoint.get("answers", "/v1/assistants/:id/answers/:envelope", {
+    params: { ...ofAssistant, envelope: Key },
+    success: chat,
+    error: failures
+  }),
+  /** A run of AG-UI: the last user message of `messages` is said, and the stream tells what follows. */
+  HttpApiEndpoint.post("run", "/v1/agui/:id", {
+    params: ofAssistant,
+    payload: Schema.StructWithRest(
+      Schema.Struct({
+        threadId: Text(256),
+        runId: Key,
+        messages: Schema.Array(Schema.Record(Schema.String, Schema.Json)).check(Schema.isMaxLength(10_000))
+      }),
+      [Schema.Record(Schema.String, Schema.Json)]
+    ),
+    success: chat,
+    error: failures
+  })
+) {}
+
+export const ofEnvelope = { assistant: Id, envelope: Key }

@@ -1,0 +1,208 @@
+// Steering: the groups about what asks for a hand: approvals, sub-agents, queues, dead letters, replay and forks.
+// Owns their schemas and endpoints.
+
+import * as Schema from "effect/Schema"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { failures } from "./errors.ts"
+import { Amount, Bound, Id, Key, limit, ofAssistant, Receipt, Text, WholeFromQuery } from "./words.ts"
+
+const Json = Schema.Json
+
+/** A call that waits for a person, exactly as it would run. */
+export const ApprovalAsked = Schema.Struct({
+  assistant: Id,
+  approval: Schema.String,
+  tool: Schema.String,
+  call: Schema.String,
+  /** JSON, as the tool would get it. */
+  arguments: Schema.String,
+  category: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  askedAt: Schema.Finite,
+  expiresAt: Schema.optionalKey(Schema.Finite),
+  tick: Schema.Int,
+  epoch: Schema.Int,
+  /** Who brought it about, the nearest first. */
+  chain: Schema.Array(Schema.Struct({ who: Schema.String, text: Schema.optionalKey(Schema.String) })),
+  /** The arguments hold characters that can not be seen. */
+  invisible: Schema.Boolean
+})
+export type ApprovalAsked = typeof ApprovalAsked.Type
+
+export class ApprovalsGroup extends HttpApiGroup.make("approvals").add(
+  /** Open ones of the whole tenant, the oldest first. */
+  HttpApiEndpoint.get("open", "/v1/approvals", {
+    success: Schema.Struct({ items: Schema.Array(ApprovalAsked) }),
+    error: failures
+  }),
+  /** Conflict when it was decided, has expired, or is not what was shown (`call`). */
+  HttpApiEndpoint.post("decide", "/v1/approvals/:id/:approval", {
+    params: { ...ofAssistant, approval: Text(256) },
+    payload: Schema.Struct({
+      decision: Schema.Literals(["approved", "denied"]),
+      note: Schema.optionalKey(Text(2_000)),
+      /** The arguments that the person has seen. */
+      seen: Schema.optionalKey(Schema.String)
+    }),
+    success: Receipt,
+    error: failures
+  })
+) {}
+
+/** An assistant below another one. `subAgents` holds its own. */
+export interface FamilyNode {
+  readonly id: string
+  readonly state: string
+  readonly phase?: string
+  readonly task?: string
+  readonly until?: number
+  readonly granted: typeof Bound.Type
+  readonly spent: typeof Amount.Type
+  readonly reserved: typeof Amount.Type
+  readonly returned?: typeof Bound.Type
+  readonly tools: ReadonlyArray<string>
+  readonly subAgents: ReadonlyArray<FamilyNode>
+}
+export const FamilyNode: Schema.Codec<FamilyNode> = Schema.Struct({
+  id: Schema.String,
+  state: Schema.String,
+  phase: Schema.optionalKey(Schema.String),
+  task: Schema.optionalKey(Schema.String),
+  until: Schema.optionalKey(Schema.Finite),
+  granted: Bound,
+  spent: Amount,
+  reserved: Amount,
+  returned: Schema.optionalKey(Bound),
+  /** What it may use. */
+  tools: Schema.Array(Schema.String),
+  subAgents: Schema.Array(Schema.suspend((): Schema.Codec<FamilyNode> => FamilyNode))
+}).annotate({ identifier: "FamilyNode" })
+
+export class FamilyGroup extends HttpApiGroup.make("family").add(
+  HttpApiEndpoint.get("tree", "/v1/assistants/:id/family", {
+    params: ofAssistant,
+    success: FamilyNode,
+    error: failures
+  }),
+  HttpApiEndpoint.post("delegate", "/v1/assistants/:id/sub-agents", {
+    params: ofAssistant,
+    payload: Schema.Struct({ task: Text(20_000), id: Schema.optionalKey(Key) }),
+    success: Schema.Struct({ child: Schema.String, call: Schema.String }),
+    error: failures
+  }),
+  /** Ends a sub-agent and everybody below it. */
+  HttpApiEndpoint.post("cancel", "/v1/assistants/:id/cancel", {
+    params: ofAssistant,
+    payload: Schema.Struct({ reason: Schema.optionalKey(Text(2_000)) }),
+    success: Receipt,
+    error: failures
+  })
+) {}
+
+const Queue = Schema.Struct({
+  name: Schema.String,
+  waiting: Schema.Finite,
+  active: Schema.Finite,
+  delayed: Schema.Finite,
+  failed: Schema.Finite,
+  completed: Schema.optionalKey(Schema.Finite),
+  oldestMillis: Schema.optionalKey(Schema.Finite),
+  paused: Schema.Boolean
+})
+const DeadLetter = Schema.Struct({
+  assistant: Id,
+  envelope: Schema.String,
+  reason: Schema.String,
+  at: Schema.Finite,
+  type: Schema.optionalKey(Schema.String),
+  text: Schema.optionalKey(Schema.String)
+})
+
+export class QueuesGroup extends HttpApiGroup.make("queues").add(
+  HttpApiEndpoint.get("queues", "/v1/queues", {
+    success: Schema.Struct({
+      /** What carries the hints. */
+      backend: Schema.String,
+      queues: Schema.Array(Queue),
+      tally: Schema.Struct({ accepted: Schema.Finite, settled: Schema.Finite, dead: Schema.Finite }),
+      workers: Schema.Array(
+        Schema.Struct({ name: Schema.String, role: Schema.String, holds: Schema.Array(Schema.String) })
+      )
+    }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("dead", "/v1/dead-letters", {
+    query: { limit },
+    success: Schema.Struct({ items: Schema.Array(DeadLetter) }),
+    error: failures
+  }),
+  /** Sends what was buried again, under a new id. */
+  HttpApiEndpoint.post("redeliver", "/v1/dead-letters/:id/redeliver", {
+    params: ofAssistant,
+    payload: Schema.Struct({ envelope: Key }),
+    success: Receipt,
+    error: failures
+  })
+) {}
+
+export const Frame = Schema.Struct({
+  no: Schema.Int,
+  tick: Schema.Int,
+  iteration: Schema.Int,
+  at: Schema.Finite,
+  cause: Schema.String,
+  event: Schema.String,
+  before: Schema.String,
+  after: Schema.String,
+  commands: Schema.Array(Schema.String),
+  step: Schema.optionalKey(Schema.Struct({ name: Schema.String, kind: Schema.String, ok: Schema.Boolean })),
+  bytes: Schema.Int,
+  hash: Schema.String,
+  /** What the machine kept after it, for the frame that is opened. */
+  snapshot: Schema.optionalKey(Json)
+})
+export type Frame = typeof Frame.Type
+
+export class ReplayGroup extends HttpApiGroup.make("replay").add(
+  /** Computed anew from the ledger, without any effect. */
+  HttpApiEndpoint.get("frames", "/v1/assistants/:id/replay", {
+    params: ofAssistant,
+    query: {
+      from: Schema.optionalKey(WholeFromQuery),
+      limit,
+      /** Stops at the first frame that comes into this state, or is caused by this event. */
+      untilState: Schema.optionalKey(Text(200)),
+      untilEvent: Schema.optionalKey(Text(200)),
+      snapshots: Schema.optionalKey(Schema.Literals(["true", "false"]))
+    },
+    success: Schema.Struct({ items: Schema.Array(Frame), next: Schema.NullOr(Schema.Int) }),
+    error: failures
+  }),
+  /** Replays the whole life and compares its end with what is stored. */
+  HttpApiEndpoint.get("verify", "/v1/assistants/:id/replay/verify", {
+    params: ofAssistant,
+    success: Schema.Struct({
+      commits: Schema.Int,
+      equal: Schema.Boolean,
+      modelCalls: Schema.Int,
+      toolCalls: Schema.Int,
+      differsAt: Schema.optionalKey(Schema.Int),
+      difference: Schema.optionalKey(Schema.String)
+    }),
+    error: failures
+  }),
+  /** Lives a tick again, in a house of its own, with something changed. No tool runs; nobody hears of it. */
+  HttpApiEndpoint.post("fork", "/v1/assistants/:id/forks", {
+    params: ofAssistant,
+    payload: Schema.Struct({
+      tick: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
+      prompt: Schema.optionalKey(Text(100_000)),
+      /** `offline`, or the name of a model of the server that is configured. */
+      model: Schema.optionalKey(Text(200)),
+      stubs: Schema.optionalKey(Schema.Record(Text(200), Text(100_000)))
+    }),
+    success: Schema.Struct({ original: Json, forked: Json, differs: Schema.Array(Schema.String) }),
+    error: failures
+  })
+) {}

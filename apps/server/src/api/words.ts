@@ -1,0 +1,45 @@
+// Words: what the groups of the API share.
+// Owns ids, pages and receipts as they cross the wire. Leaves the things themselves to their groups.
+// W1  A list is a page: `next` is the cursor of the one after it, null when this was the last.
+// W2  Times are milliseconds since the epoch, money is in millionths, and names say so.
+
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+
+/** As an assistant or a tenant is called. */
+export const Id = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9._:@#+-]+$/), Schema.isMaxLength(128))
+/** An idempotency key: the same is accepted once. */
+export const Key = Schema.NonEmptyString.check(Schema.isMaxLength(256))
+export const Text = (maxChars: number) => Schema.String.check(Schema.isMaxLength(maxChars))
+
+export const WholeFromQuery = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
+export const Switch = Schema.Literals(["true", "false"])
+
+export const DEFAULT_PAGE = 50
+export const MAX_PAGE = 500
+
+export const limit = WholeFromQuery.check(Schema.isBetween({ minimum: 1, maximum: MAX_PAGE })).pipe(
+  Schema.withDecodingDefaultKey(Effect.succeed(String(DEFAULT_PAGE)))
+)
+export const cursor = Schema.optionalKey(Text(600))
+export const next = Schema.NullOr(Schema.String)
+
+export const page = <Item extends Schema.Top>(item: Item) => Schema.Struct({ items: Schema.Array(item), next })
+
+/** The way of an order or message: `duplicate` when the same was accepted before. Durable either way. */
+export const Receipt = Schema.Struct({ outcome: Schema.Literals(["accepted", "duplicate"]), envelope: Schema.String })
+
+export const Amount = Schema.Struct({ tokens: Schema.Finite, costMicros: Schema.Finite, calls: Schema.Finite })
+/** Null where nothing bounds it. */
+export const Bound = Schema.Struct({
+  tokens: Schema.NullOr(Schema.Finite),
+  costMicros: Schema.NullOr(Schema.Finite),
+  calls: Schema.NullOr(Schema.Finite)
+})
+export const Usage = Schema.Struct({
+  inputTokens: Schema.Finite,
+  outputTokens: Schema.Finite,
+  cachedInputTokens: Schema.optionalKey(Schema.Finite),
+  source: Schema.Literals(["provider", "counted"])
+})
+export const ofAssistant = { id: Id }

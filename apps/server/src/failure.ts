@@ -1,0 +1,54 @@
+// Failure: what a failure of the house is to whoever asked by HTTP.
+// Owns the table from error tags to failures of the contract. Leaves their form to api/errors.ts.
+// X1  Only errors that the house knows say their message; anything else is `Unexpected`, told in full to the process alone.
+
+import {
+  type ApiFailure,
+  Conflict,
+  Forbidden,
+  isApiFailure,
+  LimitReached,
+  Malformed,
+  NotFound,
+  Unavailable,
+  Unexpected
+} from "./api/index.ts"
+
+type Kind = new (facts: { readonly message: string }) => ApiFailure
+
+const kindByTag: Readonly<Record<string, Kind>> = {
+  EnvelopeInvalid: Malformed,
+  TargetAmbiguous: Malformed,
+  SchemaError: Malformed,
+  DefinitionUnknown: NotFound,
+  UnknownAssistant: NotFound,
+  BlockUnknown: NotFound,
+  PromptUnknown: NotFound,
+  BlockRefused: Conflict,
+  ConsentNeeded: Forbidden,
+  DelegationRefused: Conflict,
+  FleetClosed: Unavailable,
+  UnreadableRecord: Conflict,
+  BlockUnreadable: Conflict,
+  CallLimited: LimitReached,
+  MailboxUnavailable: Unavailable,
+  LedgerUnavailable: Unavailable,
+  RecallUnavailable: Unavailable,
+  BlockStoreUnavailable: Unavailable,
+  PromptStoreUnavailable: Unavailable,
+  StoreUnreachable: Unavailable
+}
+
+const text = (value: unknown, key: string): string | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  const found: unknown = Reflect.get(value, key)
+  return typeof found === "string" ? found : undefined
+}
+
+export const apiFailureOf = (error: unknown, onTrouble: (line: string) => void): ApiFailure => {
+  if (isApiFailure(error)) return error
+  const Known = kindByTag[text(error, "_tag") ?? ""]
+  if (Known !== undefined) return new Known({ message: text(error, "message") ?? "it could not be done" })
+  onTrouble(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  return new Unexpected({ message: "it went wrong here; the log of the server says more" })
+}

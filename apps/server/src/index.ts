@@ -1,0 +1,2 @@
+export { openServer, type RunningServer, type ServerOptions } from "./open-server.ts"
+export { type Token, tokensFrom } from "./tokens.ts"
