@@ -20,7 +20,8 @@ import type {
   MessagePlace,
   PlacedMessage,
   RecordKind,
-  RecordRow
+  RecordRow,
+  TenantId
 } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
@@ -65,6 +66,12 @@ export interface DeadLetter {
   readonly envelope: EnvelopeId
   readonly reason: string
   readonly at: number
+}
+
+export interface DeadLetterWish {
+  /** Only what was sent to assistants of this tenant. */
+  readonly tenant?: TenantId
+  readonly newestFirst?: boolean
 }
 
 export interface Tally {
@@ -117,7 +124,11 @@ export class Ledger extends Context.Service<
       after: Address | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<AssistantRecord>, LedgerUnavailable | UnreadableRecord>
-    readonly deadLetters: (limit: number) => Effect.Effect<ReadonlyArray<DeadLetter>, LedgerUnavailable>
+    /** The oldest first, and of every tenant, when nothing else is wished. */
+    readonly deadLetters: (
+      limit: number,
+      wish?: DeadLetterWish
+    ) => Effect.Effect<ReadonlyArray<DeadLetter>, LedgerUnavailable>
     readonly tally: Effect.Effect<Tally, LedgerUnavailable>
   }
 >()("@reverie/ledger/Ledger") {}

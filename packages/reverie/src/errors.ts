@@ -37,3 +37,20 @@ export class FleetClosed extends Schema.TaggedError<FleetClosed>()("FleetClosed"
 }) {
   readonly recovery = "stop" as const
 }
+
+/** What was given as the id of an assistant can be none. The caller must correct it. */
+export class IdInvalid extends Schema.TaggedError<IdInvalid>()("IdInvalid", {
+  id: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}
+
+/** No definition of the fleet has this name. The caller must name one of those there are. */
+export class DefinitionUnknown extends Schema.TaggedError<DefinitionUnknown>()("DefinitionUnknown", {
+  definition: Schema.String,
+  known: Schema.Array(Schema.String),
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}

@@ -1,11 +1,12 @@
 // Fleet: all assistants of one deployment, in the hands of a user's program.
-// Owns opening, sending, listening, waiting and closing. Leaves reading to records.ts, living to the runtime.
+// Owns opening, sending, listening, waiting and closing. Leaves reading to records.ts, orders to ordering.ts, living to the
+// runtime.
 // I1  `send` resolves after the message is durable, never before.
 // I2  What happens inside reaches the user as promises, async iterables and typed errors; no Effect shows.
+// I4  Of what it does and tells, nothing belongs to another tenant but what says so: `rest`, `metrics`, `written`, `tally`.
 // I3  Closing lets go of every claim and closes the store; what was open goes on with the next start.
 
 import { type Directory, reach, type Team } from "@reverie/assistant"
-import { type Birth, Ledger } from "@reverie/ledger"
 import {
   type Address,
   type AssistantId,
@@ -14,14 +15,11 @@ import {
   type Event,
   type Notice,
   type NoticeType,
-  type OpenTimer,
   type Receipt,
   TenantId
 } from "@reverie/protocol"
 import {
   arrive,
-  bedtimeIn,
-  birthOf,
   DEFAULT_WORKER,
   Definitions,
   Faults,
@@ -43,19 +41,20 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { untilRest } from "./at-rest.ts"
 import { endOf, type Part, partsOf } from "./ask.ts"
-import { bearBlocks, type Blocks, blocksOf } from "./blocks.ts"
-import { Delegating } from "./delegating.ts"
+import { type Blocks, blocksOf } from "./blocks.ts"
+import { bringToLife } from "./creation.ts"
 import { ID_FORM } from "./define-assistant.ts"
 import type { FleetDefinition } from "./define-fleet.ts"
+import { type DefinitionView, definitionViewOf } from "./definition-view.ts"
 import { directoryOf } from "./directory.ts"
-import { FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
+import { DefinitionUnknown, FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
 import { House } from "./house.ts"
 import { envelopeOf } from "./letter.ts"
-import type { Ports, Profile } from "./ports.ts"
+import type { Profile, Services } from "./ports.ts"
 import { type ProfileOptions, profileOf } from "./profile.ts"
 import { flawOfTerms, limitsLayer, type Terms, weightIn } from "./limits.ts"
 import { measured } from "./metrics.ts"
-import { haltAll, resumeAll } from "./orders.ts"
+import { Ordering } from "./ordering.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
 
 /** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
@@ -88,8 +87,6 @@ export interface SendOptions {
   readonly blocks?: ReadonlyArray<string>
 }
 
-type Services = NoticeHub | Ports
-
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
 
 /** 128 random bits, from the Random service. */
@@ -97,23 +94,6 @@ const freshId = Effect.gen(function* () {
   let id = ""
   for (let part = 0; part < 4; part++) id += hex(yield* Random.nextInt)
   return id
-})
-
-/** Tells an assistant of its hours of sleep when they are no longer those that it was told. */
-const refresh = Effect.fnUntraced(function* ({ address, state }: Birth) {
-  const lived = yield* (yield* Ledger).inspect(address)
-  if (lived === undefined || lived.state.status === "retired") return
-  const scheduleIn = (timers: ReadonlyArray<OpenTimer>) => bedtimeIn(timers)?.schedule
-  if (scheduleIn(state.timers) === scheduleIn(lived.state.timers)) return
-  const id = `refresh-${lived.version}`
-  const envelope = envelopeOf({
-    id,
-    tenant: address.tenant,
-    to: address.assistant,
-    from: "fleet",
-    event: { type: "refresh" }
-  })
-  if (Result.isSuccess(envelope)) yield* arrive(envelope.success)
 })
 
 const decodeTenant = Schema.decodeUnknownOption(TenantId)
@@ -124,26 +104,39 @@ const tenantOf = (tenant: string = DEFAULT_TENANT): TenantId =>
     throw new FleetDefinitionInvalid({ subject, message: `${subject}: its id must have ${ID_FORM}` })
   })
 
-export class Fleet extends Delegating implements AsyncDisposable {
+/** What every tenant of an open fleet has in common. */
+interface Opened {
+  readonly house: House<Services>
+  readonly hub: NoticeHub["Service"]
+  readonly profile: Profile
+  readonly definition: FleetDefinition
+  readonly directory: Directory
+  readonly teams: ReadonlyArray<Team>
+}
+
+export class Fleet extends Ordering implements AsyncDisposable {
   /** Who gets what is addressed to nobody. */
   readonly reception: AssistantId
   /** Resolves when the fleet has ended: with nothing after `close`, with the reason when its store failed. */
   readonly ended: Promise<FleetClosed | undefined>
-  readonly #house: House<Services>
-  readonly #hub: NoticeHub["Service"]
-  readonly #profile: Profile
-  readonly #directory: Directory
-  readonly #teams: ReadonlyArray<Team>
+  readonly #opened: Opened
+  /** Whether closing it closes the house. */
+  readonly #isOwner: boolean
 
-  private constructor(house: House<Services>, hub: NoticeHub["Service"], profile: Profile, options: FleetOptions) {
-    super((reading) => house.run(reading), tenantOf(options.tenant))
-    this.#house = house
-    this.#hub = hub
-    this.#profile = profile
-    this.reception = options.fleet.reception
-    this.#directory = directoryOf(options.fleet)
-    this.#teams = options.fleet.assistants.flatMap(({ team }) => team ?? [])
-    this.ended = house.ended
+  private constructor(opened: Opened, tenant: TenantId, isOwner: boolean) {
+    super((effect) => opened.house.run(effect), tenant, freshId)
+    this.#opened = opened
+    this.#isOwner = isOwner
+    this.reception = opened.definition.reception
+    this.ended = opened.house.ended
+  }
+
+  /**
+   * The same house for another tenant, who need not have anything in it yet. Closing what is answered closes nothing: the
+   * fleet that was opened does.
+   */
+  of(tenant: string): Fleet {
+    return new Fleet(this.#opened, tenantOf(tenant), false)
   }
 
   /** Opens the store, brings every assistant of the definition to life, and starts to work. */
@@ -170,12 +163,8 @@ export class Fleet extends Delegating implements AsyncDisposable {
     try {
       const hub = await runtime.runPromise(
         Effect.gen(function* () {
-          const ledger = yield* Ledger
           for (const definition of fleet.assistants) {
-            const birth = yield* birthOf({ tenant, assistant: definition.id }, definition)
-            if ((yield* ledger.birth(birth)) === "exists") yield* refresh(birth)
-            if (definition.sleep?.enabled === true) yield* profile.keepHours(birth.address, definition.sleep)
-            yield* bearBlocks(tenant, definition.id, definition.blocks ?? [])
+            yield* bringToLife({ tenant, id: definition.id, definition, keepHours: profile.keepHours })
           }
           const hub = yield* NoticeHub
           if (options.onNotice !== undefined) hub.listen(options.onNotice)
@@ -191,11 +180,36 @@ export class Fleet extends Delegating implements AsyncDisposable {
         ...options.worker
       }
       const working = role === "api" ? Effect.never : profile.sustained(runWorker(settings))
-      return new Fleet(new House(runtime, runtime.runFork(working)), hub, profile, options)
+      const house = new House(runtime, runtime.runFork(working))
+      const directory = directoryOf(fleet)
+      const teams = fleet.assistants.flatMap(({ team }) => team ?? [])
+      return new Fleet({ house, hub, profile, definition: fleet, directory, teams }, tenant, true)
     } catch (failure) {
       await runtime.dispose()
       throw failure
     }
+  }
+
+  /**
+   * Brings an assistant of this tenant to life, from the definition of that name; from the one with the same id when none
+   * is said. Resolves when it is durable. Who lives there already goes on as before.
+   */
+  async create(id: string, definition: string = id): Promise<"created" | "exists"> {
+    const { assistant } = this.address(id)
+    const { assistants } = this.#opened.definition
+    const found = assistants.find(({ name }) => name === definition)
+    if (found !== undefined) {
+      const { keepHours } = this.#opened.profile
+      return this.#run(bringToLife({ tenant: this.tenant, id: assistant, definition: found, keepHours }))
+    }
+    const known = assistants.map(({ name }) => name)
+    const message = `there is no definition ${JSON.stringify(definition)}; the fleet has ${known.join(", ")}`
+    throw new DefinitionUnknown({ definition, known, message })
+  }
+
+  /** What assistants can be created from. */
+  definitions(): ReadonlyArray<DefinitionView> {
+    return this.#opened.definition.assistants.map(definitionViewOf)
   }
 
   /** Sends an event; resolves when it is durable. */
@@ -218,19 +232,19 @@ export class Fleet extends Delegating implements AsyncDisposable {
 
   /** Says something to everybody that the target means, e.g. `role:observer`. */
   async sendAll(target: string, text: string, options: SendOptions = {}): Promise<ReadonlyArray<Receipt>> {
-    const reached = reach(this.#directory, target)
+    const reached = reach(this.#opened.directory, target)
     if ("refused" in reached) throw new TargetAmbiguous({ message: reached.reason, candidates: reached.candidates })
     return Promise.all(reached.ids.map((id) => this.send(id, text, options)))
   }
 
   /** The teams of this fleet: who is in them, and how they come to their answers. */
   teams(): ReadonlyArray<Team> {
-    return this.#teams
+    return this.#opened.teams
   }
 
   /** The assistant that a target means. What the definition does not know may still be in the store, under its id. */
   #meant(target: string): string {
-    const reached = reach(this.#directory, target)
+    const reached = reach(this.#opened.directory, target)
     if ("refused" in reached) {
       if (reached.refused === "unknown") return target
       throw new TargetAmbiguous({ message: reached.reason, candidates: reached.candidates })
@@ -246,10 +260,10 @@ export class Fleet extends Delegating implements AsyncDisposable {
     const prepared = options.id === undefined ? this.#run(freshId) : Promise.resolve(options.id)
     // Whoever never reads must not hear of it as an unhandled rejection.
     prepared.catch(() => {})
-    const listen = (listener: (notice: Notice) => void) => this.#hub.listen(listener)
+    const listen = (listener: (notice: Notice) => void) => this.#opened.hub.listen(listener)
     const question = () => {
       const assistant = this.#meant(to)
-      const isTeam = this.#teams.some(({ id }) => id === assistant)
+      const isTeam = this.#opened.teams.some(({ id }) => id === assistant)
       const isAbout = ({ address }: Notice) => address.assistant === assistant && address.tenant === this.tenant
       const begin = async (id: EnvelopeId): Promise<Part | undefined> => {
         const { outcome } = await this.send(assistant, text, { ...options, id })
@@ -260,7 +274,7 @@ export class Fleet extends Delegating implements AsyncDisposable {
       }
       return { isAbout, isTeam, begin }
     }
-    const onEnd = (listener: (reason: FleetClosed) => void) => this.#house.onEnd(listener)
+    const onEnd = (listener: (reason: FleetClosed) => void) => this.#opened.house.onEnd(listener)
     return {
       async *[Symbol.asyncIterator]() {
         const envelope = (await prepared) as EnvelopeId
@@ -280,44 +294,22 @@ export class Fleet extends Delegating implements AsyncDisposable {
     throw new FleetClosed({ message: `${to} gave no answer` })
   }
 
-  /** Listens to notices, of one type or all (`*`). Answers how to stop. */
+  /** Listens to notices of this tenant, of one type or all (`*`). Answers how to stop. */
   on<Type extends NoticeType>(
     type: Type,
     listener: (notice: Extract<Notice, { readonly type: Type }>) => void
   ): () => void
   on(type: "*", listener: (notice: Notice) => void): () => void
   on(type: string, listener: (notice: never) => void): () => void {
-    return this.#hub.listen((notice) => {
+    return this.#opened.hub.listen((notice) => {
+      if (notice.address.tenant !== this.tenant) return
       if (type === "*" || notice.type === type) listener(notice as never)
     })
   }
 
-  /** Decides an approval that was asked for. */
-  decide(to: string, approval: string, decision: "approved" | "denied", options: SendOptions = {}): Promise<Receipt> {
-    return this.post(to, { type: "approval", approval, decision }, { from: "person", ...options })
-  }
-
-  halt(to: string, reason: string): Promise<Receipt> {
-    return this.post(to, { type: "halt", reason })
-  }
-
-  resume(to: string): Promise<Receipt> {
-    return this.post(to, { type: "resume" })
-  }
-
-  /** Halts every assistant of the tenant: none of them writes anything any more. Resolves with their number. */
-  async haltAll(reason: string): Promise<number> {
-    return this.#run(haltAll(this.tenant, await this.#run(freshId), reason))
-  }
-
-  /** Lets every halted assistant of the tenant go on, for whatever reason it was halted. Resolves with their number. */
-  async resumeAll(): Promise<number> {
-    return this.#run(resumeAll(this.tenant, await this.#run(freshId)))
-  }
-
-  /** Takes a folding of the history back, and those that were made after it. The same order twice is one. */
-  unfold(to: string, compaction: string): Promise<Receipt> {
-    return this.post(to, { type: "unfold", compaction }, { from: "person", id: `unfold/${to}/${compaction}` })
+  /** Listens to the notices of every tenant of the house, for whoever passes them on to the right one. Answers how to stop. */
+  onEvery(listener: (notice: Notice) => void): () => void {
+    return this.#opened.hub.listen(listener)
   }
 
   /** The memory blocks of this tenant. */
@@ -341,12 +333,12 @@ export class Fleet extends Delegating implements AsyncDisposable {
 
   /** What it stands on, in words, without any password. */
   get profile(): string {
-    return this.#profile.says
+    return this.#opened.profile.says
   }
 
   /** What this process and its servers have measured, in the text format of Prometheus. No assistant is named in it. */
   metrics(): Promise<string> {
-    return this.#run(Effect.zipWith(measured, this.#profile.measured, (own, ofServers) => own + ofServers))
+    return this.#run(Effect.zipWith(measured, this.#opened.profile.measured, (own, ofServers) => own + ofServers))
   }
 
   /**
@@ -355,14 +347,14 @@ export class Fleet extends Delegating implements AsyncDisposable {
    */
   rest(patienceMillis: number = 0): Promise<void> {
     return new Promise((resolve, reject) => {
-      const stop = this.#house.onEnd(reject)
+      const stop = this.#opened.house.onEnd(reject)
       void this.#run(untilRest(patienceMillis)).then(resolve, reject).finally(stop)
     })
   }
 
-  /** Stops working and closes the store. */
-  close(): Promise<void> {
-    return this.#house.close()
+  /** Stops working and closes the store; of a fleet that `of` answered, nothing. */
+  async close(): Promise<void> {
+    if (this.#isOwner) await this.#opened.house.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -370,6 +362,6 @@ export class Fleet extends Delegating implements AsyncDisposable {
   }
 
   #run<A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> {
-    return this.#house.run(effect)
+    return this.#opened.house.run(effect)
   }
 }

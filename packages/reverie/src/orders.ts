@@ -2,11 +2,12 @@
 // Owns going through them page by page. Leaves acceptance, and the fencing of whoever is halted, to the front door.
 // O1  Everybody who lives there when the order is given gets it; whoever has retired does not.
 
-import { type AssistantRecord, Ledger } from "@reverie/ledger"
-import type { Address, Event, TenantId } from "@reverie/protocol"
+import type { AssistantRecord } from "@reverie/ledger"
+import type { AssistantId, Event, TenantId } from "@reverie/protocol"
 import { arrive } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import { envelopeOf } from "./letter.ts"
+import { tenantPage } from "./tenant-page.ts"
 
 const PAGE = 500
 const AT_ONCE = 16
@@ -18,12 +19,11 @@ const tellAll = Effect.fnUntraced(function* (
   event: Event,
   concerns: (record: AssistantRecord) => boolean
 ) {
-  const ledger = yield* Ledger
-  let after: Address | undefined
+  let after: AssistantId | undefined
   let told = 0
   while (true) {
-    const page = yield* ledger.list(after, PAGE)
-    const meant = page.filter((record) => record.address.tenant === tenant && concerns(record))
+    const page = yield* tenantPage(tenant, after, PAGE)
+    const meant = page.filter(concerns)
     yield* Effect.forEach(
       meant,
       ({ address: { assistant } }) =>
@@ -35,7 +35,7 @@ const tellAll = Effect.fnUntraced(function* (
       { concurrency: AT_ONCE, discard: true }
     )
     told += meant.length
-    after = page.at(-1)?.address
+    after = page.at(-1)?.address.assistant
     if (page.length < PAGE) return told
   }
 })

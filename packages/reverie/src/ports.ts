@@ -15,6 +15,9 @@ import type * as Layer from "effect/Layer"
 /** The ports that a fleet runs on. An index and an embedder may be among them. */
 export type Ports = Mailbox | Ledger | PromptStore | BlockStore | WakeQueue | Tokens | Model
 
+/** What an open fleet stands on. */
+export type Services = NoticeHub | Ports
+
 export interface Profile {
   /** In words, without any password. */
   readonly says: string

@@ -1,13 +1,17 @@
 // Records: what is stored of assistants, for whoever only reads.
 // Owns the readings as promises. Leaves writing to the fleet.
 // R1  A reading changes nothing and waits for nobody's claim.
+// R2  A reading tells of this tenant only; `outbox`, `outboxEnd` and `tally` are of the whole store, and say so.
 
 import { type Compaction, type HistoryStart, historyStartOn } from "@reverie/context"
 import type { EntityProfile, Fact, Passage, Recalled, RecallOptions } from "@reverie/memory"
+import type { Mailbox } from "@reverie/mailbox"
 import { type AssistantRecord, type DeadLetter, Ledger, type OutboxRow, type Tally } from "@reverie/ledger"
 import {
   type Address,
   AssistantId,
+  type Notice,
+  noticesOf,
   type PlacedMessage,
   type RecordKind,
   recordKinds,
@@ -16,20 +20,34 @@ import {
 } from "@reverie/protocol"
 import { readCompactions, readPast, recallFor } from "@reverie/runtime"
 import type * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { type ContextReport, contextReportOf } from "./context-report.ts"
+import { ID_FORM } from "./define-assistant.ts"
+import { IdInvalid } from "./errors.ts"
 import { entriesOfTick, type History, newestFirst } from "./history.ts"
+import { type WaitingLetter, waitingFor } from "./mail-view.ts"
 import { factsIn, passagesIn, profilesIn, rebuilt, type Rebuilt } from "./memories.ts"
+import { tenantPage } from "./tenant-page.ts"
 import { type AssistantView, viewOf } from "./view.ts"
 
 const PAGE = 500
 
-export type RunReading = <A, E>(reading: Effect.Effect<A, E, Ledger>) => Promise<A>
+const decodeId = Schema.decodeUnknownOption(AssistantId)
+
+export type RunReading = <A, E>(reading: Effect.Effect<A, E, Ledger | Mailbox>) => Promise<A>
 
 export interface ContextQuestion {
   /** The newest one that has a report when not said. */
   readonly tick?: number
   /** The last one of the tick when not said. */
   readonly iteration?: number
+}
+
+/** Notices, and how far was read for them. */
+export interface NoticePage {
+  readonly notices: ReadonlyArray<Notice>
+  readonly next: number
 }
 
 export class Records {
@@ -46,11 +64,13 @@ export class Records {
     return this.#run(Ledger.use((ledger) => ledger.inspect(this.address(id))))
   }
 
-  list(after?: string, limit: number = 100): Promise<ReadonlyArray<AssistantRecord>> {
-    return this.#run(Ledger.use((ledger) => ledger.list(after === undefined ? undefined : this.address(after), limit)))
+  /** The assistants of the tenant in the order of their ids, after the given one. */
+  async list(after?: string, limit: number = 100): Promise<ReadonlyArray<AssistantRecord>> {
+    const last = after === undefined ? undefined : this.address(after).assistant
+    return this.#run(tenantPage(this.tenant, last, limit))
   }
 
-  /** Every assistant of the store, as a person wants to see it, in the order of their ids. */
+  /** Every assistant of the tenant, as a person wants to see it, in the order of their ids. */
   async views(): Promise<ReadonlyArray<AssistantView>> {
     const views: Array<AssistantView> = []
     let after: string | undefined
@@ -133,16 +153,47 @@ export class Records {
     return reports.findLast((report) => iteration === undefined || report.iteration === iteration)
   }
 
+  /** What of the tenant's was buried, the newest first. */
   deadLetters(limit: number = 100): Promise<ReadonlyArray<DeadLetter>> {
-    return this.#run(Ledger.use((ledger) => ledger.deadLetters(limit)))
+    const wish = { tenant: this.tenant, newestFirst: true }
+    return this.#run(Ledger.use((ledger) => ledger.deadLetters(limit, wish)))
   }
 
+  /** What waits for an assistant, control before reply before mail, the oldest first; at most 64 of a lane. */
+  mailbox(id: string, limit: number = 100): Promise<ReadonlyArray<WaitingLetter>> {
+    return this.#run(waitingFor(this.address(id), limit))
+  }
+
+  /** Entries of every tenant after a position, in the one order of the store; for whoever passes them on to the right one. */
+  outbox(after: number, limit: number): Promise<ReadonlyArray<OutboxRow>> {
+    return this.#run(Ledger.use((ledger) => ledger.outbox(after, limit)))
+  }
+
+  /** The position of the newest entry of the store. */
+  outboxEnd(): Promise<number> {
+    return this.#run(Ledger.use((ledger) => ledger.outboxEnd))
+  }
+
+  /**
+   * The notices of the tenant in at most so many entries of the store after a position; `next` is how far was read, whoever
+   * the entries belong to. There is no more for now when it is `after`.
+   */
+  async notices(after: number, limit: number): Promise<NoticePage> {
+    const rows = await this.outbox(after, limit)
+    const own = rows.filter(({ address }) => address.tenant === this.tenant)
+    const notices = own.flatMap(({ address, entry, seq }) => noticesOf(address, seq, entry))
+    return { notices, next: rows.at(-1)?.seq ?? after }
+  }
+
+  /** Totals of the whole store, every tenant together. */
   tally(): Promise<Tally> {
     return this.#run(Ledger.use((ledger) => ledger.tally))
   }
 
   address(id: string): Address {
-    return { tenant: this.tenant, assistant: AssistantId.make(id) }
+    const decoded = decodeId(id)
+    if (Option.isSome(decoded)) return { tenant: this.tenant, assistant: decoded.value }
+    throw new IdInvalid({ id, message: `${JSON.stringify(id)} is the id of no assistant: it has ${ID_FORM}` })
   }
 
   async #newestReport(id: string): Promise<ContextReport | undefined> {

@@ -123,7 +123,11 @@ const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
         .slice(0, limit)
         .map(recordOf)
     ),
-  deadLetters: (limit) => Effect.sync(() => copy(disk.deadLetters.slice(0, limit))),
+  deadLetters: (limit, { newestFirst = false, tenant } = {}) =>
+    Effect.sync(() => {
+      const letters = disk.deadLetters.filter(({ address }) => tenant === undefined || address.tenant === tenant)
+      return copy((newestFirst ? letters.toReversed() : letters).slice(0, limit))
+    }),
   tally: Effect.sync(() => ({ accepted: disk.accepted, settled: disk.settled, dead: disk.dead }))
 })
 

@@ -39,8 +39,10 @@ const WITH_STATE = `
 const INSPECT = `${WITH_STATE} WHERE tenant = $1 AND id = $2`
 const LIST = `${WITH_STATE} WHERE (tenant, id) > ($1, $2) ORDER BY tenant, id LIMIT $3`
 
-const DEAD_LETTERS = `
-  SELECT a.tenant, a.id, d.body FROM dead_letters d JOIN assistants a ON a.key = d.assistant ORDER BY d.seq LIMIT $1`
+/** Of one tenant, or of all where it is null. */
+const deadLettersIn = (order: "ASC" | "DESC"): string => `
+  SELECT a.tenant, a.id, d.body FROM dead_letters d JOIN assistants a ON a.key = d.assistant
+  WHERE d.tenant = coalesce($1::text, d.tenant) ORDER BY d.seq ${order} LIMIT $2`
 
 const TALLY = "SELECT accepted, settled, dead FROM tally()"
 
@@ -61,8 +63,8 @@ export const postgresRegister = ({
       ),
       (rows) => Effect.fromResult(Result.all(rows.map(recordOf)))
     ),
-  deadLetters: (limit) =>
-    Effect.mapBoth(query<DeadLetterRow>(DEAD_LETTERS, [limited(limit)]), {
+  deadLetters: (limit, { newestFirst = false, tenant = null } = {}) =>
+    Effect.mapBoth(query<DeadLetterRow>(deadLettersIn(newestFirst ? "DESC" : "ASC"), [tenant, limited(limit)]), {
       onSuccess: (rows) => rows.map(toDeadLetter),
       onFailure: ledgerUnavailable("deadLetters")
     }),

@@ -26,16 +26,19 @@ const toDeadLetter = (row: DeadLetterRow): DeadLetter => ({
   ...(JSON.parse(row.body) as { readonly envelope: EnvelopeId; readonly reason: string; readonly at: number })
 })
 
+/** Of one tenant, or of all where it is null. */
+const lettersIn = (order: "ASC" | "DESC"): string => `
+  SELECT tenant, id, body FROM dead_letters CROSS JOIN assistants ON key = assistant
+  WHERE tenant = coalesce(?, tenant) ORDER BY seq ${order} LIMIT ?`
+
 export type Register = Pick<Ledger["Service"], "inspect" | "list" | "deadLetters" | "tally">
 
 export const sqliteRegister = (database: DatabaseSync): Register => {
   const assistants = assistantQueries(database)
   const envelopes = envelopeQueries(database)
   const entries = entryQueries(database)
-  const deadLetters = query<DeadLetterRow>(
-    database,
-    "SELECT tenant, id, body FROM dead_letters CROSS JOIN assistants ON key = assistant ORDER BY seq LIMIT ?"
-  )
+  const oldest = query<DeadLetterRow>(database, lettersIn("ASC"))
+  const newest = query<DeadLetterRow>(database, lettersIn("DESC"))
   const buried = query<{ readonly seq: number | null }>(database, "SELECT max(seq) AS seq FROM dead_letters")
 
   const recordOf = (row: StateRow): Result.Result<AssistantRecord, UnreadableRecord> => {
@@ -58,10 +61,11 @@ export const sqliteRegister = (database: DatabaseSync): Register => {
       }),
     list: (after, limit) =>
       reading(ledgerUnavailable("list"), () => Result.all(assistants.listAfter(after, limited(limit)).map(recordOf))),
-    deadLetters: (limit) =>
-      reading(ledgerUnavailable("deadLetters"), () =>
-        Result.succeed(deadLetters.all(limited(limit)).map(toDeadLetter))
-      ),
+    deadLetters: (limit, { newestFirst = false, tenant = null } = {}) =>
+      reading(ledgerUnavailable("deadLetters"), () => {
+        const letters = newestFirst ? newest : oldest
+        return Result.succeed(letters.all(tenant, limited(limit)).map(toDeadLetter))
+      }),
     tally: reading(ledgerUnavailable("tally"), () =>
       Result.succeed({
         accepted: envelopes.accepted(),

@@ -1,0 +1,61 @@
+// MailView: letters as a person wants to see them.
+// Owns what is told of an envelope. Leaves the order of a mailbox to the mailbox.
+// M1  A letter that can not be read is told as that, in its place.
+
+import { Mailbox } from "@reverie/mailbox"
+import { type AcceptedEnvelope, type Address, type Event, type Lane, LANES, type Pending } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+
+export interface WaitingLetter {
+  readonly id: string
+  readonly lane: Lane
+  readonly seq: number
+  /** The type of its event; `unreadable` when it can not be read, and `text` says why. */
+  readonly type: Event["type"] | "unreadable"
+  readonly from: string
+  /** What it says, or why it was sent, where it says anything. */
+  readonly text?: string
+  /** Milliseconds since the epoch; 0 where it can not be read. */
+  readonly acceptedAt: number
+  readonly hops: number
+}
+
+/** The words in an event. */
+export const textOfEvent = (event: Event): string | undefined => {
+  switch (event.type) {
+    case "message":
+      return event.text
+    case "report":
+      return event.content
+    case "delegate":
+      return event.task
+    case "timer":
+    case "approval":
+      return event.note
+    case "halt":
+    case "resume":
+    case "retire":
+    case "wake":
+      return event.reason
+    default:
+      return undefined
+  }
+}
+
+const letterOf = ({ acceptedAt, event, from, hops, id, lane, seq }: AcceptedEnvelope): WaitingLetter => {
+  const text = textOfEvent(event)
+  return { id, lane, seq, type: event.type, from, ...(text === undefined ? {} : { text }), acceptedAt, hops }
+}
+
+export const lettersOf = (pending: Pending): ReadonlyArray<WaitingLetter> =>
+  pending.map((letter) => {
+    if (!("unreadable" in letter)) return letterOf(letter)
+    const { id, lane, seq, unreadable } = letter
+    return { id, lane, seq, type: "unreadable", from: "", text: unreadable, acceptedAt: 0, hops: 0 }
+  })
+
+/** What waits for an assistant, in the order of the lanes. */
+export const waitingFor = (address: Address, limit: number) =>
+  Mailbox.use((mailbox) =>
+    Effect.map(mailbox.pending(address, LANES, limit), (pending) => lettersOf(pending).slice(0, Math.max(0, limit)))
+  )

@@ -1,0 +1,88 @@
+// Ordering: orders and decisions, in the hands of a user's program.
+// Owns the events that each of them is, one assistant or all of a tenant. Leaves what they do to the statechart.
+// O1  An order resolves when it is durable; whether the assistant has heard it is for a reading to tell.
+
+import type { Receipt, TenantId } from "@reverie/protocol"
+import type * as Effect from "effect/Effect"
+import { Delegating } from "./delegating.ts"
+import { haltAll, resumeAll } from "./orders.ts"
+import type { Services } from "./ports.ts"
+
+export interface OrderOptions {
+  /** Idempotency key: the same id is accepted once. A fresh one when not said. */
+  readonly id?: string
+  /** Who gives the order. "person" when not said. */
+  readonly from?: string
+}
+
+export interface SleepOptions extends OrderOptions {
+  /** How long at most; as long as its settings say when neither is said. */
+  readonly forMillis?: number
+  /** Until when, in milliseconds since the epoch; heard after that, the order means nothing any more. */
+  readonly until?: number
+}
+
+export type RunWork = <A, E>(effect: Effect.Effect<A, E, Services>) => Promise<A>
+
+const because = (reason: string | undefined) => (reason === undefined ? {} : { reason })
+
+export abstract class Ordering extends Delegating {
+  readonly #run: RunWork
+  readonly #freshId: Effect.Effect<string>
+
+  constructor(run: RunWork, tenant: TenantId, freshId: Effect.Effect<string>) {
+    super(run, tenant)
+    this.#run = run
+    this.#freshId = freshId
+  }
+
+  /** Decides an approval that was asked for. */
+  decide(
+    to: string,
+    approval: string,
+    decision: "approved" | "denied",
+    { note, ...options }: OrderOptions & { readonly note?: string } = {}
+  ): Promise<Receipt> {
+    const said = note === undefined ? {} : { note }
+    return this.post(to, { type: "approval", approval, decision, ...said }, { from: "person", ...options })
+  }
+
+  halt(to: string, reason: string, options: OrderOptions = {}): Promise<Receipt> {
+    return this.post(to, { type: "halt", reason }, { from: "person", ...options })
+  }
+
+  resume(to: string, options: OrderOptions = {}): Promise<Receipt> {
+    return this.post(to, { type: "resume" }, { from: "person", ...options })
+  }
+
+  /** Sends it to sleep. The order waits behind the mail that came before it. */
+  sleep(to: string, { forMillis, until, ...options }: SleepOptions = {}): Promise<Receipt> {
+    const bounds = { ...(forMillis === undefined ? {} : { forMillis }), ...(until === undefined ? {} : { until }) }
+    return this.post(to, { type: "sleep", ...bounds }, { from: "person", ...options })
+  }
+
+  /** Wakes a sleeper; means nothing to whoever is awake. */
+  wake(to: string, reason?: string, options: OrderOptions = {}): Promise<Receipt> {
+    return this.post(to, { type: "wake", ...because(reason) }, { from: "person", ...options })
+  }
+
+  /** Ends it for good, and everybody below it. What still waits is buried. */
+  retire(to: string, reason?: string, options: OrderOptions = {}): Promise<Receipt> {
+    return this.post(to, { type: "retire", ...because(reason) }, { from: "person", ...options })
+  }
+
+  /** Halts every assistant of the tenant: none of them writes anything any more. Resolves with their number. */
+  async haltAll(reason: string): Promise<number> {
+    return this.#run(haltAll(this.tenant, await this.#run(this.#freshId), reason))
+  }
+
+  /** Lets every halted assistant of the tenant go on, for whatever reason it was halted. Resolves with their number. */
+  async resumeAll(): Promise<number> {
+    return this.#run(resumeAll(this.tenant, await this.#run(this.#freshId)))
+  }
+
+  /** Takes a folding of the history back, and those that were made after it. The same order twice is one. */
+  unfold(to: string, compaction: string): Promise<Receipt> {
+    return this.post(to, { type: "unfold", compaction }, { from: "person", id: `unfold/${to}/${compaction}` })
+  }
+}
