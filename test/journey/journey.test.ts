@@ -38,6 +38,8 @@ const MOST_MILLIS = 120_000
 
 const map = readFileSync(resolve(import.meta.dirname, "../../ARCHITECTURE.md"), "utf8")
 const walk = walkOf(map)
+/** Around the verbs of an event stands the turn of work on it, a span of its assistant. */
+const turns: ReadonlyArray<string> = ["invoke_agent desk", "invoke_agent colleague"]
 const numbers = new Map(walk.map(({ n, span }) => [span, n]))
 
 /**
@@ -124,9 +126,11 @@ const onceEmbedded = async (): Promise<ReadonlyArray<RecordedSpan>> => {
 
 /** What holds of the journey, whatever it is made on. */
 const journeyOf = (go: () => Promise<ReadonlyArray<RecordedSpan>>): void => {
+  let all: ReadonlyArray<RecordedSpan> = []
   let spans: ReadonlyArray<RecordedSpan> = []
   beforeAll(async () => {
-    spans = await go()
+    all = await go()
+    spans = all.filter(({ name }) => !turns.includes(name))
   }, MOST_MILLIS)
 
   it("passes every room of the map, and no other", () => {
@@ -134,7 +138,23 @@ const journeyOf = (go: () => Promise<ReadonlyArray<RecordedSpan>>): void => {
       [...new Set(spans.map(({ name }) => name))].toSorted(),
       walk.map(({ span }) => span).toSorted()
     )
-    assert.isTrue(spans.every(({ ok }) => ok))
+    assert.isTrue(all.every(({ ok }) => ok))
+  })
+
+  it("stands in one turn of work for each event, from its first decision to its last commit (T1, T2)", () => {
+    const [desk = "", colleague = ""] = turns
+    assert.deepStrictEqual(
+      all.filter(({ name }) => turns.includes(name)).map(({ name, parent }) => [name, parent]),
+      [
+        [desk, undefined],
+        [colleague, undefined]
+      ]
+    )
+    const within = (turn: string) => spans.filter(({ parent }) => parent === turn).map(({ name }) => numbers.get(name))
+    assert.deepStrictEqual(within(desk), [4, 8, 5, 6, 4, 8, 7, 4, 8, 5, 6, 4, 8])
+    assert.deepStrictEqual(within(colleague), [4, 8, 5, 6, 4, 8])
+    for (const turn of turns)
+      assert.strictEqual(all[all.findIndex(({ name }) => name === turn) - 1]?.name, "mailbox.claim")
   })
 
   it("goes from room to room in this order, from the question to the colleague's rest", () => {
@@ -178,8 +198,12 @@ const journeyOf = (go: () => Promise<ReadonlyArray<RecordedSpan>>): void => {
     for (const [index, place] of places.entries()) if (place === decide) assert.strictEqual(places[index + 1], commit)
   })
 
-  it("what an assistant sends is accepted within the relay, everything else stands on its own", () => {
-    for (const { name, parent } of spans) if (parent !== undefined) assert.strictEqual(parent, "ledger.relay", name)
+  it("what an assistant sends is accepted within the relay, everything else within a turn or on its own", () => {
+    const inTurns = new Set([4, 5, 6, 7, 8])
+    for (const { name, parent } of spans) {
+      if (inTurns.has(numbers.get(name) ?? 0)) assert.include(turns, parent, name)
+      else if (parent !== undefined) assert.strictEqual(parent, "ledger.relay", name)
+    }
     assert.deepStrictEqual(
       spans.filter(({ parent }) => parent === "ledger.relay").map(({ name }) => name),
       ["mailbox.accept", "queue.wake"]

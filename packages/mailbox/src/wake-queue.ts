@@ -27,6 +27,8 @@ export const urgencyOf = ({ event, from }: Envelope): Urgency => {
 
 export interface Hint {
   readonly address: Address
+  /** The trace of whoever gave it, where the queue has kept one: the envelope has its own, and that one counts. */
+  readonly trace?: string
   /** Says that whatever the hint asked for has been handled, well or not. Doing so twice is once. */
   readonly done: Effect.Effect<void>
 }
@@ -34,7 +36,8 @@ export interface Hint {
 export class WakeQueue extends Context.Service<
   WakeQueue,
   {
-    readonly wake: (address: Address, urgency: Urgency) => Effect.Effect<void>
+    /** `trace`: the W3C trace context of whoever wakes. It may be lost; of hints that collapse one's is handed on. */
+    readonly wake: (address: Address, urgency: Urgency, trace?: string) => Effect.Effect<void>
     /** A hint for `dueAt`, in milliseconds since the epoch by the store's clock; of routine. */
     readonly wakeAt: (address: Address, dueAt: number) => Effect.Effect<void>
     /** Waits for the next hint. */

@@ -56,5 +56,7 @@ export class Model extends Context.Service<
   Model,
   {
     readonly infer: (prompt: Prompt, options?: InferOptions) => Effect.Effect<Reply, ModelError>
+    /** Who answers, and with which model where a prompt names none: for traces and measures. */
+    readonly serves?: { readonly provider: string; readonly model: string }
   }
 >()("@reverie/model/Model") {}

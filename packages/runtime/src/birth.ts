@@ -19,7 +19,7 @@ const lateAt = ({ errand: { millis, until } }: Commission): OpenTimer => ({
   event: { type: "news", what: "late" }
 })
 
-const begun = ({ settings }: Definition, commission: Commission): Json =>
+const begun = ({ settings }: Definition, commission?: Commission): Json =>
   ({ settings, ...commission }) as unknown as Json
 
 /** What the ledger writes when an assistant of this definition comes to be; with a commission it is a sub-agent. */
@@ -46,8 +46,8 @@ export const birthOf = (address: Address, definition: Definition, commission?: C
         tick: 0,
         iteration: 0,
         cause: { kind: "birth" },
-        // What a sub-agent begins with, so that its life can be told from its entries alone.
-        event: commission === undefined ? null : begun(definition, commission),
+        // What it begins with, so that its life can be told from its entries alone.
+        event: begun(definition, commission),
         status,
         messages: []
       }

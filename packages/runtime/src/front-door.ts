@@ -9,10 +9,19 @@ import type { Address, Envelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { Faults } from "./faults.ts"
 import { inSpan } from "./span.ts"
+import { below, runningTraceparent } from "./telemetry/spans.ts"
 
 /** Nobody lives there any more: then nobody writes either. */
 const fenced = (mailbox: Mailbox["Service"], address: Address) =>
   Effect.catchTag(mailbox.fence(address), "UnknownAssistant", () => Effect.void)
+
+/** Accepts an envelope in its own trace, or in the one that is running; whoever takes it up continues that one. */
+const accepted = (envelope: Envelope) =>
+  Effect.gen(function* () {
+    const traceparent = envelope.traceparent ?? (yield* runningTraceparent)
+    const kept = traceparent === undefined ? envelope : { ...envelope, traceparent }
+    return { receipt: yield* (yield* Mailbox).accept(kept), traceparent }
+  }).pipe(inSpan("mailbox.accept"), below(envelope.traceparent))
 
 /** Accepts an envelope and hints that there is mail. */
 export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
@@ -20,10 +29,10 @@ export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   yield* faults.at("before-accept", envelope.to)
-  const receipt = yield* mailbox.accept(envelope).pipe(inSpan("mailbox.accept"))
+  const { receipt, traceparent } = yield* accepted(envelope)
   yield* faults.at("after-accept", envelope.to)
   if (receipt.outcome !== "accepted") return receipt
-  const hint = queue.wake(envelope.to, urgencyOf(envelope)).pipe(inSpan("queue.wake"))
+  const hint = queue.wake(envelope.to, urgencyOf(envelope), traceparent).pipe(inSpan("queue.wake"), below(traceparent))
   const fencing = yield* Effect.result(envelope.event.type === "halt" ? fenced(mailbox, envelope.to) : Effect.void)
   // The order is durable: the hint is given also when nobody could be fenced.
   yield* hint

@@ -29,6 +29,7 @@ import { wakes } from "./hearing.ts"
 import type { JobEnd } from "./job-end.ts"
 import { failedJob, runJob } from "./jobs.ts"
 import type { Session } from "./session.ts"
+import { beginTurn, inTurn } from "./telemetry/turn-trace.ts"
 import { type Aftermath, bury, handleEnvelope, handleJobEnd, handleTimer } from "./tick.ts"
 
 /** Claims in a row without a commit after which the work at hand is given up. */
@@ -78,6 +79,7 @@ export const hostOf = (session: Session, signals: Queue.Queue<Signal>, settings:
 
 const startJob = Effect.fnUntraced(function* (host: Host, job: OpenJob, recovered: boolean) {
   const fiber = yield* runJob(host.session, job, recovered).pipe(
+    inTurn(host.session),
     Effect.exit,
     Effect.flatMap((exit) => {
       if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
@@ -232,5 +234,6 @@ export const takeUp = Effect.fnUntraced(function* (host: Host, attempts: number)
       yield* takeEnvelope(host, order)
     }
   }
+  if (session.jobs.length > 0) yield* beginTurn(session)
   for (const job of session.jobs) if (!host.fibers.has(job.id)) yield* startJob(host, job, true)
 })

@@ -182,8 +182,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
         Effect.succeed({
           failure: { recovery: "retry" as const, reason: `the model adapter broke: ${String(defect)}` }
         })
-      ),
-      inSpan("model.infer")
+      )
     )
   yield* faults.at("after-model", session.address)
   const now = yield* Clock.currentTimeMillis

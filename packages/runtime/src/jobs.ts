@@ -16,6 +16,10 @@ import { type JobEnd, kindOf } from "./job-end.ts"
 import { limitedModel } from "./limits.ts"
 import type { Session } from "./session.ts"
 import { coordinateTeam } from "./team-job.ts"
+import { tracedModel } from "./telemetry/chat-span.ts"
+import { attributes as named, COMPACTION, DREAM } from "./telemetry/names.ts"
+import { spanning } from "./telemetry/spans.ts"
+import { agentAttributes } from "./telemetry/turn-trace.ts"
 import { runChild } from "./sub-agents/child-job.ts"
 import { isMetered, unreachable } from "./sub-agents/metered.ts"
 import { brokenTool, runTool } from "./tool-job.ts"
@@ -33,11 +37,18 @@ const run = Effect.fnUntraced(function* (session: Session, job: OpenJob, recover
     case "assess":
       return yield* assess(session, job)
     case "dream":
-      return yield* dream(session, job)
+      return yield* spanning(() => stepWish(DREAM, session, job))(() => dream(session, job))
     default:
-      return yield* foldHistory(session, job)
+      return yield* spanning(() => stepWish(COMPACTION, session, job))(() => foldHistory(session, job))
   }
 })
+
+/** One step of a dream, or of a folding, as a span. */
+const stepWish = (name: typeof DREAM | typeof COMPACTION, session: Session, { input }: OpenJob) => {
+  const { operation, phase } = input as { readonly operation?: string; readonly phase?: string }
+  const what = name === DREAM ? { [named.dreamOperation]: operation } : { [named.compactionPhase]: phase }
+  return { name, attributes: { ...agentAttributes(session), ...what } }
+}
 
 /** Runs an open job to its end. `recovered` says that a crash may have cut an earlier run of it off. */
 export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
@@ -45,7 +56,7 @@ export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
     Effect.provideService(
       run(session, job, recovered),
       Model,
-      job.src !== "infer" && isMetered(session) ? unreachable : model
+      job.src !== "infer" && isMetered(session) ? unreachable : tracedModel(session, model)
     )
   )
 

@@ -24,6 +24,7 @@ import * as Schema from "effect/Schema"
 import { Faults } from "./faults.ts"
 import { inSpan } from "./span.ts"
 import { isTask } from "./sub-agents/names.ts"
+import { spanIn } from "./telemetry/traceparent.ts"
 
 export const MAX_HOPS = 8
 
@@ -58,15 +59,19 @@ const returned = (envelope: Envelope, why: string): Envelope | undefined => {
       text: `Your message to ${envelope.to.assistant} was not delivered: ${why}.`,
       ...(event.wantsAnswer === true ? { answers: { envelope: envelope.id, outcome: "failed" } } : {})
     },
-    hops: envelope.hops
+    hops: envelope.hops,
+    ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent })
   }
 }
 
 const accept = Effect.fnUntraced(function* (envelope: Envelope) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
-  yield* mailbox.accept(envelope).pipe(inSpan("mailbox.accept"))
-  yield* queue.wake(envelope.to, urgencyOf(envelope)).pipe(inSpan("queue.wake"))
+  const { traceparent } = envelope
+  // A batch is of many traces, so it is in none of them; each acceptance is linked to its own.
+  const linked = () => ({ links: [spanIn(traceparent) ?? []].flat() })
+  yield* mailbox.accept(envelope).pipe(inSpan("mailbox.accept", linked))
+  yield* queue.wake(envelope.to, urgencyOf(envelope), traceparent).pipe(inSpan("queue.wake", linked))
 })
 
 const giveBack = Effect.fnUntraced(function* (envelope: Envelope, why: string) {

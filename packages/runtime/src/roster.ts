@@ -50,10 +50,10 @@ export const openRoster = Effect.fnUntraced(function* (
     return failure._tag === "ClaimHeld" ? queue.wakeAt(address, failure.leaseUntil) : Effect.void
   }
 
-  const host = Effect.fnUntraced(function* (address: Address, { signals }: Hosted) {
+  const host = Effect.fnUntraced(function* (address: Address, { signals }: Hosted, woken: string | undefined) {
     const key = addressKey(address)
     while (true) {
-      yield* stayWith(address, signals, settings).pipe(
+      yield* stayWith(address, signals, settings, woken).pipe(
         Effect.andThen(Effect.sync(() => refused.delete(key))),
         Effect.catchCauseIf(
           (cause) => !Cause.hasInterruptsOnly(cause),
@@ -70,9 +70,10 @@ export const openRoster = Effect.fnUntraced(function* (
   return {
     /**
      * Tells the host of an assistant that there is something to do, and starts one where there is none. `done` is told
-     * when that host has ended: what comes meanwhile for the assistant, it need not have heard.
+     * when that host has ended: what comes meanwhile for the assistant, it need not have heard. `woken`: the trace of
+     * whoever gave the hint.
      */
-    wake: Effect.fnUntraced(function* (address: Address, done: Effect.Effect<void> = Effect.void) {
+    wake: Effect.fnUntraced(function* (address: Address, done: Effect.Effect<void> = Effect.void, woken?: string) {
       const key = addressKey(address)
       const hosted = hosts.get(key)
       if (hosted !== undefined) {
@@ -82,7 +83,7 @@ export const openRoster = Effect.fnUntraced(function* (
       const fresh = { signals: yield* Queue.unbounded<Signal>(), done: [done] }
       hosts.set(key, fresh)
       const told = Effect.suspend(() => Effect.all(fresh.done, { discard: true }))
-      yield* Effect.forkIn(Effect.ensuring(host(address, fresh), told), scope, { startImmediately: true })
+      yield* Effect.forkIn(Effect.ensuring(host(address, fresh, woken), told), scope, { startImmediately: true })
       return true
     }),
     /** True when a sweep need not wake it: it is hosted here, or can not be. */

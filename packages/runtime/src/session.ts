@@ -40,6 +40,7 @@ import { DefinitionMissing } from "./errors.ts"
 import { openHistory } from "./history.ts"
 import { noteKept, openRecollection, type Recollection } from "./recall/recollection.ts"
 import { sentDefinition } from "./sub-agents/sent-definition.ts"
+import { openTrace, type TurnTrace } from "./telemetry/turn-trace.ts"
 import { REFUSED, type Turn, type UncountedMessage } from "./turn.ts"
 
 export interface RememberedText {
@@ -84,12 +85,15 @@ export interface Session {
   readonly places: WeakMap<Message, MessagePlace>
   /** Tokens of the last prompt, the offered tools included. */
   promptTokens: number
+  /** What traces show of the turn at hand. */
+  readonly trace: TurnTrace
 }
 
-/** Builds the session of a hold that was just granted. */
+/** Builds the session of a hold that was just granted. `woken`: the trace of the hint that brought it about. */
 export const openSession = Effect.fnUntraced(function* (
   hold: Hold,
-  leaseMillis: number
+  leaseMillis: number,
+  woken?: string
 ): Effect.fn.Return<
   Session,
   LedgerUnavailable | UnreadableRecord | SnapshotUnfit | DefinitionMissing,
@@ -129,6 +133,7 @@ export const openSession = Effect.fnUntraced(function* (
     jobs: hold.state.jobs,
     timers: hold.state.timers,
     promptTokens: 0,
+    trace: openTrace(woken),
     window,
     places: new WeakMap(placed.map(({ message, place }) => [message, place]))
   }

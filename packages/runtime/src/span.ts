@@ -1,8 +1,9 @@
 // Span: the verbs of the walk, as traces show them.
 // Owns their closed list; ARCHITECTURE.md has the same one, and the journey test compares them.
 
-import * as Effect from "effect/Effect"
-import type { ParentSpan } from "effect/Tracer"
+import type * as Effect from "effect/Effect"
+import type * as Tracer from "effect/Tracer"
+import { type Attributes, spanning, type SpanWish } from "./telemetry/spans.ts"
 
 export type Verb =
   | "mailbox.accept"
@@ -15,8 +16,17 @@ export type Verb =
   | "ledger.commit"
   | "ledger.relay"
 
-/** Runs in a span. Stack traces are left out: they would cost more than the verbs they belong to. */
+/** What a span of a verb says besides its name. */
+export type VerbWish = Omit<SpanWish, "name">
+
+const NOTHING: Attributes = {}
+
+/** Runs in a span. Work that is a function is given the span, when somebody looks at it. */
 export const inSpan =
-  (verb: Verb, attributes: Readonly<Record<string, unknown>> = {}) =>
-  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, ParentSpan>> =>
-    Effect.withSpan(work, verb, { attributes: { ...attributes }, captureStackTrace: false })
+  (verb: Verb, wish?: () => VerbWish) =>
+  <A, E, R>(
+    work: Effect.Effect<A, E, R> | ((span: Tracer.Span | undefined) => Effect.Effect<A, E, R>)
+  ): Effect.Effect<A, E, R> =>
+    spanning(() => ({ attributes: NOTHING, ...wish?.(), name: verb }))((span) =>
+      typeof work === "function" ? work(span) : work
+    )

@@ -24,6 +24,7 @@ import { inSpan } from "./span.ts"
 import { bearBeforeTelling } from "./sub-agents/child-job.ts"
 import { notItsTask, withKin } from "./sub-agents/kin.ts"
 import { TEAM_DUE, teamDueOf, withTeamDue } from "./team-desk.ts"
+import { beginTurn, followTurn, inTurn, traced } from "./telemetry/turn-trace.ts"
 import { type Material, type Turn, turnOf } from "./turn.ts"
 
 /** Results that came after their job had been stopped or replaced. */
@@ -70,21 +71,31 @@ const commit = Effect.fnUntraced(function* (
     },
     material
   )
-  const turn = withKin(session, decision, withTeamDue(session.desk, corresponded(session, decided, arrival)), tail)
+  const turn = sentWithTrace(
+    session,
+    withKin(session, decision, withTeamDue(session.desk, corresponded(session, decided, arrival)), tail),
+    arrival
+  )
   yield* faults.at("before-commit", session.address)
   const seq = yield* ledger
     .commit(session.claim, { entry: turn.entry, state: turn.state })
-    .pipe(inSpan("ledger.commit"))
+    .pipe(inSpan("ledger.commit"), inTurn(session, arrival))
   yield* faults.at("after-commit", session.address)
   advance(session, turn, decision.next)
   yield* reopenHistory(session, turn.entry.records)
   yield* noteAnswered(session, turn.entry)
+  yield* followTurn(session, turn.entry, arrival)
   hub.tellEntry(session.address, seq, turn.entry)
   return { started: turn.started, stopped: turn.stopped, sent: turn.entry.sends !== undefined }
 })
 
+const sentWithTrace = (session: Session, turn: Turn, arrival: AcceptedEnvelope | undefined): Turn => {
+  const { sends } = turn.entry
+  return sends === undefined ? turn : { ...turn, entry: { ...turn.entry, sends: traced(session, sends, arrival) } }
+}
+
 /** Decides, or says why the statechart could not. */
-const decided = (session: Session, event: Input) =>
+const decided = (session: Session, event: Input, arrival?: AcceptedEnvelope) =>
   Effect.sync(() => {
     try {
       return { decision: decide(session.decoded, event) }
@@ -93,7 +104,7 @@ const decided = (session: Session, event: Input) =>
         problem: `the statechart broke on ${event.type}: ${cause instanceof Error ? cause.message : String(cause)}`
       }
     }
-  }).pipe(inSpan("assistant.decide"))
+  }).pipe(inSpan("assistant.decide"), inTurn(session, arrival))
 
 const unmoved = (session: Session): Decision => ({ next: session.decoded, commands: [] })
 
@@ -118,7 +129,9 @@ export const handleEnvelope = Effect.fnUntraced(function* (session: Session, env
     passedBy(session, envelope, now)
   if (passed !== undefined) return yield* commit(session, unmoved(session), passed, now, envelope)
   const { event, material } = heard(session, envelope, now)
-  const outcome = yield* decided(session, event)
+  // An order is no work; what it sets going is.
+  if (envelope.lane !== "control") yield* beginTurn(session, envelope)
+  const outcome = yield* decided(session, event, envelope)
   if ("problem" in outcome) return yield* bury(session, envelope, outcome.problem)
   const { decision } = outcome
   if (isIgnored(session.decoded, decision)) {
@@ -183,6 +196,7 @@ export const handleTimer = Effect.fnUntraced(function* (session: Session, timer:
   }
   const event = timer.event as unknown as Input
   const material: Material = { cause: { kind: "timer", name: timer.name }, event: timer.event, messages: [] }
+  yield* beginTurn(session)
   // The timer goes with its own firing, even when the state it belonged to has already been left.
   session.timers = session.timers.filter((each) => each !== timer)
   const outcome = yield* decided(session, event)

@@ -21,8 +21,9 @@ import { FleetDirectory } from "./directory.ts"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { approvalSubject, callInWindow, type Session } from "./session.ts"
-import { inSpan } from "./span.ts"
 import { askedBy } from "./sub-agents/errands.ts"
+import { runningTraceparent } from "./telemetry/spans.ts"
+import { inToolSpan } from "./telemetry/tool-span.ts"
 
 const toolEnd = (
   job: OpenJob,
@@ -81,7 +82,7 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
   yield* faults.at("before-tool", session.address)
   const alone = tool?.usesDesk === true ? Semaphore.withPermits(session.deskLock, 1) : nobodyWaits
   const { asks, ...result } = yield* alone(runOnDesk(session, tool, indexOf(job), call, startedAt)).pipe(
-    inSpan("tools.execute", { tool: call.tool })
+    inToolSpan(session, tool, call)
   )
   yield* faults.at("after-tool", session.address)
   return toolEnd(job, call.id, call.tool, result, yield* Clock.currentTimeMillis, startedAt, asks)
@@ -124,10 +125,20 @@ const runOnDesk = Effect.fnUntraced(function* (
   const key = `${addressKey(address)}/${call.id}`
   const access = yield* deskAccess(session, index)
   const post = postOf(session, yield* FleetDirectory, now)
+  const traceparent = (yield* runningTraceparent) ?? session.trace.carried
+  const trace = traceparent === undefined ? {} : { traceparent }
   const result =
     found ??
     ((yield* mayBegin(session, tool))
-      ? yield* execute(tool, call, { address, key, hops, desk: access, names: definition.toolkit.names, post })
+      ? yield* execute(tool, call, {
+          address,
+          key,
+          hops,
+          desk: access,
+          names: definition.toolkit.names,
+          post,
+          ...trace
+        })
       : refused(call, "It was not begun: this worker's claim is over."))
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
   const mail = posted(session, result.sends, now)

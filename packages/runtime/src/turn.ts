@@ -80,7 +80,8 @@ export interface Turn {
 
 type Params = { readonly [key: string]: Json }
 
-const jobsAfter = (jobs: ReadonlyArray<OpenJob>, commands: ReadonlyArray<Command>, no: number) =>
+/** The jobs that are open after these commands. */
+export const jobsAfter = (jobs: ReadonlyArray<OpenJob>, commands: ReadonlyArray<Command>, no: number) =>
   commands.reduce<ReadonlyArray<OpenJob>>((open, command) => {
     switch (command._tag) {
       case "StartJob":
@@ -95,7 +96,7 @@ const jobsAfter = (jobs: ReadonlyArray<OpenJob>, commands: ReadonlyArray<Command
     }
   }, jobs)
 
-const timersAfter = (timers: ReadonlyArray<OpenTimer>, commands: ReadonlyArray<Command>, now: number) =>
+export const timersAfter = (timers: ReadonlyArray<OpenTimer>, commands: ReadonlyArray<Command>, now: number) =>
   commands.reduce<ReadonlyArray<OpenTimer>>((open, command) => {
     switch (command._tag) {
       case "SetTimer":

@@ -20,6 +20,8 @@ import { buryAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeU
 import { keepIndexed } from "./recall/indexer.ts"
 import { openSession, type Session } from "./session.ts"
 import { inSpan } from "./span.ts"
+import { below } from "./telemetry/spans.ts"
+import { closeTurn } from "./telemetry/turn-trace.ts"
 
 /** Entries that a busy assistant's index may be behind by: it is brought up to date before questions and at rest. */
 const UNINDEXED_ENTRIES = 256
@@ -28,6 +30,8 @@ interface Visit {
   readonly address: Address
   readonly signals: Queue.Queue<Signal>
   readonly settings: HostSettings
+  /** The trace of the hint that asked for the visit. */
+  readonly woken: string | undefined
   /** Fails when the lease can not be kept. */
   readonly lost: Deferred.Deferred<never, LeaseLost | MailboxUnavailable>
   claim: Claim | undefined
@@ -44,12 +48,14 @@ const keepLease = Effect.fnUntraced(function* (session: Session, leaseMillis: nu
 
 /** The first turn, from the claim on. */
 const begin = Effect.fnUntraced(function* (visit: Visit) {
-  const { address, lost, settings, signals } = visit
+  const { address, lost, settings, signals, woken } = visit
   const { leaseMillis, worker } = settings
-  const hold = yield* (yield* Mailbox).claim({ address, worker, leaseMillis }).pipe(inSpan("mailbox.claim"))
+  const hold = yield* (yield* Mailbox)
+    .claim({ address, worker, leaseMillis })
+    .pipe(inSpan("mailbox.claim"), below(woken))
   visit.claim = hold.claim
   yield* (yield* Faults).at("after-claim", address)
-  const session = yield* openSession(hold, leaseMillis)
+  const session = yield* openSession(hold, leaseMillis, woken)
   visit.session = session
   const host = hostOf(session, signals, settings)
   yield* keepLease(session, leaseMillis).pipe(
@@ -85,12 +91,18 @@ const isOrdered = Effect.fnUntraced(function* (address: Address) {
   return (yield* (yield* Mailbox).pending(address, ["control"], 1)).length > 0
 })
 
-const stayOnce = Effect.fnUntraced(function* (address: Address, signals: Queue.Queue<Signal>, settings: HostSettings) {
+const stayOnce = Effect.fnUntraced(function* (
+  address: Address,
+  signals: Queue.Queue<Signal>,
+  settings: HostSettings,
+  woken: string | undefined
+) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   const lost = yield* Deferred.make<never, LeaseLost | MailboxUnavailable>()
-  const visit: Visit = { address, signals, settings, lost, claim: undefined, session: undefined }
+  const visit: Visit = { address, signals, settings, woken, lost, claim: undefined, session: undefined }
   const leave = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
+    if (visit.session !== undefined) yield* closeTurn(visit.session.trace, exit)
     if (visit.claim === undefined || isBroken(exit)) return
     // A claim that was lost releases nothing; one that could not be released ends with its lease.
     yield* Effect.ignore(mailbox.release(visit.claim))
@@ -107,10 +119,11 @@ const stayOnce = Effect.fnUntraced(function* (address: Address, signals: Queue.Q
 export const stayWith = Effect.fnUntraced(function* (
   address: Address,
   signals: Queue.Queue<Signal>,
-  settings: HostSettings
+  settings: HostSettings,
+  woken?: string
 ) {
   while (true) {
-    const lost = yield* stayOnce(address, signals, settings).pipe(
+    const lost = yield* stayOnce(address, signals, settings, woken).pipe(
       Effect.as(undefined),
       Effect.catchTag(["CommitFenced", "LeaseLost"], (failure) => Effect.succeed(failure))
     )

@@ -99,8 +99,8 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
 
   const dispatch = Effect.gen(function* () {
     while (true) {
-      const { address, done } = yield* queue.take
-      yield* roster.wake(address, done)
+      const { address, done, trace } = yield* queue.take
+      yield* roster.wake(address, done, trace)
     }
   })
 

@@ -10,7 +10,6 @@ import type { Ask, RecordChange, Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { Faults } from "../faults.ts"
 import type { Session } from "../session.ts"
-import { inSpan } from "../span.ts"
 
 /** What one step did. */
 export interface DreamStep {
@@ -54,7 +53,7 @@ export const askModel = Effect.fnUntraced(function* (session: Session, ask: Ask,
   const callPrefix = `dream.${tick}.${name}.${round}`
   const faults = yield* Faults
   yield* faults.at("before-model", session.address)
-  const asked = yield* Effect.result(model.infer({ messages, tools: [], callPrefix }).pipe(inSpan("model.infer")))
+  const asked = yield* Effect.result(model.infer({ messages, tools: [], callPrefix }))
   yield* faults.at("after-model", session.address)
   return yield* Effect.fromResult(asked)
 })

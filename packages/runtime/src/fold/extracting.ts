@@ -30,7 +30,7 @@ import { onDesk } from "../desk.ts"
 import { Faults } from "../faults.ts"
 import { extractionPromptOf } from "../prompt.ts"
 import type { Session } from "../session.ts"
-import { inSpan } from "../span.ts"
+import { inToolSpan } from "../telemetry/tool-span.ts"
 import { runHouseCall } from "../tool-job.ts"
 import type { PhaseStep } from "./phase.ts"
 import { type FoldingGround, groundOf } from "./plan.ts"
@@ -52,9 +52,8 @@ const runAll = Effect.fnUntraced(function* (
   const records: Array<RecordChange> = []
   const sends: Array<Envelope> = []
   for (const call of calls) {
-    const result = yield* runHouseCall(session, tools.get(call.tool), call).pipe(
-      inSpan("tools.execute", { tool: call.tool })
-    )
+    const tool = tools.get(call.tool)
+    const result = yield* runHouseCall(session, tool, call).pipe(inToolSpan(session, tool, call))
     results.push({ call, ok: result.ok, content: result.content })
     records.push(...(result.records ?? []))
     sends.push(...result.sends)
@@ -80,9 +79,7 @@ const round = Effect.fnUntraced(function* (session: Session, { config, question,
   if (Result.isFailure(assembled)) return failed(assembled.failure.message, assembled.failure.recovery)
   const callPrefix = extractionPrefix(no)
   yield* faults.at("before-model", session.address)
-  const asked = yield* Effect.result(
-    model.infer({ messages: assembled.success.messages, tools: offers, callPrefix }).pipe(inSpan("model.infer"))
-  )
+  const asked = yield* Effect.result(model.infer({ messages: assembled.success.messages, tools: offers, callPrefix }))
   yield* faults.at("after-model", session.address)
   if (Result.isFailure(asked)) return failed(asked.failure.message, asked.failure.recovery)
   const { calls, usage } = asked.success

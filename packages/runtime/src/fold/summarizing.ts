@@ -24,7 +24,6 @@ import * as Result from "effect/Result"
 import { onDesk } from "../desk.ts"
 import { Faults } from "../faults.ts"
 import type { Session } from "../session.ts"
-import { inSpan } from "../span.ts"
 import type { PhaseStep } from "./phase.ts"
 import { groundOf } from "./plan.ts"
 
@@ -54,17 +53,15 @@ export const summarizing = Effect.fnUntraced(function* (session: Session, no: nu
   const faults = yield* Faults
   yield* faults.at("before-model", address)
   const asked = yield* Effect.result(
-    model
-      .infer({
-        messages: [
-          { role: "system", content: ask.instructions },
-          { role: "user", content: ask.data }
-        ],
-        tools: [],
-        callPrefix: `summary.${no}`,
-        ...(config.compactModel === null ? {} : { model: config.compactModel })
-      })
-      .pipe(inSpan("model.infer"))
+    model.infer({
+      messages: [
+        { role: "system", content: ask.instructions },
+        { role: "user", content: ask.data }
+      ],
+      tools: [],
+      callPrefix: `summary.${no}`,
+      ...(config.compactModel === null ? {} : { model: config.compactModel })
+    })
   )
   yield* faults.at("after-model", address)
   if (Result.isFailure(asked)) return failed(asked.failure.message, asked.failure.recovery)

@@ -24,6 +24,8 @@ import { indexBlocks, withoutGoneBlocks } from "./block-index.ts"
 import { noteAnswer, noteFall, stateOf } from "./index-state.ts"
 import { catchUp } from "./indexer.ts"
 import { searchStore } from "./store-search.ts"
+import { attributes, SEARCH_MEMORY } from "../telemetry/names.ts"
+import { spanning } from "../telemetry/spans.ts"
 import { vectorOf } from "./vectors.ts"
 
 /** Longest question that is read, in UTF-16 units. */
@@ -82,8 +84,27 @@ const asked = Effect.fnUntraced(function* (
   return { hits, mode: search, ...(degraded === undefined ? {} : { degraded }) } satisfies Recalled
 })
 
+const recalling = (viewer: Address) => ({
+  name: SEARCH_MEMORY,
+  attributes: {
+    [attributes.operation]: SEARCH_MEMORY,
+    [attributes.agentId]: viewer.assistant,
+    [attributes.tenant]: viewer.tenant
+  }
+})
+
 /** What an assistant remembers of a question. */
-export const recallFor = Effect.fnUntraced(function* (viewer: Address, question: string, options: AskOptions = {}) {
+export const recallFor = (viewer: Address, question: string, options: AskOptions = {}) =>
+  spanning(() => recalling(viewer))((span) =>
+    Effect.tap(answered(viewer, question, options), ({ degraded, hits }) =>
+      Effect.sync(() => {
+        span?.attribute(attributes.memoryHits, hits.length)
+        span?.attribute(attributes.memoryDegraded, degraded !== undefined)
+      })
+    )
+  )
+
+const answered = Effect.fnUntraced(function* (viewer: Address, question: string, options: AskOptions) {
   const now = yield* Clock.currentTimeMillis
   const query = queryOf(question, options, now)
   const found = yield* Effect.serviceOption(Recall)

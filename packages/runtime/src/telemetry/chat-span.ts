@@ -1,0 +1,101 @@
+// ChatSpan: model calls as spans and measures.
+// Owns what is said of a call. Leaves the call itself to the model, and limits to limits.ts.
+// One place for every call of a job, whoever asks: a tick, a dream, a folding, an assessment.
+
+import type { Model, ModelError, Prompt, PromptMessage, Reply } from "@reverie/model"
+import { contextOf } from "@reverie/assistant"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Tracer from "effect/Tracer"
+import type { Session } from "../session.ts"
+import { inSpan } from "../span.ts"
+import { measureChat, measureTokens, type Served } from "./measures.ts"
+import { attributes } from "./names.ts"
+import { failureType } from "./spans.ts"
+import { type ContentWish, fitForSpan, Telemetry } from "./telemetry.ts"
+import { agentAttributes } from "./turn-trace.ts"
+
+type Call = Model["Service"]["infer"]
+
+/** Newest messages of a prompt that a span has when content is wanted. */
+const MAX_MESSAGES = 16
+
+const UNNAMED: Served = { provider: "custom", model: "unnamed" }
+
+const servedBy = (model: Model["Service"], prompt: Prompt): Served => {
+  const { model: own, provider } = model.serves ?? UNNAMED
+  return { provider, model: prompt.model ?? own }
+}
+
+const shownMessage = ({ content, role }: Pick<PromptMessage, "content" | "role">, wish: ContentWish) => ({
+  role,
+  parts: [{ type: "text", content: fitForSpan(content, wish) }]
+})
+
+const askedWith = ({ messages }: Prompt, wish: ContentWish): string =>
+  JSON.stringify(messages.slice(-MAX_MESSAGES).map((message) => shownMessage(message, wish)))
+
+const wishOf = (session: Session, served: Served, prompt: Prompt, content: ContentWish | undefined) => {
+  const { iteration, tick } = contextOf(session.decoded)
+  return {
+    display: `chat ${served.model}`,
+    kind: "client" as const,
+    attributes: {
+      [attributes.operation]: "chat",
+      [attributes.provider]: served.provider,
+      [attributes.requestModel]: served.model,
+      ...(prompt.maxOutputTokens === undefined ? {} : { [attributes.requestMaxTokens]: prompt.maxOutputTokens }),
+      ...agentAttributes(session),
+      [attributes.tick]: tick,
+      [attributes.iteration]: iteration,
+      ...(content === undefined ? {} : { [attributes.inputMessages]: askedWith(prompt, content) })
+    }
+  }
+}
+
+const noteReply = (
+  span: Tracer.Span,
+  { finish, model, text, usage }: Reply,
+  content: ContentWish | undefined
+): void => {
+  span.attribute(attributes.responseModel, model)
+  span.attribute(attributes.finishReasons, [finish])
+  span.attribute(attributes.inputTokens, usage.inputTokens)
+  span.attribute(attributes.outputTokens, usage.outputTokens)
+  if (usage.cachedInputTokens !== undefined) span.attribute(attributes.cachedInputTokens, usage.cachedInputTokens)
+  if (content === undefined) return
+  span.attribute(
+    attributes.outputMessages,
+    JSON.stringify([shownMessage({ role: "assistant", content: text }, content)])
+  )
+}
+
+const noteFailure = (span: Tracer.Span, error: ModelError): void => {
+  if ("status" in error && error.status !== undefined) span.attribute(attributes.status, error.status)
+}
+
+const measured = (served: Served, startedAt: number, exit: Exit.Exit<Reply, ModelError>) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const duration = measureChat(served, now - startedAt, failureType(exit))
+    if (Exit.isFailure(exit)) return duration
+    const { inputTokens, outputTokens } = exit.value.usage
+    return Effect.andThen(duration, measureTokens(served, inputTokens, outputTokens))
+  })
+
+/** The model as spans and measures show its calls. */
+export const tracedModel = (session: Session, model: Model["Service"]): Model["Service"] => {
+  const infer: Call = Effect.fnUntraced(function* (prompt, options) {
+    const served = servedBy(model, prompt)
+    const { content } = yield* Telemetry
+    const startedAt = yield* Clock.currentTimeMillis
+    return yield* inSpan("model.infer", () => wishOf(session, served, prompt, content))((span) =>
+      model.infer(prompt, options).pipe(
+        Effect.tap((reply) => Effect.sync(() => span && noteReply(span, reply, content))),
+        Effect.tapError((error) => Effect.sync(() => span && noteFailure(span, error))),
+        Effect.onExit((exit) => measured(served, startedAt, exit))
+      )
+    )
+  })
+  return { ...model, infer }
+}
