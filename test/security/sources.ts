@@ -1,0 +1,43 @@
+// Sources: the product's own code, searched for ways to run text as code.
+// Owns the list of what is not allowed, and the few places where a process may be started. Leaves judging to the test.
+
+import { readFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+const forbidden: Readonly<Record<string, RegExp>> = {
+  eval: /\beval\s*\(/,
+  "new Function": /\bnew Function\s*\(/,
+  "node:vm": /["'](node:)?vm["']/,
+  "a shell": /\bshell:\s*true|\bexec(Sync)?\(/,
+  "a child process": /["'](node:)?child_process["']/,
+  "raw HTML": /dangerouslySetInnerHTML|\.innerHTML\s*=|insertAdjacentHTML|document\.write/
+}
+
+/** Servers for tests, MCP servers that a user names, and the page's build: programs by path, never through a shell. */
+const mayStartPrograms = [
+  /^packages\/testkit\/src\/servers\//,
+  /^packages\/adapters\/mcp\/src\//,
+  /^apps\/cli\/src\/(page|commands\/doctor)\.ts$/
+]
+
+/** `exec` of a database or a regular expression is none of these. */
+const harmless = /\.exec\(/g
+
+export const waysToRunText = () => {
+  const args = ["ls-files", "-z", "--", "packages/**/src/**", "apps/**/src/**"]
+  const paths = execFileSync("git", args, { cwd: root, encoding: "utf8" })
+    .split("\0")
+    .filter((path) => /\.tsx?$/.test(path))
+  const found = paths.flatMap((path) => {
+    const text = readFileSync(`${root}/${path}`, "utf8").replaceAll(harmless, ".search(")
+    return Object.entries(forbidden).flatMap(([name, pattern]) =>
+      pattern.test(text) && !(name === "a child process" && mayStartPrograms.some((each) => each.test(path)))
+        ? [`${path}: ${name}`]
+        : []
+    )
+  })
+  return { examined: paths.length, found }
+}
