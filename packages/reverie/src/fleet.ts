@@ -56,12 +56,13 @@ import { flawOfTerms, limitsLayer, type Terms, weightIn } from "./limits.ts"
 import { measured } from "./metrics.ts"
 import { Ordering } from "./ordering.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
+import { tracingLayer, type TracingOptions } from "./tracing.ts"
 
 /** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
 export type FleetRole = "all" | "api" | "worker"
 
 /** Limits of tenants, and prices, stand in place of those of the definition. */
-export interface FleetOptions extends Partial<ProfileOptions>, Terms {
+export interface FleetOptions extends Partial<ProfileOptions>, Terms, TracingOptions {
   readonly fleet: FleetDefinition
   /** What this process does; "all" when not said. */
   readonly role?: FleetRole
@@ -72,8 +73,6 @@ export interface FleetOptions extends Partial<ProfileOptions>, Terms {
   readonly faults?: (typeof Faults)["Service"]
   /** Told of assistants that can not be hosted, e.g. because their definition is gone. */
   readonly onTrouble?: (address: Address, failure: HostFailure) => void
-  /** Where spans go; every verb of the walk is one. */
-  readonly tracing?: Layer.Layer<never>
   /** Told of every notice from the first one on; `fleet.on` hears only what comes after the opening. */
   readonly onNotice?: (notice: Notice) => void
 }
@@ -85,6 +84,8 @@ export interface SendOptions {
   readonly from?: string
   /** Ids of memory blocks that a message refers to: they are in view while it is answered. */
   readonly blocks?: ReadonlyArray<string>
+  /** W3C trace context that this belongs to; what is none is passed over. */
+  readonly traceparent?: string
 }
 
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
@@ -157,7 +158,7 @@ export class Fleet extends Ordering implements AsyncDisposable {
       Layer.succeed(References.LogToStderr, true),
       onTrouble === undefined ? Layer.empty : Layer.succeed(HostFailures, onTrouble),
       limitsLayer(terms),
-      options.tracing ?? Layer.empty
+      tracingLayer(options)
     )
     const runtime = ManagedRuntime.make(layer)
     try {
@@ -216,7 +217,8 @@ export class Fleet extends Ordering implements AsyncDisposable {
   async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
     const id = options.id ?? (await this.#run(freshId))
     const assistant = this.#meant(to)
-    const envelope = envelopeOf({ id, tenant: this.tenant, to: assistant, from: options.from ?? "user", event })
+    const { from = "user", traceparent } = options
+    const envelope = envelopeOf({ id, tenant: this.tenant, to: assistant, from, event, traceparent })
     if (Result.isFailure(envelope)) throw envelope.failure
     return this.#run(arrive(envelope.success))
   }

@@ -3,6 +3,7 @@
 // L1  What `letterProblem` finds nothing wrong with, `Fleet.post` does not refuse for its form.
 
 import { ENVELOPE_VERSION, Envelope, laneOf, type TenantId } from "@reverie/protocol"
+import { keptTraceparent } from "@reverie/runtime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { EnvelopeInvalid } from "./errors.ts"
@@ -13,14 +14,26 @@ export interface Letter {
   readonly to: string
   readonly from: string
   readonly event: unknown
+  /** Kept when it is a trace context, passed over when it is not. */
+  readonly traceparent?: string | undefined
 }
 
 const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
 
-export const envelopeOf = ({ event, from, id, tenant, to }: Letter): Result.Result<Envelope, EnvelopeInvalid> =>
-  decodeEnvelope({ v: ENVELOPE_VERSION, id, to: { tenant, assistant: to }, from, event, hops: 0 }).pipe(
-    Result.mapError(({ message }) => new EnvelopeInvalid({ message: message.replaceAll(/\s+/g, " ") }))
-  )
+export const envelopeOf = (letter: Letter): Result.Result<Envelope, EnvelopeInvalid> => {
+  const { event, from, id, tenant, to } = letter
+  const kept = keptTraceparent(letter.traceparent)
+  const trace = kept === undefined ? {} : { traceparent: kept }
+  return decodeEnvelope({
+    v: ENVELOPE_VERSION,
+    id,
+    to: { tenant, assistant: to },
+    from,
+    event,
+    hops: 0,
+    ...trace
+  }).pipe(Result.mapError(({ message }) => new EnvelopeInvalid({ message: message.replaceAll(/\s+/g, " ") })))
+}
 
 /** What is wrong with a letter, in one sentence; undefined when nothing is. */
 export const letterProblem = (letter: Omit<Letter, "tenant">): string | undefined => {

@@ -1,0 +1,43 @@
+// Secrets: the passwords and keys that a fleet is given.
+// Owns finding them in options and in the environment (through Config). Leaves keeping them out of texts to whoever writes.
+
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Option from "effect/Option"
+import type { ProfileOptions } from "./profile.ts"
+
+export type SecretHolders = Pick<Partial<ProfileOptions>, "deployment" | "embedder" | "model" | "recall">
+
+/** Names of the environment whose whole value is a secret, and those that hold a URL with one in it. */
+const KEYS = ["OPENAI_API_KEY", "QDRANT_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS"]
+const URLS = ["DATABASE_URL", "REDIS_URL", "QDRANT_URL", "OPENAI_BASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"]
+
+/** The password in a URL, as it stands there and as it is meant. */
+const passwordIn = (text: string): ReadonlyArray<string> => {
+  const password = URL.parse(text)?.password ?? ""
+  if (password === "") return []
+  try {
+    return [password, decodeURIComponent(password)]
+  } catch {
+    return [password]
+  }
+}
+
+const keyOf = (choice: unknown): ReadonlyArray<string> =>
+  typeof choice === "object" && choice !== null && "apiKey" in choice && typeof choice.apiKey === "string"
+    ? [choice.apiKey]
+    : []
+
+/** Every secret that the options or the environment name. */
+export const secretsOf = Effect.fnUntraced(function* ({ deployment, embedder, model, recall }: SecretHolders) {
+  const read = (name: string) =>
+    Effect.map(Config.option(Config.Redacted(name)), (value) =>
+      Option.isNone(value) ? [] : [Redacted.value(value.value)]
+    )
+  const keys = (yield* Effect.all(KEYS.map(read))).flat()
+  const urls = (yield* Effect.all(URLS.map(read))).flat()
+  const named = [deployment?.database, deployment?.redis].flatMap((url) => url ?? [])
+  const all = [...keys, ...[...urls, ...named].flatMap(passwordIn), ...[embedder, model, recall].flatMap(keyOf)]
+  return [...new Set(all.filter((secret) => secret !== ""))]
+})

@@ -1,0 +1,96 @@
+// Tracing: where the spans of a fleet go, and what they may say.
+// Owns the choice, by options first and by the environment (through Config) second; nothing set means nowhere.
+// Leaves sending them to trace-export.ts, which is loaded when it is needed.
+// T1  A header or a password for the collector goes to the collector and is never printed.
+// T2  What a span says of content, where that is wanted at all, is cut, and holds none of the secrets that the fleet knows.
+
+import { type ContentWish, Telemetry } from "@reverie/runtime"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { secretsOf, type SecretHolders } from "./secrets.ts"
+import type { Collector } from "./trace-export.ts"
+
+export interface TracingOptions {
+  /**
+   * Where spans go; every verb of the walk is one. When not said they go to the collector that the environment names in
+   * `OTEL_EXPORTER_OTLP_ENDPOINT`, if it names one.
+   */
+  readonly tracing?: Layer.Layer<never>
+  /**
+   * Whether spans hold prompts, replies, arguments and results, cut to so many characters each (2,000 when only wanted).
+   * By default they hold none of it.
+   */
+  readonly traceContent?: boolean | { readonly maxChars: number }
+}
+
+const DEFAULT_MAX_CHARS = 2_000
+const DEFAULT_SERVICE = "reverie"
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** `key=value,key=value`, as the environment has it; what is no pair is passed over. */
+export const headersIn = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    text.split(",").flatMap((pair) => {
+      const place = pair.indexOf("=")
+      const name = pair.slice(0, Math.max(0, place)).trim()
+      return /^[\w!#$%&'*+.^`|~-]+$/.test(name) ? [[name.toLowerCase(), decoded(pair.slice(place + 1).trim())]] : []
+    })
+  )
+
+/** A name and password that stand in the URL, where no request may have them, as a header. */
+const credentialsIn = ({ password, username }: URL): Readonly<Record<string, string>> =>
+  username === "" && password === ""
+    ? {}
+    : { authorization: `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64")}` }
+
+const collectorFromConfig = Effect.gen(function* () {
+  const endpoint = yield* Config.option(Config.Redacted("OTEL_EXPORTER_OTLP_ENDPOINT"))
+  const ofTraces = yield* Config.option(Config.Redacted("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"))
+  const isDisabled = yield* Config.Boolean("OTEL_SDK_DISABLED").pipe(Config.withDefault(false))
+  const headers = yield* Config.option(Config.Redacted("OTEL_EXPORTER_OTLP_HEADERS"))
+  const service = yield* Config.String("OTEL_SERVICE_NAME").pipe(Config.withDefault(DEFAULT_SERVICE))
+  const said = Option.orElse(ofTraces, () => endpoint)
+  if (Option.isNone(said) || isDisabled) return undefined
+  const url = URL.parse(Redacted.value(said.value))
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    yield* Effect.logWarning("OTEL_EXPORTER_OTLP_ENDPOINT is no http or https URL: no spans are exported")
+    return undefined
+  }
+  if (Option.isNone(ofTraces)) url.pathname = `${url.pathname.replace(/\/$/, "")}/v1/traces`
+  const sent = { ...credentialsIn(url), ...headersIn(Option.isNone(headers) ? "" : Redacted.value(headers.value)) }
+  url.username = ""
+  url.password = ""
+  return { url: url.href, service, headers: sent } satisfies Collector
+})
+
+const exported = Layer.unwrap(
+  Effect.gen(function* () {
+    const collector = yield* collectorFromConfig
+    if (collector === undefined) return Layer.empty
+    const { traceExport } = yield* Effect.promise(() => import("./trace-export.ts"))
+    return traceExport(collector)
+  })
+)
+
+const contentOf = (wish: TracingOptions["traceContent"], holders: SecretHolders) => {
+  if (wish === undefined || wish === false) return Layer.empty
+  const maxChars = Math.max(1, Math.floor(wish === true ? DEFAULT_MAX_CHARS : wish.maxChars))
+  return Layer.effect(
+    Telemetry,
+    Effect.map(secretsOf(holders), (secrets) => ({ content: { maxChars, secrets } satisfies ContentWish }))
+  )
+}
+
+/** What the options and the environment make of the spans of a fleet. */
+export const tracingLayer = (options: TracingOptions & SecretHolders): Layer.Layer<never, Config.ConfigError> =>
+  Layer.merge(options.tracing ?? exported, contentOf(options.traceContent, options))
