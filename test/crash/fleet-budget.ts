@@ -23,8 +23,10 @@ import { laneFleet } from "./fleet-scene.ts"
 type Born = Commission & { readonly settings: Partial<Settings> }
 
 /** What a sub-agent was born with; undefined for anybody else. */
-const bornIn = ([first]: ReadonlyArray<Entry>): Born | undefined =>
-  first?.cause.kind === "birth" && first.event !== null ? (first.event as unknown as Born) : undefined
+const bornIn = ([first]: ReadonlyArray<Entry>): Born | undefined => {
+  const born = first?.cause.kind === "birth" ? (first.event as Partial<Born> | null) : null
+  return born?.errand === undefined ? undefined : (born as Born)
+}
 
 /** Every state that an assistant has been in, as its entries tell it. */
 const statesOf = (entries: ReadonlyArray<Entry>, settings: Partial<Settings>): ReadonlyArray<Decoded> => {

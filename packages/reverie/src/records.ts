@@ -18,7 +18,14 @@ import {
   type RecordRow,
   type TenantId
 } from "@reverie/protocol"
-import { readCompactions, readPast, recallFor } from "@reverie/runtime"
+import {
+  readCompactions,
+  readPast,
+  recallFor,
+  type ReplayFrame,
+  type ReplayRange,
+  type ReplayVerdict
+} from "@reverie/runtime"
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -28,6 +35,7 @@ import { IdInvalid } from "./errors.ts"
 import { entriesOfTick, type History, newestFirst } from "./history.ts"
 import { type WaitingLetter, waitingFor } from "./mail-view.ts"
 import { factsIn, passagesIn, profilesIn, rebuilt, type Rebuilt } from "./memories.ts"
+import { type FramePage, framePageOf, replayOf, verdictOf } from "./replay.ts"
 import { tenantPage } from "./tenant-page.ts"
 import { type AssistantView, viewOf } from "./view.ts"
 
@@ -151,6 +159,21 @@ export class Records {
     const rows = await entriesOfTick(await this.#history(id), tick)
     const reports = rows.flatMap(({ entry }) => contextReportOf(entry) ?? [])
     return reports.findLast((report) => iteration === undefined || report.iteration === iteration)
+  }
+
+  /** An assistant told again from its entries, a frame a commit; nothing is called, sent or written. */
+  replay(id: string, range: ReplayRange = {}): AsyncIterable<ReplayFrame> {
+    return replayOf(this, id, range)
+  }
+
+  /** One page of a replay. */
+  replayPage(id: string, range: ReplayRange & { readonly limit?: number } = {}): Promise<FramePage> {
+    return framePageOf(this, id, range)
+  }
+
+  /** Replays an assistant to its newest commit and holds it against what the store keeps. */
+  verify(id: string): Promise<ReplayVerdict> {
+    return verdictOf(this, id)
   }
 
   /** What of the tenant's was buried, the newest first. */

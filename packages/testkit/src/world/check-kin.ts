@@ -34,9 +34,10 @@ export interface TakenCall {
 
 /** How an assistant began: settings, and for a sub-agent what it was born with. */
 const beginning = (entry: Entry | undefined, settings: Partial<Settings>): Decoded => {
-  const born = entry?.event as ({ readonly settings: Partial<Settings> } & Commission) | null | undefined
-  if (born === null || born === undefined) return birth(settings).next
-  return birth(born.settings, { errand: born.errand, granted: born.granted }).next
+  const born = (entry?.event ?? {}) as { readonly settings?: Partial<Settings> } & Partial<Commission>
+  const { errand, granted } = born
+  const commission = errand === undefined || granted === undefined ? undefined : { errand, granted }
+  return birth(born.settings ?? settings, commission).next
 }
 
 /** Every state that a resident has been in, as its entries tell it. */
@@ -90,9 +91,15 @@ const promisesOf = (id: string, contexts: ReadonlyArray<AssistantContext>): Read
     })
   )
 
+/** What a sub-agent was born with; undefined for anybody else. */
+const commissionIn = ({ entries }: Resident): Commission | undefined => {
+  const born = entries[0]?.entry.event as Commission | { readonly errand?: undefined } | null | undefined
+  return born?.errand === undefined ? undefined : born
+}
+
 const checkBirth = (resident: Resident, promises: ReadonlyMap<string, Promise>): ReadonlyArray<string> => {
-  const born = resident.entries[0]?.entry.event as Commission | null | undefined
-  if (born === null || born === undefined) return []
+  const born = commissionIn(resident)
+  if (born === undefined) return []
   const id = resident.address.assistant
   const promise = promises.get(id)
   if (promise === undefined) return [`C13 ${id} was promised nothing by anybody`]
@@ -183,4 +190,4 @@ export const checkKin = (
 
 /** Sub-agents that came into the world. */
 export const countKin = ({ residents }: MemoryDisk): number =>
-  [...residents.values()].filter(({ entries }) => entries[0]?.entry.event !== null).length
+  [...residents.values()].filter((resident) => commissionIn(resident) !== undefined).length

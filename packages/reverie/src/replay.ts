@@ -1,0 +1,91 @@
+// Replay: an assistant told again from its ledger, for whoever only reads.
+// Owns reading the entries page by page, up to the version of the moment, and the bound on a page of frames. Leaves the
+// replay to the runtime.
+// R1  What commits meanwhile is not told: a replay and its verdict are of one moment.
+// R2  Nothing is called, sent or written: the ledger is read, and nothing else.
+
+import { contextOf, restore, type Settings } from "@reverie/assistant"
+import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
+import { UnknownAssistant } from "@reverie/mailbox"
+import type { Address, Entry } from "@reverie/protocol"
+import {
+  type Entries,
+  type ReplayFrame,
+  replayFrames,
+  type ReplayRange,
+  type ReplayVerdict,
+  verifyReplay
+} from "@reverie/runtime"
+import * as Result from "effect/Result"
+
+const PAGE = 500
+
+/** Most frames of a page. */
+export const MAX_FRAMES = 500
+const DEFAULT_FRAMES = 100
+
+/** Where entries are read. */
+export interface Shelf {
+  readonly address: (id: string) => Address
+  readonly inspect: (id: string) => Promise<AssistantRecord | undefined>
+  readonly entries: (id: string, from: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>
+}
+
+/** The entries of an assistant up to a version. */
+export async function* entriesUpTo(shelf: Shelf, id: string, version: number): AsyncGenerator<Entry> {
+  for (let from = 1; from <= version; from += PAGE) {
+    for (const { entry } of await shelf.entries(id, from, PAGE)) {
+      if (entry.no > version) return
+      yield entry
+    }
+  }
+}
+
+/** What is stored of an assistant that must be there. */
+export const recordOf = async (shelf: Shelf, id: string): Promise<AssistantRecord> => {
+  const record = await shelf.inspect(id)
+  if (record === undefined) throw new UnknownAssistant({ address: shelf.address(id) })
+  return record
+}
+
+/** The settings that the store keeps: those of the birth, where its entry does not tell them and none came since. */
+export const settingsKept = ({ state }: AssistantRecord): Partial<Settings> => {
+  const restored = restore(state.snapshot)
+  return Result.isSuccess(restored) ? contextOf(restored.success).settings : {}
+}
+
+/** Frames from the birth to the newest commit, or of a range. Rejects with UnknownAssistant. */
+export async function* replayOf(shelf: Shelf, id: string, range: ReplayRange = {}): AsyncGenerator<ReplayFrame> {
+  const record = await recordOf(shelf, id)
+  const entries: Entries = () => entriesUpTo(shelf, id, record.version)
+  yield* replayFrames(entries, range, settingsKept(record))
+}
+
+export interface FramePage {
+  readonly frames: ReadonlyArray<ReplayFrame>
+  /** Where the next page begins; absent when this was the last one. */
+  readonly next?: number
+}
+
+/** One page of frames: at most `limit`, itself at most MAX_FRAMES. */
+export const framePageOf = async (
+  shelf: Shelf,
+  id: string,
+  { limit = DEFAULT_FRAMES, ...range }: ReplayRange & { readonly limit?: number } = {}
+): Promise<FramePage> => {
+  const most = Math.min(MAX_FRAMES, Math.max(1, Math.trunc(limit)))
+  const frames: Array<ReplayFrame> = []
+  for await (const frame of replayOf(shelf, id, range)) {
+    if (frames.length === most) return { frames, next: frame.no }
+    frames.push(frame)
+  }
+  return { frames }
+}
+
+/** Replays a life to its end and holds it against what the store keeps. Rejects with UnknownAssistant. */
+export const verdictOf = async (shelf: Shelf, id: string): Promise<ReplayVerdict> => {
+  const record = await recordOf(shelf, id)
+  const verdict = await verifyReplay(() => entriesUpTo(shelf, id, record.version), record.state)
+  if (verdict === undefined) throw new UnknownAssistant({ address: shelf.address(id) })
+  return verdict
+}

@@ -1,0 +1,89 @@
+// Fold: an assistant told again from its entries, one commit after the other.
+// Owns the step from one commit to the next. Leaves what is shown of it to frame.ts, what speaks against it to evidence.ts.
+// R1  Only the statechart is asked: no model, no tool, no clock, no store, and nothing is sent.
+// R2  Folding a beginning of the ledger and then the rest of it is folding the whole of it, whatever stands between.
+// R3  An entry without a machine event changes nothing but the number.
+
+import {
+  decide,
+  type Decoded,
+  type Input,
+  persist,
+  restore,
+  type Settings,
+  type SnapshotUnfit
+} from "@reverie/assistant"
+import type { Command, Entry, Json, OpenJob, OpenTimer } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import { jobsAfter, timersAfter } from "../turn.ts"
+import { beginningOf } from "./beginning.ts"
+
+/** An assistant after a commit. Hours of sleep are no business of the statechart's: their timer is not among these. */
+export interface Fold {
+  readonly no: number
+  readonly decoded: Decoded
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
+}
+
+/** One commit told again. */
+export interface Folded {
+  readonly fold: Fold
+  readonly commands: ReadonlyArray<Command>
+  /** Why the event could not be decided; the state is then that of before. */
+  readonly problem?: string
+}
+
+/** The fold of the entry of a birth. `settings`: for an entry that does not tell them. */
+export const openFold = (birth: Entry, settings?: Partial<Settings>): Fold => ({
+  no: birth.no,
+  decoded: beginningOf(birth, settings).decoded,
+  jobs: [],
+  timers: []
+})
+
+const decided = (before: Decoded, event: Json) => {
+  if (event === null) return { next: before, commands: [] }
+  try {
+    return decide(before, event as unknown as Input)
+  } catch (cause) {
+    const problem = `the statechart broke on its event: ${cause instanceof Error ? cause.message : String(cause)}`
+    return { next: before, commands: [], problem }
+  }
+}
+
+/** The same assistant one commit later. */
+export const foldEntry = (fold: Fold, { at, cause, event, no }: Entry): Folded => {
+  const decision = decided(fold.decoded, event)
+  const { commands, next } = decision
+  const timers = cause.kind === "timer" ? fold.timers.filter(({ name }) => name !== cause.name) : fold.timers
+  return {
+    fold: {
+      no,
+      decoded: next,
+      jobs: jobsAfter(fold.jobs, commands, no),
+      timers: timersAfter(timers, commands, at)
+    },
+    commands,
+    ...("problem" in decision ? { problem: decision.problem } : {})
+  }
+}
+
+/** A fold as data, to be gone on with later. */
+export interface PausedFold {
+  readonly no: number
+  readonly snapshot: Json
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
+}
+
+export const pauseFold = ({ decoded, jobs, no, timers }: Fold): PausedFold => ({
+  no,
+  snapshot: persist(decoded),
+  jobs,
+  timers
+})
+
+/** An older snapshot is raised as a worker does who claims the assistant. */
+export const resumeFold = ({ jobs, no, snapshot, timers }: PausedFold): Result.Result<Fold, SnapshotUnfit> =>
+  Result.map(restore(snapshot), (decoded) => ({ no, decoded, jobs, timers }))

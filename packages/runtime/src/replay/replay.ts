@@ -1,0 +1,158 @@
+// Replay: the entries of an assistant told again, frame by frame, and the comparison with what its store keeps.
+// Owns the course of it. Leaves one step to fold.ts, what speaks against an entry to evidence.ts.
+// P1  A frame is yielded for every commit of the range, whatever is wrong with it.
+// P2  The verdict is equal when the last snapshot and the open jobs are those that are stored, byte for byte, and no entry
+//     contradicts its own event. Otherwise it names a commit wherever one can be named.
+// P3  A snapshot that was stored by an older version is raised before it is compared, as a claim raises it.
+
+import { contextOf, persist, restore, type Settings } from "@reverie/assistant"
+import { type AssistantState, type Entry, isJsonObject, type Json } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import { beginningOf } from "./beginning.ts"
+import { type Difference, differenceAt, differingPaths, Watch } from "./difference.ts"
+import { contradiction } from "./evidence.ts"
+import { type Fold, foldEntry, openFold } from "./fold.ts"
+import { type Breakpoint, frameOf, isStop, markOf, type ReplayFrame, type SnapshotMark, snapshotText } from "./frame.ts"
+
+/** The entries of one assistant from its birth on, again from the beginning each time. */
+export type Entries = () => AsyncIterable<Entry>
+
+export interface ReplayRange {
+  /** Numbers of commits, both included; the whole life when not said. */
+  readonly from?: number
+  readonly to?: number
+  /** The replay stops after the first such frame, also one before the range. */
+  readonly until?: Breakpoint
+}
+
+/** A commit that does not agree with what is recorded of it. */
+export interface Mismatch {
+  readonly no: number
+  readonly what: string
+}
+
+export interface ReplayVerdict {
+  readonly commits: number
+  readonly equal: boolean
+  readonly replayed: SnapshotMark
+  readonly stored: SnapshotMark
+  /** Where the settings of the birth are from: its entry, what the store keeps, or a guess, for they changed since. */
+  readonly settings: "recorded" | "kept" | "guessed"
+  /** The stored snapshot was of an older version. */
+  readonly isRaised: boolean
+  /** The first ones. */
+  readonly mismatches: ReadonlyArray<Mismatch>
+  readonly differences: ReadonlyArray<Difference>
+  /** Nothing here can call anybody: what is told stands in the ledger. */
+  readonly modelCalls: 0
+  readonly toolCalls: 0
+  readonly sends: 0
+  readonly writes: 0
+}
+
+const MAX_MISMATCHES = 20
+
+const isFirst = ({ no }: Entry): boolean => no === 1
+
+/** Frames in the order of their commits. `settings`: of a birth whose entry does not tell them. */
+export async function* replayFrames(
+  entries: Entries,
+  { from = 1, to = Infinity, until }: ReplayRange,
+  settings?: Partial<Settings>
+): AsyncGenerator<ReplayFrame> {
+  let fold: Fold | undefined
+  for await (const entry of entries()) {
+    if (entry.no > to) return
+    const before: Fold = fold ?? openFold(entry, settings)
+    const folded = isFirst(entry) ? { fold: before, commands: [] } : foldEntry(before, entry)
+    const problem = isFirst(entry) ? undefined : contradiction(before, folded, entry)
+    fold = folded.fold
+    if (entry.no < from && until === undefined) continue
+    const frame = frameOf(before, folded, entry, problem)
+    if (entry.no >= from) yield frame
+    if (isStop(frame, until)) return
+  }
+}
+
+/** What a store keeps, as far as entries tell it. */
+export type Kept = Pick<AssistantState, "snapshot" | "jobs">
+
+const settingsIn = (snapshot: Json): Partial<Settings> => {
+  const restored = restore(snapshot)
+  return Result.isSuccess(restored) ? contextOf(restored.success).settings : {}
+}
+
+const changesSettings = ({ event }: Entry): boolean => isJsonObject(event) && event["settings"] !== undefined
+
+interface Told {
+  readonly fold: Fold
+  readonly isRecorded: boolean
+  readonly hasChanged: boolean
+  readonly mismatches: ReadonlyArray<Mismatch>
+}
+
+const tell = async (
+  entries: Entries,
+  settings: Partial<Settings>,
+  seen: (fold: Fold) => void = () => {}
+): Promise<Told | undefined> => {
+  let told: Told | undefined
+  const mismatches: Array<Mismatch> = []
+  for await (const entry of entries()) {
+    if (told === undefined) {
+      const { isRecorded } = beginningOf(entry, settings)
+      told = { fold: openFold(entry, settings), isRecorded, hasChanged: false, mismatches }
+      if (!isFirst(entry)) mismatches.push({ no: entry.no, what: "the birth is missing" })
+    } else {
+      const folded = foldEntry(told.fold, entry)
+      const what = contradiction(told.fold, folded, entry)
+      if (what !== undefined && mismatches.length < MAX_MISMATCHES) mismatches.push({ no: entry.no, what })
+      told = { ...told, fold: folded.fold, hasChanged: told.hasChanged || changesSettings(entry) }
+    }
+    seen(told.fold)
+  }
+  return told
+}
+
+/** The stored snapshot as a claim reads it. */
+const raised = (snapshot: Json): Json => {
+  const restored = restore(snapshot)
+  return Result.isSuccess(restored) ? persist(restored.success) : snapshot
+}
+
+const differencesOf = async (entries: Entries, settings: Partial<Settings>, replayed: Json, stored: Json) => {
+  const paths = differingPaths(replayed, stored)
+  if (paths.length === 0) return []
+  const watch = new Watch(paths)
+  await tell(entries, settings, (fold) => watch.see(fold.no, keptOf(fold)))
+  return paths.map((path, index) => differenceAt(path, replayed, stored, watch.writtenBy(index)))
+}
+
+const keptOf = ({ decoded, jobs }: Fold): Json => ({ snapshot: persist(decoded), jobs }) as unknown as Json
+
+/** Replays a life to its end and holds it against what the store keeps; undefined when there are no entries. */
+export const verifyReplay = async (entries: Entries, kept: Kept): Promise<ReplayVerdict | undefined> => {
+  const settings = settingsIn(kept.snapshot)
+  const told = await tell(entries, settings)
+  if (told === undefined) return undefined
+  const { fold, hasChanged, isRecorded, mismatches } = told
+  const text = snapshotText(fold.decoded)
+  const storedText = JSON.stringify(kept.snapshot)
+  const snapshot = text === storedText ? kept.snapshot : raised(kept.snapshot)
+  const stored = { snapshot, jobs: kept.jobs } as unknown as Json
+  const differences = await differencesOf(entries, settings, keptOf(fold), stored)
+  return {
+    commits: fold.no,
+    equal: mismatches.length === 0 && differences.length === 0,
+    replayed: markOf(text),
+    stored: markOf(storedText),
+    settings: isRecorded ? "recorded" : hasChanged ? "guessed" : "kept",
+    isRaised: JSON.stringify(snapshot) !== storedText,
+    mismatches,
+    differences,
+    modelCalls: 0,
+    toolCalls: 0,
+    sends: 0,
+    writes: 0
+  }
+}
