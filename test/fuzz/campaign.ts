@@ -1,0 +1,174 @@
+// Campaign: so many requests to a real server with two tenants.
+// Owns the fleet that is asked, sending, and counting. Leaves requests to requests.ts and verdicts to judge.ts.
+// C1  A campaign that did not reach every operation, or in which nothing succeeded, is a failure.
+// C2  The same seed sends the same requests.
+
+import { openServer } from "@reverie/server"
+import { scriptedModel } from "@reverie/testkit"
+import { type Fate, fateOf } from "@reverie/testkit/world"
+import * as Effect from "effect/Effect"
+import { defineAssistant, defineFleet, Fleet, memoryTools, selfTools } from "reverie"
+import { type Answer, faultOf, type Knowledge, type Verdict } from "./judge.ts"
+import { type OpenApiDocument, operationsOf, poolOf, requestFor, type Sent } from "./requests.ts"
+
+export interface FuzzReport {
+  readonly ok: boolean
+  readonly seed: number
+  readonly requests: number
+  readonly operations: number
+  /** Operations that were never answered well. */
+  readonly neverWell: ReadonlyArray<string>
+  readonly byStatus: Readonly<Record<string, number>>
+  readonly faults: ReadonlyArray<Verdict>
+}
+
+const TENANTS = ["anna", "boris"] as const
+const tokenOf = (tenant: string): string => `token-of-${tenant}-0123456789`
+const secretOf = (tenant: string): string => `the-secret-words-of-${tenant}`
+const idsOf = (tenant: string): ReadonlyArray<string> => [`${tenant}-desk`, `${tenant}-yard`]
+
+/** How long a stream is listened to. */
+const STREAM_MILLIS = 30
+const AT_ONCE = 8
+
+const furnish = async (fleet: Fleet, tenant: string): Promise<void> => {
+  const [desk = "", yard = ""] = idsOf(tenant)
+  await fleet.create(desk, "desk")
+  await fleet.create(yard, "desk")
+  await fleet.send(desk, secretOf(tenant), { id: "m-1" })
+  await fleet.blocks().create({ owner: desk, label: "rules", type: "core", content: secretOf(tenant) })
+  await fleet.send(yard, `dig ${secretOf(tenant)}`, { id: "m-2" })
+}
+
+/** Digs when it is asked to, and that takes a person. */
+const model = scriptedModel(({ messages }) => {
+  const last = messages.at(-1)
+  return Effect.succeed(
+    last?.role === "user" && last.content.includes("dig ")
+      ? { calls: [{ tool: "dig", arguments: { what: last.content } }] }
+      : { text: "Noted." }
+  )
+})
+
+const house = async (): Promise<Fleet> => {
+  const { defineTool } = await import("reverie")
+  const dig = defineTool({ name: "dig", description: "Digs.", category: "dangerous", run: () => "dug" })
+  return Fleet.open({
+    data: ":memory:",
+    model: model.model,
+    fleet: defineFleet({
+      assistants: [
+        defineAssistant({
+          id: "desk",
+          prompt: "You are a desk.",
+          tools: [...selfTools, ...memoryTools, dig],
+          subAgents: {}
+        })
+      ]
+    })
+  })
+}
+
+/** The answer, or as much of a stream as comes in a moment. */
+const ask = async (url: string, tenant: string, sent: Sent): Promise<Answer> => {
+  const leaving = new AbortController()
+  const response = await fetch(`${url}${sent.path}`, {
+    method: sent.method,
+    headers: { ...sent.headers, authorization: `Bearer ${tokenOf(tenant)}` },
+    ...(sent.body === undefined ? {} : { body: sent.body }),
+    redirect: "manual",
+    signal: leaving.signal
+  })
+  const type = response.headers.get("content-type") ?? ""
+  if (!type.startsWith("text/event-stream")) return { status: response.status, type, text: await response.text() }
+  let text = ""
+  const timer = setTimeout(() => leaving.abort(), STREAM_MILLIS)
+  try {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk as Uint8Array).toString("utf8")
+  } catch {
+    // We have left.
+  }
+  clearTimeout(timer)
+  return { status: response.status, type, text }
+}
+
+const other = (tenant: string): string => (tenant === TENANTS[0] ? TENANTS[1] : TENANTS[0])
+
+const knowledge = (tenant: string): Knowledge => ({
+  secrets: [secretOf(other(tenant))],
+  foreignIds: idsOf(other(tenant)),
+  never: TENANTS.map(tokenOf)
+})
+
+interface Course {
+  readonly url: string
+  readonly document: OpenApiDocument
+  readonly requests: number
+  readonly fate: Fate
+}
+
+const run = async ({ document, fate, requests, url }: Course) => {
+  const operations = operationsOf(document)
+  const pool = poolOf(document, [...TENANTS.flatMap(idsOf), "nobody", "m-1", "m-2"])
+  const byStatus: Record<string, number> = {}
+  const faults: Array<Verdict> = []
+  const well = new Set<string>()
+  const reached = new Set<string>()
+  const one = async (index: number, sent: Sent): Promise<void> => {
+    const tenant = TENANTS[index % TENANTS.length] ?? TENANTS[0]
+    reached.add(sent.operation)
+    try {
+      const answer = await ask(url, tenant, sent)
+      byStatus[answer.status] = (byStatus[answer.status] ?? 0) + 1
+      if (answer.status < 300) well.add(sent.operation)
+      const fault = faultOf(sent, answer, knowledge(tenant))
+      if (fault !== undefined) faults.push({ sent, status: answer.status, fault })
+    } catch (error) {
+      faults.push({ sent, status: 0, fault: `no answer: ${String(error)}` })
+    }
+  }
+  for (let from = 0; from < requests; from += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, requests - from) }, (_, index) => {
+      const operation = operations[(from + index) % operations.length]
+      if (operation === undefined) throw new Error("the document has no operations")
+      return one(from + index, requestFor(operation, pool, fate))
+    })
+    await Promise.all(batch)
+  }
+  return { operations, reached, well, byStatus, faults }
+}
+
+export const fuzz = async (requests: number, seed: number): Promise<FuzzReport> => {
+  await using fleet = await house()
+  for (const tenant of TENANTS) await furnish(fleet.of(tenant), tenant)
+  await fleet.rest()
+  const server = await openServer({
+    fleet,
+    role: "all",
+    tokens: TENANTS.map((tenant) => ({ name: tenant, tenant, secret: tokenOf(tenant), readOnly: false }))
+  })
+  try {
+    const headers = { authorization: `Bearer ${tokenOf(TENANTS[0])}` }
+    const document = (await (await fetch(`${server.url}/openapi.json`, { headers })).json()) as OpenApiDocument
+    const { byStatus, faults, operations, reached, well } = await run({
+      url: server.url,
+      document,
+      requests,
+      fate: fateOf(seed)
+    })
+    if (Reflect.get({}, "polluted") !== undefined) throw new Error("the prototype of every object was changed")
+    const neverWell = operations.map(({ id }) => id).filter((id) => !well.has(id))
+    const isWhole = operations.length > 0 && operations.every(({ id }) => reached.has(id)) && well.size > 0
+    return {
+      ok: isWhole && faults.length === 0,
+      seed,
+      requests,
+      operations: operations.length,
+      neverWell,
+      byStatus,
+      faults
+    }
+  } finally {
+    await server.close()
+  }
+}
