@@ -8,8 +8,19 @@
 // I6  What one assistant is sent is never pending for another.
 // I7  Nothing is accepted for an address where nobody lives.
 // I8  After `fence` nobody holds the assistant, and who held it can write nothing more.
+// I9  What was accepted can be read again under its id, after it was handled too.
 
-import type { AcceptedEnvelope, Address, Claim, Envelope, Hold, Lane, Pending, Receipt } from "@reverie/protocol"
+import type {
+  AcceptedEnvelope,
+  Address,
+  Claim,
+  Envelope,
+  EnvelopeId,
+  Hold,
+  Lane,
+  Pending,
+  Receipt
+} from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ClaimHeld, LeaseLost, MailboxUnavailable, StateUnreadable, UnknownAssistant } from "./errors.ts"
@@ -43,6 +54,8 @@ export class Mailbox extends Context.Service<
       lanes: ReadonlyArray<Lane>,
       limit: number
     ) => Effect.Effect<Pending, MailboxUnavailable>
+    /** Envelopes that were accepted, handled or not, in the order of the ids; what nobody knows is left out. */
+    readonly accepted: (address: Address, ids: ReadonlyArray<EnvelopeId>) => Effect.Effect<Pending, MailboxUnavailable>
     /**
      * Assistants that have something to do and that nobody holds, the longest waiting first. When there are more than
      * asked for, each tenant has a share: one with a backlog does not hide the others.

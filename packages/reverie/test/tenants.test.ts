@@ -166,10 +166,7 @@ describe("creating an assistant", () => {
       ["notes"]
     )
     await other.create("night", "desk")
-    assert.deepStrictEqual((await other.blocks().list()).map(({ owner }) => String(owner)).toSorted(), [
-      "desk",
-      "night"
-    ])
+    assert.deepStrictEqual((await other.blocks().list()).map(({ owner }) => owner).toSorted(), ["desk", "night"])
     assert.strictEqual((await fleet.blocks().list()).length, 1)
   })
 

@@ -41,7 +41,12 @@ const living = Effect.fnUntraced(function* (disk: MemoryDisk, address: Address) 
   return resident === undefined ? yield* new UnknownAssistant({ address }) : resident
 })
 
-const accepting = (disk: MemoryDisk): Pick<Verbs, "accept" | "pending"> => ({
+const accepting = (disk: MemoryDisk): Pick<Verbs, "accept" | "accepted" | "pending"> => ({
+  accepted: (address, ids) =>
+    Effect.sync(() => {
+      const rows = LANES.flatMap((lane) => disk.resident(address)?.mail[lane] ?? [])
+      return ids.flatMap((id) => rows.filter((row) => row.id === id).map(readRow))
+    }),
   accept: Effect.fnUntraced(function* (envelope) {
     const now = yield* Clock.currentTimeMillis
     const resident = yield* living(disk, envelope.to)

@@ -141,7 +141,14 @@ const PENDING = `
   FROM assistants a CROSS JOIN LATERAL (${[0, 1, 2].map(waiting).join(" UNION ALL ")}) e
   WHERE a.tenant = $1 AND a.id = $2 ORDER BY lane, seq`
 
-const looking = (database: Database, time: Time): Pick<Mailbox["Service"], "pending" | "due" | "nextDue"> => {
+const ACCEPTED = `
+  SELECT lane, seq::float8 AS seq, e.id, accepted_at::float8 AS "acceptedAt", body
+  FROM assistants a JOIN envelopes e ON e.assistant = a.key
+  WHERE a.tenant = $1 AND a.id = $2 AND e.id = ANY ($3) ORDER BY array_position($3, e.id)`
+
+type Looking = Pick<Mailbox["Service"], "accepted" | "pending" | "due" | "nextDue">
+
+const looking = (database: Database, time: Time): Looking => {
   const due = dueQueries(database)
   const now = Effect.map(time.stamp, ({ at }) => at)
   return {
@@ -150,6 +157,11 @@ const looking = (database: Database, time: Time): Pick<Mailbox["Service"], "pend
       const most = Math.min(limited(limit), MAX_PENDING)
       const rows = database.query<EnvelopeRow>(PENDING, [tenant, assistant, lanes.map(columnOf), most])
       return Effect.mapBoth(rows, { onSuccess: (found) => found.map(readRow), onFailure: unavailable("pending") })
+    },
+    accepted: ({ assistant, tenant }, ids) => {
+      if (ids.length === 0) return Effect.succeed([])
+      const rows = database.query<EnvelopeRow>(ACCEPTED, [tenant, assistant, ids.map(keyText)])
+      return Effect.mapBoth(rows, { onSuccess: (found) => found.map(readRow), onFailure: unavailable("accepted") })
     },
     due: (limit) =>
       Effect.mapError(

@@ -2,7 +2,7 @@
 // Owns the look-ups along lanes. A handled envelope is known by the cursor of its lane; its row is never touched again.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type Cursors, type Envelope, keyText, type Lane, laneOf, LANES } from "@reverie/protocol"
+import { type Cursors, type Envelope, type EnvelopeId, keyText, type Lane, laneOf, LANES } from "@reverie/protocol"
 import { change, query } from "./sql.ts"
 
 export interface EnvelopeRow {
@@ -28,6 +28,10 @@ export const envelopeQueries = (database: DatabaseSync) => {
     database,
     `SELECT seq, id, accepted_at AS acceptedAt, body ${beyond} ORDER BY seq LIMIT ?`
   )
+  const named = query<EnvelopeRow & { readonly lane: number }>(
+    database,
+    "SELECT seq, id, lane, accepted_at AS acceptedAt, body FROM envelopes WHERE assistant = ? AND id = ?"
+  )
   const count = query<{ readonly waiting: number }>(database, `SELECT count(*) AS waiting ${beyond}`)
   const newest = query<{ readonly seq: number }>(database, "SELECT max(seq) AS seq FROM envelopes")
   return {
@@ -38,6 +42,12 @@ export const envelopeQueries = (database: DatabaseSync) => {
       first.one(assistant, columnOf(lane), cursor)?.acceptedAt,
     waitingRows: (assistant: number, lane: Lane, cursor: number, limit: number): ReadonlyArray<EnvelopeRow> =>
       rows.all(assistant, columnOf(lane), cursor, limit),
+    /** The row of an id, with its lane. */
+    rowOf: (assistant: number, id: EnvelopeId): { readonly row: EnvelopeRow; readonly lane: Lane } | undefined => {
+      const found = named.one(assistant, keyText(id))
+      const lane = found === undefined ? undefined : LANES[found.lane]
+      return found === undefined || lane === undefined ? undefined : { row: found, lane }
+    },
     waitingCount: (assistant: number, cursors: Cursors): number =>
       LANES.reduce((sum, lane) => sum + (count.one(assistant, columnOf(lane), cursors[lane])?.waiting ?? 0), 0),
     /** No row is ever deleted, so the last number is their count. */

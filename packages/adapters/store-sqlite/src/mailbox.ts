@@ -160,7 +160,7 @@ const fencing = (database: DatabaseSync, writer: Writer, leases: Leases): Pick<M
   }
 }
 
-type Looking = Pick<Mailbox["Service"], "pending" | "due" | "nextDue">
+type Looking = Pick<Mailbox["Service"], "accepted" | "pending" | "due" | "nextDue">
 
 const looking = (database: DatabaseSync, leases: Leases): Looking => {
   const assistants = assistantQueries(database)
@@ -177,6 +177,13 @@ const looking = (database: DatabaseSync, leases: Leases): Looking => {
             envelopes.waitingRows(row.key, lane, row[lane], most).map((envelope) => readRow(envelope, lane))
           )
         )
+      }),
+    accepted: (address, ids) =>
+      reading(unavailable("accepted"), () => {
+        const key = assistants.find(address)?.key
+        if (key === undefined) return Result.succeed([])
+        const found = ids.flatMap((id) => envelopes.rowOf(key, id) ?? [])
+        return Result.succeed(found.map(({ lane, row }) => readRow(row, lane)))
       }),
     due: (limit) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>

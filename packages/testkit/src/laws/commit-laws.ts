@@ -171,9 +171,37 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
         "bob m-2 8: reason 1 of bob"
       ])
       assert.equal((yield* ledger.deadLetters(3)).length, 3)
+      const newest = yield* ledger.deadLetters(10, { newestFirst: true })
+      assert.deepEqual(newest.toReversed(), yield* ledger.deadLetters(10))
+      assert.deepEqual(yield* ledger.deadLetters(3, { newestFirst: true }), newest.slice(0, 3))
       const reply = inLane.reply("r-1")
       yield* send(reply)
       assert.deepEqual(yield* pendingIds(ada), ["r-1"])
+    })
+  },
+  {
+    id: "I1.dead-apart",
+    says: "the dead letters of one tenant are told without those of another",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const everybody = [anAddress("ada", "aft"), ada, anAddress("ada", "quay")]
+      for (const [index, address] of everybody.entries()) {
+        yield* give(address)
+        yield* sendAll(address, [`m-${index}`])
+        const { claim } = yield* claimBy(`worker-${index}`, address)
+        const [letter] = yield* pendingOf(address)
+        assert.ok(letter, "nothing is pending to be buried")
+        yield* commitOn(claim, 1, { entry: burying(letter, "poison") })
+      }
+      for (const { tenant } of everybody) {
+        const own = yield* ledger.deadLetters(1, { tenant })
+        assert.deepEqual(
+          own.map(({ address }) => address.tenant),
+          [tenant]
+        )
+        assert.deepEqual(yield* ledger.deadLetters(9, { tenant, newestFirst: true }), own)
+      }
+      assert.equal((yield* ledger.deadLetters(9)).length, 3)
     })
   }
 ]

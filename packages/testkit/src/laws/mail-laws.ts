@@ -2,8 +2,8 @@
 
 import * as assert from "node:assert/strict"
 import { Ledger } from "@reverie/ledger"
-import type { Mailbox } from "@reverie/mailbox"
-import type { Address, Envelope } from "@reverie/protocol"
+import { Mailbox } from "@reverie/mailbox"
+import type { Address, Envelope, EnvelopeId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -224,6 +224,49 @@ const kept: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
+const acceptedIds = (address: Address, ...ids: ReadonlyArray<string>) =>
+  Effect.map(
+    Mailbox.use((mailbox) => mailbox.accepted(address, ids as ReadonlyArray<unknown> as ReadonlyArray<EnvelopeId>)),
+    (rows) => rows.map(({ id }) => String(id))
+  )
+
+const readAgain: ReadonlyArray<Law<Mailbox | Ledger>> = [
+  {
+    id: "I9.again",
+    says: "what was accepted is read again under its id as it waited, and after it was handled",
+    check: Effect.gen(function* () {
+      yield* give(ada)
+      yield* send(inLane.control("c-1"))
+      yield* sendAll(ada, ["m-1", "m-2"])
+      const waiting = yield* pendingOf(ada)
+      const ids = waiting.map(({ id }) => id)
+      assert.equal(ids.length, 3)
+      const mailbox = yield* Mailbox
+      assert.deepEqual(yield* mailbox.accepted(ada, ids), waiting)
+      for (const _ of ids) yield* handleNext(ada)
+      assert.deepEqual(yield* pendingIds(ada), [])
+      assert.deepEqual(yield* mailbox.accepted(ada, ids), waiting)
+      assert.deepEqual(yield* acceptedIds(ada, "m-2", "never", "c-1"), ["m-2", "c-1"])
+      assert.deepEqual(yield* acceptedIds(ada), [])
+    })
+  },
+  {
+    id: "I9.apart",
+    says: "what another assistant was sent is not read, though it has the same id",
+    check: Effect.gen(function* () {
+      const namesake = anAddress("ada", "quay")
+      yield* Effect.forEach([ada, bob, namesake], (address) => give(address))
+      yield* sendAll(bob, ["a"])
+      yield* sendAll(namesake, ["a"])
+      assert.deepEqual(yield* acceptedIds(ada, "a"), [])
+      assert.deepEqual(yield* acceptedIds(anAddress("nobody"), "a"), [])
+      const [found] = yield* Mailbox.use((mailbox) => mailbox.accepted(namesake, ["a" as EnvelopeId]))
+      assert.ok(found !== undefined && "to" in found)
+      assert.deepEqual({ ...found.to }, namesake)
+    })
+  }
+]
+
 const addressed: ReadonlyArray<Law<Mailbox | Ledger>> = [
   {
     id: "I6.mail",
@@ -270,4 +313,4 @@ const addressed: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
-export const mailLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...acceptedOnce, ...kept, ...addressed]
+export const mailLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...acceptedOnce, ...kept, ...readAgain, ...addressed]

@@ -94,7 +94,17 @@ const writesTornly: Readonly<Record<string, Mistake>> = {
       resident.cursors = now.cursors
     }
   }),
-  tellsEveryDeadLetter: ({ ledger }) => ({ ledger: { deadLetters: () => ledger.deadLetters(1_000) } })
+  tellsEveryDeadLetter: ({ ledger }) => ({
+    ledger: { deadLetters: (_, wish) => ledger.deadLetters(1_000, wish) }
+  }),
+  tellsTheOldestDeadFirst: ({ ledger }) => ({
+    ledger: { deadLetters: (limit, wish) => ledger.deadLetters(limit, { ...wish, newestFirst: false }) }
+  }),
+  tellsTheDeadOfAllTenants: ({ ledger }) => ({
+    ledger: {
+      deadLetters: (limit, wish) => ledger.deadLetters(limit, { newestFirst: wish?.newestFirst ?? false })
+    }
+  })
 }
 
 const fencesWrongly: Readonly<Record<string, Mistake>> = {

@@ -191,4 +191,31 @@ const keepsWrongly: Readonly<Record<string, Mistake>> = {
   numbersEverythingOne: tells((rows) => rows.map((row) => ({ ...row, seq: 1 })))
 }
 
-export const mailMistakes: Readonly<Record<string, Mistake>> = { ...acceptsWrongly, ...keepsWrongly }
+const readsAgainWrongly: Readonly<Record<string, Mistake>> = {
+  readsOnlyWhatWaits: ({ mailbox }) => ({
+    mailbox: {
+      accepted: (address, ids) =>
+        Effect.map(mailbox.pending(address, LANES, 64), (rows) =>
+          ids.flatMap((wanted) => rows.filter(({ id }) => id === wanted))
+        )
+    }
+  }),
+  readsInTheOrderOfIds: ({ mailbox }) => ({
+    mailbox: { accepted: (address, ids) => mailbox.accepted(address, ids.toSorted()) }
+  }),
+  readsForNamesakes: ({ mailbox }, disk) => ({
+    mailbox: {
+      accepted: (address, ids) =>
+        Effect.map(
+          Effect.forEach(namesakes(disk, address), (resident) => mailbox.accepted(resident.address, ids)),
+          (found) => found.flat()
+        )
+    }
+  })
+}
+
+export const mailMistakes: Readonly<Record<string, Mistake>> = {
+  ...acceptsWrongly,
+  ...keepsWrongly,
+  ...readsAgainWrongly
+}
