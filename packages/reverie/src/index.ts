@@ -23,6 +23,16 @@ export {
   type ReportComparison
 } from "@reverie/context"
 export type { AssistantRecord, DeadLetter, OutboxRow, Tally } from "@reverie/ledger"
+export {
+  defineMcpServer,
+  mcpServer,
+  type McpServerOptions,
+  type McpTools,
+  mcpTools,
+  McpToolsRefused,
+  McpUnavailable,
+  pinsText
+} from "@reverie/mcp"
 export type {
   BlockChange,
   BlockDraft,

@@ -1,0 +1,23 @@
+import { defineMcpServer, type McpServerOptions } from "./options.ts"
+import { type McpTools, mcpTools } from "./tools.ts"
+
+export * from "./errors.ts"
+export {
+  defineMcpServer,
+  type McpAllowed,
+  type McpHttp,
+  type McpServer,
+  type McpServerOptions,
+  type McpStdio
+} from "./options.ts"
+export { pinsText } from "./pin.ts"
+export { type McpTools, mcpTools } from "./tools.ts"
+
+/**
+ * The allowed tools of an MCP server, ready to be given to an assistant.
+ *
+ * @example
+ * await using files = await mcpServer({ name: "files", transport: { command: "mcp-files" }, allow: ["read_file"] })
+ * const desk = defineAssistant({ id: "desk", prompt: "You keep the files.", tools: [...files.tools] })
+ */
+export const mcpServer = (options: McpServerOptions): Promise<McpTools> => mcpTools(defineMcpServer(options))

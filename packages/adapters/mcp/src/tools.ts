@@ -1,0 +1,219 @@
+// Tools: the allowed tools of a server, for an assistant.
+// Owns which tools there are, that each is still what was looked at, and the way of one call. Leaves the connection to
+// connection.ts, and whether a call runs to the house: approvals and tool rules hold for these as for all.
+// T1  Only what the user allowed becomes a tool; what is missing, broken or not as pinned is told by name, before any
+//     call.
+// T2  A tool whose definition is not the one that was first read, or pinned, is not called: not after a change of the
+//     list, and not after a reconnect.
+// T3  A call ends in bounded time with one text or one plain failure. It is never sent a second time.
+// T4  What a server hints about its tools decides nothing: without a word of the user a tool is dangerous and is not
+//     repeated.
+
+import { defineTool, type Tool, type ToolRun } from "@reverie/tools"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Tracer from "effect/Tracer"
+import { answerText } from "./answer.ts"
+import { Connection, type Link } from "./connection.ts"
+import { McpCallFailed, McpToolsRefused, McpUnavailable } from "./errors.ts"
+import { type Listing, namesOf, type Offered, spelledNames } from "./listing.ts"
+import { checkedSchema, descriptionOf, shownSchema, toolNameOf } from "./offer.ts"
+import type { McpAllowed, McpServer } from "./options.ts"
+import { changesOf } from "./pin.ts"
+import { oneLine } from "./plain.ts"
+
+/** Under this name the key of a run goes to the server, so that it can recognise an earlier attempt. */
+export const IDEMPOTENCY_META = "reverie/idempotencyKey"
+
+/** The house waits this much longer than the call, so that its end is told by who knows more. */
+const GRACE_MILLIS = 1_000
+
+export interface McpTools {
+  readonly tools: ReadonlyArray<Tool>
+  /** The hash of each allowed tool, by the server's name of it. `pinsText` prints them. */
+  readonly hashes: Readonly<Record<string, string>>
+  /** Names of all the tools that the server offers. */
+  readonly offered: ReadonlyArray<string>
+  /** Ends the connection, and the server if it is a process. Never rejects. */
+  readonly close: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** Connects, reads the list and checks it. Rejects with McpUnavailable or McpToolsRefused; nothing is left open then. */
+export const mcpTools = async (server: McpServer): Promise<McpTools> => {
+  const connection = new Connection(server)
+  try {
+    const { listing } = await connection.ready(AbortSignal.timeout(server.startMillis * 2))
+    const known = selected(server, listing)
+    const tools = known.map(({ allowed, offered }) => toolOf(server, connection, allowed, offered))
+    refuseTwins(server, listing, tools)
+    return {
+      tools,
+      hashes: Object.fromEntries(known.map(({ allowed, offered }) => [allowed.tool, offered.hash])),
+      offered: namesOf(listing),
+      close: connection.close,
+      [Symbol.asyncDispose]: connection.close
+    }
+  } catch (error) {
+    await connection.close()
+    throw error instanceof McpToolsRefused || error instanceof McpUnavailable
+      ? error
+      : new McpUnavailable({ server: server.name, message: `MCP server ${server.name}: it did not open in time` })
+  }
+}
+
+interface Known {
+  readonly allowed: McpAllowed
+  readonly offered: Offered
+}
+
+const refusal = (server: McpServer, listing: Listing, problems: string): McpToolsRefused => {
+  const offered = namesOf(listing)
+  return new McpToolsRefused({ server: server.name, offered, message: `MCP server ${server.name}: ${problems}` })
+}
+
+const selected = (server: McpServer, listing: Listing): ReadonlyArray<Known> => {
+  const offers = `it offers ${spelledNames(namesOf(listing))}`
+  if (server.allow.length === 0) {
+    throw refusal(server, listing, `allow names no tool, so there is none to use; ${offers}`)
+  }
+  const problems: Array<string> = []
+  const known = server.allow.flatMap((allowed) => {
+    const offered = listing.get(allowed.tool)
+    const problem = problemOf(server, allowed.tool, offered)
+    if (problem !== undefined) problems.push(`${JSON.stringify(oneLine(allowed.tool, 64))} ${problem}`)
+    return offered === undefined || "flaw" in offered ? [] : [{ allowed, offered }]
+  })
+  if (problems.length === 0) return known
+  const isMissing = server.allow.some(({ tool }) => !listing.has(tool))
+  throw refusal(server, listing, problems.join("; ") + (isMissing ? `; ${offers}` : ""))
+}
+
+const problemOf = (server: McpServer, tool: string, offered: ReturnType<Listing["get"]>): string | undefined => {
+  if (offered === undefined) return "is not among its tools"
+  if ("flaw" in offered) return `can not be used: ${offered.flaw}`
+  const pin = server.pins.get(tool)
+  if (pin === offered.hash) return undefined
+  if (pin !== undefined) {
+    return (
+      `is not what was pinned: its description, input schema or annotations changed (pinned ${pin}, now ` +
+      `${offered.hash}); look at it again, and pin what you agree to`
+    )
+  }
+  return server.pinned ? `has no pin; its hash is ${offered.hash}` : undefined
+}
+
+const refuseTwins = (server: McpServer, listing: Listing, tools: ReadonlyArray<Tool>): void => {
+  const names = tools.map(({ name }) => name)
+  const twins = names.filter((name, index) => names.indexOf(name) !== index)
+  if (twins.length > 0) {
+    const problem = `two allowed tools have the name ${twins.join(", ")} here; name one of them with as`
+    throw refusal(server, listing, problem)
+  }
+}
+
+const toolOf = (server: McpServer, connection: Connection, allowed: McpAllowed, offered: Offered): Tool => {
+  const { description, inputSchema, name: tool } = offered.definition
+  const { as = toolNameOf(server.name, tool), category = "dangerous", idempotent = false } = allowed
+  const definition = {
+    name: as,
+    description: descriptionOf(server.name, tool, description),
+    category,
+    idempotent,
+    timeoutMillis: Math.min(server.timeoutMillis + GRACE_MILLIS, 2 ** 31 - 1),
+    run: () => undefined
+  }
+  const defined = (input: unknown) => defineTool({ ...definition, input: input as { readonly [key: string]: unknown } })
+  try {
+    const { validate } = defined(checkedSchema(inputSchema))
+    const run: Tool["run"] = (args, toolRun) =>
+      Effect.flatMap(Effect.option(Effect.currentSpan), (span) =>
+        Effect.tryPromise({
+          try: (signal) => called({ server, connection, offered }, args, toolRun, Option.getOrUndefined(span), signal),
+          catch: (thrown) => failed(server, tool, thrown)
+        })
+      )
+    return Object.freeze({ ...defined(shownSchema(inputSchema)), validate, run })
+  } catch (error) {
+    const words = oneLine(error instanceof Error ? error.message : String(error), 500)
+    throw refusal(server, new Map([[tool, offered]]), `${JSON.stringify(tool)} can not be used: ${words}`)
+  }
+}
+
+interface Target {
+  readonly server: McpServer
+  readonly connection: Connection
+  /** As it was first read. */
+  readonly offered: Offered
+}
+
+const failed = (server: McpServer, tool: string, thrown: unknown): McpCallFailed => {
+  if (thrown instanceof McpCallFailed) return thrown
+  const words = thrown instanceof Error ? oneLine(thrown.message, 1_000) : "it failed"
+  return new McpCallFailed({ server: server.name, tool, message: words })
+}
+
+const traceparentOf = (span: Tracer.AnySpan | undefined): string | undefined => {
+  if (span === undefined || !/^[0-9a-f]{32}$/u.test(span.traceId) || !/^[0-9a-f]{16}$/u.test(span.spanId))
+    return undefined
+  return `00-${span.traceId}-${span.spanId}-${span.sampled ? "01" : "00"}`
+}
+
+const called = async (
+  { connection, offered, server }: Target,
+  args: unknown,
+  run: ToolRun,
+  span: Tracer.AnySpan | undefined,
+  stopped: AbortSignal
+): Promise<string> => {
+  const began = performance.now()
+  const signal = AbortSignal.any([stopped, run.signal])
+  const { definition } = offered
+  const link = await connection.ready(AbortSignal.any([signal, AbortSignal.timeout(server.timeoutMillis)]))
+  const now = link.listing.get(definition.name)
+  const change = changeOf(offered, now)
+  if (change !== undefined) throw failed(server, definition.name, new Error(`${change} Nothing was called.`))
+  const left = Math.max(1, Math.ceil(server.timeoutMillis - (performance.now() - began)))
+  const traceparent = traceparentOf(span)
+  const params = {
+    name: definition.name,
+    arguments: args as { [name: string]: unknown },
+    _meta: { [IDEMPOTENCY_META]: run.key, ...(traceparent === undefined ? {} : { traceparent }) }
+  }
+  const result = await asked(connection, link, offered, params, { signal, timeout: left, maxTotalTimeout: left }).catch(
+    (thrown: unknown) => {
+      const { kind, words } = connection.judge(thrown, link)
+      const unknown = kind === "answer" ? "" : "; whether the call took effect is unknown"
+      throw failed(server, definition.name, new Error(`MCP server ${server.name}: ${words}${unknown}`))
+    }
+  )
+  const text = answerText(result, server.maxResultBytes)
+  if (result.isError === true) throw new McpCallFailed({ server: server.name, tool: definition.name, message: text })
+  return text
+}
+
+const asked = async (
+  connection: Connection,
+  { client }: Link,
+  { definition }: Offered,
+  params: Parameters<Link["client"]["callTool"]>[0],
+  options: Parameters<Link["client"]["callTool"]>[1]
+) => {
+  const { inputSchema, name } = definition
+  // Given without an output schema, so that no schema of a server is compiled here.
+  const toolDefinition = { name, inputSchema: { ...inputSchema, type: "object" as const } }
+  const result = await client.callTool(params, { ...options, toolDefinition })
+  connection.answered()
+  return result
+}
+
+const changeOf = (before: Offered, now: ReturnType<Listing["get"]>): string | undefined => {
+  const name = JSON.stringify(oneLine(before.definition.name, 64))
+  if (now === undefined) return `The server no longer offers ${name}.`
+  if ("flaw" in now) return `The server changed ${name}: ${now.flaw}.`
+  if (now.hash === before.hash) return undefined
+  return (
+    `The server changed the ${changesOf(before.definition, now.definition)} of ${name} since it was allowed ` +
+    `(${before.hash.slice(0, 12)} before, ${now.hash.slice(0, 12)} now); a person must look at it again.`
+  )
+}
