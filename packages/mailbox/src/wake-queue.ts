@@ -9,6 +9,8 @@
 // Q5  A hint for a later time is handed out when that time has come, not before. Of several for one assistant the
 //     earliest counts.
 // Q6  An order also reaches whoever handles its assistant at the moment, where the queue knows how.
+// A hint may carry the trace of whoever gave it, so that the claim is seen in that trace before any envelope is read. No
+// law asks for it: the envelope has its own, and a hint that is lost or collapses into another takes its trace with it.
 
 import { type Address, type Envelope, laneOf, sendingAssistant } from "@reverie/protocol"
 import * as Context from "effect/Context"

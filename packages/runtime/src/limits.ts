@@ -127,6 +127,7 @@ export const limitedModel = Effect.fnUntraced(function* (session: Session, job: 
     new ModelUnavailable({ provider: PROVIDER, kind: "network", message })
   let calls = 0
   const limited: Model["Service"] = {
+    ...model,
     infer: (asked, options) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {

@@ -21,6 +21,7 @@ import { keepIndexed } from "./recall/indexer.ts"
 import { openSession, type Session } from "./session.ts"
 import { inSpan } from "./span.ts"
 import { below } from "./telemetry/spans.ts"
+import { keptTraceparent } from "./telemetry/traceparent.ts"
 import { closeTurn } from "./telemetry/turn-trace.ts"
 
 /** Entries that a busy assistant's index may be behind by: it is brought up to date before questions and at rest. */
@@ -48,7 +49,8 @@ const keepLease = Effect.fnUntraced(function* (session: Session, leaseMillis: nu
 
 /** The first turn, from the claim on. */
 const begin = Effect.fnUntraced(function* (visit: Visit) {
-  const { address, lost, settings, signals, woken } = visit
+  const { address, lost, settings, signals } = visit
+  const woken = keptTraceparent(visit.woken)
   const { leaseMillis, worker } = settings
   const hold = yield* (yield* Mailbox)
     .claim({ address, worker, leaseMillis })

@@ -40,6 +40,8 @@ export interface OfflineModelOptions {
   readonly count?: (text: string) => number
 }
 
+const MODEL = "reverie-offline"
+
 export const offlineModel = (options: OfflineModelOptions = {}): Model["Service"] => {
   const count = options.count ?? ((text: string) => Math.ceil(text.length / 4))
   // A message is the same object from prompt to prompt: it is counted once.
@@ -51,6 +53,7 @@ export const offlineModel = (options: OfflineModelOptions = {}): Model["Service"
     return tokens
   }
   return {
+    serves: { provider: "reverie", model: MODEL },
     infer: (prompt, { onText } = {}) =>
       Effect.suspend((): Effect.Effect<Reply, ModelRefused> => {
         if (asksNothing(prompt)) return Effect.fail(refusal)
@@ -66,7 +69,7 @@ export const offlineModel = (options: OfflineModelOptions = {}): Model["Service"
             outputTokens: count(calls.length > 0 ? JSON.stringify(calls) : text),
             source: "counted"
           },
-          model: "reverie-offline"
+          model: MODEL
         })
       })
   }

@@ -73,6 +73,21 @@ export const lazyEmbeddings = (server: Server): Effect.Effect<Post<EmbeddingBody
       client.embeddings.create({ ...body, encoding_format: "float" }, carriedBy(exchange)).asResponse()
   )
 
+/** Providers by their hosts, as the GenAI conventions of OpenTelemetry name them. */
+const known: Readonly<Record<string, string>> = {
+  "api.openai.com": "openai",
+  "api.mistral.ai": "mistral_ai",
+  "api.deepseek.com": "deepseek",
+  "api.groq.com": "groq",
+  "api.x.ai": "x_ai",
+  "api.perplexity.ai": "perplexity",
+  "generativelanguage.googleapis.com": "gcp.gemini"
+}
+
+/** What traces and measures call a provider: by its name, or by its host where it has none. */
+export const nameOf = (host: string): string =>
+  known[host] ?? (host.endsWith(".openai.azure.com") ? "azure.ai.openai" : host)
+
 /** Host and port, as errors name the provider; undefined for what is no URL of a server. */
 export const providerOf = (baseURL: string): string | undefined => {
   const url = URL.parse(baseURL)

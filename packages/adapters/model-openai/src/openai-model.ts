@@ -14,7 +14,7 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { Breaker } from "./breaker.ts"
-import { lazyCompletions, providerOf } from "./client.ts"
+import { lazyCompletions, nameOf, providerOf } from "./client.ts"
 import { closeAgents, openAgents } from "./exchange.ts"
 import { makeFailures } from "./failure.ts"
 import { plainMessages } from "./json-tools.ts"
@@ -108,7 +108,10 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
     writeBody: writerFor(options.model, options)
   }
   const contextOf = contextsOf(context, options)
-  return { infer: (prompt, inferOptions) => infer(prompt, inferOptions?.onText, contextOf(prompt.model)) }
+  return {
+    infer: (prompt, inferOptions) => infer(prompt, inferOptions?.onText, contextOf(prompt.model)),
+    serves: { provider: nameOf(provider), model: options.model }
+  }
 })
 
 export const openAiModelLayer = (options: OpenAiModelOptions): Layer.Layer<Model> =>

@@ -51,7 +51,7 @@ const open = Effect.fnUntraced(function* (options: QueueBullmqOptions) {
     })
   )
   const queue: WakeQueue["Service"] = {
-    wake: (address, urgency) => Effect.promise(() => giver.wake(address, urgency)),
+    wake: (address, urgency, trace) => Effect.promise(() => giver.wake(address, urgency, trace)),
     wakeAt: (address, dueAt) => Effect.flatMap(now, (at) => Effect.promise(() => later.wakeAt(address, dueAt, at))),
     take: Effect.suspend(() => opened().take)
   }

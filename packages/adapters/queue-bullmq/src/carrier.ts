@@ -10,6 +10,8 @@ import type { Sleep, Tick } from "./job.ts"
 export interface Wish {
   readonly address: Address
   readonly urgency: Urgency
+  /** Of whoever gives it. */
+  readonly trace?: string
 }
 
 /** When an assistant is to be woken. */

@@ -15,7 +15,7 @@ const MOST_AT_ONCE = 500
 
 export interface Giver {
   /** Settles when the hint was given or dropped; at once when nobody answers. Never fails. */
-  readonly wake: (address: Address, urgency: Urgency) => Promise<void>
+  readonly wake: (address: Address, urgency: Urgency, trace?: string) => Promise<void>
   /** Fails when it can not be given. */
   readonly give: (wishes: ReadonlyArray<Wish>) => Promise<void>
 }
@@ -32,9 +32,9 @@ export const makeGiver = (carrier: Carrier, reach: Reach): Giver => {
   const give = async (wishes: ReadonlyArray<Wish>): Promise<void> => {
     const priorities = await carrier.priorities(wishes)
     const jobs = await carrier.events.addBulk(
-      wishes.map(({ address, urgency }, i) => ({
+      wishes.map(({ address, trace, urgency }, i) => ({
         name: "tick",
-        data: payloadOf(address),
+        data: payloadOf(address, trace),
         opts: tickOptions(address, urgency, priorities[i] ?? 1)
       }))
     )
@@ -64,10 +64,11 @@ export const makeGiver = (carrier: Carrier, reach: Reach): Giver => {
 
   return {
     give,
-    wake: (address, urgency) => {
+    wake: (address, urgency, trace) => {
       if (batch.size === 0) given = new Promise((resolve) => setImmediate(() => resolve(flush())))
       const key = addressKey(address)
-      if (isMoreUrgent(urgency, batch.get(key))) batch.set(key, { address, urgency })
+      const wish = trace === undefined ? { address, urgency } : { address, urgency, trace }
+      if (isMoreUrgent(urgency, batch.get(key))) batch.set(key, wish)
       return reach.isAiling() ? Promise.resolve() : given
     }
   }

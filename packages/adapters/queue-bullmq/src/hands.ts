@@ -13,7 +13,7 @@ import { Job, type JobJson, type Worker } from "bullmq"
 import * as Effect from "effect/Effect"
 import type { Carrier } from "./carrier.ts"
 import { type Fetching, makeFetching } from "./fetching.ts"
-import { addressOf, type Tick } from "./job.ts"
+import { addressOf, type Tick, traceOf } from "./job.ts"
 import type { Timing } from "./options.ts"
 import { type Reach, within } from "./reach.ts"
 import { Takers } from "./takers.ts"
@@ -122,7 +122,11 @@ export class Hands {
     this.#inHand.set(held.key, held)
     this.#fetching.kick()
     let ending: Promise<void> | undefined
-    return { address: held.address, done: Effect.promise(() => (ending ??= this.#end(held))) }
+    return {
+      address: held.address,
+      ...traceOf(held.job.data),
+      done: Effect.promise(() => (ending ??= this.#end(held)))
+    }
   }
 
   #isWanted(ahead = 0): boolean {

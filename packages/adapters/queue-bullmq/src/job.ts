@@ -1,6 +1,6 @@
 // Job: what BullMQ carries for this queue, and under which options.
 // Owns payloads, ids and options of jobs. Leaves adding and taking them to others.
-// J1  A payload is an address and, for later, a time: never the only copy of anything.
+// J1  A payload is an address, a trace where one is known and, for later, a time: never the only copy of anything.
 // J2  At most one job of an assistant waits and at most one is active; what is added meanwhile becomes the next one.
 // J3  A job never fails for good.
 
@@ -12,6 +12,8 @@ import type { JobsOptions } from "bullmq"
 export interface Tick {
   readonly tenant: string
   readonly assistant: string
+  /** W3C trace context of whoever gave the hint. What a server answers may be anything. */
+  readonly trace?: unknown
 }
 
 export interface Sleep extends Tick {
@@ -31,7 +33,13 @@ const lasting: JobsOptions = {
   removeOnComplete: true
 }
 
-export const payloadOf = ({ assistant, tenant }: Address): Tick => ({ tenant, assistant })
+export const payloadOf = ({ assistant, tenant }: Address, trace?: string): Tick => ({
+  tenant,
+  assistant,
+  ...(trace === undefined ? {} : { trace })
+})
+
+export const traceOf = ({ trace }: Tick): { readonly trace?: string } => (typeof trace === "string" ? { trace } : {})
 
 export const addressOf = ({ assistant, tenant }: Tick): Address => ({
   tenant: TenantId.make(tenant),

@@ -23,8 +23,8 @@ export const openLine = (options: QueueBullmqOptions) => {
   return {
     /** Connects. */
     ready: () => runtime.runPromise(Effect.asVoid(WakeQueue)),
-    wake: (address: Address, urgency: Urgency = "person") =>
-      runtime.runPromise(WakeQueue.use((queue) => queue.wake(address, urgency))),
+    wake: (address: Address, urgency: Urgency = "person", trace?: string) =>
+      runtime.runPromise(WakeQueue.use((queue) => queue.wake(address, urgency, trace))),
     wakeAt: (address: Address, dueAt: number) =>
       runtime.runPromise(WakeQueue.use((queue) => queue.wakeAt(address, dueAt))),
     take: (signal?: AbortSignal): Promise<Hint> =>

@@ -12,28 +12,36 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
+interface Waiting {
+  readonly address: Address
+  readonly trace?: string
+}
+
+const waitingOf = (address: Address, trace: string | undefined): Waiting =>
+  trace === undefined ? { address } : { address, trace }
+
 /** The hints that nobody has taken, one for each assistant. */
 const makeWaiting = () => {
   /** In the order in which they were first given: a map keeps a key in its place when it is set again. */
-  const hints: Readonly<Record<Urgency, Map<string, Address>>> = {
+  const hints: Readonly<Record<Urgency, Map<string, Waiting>>> = {
     order: new Map(),
     person: new Map(),
     routine: new Map()
   }
   return {
     isEmpty: (): boolean => URGENCIES.every((urgency) => hints[urgency].size === 0),
-    put: (address: Address, urgency: Urgency): void => {
+    put: (address: Address, urgency: Urgency, trace?: string): void => {
       const key = addressKey(address)
       const present = URGENCIES.find((each) => hints[each].has(key))
       if (present !== undefined && URGENCIES.indexOf(present) <= URGENCIES.indexOf(urgency)) return
       if (present !== undefined) hints[present].delete(key)
-      hints[urgency].set(key, address)
+      hints[urgency].set(key, waitingOf(address, trace))
     },
     first: (): Hint | undefined => {
       for (const urgency of URGENCIES) {
-        for (const [key, address] of hints[urgency]) {
+        for (const [key, waiting] of hints[urgency]) {
           hints[urgency].delete(key)
-          return { address, done: Effect.void }
+          return { ...waiting, done: Effect.void }
         }
       }
       return undefined
@@ -116,9 +124,9 @@ export const makeLocalQueue = (): WakeQueue["Service"] => {
   )
 
   return {
-    wake: (address, urgency) =>
+    wake: (address, urgency, trace) =>
       Effect.sync(() => {
-        waiting.put(address, urgency)
+        waiting.put(address, urgency, trace)
         rouseOne()
       }),
     wakeAt: (address, dueAt) =>

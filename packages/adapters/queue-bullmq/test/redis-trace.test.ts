@@ -1,0 +1,66 @@
+import { shareRedis } from "@reverie/testkit/shared-servers"
+import { Queue } from "bullmq"
+import { Redis } from "ioredis"
+import * as Redacted from "effect/Redacted"
+import { afterEach, assert, test } from "vitest"
+import { addressOf, type Line, openLine } from "./line.ts"
+import { optionsAt } from "./place.ts"
+
+const redis = shareRedis()
+const open: Array<{ readonly close: () => Promise<unknown> }> = []
+
+const lineOf = (options: ReturnType<typeof optionsAt>): Line => {
+  const line = openLine(options)
+  open.push(line)
+  return line
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close()))
+})
+
+const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+redis.describe("the trace of a hint over Redis", () => {
+  test("J1 goes from the process that wakes to the one that takes, in the data of the job", async () => {
+    const options = optionsAt({ redis: Redacted.make(redis.server().url) })
+    const [giver, taker] = [lineOf(options), lineOf(options)]
+    await giver.wake(addressOf("ada"), "person", trace)
+    const client = new Redis(redis.server().url, { maxRetriesPerRequest: null })
+    open.push({ close: () => client.quit() })
+    const queue = new Queue("events", { connection: client, prefix: options.prefix })
+    open.unshift(queue)
+    const jobs = await queue.getJobs(["prioritized", "waiting"])
+    assert.deepStrictEqual(
+      jobs.map(({ data }) => data as unknown),
+      [{ tenant: "default", assistant: "ada", trace }]
+    )
+    const hint = await taker.take()
+    assert.strictEqual(hint.trace, trace)
+    // Given while in hand: it comes after, with its own.
+    const later = trace.replace("b7ad", "c8be")
+    await giver.wake(addressOf("ada"), "person", later)
+    await taker.done(hint)
+    const next = await taker.take()
+    assert.strictEqual(next.trace, later)
+    await taker.done(next)
+  })
+
+  test("a hint without one has none, and what is no text in a job is none", async () => {
+    const options = optionsAt({ redis: Redacted.make(redis.server().url) })
+    const line = lineOf(options)
+    await line.wake(addressOf("ada"))
+    const hint = await line.take()
+    assert.notProperty(hint, "trace")
+    await line.done(hint)
+    const client = new Redis(redis.server().url, { maxRetriesPerRequest: null })
+    open.push({ close: () => client.quit() })
+    const queue = new Queue("events", { connection: client, prefix: options.prefix })
+    open.unshift(queue)
+    await queue.add("tick", { tenant: "default", assistant: "bob", trace: { hostile: true } })
+    const odd = await line.take()
+    assert.strictEqual(odd.address.assistant, "bob")
+    assert.notProperty(odd, "trace")
+    await line.done(odd)
+  })
+})
