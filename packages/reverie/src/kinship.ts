@@ -2,7 +2,16 @@
 // Owns reading the tree and a report. Leaves handing tasks on to delegating.ts.
 // K1  A reading changes nothing; what can not be read is left out of the tree.
 
-import { accountOf, type AssistantContext, type Bound, contextOf, isOpen, restore, used } from "@reverie/assistant"
+import {
+  accountOf,
+  type AssistantContext,
+  type Bound,
+  contextOf,
+  type Errand,
+  isOpen,
+  restore,
+  used
+} from "@reverie/assistant"
 import type { AssistantRecord } from "@reverie/ledger"
 import type { Amount, ErrandReport, Entry } from "@reverie/protocol"
 import { subAgentId } from "@reverie/runtime"
@@ -24,6 +33,9 @@ export interface SubAgentView extends BudgetView {
   readonly phase: string
   /** Its own machine state; `unborn` before its birth. */
   readonly state: string
+  /** The definition that it is of, and what narrows it; not there before its birth. */
+  readonly definition?: string
+  readonly errand?: Errand
   /** Its hard deadline, in milliseconds since the epoch. */
   readonly until: number
   /** What went back to the one who sent it, once it has ended. */
@@ -50,7 +62,7 @@ const UNKNOWN: BudgetView = {
   reserved: NOTHING
 }
 
-const budgetOf = (context: AssistantContext | undefined): BudgetView => {
+export const budgetOf = (context: AssistantContext | undefined): BudgetView => {
   if (context === undefined) return UNKNOWN
   const account = accountOf(context)
   const gone = used(account)
@@ -87,6 +99,8 @@ const below = (id: string, context: AssistantContext, inspect: Inspect): Promise
         tries,
         phase,
         state: record?.state.status ?? "unborn",
+        ...(record === undefined ? {} : { definition: record.state.definition }),
+        ...(own === undefined || own.errand === null ? {} : { errand: own.errand }),
         until,
         ...budgetOf(own),
         ...returned,

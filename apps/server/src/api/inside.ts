@@ -5,9 +5,10 @@ import { EntityProfile, Fact } from "reverie"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { BlockEdit } from "./block-edit.ts"
 import { failures } from "./errors.ts"
 import { MessageView } from "./messages.ts"
-import { limit, ofAssistant, page, Receipt, Text, Usage, WholeFromQuery } from "./words.ts"
+import { cursor, Key, limit, ofAssistant, page, Receipt, Text, Usage, WholeFromQuery } from "./words.ts"
 
 const Json = Schema.Json
 const ofTick = { ...ofAssistant, tick: WholeFromQuery }
@@ -213,19 +214,21 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
       state: Schema.optionalKey(Text(40)),
       q: Schema.optionalKey(Text(200)),
       limit,
-      cursor: Schema.optionalKey(Text(200))
+      cursor
     },
     success: page(Fact),
     error: failures
   }),
   HttpApiEndpoint.get("profiles", "/v1/assistants/:id/memory/profiles", {
     params: ofAssistant,
-    success: Schema.Struct({ items: Schema.Array(EntityProfile) }),
+    query: { limit, cursor },
+    success: page(EntityProfile),
     error: failures
   }),
   HttpApiEndpoint.get("journal", "/v1/assistants/:id/memory/journal", {
     params: ofAssistant,
-    success: Schema.Struct({ items: Schema.Array(Schema.Struct({ key: Schema.String, value: Json })) }),
+    query: { limit, cursor },
+    success: page(Schema.Struct({ key: Schema.String, value: Json })),
     error: failures
   }),
   HttpApiEndpoint.get("recall", "/v1/assistants/:id/memory/recall", {
@@ -261,10 +264,10 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
     success: Schema.Struct({ version: Schema.Int, text: Schema.String, content: Json }),
     error: failures
   }),
-  /** An operation on a block, as `Blocks.edit` of the SDK takes it; or `undo`. */
+  /** An operation on a block, as `Blocks.edit` of the SDK takes it. */
   HttpApiEndpoint.post("editBlock", "/v1/blocks/:block/edits", {
     params: { block: Text(128) },
-    payload: Schema.Struct({ operation: Schema.Record(Schema.String, Json), key: Schema.optionalKey(Text(256)) }),
+    payload: Schema.Struct({ operation: BlockEdit, key: Schema.optionalKey(Key) }),
     success: Schema.Struct({ version: Schema.Int }),
     error: failures
   }),
@@ -284,17 +287,19 @@ export const CompactionView = Schema.Struct({
   beforeTokens: Schema.Finite,
   afterTokens: Schema.Finite,
   summary: Schema.String,
-  /** Whether every call that was folded took its result along. */
-  pairsWhole: Schema.Boolean,
+  /** Whether every call that was folded took its result along; told of the one that is opened. */
+  pairsWhole: Schema.optionalKey(Schema.Boolean),
   /** As it is kept. */
   record: Json
 })
 export type CompactionView = typeof CompactionView.Type
 
 export class NightGroup extends HttpApiGroup.make("night").add(
+  /** The newest first, long texts cut. */
   HttpApiEndpoint.get("compactions", "/v1/assistants/:id/compactions", {
     params: ofAssistant,
-    success: Schema.Struct({ items: Schema.Array(CompactionView) }),
+    query: { limit, cursor },
+    success: page(CompactionView),
     error: failures
   }),
   /** With the messages that it took out of sight. */

@@ -1,0 +1,37 @@
+// Facts: the facts of assistants, as pages of them are asked for one after the other.
+// Owns keeping the last read ones at hand. Leaves reading and checking them to the SDK.
+// G1  What is kept belongs to one commit of one assistant of one tenant: after the next commit it is read again.
+// G2  At most MOST_KEPT lists are kept, however many are asked for.
+
+import type { Fact, Fleet } from "reverie"
+import { newestFirst } from "./paging.ts"
+
+const MOST_KEPT = 8
+
+interface Kept {
+  readonly version: number
+  readonly facts: Promise<ReadonlyArray<Fact>>
+}
+
+/** Facts of an assistant at a version of it, those that were learnt last first. */
+export type FactShelf = (fleet: Fleet, id: string, version: number) => Promise<ReadonlyArray<Fact>>
+
+export const datedFact = ({ id, learnt_at: at }: Fact) => ({ id, at })
+
+/** One for each house: what two houses know of one name is not the same. */
+export const factShelf = (): FactShelf => {
+  const shelf = new Map<string, Kept>()
+  return (fleet, id, version) => {
+    const key = `${fleet.tenant}/${id}`
+    const kept = shelf.get(key)
+    if (kept?.version === version) return kept.facts
+    const facts = fleet.facts(id).then((all) => newestFirst(all, datedFact))
+    shelf.delete(key)
+    shelf.set(key, { version, facts })
+    const [oldest] = shelf.keys()
+    if (shelf.size > MOST_KEPT && oldest !== undefined) shelf.delete(oldest)
+    // What could not be read is asked for again.
+    facts.catch(() => shelf.delete(key))
+    return facts
+  }
+}

@@ -1,0 +1,98 @@
+// Night: the group about what happens to memory while nobody talks: foldings of the history, and dreams.
+// Owns their views. Leaves folding and dreaming to the runtime.
+// N1  Of a list the long texts are cut; the folding that is opened is whole, with the first MAX_FOLDED messages it folded.
+
+import type { Compaction, Fleet, Json, PlacedMessage } from "reverie"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import { Api, type CompactionView } from "../api/index.ts"
+import { clip, clipAll, LIST_CHARS, TEXT_CHARS, WHOLE_CHARS } from "../clip.ts"
+import { asking, changing } from "../desk.ts"
+import { found, living } from "../living.ts"
+import { messageViewOf } from "../message-view.ts"
+import { newestFirst, pageOf } from "../paging.ts"
+
+const MAX_FOLDED = 1_000
+
+/** The timer that the next night of an assistant is. */
+const BEDTIME = "bedtime"
+
+const viewOf = (compaction: Compaction, maxChars: number): CompactionView => {
+  const { after, at, before, compacted_count: messages, id, summary, trigger, undone_at: undoneAt } = compaction
+  return {
+    id,
+    at,
+    reason: trigger,
+    undone: undoneAt !== undefined,
+    messages,
+    beforeTokens: before.tokens,
+    afterTokens: after.tokens,
+    summary: clip(summary, maxChars),
+    record: clipAll(compaction, maxChars) as Json
+  }
+}
+
+/** Whether every call among the messages has its result among them. */
+const arePairsWhole = (messages: ReadonlyArray<PlacedMessage>): boolean => {
+  const answered = new Set(messages.flatMap(({ message }) => message.call ?? []))
+  return messages.every(({ message }) => (message.calls ?? []).every(({ id }) => answered.has(id)))
+}
+
+const opened = async (fleet: Fleet, id: string, wanted: string) => {
+  await living(fleet, id)
+  const all = await fleet.compactions(id)
+  const compaction = found(
+    all.find((each) => each.id === wanted),
+    `folding ${wanted} of ${id}`
+  )
+  const folded = await fleet.folded(id, compaction)
+  return {
+    compaction: { ...viewOf(compaction, WHOLE_CHARS), pairsWhole: arePairsWhole(folded) },
+    folded: folded.slice(0, MAX_FOLDED).map((message) => messageViewOf(message, TEXT_CHARS))
+  }
+}
+
+const dreamsOf = async (fleet: Fleet, id: string) => {
+  const { state } = await living(fleet, id)
+  const beganAt = (value: Json): number => {
+    const at: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "began_at") : undefined
+    return typeof at === "number" ? at : 0
+  }
+  const reports = (await fleet.desk(id, ["dream"])).map(({ value }) => value)
+  const { sleep } = fleet.definitions().find(({ name }) => name === state.definition) ?? {}
+  return {
+    items: reports.toSorted((one, other) => beganAt(other) - beganAt(one)),
+    schedule: sleep === undefined ? null : (sleep as unknown as Json),
+    nextAt: state.timers.find(({ name }) => name === BEDTIME)?.dueAt ?? null
+  }
+}
+
+export const nightLive = HttpApiBuilder.group(
+  Api,
+  "night",
+  Effect.fnUntraced(function* (handlers) {
+    return handlers.handleAll({
+      compactions: ({ params: { id }, query }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          const { items, next } = pageOf(
+            newestFirst(await fleet.compactions(id), (each) => each),
+            (each) => each,
+            query
+          )
+          return { items: items.map((each) => viewOf(each, LIST_CHARS)), next }
+        }),
+      compaction: ({ params: { compaction, id } }) => asking((fleet) => opened(fleet, id, compaction)),
+      unfold: ({ params: { compaction, id } }) =>
+        changing("night.unfold", `${id}/${compaction}`, async (fleet) => {
+          const all = await fleet.compactions((await living(fleet, id)).address.assistant)
+          found(
+            all.find((each) => each.id === compaction),
+            `folding ${compaction} of ${id}`
+          )
+          return fleet.unfold(id, compaction)
+        }),
+      dreams: ({ params: { id } }) => asking((fleet) => dreamsOf(fleet, id))
+    })
+  })
+)

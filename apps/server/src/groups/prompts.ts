@@ -1,0 +1,55 @@
+// Prompts: the group about the prompt registry of a tenant.
+// Owns the way from a written template to creating or changing one. Leaves every rule to `context`.
+// P1  A template is written over the version that was seen, or not at all.
+
+import type { Fleet, Json, Prompts } from "reverie"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import { Api } from "../api/index.ts"
+import { asking, changing } from "../desk.ts"
+
+type Template = Awaited<ReturnType<Prompts["listTemplates"]>>[number]
+
+const viewOf = ({ category, content, description, isBuiltin, key, name, version }: Template) => ({
+  key,
+  name,
+  category,
+  description,
+  text: content,
+  builtin: isBuiltin,
+  version
+})
+
+interface Written {
+  readonly name: string
+  readonly text: string
+  readonly description?: string
+  readonly category?: string
+  readonly expected: number
+}
+
+const write = async (fleet: Fleet, key: string, { expected, text, ...texts }: Written) => {
+  const prompts = await fleet.prompts()
+  const draft = { ...texts, content: text }
+  const { version } =
+    expected === 0
+      ? await prompts.createTemplate({ key, ...draft })
+      : await prompts.updateTemplate(key, expected, draft)
+  return { version }
+}
+
+export const promptsLive = HttpApiBuilder.group(
+  Api,
+  "prompts",
+  Effect.fnUntraced(function* (handlers) {
+    return handlers.handleAll({
+      templates: () =>
+        asking(async (fleet) => ({ items: (await (await fleet.prompts()).listTemplates()).map(viewOf) })),
+      components: () =>
+        asking(async (fleet) => ({
+          items: (await (await fleet.prompts()).listComponents()) as unknown as ReadonlyArray<Json>
+        })),
+      write: ({ params: { key }, payload }) => changing("prompts.write", key, (fleet) => write(fleet, key, payload))
+    })
+  })
+)

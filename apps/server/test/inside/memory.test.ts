@@ -1,0 +1,189 @@
+import { Fleet } from "reverie"
+import * as Effect from "effect/Effect"
+import { assert, describe, test } from "vitest"
+import { factShelf } from "../../src/facts.ts"
+import { asker, type Heard, openFleet, refusalOf } from "./rig.ts"
+import { aFact, HOSTILE, rowsOf, seeded, seeding, seedTool } from "./seed.ts"
+
+const FACTS = 130
+
+const facts = Array.from({ length: FACTS }, (_, number) =>
+  aFact(number, {
+    ...(number % 10 === 0 ? { state: "quarantined" as const, reason: "poses as an instruction" } : {}),
+    ...(number === 7 ? { text: HOSTILE } : {}),
+    ...(number === 8 ? { text: "long ".repeat(2_000) } : {})
+  })
+)
+const rows = [
+  ...facts.map(rowsOf.fact),
+  ...Array.from({ length: 7 }, (_, number) => rowsOf.journal(`entry_${number}`, number, `${number} ${HOSTILE}`))
+]
+
+const house = async (heard?: Heard) => {
+  const fleet = await openFleet({
+    tenant: "north",
+    says: seeding,
+    tools: [seedTool(rows)],
+    assistant: { blocks: [{ label: "notes", type: "core", description: HOSTILE.slice(0, 50), content: "Notes:" }] }
+  })
+  await fleet.of("south").create("desk")
+  await seeded(fleet)
+  return { fleet, ask: asker(fleet, heard) }
+}
+
+describe("memory", () => {
+  test("M1 the overview counts everything, and facts come page by page, each once, the newest first", async () => {
+    const { ask, fleet } = await house()
+    await using _ = fleet
+    const overview = await ask("north", ({ memory }) => memory.overview({ params: { id: "desk" } }))
+    assert.deepInclude(overview, { facts: FACTS, quarantined: 13, journal: 7, passages: 0, profiles: 0 })
+    assert.deepStrictEqual(
+      overview.blocks.map(({ label, text }) => [label, text]),
+      [["notes", "Notes:"]]
+    )
+    const seen: Array<string> = []
+    const pageAt = (cursor?: string) =>
+      ask("north", ({ memory }) =>
+        memory.facts({ params: { id: "desk" }, query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } })
+      )
+    for (let page = await pageAt(); ; page = await pageAt(page.next)) {
+      seen.push(...page.items.map(({ id }) => id))
+      if (page.next === null) break
+    }
+    assert.deepStrictEqual(seen, facts.map(({ id }) => id).toReversed())
+  })
+
+  test("M1 a filter and words narrow the facts; hostile texts stay what they were, long ones are cut", async () => {
+    const { ask, fleet } = await house()
+    await using _ = fleet
+    const asked = (query: { readonly limit: number; readonly state?: string; readonly q?: string }) =>
+      ask("north", ({ memory }) => memory.facts({ params: { id: "desk" }, query }))
+    const held = await asked({ limit: 5, state: "quarantined" })
+    assert.deepStrictEqual(
+      held.items.map(({ id }) => id),
+      ["fact_120", "fact_110", "fact_100", "fact_90", "fact_80"]
+    )
+    const hostile = await asked({ limit: 5, q: "IGNORE instructions" })
+    assert.deepStrictEqual(
+      hostile.items.map(({ text }) => text),
+      [HOSTILE]
+    )
+    const [long] = (await asked({ limit: 5, q: "long" })).items
+    assert.strictEqual(long?.text.length, 4_000)
+    assert.isTrue(long?.text.endsWith("…"))
+  })
+
+  test("M2 G1 facts are read once a commit; what was learnt since is shown, and no other tenant's", async () => {
+    await using fleet = await openFleet({
+      says: [...seeding, ...seeding],
+      tools: [seedTool([rowsOf.fact(aFact(1))])]
+    })
+    await fleet.of("south").create("desk")
+    let reads = 0
+    const counting = (tenant: string) => {
+      const own = fleet.of(tenant)
+      return Object.assign(own, {
+        facts: (id: string) => {
+          reads++
+          return Fleet.prototype.facts.call(own, id)
+        }
+      })
+    }
+    const factsOf = factShelf()
+    const read = async (tenant: string) => {
+      const own = counting(tenant)
+      return (await factsOf(own, "desk", (await own.inspect("desk"))?.version ?? 0)).length
+    }
+    assert.deepStrictEqual([await read("default"), await read("default"), reads], [0, 0, 1])
+    await seeded(fleet)
+    assert.deepStrictEqual([await read("default"), await read("south"), await read("default"), reads], [1, 0, 1, 3])
+  })
+
+  test("the journal is a page; a cursor of nobody is refused", async () => {
+    const { ask, fleet } = await house()
+    await using _ = fleet
+    const page = await ask("north", ({ memory }) => memory.journal({ params: { id: "desk" }, query: { limit: 3 } }))
+    assert.deepStrictEqual(
+      page.items.map(({ key }) => key),
+      ["entry_6", "entry_5", "entry_4"]
+    )
+    assert.deepInclude(page.items[0]?.value, { content: `6 ${HOSTILE}` })
+    const cursor = page.next ?? ""
+    const rest = await ask("north", ({ memory }) =>
+      memory.journal({ params: { id: "desk" }, query: { limit: 50, cursor } })
+    )
+    assert.deepStrictEqual([rest.items.length, rest.next], [4, null])
+    const wrong = ask("north", ({ memory }) =>
+      memory.journal({ params: { id: "desk" }, query: { limit: 3, cursor: "'; drop table" } })
+    )
+    assert.strictEqual(await refusalOf(wrong), "Malformed")
+    const { items } = await ask("north", ({ memory }) =>
+      memory.profiles({ params: { id: "desk" }, query: { limit: 10 } })
+    )
+    assert.deepStrictEqual(items, [])
+  })
+
+  test("recall says why, and finds what was said", async () => {
+    const { ask, fleet } = await house()
+    await using _ = fleet
+    const { items } = await ask("north", ({ memory }) =>
+      memory.recall({ params: { id: "desk" }, query: { q: "previous instructions", limit: 500 } })
+    )
+    assert.isNotEmpty(items)
+    assert.isTrue(items.some(({ text }) => text === HOSTILE))
+    assert.match(items[0]?.because ?? "", /words/)
+  })
+
+  test("blocks are edited under the name of the token, undone, and kept from other tenants and from lookers", async () => {
+    const heard: Heard = { audit: [], trouble: [] }
+    const { ask, fleet } = await house(heard)
+    await using _ = fleet
+    const [block] = await fleet.blocks().list("desk")
+    const params = { block: block?.id ?? "" }
+    const edit = (token: string, text: string) =>
+      ask(token, ({ memory }) => memory.editBlock({ params, payload: { operation: { op: "set_text", text } } }))
+    await edit("north", HOSTILE)
+    const shown = await ask("north", ({ memory }) => memory.block({ params, query: {} }))
+    assert.include(shown.text, "<script>alert(2)</script>")
+    const versions = await ask("north", ({ memory }) => memory.blockVersions({ params, query: { limit: 10 } }))
+    assert.deepInclude(versions.items[0], { by: "token of north" })
+    assert.strictEqual(await refusalOf(edit("south", "mine")), "NotFound")
+    assert.strictEqual(await refusalOf(edit("north:ro", "mine")), "Forbidden")
+    await ask("north", ({ memory }) => memory.undoBlock({ params }))
+    const undone = await ask("north", ({ memory }) => memory.block({ params, query: {} }))
+    assert.strictEqual(undone.text, "Notes:")
+    const strange = { op: "constructor", text: "x" } as unknown as { readonly op: "set_text"; readonly text: string }
+    const broken = ask("north", ({ memory }) => memory.editBlock({ params, payload: { operation: strange } }))
+    assert.notStrictEqual(await refusalOf(broken), "Unexpected")
+    const wrong = ask("north", ({ memory }) =>
+      memory.editBlock({ params, payload: { operation: { op: "delete_item", index: 3 } } })
+    )
+    assert.strictEqual(await refusalOf(wrong), "Conflict")
+    assert.deepStrictEqual(heard.trouble, [])
+    assert.include(
+      heard.audit.map(({ action, outcome }) => `${action} ${outcome}`),
+      "memory.editBlock refused: NotFound"
+    )
+  })
+
+  test("D1 L1 another tenant's assistant of the same name remembers nothing of it; nobody is nobody", async () => {
+    const { ask, fleet } = await house()
+    await using _ = fleet
+    const overview = await ask("south", ({ memory }) => memory.overview({ params: { id: "desk" } }))
+    assert.deepInclude(overview, { facts: 0, journal: 0 })
+    const answers = await ask("south", ({ memory }) =>
+      Effect.all([
+        memory.facts({ params: { id: "desk" }, query: { limit: 500 } }),
+        memory.journal({ params: { id: "desk" }, query: { limit: 500 } }),
+        memory.recall({ params: { id: "desk" }, query: { q: "instructions", limit: 100, scope: "fleet" } })
+      ])
+    )
+    for (const { items } of answers) assert.isEmpty(items)
+    for (const token of ["north", "south"]) {
+      const nobody = ask(token, ({ memory }) =>
+        memory.overview({ params: { id: token === "south" ? "clerk" : "none" } })
+      )
+      assert.strictEqual(await refusalOf(nobody), "NotFound")
+    }
+  })
+})

@@ -1,0 +1,85 @@
+import { assert, describe, test } from "vitest"
+import { asker, type Heard, openFleet, refusalOf } from "./rig.ts"
+import { aCompaction, HOSTILE, rowsOf, seeded, seeding, seedTool } from "./seed.ts"
+
+const LONG = `${HOSTILE}${"word ".repeat(1_000)}`
+const ids = ["compact_a", "compact_b", "compact_c"]
+const rows = [
+  ...ids.map((id, index) => rowsOf.compaction(aCompaction(id, index, index === 2 ? LONG : "Short."))),
+  rowsOf.dream("dream_1", 10),
+  rowsOf.dream("dream_2", 20)
+]
+
+const house = async (heard?: Heard) => {
+  const fleet = await openFleet({
+    tenant: "north",
+    says: seeding,
+    tools: [seedTool(rows)],
+    assistant: { sleep: { enabled: true, sleepStartHour: 2, sleepDurationHours: 4, timeZone: "UTC" } }
+  })
+  await fleet.of("south").create("desk")
+  await seeded(fleet)
+  return { fleet, ask: asker(fleet, heard) }
+}
+
+describe("night", () => {
+  test("N1 foldings are a page, the newest first, with long texts cut; the one that is opened is whole", async () => {
+    const { ask, fleet } = await house()
+    await using _ = fleet
+    const params = { id: "desk" }
+    const first = await ask("north", ({ night }) => night.compactions({ params, query: { limit: 2 } }))
+    assert.deepStrictEqual(
+      first.items.map(({ id }) => id),
+      ["compact_c", "compact_b"]
+    )
+    assert.strictEqual(first.items[0]?.summary.length, 300)
+    assert.isBelow(JSON.stringify(first).length, LONG.length)
+    const cursor = first.next ?? ""
+    const rest = await ask("north", ({ night }) => night.compactions({ params, query: { limit: 2, cursor } }))
+    assert.deepStrictEqual([rest.items.map(({ id }) => id), rest.next], [["compact_a"], null])
+    const { compaction, folded } = await ask("north", ({ night }) =>
+      night.compaction({ params: { id: "desk", compaction: "compact_c" } })
+    )
+    assert.strictEqual(compaction.summary, LONG)
+    assert.isFalse(compaction.undone)
+    assert.deepStrictEqual(
+      folded.map(({ role }) => role),
+      ["user", "assistant", "tool", "assistant"]
+    )
+    assert.strictEqual(folded[0]?.content, HOSTILE)
+    assert.deepInclude(folded[1]?.calls?.[0], { tool: "seed", arguments: "{}" })
+    assert.isTrue(compaction.pairsWhole)
+  })
+
+  test("N1 a folding is taken back by whoever may, and only one that is there", async () => {
+    const heard: Heard = { audit: [], trouble: [] }
+    const { ask, fleet } = await house(heard)
+    await using _ = fleet
+    const unfold = (token: string, compaction: string) =>
+      ask(token, ({ night }) => night.unfold({ params: { id: "desk", compaction } }))
+    assert.strictEqual(await refusalOf(unfold("north", "compact_z")), "NotFound")
+    assert.strictEqual(await refusalOf(unfold("south", "compact_a")), "NotFound")
+    assert.strictEqual(await refusalOf(unfold("north:ro", "compact_a")), "Forbidden")
+    assert.strictEqual((await unfold("north", "compact_a")).outcome, "accepted")
+    assert.strictEqual((await unfold("north", "compact_a")).outcome, "duplicate")
+    assert.deepStrictEqual(heard.trouble, [])
+  })
+
+  test("dreams are told the newest first, with the hours of sleep and the next night", async () => {
+    const { ask, fleet } = await house()
+    await using _ = fleet
+    const { items, nextAt, schedule } = await ask("north", ({ night }) => night.dreams({ params: { id: "desk" } }))
+    assert.deepStrictEqual(
+      items.map((item) => Reflect.get(item as object, "id")),
+      ["dream_2", "dream_1"]
+    )
+    assert.isNumber(nextAt)
+    assert.deepInclude(schedule, { enabled: true, sleepStartHour: 2 })
+    const other = await ask("south", ({ night }) => night.dreams({ params: { id: "desk" } }))
+    assert.deepStrictEqual(other.items, [])
+    assert.deepStrictEqual(
+      (await ask("south", ({ night }) => night.compactions({ params: { id: "desk" }, query: { limit: 9 } }))).items,
+      []
+    )
+  })
+})

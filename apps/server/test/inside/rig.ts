@@ -1,0 +1,120 @@
+// Rig: the groups about one assistant's inside, asked by the client of the contract over a house with two tenants.
+// Owns the desk, the principals and the client. Leaves what is asked and asserted to the test.
+
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type AssistantOptions, defineAssistant, defineFleet, Fleet, type FleetOptions, type Tool } from "reverie"
+import * as Effect from "effect/Effect"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import * as HttpApiTest from "effect/http-api/HttpApiTest"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import { afterAll } from "vitest"
+import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
+import { Access, Api, Fitting, Malformed, Principal } from "../../src/api/index.ts"
+import { type AuditLine, Desk } from "../../src/desk.ts"
+import { contextLive } from "../../src/groups/context.ts"
+import { familyLive } from "../../src/groups/family.ts"
+import { memoryLive } from "../../src/groups/memory.ts"
+import { nightLive } from "../../src/groups/night.ts"
+import { promptsLive } from "../../src/groups/prompts.ts"
+
+const root = mkdtempSync(join(tmpdir(), "reverie-inside-"))
+let count = 0
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+/** A path at which nothing exists yet. */
+export const aDirectory = (): string => join(root, String(count++))
+
+export interface Wish extends Omit<Partial<FleetOptions>, "model"> {
+  readonly says?: Script | ReadonlyArray<Line>
+  readonly tools?: ReadonlyArray<Tool>
+  readonly assistant?: Partial<AssistantOptions>
+}
+
+/** A fleet of a desk and a clerk, in memory unless said otherwise; without `says` the offline model speaks. */
+export const openFleet = ({ assistant, says, tools = [], ...options }: Wish = {}): Promise<Fleet> => {
+  const script = typeof says === "function" || says === undefined ? says : inTurn(says[0] ?? {}, ...says.slice(1))
+  return Fleet.open({
+    data: ":memory:",
+    model: script === undefined ? "offline" : scriptedModel(script).model,
+    fleet: defineFleet({
+      assistants: ["desk", "clerk"].map((id) =>
+        defineAssistant({ id, prompt: "You are under test.", tools, ...assistant })
+      )
+    }),
+    ...options
+  })
+}
+
+/** What a principal is called: `tenant`, or `tenant:ro` for one that may only look. */
+const principalOf = (token: string): Principal["Service"] => {
+  const [tenant = "", right] = token.split(":")
+  return { tenant, name: `token of ${tenant}`, readOnly: right === "ro" }
+}
+
+const access = Layer.succeed(
+  Access,
+  Access.of({
+    bearer: (effect, { credential }) =>
+      Effect.provideService(effect, Principal, principalOf(Redacted.value(credential)))
+  })
+)
+const fitting = HttpApiMiddleware.layerSchemaErrorTransform(Fitting, (error) =>
+  Effect.fail(new Malformed({ message: error.message.split("\n")[0] ?? "" }))
+)
+
+export interface Heard {
+  readonly audit: Array<AuditLine>
+  readonly trouble: Array<string>
+}
+
+export const deskOf = (fleet: Fleet, heard: Heard): Desk["Service"] => ({
+  fleetOf: (tenant) => fleet.of(tenant),
+  role: "all",
+  startedAt: 0,
+  onTrouble: (line) => heard.trouble.push(line),
+  record: (line) => heard.audit.push(line),
+  audited: (tenant, limit) => heard.audit.filter((line) => line.tenant === tenant).slice(-limit)
+})
+
+const groups = Layer.mergeAll(contextLive, familyLive, memoryLive, nightLive, promptsLive)
+const names = ["context", "family", "memory", "night", "prompts"] as const
+
+const clientOf = HttpApiTest.groups(Api, names)
+export type Client = Effect.Success<typeof clientOf>
+
+/** Asks in the name of a token; every promise is one request or a few in order. */
+export const asker = (fleet: Fleet, heard: Heard = { audit: [], trouble: [] }) => {
+  const desk = deskOf(fleet, heard)
+  const layer = groups.pipe(
+    HttpRouter.provideRequest(Layer.succeed(Desk, desk)),
+    Layer.provideMerge(Layer.mergeAll(access, fitting, HttpServer.layerServices))
+  )
+  return <A, E>(token: string, ask: (client: Client) => Effect.Effect<A, E, Scope.Scope>): Promise<A> => {
+    const bearer = HttpApiMiddleware.layerClient(Access, ({ next, request }) =>
+      next(HttpClientRequest.bearerToken(request, token))
+    )
+    return Effect.runPromise(
+      Effect.scoped(Effect.flatMap(clientOf, ask)).pipe(
+        Effect.provide(Layer.merge(layer, bearer)),
+        Effect.provideService(Desk, desk)
+      )
+    )
+  }
+}
+
+/** The tag of what a promise rejects with. */
+export const refusalOf = async (promise: Promise<unknown>): Promise<string> => {
+  try {
+    await promise
+  } catch (error) {
+    return String(Reflect.get(error as object, "_tag"))
+  }
+  throw new Error("it was not refused")
+}
