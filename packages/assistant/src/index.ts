@@ -1,6 +1,8 @@
+export { acceptsOf } from "./accepts.ts"
 export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./asleep.ts"
 export { type Call, callId, type CallPhase, type CallRequest, type Refusal } from "./calls.ts"
 export * from "./budget/index.ts"
+export { type Chart, type ChartEdge, type ChartNode, chartOf } from "./chart.ts"
 export { type AssistantContext, type Commission, patternNow, settingsNow } from "./context.ts"
 export {
   birth,

@@ -2,6 +2,10 @@ export {
   type Answer,
   type Ask,
   type Candidate,
+  type Chart,
+  type ChartEdge,
+  type ChartNode,
+  chartOf as chart,
   DEFAULT_SETTINGS,
   type Move,
   type PairRate,
@@ -104,5 +108,5 @@ export { type ContextQuestion, type NoticePage, Records } from "./records.ts"
 export { readScript, type Script, type ScriptLetter, type ScriptProblem } from "./script.ts"
 export type { BudgetOption, PricesOption, SubAgentsOption } from "./sub-agents-option.ts"
 export { EntityProfile, Fact } from "@reverie/memory"
-export { type AssistantView, viewOf } from "./view.ts"
+export { type AssistantView, type Mode, modes, viewOf } from "./view.ts"
 export type { Prompts } from "./prompts.ts"

@@ -2,17 +2,42 @@
 // Owns what is read out of a stored record. Leaves the record to the ledger, its meaning to the statechart.
 // V1  A view is a pure function of the record; a record that can not be read gives a view that says so.
 
-import { type AssistantContext, callId, contextOf, restore } from "@reverie/assistant"
+import {
+  acceptsOf,
+  accountOf,
+  type AssistantContext,
+  callId,
+  contextOf,
+  isBounded,
+  isOpen,
+  restore
+} from "@reverie/assistant"
 import type { AssistantRecord } from "@reverie/ledger"
+import type { EventType, Lane } from "@reverie/protocol"
 import * as Result from "effect/Result"
+import { type BudgetView, budgetOf } from "./kinship.ts"
+
+/** The great states of the statechart. */
+export const modes = ["awake", "dreaming", "compacting", "halted", "retired"] as const
+export type Mode = (typeof modes)[number]
 
 export interface AssistantView {
   readonly id: string
   readonly definition: string
   /** The path of the machine state, e.g. `awake.idle`. */
   readonly state: string
+  readonly mode: Mode
+  /** Events that mean something in this state: what a page may offer. */
+  readonly accepts: ReadonlyArray<EventType>
+  /** Lanes of the mailbox that are heard. */
+  readonly hears: ReadonlyArray<Lane>
   /** Ticks begun since birth. */
   readonly ticks: number
+  /** The tick in hand, or the last one. */
+  readonly tick: number
+  readonly iteration: number
+  /** The number of the highest claim ever granted. */
+  readonly epoch: number
   /** Accepted envelopes that have not been handled. */
   readonly waiting: number
   /** Work that was started and has not ended. */
@@ -21,6 +46,10 @@ export interface AssistantView {
   readonly timers: ReadonlyArray<{ readonly name: string; readonly dueAt: number }>
   /** The approvals that are asked for, the oldest first. */
   readonly approvals: ReadonlyArray<{ readonly approval: string; readonly tool: string; readonly call: string }>
+  /** What it may spend, where anything bounds it. */
+  readonly budget?: BudgetView
+  /** Sub-agents that have not ended. */
+  readonly subAgents: number
   /** Why it is halted. */
   readonly haltReason?: string
   /** Commits since birth. */
@@ -32,20 +61,34 @@ const approvalsOf = ({ calls, iteration, tick }: AssistantContext): AssistantVie
     phase === "asking" && approval !== undefined ? [{ approval, tool, call: callId(tick, iteration, index) }] : []
   )
 
+const modeOf = (status: string): Mode => modes.find((mode) => status.split(".")[0] === mode) ?? "awake"
+
+const boundsOf = (context: AssistantContext): { readonly budget?: BudgetView } =>
+  isBounded(accountOf(context)) ? { budget: budgetOf(context) } : {}
+
 export const viewOf = (record: AssistantRecord): AssistantView => {
-  const { address, state, version, waiting } = record
+  const { address, epoch, state, version, waiting } = record
   const restored = restore(state.snapshot)
   const context = Result.isSuccess(restored) ? contextOf(restored.success) : undefined
+  const accepts = Result.isSuccess(restored) ? acceptsOf(restored.success) : []
   const haltReason = context === undefined ? "its snapshot can not be read" : context.haltReason
   return {
     id: address.assistant,
     definition: state.definition,
     state: state.status,
+    mode: modeOf(state.status),
+    accepts,
+    hears: state.hears,
     ticks: context?.tick ?? 0,
+    tick: context?.tick ?? 0,
+    iteration: context?.iteration ?? 0,
+    epoch,
     waiting,
     jobs: state.jobs.map(({ name }) => name),
     timers: state.timers.map(({ dueAt, name }) => ({ name, dueAt })),
     approvals: context === undefined ? [] : approvalsOf(context),
+    ...(context === undefined ? {} : boundsOf(context)),
+    subAgents: context === undefined ? 0 : context.subAgents.filter(isOpen).length,
     ...(haltReason === null || state.status !== "halted" ? {} : { haltReason }),
     commits: version
   }
