@@ -174,6 +174,26 @@ const journeyOf = (go: () => Promise<ReadonlyArray<RecordedSpan>>): void => {
     )
   })
 
+  it("is one trace each time, through the hint, the claim and what is sent on", () => {
+    const idsOf = (name: string) => all.filter((span) => span.name === name).map(({ traceId }) => traceId)
+    const [trace] = idsOf("mailbox.accept")
+    // The sweep of the beginning may be so slow that it finds what was just accepted; later ones are far away.
+    const [, hinted, ...more] = idsOf("mailbox.claim")
+    assert.deepStrictEqual([hinted, ...more], [trace])
+    // The batch of a relay is of many traces: it is in none of them, and linked to each.
+    const apart = all.filter(({ name, traceId }) => name !== "mailbox.claim" && traceId !== trace)
+    assert.deepStrictEqual(
+      apart.map(({ name }) => name),
+      ["ledger.relay", "mailbox.accept", "queue.wake"]
+    )
+    const sent = all.filter(({ parent }) => parent === "ledger.relay")
+    for (const { links } of sent)
+      assert.deepStrictEqual(
+        links.map(({ span }) => span.traceId),
+        [trace]
+      )
+  })
+
   it("never turns back within a machine event: a job runs on, then its end is decided, then committed", () => {
     const places = spans.map(({ name }) => numbers.get(name) ?? Number.NaN)
     // A machine event is what happened since the last commit, and then the decision that brings the next one.

@@ -10,6 +10,11 @@ export interface RecordedSpan {
   readonly name: string
   /** The name of the span around it; undefined at the root, and when that span came from another process. */
   readonly parent: string | undefined
+  readonly traceId: string
+  readonly spanId: string
+  /** Of the span around it, wherever it is; undefined at the root. */
+  readonly parentId: string | undefined
+  readonly links: ReadonlyArray<Tracer.SpanLink>
   readonly attributes: ReadonlyMap<string, unknown>
   /** Undefined while it runs. */
   readonly ok: boolean | undefined
@@ -34,6 +39,10 @@ export const collectSpans = (): Recording => {
       const recorded: { -readonly [K in keyof RecordedSpan]: RecordedSpan[K] } = {
         name: options.name,
         parent: parentName(options.parent),
+        traceId: span.traceId,
+        spanId: span.spanId,
+        parentId: Option.isSome(options.parent) ? options.parent.value.spanId : undefined,
+        links: span.links,
         attributes: span.attributes,
         ok: undefined
       }
