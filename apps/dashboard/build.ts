@@ -1,0 +1,54 @@
+// Build: makes the page out of its sources.
+// Owns when it must be made anew. Leaves how to vite.config.ts. `node apps/dashboard/build.ts` makes it now.
+// U1  The page is as good as its sources: their hash stands beside it, and another hash means it is made anew.
+// U2  Vite is loaded only when there is something to make.
+
+import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+const here = import.meta.dirname
+const STAMP = "sources.hash"
+const sources = ["index.html", "vite.config.ts", "package.json", "src"]
+
+const filesIn = (path: string): ReadonlyArray<string> =>
+  readdirSync(path, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted()
+
+/** Of everything that the page is made of. */
+export const hashOfSources = (): string => {
+  const hash = createHash("sha256")
+  for (const source of sources) {
+    const path = join(here, source)
+    for (const file of source === "src" ? filesIn(path) : [path]) {
+      const text = readFileSync(file)
+      hash.update(`${file.slice(here.length)}\0${text.length}\0`).update(text)
+    }
+  }
+  return hash.digest("hex")
+}
+
+/** Builds the page into a folder. */
+export const buildPage = async (outDir: string, loud = false): Promise<void> => {
+  const { build } = await import("vite")
+  const hash = hashOfSources()
+  await build({
+    configFile: join(here, "vite.config.ts"),
+    logLevel: loud ? "info" : "error",
+    build: { outDir, emptyOutDir: true }
+  })
+  writeFileSync(join(outDir, STAMP), hash)
+}
+
+/** The folder of the page as its sources have it now; built first where it is missing or old. */
+export const ensurePage = async (): Promise<string> => {
+  const folder = join(here, "dist")
+  const stamp = join(folder, STAMP)
+  const isNew = existsSync(stamp) && readFileSync(stamp, "utf8") === hashOfSources()
+  if (!isNew) await buildPage(folder)
+  return folder
+}
+
+if (import.meta.main) await buildPage(join(here, "dist"), true)

@@ -1,0 +1,83 @@
+// Router: the addresses of the page.
+// Owns the tree of routes; each page comes only when it is opened. What a page reads of the URL stands in its search.ts.
+
+import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router"
+import { approvalsSearch } from "../pages/approvals/search.ts"
+import { compactionsSearch } from "../pages/compactions/search.ts"
+import { contextSearch } from "../pages/context/search.ts"
+import { dreamsSearch } from "../pages/dreams/search.ts"
+import { familySearch } from "../pages/family/search.ts"
+import { fleetSearch } from "../pages/fleet/search.ts"
+import { liveSearch } from "../pages/live/search.ts"
+import { memorySearch } from "../pages/memory/search.ts"
+import { queuesSearch } from "../pages/queues/search.ts"
+import { replaySearch } from "../pages/replay/search.ts"
+import { systemSearch } from "../pages/system/search.ts"
+import { timelineSearch } from "../pages/timeline/search.ts"
+import { Assistant } from "./assistant.tsx"
+import { Layout } from "./layout.tsx"
+import { Broken, NoSuchPage } from "./wrong.tsx"
+
+const root = createRootRoute({ component: Layout, notFoundComponent: NoSuchPage, errorComponent: Broken })
+
+const ofFleet = <const Path extends string>(path: Path) => ({ getParentRoute: () => root, path })
+
+const fleet = createRoute({ ...ofFleet("/"), validateSearch: fleetSearch }).lazy(() =>
+  import("../pages/fleet/page.tsx").then(({ page }) => page)
+)
+const approvals = createRoute({ ...ofFleet("/approvals"), validateSearch: approvalsSearch }).lazy(() =>
+  import("../pages/approvals/page.tsx").then(({ page }) => page)
+)
+const queues = createRoute({ ...ofFleet("/queues"), validateSearch: queuesSearch }).lazy(() =>
+  import("../pages/queues/page.tsx").then(({ page }) => page)
+)
+const system = createRoute({ ...ofFleet("/system"), validateSearch: systemSearch }).lazy(() =>
+  import("../pages/system/page.tsx").then(({ page }) => page)
+)
+
+const assistant = createRoute({ ...ofFleet("/a/$id"), component: Assistant })
+
+const ofAssistant = <const Path extends string>(path: Path) => ({ getParentRoute: () => assistant, path })
+
+const live = createRoute({ ...ofAssistant("/"), validateSearch: liveSearch }).lazy(() =>
+  import("../pages/live/page.tsx").then(({ page }) => page)
+)
+const context = createRoute({ ...ofAssistant("/context"), validateSearch: contextSearch }).lazy(() =>
+  import("../pages/context/page.tsx").then(({ page }) => page)
+)
+const timeline = createRoute({ ...ofAssistant("/timeline"), validateSearch: timelineSearch }).lazy(() =>
+  import("../pages/timeline/page.tsx").then(({ page }) => page)
+)
+const memory = createRoute({ ...ofAssistant("/memory"), validateSearch: memorySearch }).lazy(() =>
+  import("../pages/memory/page.tsx").then(({ page }) => page)
+)
+const compactions = createRoute({ ...ofAssistant("/compactions"), validateSearch: compactionsSearch }).lazy(() =>
+  import("../pages/compactions/page.tsx").then(({ page }) => page)
+)
+const dreams = createRoute({ ...ofAssistant("/dreams"), validateSearch: dreamsSearch }).lazy(() =>
+  import("../pages/dreams/page.tsx").then(({ page }) => page)
+)
+const family = createRoute({ ...ofAssistant("/family"), validateSearch: familySearch }).lazy(() =>
+  import("../pages/family/page.tsx").then(({ page }) => page)
+)
+const replay = createRoute({ ...ofAssistant("/replay"), validateSearch: replaySearch }).lazy(() =>
+  import("../pages/replay/page.tsx").then(({ page }) => page)
+)
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    fleet,
+    approvals,
+    queues,
+    system,
+    assistant.addChildren([live, context, timeline, memory, compactions, dreams, family, replay])
+  ]),
+  defaultPreload: "intent",
+  scrollRestoration: false
+})
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router
+  }
+}

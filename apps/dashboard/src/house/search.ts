@@ -1,0 +1,20 @@
+// Search: what stands behind the question mark, read with types.
+// Owns the readers that a page's `search.ts` is made of. All view state is in the URL; what does not fit is dropped.
+
+export type Raw = Readonly<Record<string, unknown>>
+
+export const text = (value: unknown, maxChars = 200): string | undefined => {
+  if (typeof value === "number" || typeof value === "boolean") return String(value)
+  return typeof value === "string" && value !== "" ? value.slice(0, maxChars) : undefined
+}
+
+export const oneOf = <const Each extends string>(value: unknown, all: ReadonlyArray<Each>): Each | undefined =>
+  all.find((each) => each === value)
+
+export const whole = (value: unknown): number | undefined => {
+  const number = typeof value === "string" ? Number(value) : value
+  return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : undefined
+}
+
+export const flag = (value: unknown): true | undefined =>
+  value === true || value === "true" || value === 1 ? true : undefined

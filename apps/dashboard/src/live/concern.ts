@@ -1,0 +1,46 @@
+// Concern: which answers a notice makes old.
+// Owns the table from a notice's type to routes. Leaves asking again to live.ts.
+// N1  Every type of notice stands here; a new one is a type error until somebody has said what it makes old.
+
+import type { Notice, NoticeType } from "@reverie/protocol"
+import type { Reading } from "../api/contract.ts"
+
+/** Of the assistant that the notice is about, and of lists of all. */
+const inspect: ReadonlyArray<Reading> = ["GET /v1/assistants/:id"]
+const mail: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/mailbox"]
+const ticks: ReadonlyArray<Reading> = [
+  "GET /v1/assistants/:id/ticks",
+  "GET /v1/assistants/:id/ticks/:tick",
+  "GET /v1/assistants/:id/messages"
+]
+const contexts: ReadonlyArray<Reading> = [
+  "GET /v1/assistants/:id/context",
+  "GET /v1/assistants/:id/contexts",
+  "GET /v1/assistants/:id/usage"
+]
+const memory: ReadonlyArray<Reading> = [
+  "GET /v1/assistants/:id/memory",
+  "GET /v1/assistants/:id/memory/facts",
+  "GET /v1/assistants/:id/memory/journal",
+  "GET /v1/assistants/:id/memory/profiles"
+]
+const night: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/dreams", "GET /v1/assistants/:id/compactions"]
+const family: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/family"]
+
+const table: Readonly<Record<NoticeType, ReadonlyArray<Reading>>> = {
+  born: [...inspect, ...family],
+  "state-changed": [...inspect, ...family],
+  "tick-started": [...inspect, ...mail, ...ticks],
+  "model-replied": [...inspect, ...ticks, ...contexts],
+  "model-failed": [...inspect, ...ticks],
+  "tool-finished": [...inspect, ...ticks, ...memory],
+  "step-skipped": [...ticks, ...night],
+  "step-finished": [...ticks, ...memory, ...night, ...family],
+  "approval-asked": [...inspect, "GET /v1/approvals"],
+  "tick-ended": [...inspect, ...mail, ...ticks, ...contexts, ...memory, ...family, "GET /v1/approvals"],
+  "envelope-settled": [...mail, ...inspect, "GET /v1/dead-letters", "GET /v1/approvals"],
+  emitted: [],
+  part: []
+}
+
+export const concerns = ({ type }: Notice): ReadonlyArray<Reading> => table[type] ?? []

@@ -1,0 +1,163 @@
+// Live: what happens in the fleet, as it happens, for everything on the page.
+// Owns the one stream of the page, whom it follows, and telling of it once a frame. Leaves the wire to stream.ts.
+// L1  Everything that came since the last frame is told at once: one commit of React a frame, however many notices.
+// L2  Answers that notices made old are asked again at most once a second.
+// L3  While the page is hidden, frames do not come; then a slow clock stands in.
+
+import type { Notice } from "@reverie/protocol"
+import { useEffect, useRef, useSyncExternalStore } from "react"
+import { bearer } from "../api/client.ts"
+import type { Reading } from "../api/contract.ts"
+import { questions } from "../api/questions.ts"
+import { onToken, wantToken } from "../api/token.ts"
+import { concerns } from "./concern.ts"
+import type { SseEvent } from "./sse.ts"
+import { type Connection, openStream, type Stream } from "./stream.ts"
+
+export type { Connection } from "./stream.ts"
+
+type Listener = (notices: ReadonlyArray<Notice>) => void
+
+const HIDDEN_FRAME_MILLIS = 250
+const ASK_AGAIN_MILLIS = 1_000
+const CONNECT_MILLIS = 30
+
+let connection: Connection = { state: "off" }
+let stream: Stream | undefined
+let followed: string | undefined
+let buffer: Array<Notice> = []
+let scheduled = false
+let askTimer: ReturnType<typeof setTimeout> | undefined
+let connectTimer: ReturnType<typeof setTimeout> | undefined
+let oldRoutes = new Map<Reading, Set<string>>()
+const watchers = new Set<() => void>()
+const listeners = new Set<Listener>()
+
+const setConnection = (next: Connection): void => {
+  const wasLive = connection.state === "live"
+  connection = next
+  // What was read before the stream stood may have changed in between.
+  if (next.state === "live" && !wasLive) void questions.invalidateQueries({}, { cancelRefetch: false })
+  for (const watcher of watchers) watcher()
+}
+
+const askAgain = (): void => {
+  askTimer = undefined
+  const old = oldRoutes
+  oldRoutes = new Map()
+  void questions.invalidateQueries(
+    {
+      predicate: ({ meta, queryKey: [route, whom] }) => {
+        const whose = meta?.["live"] === false ? undefined : old.get(route as Reading)
+        return whose !== undefined && (whom === null || whose.has(whom as string))
+      }
+    },
+    { cancelRefetch: false }
+  )
+}
+
+const flush = (): void => {
+  scheduled = false
+  const notices = buffer
+  buffer = []
+  for (const notice of notices) {
+    for (const route of concerns(notice)) {
+      const whose = oldRoutes.get(route) ?? new Set()
+      oldRoutes.set(route, whose.add(notice.address.assistant))
+    }
+  }
+  if (oldRoutes.size > 0) askTimer ??= setTimeout(askAgain, ASK_AGAIN_MILLIS)
+  for (const listener of listeners) listener(notices)
+}
+
+const schedule = (): void => {
+  if (scheduled) return
+  scheduled = true
+  if (document.visibilityState === "hidden") setTimeout(flush, HIDDEN_FRAME_MILLIS)
+  else requestAnimationFrame(flush)
+}
+
+const noticeOf = ({ data }: SseEvent): Notice | undefined => {
+  try {
+    const notice = JSON.parse(data) as Notice
+    return typeof notice.type === "string" && typeof notice.address?.assistant === "string" ? notice : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const onEvents = (events: ReadonlyArray<SseEvent>): void => {
+  for (const event of events) {
+    const notice = noticeOf(event)
+    if (notice !== undefined) buffer.push(notice)
+  }
+  if (buffer.length > 0) schedule()
+}
+
+/** From one page to another it is let go and taken up again: that is one connection. */
+const connectSoon = (): void => {
+  clearTimeout(connectTimer)
+  connectTimer = setTimeout(() => stream?.connect(), CONNECT_MILLIS)
+}
+
+/** Connects; called once. */
+export const startLive = (): void => {
+  stream = openStream({
+    address: (after) => {
+      const query = new URLSearchParams()
+      if (after !== undefined) query.set("after", after)
+      if (followed !== undefined) query.set("assistant", followed)
+      return query.size === 0 ? "/v1/events" : `/v1/events?${query.toString()}`
+    },
+    headers: bearer,
+    onEvents,
+    onConnection: setConnection,
+    onRefused: (status) => {
+      if (status === 401) wantToken()
+    }
+  })
+  connectSoon()
+  onToken(() => {
+    void questions.invalidateQueries()
+    stream?.connect()
+  })
+}
+
+export const reconnect = (): void => stream?.connect()
+
+/** From now on only the notices of one assistant are sent here; of all, with undefined. */
+const follow = (assistant: string | undefined): void => {
+  if (assistant === followed) return
+  followed = assistant
+  connectSoon()
+}
+
+/** While it is mounted, the stream tells of this assistant only. */
+export const useFollowing = (assistant: string): void => {
+  useEffect(() => {
+    follow(assistant)
+    return () => follow(undefined)
+  }, [assistant])
+}
+
+export const useConnection = (): Connection =>
+  useSyncExternalStore(
+    (watcher) => {
+      watchers.add(watcher)
+      return () => watchers.delete(watcher)
+    },
+    () => connection
+  )
+
+/** Calls back once a frame with what came since the last one. */
+export const useNotices = (listener: Listener): void => {
+  const latest = useRef(listener)
+  useEffect(() => {
+    latest.current = listener
+  })
+  useEffect(() => {
+    const mine: Listener = (notices) => latest.current(notices)
+    listeners.add(mine)
+    return () => void listeners.delete(mine)
+  }, [])
+}

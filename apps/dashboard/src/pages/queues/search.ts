@@ -1,0 +1,7 @@
+// Search of Queues: what of the view stands in the URL.
+
+import type { Raw } from "../../house/search.ts"
+
+export interface QueuesSearch {}
+
+export const queuesSearch = (_raw: Raw): QueuesSearch => ({})

@@ -1,0 +1,7 @@
+// Search of System: what of the view stands in the URL.
+
+import type { Raw } from "../../house/search.ts"
+
+export interface SystemSearch {}
+
+export const systemSearch = (_raw: Raw): SystemSearch => ({})

@@ -1,0 +1,52 @@
+// Page: what every page is put into: its name, its title, and when it is ready.
+// P1  `data-page` says which page it is, `data-ready` that what it shows is there: tests and people of the night wait for it.
+
+import type { ReactNode } from "react"
+
+interface PageProps {
+  readonly name: string
+  readonly title: string
+  /** What it shows is there: an answer, an empty state or a failure, and no longer a skeleton. */
+  readonly ready: boolean
+  /** Beside the title. */
+  readonly aside?: ReactNode
+  /** Takes the height there is, and scrolls inside: for pages that are a table. */
+  readonly fill?: boolean
+  readonly children: ReactNode
+}
+
+export const Page = ({ aside, children, fill = false, name, ready, title }: PageProps) => (
+  <div
+    data-page={name}
+    {...(ready ? { "data-ready": "" } : {})}
+    aria-busy={!ready}
+    className={fill ? "flex h-full min-h-0 flex-col gap-3 p-4" : "flex min-h-full flex-col gap-4 p-4"}
+  >
+    <title>{`${title} · Reverie`}</title>
+    <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
+      <h1 className="text-[1.2rem] font-semibold tracking-[-0.01em]">{title}</h1>
+      {aside}
+    </header>
+    {children}
+  </div>
+)
+
+export const Section = ({
+  aside,
+  children,
+  className = "",
+  title
+}: {
+  readonly title: string
+  readonly aside?: ReactNode
+  readonly className?: string
+  readonly children: ReactNode
+}) => (
+  <section className={`card min-w-0 ${className}`} aria-label={title}>
+    <header className="flex min-h-10 flex-wrap items-center justify-between gap-x-3 gap-y-1 border-b border-line px-3 py-1.5">
+      <h2 className="font-semibold">{title}</h2>
+      {aside}
+    </header>
+    {children}
+  </section>
+)
