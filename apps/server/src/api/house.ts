@@ -28,7 +28,9 @@ export const Machine = Schema.Struct({
       y: Schema.Finite,
       width: Schema.Finite,
       height: Schema.Finite,
-      invokes: Schema.Array(Schema.String)
+      invokes: Schema.Array(Schema.String),
+      /** What it takes without leaving, in words, as written below its name and its jobs. */
+      inside: Schema.Array(Schema.String)
     })
   ),
   edges: Schema.Array(
@@ -39,14 +41,18 @@ export const Machine = Schema.Struct({
       event: Schema.String,
       guard: Schema.optionalKey(Schema.String),
       actions: Schema.Array(Schema.String),
+      /** Those between the same two states go the same way. */
       points: Schema.Array(Point),
-      label: Schema.optionalKey(Schema.Struct({ ...Point.fields, width: Schema.Finite, height: Schema.Finite }))
+      label: Schema.optionalKey(
+        Schema.Struct({ text: Schema.String, ...Point.fields, width: Schema.Finite, height: Schema.Finite })
+      )
     })
   )
 })
 export type Machine = typeof Machine.Type
 
 export class MachineGroup extends HttpApiGroup.make("machine").add(
+  /** Its `ETag` is the hash: with it in `If-None-Match` the answer is 304. */
   HttpApiEndpoint.get("machine", "/v1/machine", { success: Machine, error: failures })
 ) {}
 

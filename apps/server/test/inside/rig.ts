@@ -20,6 +20,7 @@ import { Access, Api, Fitting, Malformed, Principal } from "../../src/api/index.
 import { type AuditLine, Desk } from "../../src/desk.ts"
 import { contextLive } from "../../src/groups/context.ts"
 import { familyLive } from "../../src/groups/family.ts"
+import { machineLive } from "../../src/groups/machine.ts"
 import { memoryLive } from "../../src/groups/memory.ts"
 import { nightLive } from "../../src/groups/night.ts"
 import { promptsLive } from "../../src/groups/prompts.ts"
@@ -83,8 +84,8 @@ export const deskOf = (fleet: Fleet, heard: Heard): Desk["Service"] => ({
   audited: (tenant, limit) => heard.audit.filter((line) => line.tenant === tenant).slice(-limit)
 })
 
-const groups = Layer.mergeAll(contextLive, familyLive, memoryLive, nightLive, promptsLive)
-const names = ["context", "family", "memory", "night", "prompts"] as const
+const groups = Layer.mergeAll(contextLive, familyLive, machineLive, memoryLive, nightLive, promptsLive)
+const names = ["context", "family", "machine", "memory", "night", "prompts"] as const
 
 const clientOf = HttpApiTest.groups(Api, names)
 export type Client = Effect.Success<typeof clientOf>
@@ -96,9 +97,13 @@ export const asker = (fleet: Fleet, heard: Heard = { audit: [], trouble: [] }) =
     HttpRouter.provideRequest(Layer.succeed(Desk, desk)),
     Layer.provideMerge(Layer.mergeAll(access, fitting, HttpServer.layerServices))
   )
-  return <A, E>(token: string, ask: (client: Client) => Effect.Effect<A, E, Scope.Scope>): Promise<A> => {
+  return <A, E>(
+    token: string,
+    ask: (client: Client) => Effect.Effect<A, E, Scope.Scope>,
+    headers: Readonly<Record<string, string>> = {}
+  ): Promise<A> => {
     const bearer = HttpApiMiddleware.layerClient(Access, ({ next, request }) =>
-      next(HttpClientRequest.bearerToken(request, token))
+      next(request.pipe(HttpClientRequest.bearerToken(token), HttpClientRequest.setHeaders(headers)))
     )
     return Effect.runPromise(
       Effect.scoped(Effect.flatMap(clientOf, ask)).pipe(
