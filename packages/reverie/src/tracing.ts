@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as References from "effect/References"
 import { secretsOf, type SecretHolders } from "./secrets.ts"
 import type { Collector } from "./trace-export.ts"
 
@@ -80,7 +81,8 @@ const exported = Layer.unwrap(
     const { traceExport } = yield* Effect.promise(() => import("./trace-export.ts"))
     return traceExport(collector)
   })
-)
+  // Standard output belongs to the program.
+).pipe(Layer.provide(Layer.succeed(References.LogToStderr, true)))
 
 const contentOf = (wish: TracingOptions["traceContent"], holders: SecretHolders) => {
   if (wish === undefined || wish === false) return Layer.empty
