@@ -1,10 +1,26 @@
 // Server: the HTTP face of one process of a fleet.
-// Owns what it is opened with. Leaves routes to the groups, who may come in to guard.ts, what happens to the fleet.
+// Owns what it is opened with, listening and closing. Leaves what a request goes through to front.ts, routes to the groups,
+// who may come in to guard.ts, what happens to the fleet.
 // S1  It listens where it says, answers `/livez` from then on, and `/readyz` well only while its store answers.
 // S2  Closed, it takes in nothing more, ends its streams, and leaves the fleet open.
 
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
 import type { Fleet, FleetRole } from "reverie"
+import { openApi } from "./api-handler.ts"
+import { Audit } from "./audit.ts"
+import { Boards } from "./board/boards.ts"
+import type { Desk } from "./desk.ts"
+import { ListenRefused } from "./errors.ts"
+import { Feed } from "./feed/feed.ts"
+import { type Outbox, OutboxReader } from "./feed/outbox-reader.ts"
+import { openFront } from "./front.ts"
+import { Guard, isLoopback } from "./guard.ts"
+import { plainOf } from "./health.ts"
+import { Page } from "./page.ts"
+import { Patience } from "./patience.ts"
 import type { Token } from "./tokens.ts"
+import { Traffic } from "./traffic.ts"
 
 export interface ServerOptions {
   /** The fleet of the tenant that this machine itself is served for; others are reached by their tokens. */
@@ -22,6 +38,12 @@ export interface ServerOptions {
   readonly hosts?: ReadonlyArray<string>
   /** The folder of the built page; without it there is none. */
   readonly page?: string
+  /** Where it is written down who changed what; only in memory when not said. */
+  readonly auditFile?: string
+  /** Event streams of one token at once; 256 when not said. */
+  readonly maxStreams?: number
+  /** What the process stands on, each with where it comes from, secrets masked: for the system page. */
+  readonly config?: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
   /** Told of what went wrong while answering, one line each, without secrets. */
   readonly onTrouble?: (line: string) => void
 }
@@ -33,6 +55,116 @@ export interface RunningServer {
   readonly close: () => Promise<void>
 }
 
-/** Listens; rejects when it can not. */
-export const openServer = (_options: ServerOptions): Promise<RunningServer> =>
-  Promise.reject(new Error("not written yet"))
+const MAX_STREAMS = 256
+const BEAT_MILLIS = 15_000
+const POLL_MILLIS = 250
+/** What is being answered has so long to end. */
+const GRACE_MILLIS = 3_000
+
+const listening = (server: Server, port: number, host: string): Promise<AddressInfo> =>
+  new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why = error.code === "EADDRINUSE" ? "something else listens there" : (error.code ?? error.message)
+      const message = `${host}:${port} can not be listened on: ${why}`
+      reject(new ListenRefused({ host, port, code: error.code ?? "unknown", message }))
+    })
+    server.listen(port, host, () => resolve(server.address() as AddressInfo))
+  })
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    const force = setTimeout(() => server.closeAllConnections(), GRACE_MILLIS)
+    // A connection whose answer has just ended is idle only a moment later.
+    const idle = setInterval(() => server.closeIdleConnections(), 20)
+    server.close(() => {
+      clearTimeout(force)
+      clearInterval(idle)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+
+const outboxOf = (fleet: Fleet): Outbox => ({
+  read: (after, limit) => fleet.outbox(after, limit),
+  end: () => fleet.outboxEnd(),
+  listen: (listener) => fleet.onEvery(listener)
+})
+
+/** Each tenant's house is asked for with every request: it is made once, and those least asked for are let go. */
+const fleetsOf = (fleet: Fleet): ((tenant: string) => Fleet) => {
+  const known = new Map<string, Fleet>([[fleet.tenant, fleet]])
+  return (tenant) => {
+    const found = known.get(tenant) ?? fleet.of(tenant)
+    known.set(tenant, found)
+    return found
+  }
+}
+
+/** Listens; rejects with `ListenRefused` when it can not. */
+export const openServer = async (options: ServerOptions): Promise<RunningServer> => {
+  const { fleet, host = "127.0.0.1", hosts = [], open = false, role, tokens } = options
+  const onTrouble = options.onTrouble ?? (() => {})
+  if (tokens.length === 0 && !open && !isLoopback(host)) {
+    const message = `${host} is reached by others: give it a token, or say that something else guards it`
+    throw new ListenRefused({ host, port: options.port ?? 0, code: "unguarded", message })
+  }
+  const audit = new Audit(options.auditFile, onTrouble)
+  const fleetOf = fleetsOf(fleet)
+  const desk: Desk["Service"] = {
+    fleetOf,
+    role,
+    startedAt: Date.now(),
+    onTrouble,
+    record: (line) => audit.record(line),
+    audited: (tenant, limit) => audit.of(tenant, limit)
+  }
+  const outbox = outboxOf(fleet)
+  const reader = new OutboxReader({ outbox, pollMillis: POLL_MILLIS, onTrouble })
+  const traffic = new Traffic()
+  const feed = new Feed({
+    outbox,
+    reader,
+    maxStreams: options.maxStreams ?? MAX_STREAMS,
+    beatMillis: BEAT_MILLIS,
+    onOpen: () => traffic.streamOpened(),
+    onClose: () => traffic.streamClosed()
+  })
+  const boards = new Boards(fleetOf, reader)
+  const api = await openApi(desk, { feed, boards, config: options.config ?? [] })
+  const patience = new Patience()
+  const guard = new Guard({ tokens, tenant: fleet.tenant, open, hosts })
+  const page = options.page === undefined || role === "worker" ? undefined : new Page(options.page)
+  let isClosing = false
+  const front = openFront({
+    guard,
+    patience,
+    traffic,
+    plain: plainOf({ fleet, role, traffic, patience, isClosing: () => isClosing }),
+    mounts: new Map(),
+    withApi: role !== "worker",
+    api: api.handle,
+    page: async (request, response, path) => (await page?.answer(request, response, path)) ?? false,
+    isClosing: () => isClosing,
+    onTrouble
+  })
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, front)
+  const { port } = await listening(server, options.port ?? 0, host).catch(async (error: unknown) => {
+    await api.close()
+    throw error
+  })
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    isClosing = true
+    feed.close()
+    boards.close()
+    reader.close()
+    await closed(server)
+    await api.close()
+    await audit.flushed()
+  }
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    port,
+    close: () => (closing ??= close())
+  }
+}

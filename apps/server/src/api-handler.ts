@@ -1,0 +1,73 @@
+// ApiHandler: the contract's handlers as one listener of node's HTTP server.
+// Owns the router's settings, and what becomes of what no handler foresaw. Leaves handlers to the groups.
+// H1  A bug, or a store that dies in the middle, is answered as `Unexpected`; its text goes to the process alone.
+// H2  Whoever leaves interrupts what was done for them, unless it must be done to its end.
+
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import * as HttpRouter from "effect/http/HttpRouter"
+import { HttpServerRequest } from "effect/http/HttpServerRequest"
+import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Layer from "effect/Layer"
+import * as References from "effect/References"
+import * as Scope from "effect/Scope"
+import { accessLive, fittingLive, withJudgedBody } from "./admitted.ts"
+import { failureBody, statusOf } from "./answer.ts"
+import { Api, NotFound, Unexpected } from "./api/index.ts"
+import { Desk } from "./desk.ts"
+import type { NodeHandler } from "./front.ts"
+import { groupsLive } from "./groups/index.ts"
+import { Live } from "./live.ts"
+
+/** An id of 128 characters, each of them encoded. */
+const MAX_PARAM_CHARS = 2_400
+
+export interface OpenApi {
+  readonly handle: NodeHandler
+  readonly close: () => Promise<void>
+}
+
+const answered = (failure: Unexpected | NotFound) =>
+  HttpServerResponse.jsonUnsafe(failureBody(failure), { status: statusOf(failure) })
+
+const lastWord = (cause: Cause.Cause<unknown>, onTrouble: (line: string) => void) => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
+  const failure = Cause.squash(cause)
+  if (String(failure).includes("RouteNotFound")) {
+    return Effect.succeed(answered(new NotFound({ message: "there is nothing here" })))
+  }
+  onTrouble(failure instanceof Error ? (failure.stack ?? failure.message) : String(failure))
+  return Effect.succeed(answered(new Unexpected({ message: "it went wrong here; the log of the server says more" })))
+}
+
+export const openApi = async (desk: Desk["Service"], live: Live["Service"]): Promise<OpenApi> => {
+  const scope = Effect.runSync(Scope.make())
+  const routes = HttpApiBuilder.layer(Api).pipe(
+    Layer.provide(groupsLive.pipe(Layer.provide([accessLive, fittingLive]))),
+    Layer.provide([
+      Layer.succeed(Desk, desk),
+      Layer.succeed(Live, live),
+      Layer.succeed(HttpRouter.RouterConfig, {
+        maxParamLength: MAX_PARAM_CHARS,
+        ignoreTrailingSlash: false,
+        ignoreDuplicateSlashes: false
+      }),
+      NodeHttpServer.layerHttpServices
+    ])
+  )
+  const handle = await Effect.runPromise(
+    Effect.gen(function* () {
+      const app = yield* HttpRouter.toHttpEffect(routes)
+      const judged = app.pipe(
+        Effect.updateService(HttpServerRequest, withJudgedBody),
+        Effect.provideService(Desk, desk)
+      )
+      const whole = Effect.catchCause(judged, (cause) => lastWord(cause, desk.onTrouble))
+      return yield* NodeHttpServer.makeHandler(whole, { scope })
+    }).pipe(Effect.provideService(References.LogToStderr, true), Scope.provide(scope))
+  )
+  return { handle, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}

@@ -1,0 +1,63 @@
+// Audit: who changed what through this server.
+// Owns the newest lines in memory, and the file. Leaves what is worth a line to the desk.
+// A1  A tenant reads its own lines and no others.
+// A2  Memory is bounded; the file is only added to, one JSON object a line.
+
+import { appendFile } from "node:fs/promises"
+import type { AuditLine } from "./desk.ts"
+
+const KEPT = 2_000
+const MAX_FIELD_CHARS = 300
+
+const short = (text: string): string => (text.length > MAX_FIELD_CHARS ? `${text.slice(0, MAX_FIELD_CHARS)}…` : text)
+
+export class Audit {
+  readonly #file: string | undefined
+  readonly #onTrouble: (line: string) => void
+  readonly #lines: Array<AuditLine> = []
+  #unwritten: Array<string> = []
+  #writing: Promise<void> | undefined
+
+  constructor(file: string | undefined, onTrouble: (line: string) => void) {
+    this.#file = file
+    this.#onTrouble = onTrouble
+  }
+
+  record(line: AuditLine): void {
+    const kept = { ...line, target: short(line.target), outcome: short(line.outcome) }
+    this.#lines.push(kept)
+    if (this.#lines.length > 2 * KEPT) this.#lines.splice(0, this.#lines.length - KEPT)
+    if (this.#file === undefined) return
+    this.#unwritten.push(`${JSON.stringify(kept)}\n`)
+    this.#writing ??= this.#write(this.#file)
+  }
+
+  /** The newest first. */
+  of(tenant: string, limit: number): ReadonlyArray<AuditLine> {
+    return this.#lines
+      .filter((line) => line.tenant === tenant)
+      .slice(-limit)
+      .toReversed()
+  }
+
+  /** Resolves when every line is in the file. */
+  async flushed(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing
+  }
+
+  async #write(file: string): Promise<void> {
+    // What comes in this turn is written together.
+    await Promise.resolve()
+    while (this.#unwritten.length > 0) {
+      const lines = this.#unwritten
+      this.#unwritten = []
+      try {
+        await appendFile(file, lines.join(""), { mode: 0o600 })
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        this.#onTrouble(`the audit log can not be written: ${why}`)
+      }
+    }
+    this.#writing = undefined
+  }
+}

@@ -1,0 +1,171 @@
+// Board: the fleet of one tenant, kept ready for lists.
+// Owns its rows: built from the records once, kept by the entries that come by. Leaves order and pages to choice.ts.
+// B1  After any sequence of commits it is what it would be if it were built anew, but for what only entries tell.
+// B2  What entries do not tell is read from the records: of the rows that a page shows at once, of the others in turn.
+// B3  It holds one row an assistant and nothing that grows with their lives.
+
+import type { AssistantRecord, Fleet, OutboxRow } from "reverie"
+import type { AssistantRow, Counts } from "../api/index.ts"
+import { Choice, isMeant, type Question } from "./choice.ts"
+import { Counting } from "./counting.ts"
+import { lookBackInto, readInto, type Row, rowOf, shownOf, tellRow } from "./row.ts"
+
+const PAGE = 500
+/** Shown rows that were read within it are not read again. */
+const FRESH_MILLIS = 500
+/** Rows that are read anew with each list, in turn. */
+const SWEEP = 200
+/** Entries that are looked at to find since when an assistant is in its state. */
+const LOOK_BACK = 20
+
+export interface Listed {
+  readonly items: ReadonlyArray<AssistantRow>
+  readonly next: string | null
+  readonly matched: number
+  readonly counts: Counts
+}
+
+type Reading = Pick<Fleet, "list" | "inspect" | "entries" | "tenant">
+
+export class Board {
+  readonly #fleet: Reading
+  readonly #rows = new Map<string, Row>()
+  /** Told by entries since they were read. */
+  readonly #changed = new Set<string>()
+  #isBuilt = false
+  #early: Array<OutboxRow> = []
+  #sweptTo: string | undefined
+  #sweeping: Promise<void> | undefined
+
+  constructor(fleet: Reading) {
+    this.#fleet = fleet
+  }
+
+  get size(): number {
+    return this.#rows.size
+  }
+
+  /** Entries of this tenant, from before `build` on. */
+  tell(rows: ReadonlyArray<OutboxRow>): void {
+    if (!this.#isBuilt) {
+      for (const row of rows) this.#early.push(row)
+      return
+    }
+    for (const row of rows) this.#tellOne(row)
+  }
+
+  /** Something was accepted for it, which no entry tells yet. */
+  touch(id: string): void {
+    const row = this.#rows.get(id)
+    if (row !== undefined) row.readAt = 0
+  }
+
+  async build(now: number): Promise<void> {
+    let after: string | undefined
+    while (true) {
+      const page = await this.#fleet.list(after, PAGE)
+      for (const record of page) this.#rows.set(record.address.assistant, rowOf(record, now))
+      after = page.at(-1)?.address.assistant
+      if (page.length < PAGE) break
+    }
+    this.#isBuilt = true
+    for (const row of this.#early) this.#tellOne(row)
+    this.#early = []
+  }
+
+  async list(question: Question, now: number): Promise<Listed> {
+    await this.#readChanged(now)
+    const choice = new Choice(question, now)
+    const counting = new Counting(now)
+    for (const row of this.#rows.values()) {
+      choice.take(row)
+      counting.take(row)
+    }
+    const { matched, next, rows } = choice.page()
+    await Promise.all(rows.map((row) => this.#freshen(row, now)))
+    this.#sweeping ??= this.#sweep(now).finally(() => (this.#sweeping = undefined))
+    return { items: rows.map((row) => shownOf(row, now)), next, matched, counts: counting.counts }
+  }
+
+  /** The ids that a filter means, in their order. */
+  async meant({ q = "", state }: Pick<Question, "q" | "state">, now: number): Promise<ReadonlyArray<string>> {
+    await this.#readChanged(now)
+    const words = q.trim().toLowerCase()
+    return [...this.#rows.values()]
+      .filter((row) => isMeant(row, words, state))
+      .map(({ id }) => id)
+      .toSorted()
+  }
+
+  /** The row of one, as it is now; undefined when nobody of that name lives here. */
+  async rowOf(id: string, now: number): Promise<AssistantRow | undefined> {
+    const record = await this.#fleet.inspect(id)
+    if (record === undefined) return undefined
+    const row = this.#read(record, now)
+    await this.#freshen(row, now)
+    return shownOf(row, now)
+  }
+
+  #tellOne(told: OutboxRow): void {
+    const id = told.address.assistant
+    const row = this.#rows.get(id)
+    // Whoever was born since is read with the next list, and what was told of it with it.
+    if (row === undefined || tellRow(row, told)) this.#changed.add(id)
+  }
+
+  #read(record: AssistantRecord, now: number): Row {
+    const id = record.address.assistant
+    const row = this.#rows.get(id)
+    this.#changed.delete(id)
+    if (row !== undefined) {
+      readInto(row, record, now)
+      return row
+    }
+    const born = rowOf(record, now)
+    this.#rows.set(id, born)
+    return born
+  }
+
+  /** When many have changed, reading pages is cheaper than reading each. */
+  async #readChanged(now: number): Promise<void> {
+    if (this.#changed.size > this.#rows.size / 4 && this.#changed.size > PAGE) {
+      this.#changed.clear()
+      let after: string | undefined
+      while (true) {
+        const page = await this.#fleet.list(after, PAGE)
+        for (const record of page) this.#read(record, now)
+        after = page.at(-1)?.address.assistant
+        if (page.length < PAGE) return
+      }
+    }
+    const changed = [...this.#changed]
+    this.#changed.clear()
+    await Promise.all(
+      changed.map(async (id) => {
+        const record = await this.#fleet.inspect(id)
+        if (record !== undefined) this.#read(record, now)
+      })
+    )
+  }
+
+  async #freshen(row: Row, now: number): Promise<void> {
+    if (now - row.readAt > FRESH_MILLIS) {
+      const record = await this.#fleet.inspect(row.id)
+      if (record !== undefined) readInto(row, record, now)
+    }
+    if (row.since === 0) await this.#lookBack(row)
+  }
+
+  /** Since when it is in its state, as far as its newest entries tell. */
+  async #lookBack(row: Row): Promise<void> {
+    const { commits } = row
+    const entries = await this.#fleet.entries(row.id, Math.max(1, commits - LOOK_BACK + 1), LOOK_BACK)
+    if (row.commits === commits && row.since === 0) lookBackInto(row, entries)
+  }
+
+  async #sweep(now: number): Promise<void> {
+    const page = await this.#fleet.list(this.#sweptTo, SWEEP)
+    for (const record of page) this.#read(record, now)
+    this.#sweptTo = page.length < SWEEP ? undefined : page.at(-1)?.address.assistant
+  }
+}

@@ -1,0 +1,132 @@
+// Choice: which rows a list shows, in which order, and where the next page begins.
+// Owns filter, order and cursor. Leaves the rows to board.ts.
+// C1  The order is total: equal values go by id. Whoever does not change is on exactly one page of a walk.
+// C2  One look over all rows answers a page, whatever their number; only the page is sorted.
+
+import { Malformed, type sorts } from "../api/index.ts"
+import type { Row } from "./row.ts"
+
+export type Sort = (typeof sorts)[number]
+
+export interface Question {
+  readonly q?: string
+  readonly state?: string
+  readonly sort?: Sort
+  readonly isDescending?: boolean
+  readonly limit: number
+  readonly cursor?: string
+}
+
+type Value = string | number
+
+const valueBySort: Readonly<Record<Sort, (row: Row, now: number) => Value>> = {
+  id: ({ id }) => id,
+  since: ({ since }) => since,
+  waiting: ({ waiting }) => waiting,
+  context: ({ contextShare = -1 }) => contextShare,
+  cost: ({ day }, now) => {
+    const { costMicros, tokens } = day.sum(now)
+    // Where nothing has a price, tokens tell who took most.
+    return costMicros * 1e6 + tokens / 1e6
+  },
+  ticks: ({ ticks }) => ticks,
+  errors: ({ lastError }) => lastError?.at ?? 0
+}
+
+interface Stand {
+  readonly value: Value
+  readonly id: string
+}
+
+const compareStands = (one: Stand, other: Stand): number =>
+  one.value < other.value ? -1 : one.value > other.value ? 1 : one.id < other.id ? -1 : one.id > other.id ? 1 : 0
+
+const cursorOf = (sort: Sort, isDescending: boolean, { id, value }: Stand): string =>
+  Buffer.from(JSON.stringify([sort, isDescending, value, id])).toString("base64url")
+
+const standIn = (cursor: string, sort: Sort, isDescending: boolean): Stand => {
+  try {
+    const read: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"))
+    if (Array.isArray(read) && read[0] === sort && read[1] === isDescending) {
+      const [, , value, id]: ReadonlyArray<unknown> = read
+      if (typeof value === (sort === "id" ? "string" : "number") && typeof id === "string") {
+        return { value: value as Value, id }
+      }
+    }
+  } catch {
+    // Said below.
+  }
+  throw new Malformed({ message: "the cursor is of another list", hint: "ask for the first page again" })
+}
+
+/** `state` means a mode, a path, or the beginning of one. */
+export const isMeant = (row: Row, words: string, state: string | undefined): boolean =>
+  (words === "" || row.words.includes(words)) &&
+  (state === undefined || row.state === state || row.state.startsWith(`${state}.`))
+
+export interface Page {
+  readonly rows: ReadonlyArray<Row>
+  readonly next: string | null
+  readonly matched: number
+}
+
+/** The rows of one page, found while every row is told once: `take` says which comes next, `page` ends it. */
+export class Choice {
+  readonly #words: string
+  readonly #state: string | undefined
+  readonly #sort: Sort
+  readonly #isDescending: boolean
+  readonly #limit: number
+  readonly #after: Stand | undefined
+  readonly #valueOf: (row: Row, now: number) => Value
+  readonly #now: number
+  /** The best so far, in order; one more than the page shows. */
+  readonly #best: Array<Stand & { readonly row: Row }> = []
+  #matched = 0
+
+  constructor({ cursor, isDescending = false, limit, q = "", sort = "id", state }: Question, now: number) {
+    this.#words = q.trim().toLowerCase()
+    this.#state = state === undefined || state === "" ? undefined : state
+    this.#sort = sort
+    this.#isDescending = isDescending
+    this.#limit = limit
+    this.#after = cursor === undefined ? undefined : standIn(cursor, sort, isDescending)
+    this.#valueOf = valueBySort[sort]
+    this.#now = now
+  }
+
+  take(row: Row): void {
+    if (!isMeant(row, this.#words, this.#state)) return
+    this.#matched++
+    const stand = { value: this.#valueOf(row, this.#now), id: row.id, row }
+    if (this.#after !== undefined && this.#order(stand, this.#after) <= 0) return
+    const best = this.#best
+    const worst = best.at(-1)
+    if (best.length > this.#limit && worst !== undefined && this.#order(stand, worst) >= 0) return
+    let low = 0
+    let high = best.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const other = best[middle]
+      if (other !== undefined && this.#order(other, stand) < 0) low = middle + 1
+      else high = middle
+    }
+    best.splice(low, 0, stand)
+    if (best.length > this.#limit + 1) best.pop()
+  }
+
+  page(): Page {
+    const shown = this.#best.slice(0, this.#limit)
+    const last = shown.at(-1)
+    const isLast = this.#best.length <= this.#limit || last === undefined
+    return {
+      rows: shown.map(({ row }) => row),
+      next: isLast ? null : cursorOf(this.#sort, this.#isDescending, last),
+      matched: this.#matched
+    }
+  }
+
+  #order(one: Stand, other: Stand): number {
+    return this.#isDescending ? compareStands(other, one) : compareStands(one, other)
+  }
+}

@@ -1,0 +1,163 @@
+// Row: what the board keeps of one assistant.
+// Owns what an entry and what a record change of it. Leaves which rows there are, and when they are read anew, to board.ts.
+// W1  An entry that was applied before changes nothing; an older one neither.
+// W2  What entries do not tell (what waits, what is left) is that of the newest record that was read.
+// W3  A row is bounded, whatever its assistant lives through.
+
+import { type AssistantRecord, type BudgetView, contextReportOf, type OutboxRow, viewOf } from "reverie"
+import { type AssistantRow, modes } from "../api/index.ts"
+import { Day } from "./day.ts"
+
+export type Mode = AssistantRow["mode"]
+
+export interface Row {
+  readonly id: string
+  /** Lower case, for searching. */
+  readonly words: string
+  definition: string
+  state: string
+  mode: Mode
+  /** 0 while nobody has asked. */
+  since: number
+  ticks: number
+  commits: number
+  waiting: number
+  contextShare: number | undefined
+  readonly day: Day
+  left: AssistantRow["left"]
+  approvals: number
+  lastError: AssistantRow["lastError"]
+  haltReason: string | undefined
+  subAgents: number
+  epoch: number
+  /** When its record was read, by the clock of this process. */
+  readAt: number
+}
+
+const MAX_ERROR_CHARS = 300
+
+const isMode = (text: string): text is Mode => modes.some((mode) => mode === text)
+
+export const modeOf = (state: string): Mode => {
+  const [first = ""] = state.split(".")
+  return isMode(first) ? first : "awake"
+}
+
+export const rowOf = (record: AssistantRecord, now: number): Row => {
+  const row: Row = {
+    id: record.address.assistant,
+    words: `${record.address.assistant} ${record.state.definition}`.toLowerCase(),
+    definition: record.state.definition,
+    state: record.state.status,
+    mode: modeOf(record.state.status),
+    since: 0,
+    ticks: 0,
+    commits: 0,
+    waiting: 0,
+    contextShare: undefined,
+    day: new Day(),
+    left: undefined,
+    approvals: 0,
+    lastError: undefined,
+    haltReason: undefined,
+    subAgents: 0,
+    epoch: 0,
+    readAt: 0
+  }
+  readInto(row, record, now)
+  return row
+}
+
+const leftIn = ({ granted, reserved, spent }: BudgetView): AssistantRow["left"] => {
+  const left = (granted: number | null, gone: number) => (granted === null ? null : Math.max(0, granted - gone))
+  return {
+    tokens: left(granted.tokens, spent.tokens + reserved.tokens),
+    costMicros: left(granted.costMicros, spent.costMicros + reserved.costMicros),
+    calls: left(granted.calls, spent.calls + reserved.calls)
+  }
+}
+
+/** A record that is older than what entries have told changes nothing but what entries do not tell. */
+export const readInto = (row: Row, record: AssistantRecord, now: number): void => {
+  row.readAt = now
+  row.waiting = record.waiting
+  row.epoch = Math.max(row.epoch, record.epoch)
+  if (record.version < row.commits) return
+  const view = viewOf(record)
+  if (row.state !== view.state) row.since = 0
+  row.state = view.state
+  row.mode = modeOf(view.state)
+  row.ticks = view.ticks
+  row.commits = view.commits
+  row.approvals = view.approvals.length
+  row.haltReason = view.haltReason
+  row.subAgents = view.subAgents
+  row.left = view.budget === undefined ? undefined : leftIn(view.budget)
+}
+
+const errorIn = ({ entry: { at, settled = [], step } }: OutboxRow): AssistantRow["lastError"] => {
+  const dead = settled.find(({ outcome }) => outcome === "dead")
+  const error = step?.kind === "infer" && !step.ok ? step.detail?.["error"] : dead?.reason
+  if (error === undefined) return undefined
+  const message = typeof error === "string" ? error : JSON.stringify(error)
+  return { at, message: message.slice(0, MAX_ERROR_CHARS) }
+}
+
+/** True when the entry told something new. */
+export const tellRow = (row: Row, told: OutboxRow): boolean => {
+  const { entry } = told
+  row.lastError = errorIn(told) ?? row.lastError
+  row.contextShare = contextReportOf(entry)?.share ?? row.contextShare
+  const { step } = entry
+  if (step?.usage !== undefined) {
+    const cost = step.detail?.["costMicros"]
+    const tokens = step.usage.inputTokens + step.usage.outputTokens
+    row.day.add(entry.at, tokens, typeof cost === "number" ? cost : 0, step.kind === "infer" ? 1 : 0)
+  }
+  if (entry.no <= row.commits) {
+    // The record was read before its entries were: when it came into this state they tell.
+    if (entry.status !== row.state) row.since = 0
+    else if (row.since === 0) row.since = entry.at
+    return false
+  }
+  if (entry.status !== row.state || row.since === 0) row.since = entry.at
+  row.state = entry.status
+  row.mode = modeOf(entry.status)
+  row.commits = entry.no
+  row.ticks = entry.tick
+  row.epoch = Math.max(row.epoch, entry.epoch)
+  return true
+}
+
+/** What its newest entries, the oldest first, tell of a time before anybody watched. */
+export const lookBackInto = (row: Row, entries: ReadonlyArray<OutboxRow>): void => {
+  let since = 0
+  for (const told of entries) {
+    if (told.entry.status !== row.state) since = 0
+    else if (since === 0) since = told.entry.at
+  }
+  row.since = since
+  for (const told of entries.toReversed()) {
+    row.contextShare ??= contextReportOf(told.entry)?.share
+    row.lastError ??= errorIn(told)
+  }
+}
+
+export const shownOf = (row: Row, now: number): AssistantRow => ({
+  id: row.id,
+  definition: row.definition,
+  state: row.state,
+  mode: row.mode,
+  since: row.since,
+  ticks: row.ticks,
+  commits: row.commits,
+  waiting: row.waiting,
+  day: row.day.sum(now),
+  approvals: row.approvals,
+  subAgents: row.subAgents,
+  epoch: row.epoch,
+  ...(row.contextShare === undefined ? {} : { contextShare: row.contextShare }),
+  ...(row.left === undefined ? {} : { left: row.left }),
+  ...(row.lastError === undefined ? {} : { lastError: row.lastError }),
+  ...(row.haltReason === undefined ? {} : { haltReason: row.haltReason })
+})

@@ -1,0 +1,114 @@
+// OutboxReader: the one that reads the outbox for everybody in this process.
+// Owns going on from position to position. Leaves what is made of the entries to whoever listens.
+// O1  Every entry after the position where it began is told once, in the order of the outbox.
+// O2  It is woken by what is committed here, and looks by itself for what others commit.
+// O3  A store that does not answer is asked again; nothing is left out.
+
+import type { Notice } from "@reverie/protocol"
+import type { OutboxRow } from "reverie"
+
+export interface Outbox {
+  readonly read: (after: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>
+  readonly end: () => Promise<number>
+  /** Told of every notice of this process. Answers how to stop. */
+  readonly listen: (listener: (notice: Notice) => void) => () => void
+}
+
+export interface OutboxReaderOptions {
+  readonly outbox: Outbox
+  /** How often it looks unasked. */
+  readonly pollMillis: number
+  readonly onTrouble: (line: string) => void
+}
+
+export type BatchListener = (rows: ReadonlyArray<OutboxRow>) => void
+
+const BATCH = 500
+/** What is committed within it is read together. */
+const GATHER_MILLIS = 5
+const MAX_PAUSE_MILLIS = 5_000
+
+export class OutboxReader {
+  readonly #options: OutboxReaderOptions
+  readonly #listeners = new Set<BatchListener>()
+  #position = 0
+  #starting: Promise<void> | undefined
+  #isReading = false
+  #isWanted = false
+  #failures = 0
+  #timer: NodeJS.Timeout | undefined
+  #stopListening: (() => void) | undefined
+  #isClosed = false
+
+  constructor(options: OutboxReaderOptions) {
+    this.#options = options
+  }
+
+  /** Everything up to here has been told. */
+  get position(): number {
+    return this.#position
+  }
+
+  /** Resolves when it reads; what is committed after that is told. Rejects when the store does not answer. */
+  start(): Promise<void> {
+    this.#starting ??= this.#begin().catch((error: unknown) => {
+      this.#starting = undefined
+      throw error
+    })
+    return this.#starting
+  }
+
+  /** Answers how to stop. */
+  listen(listener: BatchListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#stopListening?.()
+    clearTimeout(this.#timer)
+    this.#listeners.clear()
+  }
+
+  async #begin(): Promise<void> {
+    const { outbox } = this.#options
+    // What is committed meanwhile lies behind this position, and is read by the first look.
+    this.#position = await outbox.end()
+    this.#stopListening = outbox.listen((notice) => {
+      if (notice.seq !== undefined && notice.seq > this.#position) this.#soon(GATHER_MILLIS)
+    })
+    this.#soon(0)
+  }
+
+  #soon(millis: number): void {
+    if (this.#isReading) {
+      this.#isWanted = true
+      return
+    }
+    clearTimeout(this.#timer)
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#read(), millis)
+  }
+
+  async #read(): Promise<void> {
+    this.#isReading = true
+    this.#isWanted = false
+    let pause = this.#options.pollMillis
+    try {
+      while (!this.#isClosed) {
+        const rows = await this.#options.outbox.read(this.#position, BATCH)
+        this.#failures = 0
+        if (rows.length === 0 || this.#isClosed) break
+        this.#position = rows.at(-1)?.seq ?? this.#position
+        for (const listener of this.#listeners) listener(rows)
+      }
+    } catch (error) {
+      if (this.#failures++ === 0) {
+        this.#options.onTrouble(`the outbox does not answer: ${error instanceof Error ? error.message : String(error)}`)
+      }
+      pause = Math.min(MAX_PAUSE_MILLIS, pause * 2 ** Math.min(this.#failures, 10))
+    }
+    this.#isReading = false
+    this.#soon(this.#isWanted && this.#failures === 0 ? GATHER_MILLIS : pause)
+  }
+}

@@ -1,0 +1,136 @@
+// Assistants: the group about who lives in the fleet, and the orders they are given.
+// Owns lists, births and orders by HTTP. Leaves order and pages of a list to board/, what an order does to the statechart.
+// A1  An order to nobody is `NotFound`; one that means nothing in the present state is accepted, as any event is.
+
+import { type AssistantRecord, type Fleet, type Receipt, viewOf } from "reverie"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import { Api, type AssistantDetail, type AssistantRow, type Order } from "../api/index.ts"
+import { asking, changing } from "../desk.ts"
+import { Live } from "../live.ts"
+import { living } from "../living.ts"
+
+/** What an order says besides its name. */
+interface Said {
+  readonly order: typeof Order.Type
+  readonly reason?: string
+  readonly forMillis?: number
+  readonly id?: string
+}
+
+const keyOf = (id: string | undefined) => (id === undefined ? {} : { id })
+
+const give = (fleet: Fleet, to: string, { forMillis, id, order, reason }: Said): Promise<Receipt> => {
+  const options = keyOf(id)
+  switch (order) {
+    case "wake":
+      return fleet.wake(to, reason, options)
+    case "sleep":
+      return fleet.sleep(to, { ...options, ...(forMillis === undefined ? {} : { forMillis }) })
+    case "halt":
+      return fleet.halt(to, reason ?? "halted by order", options)
+    case "resume":
+      return fleet.resume(to, options)
+    case "retire":
+      return fleet.retire(to, reason, options)
+  }
+}
+
+const detailOf = (row: AssistantRow, record: AssistantRecord): AssistantDetail => {
+  const { accepts, approvals, hears, iteration, jobs, tick, timers } = viewOf(record)
+  return { ...row, accepts, hears, jobs, timers, approvalsAsked: approvals, tick, iteration }
+}
+
+/** Tokens and calls; what they cost the entries do not tell. */
+const usageSince = async (fleet: Fleet, id: string, since: number) => {
+  const sum = { tokens: 0, costMicros: 0, calls: 0 }
+  for await (const { entry } of fleet.newest(id)) {
+    if (entry.at < since) break
+    if (entry.step?.usage === undefined) continue
+    sum.tokens += entry.step.usage.inputTokens + entry.step.usage.outputTokens
+    sum.calls++
+  }
+  return sum
+}
+
+const AT_ONCE = 16
+
+const giveAll = async (fleet: Fleet, ids: ReadonlyArray<string>, said: Said): Promise<number> => {
+  let told = 0
+  for (let first = 0; first < ids.length; first += AT_ONCE) {
+    const outcomes = await Promise.allSettled(ids.slice(first, first + AT_ONCE).map((id) => give(fleet, id, said)))
+    for (const outcome of outcomes) {
+      if (outcome.status === "fulfilled") told++
+      // Whoever has retired meanwhile needs no order.
+      else if (Reflect.get(Object(outcome.reason), "_tag") !== "UnknownAssistant") throw outcome.reason
+    }
+  }
+  return told
+}
+
+export const assistantsLive = HttpApiBuilder.group(
+  Api,
+  "assistants",
+  Effect.fnUntraced(function* (handlers) {
+    const { boards } = yield* Live
+    const meantBy = async (fleet: Fleet, ids: ReadonlyArray<string> | undefined, q?: string, state?: string) => {
+      const board = await boards.of(fleet.tenant)
+      const filter = { ...(q === undefined ? {} : { q }), ...(state === undefined ? {} : { state }) }
+      const meant = await board.meant(filter, Date.now())
+      if (ids === undefined) return meant
+      const wanted = new Set(ids)
+      return meant.filter((id) => wanted.has(id))
+    }
+    return handlers.handleAll({
+      list: ({ query: { descending, ...query } }) =>
+        asking(async ({ tenant }) =>
+          (await boards.of(tenant)).list({ ...query, isDescending: descending === "true" }, Date.now())
+        ),
+      create: ({ payload: { definition, id } }) =>
+        changing("assistants.create", id, async (fleet) => ({ outcome: await fleet.create(id, definition ?? id), id })),
+      inspect: ({ params: { id } }) =>
+        asking(async (fleet) => {
+          const record = await living(fleet, id)
+          const board = await boards.of(fleet.tenant)
+          const row = await board.rowOf(id, Date.now())
+          return detailOf(row as AssistantRow, record)
+        }),
+      order: ({ params: { id }, payload }) =>
+        changing("assistants.order", `${payload.order} ${id}`, async (fleet) => {
+          const receipt = await give(fleet, id, payload)
+          boards.touch(fleet.tenant, id)
+          return receipt
+        }),
+      orderAll: ({ payload }) => {
+        const { dryRun = false, ids, q, state } = payload
+        if (dryRun) {
+          return asking(async (fleet) => {
+            const meant = await meantBy(fleet, ids, q, state)
+            return { matched: meant.length, told: 0, ids: meant.slice(0, 100) }
+          })
+        }
+        return changing("assistants.orderAll", payload.order, async (fleet) => {
+          const meant = await meantBy(fleet, ids, q, state)
+          const told = await giveAll(fleet, meant, payload)
+          return { matched: meant.length, told, ids: meant.slice(0, 100) }
+        })
+      },
+      mailbox: ({ params: { id }, query: { limit } }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          const letters = await fleet.mailbox(id, limit)
+          return {
+            items: letters.map(({ acceptedAt, ...letter }) => ({
+              ...letter,
+              ...(acceptedAt === 0 ? {} : { acceptedAt })
+            }))
+          }
+        }),
+      usage: ({ params: { id }, query: { since } }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          return usageSince(fleet, id, since)
+        })
+    })
+  })
+)

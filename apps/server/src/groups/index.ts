@@ -1,0 +1,31 @@
+// Groups: the handlers of the whole contract.
+// Owns their list. Leaves each to its file.
+
+import * as Layer from "effect/Layer"
+import { approvalsLive } from "./approvals.ts"
+import { assistantsLive } from "./assistants.ts"
+import { contextLive } from "./context.ts"
+import { familyLive } from "./family.ts"
+import { memoryLive } from "./memory.ts"
+import { messagesLive } from "./messages.ts"
+import { nightLive } from "./night.ts"
+import { promptsLive } from "./prompts.ts"
+import { queuesLive } from "./queues.ts"
+import { systemLive } from "./system.ts"
+import { machineLive, replayLive, timelineLive } from "./to-come.ts"
+
+export const groupsLive = Layer.mergeAll(
+  assistantsLive,
+  messagesLive,
+  contextLive,
+  timelineLive,
+  memoryLive,
+  nightLive,
+  approvalsLive,
+  familyLive,
+  queuesLive,
+  replayLive,
+  machineLive,
+  promptsLive,
+  systemLive
+)

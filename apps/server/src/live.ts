@@ -1,0 +1,16 @@
+// Live: what a server keeps in memory of what happens, as its handlers see it.
+// Owns the service. Leaves the feed to feed/, the list to board/.
+
+import * as Context from "effect/Context"
+import type { Boards } from "./board/boards.ts"
+import type { Feed } from "./feed/feed.ts"
+
+export class Live extends Context.Service<
+  Live,
+  {
+    readonly feed: Feed
+    readonly boards: Boards
+    /** What the process stands on, for the system page. */
+    readonly config: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
+  }
+>()("@reverie/server/Live") {}

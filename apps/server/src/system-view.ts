@@ -1,0 +1,47 @@
+// SystemView: what a deployment is, in words and figures.
+// Owns its checks. Leaves measuring to whoever does the work.
+
+import { createHash } from "node:crypto"
+import type { Fleet, Json } from "reverie"
+import type { Principal } from "./api/index.ts"
+import type { Desk } from "./desk.ts"
+import { version } from "./version.ts"
+
+export interface SystemQuestion {
+  readonly fleet: Fleet
+  readonly principal: Principal["Service"]
+  readonly desk: Desk["Service"]
+  readonly config: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
+}
+
+const checked = async (name: string, ask: () => Promise<string>, hint: string) => {
+  try {
+    return { name, ok: true, says: await ask() }
+  } catch {
+    return { name, ok: false, says: "it does not answer", hint }
+  }
+}
+
+export const systemOf = async ({ config, desk, fleet, principal }: SystemQuestion) => {
+  const [store, outboxEnd] = await Promise.all([
+    checked("store", async () => `position ${await fleet.outboxEnd()}`, "look whether the store of the profile runs"),
+    fleet.outboxEnd()
+  ])
+  const definitions = fleet.definitions() as unknown as ReadonlyArray<Json>
+  return {
+    version,
+    node: process.version,
+    role: desk.role,
+    profile: fleet.profile,
+    tenant: principal.tenant,
+    principal: principal.name,
+    readOnly: principal.readOnly,
+    startedAt: desk.startedAt,
+    now: Date.now(),
+    outboxEnd,
+    machine: createHash("sha256").update("chart").digest("hex").slice(0, 16),
+    checks: [store],
+    config,
+    definitions
+  }
+}
