@@ -103,12 +103,7 @@ const connectSoon = (): void => {
 /** Connects; called once. */
 export const startLive = (): void => {
   stream = openStream({
-    address: (after) => {
-      const query = new URLSearchParams()
-      if (after !== undefined) query.set("after", after)
-      if (followed !== undefined) query.set("assistant", followed)
-      return query.size === 0 ? "/v1/events" : `/v1/events?${query.toString()}`
-    },
+    address: () => (followed === undefined ? "/v1/events" : `/v1/events?assistant=${encodeURIComponent(followed)}`),
     headers: bearer,
     onEvents,
     onConnection: setConnection,

@@ -5,18 +5,20 @@
 export interface SseEvent {
   readonly event: string
   readonly data: string
-  readonly id: string | undefined
 }
 
 export interface SseReader {
   /** Takes the next piece of text; gives the events that it completes. */
   readonly read: (piece: string) => ReadonlyArray<SseEvent>
+  /** Of the last whole event that had one, also of one without data: it says where we stand. */
+  readonly lastId: () => string | undefined
 }
 
 export const sseReader = (): SseReader => {
   let rest = ""
   let event = ""
   let id: string | undefined
+  let last: string | undefined
   let data: Array<string> = []
 
   const field = (line: string): void => {
@@ -29,7 +31,8 @@ export const sseReader = (): SseReader => {
   }
 
   const ended = (): SseEvent | undefined => {
-    const whole = data.length === 0 ? undefined : { event: event === "" ? "message" : event, data: data.join("\n"), id }
+    const whole = data.length === 0 ? undefined : { event: event === "" ? "message" : event, data: data.join("\n") }
+    last = id ?? last
     event = ""
     data = []
     id = undefined
@@ -52,5 +55,5 @@ export const sseReader = (): SseReader => {
     }
     return found
   }
-  return { read }
+  return { read, lastId: () => last }
 }

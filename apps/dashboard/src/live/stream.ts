@@ -11,8 +11,7 @@ export type Connection =
   | { readonly state: "reconnecting" | "lost"; readonly attempt: number; readonly nextAt: number; readonly why: string }
 
 export interface StreamOptions {
-  /** Where from; `after` is the position to go on behind. */
-  readonly address: (after: string | undefined) => string
+  readonly address: () => string
   readonly headers: () => Record<string, string>
   readonly onEvents: (events: ReadonlyArray<SseEvent>) => void
   readonly onConnection: (connection: Connection) => void
@@ -43,12 +42,17 @@ class Refused extends Error {
   }
 }
 
+interface Heard {
+  readonly events: ReadonlyArray<SseEvent>
+  readonly last: string | undefined
+}
+
 /** What each piece of the answer completes; aborts when none comes for too long. */
 async function* eventsOf(
   body: ReadableStream<Uint8Array>,
   mine: AbortController,
   silenceMillis: number
-): AsyncGenerator<ReadonlyArray<SseEvent>> {
+): AsyncGenerator<Heard> {
   const reader = sseReader()
   const decoder = new TextDecoder()
   let silence: ReturnType<typeof setTimeout> | undefined
@@ -60,7 +64,8 @@ async function* eventsOf(
   try {
     for await (const bytes of body) {
       heard()
-      yield reader.read(decoder.decode(bytes, { stream: true }))
+      const events = reader.read(decoder.decode(bytes, { stream: true }))
+      yield { events, last: reader.lastId() }
     }
   } finally {
     clearTimeout(silence)
@@ -77,14 +82,14 @@ export const openStream = (options: StreamOptions): Stream => {
   const request = async (mine: AbortController): Promise<void> => {
     const headers: Record<string, string> = { accept: "text/event-stream", ...options.headers() }
     if (last !== undefined) headers["last-event-id"] = last
-    const response = await fetch(options.address(last), { headers, signal: mine.signal, cache: "no-store" })
+    const response = await fetch(options.address(), { headers, signal: mine.signal, cache: "no-store" })
     if (!response.ok || response.body === null) throw new Refused(response.status)
     options.onConnection({ state: "live" })
-    for await (const events of eventsOf(response.body, mine, silenceMillis)) {
+    for await (const { events, last: at } of eventsOf(response.body, mine, silenceMillis)) {
       // It has spoken: the next failure is a first one again.
       attempt = 0
       if (current !== mine) return
-      for (const { id } of events) if (id !== undefined && id !== "") last = id
+      last = at ?? last
       if (events.length > 0) options.onEvents(events)
     }
     throw new Error("the server ended it")

@@ -1,0 +1,215 @@
+// Answers: what the fake API says to the pages of the fleet and to Live.
+// Owns its canned words. Pages of their own say theirs in inside.ts.
+
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { ApprovalAsked, Machine } from "@reverie/server/api"
+import type { Handlers, World } from "./world.ts"
+import { detailOf, listOf, meant } from "./fleet.ts"
+import { hostile } from "./hostile.ts"
+
+const machine = JSON.parse(readFileSync(join(import.meta.dirname, "../fixtures/machine.json"), "utf8")) as Machine
+
+export const approvalsOf = ({ now, rows }: World): ReadonlyArray<ApprovalAsked> =>
+  rows
+    .filter(({ approvals }) => approvals > 0)
+    .slice(0, 14)
+    .map((row, n): ApprovalAsked => ({
+      assistant: row.id,
+      approval: `${row.id}-approval`,
+      tool: n % 3 === 0 ? "transfer_funds" : n % 3 === 1 ? "release_crane" : "send_notice_to_all_ships",
+      call: `${row.ticks}.1.0`,
+      arguments: JSON.stringify(
+        n % 3 === 0
+          ? { to: n === 0 ? hostile(6) : "harbour office", amountCents: 125_000, memo: hostile(n) }
+          : { crane: `C-${n}`, load: { tons: 42.5, dangerous: true, classes: ["3", "8"] }, note: "wind is 9 m/s" }
+      ),
+      category: n % 3 === 0 ? "payment" : "physical",
+      description: n % 3 === 0 ? "Moves money out of the harbour's account." : "Lets a crane move its load.",
+      askedAt: now() - 40_000 * (n + 1),
+      expiresAt: now() + 95_000 * (n + 1),
+      tick: row.ticks,
+      epoch: row.epoch,
+      chain: [
+        { who: row.id, text: "The invoice of berth 4 is due today." },
+        { who: "customs-ines-00012", text: hostile(n + 1) },
+        { who: "user:harbour-master" }
+      ],
+      invisible: n === 0
+    }))
+
+const found = (world: World, id = "") => {
+  const row = world.rows.find((each) => each.id === id)
+  if (row === undefined)
+    throw world.failure(404, "NotFound", `there is no assistant ${id}`, "look at the list of assistants")
+  return row
+}
+
+const system = ({ now, outboxEnd, startedAt }: World) => ({
+  version: "0.1.0",
+  node: "v24.21.0",
+  role: "all",
+  profile: "postgres://reverie:***@db/reverie",
+  tenant: "default",
+  principal: "local",
+  readOnly: false,
+  startedAt,
+  now: now(),
+  outboxEnd: outboxEnd(),
+  machine: machine.hash,
+  checks: [
+    { name: "store", ok: true, says: `position ${outboxEnd()}` },
+    { name: "queue", ok: true, says: "3 workers, 0 stalled" },
+    {
+      name: "index",
+      ok: false,
+      says: "does not answer since 4 minutes",
+      hint: "recall ranks what the store holds until it is back"
+    }
+  ],
+  config: [
+    { name: "store", value: "postgres", origin: "REVERIE_STORE" },
+    { name: "model", value: "offline", origin: "fleet.ts" },
+    { name: "token", value: "••••••", origin: "REVERIE_TOKENS" },
+    { name: "page", value: "apps/dashboard/dist", origin: "default" }
+  ],
+  definitions: ["pilot", "berth", "tug", "customs"].map((name) => ({
+    name,
+    model: "offline",
+    tools: ["send_message", "read_history", "release_crane"],
+    persona: hostile(1)
+  }))
+})
+
+const queues = (world: World) => ({
+  backend: "bullmq",
+  queues: [
+    {
+      name: "wake",
+      waiting: 42,
+      active: 8,
+      delayed: 3,
+      failed: 0,
+      completed: 120_331,
+      oldestMillis: 1_240,
+      paused: false
+    },
+    {
+      name: "dream",
+      waiting: 610,
+      active: 2,
+      delayed: 0,
+      failed: 4,
+      completed: 9_120,
+      oldestMillis: 612_000,
+      paused: true
+    }
+  ],
+  tally: { accepted: 131_204, settled: 130_991, dead: world.dead.length },
+  workers: [
+    { name: "worker-a1", role: "all", holds: world.rows.slice(0, 3).map(({ id }) => id) },
+    { name: "worker-b7", role: "dream", holds: [] }
+  ]
+})
+
+export const fleetHandlers: Handlers = {
+  "GET /v1/assistants": (world, { query }) => listOf(world.rows, query, world.now()),
+  "GET /v1/assistants/:id": (world, { params }) => detailOf(found(world, params["id"]), world.now()),
+  "POST /v1/assistants/:id/orders": (world, { params, payload }) => {
+    const row = found(world, params["id"])
+    world.order(row, String(payload["order"]))
+    return { outcome: "accepted", envelope: "e-1" }
+  },
+  "POST /v1/orders": (world, { payload }) => {
+    const wanted = payload["ids"] as ReadonlyArray<string> | undefined
+    const rows = meant(world.rows, payload as never).filter(({ id }) => wanted?.includes(id) ?? true)
+    if (payload["dryRun"] !== true) for (const row of rows) world.order(row, String(payload["order"]))
+    return {
+      matched: rows.length,
+      told: payload["dryRun"] === true ? 0 : rows.length,
+      ids: rows.slice(0, 100).map(({ id }) => id)
+    }
+  },
+  "GET /v1/assistants/:id/mailbox": (world, { params }) => ({
+    items: Array.from({ length: found(world, params["id"]).waiting }, (_, n) => ({
+      id: `m-${n}`,
+      lane: n === 0 ? "control" : "mail",
+      seq: 800 + n,
+      type: n === 0 ? "refresh" : "message",
+      from: n % 2 === 0 ? "user:harbour-master" : hostile(n),
+      text: n === 0 ? "" : hostile(n + 3),
+      acceptedAt: world.now() - 9_000 * (n + 1),
+      hops: n % 3
+    }))
+  }),
+  "GET /v1/assistants/:id/messages": (world, { params }) => {
+    const { id } = found(world, params["id"])
+    const at = world.now() - 60_000
+    return {
+      items: [
+        {
+          no: 41,
+          index: 0,
+          role: "user",
+          name: "harbour-master",
+          content: "Which berth is free at six?",
+          at,
+          tokens: 9
+        },
+        {
+          no: 42,
+          index: 0,
+          role: "assistant",
+          content: "",
+          calls: [{ id: "c1", tool: "list_berths", arguments: `{"at":"06:00"}` }],
+          at: at + 2_000,
+          tokens: 20
+        },
+        {
+          no: 43,
+          index: 0,
+          role: "tool",
+          name: "list_berths",
+          call: "c1",
+          content: `{"free":["B4"],"note":"${hostile(1).replaceAll(`"`, "'")}"}`,
+          at: at + 2_400,
+          tokens: 30
+        },
+        {
+          no: 44,
+          index: 0,
+          role: "assistant",
+          content: `Berth B4 is free at six. I am ${id}. ${hostile(6)}`,
+          at: at + 5_000,
+          tokens: 14
+        }
+      ],
+      next: null
+    }
+  },
+  "POST /v1/assistants/:id/messages": (world, { params, payload }) => {
+    world.talk(found(world, params["id"]), String(payload["text"]))
+    return { outcome: "accepted", envelope: `e-${world.outboxEnd()}` }
+  },
+  "GET /v1/machine": () => machine,
+  "GET /v1/approvals": (world) => ({ items: approvalsOf(world) }),
+  "POST /v1/approvals/:id/:approval": (world, { params, payload }) => {
+    const row = found(world, params["id"])
+    if (row.approvals === 0) throw world.failure(409, "Conflict", "this was decided already")
+    world.audit("approvals.decide", `${String(payload["decision"])} ${row.id}`)
+    row.approvals = 0
+    world.move(row, "awake.acting.running")
+    return { outcome: "accepted", envelope: "e-2" }
+  },
+  "GET /v1/queues": queues,
+  "GET /v1/dead-letters": ({ dead }) => ({ items: dead }),
+  "POST /v1/dead-letters/:id/redeliver": (world, { params, payload }) => {
+    world.audit("queues.redeliver", String(params["id"]))
+    const at = world.dead.findIndex(({ envelope }) => envelope === payload["envelope"])
+    if (at < 0) throw world.failure(404, "NotFound", "there is no such dead letter")
+    world.dead.splice(at, 1)
+    return { outcome: "accepted", envelope: "e-3" }
+  },
+  "GET /v1/system": system,
+  "GET /v1/audit": ({ audited }) => ({ items: audited })
+}
