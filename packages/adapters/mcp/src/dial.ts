@@ -7,6 +7,7 @@
 // D4  What did not come to be leaves nothing behind.
 
 import type { Client } from "@modelcontextprotocol/client"
+import { WireEnded } from "./failure.ts"
 import { type Listing, MAX_PAGES, readListing } from "./listing.ts"
 import type { McpServer } from "./options.ts"
 import { openWire, type Wire } from "./wire.ts"
@@ -39,7 +40,7 @@ const unconnected = async (server: McpServer): Promise<Live> => {
       versionNegotiation: { mode: "auto", ...("url" in server.transport ? {} : { probe }) },
       inputRequired: { autoFulfill: false },
       listMaxPages: MAX_PAGES,
-      listChanged: { tools: { autoRefresh: false, onChanged: () => (live.isStale = true) } }
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => (live.isStale = true) } }
     }
   )
   const wire = await openWire(server)
@@ -72,12 +73,13 @@ const attempt = async (server: McpServer, isOlder: boolean): Promise<Live> => {
   } catch (error) {
     const why = live.wire.why()
     await live.wire.end()
-    throw why === undefined ? error : new Error(why, { cause: error })
+    throw why === undefined ? error : new WireEnded(why, { cause: error })
   }
 }
 
 /** The process went away by itself while it was asked. */
-const wasEnded = (error: unknown): boolean => error instanceof Error && error.message.startsWith("its process ended")
+const wasEnded = (error: unknown): boolean =>
+  error instanceof WireEnded && error.message.startsWith("its process ended")
 
 export const dial = async (server: McpServer): Promise<Live> => {
   try {

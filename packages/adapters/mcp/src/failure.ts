@@ -11,6 +11,9 @@ export interface Failure {
   readonly words: string
 }
 
+/** A connection that its server ended, or that was ended because of what came over it. The message says why. */
+export class WireEnded extends Error {}
+
 const MAX_CHARS = 500
 
 const fieldsOf = (thrown: unknown): { readonly [key: string]: unknown } =>
@@ -36,10 +39,11 @@ const lost = (words: string): Failure => ({ kind: "lost", words })
 const answer = (words: string): Failure => ({ kind: "answer", words })
 
 export const failureOf = (thrown: unknown, why: string | undefined): Failure => {
-  if (thrown instanceof McpUnavailable) return lost(thrown.message)
+  if (thrown instanceof McpUnavailable || thrown instanceof WireEnded) return lost(thrown.message)
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
     if (error instanceof EgressRefused) return lost(error.message)
   }
+  if (thrown instanceof RangeError) return answer("it sent something that is nested too deeply")
   const { code, data, name } = fieldsOf(thrown)
   if (name === "AbortError") return { kind: "stopped", words: "the call was stopped" }
   switch (code) {

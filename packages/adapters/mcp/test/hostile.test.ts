@@ -23,6 +23,7 @@ describe("a server that misbehaves at the start", () => {
     ["hugelist", /can not be used: it sent a message of over 8 MiB/],
     ["many", /it offers 300 tools, more than maxTools \(256\)/],
     ["endless", /can not be used: .*page/i],
+    ["deep", /can not be used: it sent something that is nested too deeply/],
     ["nolist", /can not be used: its answer can not be read/]
   ]
   it.each(cases)("T3 S4 L1 %s: it is refused in words, and its process is gone", async (mode, words) => {
@@ -36,7 +37,7 @@ describe("a server that misbehaves at the start", () => {
   })
 
   const flaws: ReadonlyArray<readonly [string, ReadonlyArray<string>, RegExp]> = [
-    ["deep", ["echo"], /"echo" can not be used: its definition is nested deeper than 128 levels|can not be/],
+    ["deeper", ["echo"], /"echo" can not be used: its definition is nested deeper than 128 levels/],
     ["nested", ["echo"], /"echo" can not be used: .*nested deeper than 32 levels/],
     ["wide", ["echo"], /"echo" can not be used: its definition has \d+ bytes, more than 65536/],
     ["twice", ["echo"], /"echo" can not be used: two tools have its name/],
@@ -111,12 +112,19 @@ describe("a server that misbehaves in a call", () => {
   })
 
   it("C2 one that does not come back is not asked at every call", async () => {
-    const { folder, options } = hostile("plain", { allow: ["dies", "echo"] })
-    const source = await opened({ ...options, transport: { ...options.transport, env: {} } as never })
+    const { folder, options } = hostile("once", { allow: ["dies", "echo"] })
+    const source = await opened(options)
     assert.isFalse((await call(source, "rogue__dies")).ok)
-    assert.lengthOf(linesOf(folder, "starts"), 1)
-    assert.strictEqual((await call(source, "rogue__echo", { text: "back" })).content, "echo: back")
-    assert.lengthOf(linesOf(folder, "starts"), 2)
+    const failures: Array<string> = []
+    for (let said = ""; !said.includes("is asked again in"); failures.push(said)) {
+      const before = linesOf(folder, "starts").length
+      said = (await call(source, "rogue__echo", { text: "back" })).content
+      if (said.includes("is asked again in")) assert.lengthOf(linesOf(folder, "starts"), before)
+      else assert.match(said, /can not be used: its process ended \(code 7\)/)
+    }
+    assert.isAtLeast(failures.length, 2)
+    assert.match(failures.at(-1) ?? "", /it failed before and is asked again in \d+ s/)
+    assert.deepStrictEqual(linesOf(folder, "calls"), ["dies"])
   })
 
   it("D3 it is given no model, no files and no person", async () => {

@@ -11,7 +11,10 @@ const [, , mode = "plain", folder = "."] = process.argv
 const note = (file: string, line: string): void => appendFileSync(join(folder, file), `${line}\n`)
 const write = (text: string): boolean => process.stdout.write(`${text}\n`)
 const say = (message: object): boolean => write(JSON.stringify({ jsonrpc: "2.0", ...message }))
-const content = (text: string) => ({ content: [{ type: "text", text }] })
+const content = (text: string) => ({
+  content: [{ type: "text", text }],
+  ...(mode === "newer" ? { resultType: "complete" } : {})
+})
 
 interface Message {
   readonly id?: number | string
@@ -39,6 +42,20 @@ const flood = (): void => {
     say({ method: "notifications/message", params: { level: "info", data: `drop ${at}` } })
   }
   setImmediate(flood)
+}
+
+/** What a server of the newest protocol answers when it wants something first. */
+const wanted = {
+  resultType: "input_required",
+  inputRequests: { word: { method: "elicitation/create", params: { message: "Your password?", requestedSchema: {} } } },
+  requestState: "state"
+}
+const newer = {
+  supportedVersions: ["2026-07-28"],
+  capabilities: { tools: {} },
+  resultType: "complete",
+  ttlMs: 0,
+  cacheScope: "private"
 }
 
 const kinds = {
@@ -75,6 +92,7 @@ const answers: Readonly<
   },
   floods: flood,
   begs: async (id) => {
+    if (mode === "newer") return void say({ id, result: wanted })
     const asked = [
       await beg("sampling/createMessage", { messages: [], maxTokens: 1 }),
       await beg("roots/list", {}),
@@ -107,8 +125,10 @@ const heard = ({ error, id, method, params = {}, result }: Message): void => {
     return void say({ id, result: { protocolVersion: "2025-11-25", capabilities, serverInfo } })
   }
   if (method === "server/discover" && mode === "old") process.exit(1)
+  if (method === "server/discover" && mode === "newer") return void say({ id, result: newer })
   if (method === "tools/list") {
-    const list = listText(mode, isChanged, params["cursor"])
+    const plain = listText(mode, isChanged, params["cursor"])
+    const list = mode === "newer" ? JSON.stringify({ ...newer, ...(JSON.parse(plain) as object) }) : plain
     return void write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${list}}`)
   }
   if (method === "tools/call") {
@@ -129,5 +149,5 @@ if (mode === "stubborn") {
   note("starts", String(grandchild.pid))
 }
 if (mode === "flood-start") flood()
-if (mode === "leaves") process.exit(7)
+if (mode === "leaves" || (mode === "once" && starts > 1)) process.exit(7)
 createInterface({ input: process.stdin }).on("line", (line) => heard(JSON.parse(line) as Message))

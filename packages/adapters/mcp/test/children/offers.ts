@@ -57,6 +57,7 @@ export const listText = (mode: string, isChanged: boolean, cursor: unknown): str
     return JSON.stringify({ tools: [{ ...ordinary[0], name: `t${at}` }], nextCursor: String(at + 1) })
   }
   if (mode === "deep") return `{"tools":[{"name":"echo","inputSchema":${deep(50_000)}}]}`
+  if (mode === "deeper") return `{"tools":[{"name":"echo","inputSchema":${deep(200)}}]}`
   if (mode === "nested")
     return `{"tools":[{"name":"echo","inputSchema":${deep(40)}},{"name":"pid","inputSchema":{"type":"object"}}]}`
   if (mode === "wide") {
