@@ -1,12 +1,11 @@
 // Records: what is stored of assistants, for whoever only reads.
-// Owns the readings as promises. Leaves writing to the fleet.
+// Owns the readings as promises. Leaves what a page shows of a life to watching.ts, writing to the fleet.
 // R1  A reading changes nothing and waits for nobody's claim.
 // R2  A reading tells of this tenant only; `outbox`, `outboxEnd` and `tally` are of the whole store, and say so.
 
 import { type Compaction, type HistoryStart, historyStartOn } from "@reverie/context"
 import type { EntityProfile, Fact, Passage, Recalled, RecallOptions } from "@reverie/memory"
-import type { Mailbox } from "@reverie/mailbox"
-import { type AssistantRecord, type DeadLetter, Ledger, type OutboxRow, type Tally } from "@reverie/ledger"
+import { type AssistantRecord, Ledger, type OutboxRow, type Tally } from "@reverie/ledger"
 import {
   type Address,
   AssistantId,
@@ -26,24 +25,25 @@ import {
   type ReplayRange,
   type ReplayVerdict
 } from "@reverie/runtime"
-import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type ContextReport, contextReportOf } from "./context-report.ts"
 import { ID_FORM } from "./define-assistant.ts"
 import { IdInvalid } from "./errors.ts"
+import { type TickSource, tickSourceOf } from "./forking/tick-source.ts"
 import { entriesOfTick, type History, newestFirst } from "./history.ts"
 import { type WaitingLetter, waitingFor } from "./mail-view.ts"
 import { factsIn, passagesIn, profilesIn, rebuilt, type Rebuilt } from "./memories.ts"
 import { type FramePage, framePageOf, replayOf, verdictOf } from "./replay.ts"
 import { tenantPage } from "./tenant-page.ts"
 import { type AssistantView, viewOf } from "./view.ts"
+import { type RunReading, Watching } from "./watching.ts"
 
 const PAGE = 500
 
 const decodeId = Schema.decodeUnknownOption(AssistantId)
 
-export type RunReading = <A, E>(reading: Effect.Effect<A, E, Ledger | Mailbox>) => Promise<A>
+export type { RunReading }
 
 export interface ContextQuestion {
   /** The newest one that has a report when not said. */
@@ -58,13 +58,12 @@ export interface NoticePage {
   readonly next: number
 }
 
-export class Records {
-  readonly tenant: TenantId
+export class Records extends Watching {
   readonly #run: RunReading
 
   constructor(run: RunReading, tenant: TenantId) {
+    super(run, tenant)
     this.#run = run
-    this.tenant = tenant
   }
 
   /** What is stored of an assistant; undefined when there is none. */
@@ -176,10 +175,9 @@ export class Records {
     return verdictOf(this, id)
   }
 
-  /** What of the tenant's was buried, the newest first. */
-  deadLetters(limit: number = 100): Promise<ReadonlyArray<DeadLetter>> {
-    const wish = { tenant: this.tenant, newestFirst: true }
-    return this.#run(Ledger.use((ledger) => ledger.deadLetters(limit, wish)))
+  /** Everything that a tick began from, for whoever tries it again: `forkTick`, `promptOfTick`, `fixtureOfTick`. */
+  tickSource(id: string, tick: number): Promise<TickSource> {
+    return tickSourceOf(this, (reading) => this.#run(reading), id, tick)
   }
 
   /** What waits for an assistant, control before reply before mail, the oldest first; at most 64 of a lane. */

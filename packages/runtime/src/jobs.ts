@@ -9,12 +9,14 @@ import { Model } from "@reverie/model"
 import type { OpenJob } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { assess } from "./assess-job.ts"
+import { changeDesk } from "./desk.ts"
 import { dream } from "./dream/dream-job.ts"
 import { foldHistory } from "./fold/fold-job.ts"
 import { infer } from "./infer-job.ts"
 import { type JobEnd, kindOf } from "./job-end.ts"
 import { limitedModel } from "./limits.ts"
 import type { Session } from "./session.ts"
+import { StandIns } from "./stand-in.ts"
 import { coordinateTeam } from "./team-job.ts"
 import { tracedModel } from "./telemetry/chat-span.ts"
 import { attributes as named, COMPACTION, DREAM } from "./telemetry/names.ts"
@@ -25,6 +27,11 @@ import { isMetered, unreachable } from "./sub-agents/metered.ts"
 import { brokenTool, runTool } from "./tool-job.ts"
 
 const run = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
+  const stoodIn = yield* (yield* StandIns)(session, job)
+  if (stoodIn !== undefined) {
+    changeDesk(session.desk, stoodIn.records ?? [])
+    return stoodIn
+  }
   switch (job.src) {
     case "infer": {
       const { team } = session.definition

@@ -1,0 +1,135 @@
+// TickDigest: what a tick came to, small enough to be compared and kept.
+// Owns reading it out of entries. Leaves the comparison of two to compare.ts.
+// D1  It is JSON and bounded: long texts are cut, and say so.
+// D2  Two ticks in which the same was said and done have equal digests: no time, no commit number and no worker is in it.
+
+import { costMicrosOf, type Tariff } from "@reverie/model"
+import type { Entry, Json, ToolCall, Usage } from "@reverie/protocol"
+import type { AnsweredBy } from "@reverie/runtime"
+import { type ContextReport, contextReportOf } from "../context-report.ts"
+
+const MAX_TEXT_CHARS = 4_000
+const MAX_CALLS = 200
+
+export interface CallDigest {
+  readonly id: string
+  readonly tool: string
+  /** As JSON text. */
+  readonly arguments: string
+  /** What it was answered with; absent where nothing has answered it. */
+  readonly result?: string
+  /** In a fork: where the answer is from; absent for what the assistant itself refused. */
+  readonly answeredBy?: AnsweredBy
+}
+
+export interface TickDigest {
+  readonly tick: number
+  readonly envelope: string
+  /** As its end says; `unfinished` where there is none. */
+  readonly outcome: string
+  /** Why it did not come to an end; absent where it did. */
+  readonly unfinished?: string
+  readonly reply: string
+  readonly iterations: number
+  readonly models: ReadonlyArray<string>
+  readonly modelCalls: number
+  /** Calls of the model that failed, in its words. */
+  readonly failures: ReadonlyArray<string>
+  readonly calls: ReadonlyArray<CallDigest>
+  readonly tokens: { readonly input: number; readonly output: number }
+  readonly costMicros: number
+  /** Written for others; in a fork nobody gets it. */
+  readonly sends: ReadonlyArray<{ readonly to: string; readonly type: string; readonly text: string }>
+  /** What the model was shown, call by call. */
+  readonly contexts: ReadonlyArray<ContextReport>
+}
+
+/** A text as far as there is room for it. */
+export const cutText = (text: string, most: number = MAX_TEXT_CHARS): string =>
+  text.length <= most ? text : `${text.slice(0, most).toWellFormed()}\n[Cut: ${text.length} characters.]`
+
+const resultsIn = (entries: ReadonlyArray<Entry>): ReadonlyMap<string, string> =>
+  new Map(
+    entries.flatMap(({ messages }) =>
+      messages.flatMap(({ call, content, role }) => (role === "tool" && call !== undefined ? [[call, content]] : []))
+    )
+  )
+
+const argumentsOf = ({ arguments: args, malformed }: ToolCall): string =>
+  cutText(malformed === undefined ? JSON.stringify(args) : `malformed: ${malformed}`)
+
+const callsIn = (
+  entries: ReadonlyArray<Entry>,
+  answered: ReadonlyMap<string, AnsweredBy>
+): ReadonlyArray<CallDigest> => {
+  const results = resultsIn(entries)
+  return entries
+    .flatMap(({ messages }) => messages.flatMap(({ calls = [] }) => calls))
+    .slice(0, MAX_CALLS)
+    .map((call): CallDigest => {
+      const result = results.get(call.id)
+      const by = answered.get(call.id)
+      return {
+        id: call.id,
+        tool: cutText(call.tool, 128),
+        arguments: argumentsOf(call),
+        ...(result === undefined ? {} : { result: cutText(result) }),
+        ...(by === undefined ? {} : { answeredBy: by })
+      }
+    })
+}
+
+const NONE: Usage = { inputTokens: 0, outputTokens: 0, source: "counted" }
+
+const detailText = (detail: { readonly [key: string]: Json } | undefined, name: string): ReadonlyArray<string> => {
+  const value = detail?.[name]
+  return typeof value === "string" ? [value] : []
+}
+
+const sendsIn = (entries: ReadonlyArray<Entry>): TickDigest["sends"] =>
+  entries.flatMap(({ sends = [] }) =>
+    sends.map(({ event, to }) => ({
+      to: to.assistant,
+      type: event.type,
+      text: cutText("text" in event ? event.text : "content" in event ? event.content : "", 1_000)
+    }))
+  )
+
+export interface DigestOptions {
+  readonly tick: number
+  readonly prices?: Tariff | undefined
+  readonly answered?: ReadonlyMap<string, AnsweredBy>
+  readonly unfinished?: string
+}
+
+/** The digest of the entries of one tick, from its beginning on. */
+export const digestOf = (entries: ReadonlyArray<Entry>, options: DigestOptions): TickDigest => {
+  const { answered = new Map(), prices = {}, tick, unfinished = "it has no end" } = options
+  const end = entries.findLast(({ tickEnd }) => tickEnd !== undefined)?.tickEnd
+  const asks = entries.flatMap(({ step }) => (step?.kind === "infer" ? [step] : []))
+  const cause = entries[0]?.cause
+  return {
+    tick,
+    envelope: cause?.kind === "envelope" ? cause.id : "",
+    outcome: end?.outcome ?? "unfinished",
+    ...(end === undefined ? { unfinished: cutText(unfinished, 500) } : {}),
+    reply: cutText(end?.reply ?? ""),
+    iterations: end?.iterations ?? Math.max(0, ...entries.map(({ iteration }) => iteration)),
+    models: [...new Set(asks.flatMap(({ detail }) => detailText(detail, "model")))],
+    modelCalls: asks.length,
+    failures: asks.flatMap(({ detail, ok }) =>
+      ok ? [] : detailText(detail, "error").map((text) => cutText(text, 500))
+    ),
+    calls: callsIn(entries, answered),
+    tokens: {
+      input: asks.reduce((sum, { usage = NONE }) => sum + usage.inputTokens, 0),
+      output: asks.reduce((sum, { usage = NONE }) => sum + usage.outputTokens, 0)
+    },
+    costMicros: asks.reduce((sum, { detail, usage }) => {
+      const [model = ""] = detailText(detail, "model")
+      return sum + (usage === undefined ? 0 : costMicrosOf(prices, model, usage))
+    }, 0),
+    sends: sendsIn(entries),
+    contexts: entries.flatMap((entry) => contextReportOf(entry) ?? [])
+  }
+}

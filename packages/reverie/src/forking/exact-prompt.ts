@@ -1,0 +1,191 @@
+// ExactPrompt: the messages and tools that a model was shown with one call, made again.
+// Owns marking each with the part that it belongs to, and how far it is known to be the same. Leaves making it to the
+// sandbox, in which the tick goes its recorded way once more.
+// X1  A part is exact when the recorded report has it with the same messages and tokens; recalled memories by their ids
+//     besides. Where no report was recorded nothing is exact.
+// X2  The prompts are those that reached the model, not those that somebody wrote down for it.
+// X3  Texts are bounded; what was cut says how long it was.
+
+import type { Prompt, ToolOffer } from "@reverie/model"
+import type { Entry, ToolCall } from "@reverie/protocol"
+import type { RecordedTick, Shown } from "@reverie/runtime"
+import { type ContextReport, contextReportOf } from "../context-report.ts"
+import type { FleetDefinition } from "../define-fleet.ts"
+import type { Records } from "../records.ts"
+import { liveAgain } from "./sandbox.ts"
+
+export interface PromptPart {
+  readonly id: number
+  readonly key: string
+  readonly messages: number
+  readonly tokens: number
+  /** As the report of then has it; null where it has no such part. */
+  readonly recordedTokens: number | null
+  readonly exact: boolean
+}
+
+export interface ShownMessage {
+  /** Of which part it is. */
+  readonly part: { readonly id: number; readonly key: string }
+  readonly role: Prompt["messages"][number]["role"]
+  readonly content: string
+  /** How long the content is, in UTF-16 units; more than is here where it was cut. */
+  readonly chars: number
+  readonly name?: string
+  readonly calls?: ReadonlyArray<ToolCall>
+  readonly call?: string
+  readonly exact: boolean
+}
+
+export interface TickPrompt {
+  readonly assistant: string
+  readonly tick: number
+  readonly iteration: number
+  /** Calls of the model for this iteration before this one, which had failed. */
+  readonly attempt: number
+  /** When the model had answered, in milliseconds since the epoch. */
+  readonly at: number
+  readonly model?: string
+  readonly messages: ReadonlyArray<ShownMessage>
+  readonly tools: ReadonlyArray<ToolOffer>
+  readonly toolsExact: boolean
+  readonly parts: ReadonlyArray<PromptPart>
+  /** Parts of then that are in this prompt no more. */
+  readonly missing: ReadonlyArray<string>
+  readonly exactParts: number
+  /** Everything is exact, and nothing is missing. */
+  readonly exact: boolean
+  /** Why the tick could not be gone through to its end; the prompts up to there are here. */
+  readonly diverged?: string
+}
+
+/** Longest text of a message that is told. */
+export const MAX_SHOWN_CHARS = 100_000
+
+export interface PromptQuestion {
+  readonly assistant: string
+  readonly tick: number
+  /** Most text of one message, in UTF-16 units. */
+  readonly maxChars?: number
+}
+
+const recalledIn = ({ step }: Entry): string => JSON.stringify(step?.detail?.["recalled"] ?? [])
+
+/** Parts whose text comes from what was recalled. */
+const recalledParts: ReadonlySet<string> = new Set(["semantic_memories", "entity_context"])
+
+interface Pair {
+  readonly then: Entry
+  readonly now: Entry | undefined
+}
+
+const partsOf = (recorded: ContextReport | undefined, rebuilt: ContextReport, isRecalled: boolean) =>
+  rebuilt.parts.map(({ id, key, messages, tokens }): PromptPart => {
+    const same = recorded?.parts.find((part) => part.id === id && part.key === key)
+    const isSame = same !== undefined && same.tokens === tokens && same.messages === messages
+    return {
+      id,
+      key,
+      messages,
+      tokens,
+      recordedTokens: same?.tokens ?? null,
+      exact: isSame && (isRecalled || !recalledParts.has(key))
+    }
+  })
+
+/** The messages in their order, each with its part: parts stand one after the other. */
+const messagesOf = (
+  { messages }: Prompt,
+  parts: ReadonlyArray<PromptPart>,
+  maxChars: number
+): ReadonlyArray<ShownMessage> => {
+  const owners = parts.flatMap((part) => Array.from({ length: part.messages }, () => part))
+  return messages.map(({ call, calls, content, name, role }, index): ShownMessage => {
+    const { exact, id, key } = owners[index] ?? { id: -1, key: "unknown", exact: false }
+    return {
+      part: { id, key },
+      role,
+      content: content.slice(0, maxChars).toWellFormed(),
+      chars: content.length,
+      ...(name === undefined ? {} : { name }),
+      ...(calls === undefined ? {} : { calls }),
+      ...(call === undefined ? {} : { call }),
+      exact
+    }
+  })
+}
+
+const promptOf = (
+  question: PromptQuestion,
+  { prompt, iteration }: Shown,
+  { now, then }: Pair,
+  attempt: number
+): TickPrompt | undefined => {
+  const recorded = contextReportOf(then)
+  const rebuilt = now === undefined ? recorded : contextReportOf(now)
+  if (rebuilt === undefined) return undefined
+  // Without a report of its own nothing is known of the prompt but that it was made.
+  const known = now === undefined ? undefined : recorded
+  const parts = partsOf(known, rebuilt, now !== undefined && recalledIn(now) === recalledIn(then))
+  const missing = (recorded?.parts ?? [])
+    .filter(({ id, key }) => !parts.some((part) => part.id === id && part.key === key))
+    .map(({ key }) => key)
+  const toolsExact = known !== undefined && known.toolTokens === rebuilt.toolTokens
+  const exactParts = parts.filter(({ exact }) => exact).length
+  const model = then.step?.detail?.["model"]
+  return {
+    assistant: question.assistant,
+    tick: question.tick,
+    iteration,
+    attempt,
+    at: then.at,
+    ...(typeof model === "string" ? { model } : {}),
+    messages: messagesOf(prompt, parts, Math.min(MAX_SHOWN_CHARS, question.maxChars ?? MAX_SHOWN_CHARS)),
+    tools: prompt.tools,
+    toolsExact,
+    parts,
+    missing,
+    exactParts,
+    exact: toolsExact && missing.length === 0 && exactParts === parts.length
+  }
+}
+
+/** The commits of the model calls that left a report, in their order. */
+const reported = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> =>
+  entries.filter((entry) => contextReportOf(entry) !== undefined)
+
+const pairsOf = (recorded: RecordedTick, entries: ReadonlyArray<Entry>): ReadonlyArray<Pair> => {
+  const now = reported(entries)
+  return reported(recorded.entries).map((then, index) => ({ then, now: now[index] }))
+}
+
+/** The prompts of a tick, one for each recorded model call that left a report. Rejects with UnknownAssistant or ForkRefused. */
+export const promptsOfTick = async (
+  records: Pick<Records, "tickSource">,
+  fleet: FleetDefinition,
+  question: PromptQuestion
+): Promise<ReadonlyArray<TickPrompt>> => {
+  const source = await records.tickSource(question.assistant, question.tick)
+  const lived = await liveAgain(source, { fleet, model: "recorded", order: "recorded" })
+  const { reason } = lived.end
+  const seen = new Map<number, number>()
+  return pairsOf(source.recorded, lived.entries).flatMap((pair, index): ReadonlyArray<TickPrompt> => {
+    const shown = lived.shown[index]
+    if (shown === undefined) return []
+    const attempt = seen.get(shown.iteration) ?? 0
+    seen.set(shown.iteration, attempt + 1)
+    const prompt = promptOf(question, shown, pair, attempt)
+    return prompt === undefined ? [] : [reason === "" ? prompt : { ...prompt, diverged: reason }]
+  })
+}
+
+/** The prompt of one iteration, the last attempt at it; of the last iteration when none is named. */
+export const promptOfTick = async (
+  records: Pick<Records, "tickSource">,
+  fleet: FleetDefinition,
+  question: PromptQuestion & { readonly iteration?: number }
+): Promise<TickPrompt | undefined> => {
+  const { iteration } = question
+  const prompts = await promptsOfTick(records, fleet, question)
+  return prompts.findLast((prompt) => iteration === undefined || prompt.iteration === iteration)
+}

@@ -1,0 +1,70 @@
+// Fork: a tick of the past lived through once more beside the fleet, with something changed.
+// Owns the wish and the answer. Leaves gathering the past to tick-source.ts, living to sandbox.ts, comparing to compare.ts.
+// K1  The house that the tick was lived in is read and never written.
+// K2  Unchanged, with a model that says the same to the same prompt, a fork differs in nothing.
+
+import type { ToolStub } from "@reverie/runtime"
+import type { FleetDefinition } from "../define-fleet.ts"
+import type { ModelChoice } from "../model-choice.ts"
+import type { Records } from "../records.ts"
+import { compareTicks, type ForkComparison } from "./compare.ts"
+import { digestOf } from "./digest.ts"
+import { type Lived, liveAgain, type Wish } from "./sandbox.ts"
+import type { TickSource } from "./tick-source.ts"
+
+export interface ForkWish {
+  readonly assistant: string
+  readonly tick: number
+  /** In place of what the definition says today. */
+  readonly systemPrompt?: string
+  readonly persona?: string
+  /**
+   * Who is asked; what the environment names, and the offline stand-in without that, when not said. "recorded" asks nobody:
+   * the replies of then come again in their order.
+   */
+  readonly model?: ModelChoice | "recorded"
+  /** Answers in the place of recorded ones. */
+  readonly stubs?: ReadonlyArray<ToolStub>
+}
+
+export interface Fork extends ForkComparison {
+  /** Whether the envelope that began the tick was still kept as it was accepted. */
+  readonly isOriginalEnvelope: boolean
+}
+
+/** The digest of what was lived through again. */
+export const digestOfLived = (source: TickSource, { prices }: FleetDefinition, { answered, end, entries }: Lived) =>
+  digestOf(entries, {
+    tick: source.recorded.tick,
+    prices,
+    answered,
+    ...(end.reason === "" ? {} : { unfinished: end.reason })
+  })
+
+/**
+ * Lives through a tick once more, from what the assistant was before it, and holds the two against each other. Nothing of it
+ * is written anywhere, no tool runs and nobody hears of it; only the model that is named is asked.
+ * Rejects with UnknownAssistant or ForkRefused.
+ */
+export const forkTick = async (
+  records: Pick<Records, "tickSource">,
+  fleet: FleetDefinition,
+  wish: ForkWish
+): Promise<Fork> => {
+  const { assistant, model, persona, stubs = [], systemPrompt, tick } = wish
+  const source = await records.tickSource(assistant, tick)
+  const living: Wish = {
+    fleet,
+    model,
+    stubs,
+    order: "free",
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(persona === undefined ? {} : { persona })
+  }
+  const lived = await liveAgain(source, living)
+  const original = digestOf(source.recorded.entries, { tick, prices: fleet.prices })
+  return {
+    ...compareTicks(original, digestOfLived(source, fleet, lived)),
+    isOriginalEnvelope: source.isOriginal
+  }
+}

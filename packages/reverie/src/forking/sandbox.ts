@@ -1,0 +1,196 @@
+// Sandbox: a house in memory in which one assistant stands as it stood before a tick, and nobody else.
+// Owns furnishing it and living through the tick there. Leaves what is found out to fork.ts, exact-prompt.ts and fixture.ts.
+// S1  Nothing in it reaches the house that the tick was lived in: no store, no queue and no listener is shared.
+// S2  No tool runs: what a call is answered with is decided before, and every tool of its definitions is empty besides.
+// S3  Only the model that is named is asked, and only for the tick.
+
+import { hears, persist, type Settings, statusOf } from "@reverie/assistant"
+import { PromptStore } from "@reverie/context"
+import { Ledger, type Parcel, Removals } from "@reverie/ledger"
+import { BlockStore } from "@reverie/memory"
+import { Model } from "@reverie/model"
+import { STATE_VERSION } from "@reverie/protocol"
+import { queueLocalLayer } from "@reverie/queue-local"
+import {
+  type Definition,
+  Definitions,
+  deliveriesOf,
+  type Driven,
+  driveTick,
+  type Driving,
+  FleetDirectory,
+  HeldClock,
+  keepIndexed,
+  NoticeHub,
+  noting,
+  recordedModel,
+  type Shown,
+  type ToolAnswers,
+  toolAnswers,
+  type ToolStub,
+  untilTurn
+} from "@reverie/runtime"
+import { storeSqliteLayer } from "@reverie/store-sqlite"
+import { gptTokenizerLayer } from "@reverie/tokens"
+import type { Tool, Toolkit } from "@reverie/tools"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as References from "effect/References"
+import type { FleetDefinition } from "../define-fleet.ts"
+import { directoryOf } from "../directory.ts"
+import { type ModelChoice, modelLayer } from "../model-choice.ts"
+import { recallLayer } from "../recall-index.ts"
+import { stillBlocks, stillPrompts } from "./blocks-of-then.ts"
+import { ForkRefused } from "./errors.ts"
+import { rebuiltEnvelope, type TickSource } from "./tick-source.ts"
+
+const IN_MEMORY = ":memory:"
+
+/** A tick with its changes, ready to be lived through. */
+export interface Wish {
+  readonly fleet: FleetDefinition
+  readonly systemPrompt?: string
+  readonly persona?: string
+  /** "recorded": the replies of then, in their order, and nobody is asked. */
+  readonly model: ModelChoice | "recorded" | undefined
+  readonly stubs?: ReadonlyArray<ToolStub>
+  /** `recorded`: commit by commit as it was, up to the first difference. */
+  readonly order: Driving["order"]
+}
+
+export interface Lived extends Driven {
+  /** What reached the model for the tick, in the order of the calls. */
+  readonly shown: ReadonlyArray<Shown>
+  /** What calls were answered with, by their ids. */
+  readonly answered: ToolAnswers["given"]
+}
+
+const empty = (tool: Tool): Tool => ({
+  ...tool,
+  run: () => Effect.fail(new Error("a fork runs no tools"))
+})
+
+const emptied = (toolkit: Toolkit): Toolkit => ({
+  ...toolkit,
+  get: (name) => {
+    const tool = toolkit.get(name)
+    return tool === undefined ? undefined : empty(tool)
+  },
+  only: (filter) => emptied(toolkit.only(filter))
+})
+
+/** The definitions of the sandbox: that of the assistant with its changes, and the settings it had then. */
+const definitionsOf = ({ definition, recorded }: TickSource, wish: Wish): (typeof Definitions)["Service"] => {
+  const { fleet, persona, systemPrompt } = wish
+  const settings: Partial<Settings> = recorded.settings
+  const found = fleet.assistants.find(({ name }) => name === definition)
+  if (found === undefined) {
+    const message = `the fleet has no definition "${definition}", which the assistant was born from`
+    throw new ForkRefused({ reason: "no-definition", message })
+  }
+  if (found.team !== undefined) {
+    throw new ForkRefused({ reason: "team", message: `"${definition}" is a team: no model is asked in its ticks` })
+  }
+  const edited = {
+    ...found,
+    settings,
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(persona === undefined ? {} : { persona })
+  }
+  const all = new Map(
+    fleet.assistants.map((each): [string, Definition] => {
+      const one = each === found ? edited : each
+      return [each.name, { ...one, toolkit: emptied(one.toolkit) }]
+    })
+  )
+  return { find: (name) => all.get(name) }
+}
+
+/** A store that takes an assistant in raises its epoch, and so does the claim after it. */
+const RAISED = 2
+
+/** The assistant as it stood before the tick. */
+export const parcelBefore = ({ address, definition, recorded }: TickSource): Parcel => {
+  const { before, first, prefix, records } = recorded
+  const status = statusOf(before.decoded)
+  return {
+    head: {
+      kind: "assistant",
+      address,
+      // Approvals are bound to the epoch in which they were asked for.
+      epoch: first.epoch - RAISED,
+      version: before.no,
+      handled: { control: 0, reply: 0, mail: 0 },
+      state: {
+        v: STATE_VERSION,
+        snapshot: persist(before.decoded),
+        jobs: before.jobs,
+        timers: before.timers,
+        hears: hears(before.decoded),
+        status,
+        definition
+      }
+    },
+    parts: [
+      ...prefix.map((entry) => ({ kind: "entry" as const, entry })),
+      ...records.map(({ key, kind, value }) => ({ kind: "record" as const, of: kind, key, value }))
+    ]
+  } as unknown as Parcel
+}
+
+const furnished = (source: TickSource, wish: Wish) =>
+  Layer.mergeAll(
+    storeSqliteLayer(IN_MEMORY),
+    queueLocalLayer,
+    NoticeHub.layer,
+    gptTokenizerLayer,
+    modelLayer(wish.model === "recorded" ? "offline" : wish.model),
+    recallLayer(IN_MEMORY, "embedded"),
+    Layer.succeed(Definitions, definitionsOf(source, wish)),
+    Layer.succeed(FleetDirectory, directoryOf(wish.fleet)),
+    Layer.succeed(References.LogToStderr, true),
+    Layer.succeed(References.MinimumLogLevel, "None")
+  )
+
+/** A model's own waiting is in real time. */
+const inRealTime = (model: Model["Service"], real: Clock.Clock): Model["Service"] => ({
+  infer: (prompt, options) => Effect.provideService(model.infer(prompt, options), Clock.Clock, real)
+})
+
+const lived = Effect.fnUntraced(function* (source: TickSource, wish: Wish) {
+  const { address, envelope, envelopes, recorded } = source
+  const removals = yield* Removals
+  const ledger = yield* Ledger
+  const real = yield* Clock.Clock
+  const clock = new HeldClock(recorded.first.at)
+  yield* removals.unpack(parcelBefore(source))
+  yield* removals.admit([address])
+  const tools = toolAnswers(recorded, wish.stubs)
+  const deliveries = deliveriesOf(recorded, (id, entry) => envelopes.get(id) ?? rebuiltEnvelope(address, id, entry))
+  const driving: Driving = { address, recorded, envelope, deliveries, order: wish.order, tools, clock }
+  const turn = (no: number) =>
+    wish.order === "free" ? Effect.void : Effect.provideService(untilTurn(driving, real, no), Ledger, ledger)
+  const chosen =
+    wish.model === "recorded" ? recordedModel(recorded.asks, ({ no }) => turn(no)) : inRealTime(yield* Model, real)
+  const shown: Array<Shown> = []
+  const driven = yield* keepIndexed(address).pipe(
+    Effect.provideService(Clock.Clock, clock),
+    Effect.andThen(driveTick(driving)),
+    Effect.provideService(Model, noting(chosen, shown)),
+    Effect.provideService(BlockStore, stillBlocks(source.blocks)),
+    Effect.provideService(PromptStore, stillPrompts(source.prompts))
+  )
+  return { ...driven, shown, answered: tools.given } satisfies Lived
+})
+
+/** Lives through a tick again. Rejects with ForkRefused. */
+export const liveAgain = async (source: TickSource, wish: Wish): Promise<Lived> => {
+  const runtime = ManagedRuntime.make(furnished(source, wish))
+  try {
+    return await runtime.runPromise(lived(source, wish))
+  } finally {
+    await runtime.dispose()
+  }
+}

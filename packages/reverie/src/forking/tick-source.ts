@@ -1,0 +1,157 @@
+// TickSource: everything that a tick began from, read out of the house that it was lived in.
+// Owns gathering it. Leaves the tick among the entries to the runtime, living through it again to sandbox.ts.
+// S1  Reading it changes nothing: entries, envelopes, blocks and prompts are read, and nothing else.
+// S2  The envelope is the one that was accepted, where it is still kept; otherwise it is made again from what was written.
+
+import { type PromptVersion } from "@reverie/context"
+import { Removals } from "@reverie/ledger"
+import type { BlockView } from "@reverie/memory"
+import {
+  type Address,
+  ENVELOPE_VERSION,
+  type Entry,
+  type Envelope,
+  type EnvelopeId,
+  type Event,
+  isJsonObject,
+  readEnvelope
+} from "@reverie/protocol"
+import { readTick, type RecordedTick } from "@reverie/runtime"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { contextReportOf } from "../context-report.ts"
+import { entriesUpTo, recordOf, settingsKept, type Shelf } from "../replay.ts"
+import { blocksOfThen, promptsOfThen } from "./blocks-of-then.ts"
+import { ForkRefused } from "./errors.ts"
+
+/** Most commits that may stand before a tick that is tried again: all of them are laid out in memory. */
+export const MAX_COMMITS_BEFORE = 50_000
+
+export interface TickSource {
+  readonly address: Address
+  /** The name of the definition that the assistant was born from. */
+  readonly definition: string
+  readonly recorded: RecordedTick
+  readonly envelope: Envelope
+  /** Whether the envelope is the accepted one. */
+  readonly isOriginal: boolean
+  /** Those that came while the tick was in hand, by id. */
+  readonly envelopes: ReadonlyMap<EnvelopeId, Envelope>
+  readonly blocks: ReadonlyArray<BlockView>
+  readonly prompts: ReadonlyArray<PromptVersion>
+}
+
+type Run = <A, E>(reading: Effect.Effect<A, E>) => Promise<A>
+
+/** Envelopes stand at the beginning of a parcel, so little more than they is read. */
+const acceptedEnvelopes = Effect.fnUntraced(function* (address: Address, ids: ReadonlySet<string>) {
+  const found = new Map<EnvelopeId, Envelope>()
+  const removals = yield* Effect.serviceOption(Removals)
+  if (Option.isNone(removals)) return found
+  const read = removals.value.pack(address).pipe(
+    Stream.takeWhile(({ kind }) => kind === "assistant" || kind === "envelope"),
+    Stream.runForEach((part) =>
+      Effect.sync(() => {
+        if (part.kind !== "envelope" || !ids.has(part.id)) return
+        const envelope = readEnvelope(JSON.stringify(part.body))
+        if (Result.isSuccess(envelope)) found.set(envelope.success.id, envelope.success)
+      })
+    )
+  )
+  yield* Effect.ignore(read)
+  return found
+})
+
+/** The event that an entry was written of, as far as the entry tells it. */
+const eventIn = ({ event, messages }: Entry): Event | undefined => {
+  const heard = isJsonObject(event) ? event : {}
+  const [said] = messages
+  const text = said?.content ?? ""
+  switch (heard["type"]) {
+    case "message": {
+      const blocks = said?.blocks ?? []
+      return { type: "message", text, ...(blocks.length === 0 ? {} : { blocks }) }
+    }
+    case "timer":
+      return { type: "timer", name: String(heard["name"]), note: text.replace(/^\[timer [^\]]*\] /, "") }
+    case "approval": {
+      const decision = heard["decision"] === "approved" ? "approved" : "denied"
+      return { type: "approval", decision }
+    }
+    case "report": {
+      const call = typeof heard["call"] === "string" ? { call: heard["call"] } : {}
+      const tool = typeof heard["tool"] === "string" ? { tool: heard["tool"] } : {}
+      return { type: "report", ...call, ...tool, outcome: "reported", content: text }
+    }
+    case "halt":
+      return { type: "halt", reason: String(heard["reason"]).slice(0, 2_000) }
+    case "resume":
+      return { type: "resume" }
+    case "wake":
+      return { type: "wake" }
+    default:
+      return undefined
+  }
+}
+
+/** An envelope made again from the entry of its commit. */
+export const rebuiltEnvelope = (to: Address, id: EnvelopeId, entry: Entry): Envelope | undefined => {
+  const event = eventIn(entry)
+  const from = entry.messages[0]?.name ?? "user"
+  const hops = isJsonObject(entry.event) && typeof entry.event["hops"] === "number" ? entry.event["hops"] : 0
+  return event === undefined ? undefined : { v: ENVELOPE_VERSION, id, to, from, event, hops }
+}
+
+const idsIn = ({ entries }: RecordedTick): ReadonlySet<string> =>
+  new Set(entries.flatMap(({ cause }) => (cause.kind === "envelope" ? [cause.id] : [])))
+
+const BLOCK_PARTS: ReadonlySet<string> = new Set(["core_blocks", "working_blocks"])
+
+/** What the model was shown says of no block: then none was in view, whoever may see which by now. */
+const showsBlocks = ({ asks }: RecordedTick): boolean =>
+  asks.some(({ entry }) => {
+    const { absent = [], parts = [] } = contextReportOf(entry) ?? {}
+    return [...parts, ...absent].some(({ key }) => BLOCK_PARTS.has(key))
+  })
+
+const tickIn = async (shelf: Shelf, id: string, tick: number): Promise<[RecordedTick, string]> => {
+  const record = await recordOf(shelf, id)
+  const recorded = await readTick(entriesUpTo(shelf, id, record.version), tick, settingsKept(record))
+  if (recorded === undefined) {
+    throw new ForkRefused({ reason: "no-tick", message: `${id} has no tick ${tick}` })
+  }
+  const { length } = recorded.prefix
+  if (length > MAX_COMMITS_BEFORE) {
+    const message = `${length} commits stand before tick ${tick} of ${id}; at most ${MAX_COMMITS_BEFORE} are laid out again`
+    throw new ForkRefused({ reason: "too-long", message })
+  }
+  return [recorded, record.state.definition]
+}
+
+/** Rejects with UnknownAssistant or ForkRefused. */
+export const tickSourceOf = async (shelf: Shelf, run: Run, id: string, tick: number): Promise<TickSource> => {
+  const address = shelf.address(id)
+  const [recorded, definition] = await tickIn(shelf, id, tick)
+  const { first } = recorded
+  const envelopes = await run(acceptedEnvelopes(address, idsIn(recorded)))
+  const of = first.cause.kind === "envelope" ? first.cause.id : undefined
+  const accepted = of === undefined ? undefined : envelopes.get(of)
+  const envelope = accepted ?? (of === undefined ? undefined : rebuiltEnvelope(address, of, first))
+  const type = envelope?.event.type
+  if (envelope === undefined || (type !== "message" && type !== "timer")) {
+    const message = `tick ${tick} of ${id} was begun by ${type ?? first.cause.kind}, and not by a message or a timer`
+    throw new ForkRefused({ reason: "no-message", message })
+  }
+  return {
+    address,
+    definition,
+    recorded,
+    envelope,
+    isOriginal: accepted !== undefined,
+    envelopes,
+    blocks: showsBlocks(recorded) ? await run(blocksOfThen(address, first.at)) : [],
+    prompts: await run(promptsOfThen(address.tenant, first.at))
+  }
+}
