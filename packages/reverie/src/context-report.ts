@@ -35,7 +35,7 @@ const NOTHING: Report = {
  * The iteration that a model call began. An entry tells the iteration after it, which is the next one already when every
  * call was refused; the ids of the calls still tell the right one.
  */
-const iterationOf = ({ iteration, messages, tick }: Entry): number => {
+export const iterationOf = ({ iteration, messages, tick }: Entry): number => {
   const asked = messages.find(({ calls = [], role }) => role === "assistant" && calls.length > 0)?.calls?.[0]?.id
   return asked === callId(tick, iteration - 1, 0) ? iteration - 1 : iteration
 }

@@ -54,3 +54,12 @@ export class DefinitionUnknown extends Schema.TaggedError<DefinitionUnknown>()("
 }) {
   readonly recovery = "tell-owner" as const
 }
+
+/** No letter of this id was buried, or what stood in it can not be read any more. The caller must name another one. */
+export class LetterUnknown extends Schema.TaggedError<LetterUnknown>()("LetterUnknown", {
+  assistant: Schema.String,
+  envelope: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}

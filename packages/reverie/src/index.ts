@@ -69,7 +69,7 @@ export type {
   ToolCategory,
   ToolRule
 } from "@reverie/protocol"
-export type { HostFailure, MemoryWish } from "@reverie/runtime"
+export type { DreamLine, DreamReport, HostFailure, MemoryWish } from "@reverie/runtime"
 export {
   blockTools,
   defineTool,
@@ -80,12 +80,14 @@ export {
   type ToolRun,
   whyInWords
 } from "@reverie/tools"
+export type { ApprovalAsked, Requester } from "./approvals.ts"
 export type { Part } from "./ask.ts"
 export type { Blocks, BornBlock, EditOptions } from "./blocks.ts"
 export { type ContextReport, contextReportOf } from "./context-report.ts"
 export { type AssistantDefinition, type AssistantOptions, defineAssistant } from "./define-assistant.ts"
 export { defineFleet, type FleetDefinition } from "./define-fleet.ts"
 export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, type TeamPattern } from "./define-team.ts"
+export type { DeadLetterView } from "./dead-letters.ts"
 export type { DefinitionView, TeamView, ToolView } from "./definition-view.ts"
 export type { Delegated } from "./delegating.ts"
 export * from "./errors.ts"
@@ -108,5 +110,9 @@ export { type ContextQuestion, type NoticePage, Records } from "./records.ts"
 export { readScript, type Script, type ScriptLetter, type ScriptProblem } from "./script.ts"
 export type { BudgetOption, PricesOption, SubAgentsOption } from "./sub-agents-option.ts"
 export { EntityProfile, Fact } from "@reverie/memory"
+export type { SpanKind } from "./timeline/spans.ts"
+export type { ModelCallView, StepView, TickView, ToolCallView } from "./timeline/tick-view.ts"
+export type { LastError, UsageView } from "./usage.ts"
+export type { TickPage } from "./watching.ts"
 export { type AssistantView, type Mode, modes, viewOf } from "./view.ts"
 export type { Prompts } from "./prompts.ts"

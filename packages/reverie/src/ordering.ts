@@ -4,6 +4,7 @@
 
 import type { Receipt, TenantId } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
+import { againId, buriedLetter } from "./dead-letters.ts"
 import { Delegating } from "./delegating.ts"
 import { haltAll, resumeAll } from "./orders.ts"
 import type { Services } from "./ports.ts"
@@ -69,6 +70,15 @@ export abstract class Ordering extends Delegating {
   /** Ends it for good, and everybody below it. What still waits is buried. */
   retire(to: string, reason?: string, options: OrderOptions = {}): Promise<Receipt> {
     return this.post(to, { type: "retire", ...because(reason) }, { from: "person", ...options })
+  }
+
+  /**
+   * Sends what was buried again, as it was: under `again/<its id>/1`, so that doing it twice sends it once. A second try
+   * that was buried too goes on as `again/<its id>/2`.
+   */
+  async redeliver(id: string, envelope: string): Promise<Receipt> {
+    const { event, from } = await this.#run(buriedLetter(this.address(id), envelope))
+    return this.post(id, event, { id: againId(envelope), from })
   }
 
   /** Halts every assistant of the tenant: none of them writes anything any more. Resolves with their number. */

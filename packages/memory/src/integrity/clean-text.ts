@@ -92,12 +92,23 @@ const withoutInvisible = (text: string): string => {
   return kept.join("")
 }
 
+const normalised = (text: string): string => text.toWellFormed().normalize("NFC")
+
+const lined = (normal: string): string => normal.replace(/\r\n?|[\u0085\u2028\u2029\v\f]/g, "\n")
+
 /** The text as it is read: nothing in it is hidden. */
 export const cleanText = (text: string): string => {
-  const normal = text.toWellFormed().normalize("NFC")
+  const normal = normalised(text)
   if (!suspicious.test(normal)) return normal
-  const lined = normal.replace(/\r\n?|[\u0085\u2028\u2029\v\f]/g, "\n")
-  return withoutInvisible(lined).normalize("NFC")
+  return withoutInvisible(lined(normal)).normalize("NFC")
+}
+
+/** True when a text holds a character that cleaning would take out because nobody sees it. */
+export const holdsInvisible = (text: string): boolean => {
+  const normal = normalised(text)
+  if (!suspicious.test(normal)) return false
+  const whole = lined(normal)
+  return withoutInvisible(whole) !== whole
 }
 
 /** The text as it is read, on one line. */

@@ -33,7 +33,7 @@ const DreamReport = Schema.Struct({
 })
 export type DreamReport = typeof DreamReport.Type
 
-const isReport = Schema.is(DreamReport)
+export const isDreamReport = Schema.is(DreamReport)
 
 export const dreamId = (tick: number): string => `dream_${tick}`
 
@@ -78,7 +78,7 @@ const withMark = (report: DreamReport, mark: StepMark): DreamReport => {
 
 const surplus = (rows: ReadonlyArray<RecordRow>, kept: number): ReadonlyArray<RecordChange> =>
   rows
-    .flatMap(({ key, value }) => (isReport(value) ? [{ key, endedAt: value.ended_at }] : []))
+    .flatMap(({ key, value }) => (isDreamReport(value) ? [{ key, endedAt: value.ended_at }] : []))
     .toSorted((a, b) => b.endedAt - a.endedAt)
     .slice(kept)
     .map(({ key }) => ({ kind: "dream", key, value: null }))
@@ -87,7 +87,7 @@ const surplus = (rows: ReadonlyArray<RecordRow>, kept: number): ReadonlyArray<Re
 export const markStep = (rows: ReadonlyArray<RecordRow>, id: string, mark: StepMark): ReadonlyArray<RecordChange> => {
   const present = rows.find(({ key }) => key === id)?.value
   const begun = { id, began_at: mark.startedAt, ended_at: mark.endedAt, lines: [] }
-  const report = withMark(isReport(present) ? present : begun, mark)
+  const report = withMark(isDreamReport(present) ? present : begun, mark)
   const others = rows.filter(({ key }) => key !== id)
   return [
     { kind: "dream", key: id, value: { ...report, lines: [...report.lines] } },

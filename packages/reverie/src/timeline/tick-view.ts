@@ -1,0 +1,219 @@
+// TickView: a tick, a dream, a folding or an order as a person wants to see it.
+// Owns what is told of it, and how much of each text. Leaves finding its entries to spans.ts, its price to price.ts.
+// V1  A view is a pure function of the entries, the letter that began them and a price.
+// V2  Every call that a model asked for is told once, whatever became of it.
+
+import type { OutboxRow } from "@reverie/ledger"
+import {
+  type AcceptedEnvelope,
+  type Entry,
+  isJsonObject,
+  type Json,
+  type Message,
+  noticesOf,
+  type StepRecord,
+  type TickOutcome,
+  type ToolCall,
+  type Usage
+} from "@reverie/protocol"
+import { iterationOf } from "../context-report.ts"
+import { textOfEvent } from "../mail-view.ts"
+import type { Price } from "./price.ts"
+import type { Span, SpanKind } from "./spans.ts"
+
+export interface ModelCallView {
+  readonly iteration: number
+  /** When it ended, in milliseconds since the epoch. */
+  readonly at: number
+  readonly model?: string
+  readonly elapsedMillis: number
+  readonly ok: boolean
+  readonly usage?: Usage
+  readonly finishReason?: string
+  readonly costMicros?: number
+  readonly error?: string
+  /** What it said besides its calls. */
+  readonly text?: string
+}
+
+export interface ToolCallView {
+  readonly call: string
+  readonly tool: string
+  readonly at: number
+  readonly ok: boolean
+  readonly elapsedMillis: number
+  /** JSON, or what the model wrote in its place. */
+  readonly arguments: string
+  readonly result?: string
+  /** Its result has not come: it waits for a person or a report, or runs. */
+  readonly pending?: true
+}
+
+export interface StepView {
+  readonly kind: StepRecord["kind"]
+  readonly name: string
+  readonly at: number
+  readonly ok: boolean
+  readonly elapsedMillis: number
+  readonly usage?: Usage
+  /** Why it failed or was skipped, or what it noted. */
+  readonly note?: string
+}
+
+export interface TickView {
+  readonly kind: SpanKind
+  readonly tick: number
+  /** Who sent what began it. */
+  readonly from?: string
+  /** The id of that envelope, and the type of its event. */
+  readonly envelope?: string
+  readonly type?: string
+  readonly text?: string
+  readonly beganAt: number
+  readonly endedAt?: number
+  readonly outcome?: TickOutcome
+  readonly iterations: number
+  readonly reply?: string
+  /** From acceptance until it was taken up. */
+  readonly waitMillis?: number
+  readonly calls: ReadonlyArray<ModelCallView>
+  readonly tools: ReadonlyArray<ToolCallView>
+  readonly steps: ReadonlyArray<StepView>
+  /** The states it went through. */
+  readonly states: ReadonlyArray<{ readonly at: number; readonly state: string }>
+  /** Numbers of its first and last commit. */
+  readonly commits: { readonly from: number; readonly to: number }
+  readonly notices: number
+}
+
+/** The beginning of a text; no half of a character stays at its end. */
+export const clipped = (text: string, maxChars: number): string =>
+  text.length <= maxChars ? text : text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "")
+
+interface Looks {
+  readonly maxChars: number
+  readonly price: Price
+}
+
+const worded = (value: Json | undefined): string | undefined =>
+  value === undefined || value === null ? undefined : typeof value === "string" ? value : JSON.stringify(value)
+
+const noteOf = ({ detail = {} }: StepRecord): string | undefined =>
+  worded(detail["error"] ?? detail["skipped"] ?? detail["failure"] ?? detail["note"])
+
+const given = <Key extends string, Value>(key: Key, value: Value | undefined): { readonly [key in Key]?: Value } =>
+  (value === undefined ? {} : { [key]: value }) as { readonly [key in Key]?: Value }
+
+const modelCallOf = (entry: Entry, step: StepRecord, { maxChars, price }: Looks): ModelCallView => {
+  const { detail = {}, elapsedMillis, ok, usage } = step
+  const text = entry.messages.find(({ role }) => role === "assistant")?.content ?? ""
+  const model = worded(detail["model"])
+  const cost = usage === undefined ? 0 : price(model, usage)
+  return {
+    iteration: iterationOf(entry),
+    at: entry.at,
+    ...given("model", model),
+    elapsedMillis,
+    ok,
+    ...given("usage", usage),
+    ...given("finishReason", worded(detail["finish"])),
+    ...(cost === 0 ? {} : { costMicros: cost }),
+    ...given("error", ok ? undefined : worded(detail["error"])),
+    ...(text === "" ? {} : { text: clipped(text, maxChars) })
+  }
+}
+
+const stepOf = ({ at }: Entry, step: StepRecord, { maxChars }: Looks): StepView => {
+  const { elapsedMillis, kind, name, ok, usage } = step
+  const note = noteOf(step)
+  const told = note === undefined ? undefined : clipped(note, maxChars)
+  return { kind, name, at, ok, elapsedMillis, ...given("usage", usage), ...given("note", told) }
+}
+
+const messagesIn = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<Message> =>
+  rows.flatMap(({ entry }) => entry.messages)
+
+/** The call that a tool step ran. */
+const callOf = ({ messages, step }: Entry): string | undefined =>
+  step?.kind === "tool"
+    ? (worded(step.detail?.["call"]) ?? messages.find(({ role }) => role === "tool")?.call)
+    : undefined
+
+const toolOf = (asked: ToolCall, at: number, rows: ReadonlyArray<OutboxRow>, { maxChars }: Looks): ToolCallView => {
+  const run = rows.findLast(({ entry }) => callOf(entry) === asked.id)?.entry
+  const result = messagesIn(rows).findLast(({ call, role }) => role === "tool" && call === asked.id)
+  return {
+    call: asked.id,
+    tool: asked.tool,
+    at: run?.at ?? result?.at ?? at,
+    ok: run?.step?.ok ?? false,
+    elapsedMillis: run?.step?.elapsedMillis ?? 0,
+    arguments: clipped(asked.malformed ?? JSON.stringify(asked.arguments), maxChars),
+    ...(result === undefined ? { pending: true } : { result: clipped(result.content, maxChars) })
+  }
+}
+
+const toolsOf = (rows: ReadonlyArray<OutboxRow>, looks: Looks): ReadonlyArray<ToolCallView> =>
+  messagesIn(rows).flatMap(({ at, calls = [] }) => calls.map((asked) => toolOf(asked, at, rows, looks)))
+
+const statesOf = (rows: ReadonlyArray<OutboxRow>): TickView["states"] =>
+  rows.flatMap(({ entry: { at, status } }, index) =>
+    rows[index - 1]?.entry.status === status ? [] : [{ at, state: status }]
+  )
+
+const endOf = ({ awokeAt, kind, rows }: Span): number | undefined => {
+  const last = rows.at(-1)?.entry
+  switch (kind) {
+    case "tick":
+      return rows.find(({ entry }) => entry.tickEnd !== undefined)?.entry.at
+    case "dream":
+      return awokeAt
+    default:
+      return last?.at
+  }
+}
+
+/** What an order says of itself where its letter is gone. */
+const reasonIn = ({ event }: Entry): string | undefined => (isJsonObject(event) ? worded(event["reason"]) : undefined)
+
+const begunBy = ({ rows }: Span, letter: AcceptedEnvelope | undefined, maxChars: number): Partial<TickView> => {
+  const entry = rows[0]?.entry
+  if (entry?.cause.kind !== "envelope") return {}
+  const said = entry.messages.find(({ role }) => role === "user")
+  const text = (letter === undefined ? said?.content : textOfEvent(letter.event)) ?? said?.content ?? reasonIn(entry)
+  const type = letter?.event.type ?? (isJsonObject(entry.event) ? worded(entry.event["type"]) : undefined)
+  return {
+    envelope: entry.cause.id,
+    ...given("from", letter?.from ?? said?.name),
+    ...given("type", type),
+    ...(text === undefined ? {} : { text: clipped(text, maxChars) }),
+    ...(letter === undefined ? {} : { waitMillis: Math.max(0, entry.at - letter.acceptedAt) })
+  }
+}
+
+/** What is told of a span; `letter` is what began it. */
+export const tickViewOf = (span: Span, letter: AcceptedEnvelope | undefined, looks: Looks): TickView => {
+  const { kind, rows } = span
+  const [first] = rows
+  const entries = rows.map(({ entry }) => entry)
+  const end = entries.find(({ tickEnd }) => tickEnd !== undefined)?.tickEnd
+  const steps = entries.flatMap((entry) => (entry.step === undefined ? [] : [{ entry, step: entry.step }]))
+  return {
+    kind,
+    tick: first?.entry.tick ?? 0,
+    ...begunBy(span, letter, looks.maxChars),
+    beganAt: first?.entry.at ?? 0,
+    ...given("endedAt", endOf(span)),
+    ...given("outcome", end?.outcome),
+    iterations: end?.iterations ?? (kind === "tick" ? (entries.at(-1)?.iteration ?? 0) : 0),
+    ...(end === undefined ? {} : { reply: clipped(end.reply, looks.maxChars) }),
+    calls: steps.flatMap(({ entry, step }) => (step.kind === "infer" ? [modelCallOf(entry, step, looks)] : [])),
+    tools: toolsOf(rows, looks),
+    steps: steps.flatMap(({ entry, step }) =>
+      step.kind === "infer" || step.kind === "tool" ? [] : [stepOf(entry, step, looks)]
+    ),
+    states: statesOf(rows),
+    commits: { from: first?.entry.no ?? 0, to: entries.at(-1)?.no ?? 0 },
+    notices: rows.reduce((sum, { address, entry, seq }) => sum + noticesOf(address, seq, entry).length, 0)
+  }
+}
