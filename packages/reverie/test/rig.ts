@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { ModelError } from "@reverie/model"
 import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
 import { afterAll, assert } from "vitest"
 import {
@@ -24,7 +25,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 export const aDirectory = (): string => join(root, String(count++))
 
 export interface Wish extends Omit<Partial<FleetOptions>, "model"> {
-  readonly says?: Script | ReadonlyArray<Line>
+  readonly says?: Script | ReadonlyArray<Line | ModelError>
   readonly tools?: ReadonlyArray<Tool>
   readonly assistant?: Partial<AssistantOptions>
 }

@@ -27,7 +27,14 @@ const readings: Readonly<Record<string, (records: Records, id: string) => Promis
   contextReport: (records, id) => records.contextReport(id),
   deadLetters: (records) => records.deadLetters(),
   mailbox: (records, id) => records.mailbox(id),
-  notices: (records) => records.notices(0, 10_000)
+  notices: (records) => records.notices(0, 10_000),
+  ticks: (records, id) => records.ticks(id),
+  tick: (records, id) => records.tick(id, 1),
+  approvals: (records, id) => records.approvals(id),
+  allApprovals: (records) => records.allApprovals(),
+  dreams: (records, id) => records.dreams(id),
+  usage: (records, id) => records.usage(id, 0),
+  lastError: (records, id) => records.lastError(id)
 }
 
 /** Gives the tenant a life: one answer, one letter that waits, one that is buried. */

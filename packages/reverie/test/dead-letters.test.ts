@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ModelRefused } from "@reverie/model"
+import { againId } from "../src/dead-letters.ts"
+import { LetterUnknown } from "../src/index.ts"
+import { failureOf, openFleet } from "./rig.ts"
+
+const refusal = new ModelRefused({ provider: "scripted", kind: "bad-request", message: "not such words" })
+
+describe("dead letters", () => {
+  it("tell what stood in them, and why they were buried", async () => {
+    await using fleet = await openFleet({ says: [refusal] })
+    await fleet.send("desk", "Bad words.", { id: "m-1", from: "ann" })
+    await fleet.rest()
+    await fleet.send("clerk", "More of them.", { id: "m-2" })
+    await fleet.rest()
+    const dead = await fleet.deadLetters()
+    assert.deepStrictEqual(
+      dead.map(({ address, envelope, from, text, type }) => [address.assistant, String(envelope), type, from, text]),
+      [
+        ["clerk", "m-2", "message", "user", "More of them."],
+        ["desk", "m-1", "message", "ann", "Bad words."]
+      ]
+    )
+    assert.match(dead[1]?.reason ?? "", /not such words/)
+    assert.deepStrictEqual(
+      (await fleet.deadLetters(1)).map(({ envelope }) => String(envelope)),
+      ["m-2"]
+    )
+    assert.match((await fleet.lastError("desk"))?.message ?? "", /not such words/)
+    assert.strictEqual(await fleet.lastError("nobody"), undefined)
+  })
+
+  it("D1 one is sent again once, and again when that was buried too", async () => {
+    await using fleet = await openFleet({ says: [refusal, refusal, { text: "All right." }] })
+    await fleet.send("desk", "Please.", { id: "m-1", from: "ann" })
+    await fleet.rest()
+    const again = await fleet.redeliver("desk", "m-1")
+    assert.deepStrictEqual([again.outcome, String(again.envelope)], ["accepted", "again/m-1/1"])
+    assert.strictEqual((await fleet.redeliver("desk", "m-1")).outcome, "duplicate")
+    await fleet.rest()
+    const third = await fleet.redeliver("desk", "again/m-1/1")
+    assert.strictEqual(String(third.envelope), "again/m-1/2")
+    await fleet.rest()
+    const [tick] = (await fleet.ticks("desk")).ticks
+    assert.deepInclude(tick, { text: "Please.", from: "ann", reply: "All right.", envelope: "again/m-1/2" })
+    const handled = await failureOf(fleet.redeliver("desk", "again/m-1/2"))
+    assert.instanceOf(handled, LetterUnknown)
+    assert.instanceOf(await failureOf(fleet.redeliver("clerk", "m-1")), LetterUnknown)
+    assert.instanceOf(await failureOf(fleet.of("zulu").redeliver("desk", "m-1")), LetterUnknown)
+  })
+
+  it("D1 an id of any length can be sent again, and again", () => {
+    const long = "x".repeat(256)
+    const first = againId(long)
+    assert.isAtMost(first.length, 256)
+    assert.notStrictEqual(againId(`${long.slice(1)}y`), first)
+    assert.strictEqual(againId(first), first.replace(/1$/, "2"))
+    assert.strictEqual(againId("a/b\n/7"), "again/a/b\n/7/1")
+  })
+})
+
+describe("use", () => {
+  it("U1 adds up what model calls took since a moment", async () => {
+    await using fleet = await openFleet({
+      says: [{ text: "Yes.", usage: { inputTokens: 100, outputTokens: 10, source: "provider" } }],
+      assistant: { prices: { inputMicros: 1_000_000, outputMicros: 1_000_000 } }
+    })
+    for (let n = 0; n < 3; n++) await fleet.answer("desk", `Hello ${n}.`)
+    assert.deepStrictEqual(await fleet.usage("desk", 0), { tokens: 330, costMicros: 330, calls: 3, isWhole: true })
+    const end = (await fleet.ticks("desk")).ticks[0]?.endedAt ?? 0
+    assert.deepStrictEqual(await fleet.usage("desk", end + 1), { tokens: 0, costMicros: 0, calls: 0, isWhole: true })
+    assert.deepStrictEqual(await fleet.usage("nobody", 0), { tokens: 0, costMicros: 0, calls: 0, isWhole: true })
+  })
+})
+
+describe("dreams", () => {
+  it("are told by their reports, the newest first", async () => {
+    await using fleet = await openFleet({ assistant: { settings: { sleepMillis: 3_600_000 } } })
+    for (const night of [1, 2]) {
+      await fleet.answer("desk", `Good evening ${night}.`)
+      await fleet.sleep("desk")
+      await fleet.rest()
+      await fleet.wake("desk")
+      await fleet.rest()
+    }
+    const dreams = await fleet.dreams("desk")
+    assert.deepStrictEqual(
+      dreams.map(({ id }) => id),
+      ["dream_4", "dream_2"]
+    )
+    assert.isTrue(dreams[0]?.lines.some(({ operation }) => operation === "pruning"))
+    assert.deepStrictEqual(await fleet.dreams("clerk"), [])
+  })
+})
