@@ -4,7 +4,7 @@
 // T1  A header or a password for the collector goes to the collector and is never printed.
 // T2  What a span says of content, where that is wanted at all, is cut, and holds none of the secrets that the fleet knows.
 
-import { type ContentWish, Telemetry } from "@reverie/runtime"
+import { type ContentWish, hiding, Secrets, Telemetry } from "@reverie/runtime"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -93,6 +93,9 @@ const contentOf = (wish: TracingOptions["traceContent"], holders: SecretHolders)
   )
 }
 
+/** What the fleet was given as a secret stands in nothing that it writes down. */
+const hidden = (holders: SecretHolders) => Layer.effect(Secrets, Effect.map(secretsOf(holders), hiding))
+
 /** What the options and the environment make of the spans of a fleet. */
 export const tracingLayer = (options: TracingOptions & SecretHolders): Layer.Layer<never, Config.ConfigError> =>
-  Layer.merge(options.tracing ?? exported, contentOf(options.traceContent, options))
+  Layer.mergeAll(options.tracing ?? exported, contentOf(options.traceContent, options), hidden(options))

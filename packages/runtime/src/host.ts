@@ -28,6 +28,7 @@ import * as Queue from "effect/Queue"
 import { wakes } from "./hearing.ts"
 import type { JobEnd } from "./job-end.ts"
 import { failedJob, runJob } from "./jobs.ts"
+import { Secrets } from "./secrets.ts"
 import type { Session } from "./session.ts"
 import { beginTurn, inTurn } from "./telemetry/turn-trace.ts"
 import { type Aftermath, bury, handleEnvelope, handleJobEnd, handleTimer } from "./tick.ts"
@@ -83,11 +84,10 @@ const startJob = Effect.fnUntraced(function* (host: Host, job: OpenJob, recovere
     Effect.exit,
     Effect.flatMap((exit) => {
       if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
-      const failure = {
-        recovery: "retry",
-        reason: `the job ${job.name} broke: ${String(Cause.squash(exit.cause))}`
-      } as const
-      return Effect.map(Clock.currentTimeMillis, (now) => failedJob(host.session, job, failure, now))
+      return Effect.map(Effect.all([Clock.currentTimeMillis, Secrets]), ([now, { hide }]) => {
+        const reason = hide(`the job ${job.name} broke: ${String(Cause.squash(exit.cause))}`)
+        return failedJob(host.session, job, { recovery: "retry", reason }, now)
+      })
     }),
     Effect.flatMap((end) => Queue.offer(host.signals, { type: "ended", end })),
     Effect.asVoid,

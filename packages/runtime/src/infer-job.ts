@@ -23,6 +23,7 @@ import { promptOf } from "./prompt.ts"
 import { recollect } from "./recall/recollect.ts"
 import { insightsOf } from "./reflection.ts"
 import { approvalSubject, type Session, toolsOfTick } from "./session.ts"
+import { Secrets } from "./secrets.ts"
 import { inSpan } from "./span.ts"
 import {
   failedUse,
@@ -162,6 +163,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const room = replyRoom(session, report.tokens)
   if (room === undefined) return inferFailed(job, NO_ROOM, startedAt, startedAt)
   yield* faults.at("before-model", session.address)
+  const { hide } = yield* Secrets
   const outcome = yield* model
     .infer(
       {
@@ -175,12 +177,14 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     .pipe(
       Effect.map((reply) => ({ reply })),
       Effect.catch((error) =>
-        Effect.succeed({ failure: { ...failureOf(error), ...failedUse(session, error, report.tokens, room.tokens) } })
+        Effect.succeed({
+          failure: { ...hide(failureOf(error)), ...failedUse(session, error, report.tokens, room.tokens) }
+        })
       ),
       // A defect in an adapter must not take the assistant with it.
       Effect.catchDefect((defect) =>
         Effect.succeed({
-          failure: { recovery: "retry" as const, reason: `the model adapter broke: ${String(defect)}` }
+          failure: { recovery: "retry" as const, reason: hide(`the model adapter broke: ${String(defect)}`) }
         })
       )
     )

@@ -21,6 +21,7 @@ import { FleetDirectory } from "./directory.ts"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { approvalSubject, callInWindow, type Session } from "./session.ts"
+import { Secrets } from "./secrets.ts"
 import { askedBy } from "./sub-agents/errands.ts"
 import { runningTraceparent } from "./telemetry/spans.ts"
 import { inToolSpan } from "./telemetry/tool-span.ts"
@@ -127,18 +128,12 @@ const runOnDesk = Effect.fnUntraced(function* (
   const post = postOf(session, yield* FleetDirectory, now)
   const traceparent = (yield* runningTraceparent) ?? session.trace.carried
   const trace = traceparent === undefined ? {} : { traceparent }
+  const { hide } = yield* Secrets
+  const { names } = definition.toolkit
   const result =
     found ??
     ((yield* mayBegin(session, tool))
-      ? yield* execute(tool, call, {
-          address,
-          key,
-          hops,
-          desk: access,
-          names: definition.toolkit.names,
-          post,
-          ...trace
-        })
+      ? hide(yield* execute(tool, call, { address, key, hops, desk: access, names, post, ...trace }))
       : refused(call, "It was not begun: this worker's claim is over."))
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
   const mail = posted(session, result.sends, now)

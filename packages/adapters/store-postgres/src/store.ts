@@ -126,6 +126,10 @@ export const openPostgresStore = (
       const said = `a schema is called by letters, digits, _ and -, at most 63, not by ${JSON.stringify(schema)}`
       return yield* Effect.fail(new PgFailure("other", said))
     }
+    // The client would tell of it with the URL, and so with the password in it.
+    if (!URL.canParse(Redacted.value(url))) {
+      return yield* Effect.fail(new PgFailure("other", "give it as postgres://user:password@host:port/database"))
+    }
     const database = yield* openDatabase(url, {
       schema,
       connections: options.connections ?? DEFAULT_CONNECTIONS,
