@@ -66,6 +66,10 @@ export const useAnswer = <Of extends Reading>(
     ...(keep ? { placeholderData: keepPreviousData as never } : {})
   }) as UseQueryResult<Answer<Of>>
 
+/** Not so with `meta: { live: false }`: there the page itself says when: a list of thousands is not asked for anew with each notice. */
+export const isAskedAgain = ({ meta }: { readonly meta?: Readonly<Record<string, unknown>> | undefined }): boolean =>
+  meta?.["live"] !== false
+
 /** What is to be changed; a function of its key where the key belongs in the payload too. */
 export type Change<Of extends Changing> = Asked<Of> | ((key: string) => Asked<Of>)
 
@@ -80,6 +84,6 @@ export const useChange = <Of extends Changing>(route: Of): UseMutationResult<Ans
         throw troubleOf(error)
       })
     },
-    onSettled: () => client.invalidateQueries()
+    onSettled: () => client.invalidateQueries({ predicate: isAskedAgain })
   })
 }

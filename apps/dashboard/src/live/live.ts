@@ -8,7 +8,7 @@ import type { Notice } from "@reverie/protocol"
 import { useEffect, useRef, useSyncExternalStore } from "react"
 import { bearer } from "../api/client.ts"
 import type { Reading } from "../api/contract.ts"
-import { questions } from "../api/questions.ts"
+import { isAskedAgain, questions } from "../api/questions.ts"
 import { onToken, wantToken } from "../api/token.ts"
 import { concerns } from "./concern.ts"
 import type { SseEvent } from "./sse.ts"
@@ -37,7 +37,8 @@ const setConnection = (next: Connection): void => {
   const wasLive = connection.state === "live"
   connection = next
   // What was read before the stream stood may have changed in between.
-  if (next.state === "live" && !wasLive) void questions.invalidateQueries({}, { cancelRefetch: false })
+  if (next.state === "live" && !wasLive)
+    void questions.invalidateQueries({ predicate: isAskedAgain }, { cancelRefetch: false })
   for (const watcher of watchers) watcher()
 }
 
@@ -47,8 +48,9 @@ const askAgain = (): void => {
   oldRoutes = new Map()
   void questions.invalidateQueries(
     {
-      predicate: ({ meta, queryKey: [route, whom] }) => {
-        const whose = meta?.["live"] === false ? undefined : old.get(route as Reading)
+      predicate: (query) => {
+        const [route, whom] = query.queryKey
+        const whose = isAskedAgain(query) ? old.get(route as Reading) : undefined
         return whose !== undefined && (whom === null || whose.has(whom as string))
       }
     },

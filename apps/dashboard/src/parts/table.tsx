@@ -120,7 +120,7 @@ const Head = <Row,>({ columns, descending, onSort, sort, tracks }: TableProps<Ro
           ) : (
             <button type="button" className="sort" data-sort={column.sort} onClick={() => onSort(column.sort ?? "")}>
               {column.title}
-              <span aria-hidden className={isSorted ? "" : "opacity-0"}>
+              <span aria-hidden className="sort-arrow">
                 {descending === true ? "↓" : "↑"}
               </span>
             </button>

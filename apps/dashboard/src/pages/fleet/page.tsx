@@ -1,12 +1,124 @@
-// Fleet: the page Fleet.
+// Fleet: everybody, with what one wants to see at night first.
 
-import { createLazyRoute } from "@tanstack/react-router"
+import type { AssistantRow } from "@reverie/server/api"
+import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import { useCallback, useMemo, useState } from "react"
+import { count } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
+import { SearchField } from "../../parts/search-field.tsx"
+import { Empty, Failed, Loading } from "../../parts/states.tsx"
+import { type Column, Table } from "../../parts/table.tsx"
+import { Banner } from "./banner.tsx"
+import { fleetColumns } from "./columns.tsx"
+import { Counters } from "./counters.tsx"
+import { Orders } from "./orders.tsx"
+import { useFleetRows } from "./rows.ts"
+import { type FleetSearch, sortOf } from "./search.ts"
 
-const FleetPage = () => (
-  <Page name="fleet" title="Fleet" ready>
-    <p className="text-ink-2">Nothing is here yet.</p>
-  </Page>
-)
+const route = getRouteApi("/")
+
+const useChosen = () => {
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
+  const onChoose = useCallback(
+    ({ id }: AssistantRow) =>
+      choose((before) => {
+        const next = new Set(before)
+        if (!next.delete(id)) next.add(id)
+        return next
+      }),
+    []
+  )
+  const clear = useCallback(() => choose(new Set()), [])
+  const columns = useMemo(
+    (): ReadonlyArray<Column<AssistantRow>> => [
+      {
+        id: "chosen",
+        title: "",
+        width: "2.4rem",
+        cell: (row) => (
+          <input
+            type="checkbox"
+            className="size-4 accent-accent"
+            aria-label={`Choose ${row.id}`}
+            checked={chosen.has(row.id)}
+            onChange={() => onChoose(row)}
+          />
+        )
+      },
+      ...fleetColumns
+    ],
+    [chosen, onChoose]
+  )
+  return { chosen, onChoose, clear, columns }
+}
+
+const Nobody = ({ search }: { readonly search: FleetSearch }) =>
+  search.q === undefined && search.state === undefined ? (
+    <Empty title="Nobody lives here yet">
+      Assistants come with a definition: <code>reverie agents create ada --definition pilot</code>
+    </Empty>
+  ) : (
+    <Empty title="Nobody is like that">Search for something else, or choose All above.</Empty>
+  )
+
+const FleetPage = () => {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const rows = useFleetRows(search)
+  const { chosen, clear, columns, onChoose } = useChosen()
+  const set = (next: FleetSearch) => void navigate({ search: { ...search, ...next }, replace: true })
+  const onSort = (sort: string) => {
+    const [known, isSame] = [sortOf(sort), (search.sort ?? "id") === sort]
+    // Numbers are looked at from the greatest, names from the first.
+    const desc = isSame ? search.desc !== true : sort !== "id" && sort !== "since"
+    set({ sort: known, desc: desc ? true : undefined })
+  }
+  return (
+    <Page
+      name="fleet"
+      title="Fleet"
+      ready={rows.isReady}
+      fill
+      aside={
+        <>
+          <SearchField label="Search assistants" value={search.q} onSearch={(q) => set({ q })} />
+          <span className="tabular text-ink-2" data-matched={rows.matched}>
+            {rows.matched === undefined ? "" : `${count(rows.matched)} of ${count(rows.counts?.total ?? 0)}`}
+          </span>
+          <div className="ml-auto">
+            <Orders search={search} matched={rows.matched} chosen={chosen} onClear={clear} onDone={rows.refresh} />
+          </div>
+        </>
+      }
+    >
+      <Banner counts={rows.counts} />
+      <Counters counts={rows.counts} search={search} />
+      {rows.trouble === undefined ? null : <Failed trouble={rows.trouble} onRetry={rows.retry} />}
+      <div className="card min-h-48 flex-1 overflow-hidden">
+        {rows.isReady ? (
+          <Table
+            label="Assistants"
+            columns={columns}
+            total={rows.total}
+            rowAt={rows.rowAt}
+            keyOf={({ id }) => id}
+            minWidth="84rem"
+            sort={search.sort ?? "id"}
+            descending={search.desc === true}
+            onSort={onSort}
+            onOpen={({ id }) => void navigate({ to: "/a/$id", params: { id } })}
+            chosen={chosen}
+            onChoose={onChoose}
+            onRange={rows.onRange}
+            dataOf={({ id, state }) => ({ "data-assistant": id, "data-state": state })}
+            empty={<Nobody search={search} />}
+          />
+        ) : (
+          <Loading lines={12} />
+        )}
+      </div>
+    </Page>
+  )
+}
 
 export const page = createLazyRoute("/")({ component: FleetPage })

@@ -1,0 +1,133 @@
+// Columns: what the table of the fleet shows of one assistant.
+
+import { Link } from "@tanstack/react-router"
+import type { AssistantRow } from "@reverie/server/api"
+import { StateChip } from "../../parts/chip.tsx"
+import { count, money, tokens } from "../../parts/format.ts"
+import type { Column } from "../../parts/table.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { Ago, Since } from "../../parts/time.tsx"
+import { Fill } from "../../parts/token-bar.tsx"
+
+const Dash = () => (
+  <span className="text-ink-3" aria-label="none">
+    –
+  </span>
+)
+
+const Who = ({ row }: { readonly row: AssistantRow }) => (
+  <span className="flex min-w-0 items-baseline gap-2">
+    <Link to="/a/$id" params={{ id: row.id }} className="truncate font-medium text-ink" title={row.id}>
+      <Visible text={row.id} />
+    </Link>
+    <span className="truncate text-ink-3">
+      <Visible text={row.definition} />
+    </span>
+  </span>
+)
+
+const Waiting = ({ row }: { readonly row: AssistantRow }) =>
+  row.waiting === 0 ? (
+    <Dash />
+  ) : (
+    <span className="flex items-baseline gap-2">
+      {row.oldestWaitingAt === undefined ? null : (
+        <span className="text-ink-3">
+          <Since at={row.oldestWaitingAt} />
+        </span>
+      )}
+      <span>{count(row.waiting)}</span>
+    </span>
+  )
+
+const Left = ({ row: { left } }: { readonly row: AssistantRow }) => {
+  if (left === undefined) return <Dash />
+  const isSpent = left.costMicros === 0 || left.tokens === 0 || left.calls === 0
+  const said =
+    left.costMicros !== null
+      ? money(left.costMicros)
+      : left.tokens !== null
+        ? `${tokens(left.tokens)} tokens`
+        : left.calls !== null
+          ? `${count(left.calls)} calls`
+          : "unbounded"
+  return <span className={isSpent ? "font-medium text-bad" : undefined}>{said}</span>
+}
+
+const Trouble = ({ row: { haltReason, lastError } }: { readonly row: AssistantRow }) => {
+  const said = haltReason ?? lastError?.message
+  if (said === undefined) return <Dash />
+  return (
+    <span className="flex min-w-0 items-baseline gap-2">
+      <span className={`truncate ${haltReason === undefined ? "" : "text-bad"}`} title={said}>
+        <Visible text={said} />
+      </span>
+      {lastError === undefined ? null : (
+        <span className="text-ink-3">
+          <Ago at={lastError.at} />
+        </span>
+      )}
+    </span>
+  )
+}
+
+export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
+  { id: "id", title: "Assistant", sort: "id", width: "minmax(15rem, 2fr)", cell: (row) => <Who row={row} /> },
+  { id: "state", title: "State", width: "13.5rem", cell: ({ state }) => <StateChip path={state} /> },
+  { id: "since", title: "For", sort: "since", width: "6rem", align: "end", cell: ({ since }) => <Since at={since} /> },
+  {
+    id: "context",
+    title: "Context",
+    sort: "context",
+    width: "8.5rem",
+    align: "end",
+    cell: ({ contextShare }) => (contextShare === undefined ? <Dash /> : <Fill share={contextShare} />)
+  },
+  {
+    id: "waiting",
+    title: "Waiting",
+    sort: "waiting",
+    width: "7rem",
+    align: "end",
+    cell: (row) => <Waiting row={row} />
+  },
+  {
+    id: "cost",
+    title: "24 h",
+    sort: "cost",
+    width: "9rem",
+    align: "end",
+    cell: ({ day }) =>
+      day.calls === 0 ? (
+        <Dash />
+      ) : (
+        <span className="flex items-baseline gap-2" title={`${count(day.tokens)} tokens in ${count(day.calls)} calls`}>
+          <span className="text-ink-3">{tokens(day.tokens)}</span>
+          <span>{money(day.costMicros)}</span>
+        </span>
+      )
+  },
+  { id: "left", title: "Budget left", width: "7rem", align: "end", cell: (row) => <Left row={row} /> },
+  {
+    id: "ticks",
+    title: "Ticks",
+    sort: "ticks",
+    width: "5rem",
+    align: "end",
+    cell: ({ ticks }) => count(ticks)
+  },
+  {
+    id: "subAgents",
+    title: "Sub",
+    width: "3.6rem",
+    align: "end",
+    cell: ({ subAgents }) => (subAgents === 0 ? <Dash /> : count(subAgents))
+  },
+  {
+    id: "errors",
+    title: "Last trouble",
+    sort: "errors",
+    width: "minmax(13rem, 1.6fr)",
+    cell: (row) => <Trouble row={row} />
+  }
+]
