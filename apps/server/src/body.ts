@@ -56,7 +56,7 @@ export interface JsonBody {
 const malformed = (message: string): Malformed => new Malformed({ message })
 
 /** The JSON object of a body, or why it is none. */
-export const jsonOf = (bytes: Buffer): JsonBody | Malformed => {
+const jsonOf = (bytes: Buffer): JsonBody | Malformed => {
   let text: string
   try {
     text = decoder.decode(bytes)
@@ -76,6 +76,9 @@ export const jsonOf = (bytes: Buffer): JsonBody | Malformed => {
   return { text, value: parsed.success }
 }
 
-/** Without a type it is taken for JSON, which pages of other sites can not send unasked. */
-export const isJsonType = (type: string | undefined): boolean =>
+const isJsonType = (type: string | undefined): boolean =>
   type === undefined || /^application\/json\s*(;|$)/i.test(type.trim())
+
+/** Without a type it is taken for JSON, which a form of another site can not send. */
+export const judgedBody = (bytes: Buffer, type: string | undefined): JsonBody | Malformed =>
+  isJsonType(type) ? jsonOf(bytes) : malformed("the body must be JSON: send content-type: application/json")

@@ -25,6 +25,7 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   NoPlaceAfter: Malformed,
   DefinitionUnknown: NotFound,
   UnknownAssistant: NotFound,
+  LetterUnknown: NotFound,
   BlockUnknown: NotFound,
   PromptUnknown: NotFound,
   BlockRefused: Conflict,

@@ -6,9 +6,17 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { admit, type Admitted } from "./admitted.ts"
-import { refuse, type Refusal, write } from "./answer.ts"
-import { LimitReached, Malformed, MethodNotAllowed, NotFound, Unavailable, Unexpected } from "./api/index.ts"
-import { isJsonType, jsonOf, readBody } from "./body.ts"
+import { refuse, write } from "./answer.ts"
+import {
+  LimitReached,
+  Malformed,
+  MethodNotAllowed,
+  NotFound,
+  type Principal,
+  Unavailable,
+  Unexpected
+} from "./api/index.ts"
+import { judgedBody, readBody } from "./body.ts"
 import type { Guard, Wanted } from "./guard.ts"
 import type { Patience } from "./patience.ts"
 import { find, type Route } from "./route-table.ts"
@@ -40,14 +48,14 @@ export interface Behind {
   /** A file of the page; false when there is none under this path. */
   readonly page: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>
   /** Answers instead of the router where it can; false where the router must. */
-  readonly shortcut?: (route: Route, request: IncomingMessage, response: ServerResponse, path: string) => boolean
+  readonly shortcut?: (route: Route, request: IncomingMessage, response: ServerResponse, admitted: Admitted) => boolean
   readonly isClosing: () => boolean
   readonly onTrouble: (line: string) => void
 }
 
 interface Target {
+  /** As it was sent, percent-encoded. */
   readonly path: string
-  readonly query: string
 }
 
 const decodes = (text: string): boolean => {
@@ -64,7 +72,7 @@ const targetOf = (url: string): Target | undefined => {
   if (!url.startsWith("/")) return undefined
   const [before = "", ...rest] = url.split("#", 1)[0]?.split("?") ?? []
   const query = rest.join("?")
-  return decodes(before) && decodes(query) ? { path: before, query } : undefined
+  return decodes(before) && decodes(query) ? { path: before } : undefined
 }
 
 const isLooking = (method: string | undefined): boolean => method === "GET" || method === "HEAD"
@@ -73,107 +81,121 @@ const malformed = (message: string): Malformed => new Malformed({ message })
 
 const nowhere = new NotFound({ message: "there is nothing here", hint: "GET /openapi.json tells what there is" })
 
-export const openFront = (behind: Behind): NodeHandler => {
-  const { guard, patience, plain, traffic } = behind
+/** Marks what was answered already. */
+const ANSWERED = Symbol("answered")
 
-  const turnAway = (request: IncomingMessage, response: ServerResponse, refusal: Refusal): void => {
-    if (refusal._tag !== "Unauthorized") return refuse(request, response, refusal)
-    const wait = patience.after(request.socket.remoteAddress ?? "", Date.now())
-    if (wait !== undefined) return patience.wait(wait, () => refuse(request, response, refusal))
-    const message = "too many wrong tokens"
-    refuse(request, response, new LimitReached({ message, retryAfterSeconds: 60 }))
+export class Front {
+  readonly #behind: Behind
+
+  constructor(behind: Behind) {
+    this.#behind = behind
   }
 
-  /** False when it was answered with a refusal. */
-  const takeBody = async (request: IncomingMessage, response: ServerResponse): Promise<string | undefined> => {
-    const { headers } = request
-    if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return ""
-    const bytes = await readBody(request)
-    if (!Buffer.isBuffer(bytes)) {
-      refuse(request, response, bytes)
-      return undefined
-    }
-    if (bytes.length === 0) return ""
-    const judged = isJsonType(headers["content-type"])
-      ? jsonOf(bytes)
-      : malformed("the body must be JSON: send content-type: application/json")
-    if (!(judged instanceof Malformed)) return judged.text
-    refuse(request, response, judged)
-    return undefined
+  /** The listener of a server. */
+  readonly handle: NodeHandler = (request, response) => {
+    secure(response)
+    this.#answer(request, response).catch((error: unknown) => {
+      if (response.destroyed) return
+      this.#behind.onTrouble(error instanceof Error ? (error.stack ?? error.message) : String(error))
+      refuse(request, response, new Unexpected({ message: "it went wrong here; the log of the server says more" }))
+    })
   }
 
-  const toApi = async (request: IncomingMessage, response: ServerResponse, { path }: Target): Promise<void> => {
-    const found = behind.withApi ? find(request.method ?? "", path) : undefined
-    if (found !== undefined && "route" in found) traffic.begin(response, found.route.pattern)
-    const judged = guard.judge(request, "fleet")
-    if ("_tag" in judged) return turnAway(request, response, judged)
-    if (found === undefined) return refuse(request, response, nowhere)
-    if ("allow" in found) {
-      response.setHeader("allow", found.allow.join(", "))
-      const message = `${request.method ?? ""} means nothing here; ${found.allow.join(", ")} does`
-      return refuse(request, response, new MethodNotAllowed({ message }))
-    }
-    if (behind.isClosing()) {
-      return refuse(request, response, new Unavailable({ message: "this process is about to end; ask again" }))
-    }
-    const text = await takeBody(request, response)
-    if (text === undefined) return
-    admit(request, { principal: judged, text })
-    if (behind.shortcut?.(found.route, request, response, path) === true) return
-    behind.api(request, response)
-  }
-
-  const toMount = async (request: IncomingMessage, response: ServerResponse, path: string, mount: Mount) => {
-    traffic.begin(response, path)
-    const principal = guard.judge(request, "fleet")
-    if ("_tag" in principal) return turnAway(request, response, principal)
-    const text = await takeBody(request, response)
-    if (text !== undefined) await mount(request, response, { principal, text })
-  }
-
-  const toPlain = async (request: IncomingMessage, response: ServerResponse, path: string, one: Plain) => {
-    traffic.begin(response, path)
-    if (one.wanted !== "anybody") {
-      const judged = guard.judge(request, one.wanted)
-      if ("_tag" in judged) return turnAway(request, response, judged)
-    }
-    if (isLooking(request.method)) return one.answer(request, response)
-    response.setHeader("allow", "GET, HEAD")
-    refuse(request, response, new MethodNotAllowed({ message: `${request.method ?? ""} means nothing here` }))
-  }
-
-  const toPage = async (request: IncomingMessage, response: ServerResponse, target: Target): Promise<void> => {
-    traffic.begin(response, "page")
-    const judged = guard.judge(request, "public")
-    if ("_tag" in judged) return turnAway(request, response, judged)
-    if (isLooking(request.method) && (await behind.page(request, response, target.path))) return
-    refuse(request, response, nowhere)
-  }
-
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { mounts, plain, traffic, withApi } = this.#behind
     const target = targetOf(request.url ?? "")
     if (target === undefined) {
       traffic.begin(response, "malformed")
       return refuse(request, response, malformed("the path or the query is not well encoded"))
     }
-    const one = plain.get(target.path)
-    if (one !== undefined) return toPlain(request, response, target.path, one)
-    const mount = behind.withApi ? behind.mounts.get(target.path) : undefined
-    if (mount !== undefined) return toMount(request, response, target.path, mount)
-    const isApi = target.path === "/v1" || target.path.startsWith("/v1/")
-    if (!isApi) return toPage(request, response, target)
-    traffic.begin(response, "unknown")
-    return toApi(request, response, target)
+    const { path } = target
+    const one = plain.get(path)
+    if (one !== undefined) return this.#toPlain(request, response, path, one)
+    const mount = withApi ? mounts.get(path) : undefined
+    if (mount !== undefined) return this.#toMount(request, response, path, mount)
+    return path === "/v1" || path.startsWith("/v1/")
+      ? this.#toApi(request, response, path)
+      : this.#toPage(request, response, path)
   }
 
-  return (request, response) => {
-    secure(response)
-    answer(request, response).catch((error: unknown) => {
-      if (response.destroyed) return
-      behind.onTrouble(error instanceof Error ? (error.stack ?? error.message) : String(error))
-      refuse(request, response, new Unexpected({ message: "it went wrong here; the log of the server says more" }))
-    })
+  async #toApi(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const { api, isClosing, shortcut, traffic, withApi } = this.#behind
+    const found = withApi ? find(request.method ?? "", path) : undefined
+    traffic.begin(response, found !== undefined && "route" in found ? found.route.pattern : "unknown")
+    const principal = this.#admitted(request, response, "fleet")
+    if (principal === ANSWERED) return
+    if (found === undefined) return refuse(request, response, nowhere)
+    if ("allow" in found) {
+      response.setHeader("allow", found.allow.join(", "))
+      const message = `${request.method ?? ""} means nothing here; what does: ${found.allow.join(", ")}`
+      return refuse(request, response, new MethodNotAllowed({ message }))
+    }
+    if (isClosing()) {
+      return refuse(request, response, new Unavailable({ message: "this process is about to end; ask again" }))
+    }
+    const text = await bodyIn(request, response)
+    if (text === ANSWERED) return
+    const admitted = { principal, text }
+    if (shortcut?.(found.route, request, response, admitted) === true) return
+    admit(request, admitted)
+    api(request, response)
   }
+
+  async #toMount(request: IncomingMessage, response: ServerResponse, path: string, mount: Mount): Promise<void> {
+    this.#behind.traffic.begin(response, path)
+    const principal = this.#admitted(request, response, "fleet")
+    if (principal === ANSWERED) return
+    const text = await bodyIn(request, response)
+    if (text !== ANSWERED) await mount(request, response, { principal, text })
+  }
+
+  async #toPlain(request: IncomingMessage, response: ServerResponse, path: string, one: Plain): Promise<void> {
+    this.#behind.traffic.begin(response, path)
+    if (one.wanted !== "anybody" && this.#admitted(request, response, one.wanted) === ANSWERED) return
+    if (isLooking(request.method)) return one.answer(request, response)
+    response.setHeader("allow", "GET, HEAD")
+    const message = `${request.method ?? ""} means nothing here; what does: GET, HEAD`
+    refuse(request, response, new MethodNotAllowed({ message }))
+  }
+
+  async #toPage(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const { page, traffic } = this.#behind
+    traffic.begin(response, "page")
+    if (this.#admitted(request, response, "public") === ANSWERED) return
+    if (isLooking(request.method) && (await page(request, response, path))) return
+    refuse(request, response, nowhere)
+  }
+
+  /** Who asks. Whoever guesses is answered later, the longer the more often. */
+  #admitted(
+    request: IncomingMessage,
+    response: ServerResponse,
+    wanted: Wanted
+  ): Principal["Service"] | typeof ANSWERED {
+    const { guard, patience } = this.#behind
+    const judged = guard.judge(request, wanted)
+    if (!("_tag" in judged)) return judged
+    if (judged._tag === "Forbidden") {
+      refuse(request, response, judged)
+      return ANSWERED
+    }
+    const wait = patience.after(request.socket.remoteAddress ?? "", Date.now())
+    if (wait !== undefined) patience.wait(wait, () => refuse(request, response, judged))
+    else refuse(request, response, new LimitReached({ message: "too many wrong tokens", retryAfterSeconds: 60 }))
+    return ANSWERED
+  }
+}
+
+/** The judged text of a body; empty when none came. */
+const bodyIn = async (request: IncomingMessage, response: ServerResponse): Promise<string | typeof ANSWERED> => {
+  const { headers } = request
+  if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return ""
+  const bytes = await readBody(request)
+  if (Buffer.isBuffer(bytes) && bytes.length === 0) return ""
+  const judged = Buffer.isBuffer(bytes) ? judgedBody(bytes, headers["content-type"]) : bytes
+  if (!("_tag" in judged)) return judged.text
+  refuse(request, response, judged)
+  return ANSWERED
 }
 
 /** Answers with a text that is made anew each time. */

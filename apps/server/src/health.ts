@@ -8,8 +8,10 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import type { Fleet, FleetRole } from "reverie"
 import { write } from "./answer.ts"
 import { Api } from "./api/index.ts"
+import { docsPage } from "./docs.ts"
 import { type Plain, plainText } from "./front.ts"
 import type { Patience } from "./patience.ts"
+import { asDocs } from "./security-headers.ts"
 import type { Traffic } from "./traffic.ts"
 
 /** A process that has not turned for so long is not well. */
@@ -45,12 +47,11 @@ const readiness = async ({ fleet, isClosing, role }: HealthOptions) => {
   }
 }
 
-export const plainOf = (options: HealthOptions): ReadonlyMap<string, Plain> => {
-  const { fleet, patience, role, traffic } = options
+/** The longest time since the last question in which the process did not turn. */
+const liveness = (): Plain => {
   const delay = monitorEventLoopDelay({ resolution: 20 })
   delay.enable()
-  const plain = new Map<string, Plain>()
-  plain.set("/livez", {
+  return {
     wanted: "anybody",
     answer: (_, response) => {
       const lagMillis = Math.max(0, delay.max / 1e6)
@@ -59,7 +60,12 @@ export const plainOf = (options: HealthOptions): ReadonlyMap<string, Plain> => {
       const { body, status } = json(isWell ? 200 : 503, { ok: isWell, lagMillis: Math.round(lagMillis) })
       write(response, status, "application/json", body)
     }
-  })
+  }
+}
+
+export const plainOf = (options: HealthOptions): ReadonlyMap<string, Plain> => {
+  const { fleet, patience, role, traffic } = options
+  const plain = new Map<string, Plain>([["/livez", liveness()]])
   plain.set("/readyz", {
     wanted: "anybody",
     answer: async (_, response) => {
@@ -79,6 +85,14 @@ export const plainOf = (options: HealthOptions): ReadonlyMap<string, Plain> => {
   plain.set("/openapi.json", {
     wanted: "public",
     answer: plainText("application/json", () => (contract ??= JSON.stringify(OpenApi.fromApi(Api))))
+  })
+  plain.set("/docs", {
+    wanted: "public",
+    answer: async (_, response) => {
+      const { html, scripts } = await docsPage()
+      asDocs(response, scripts)
+      write(response, 200, "text/html; charset=utf-8", html)
+    }
   })
   return plain
 }

@@ -10,6 +10,8 @@ export class Live extends Context.Service<
   {
     readonly feed: Feed
     readonly boards: Boards
+    /** The tenant that the process is opened for. */
+    readonly house: string
     /** What the process stands on, for the system page. */
     readonly config: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
   }

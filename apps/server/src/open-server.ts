@@ -14,7 +14,7 @@ import type { Desk } from "./desk.ts"
 import { ListenRefused } from "./errors.ts"
 import { Feed } from "./feed/feed.ts"
 import { type Outbox, OutboxReader } from "./feed/outbox-reader.ts"
-import { openFront } from "./front.ts"
+import { Front } from "./front.ts"
 import { Guard, isLoopback } from "./guard.ts"
 import { plainOf } from "./health.ts"
 import { Page } from "./page.ts"
@@ -55,6 +55,7 @@ export interface RunningServer {
   readonly close: () => Promise<void>
 }
 
+const LOCAL = "127.0.0.1"
 const MAX_STREAMS = 256
 const BEAT_MILLIS = 15_000
 const POLL_MILLIS = 250
@@ -90,7 +91,7 @@ const outboxOf = (fleet: Fleet): Outbox => ({
   listen: (listener) => fleet.onEvery(listener)
 })
 
-/** Each tenant's house is asked for with every request: it is made once, and those least asked for are let go. */
+/** What is made for a tenant is made once. Only tokens name tenants: there are as many as those say. */
 const fleetsOf = (fleet: Fleet): ((tenant: string) => Fleet) => {
   const known = new Map<string, Fleet>([[fleet.tenant, fleet]])
   return (tenant) => {
@@ -100,16 +101,17 @@ const fleetsOf = (fleet: Fleet): ((tenant: string) => Fleet) => {
   }
 }
 
-/** Listens; rejects with `ListenRefused` when it can not. */
-export const openServer = async (options: ServerOptions): Promise<RunningServer> => {
-  const { fleet, host = "127.0.0.1", hosts = [], open = false, role, tokens } = options
+/** Everything behind the listener, and how it ends. */
+const openHouse = async (options: ServerOptions, traffic: Traffic) => {
+  const { fleet, maxStreams = MAX_STREAMS, role } = options
   const onTrouble = options.onTrouble ?? (() => {})
-  if (tokens.length === 0 && !open && !isLoopback(host)) {
-    const message = `${host} is reached by others: give it a token, or say that something else guards it`
-    throw new ListenRefused({ host, port: options.port ?? 0, code: "unguarded", message })
-  }
   const audit = new Audit(options.auditFile, onTrouble)
   const fleetOf = fleetsOf(fleet)
+  const outbox = outboxOf(fleet)
+  const reader = new OutboxReader({ outbox, pollMillis: POLL_MILLIS, onTrouble })
+  const counted = { onOpen: () => traffic.streamOpened(), onClose: () => traffic.streamClosed() }
+  const feed = new Feed({ outbox, reader, maxStreams, beatMillis: BEAT_MILLIS, ...counted })
+  const boards = new Boards(fleetOf, reader)
   const desk: Desk["Service"] = {
     fleetOf,
     role,
@@ -118,49 +120,63 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
     record: (line) => audit.record(line),
     audited: (tenant, limit) => audit.of(tenant, limit)
   }
-  const outbox = outboxOf(fleet)
-  const reader = new OutboxReader({ outbox, pollMillis: POLL_MILLIS, onTrouble })
+  const live = { feed, boards, house: fleet.tenant, config: options.config ?? [] }
+  const api = await openApi(desk, live)
+  return {
+    api,
+    desk,
+    live,
+    /** Nobody is told anything more. */
+    silence: () => {
+      feed.close()
+      boards.close()
+      reader.close()
+    },
+    close: async () => {
+      await api.close()
+      await audit.flushed()
+    }
+  }
+}
+
+const refuseUnguarded = ({ host = LOCAL, open = false, port = 0, tokens }: ServerOptions): void => {
+  if (tokens.length > 0 || open || isLoopback(host)) return
+  const message = `${host} is reached by others: give it a token, or say that something else guards it`
+  throw new ListenRefused({ host, port, code: "unguarded", message })
+}
+
+/** Listens; rejects with `ListenRefused` when it can not. */
+export const openServer = async (options: ServerOptions): Promise<RunningServer> => {
+  refuseUnguarded(options)
+  const { fleet, host = LOCAL, hosts = [], open = false, role, tokens } = options
   const traffic = new Traffic()
-  const feed = new Feed({
-    outbox,
-    reader,
-    maxStreams: options.maxStreams ?? MAX_STREAMS,
-    beatMillis: BEAT_MILLIS,
-    onOpen: () => traffic.streamOpened(),
-    onClose: () => traffic.streamClosed()
-  })
-  const boards = new Boards(fleetOf, reader)
-  const api = await openApi(desk, { feed, boards, config: options.config ?? [] })
   const patience = new Patience()
-  const guard = new Guard({ tokens, tenant: fleet.tenant, open, hosts })
+  const house = await openHouse(options, traffic)
   const page = options.page === undefined || role === "worker" ? undefined : new Page(options.page)
   let isClosing = false
-  const front = openFront({
-    guard,
+  const front = new Front({
+    guard: new Guard({ tokens, tenant: fleet.tenant, open, hosts }),
     patience,
     traffic,
     plain: plainOf({ fleet, role, traffic, patience, isClosing: () => isClosing }),
     mounts: new Map(),
     withApi: role !== "worker",
-    api: api.handle,
+    api: house.api.handle,
     page: async (request, response, path) => (await page?.answer(request, response, path)) ?? false,
     isClosing: () => isClosing,
-    onTrouble
+    onTrouble: house.desk.onTrouble
   })
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, front)
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, front.handle)
   const { port } = await listening(server, options.port ?? 0, host).catch(async (error: unknown) => {
-    await api.close()
+    await house.close()
     throw error
   })
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     isClosing = true
-    feed.close()
-    boards.close()
-    reader.close()
+    house.silence()
     await closed(server)
-    await api.close()
-    await audit.flushed()
+    await house.close()
   }
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,

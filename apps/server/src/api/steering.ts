@@ -125,7 +125,10 @@ export class QueuesGroup extends HttpApiGroup.make("queues").add(
       /** What carries the hints. */
       backend: Schema.String,
       queues: Schema.Array(Queue),
-      tally: Schema.Struct({ accepted: Schema.Finite, settled: Schema.Finite, dead: Schema.Finite }),
+      /** Of the whole store, every tenant together: told only to the tenant that the process is opened for. */
+      tally: Schema.optionalKey(
+        Schema.Struct({ accepted: Schema.Finite, settled: Schema.Finite, dead: Schema.Finite })
+      ),
       workers: Schema.Array(
         Schema.Struct({ name: Schema.String, role: Schema.String, holds: Schema.Array(Schema.String) })
       )

@@ -7,7 +7,7 @@
 import type { AssistantRecord, Fleet, OutboxRow } from "reverie"
 import type { AssistantRow, Counts } from "../api/index.ts"
 import { Choice, isMeant, type Question } from "./choice.ts"
-import { Counting } from "./counting.ts"
+import { Counting, isWorking } from "./counting.ts"
 import { lookBackInto, readInto, type Row, rowOf, shownOf, tellRow } from "./row.ts"
 
 const PAGE = 500
@@ -25,6 +25,14 @@ export interface Listed {
   readonly counts: Counts
 }
 
+export interface Work {
+  readonly busy: ReadonlyArray<string>
+  /** Envelopes. */
+  readonly waiting: number
+  /** Those that are tried again after a pause. */
+  readonly delayed: number
+}
+
 type Reading = Pick<Fleet, "list" | "inspect" | "entries" | "tenant">
 
 export class Board {
@@ -35,7 +43,7 @@ export class Board {
   #isBuilt = false
   #early: Array<OutboxRow> = []
   #sweptTo: string | undefined
-  #sweeping: Promise<void> | undefined
+  #isSweeping = false
 
   constructor(fleet: Reading) {
     this.#fleet = fleet
@@ -83,7 +91,8 @@ export class Board {
     }
     const { matched, next, rows } = choice.page()
     await Promise.all(rows.map((row) => this.#freshen(row, now)))
-    this.#sweeping ??= this.#sweep(now).finally(() => (this.#sweeping = undefined))
+    // Whoever asked need not wait for it, nor hear when it fails: the next list goes on with it.
+    this.#sweep(now).catch(() => {})
     return { items: rows.map((row) => shownOf(row, now)), next, matched, counts: counting.counts }
   }
 
@@ -95,6 +104,26 @@ export class Board {
       .filter((row) => isMeant(row, words, state))
       .map(({ id }) => id)
       .toSorted()
+  }
+
+  /** The ids of those who may wait for a person. */
+  async asking(now: number): Promise<ReadonlyArray<string>> {
+    await this.#readChanged(now)
+    return [...this.#rows.values()].filter(({ approvals }) => approvals > 0).map(({ id }) => id)
+  }
+
+  /** Who works, and what waits for whom. */
+  async work(now: number): Promise<Work> {
+    await this.#readChanged(now)
+    const busy: Array<string> = []
+    let waiting = 0
+    let delayed = 0
+    for (const row of this.#rows.values()) {
+      waiting += row.waiting
+      if (row.state === "awake.thinking.parked") delayed++
+      else if (isWorking(row)) busy.push(row.id)
+    }
+    return { busy, waiting, delayed }
   }
 
   /** The row of one, as it is now; undefined when nobody of that name lives here. */
@@ -164,8 +193,14 @@ export class Board {
   }
 
   async #sweep(now: number): Promise<void> {
-    const page = await this.#fleet.list(this.#sweptTo, SWEEP)
-    for (const record of page) this.#read(record, now)
-    this.#sweptTo = page.length < SWEEP ? undefined : page.at(-1)?.address.assistant
+    if (this.#isSweeping) return
+    this.#isSweeping = true
+    try {
+      const page = await this.#fleet.list(this.#sweptTo, SWEEP)
+      for (const record of page) this.#read(record, now)
+      this.#sweptTo = page.length < SWEEP ? undefined : page.at(-1)?.address.assistant
+    } finally {
+      this.#isSweeping = false
+    }
   }
 }

@@ -11,14 +11,17 @@ type Class = Exclude<keyof Counts, "total" | "stuck">
 
 const classOf = ({ mode, state }: Row): Class => {
   if (mode !== "awake") return mode
-  if (state.startsWith("awake.awaitingApproval") || state.includes("awaitingApproval")) return "awaitingApproval"
-  if (state.startsWith("awake.acting")) return "acting"
+  if (state === "awake.awaitingApproval") return "awaitingApproval"
+  if (state.startsWith("awake.acting") || state === "awake.awaitingReports") return "acting"
   return state.startsWith("awake.thinking") || state.startsWith("awake.assessing") ? "thinking" : "idle"
 }
 
-/** Waiting for a person, or for the next day's allowance, is no fault. */
-const isBusy = ({ state }: Row, of: Class): boolean =>
-  (of === "thinking" && state !== "awake.thinking.parked") || of === "compacting" || state === "awake.acting.running"
+/** Something runs for it; waiting for a person, a report, or the next day's allowance is no work. */
+export const isWorking = ({ mode, state }: Row): boolean =>
+  mode === "compacting" ||
+  state.startsWith("awake.assessing") ||
+  state.startsWith("awake.acting") ||
+  (state.startsWith("awake.thinking") && state !== "awake.thinking.parked")
 
 export class Counting {
   readonly #now: number
@@ -47,6 +50,6 @@ export class Counting {
     const of = classOf(row)
     this.#counts.total++
     this.#counts[of]++
-    if (isBusy(row, of) && row.since > 0 && this.#now - row.since > STUCK_MILLIS) this.#counts.stuck++
+    if (isWorking(row) && row.since > 0 && this.#now - row.since > STUCK_MILLIS) this.#counts.stuck++
   }
 }

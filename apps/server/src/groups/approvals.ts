@@ -1,11 +1,58 @@
 // Approvals: the group about calls that wait for a person.
+// Owns refusing a decision about what is not as it was shown. Leaves what a decision does to the statechart.
+// V1  What is decided is what was shown: other arguments, or none any more, are a conflict.
+// V2  One decision is accepted for one approval, whoever else decides at the same moment.
 
+import type { Fleet } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, Unavailable } from "../api/index.ts"
+import { Api, Conflict } from "../api/index.ts"
+import { asking, changing } from "../desk.ts"
+import { Live } from "../live.ts"
+import { living } from "../living.ts"
 
-const notYet = () => Effect.fail(new Unavailable({ message: "this is not served yet" }))
+interface Decision {
+  readonly decision: "approved" | "denied"
+  readonly note?: string
+  readonly seen?: string
+}
 
-export const approvalsLive = HttpApiBuilder.group(Api, "approvals", (handlers) =>
-  handlers.handleAll({ open: notYet, decide: notYet })
+const decide = async (fleet: Fleet, id: string, approval: string, { decision, note, seen }: Decision) => {
+  await living(fleet, id)
+  const asked = (await fleet.approvals(id)).find((each) => each.approval === approval)
+  if (asked === undefined) {
+    const message = `${id} does not ask for ${approval}: it was decided, has expired, or was never asked`
+    throw new Conflict({ message })
+  }
+  if (asked.expiresAt !== undefined && asked.expiresAt <= Date.now()) {
+    throw new Conflict({ message: `${approval} has expired` })
+  }
+  if (seen !== undefined && seen !== asked.arguments) {
+    throw new Conflict({ message: "the arguments are not those that were shown", hint: "look at them again" })
+  }
+  // One key for one approval: who comes second finds it taken.
+  const key = `decision/${id}/${approval}`
+  const receipt = await fleet.decide(id, approval, decision, { id: key, ...(note === undefined ? {} : { note }) })
+  if (receipt.outcome === "duplicate") throw new Conflict({ message: `${approval} was decided already` })
+  return receipt
+}
+
+export const approvalsLive = HttpApiBuilder.group(
+  Api,
+  "approvals",
+  Effect.fnUntraced(function* (handlers) {
+    const { boards } = yield* Live
+    return handlers.handleAll({
+      open: () =>
+        asking(async (fleet) => {
+          const ids = await (await boards.of(fleet.tenant)).asking(Date.now())
+          const open = await Promise.all(ids.map((id) => fleet.approvals(id)))
+          return { items: open.flat().toSorted((one, other) => one.askedAt - other.askedAt) }
+        }),
+      decide: ({ params: { approval, id }, payload }) =>
+        changing("approvals.decide", `${id} ${approval} ${payload.decision}`, (fleet) =>
+          decide(fleet, id, approval, payload)
+        )
+    })
+  })
 )

@@ -6,6 +6,7 @@ import { type AssistantRecord, type Fleet, type Receipt, viewOf } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type AssistantDetail, type AssistantRow, type Order } from "../api/index.ts"
+import type { Boards } from "../board/boards.ts"
 import { asking, changing } from "../desk.ts"
 import { Live } from "../live.ts"
 import { living } from "../living.ts"
@@ -41,18 +42,6 @@ const detailOf = (row: AssistantRow, record: AssistantRecord): AssistantDetail =
   return { ...row, accepts, hears, jobs, timers, approvalsAsked: approvals, tick, iteration }
 }
 
-/** Tokens and calls; what they cost the entries do not tell. */
-const usageSince = async (fleet: Fleet, id: string, since: number) => {
-  const sum = { tokens: 0, costMicros: 0, calls: 0 }
-  for await (const { entry } of fleet.newest(id)) {
-    if (entry.at < since) break
-    if (entry.step?.usage === undefined) continue
-    sum.tokens += entry.step.usage.inputTokens + entry.step.usage.outputTokens
-    sum.calls++
-  }
-  return sum
-}
-
 const AT_ONCE = 16
 
 const giveAll = async (fleet: Fleet, ids: ReadonlyArray<string>, said: Said): Promise<number> => {
@@ -68,19 +57,42 @@ const giveAll = async (fleet: Fleet, ids: ReadonlyArray<string>, said: Said): Pr
   return told
 }
 
+/** Whom an order for many is for. */
+interface Meant {
+  readonly ids?: ReadonlyArray<string>
+  readonly q?: string
+  readonly state?: string
+}
+
+const meantBy = async (boards: Boards, { tenant }: Fleet, { ids, ...filter }: Meant) => {
+  const board = await boards.of(tenant)
+  const meant = await board.meant(filter, Date.now())
+  if (ids === undefined) return meant
+  const wanted = new Set(ids)
+  return meant.filter((id) => wanted.has(id))
+}
+
+const MAX_NAMED = 100
+
+const orderAll = (boards: Boards, { dryRun = false, ...payload }: Said & Meant & { readonly dryRun?: boolean }) => {
+  if (dryRun) {
+    return asking(async (fleet) => {
+      const meant = await meantBy(boards, fleet, payload)
+      return { matched: meant.length, told: 0, ids: meant.slice(0, MAX_NAMED) }
+    })
+  }
+  return changing("assistants.orderAll", payload.order, async (fleet) => {
+    const meant = await meantBy(boards, fleet, payload)
+    const told = await giveAll(fleet, meant, payload)
+    return { matched: meant.length, told, ids: meant.slice(0, MAX_NAMED) }
+  })
+}
+
 export const assistantsLive = HttpApiBuilder.group(
   Api,
   "assistants",
   Effect.fnUntraced(function* (handlers) {
     const { boards } = yield* Live
-    const meantBy = async (fleet: Fleet, ids: ReadonlyArray<string> | undefined, q?: string, state?: string) => {
-      const board = await boards.of(fleet.tenant)
-      const filter = { ...(q === undefined ? {} : { q }), ...(state === undefined ? {} : { state }) }
-      const meant = await board.meant(filter, Date.now())
-      if (ids === undefined) return meant
-      const wanted = new Set(ids)
-      return meant.filter((id) => wanted.has(id))
-    }
     return handlers.handleAll({
       list: ({ query: { descending, ...query } }) =>
         asking(async ({ tenant }) =>
@@ -101,20 +113,7 @@ export const assistantsLive = HttpApiBuilder.group(
           boards.touch(fleet.tenant, id)
           return receipt
         }),
-      orderAll: ({ payload }) => {
-        const { dryRun = false, ids, q, state } = payload
-        if (dryRun) {
-          return asking(async (fleet) => {
-            const meant = await meantBy(fleet, ids, q, state)
-            return { matched: meant.length, told: 0, ids: meant.slice(0, 100) }
-          })
-        }
-        return changing("assistants.orderAll", payload.order, async (fleet) => {
-          const meant = await meantBy(fleet, ids, q, state)
-          const told = await giveAll(fleet, meant, payload)
-          return { matched: meant.length, told, ids: meant.slice(0, 100) }
-        })
-      },
+      orderAll: ({ payload }) => orderAll(boards, payload),
       mailbox: ({ params: { id }, query: { limit } }) =>
         asking(async (fleet) => {
           await living(fleet, id)
@@ -129,7 +128,8 @@ export const assistantsLive = HttpApiBuilder.group(
       usage: ({ params: { id }, query: { since } }) =>
         asking(async (fleet) => {
           await living(fleet, id)
-          return usageSince(fleet, id, since)
+          const { calls, costMicros, tokens } = await fleet.usage(id, since)
+          return { calls, costMicros, tokens }
         })
     })
   })
