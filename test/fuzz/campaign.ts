@@ -94,9 +94,10 @@ const ask = async (url: string, tenant: string, sent: Sent): Promise<Answer> => 
 
 const other = (tenant: string): string => (tenant === TENANTS[0] ? TENANTS[1] : TENANTS[0])
 
+/** One id of the other tenant is asked for, the other one is never named: so it must not come back either. */
 const knowledge = (tenant: string): Knowledge => ({
   secrets: [secretOf(other(tenant))],
-  foreignIds: idsOf(other(tenant)),
+  foreignIds: idsOf(other(tenant)).slice(1),
   never: TENANTS.map(tokenOf)
 })
 
@@ -109,7 +110,10 @@ interface Course {
 
 const run = async ({ document, fate, requests, url }: Course) => {
   const operations = operationsOf(document)
-  const pool = poolOf(document, [...TENANTS.flatMap(idsOf), "nobody", "m-1", "m-2"])
+  const pools = TENANTS.map((tenant) => {
+    const own = idsOf(tenant)
+    return poolOf(document, [...own, ...own, ...idsOf(other(tenant)).slice(0, 1), "nobody", "m-1"])
+  })
   const byStatus: Record<string, number> = {}
   const faults: Array<Verdict> = []
   const well = new Set<string>()
@@ -129,8 +133,9 @@ const run = async ({ document, fate, requests, url }: Course) => {
   }
   for (let from = 0; from < requests; from += AT_ONCE) {
     const batch = Array.from({ length: Math.min(AT_ONCE, requests - from) }, (_, index) => {
-      const operation = operations[(from + index) % operations.length]
-      if (operation === undefined) throw new Error("the document has no operations")
+      const operation = operations[Math.floor((from + index) / TENANTS.length) % operations.length]
+      const pool = pools[(from + index) % TENANTS.length]
+      if (operation === undefined || pool === undefined) throw new Error("the document has no operations")
       return one(from + index, requestFor(operation, pool, fate))
     })
     await Promise.all(batch)

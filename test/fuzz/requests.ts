@@ -78,18 +78,18 @@ const printable = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, "?"
 const brokenBodies = ["", "{", "[]", "null", '{"text":', "\ufeff{}", "{}{}", `${"[".repeat(5_000)}`, "\0", "text=1"]
 
 const bodyFor = (schema: JsonSchema, pool: Pool, fate: Fate): string => {
-  if (fate.chance(0.1)) return fate.pick(brokenBodies)
+  if (fate.chance(0.07)) return fate.pick(brokenBodies)
   const text = JSON.stringify(valueFor(schema, pool, fate)) ?? ""
   // JSON.stringify drops a `__proto__` that was set as one, so it is put in as text.
-  return fate.chance(0.1) ? text.replace(/^\{/, '{"__proto__":{"polluted":true},') : text
+  return fate.chance(0.07) ? text.replace(/^\{/, '{"__proto__":{"polluted":true},') : text
 }
 
 export const requestFor = (operation: Operation, pool: Pool, fate: Fate): Sent => {
   const query: Array<string> = []
-  const headers: Record<string, string> = { "content-type": fate.chance(0.95) ? "application/json" : "text/plain" }
+  const headers: Record<string, string> = { "content-type": fate.chance(0.98) ? "application/json" : "text/plain" }
   let { path } = operation
   for (const parameter of operation.parameters) {
-    const value = fate.chance(0.15) ? hostileText(fate) : word(valueFor(parameter.schema, pool, fate))
+    const value = fate.chance(0.08) ? hostileText(fate) : word(valueFor(parameter.schema, pool, fate))
     if (parameter.in === "path") {
       const own = parameter.name === "id" && fate.chance(0.7) ? fate.pick(pool.ids) : value
       path = path.replace(`{${parameter.name}}`, inUrl(own, fate))

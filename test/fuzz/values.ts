@@ -1,7 +1,7 @@
 // Values: what a schema of the contract allows, and what an attacker sends instead.
 // Owns making values out of JSON Schema. Leaves where they go to requests.ts.
 // V1  The same fate gives the same values.
-// V2  About every third value does not fit: wrong types, hostile keys, depth, length, NUL, lone surrogates, escapes.
+// V2  Part of the values do not fit: wrong types, hostile keys, depth, length, NUL, lone surrogates, escapes.
 
 import type { Fate } from "@reverie/testkit/world"
 
@@ -118,7 +118,7 @@ const fitting = (schema: JsonSchema, pool: Pool, fate: Fate, depth: number): unk
 
 /** A value for a schema; now and then one that does not fit it. */
 export const valueFor = (schema: JsonSchema, pool: Pool, fate: Fate, depth: number = 0): unknown => {
-  if (depth > 8 || fate.chance(0.12)) return hostileValue(fate)
+  if (depth > 8 || fate.chance(0.06)) return hostileValue(fate)
   const resolved = schema.$ref === undefined ? schema : pool.resolve(schema.$ref)
   const [only] = resolved?.allOf ?? []
   return fitting({ ...only, ...resolved }, pool, fate, depth)
