@@ -46,9 +46,9 @@ export interface McpServerOptions {
   readonly allow: ReadonlyArray<string | McpAllowed>
   /** Hashes by the server's names of tools. Given, every allowed tool needs one. */
   readonly pins?: Readonly<Record<string, string>>
-  /** Longest wait for an answer; 30 seconds when not said. */
+  /** Longest wait for the answer to a call; 30 seconds when not said. */
   readonly timeoutMillis?: number
-  /** Longest wait for the connection and the list of tools; 30 seconds when not said. */
+  /** Longest wait for the connection, and again for the list of tools; 30 seconds when not said. */
   readonly startMillis?: number
   /** Longest text of a result; 64 KiB when not said. */
   readonly maxResultBytes?: number
@@ -70,7 +70,8 @@ export interface McpServer {
   readonly maxTools: number
 }
 
-const MAX_MILLIS = 2 ** 31 - 1
+/** What a timer can wait for at most. */
+export const MAX_MILLIS = 2 ** 31 - 1
 
 /**
  * @example

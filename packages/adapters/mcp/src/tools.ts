@@ -18,7 +18,7 @@ import { Connection, type Link } from "./connection.ts"
 import { McpCallFailed, McpToolsRefused, McpUnavailable } from "./errors.ts"
 import { type Listing, namesOf, type Offered, spelledNames } from "./listing.ts"
 import { checkedSchema, descriptionOf, shownSchema, toolNameOf } from "./offer.ts"
-import type { McpAllowed, McpServer } from "./options.ts"
+import { MAX_MILLIS, type McpAllowed, type McpServer } from "./options.ts"
 import { changesOf } from "./pin.ts"
 import { oneLine } from "./plain.ts"
 
@@ -27,6 +27,9 @@ export const IDEMPOTENCY_META = "reverie/idempotencyKey"
 
 /** The house waits this much longer than the call, so that its end is told by who knows more. */
 const GRACE_MILLIS = 1_000
+
+/** A call that finds no connection waits for one first: for the handshake, and for the list. */
+const waitMillis = ({ startMillis }: McpServer): number => Math.min(startMillis * 2, MAX_MILLIS - 1)
 
 export interface McpTools {
   readonly tools: ReadonlyArray<Tool>
@@ -43,7 +46,7 @@ export interface McpTools {
 export const mcpTools = async (server: McpServer): Promise<McpTools> => {
   const connection = new Connection(server)
   try {
-    const { listing } = await connection.ready(AbortSignal.timeout(server.startMillis * 2))
+    const { listing } = await connection.ready(AbortSignal.timeout(waitMillis(server)))
     const known = selected(server, listing)
     const tools = known.map(({ allowed, offered }) => toolOf(server, connection, allowed, offered))
     refuseTwins(server, listing, tools)
@@ -120,7 +123,7 @@ const toolOf = (server: McpServer, connection: Connection, allowed: McpAllowed, 
     description: descriptionOf(server.name, tool, description),
     category,
     idempotent,
-    timeoutMillis: Math.min(server.timeoutMillis + GRACE_MILLIS, 2 ** 31 - 1),
+    timeoutMillis: Math.min(waitMillis(server) + server.timeoutMillis + GRACE_MILLIS, MAX_MILLIS),
     run: () => undefined
   }
   const defined = (input: unknown) => defineTool({ ...definition, input: input as { readonly [key: string]: unknown } })
@@ -166,21 +169,20 @@ const called = async (
   span: Tracer.AnySpan | undefined,
   stopped: AbortSignal
 ): Promise<string> => {
-  const began = performance.now()
   const signal = AbortSignal.any([stopped, run.signal])
   const { definition } = offered
-  const link = await connection.ready(AbortSignal.any([signal, AbortSignal.timeout(server.timeoutMillis)]))
+  const link = await connection.ready(AbortSignal.any([signal, AbortSignal.timeout(waitMillis(server))]))
   const now = link.listing.get(definition.name)
   const change = changeOf(offered, now)
   if (change !== undefined) throw failed(server, definition.name, new Error(`${change} Nothing was called.`))
-  const left = Math.max(1, Math.ceil(server.timeoutMillis - (performance.now() - began)))
+  const timeout = server.timeoutMillis
   const traceparent = traceparentOf(span)
   const params = {
     name: definition.name,
     arguments: args as { [name: string]: unknown },
     _meta: { [IDEMPOTENCY_META]: run.key, ...(traceparent === undefined ? {} : { traceparent }) }
   }
-  const result = await asked(connection, link, offered, params, { signal, timeout: left, maxTotalTimeout: left }).catch(
+  const result = await asked(connection, link, offered, params, { signal, timeout, maxTotalTimeout: timeout }).catch(
     (thrown: unknown) => {
       const { kind, words } = connection.judge(thrown, link)
       const unknown = kind === "answer" ? "" : "; whether the call took effect is unknown"

@@ -105,7 +105,8 @@ describe("a description that gives orders", () => {
   it("O2 patterns of a server are shown and never run; a property called pattern stays", async () => {
     const source = await opened(hostile("regex").options)
     const [tool] = source.tools
-    const { pattern, text } = tool?.parameters["properties"] as Readonly<Record<string, object>>
+    assert.isDefined(tool)
+    const { pattern, text } = tool.parameters["properties"] as Readonly<Record<string, object>>
     assert.deepStrictEqual(text, { type: "string", pattern: "^(a+)+$", description: "hidden" })
     assert.deepStrictEqual(pattern, { type: "string" })
     // It would take longer than the age of the world.

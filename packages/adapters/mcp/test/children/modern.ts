@@ -1,7 +1,7 @@
 // Modern: a server of the official library that speaks only the protocol of 2026-07-28.
 // Over its pipes when it has no argument, else over HTTP on a port it finds, which it tells.
 
-import { createServer } from "node:http"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import { createMcpHandler, fromJsonSchema, inputRequired, McpServer } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
@@ -40,7 +40,7 @@ const factory = () => {
 if (process.argv[2] === undefined) serveStdio(factory, { legacy: "reject" })
 else {
   const handler = createMcpHandler(factory, { legacy: "reject" })
-  const http = createServer(async (request, response) => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = request.method === "POST" ? { body: Readable.toWeb(request), duplex: "half" } : {}
     const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)])
     const url = `http://${request.headers.host}${request.url}`
@@ -49,7 +49,8 @@ else {
     response.writeHead(answer.status, Object.fromEntries(answer.headers))
     if (answer.body === null) response.end()
     else Readable.fromWeb(answer.body as never).pipe(response)
-  })
+  }
+  const http = createServer((request, response) => void serve(request, response))
   http.listen(0, "127.0.0.1", () => {
     const address = http.address()
     if (typeof address === "object") process.stdout.write(`${address?.port}\n`)
