@@ -39,7 +39,7 @@ describe("approvals", () => {
     assert.strictEqual((asked.expiresAt ?? 0) - asked.askedAt, 60_000)
     assert.strictEqual(asked.epoch, (await fleet.inspect("desk"))?.epoch)
     assert.deepStrictEqual(JSON.parse(JSON.stringify(open)), open)
-    const [view] = (await fleet.views()).filter(({ id }) => id === "desk")
+    const view = (await fleet.views()).find(({ id }) => id === "desk")
     assert.deepInclude(view, { mode: "awake", iteration: 1, tick: 1 })
     assert.deepStrictEqual(view?.approvals, [{ approval: asked.approval, tool: "burn", call: "1.1.0" }])
     assert.includeMembers([...(view?.accepts ?? [])], ["approval", "halt", "retire"])

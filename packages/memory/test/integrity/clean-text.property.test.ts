@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { cleanLine, cleanText } from "../../src/index.ts"
+import { cleanLine, cleanText, holdsInvisible } from "../../src/index.ts"
 
 const RUNS = { seed: 4_711, numRuns: 3_000 }
 
@@ -47,6 +47,25 @@ describe("cleanText", () => {
       }),
       RUNS
     )
+  })
+
+  it("C1 a text holds something invisible exactly when cleaning changes more than its form and the ends of its lines", () => {
+    const formed = (text: string): string =>
+      text
+        .toWellFormed()
+        .normalize("NFC")
+        .replace(/\r\n?|[\u0085\u2028\u2029\v\f]/g, "\n")
+        .normalize("NFC")
+    let held = 0
+    fc.assert(
+      fc.property(aText, (text) => {
+        assert.isFalse(holdsInvisible(cleanText(text)))
+        assert.strictEqual(holdsInvisible(text), cleanText(text) !== formed(text))
+        if (holdsInvisible(text)) held++
+      }),
+      RUNS
+    )
+    assert.isAbove(held, 300)
   })
 
   it("C3 nothing visible is lost", () => {

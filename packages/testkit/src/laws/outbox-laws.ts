@@ -3,7 +3,7 @@
 import * as assert from "node:assert/strict"
 import { type AssistantRecord, Ledger, type OutboxRow } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
-import { addressKey, type Entry } from "@reverie/protocol"
+import { addressKey, type AssistantId, type Entry } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { aMessage, anAddress, anEnvelope, anEnvelopeId } from "../fixtures.ts"
 import type { Law } from "../law.ts"
@@ -182,6 +182,9 @@ const outbox: ReadonlyArray<Law<Mailbox | Ledger>> = [
         (yield* ledger.list(anAddress("aa", "b"), 100)).map(({ address }) => addressKey(address)),
         []
       )
+      // Before every name of a tenant: where its assistants begin.
+      const beginning = { ...anAddress("x", "b"), assistant: "" as AssistantId }
+      assert.deepEqual(yield* ledger.list(beginning, 2), all.slice(3, 5))
     })
   }
 ]
