@@ -102,18 +102,35 @@ const knowledge = (tenant: string): Knowledge => ({
 })
 
 interface Course {
+  readonly fleet: Fleet
   readonly url: string
   readonly document: OpenApiDocument
   readonly requests: number
   readonly fate: Fate
 }
 
-const run = async ({ document, fate, requests, url }: Course) => {
-  const operations = operationsOf(document)
-  const pools = TENANTS.map((tenant) => {
-    const own = idsOf(tenant)
-    return poolOf(document, [...own, ...own, ...idsOf(other(tenant)).slice(0, 1), "nobody", "m-1"])
+/** What is asked for: those of one's own, the newest of them twice, one of the other tenant, and nobody. */
+const poolsOf = (document: OpenApiDocument, born: number) =>
+  TENANTS.map((tenant) => {
+    const [desk = "", yard = ""] = idsOf(tenant)
+    const newest = born === 0 ? desk : `${desk}-${born}`
+    return poolOf(document, [desk, yard, newest, newest, ...idsOf(other(tenant)).slice(0, 1), "nobody", "m-1"])
   })
+
+/** Orders to retire are among the requests: somebody must still be there to be asked. */
+const BIRTH_EVERY = 160
+
+const bear = async (fleet: Fleet, born: number): Promise<void> => {
+  for (const tenant of TENANTS) {
+    const [desk = ""] = idsOf(tenant)
+    await fleet.of(tenant).create(`${desk}-${born}`, "desk")
+    await fleet.of(tenant).send(`${desk}-${born}`, "dig here", { id: "m-1" })
+  }
+}
+
+const run = async ({ document, fate, fleet, requests, url }: Course) => {
+  const operations = operationsOf(document)
+  let pools = poolsOf(document, 0)
   const byStatus: Record<string, number> = {}
   const faults: Array<Verdict> = []
   const well = new Set<string>()
@@ -132,6 +149,10 @@ const run = async ({ document, fate, requests, url }: Course) => {
     }
   }
   for (let from = 0; from < requests; from += AT_ONCE) {
+    if (from % BIRTH_EVERY === 0 && from > 0) {
+      await bear(fleet, from / BIRTH_EVERY)
+      pools = poolsOf(document, from / BIRTH_EVERY)
+    }
     const batch = Array.from({ length: Math.min(AT_ONCE, requests - from) }, (_, index) => {
       const operation = operations[Math.floor((from + index) / TENANTS.length) % operations.length]
       const pool = pools[(from + index) % TENANTS.length]

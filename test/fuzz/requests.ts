@@ -93,7 +93,7 @@ export const requestFor = (operation: Operation, pool: Pool, fate: Fate): Sent =
     if (parameter.in === "path") {
       const own = parameter.name === "id" && fate.chance(0.7) ? fate.pick(pool.ids) : value
       path = path.replace(`{${parameter.name}}`, inUrl(own, fate))
-    } else if (parameter.required === true || fate.chance(0.4)) {
+    } else if (parameter.required === true || fate.chance(parameter.in === "header" ? 0.1 : 0.4)) {
       if (parameter.in === "query") query.push(`${inUrl(parameter.name, fate)}=${inUrl(value, fate)}`)
       if (parameter.in === "header") headers[parameter.name] = printable(value)
     }

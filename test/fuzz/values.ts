@@ -83,7 +83,7 @@ const hostileValue = (fate: Fate): unknown =>
 
 const textFor = ({ maxLength = 40, minLength = 0 }: JsonSchema, pool: Pool, fate: Fate): string => {
   if (fate.chance(0.5)) return fate.pick(pool.ids)
-  const length = fate.pick([minLength, Math.min(maxLength, 12), maxLength, maxLength + 1])
+  const length = fate.chance(0.05) ? maxLength + 1 : fate.pick([minLength, Math.min(maxLength, 12), maxLength])
   return "x".repeat(Math.min(length, 3_000))
 }
 
