@@ -1,0 +1,77 @@
+// Ear: what this process tells of one assistant while it happens.
+// Owns waking whoever reads the ledger, and keeping pieces of a reply until they may be told. Leaves telling them to run.ts.
+// E1  Pieces are kept in their order; what was committed before one comes before it.
+// E2  However slow the reader, what is kept of a reply is its text, once.
+// E3  Closed, it hears nothing, and nobody waits for it.
+
+import type { Fleet, Notice } from "reverie"
+
+/** How often its reader looks unasked: another process may commit, of which nothing is heard here. */
+const POLL_MILLIS = 300
+
+interface Piece {
+  readonly text: string
+  /** Entries up to this place of the outbox come first. */
+  readonly behind: number
+}
+
+export interface Hearing {
+  readonly assistant: string
+  readonly envelope: string
+}
+
+export class Ear {
+  readonly #stop: () => void
+  #pieces: Array<Piece> = []
+  #announced = 0
+  #wake: () => void = () => {}
+  #wasWoken = false
+
+  constructor(fleet: Fleet, { assistant, envelope }: Hearing) {
+    this.#stop = fleet.on("*", (notice) => {
+      if (notice.address.assistant !== assistant) return
+      this.#hear(notice, envelope)
+      this.#wasWoken = true
+      this.#wake()
+    })
+  }
+
+  /** Pieces before which nothing is to be told any more. */
+  ready(seq: number): ReadonlyArray<string> {
+    const ready = this.#pieces.filter(({ behind }) => behind <= seq)
+    this.#pieces = this.#pieces.filter(({ behind }) => behind > seq)
+    return ready.map(({ text }) => text)
+  }
+
+  /** Resolves with the next notice, after a while, or when the signal says so. */
+  async next(signal: AbortSignal): Promise<void> {
+    if (!this.#wasWoken && !signal.aborted) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const wake = () => resolve()
+      const timer = setTimeout(wake, POLL_MILLIS)
+      this.#wake = wake
+      signal.addEventListener("abort", wake)
+      await promise
+      clearTimeout(timer)
+      signal.removeEventListener("abort", wake)
+    }
+    this.#wasWoken = false
+  }
+
+  close(): void {
+    this.#stop()
+    this.#pieces = []
+    this.#wake()
+  }
+
+  #hear(notice: Notice, envelope: string): void {
+    if (notice.type !== "part") this.#announced = Math.max(this.#announced, notice.seq ?? 0)
+    else if (notice.envelope === envelope) this.#keep({ text: notice.text, behind: this.#announced })
+  }
+
+  #keep(piece: Piece): void {
+    const last = this.#pieces.at(-1)
+    if (last === undefined || last.behind !== piece.behind) this.#pieces.push(piece)
+    else this.#pieces[this.#pieces.length - 1] = { text: last.text + piece.text, behind: last.behind }
+  }
+}

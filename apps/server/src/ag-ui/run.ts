@@ -1,0 +1,148 @@
+// Run: what came, and comes, back for one envelope.
+// Owns finding its beginning in the ledger, reading on from there, and listening until its end. Leaves what is told of an
+// entry to teller.ts.
+// R1  The ledger is what is told; notices of this process only wake the reading, and `part`s only come early.
+// R2  A run is told by any process of a fleet: where nothing wakes it, it looks by itself.
+// R3  Listening ends with the run, or when whoever reads it leaves.
+// R4  A piece of a reply is told after what was committed before it, and only where the whole reply was heard.
+
+import { type Entry, type Fleet, viewOf } from "reverie"
+import type { Ear } from "./ear.ts"
+import type { AgUiEvent } from "./events.ts"
+import { Teller } from "./teller.ts"
+
+const READ_AT_ONCE = 100
+/** Entries that are looked through for the beginning of a run. */
+export const MAX_LOOKED_BACK = 20_000
+/** Letters of a mailbox that are looked through. */
+const MAX_LETTERS = 500
+
+export interface RunWish {
+  readonly assistant: string
+  readonly envelope: string
+  readonly threadId: string
+  readonly runId: string
+}
+
+/** Where a run begins: an entry number, or that nothing of it has happened yet. */
+export type Beginning = { readonly from: number } | "waiting" | undefined
+
+const beginsWith = ({ cause }: Entry, envelope: string): boolean =>
+  (cause.kind === "envelope" || cause.kind === "burial") && cause.id === envelope
+
+/** Letters that make whoever waits for a person go on. */
+const movers: ReadonlySet<string> = new Set(["approval", "resume"])
+
+const settles = ({ settled = [] }: Entry, envelope: string): boolean => settled.some(({ id }) => id === envelope)
+
+/** Looks for the beginning of a run; undefined when nobody knows the envelope. */
+export const beginningOf = async (fleet: Fleet, { assistant, envelope }: RunWish): Promise<Beginning> => {
+  let looked = 0
+  let end: number | undefined
+  for await (const { entry } of fleet.newest(assistant)) {
+    if (beginsWith(entry, envelope)) return { from: entry.no }
+    if (settles(entry, envelope)) end = entry.no
+    if (++looked >= MAX_LOOKED_BACK) break
+  }
+  if (end !== undefined) return { from: end }
+  const letters = await fleet.mailbox(assistant, MAX_LETTERS)
+  if (letters.some(({ id }) => id === envelope)) return "waiting"
+  // More waits than can be looked through: it may be among them.
+  const { waiting = 0 } = (await fleet.inspect(assistant)) ?? {}
+  return waiting > letters.length ? "waiting" : undefined
+}
+
+export interface Listening {
+  readonly fleet: Fleet
+  readonly wish: RunWish
+  readonly ear: Ear
+  /** The version of the assistant when listening began: replies that were begun before are told when they are committed. */
+  readonly heardSince: number
+  readonly beginning: { readonly from: number } | "waiting"
+  readonly signal: AbortSignal
+  /** What a failure is to whoever reads the run. */
+  readonly explain: (error: unknown) => string
+}
+
+const statusBefore = async (fleet: Fleet, id: string, no: number): Promise<string> => {
+  const [row] = no > 1 ? await fleet.entries(id, no - 1, 1) : []
+  return row?.entry.status ?? "awake.idle"
+}
+
+/** Of a team's other questions and answers only the end of this one is told. */
+const toldOf = (entry: Entry, tick: number, isTeam: boolean): Entry => {
+  if (!isTeam || entry.tick === tick) return entry
+  const { step: _, ...rest } = entry
+  return { ...rest, messages: [] }
+}
+
+class Reading {
+  readonly #listening: Listening
+  readonly #teller: Teller
+  readonly #isTeam: boolean
+  #next = 1
+  #seq = 0
+  #tick: number | undefined
+  #isHeardWhole = false
+
+  constructor(listening: Listening) {
+    const { fleet, wish } = listening
+    this.#listening = listening
+    this.#isTeam = fleet.teams().some(({ id }) => id === wish.assistant)
+    this.#teller = new Teller({ ...wish, isTeam: this.#isTeam })
+  }
+
+  async *events(): AsyncGenerator<AgUiEvent> {
+    const { beginning, ear, fleet, heardSince, signal, wish } = this.#listening
+    this.#next = beginning === "waiting" ? heardSince + 1 : beginning.from
+    yield* this.#teller.begin(await statusBefore(fleet, wish.assistant, this.#next))
+    while (!this.#teller.isOver && !signal.aborted) {
+      const rows = await fleet.entries(wish.assistant, this.#next, READ_AT_ONCE)
+      for (const { entry, seq } of rows) {
+        yield* this.#pieces(seq - 1)
+        yield* this.#take(entry)
+        this.#seq = seq
+        if (this.#teller.isOver || signal.aborted) return
+      }
+      if (rows.length === READ_AT_ONCE) continue
+      const letters = await fleet.mailbox(wish.assistant, MAX_LETTERS)
+      // What was handled since has made a newer version.
+      const record = await fleet.inspect(wish.assistant)
+      if (record === undefined || record.version >= this.#next) continue
+      yield* this.#pieces(this.#seq)
+      const isOurs = this.#tick !== undefined || record.state.status === "halted"
+      if (isOurs && !letters.some(({ type }) => movers.has(type))) {
+        yield* this.#teller.caughtUp(record.state.status, viewOf(record).approvals)
+      }
+      if (!this.#teller.isOver) await ear.next(signal)
+    }
+  }
+
+  failed(error: unknown): ReadonlyArray<AgUiEvent> {
+    return this.#teller.failed(this.#listening.explain(error), "unavailable")
+  }
+
+  *#take(entry: Entry): Generator<AgUiEvent> {
+    const { heardSince, wish } = this.#listening
+    this.#next = entry.no + 1
+    if (entry.no > heardSince) this.#isHeardWhole = true
+    if (this.#tick === undefined && (beginsWith(entry, wish.envelope) || settles(entry, wish.envelope))) {
+      this.#tick = entry.tick
+    }
+    if (this.#tick !== undefined) yield* this.#teller.entry(toldOf(entry, this.#tick, this.#isTeam))
+  }
+
+  *#pieces(seq: number): Generator<AgUiEvent> {
+    for (const piece of this.#listening.ear.ready(seq)) if (this.#isHeardWhole) yield* this.#teller.part(piece)
+  }
+}
+
+/** The run from its beginning to its end; a failure on the way is its end. */
+export async function* eventsOf(listening: Listening): AsyncGenerator<AgUiEvent> {
+  const reading = new Reading(listening)
+  try {
+    yield* reading.events()
+  } catch (error) {
+    yield* reading.failed(error)
+  }
+}

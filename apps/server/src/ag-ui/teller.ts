@@ -1,0 +1,244 @@
+// Teller: one run of AG-UI, made of what the ledger says of it.
+// Owns which events follow from which entry, and that everything that was opened is closed. Leaves reading entries to run.ts.
+// T1  The same entries make the same run, whether they are told as they come or years later; only `part`s make it livelier.
+// T2  A message, a tool call and a step that were opened are closed before the run is, and a run ends once.
+// T3  What was shown of a reply before it was committed is its beginning, or that message is closed and the committed
+//     text comes whole.
+
+import type { EnvelopeId, Message } from "@reverie/protocol"
+import type { Entry } from "reverie"
+import { clip, WHOLE_CHARS } from "../clip.ts"
+import { type AgUiEvent, custom, snapshotOf, type Usage } from "./events.ts"
+import { Usages } from "./usages.ts"
+
+export interface Told {
+  /** Of the thread that the caller named. */
+  readonly threadId: string
+  readonly runId: string
+  readonly envelope: EnvelopeId | string
+  /** The answer of a team is what it tells when its members have answered. */
+  readonly isTeam: boolean
+}
+
+export interface OpenApproval {
+  readonly approval: string
+  readonly tool: string
+  readonly call: string
+}
+
+const APPROVAL_REASON = "tool_approval"
+
+/** Where a tick is, in the words of the statechart: `thinking`, `acting`, `awaitingApproval`, … */
+const phaseOf = (status: string): string => {
+  const [first = "", second] = status.split(".")
+  return first === "awake" ? (second ?? first) : first
+}
+
+export class Teller {
+  readonly #told: Told
+  readonly #usages = new Usages()
+  readonly #calls = new Set<string>()
+  readonly #expiries = new Map<string, number>()
+  readonly #texts: Array<string> = []
+  #status = ""
+  #step: string | undefined
+  #messages = 0
+  #open: { readonly id: string; readonly text: string } | undefined
+  #isOver = false
+
+  constructor(told: Told) {
+    this.#told = told
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  begin(status: string): ReadonlyArray<AgUiEvent> {
+    const { envelope, runId, threadId } = this.#told
+    this.#status = status
+    return [
+      { type: "RUN_STARTED", threadId, runId },
+      { type: "STATE_SNAPSHOT", snapshot: snapshotOf(status, 0, envelope) }
+    ]
+  }
+
+  /** A piece of a reply that is being written. */
+  part(text: string): ReadonlyArray<AgUiEvent> {
+    if (this.#isOver || text === "") return []
+    const started = this.#open === undefined ? this.#startMessage() : []
+    const { id, text: before } = this.#open ?? { id: "", text: "" }
+    this.#open = { id, text: before + text }
+    return [...started, { type: "TEXT_MESSAGE_CONTENT", messageId: id, delta: text }]
+  }
+
+  /** Everything that one entry of the run says. */
+  entry(entry: Entry): ReadonlyArray<AgUiEvent> {
+    if (this.#isOver) return []
+    this.#usages.add(entry)
+    const events = [
+      ...entry.messages.flatMap((message, index) => this.#said(message, `${entry.no}/${index}`, entry.at)),
+      // A reply that was not committed is none.
+      ...(entry.step?.kind === "infer" ? this.#closeMessage() : []),
+      ...this.#emitted(entry),
+      ...this.#moved(entry)
+    ]
+    const end = this.#endIn(entry)
+    return end === undefined ? events : [...events, ...end]
+  }
+
+  /** Nothing more is in the ledger: whoever waits for a person, or is halted, goes on only when somebody acts. */
+  caughtUp(status: string, approvals: ReadonlyArray<OpenApproval>): ReadonlyArray<AgUiEvent> {
+    if (this.#isOver) return []
+    const asked = approvals.filter(({ call }) => this.#calls.has(call))
+    if (status === "awake.awaitingApproval" && asked.length > 0) return this.#interrupted(asked)
+    return status === "halted" ? this.failed("it is halted; the run goes on when it is told to resume", "halted") : []
+  }
+
+  failed(message: string, code: string): ReadonlyArray<AgUiEvent> {
+    return this.#over({ type: "RUN_ERROR", message, code, ...this.#usage() })
+  }
+
+  #startMessage(): ReadonlyArray<AgUiEvent> {
+    const id = `${this.#told.envelope}/${++this.#messages}`
+    this.#open = { id, text: "" }
+    return [{ type: "TEXT_MESSAGE_START", messageId: id, role: "assistant" }]
+  }
+
+  #closeMessage(): ReadonlyArray<AgUiEvent> {
+    if (this.#open === undefined) return []
+    const { id } = this.#open
+    this.#open = undefined
+    return [{ type: "TEXT_MESSAGE_END", messageId: id }]
+  }
+
+  #wholeText(text: string): ReadonlyArray<AgUiEvent> {
+    if (text === "") return this.#closeMessage()
+    const shown = this.#open?.text ?? ""
+    const fits = text.startsWith(shown)
+    const before = fits ? [] : this.#closeMessage()
+    const rest = this.part(fits ? text.slice(shown.length) : text)
+    this.#texts.push(text)
+    return [...before, ...rest, ...this.#closeMessage()]
+  }
+
+  #said(message: Message, place: string, at: number): ReadonlyArray<AgUiEvent> {
+    const { call, calls = [], content, role } = message
+    if (role === "assistant") {
+      const parent = `${this.#told.envelope}/${this.#messages + (this.#open === undefined && content !== "" ? 1 : 0)}`
+      return [
+        ...this.#wholeText(content),
+        ...calls.flatMap(({ arguments: asked, id, malformed, tool }): ReadonlyArray<AgUiEvent> => {
+          this.#calls.add(id)
+          const parentMessage = content === "" ? {} : { parentMessageId: parent }
+          const delta = clip(malformed ?? JSON.stringify(asked), WHOLE_CHARS)
+          return [
+            { type: "TOOL_CALL_START", toolCallId: id, toolCallName: tool, timestamp: at, ...parentMessage },
+            { type: "TOOL_CALL_ARGS", toolCallId: id, delta },
+            { type: "TOOL_CALL_END", toolCallId: id }
+          ]
+        })
+      ]
+    }
+    if (role !== "tool" || call === undefined || !this.#calls.has(call)) return []
+    const result = { messageId: `${this.#told.envelope}/result/${place}`, toolCallId: call, role: "tool" as const }
+    return [{ type: "TOOL_CALL_RESULT", ...result, content: clip(content, WHOLE_CHARS), timestamp: at }]
+  }
+
+  #emitted({ at, emitted = [] }: Entry): ReadonlyArray<AgUiEvent> {
+    return emitted.flatMap((event): ReadonlyArray<AgUiEvent> => {
+      if (event.type !== "approval-asked") return []
+      const { approval, withinMillis } = event
+      if (typeof approval === "string" && typeof withinMillis === "number")
+        this.#expiries.set(approval, at + withinMillis)
+      return [custom("approval-asked", event)]
+    })
+  }
+
+  #moved({ status, tick }: Entry): ReadonlyArray<AgUiEvent> {
+    if (status === this.#status) return []
+    this.#status = status
+    const phase = phaseOf(status)
+    const delta = [
+      { op: "replace" as const, path: "/status", value: status },
+      { op: "replace" as const, path: "/tick", value: tick }
+    ]
+    const isSame = phase === this.#step
+    const ended = isSame ? [] : this.#endStep()
+    if (!isSame && phase !== "idle") this.#step = phase
+    const begun: ReadonlyArray<AgUiEvent> =
+      isSame || phase === "idle" ? [] : [{ type: "STEP_STARTED", stepName: phase }]
+    return [...ended, { type: "STATE_DELTA", delta }, ...begun]
+  }
+
+  #endStep(): ReadonlyArray<AgUiEvent> {
+    if (this.#step === undefined) return []
+    const stepName = this.#step
+    this.#step = undefined
+    return [{ type: "STEP_FINISHED", stepName }]
+  }
+
+  #endIn({ emitted = [], settled = [], tickEnd }: Entry): ReadonlyArray<AgUiEvent> | undefined {
+    const { envelope, isTeam } = this.#told
+    if (isTeam) {
+      const answer = emitted.find((event) => event.type === "answered" && event["envelope"] === envelope)
+      if (answer !== undefined) {
+        const text = typeof answer["text"] === "string" ? answer["text"] : ""
+        return answer["outcome"] === "failed" ? this.failed(text, "failed") : this.#finished("answered", text)
+      }
+    } else if (tickEnd?.envelope === envelope && tickEnd.outcome !== "failed") {
+      return this.#finished(tickEnd.outcome, tickEnd.reply)
+    }
+    const end = settled.find(({ id }) => id === envelope)
+    if (end === undefined) return undefined
+    if (end.outcome !== "handled") return this.failed(end.reason ?? end.outcome, end.outcome)
+    return isTeam ? undefined : this.#finished("noted", "")
+  }
+
+  #finished(outcome: string, reply: string): ReadonlyArray<AgUiEvent> {
+    // What was said by a tool, or by the members of a team, was no message of the model.
+    const isNew = reply !== "" && !this.#texts.includes(reply) && this.#texts.join("\n\n") !== reply
+    const { runId, threadId } = this.#told
+    return [
+      ...this.#closeMessage(),
+      ...(isNew ? this.#wholeText(reply) : []),
+      ...this.#over({
+        type: "RUN_FINISHED",
+        threadId,
+        runId,
+        result: { outcome, reply },
+        outcome: { type: "success" },
+        ...this.#usage()
+      })
+    ]
+  }
+
+  #interrupted(approvals: ReadonlyArray<OpenApproval>): ReadonlyArray<AgUiEvent> {
+    const { runId, threadId } = this.#told
+    const interrupts = approvals.map(({ approval, call, tool }) => {
+      const expiresAt = this.#expiries.get(approval)
+      return {
+        id: approval,
+        reason: APPROVAL_REASON,
+        message: `${tool} waits for a person to approve it`,
+        toolCallId: call,
+        ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() })
+      }
+    })
+    const pendingToolCallIds = approvals.map(({ call }) => call)
+    const outcome = { type: "interrupt" as const, interrupts, pendingToolCallIds }
+    return this.#over({ type: "RUN_FINISHED", threadId, runId, outcome, ...this.#usage() })
+  }
+
+  #usage(): { readonly usage?: ReadonlyArray<Usage> } {
+    const usage = this.#usages.all
+    return usage.length === 0 ? {} : { usage }
+  }
+
+  #over(last: AgUiEvent): ReadonlyArray<AgUiEvent> {
+    if (this.#isOver) return []
+    const events = [...this.#closeMessage(), ...this.#endStep(), last]
+    this.#isOver = true
+    return events
+  }
+}

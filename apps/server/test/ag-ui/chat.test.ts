@@ -1,0 +1,227 @@
+import { defineTool, type Fleet } from "reverie"
+import * as Schema from "effect/Schema"
+import { assert, describe, test } from "vitest"
+import { openFleet, type Wish } from "../inside/rig.ts"
+import { HOSTILE } from "../inside/seed.ts"
+import { allIn, chatOf, eventsIn, headersOf, serve, textsIn, type Told } from "./chat-rig.ts"
+
+const look = defineTool({
+  name: "look",
+  description: "Looks.",
+  input: Schema.Struct({ at: Schema.String }),
+  run: ({ at }) => at
+})
+const sink = defineTool({ name: "sink", description: "Sinks.", category: "dangerous", run: () => "sunk" })
+const looking = { text: "Let me see. ", calls: [{ tool: "look", arguments: { at: HOSTILE } }] }
+const waiting = { text: "Let me see. ", calls: [{ tool: "wait" }] }
+
+const house = async (wish: Wish) => {
+  const fleet = await openFleet({ tenant: "north", tools: [look, sink], ...wish })
+  const server = await serve(fleet)
+  return {
+    fleet,
+    server,
+    chat: chatOf(server.url),
+    [Symbol.asyncDispose]: async () => {
+      await server.close()
+      await fleet.close()
+    }
+  }
+}
+
+const gate = () => Promise.withResolvers<void>()
+const typesOf = (events: ReadonlyArray<Told>) => events.map(({ type }) => type)
+const endOf = (events: ReadonlyArray<Told>): Told => events.at(-1) ?? { type: "" }
+/** What a second telling can not know: how the text came in pieces. */
+const settledOf = (events: ReadonlyArray<Told>) => [
+  ...textsIn(events),
+  ...events.filter(({ type }) => type !== "TEXT_MESSAGE_CONTENT")
+]
+
+/** How many listen to the notices of a fleet. */
+const counted = (fleet: Fleet) => {
+  let listeners = 0
+  const own = fleet.of("north")
+  const on = fleet.on.bind(fleet) as (type: "*", listener: (notice: never) => void) => () => void
+  Object.assign(fleet, {
+    of: () => own,
+    on: (type: "*", listener: (notice: never) => void) => {
+      listeners++
+      const stop = on(type, listener)
+      return () => {
+        listeners--
+        stop()
+      }
+    }
+  })
+  return () => listeners
+}
+
+describe("a chat", () => {
+  test("T1 T2 a run tells text, calls with their results and states, and the same run again is the same", async () => {
+    await using rig = await house({ says: [looking, { text: HOSTILE }] })
+    const first = await allIn(await rig.chat.run("desk", "run-1", "What is there?"))
+    assert.deepStrictEqual(textsIn(first), ["Let me see. ", HOSTILE])
+    const called = first.find(({ type }) => type === "TOOL_CALL_ARGS")
+    assert.deepStrictEqual(JSON.parse(String(called?.["delta"])), { at: HOSTILE })
+    assert.deepInclude(
+      first.find(({ type }) => type === "TOOL_CALL_RESULT"),
+      { toolCallId: "1.1.0", role: "tool" }
+    )
+    assert.include(String(first.find(({ type }) => type === "TOOL_CALL_RESULT")?.["content"]), "alert(2)")
+    assert.deepInclude(endOf(first), {
+      type: "RUN_FINISHED",
+      threadId: "thread",
+      runId: "run-1",
+      outcome: { type: "success" }
+    })
+    assert.isNotEmpty(endOf(first)["usage"] as ReadonlyArray<unknown>)
+    assert.includeMembers(
+      first.filter(({ type }) => type === "STEP_STARTED").map(({ stepName }) => stepName),
+      ["thinking", "acting"]
+    )
+    const again = await allIn(await rig.chat.run("desk", "run-1", "Something else."))
+    assert.deepStrictEqual(settledOf(again), settledOf(first))
+    const history = await rig.fleet.entries("desk")
+    assert.lengthOf(
+      history.flatMap(({ entry }) => entry.messages).filter(({ role }) => role === "user"),
+      1
+    )
+    const told = await allIn(await rig.chat.answers("desk", "run-1"))
+    const inThread = (events: ReadonlyArray<Told>) =>
+      settledOf(events).map((event) => (typeof event === "string" ? event : { ...event, threadId: "" }))
+    assert.deepStrictEqual(inThread(told), inThread(first))
+  })
+
+  test("R3 R4 text comes while it is written; whoever leaves is listened for no more, and hears it all again", async () => {
+    const held = gate()
+    const slow = defineTool({ name: "wait", description: "Waits.", run: () => held.promise.then(() => "seen") })
+    await using rig = await house({ tools: [slow], says: [waiting, { text: "Two ships." }] })
+    const leaving = new AbortController()
+    const seen: Array<Told> = []
+    const response = await rig.chat.run("desk", "run-1", "Look.", leaving.signal)
+    const reading = (async () => {
+      for await (const event of eventsIn(response)) {
+        seen.push(event)
+        if (event.type === "TOOL_CALL_END") leaving.abort()
+      }
+    })()
+    assert.instanceOf(await reading.catch((error: unknown) => error), Error)
+    assert.deepStrictEqual(textsIn(seen), ["Let me see. "])
+    const second = rig.chat.answers("desk", "run-1").then(allIn)
+    held.resolve()
+    assert.deepStrictEqual(textsIn(await second), ["Let me see. ", "Two ships."])
+  })
+
+  test("R3 U1 nobody listens any more when a run has ended or its reader has left", async () => {
+    const fleet = await openFleet({
+      tenant: "north",
+      tools: [sink],
+      says: [{ calls: [{ tool: "sink" }] }, { text: "ok" }]
+    })
+    const listeners = counted(fleet)
+    const server = await serve(fleet)
+    const chat = chatOf(server.url)
+    const before = listeners()
+    await allIn(await chat.run("desk", "run-1", "Sink it."))
+    await rested(() => listeners() === before)
+    assert.strictEqual((await chat.answers("desk", "nothing")).status, 404)
+    assert.strictEqual(listeners(), before)
+    await fleet.halt("clerk", "for now")
+    await fleet.rest()
+    const leaving = new AbortController()
+    await fleet.send("desk", "And this?", { id: "waits" })
+    const response = await chat.answers("desk", "waits", leaving.signal)
+    const events = eventsIn(response)
+    assert.strictEqual((await events.next()).value?.type, "RUN_STARTED")
+    assert.strictEqual(listeners(), before + 1)
+    leaving.abort()
+    await rested(() => listeners() === before)
+    await server.close()
+    await fleet.close()
+  })
+
+  test("an approval interrupts the run; after the decision the same run is told to its end", async () => {
+    await using rig = await house({ says: [{ calls: [{ tool: "sink" }] }, { text: "It is done." }] })
+    const first = await allIn(await rig.chat.run("desk", "run-1", "Sink it."))
+    const outcome = endOf(first)["outcome"] as {
+      readonly type: string
+      readonly interrupts: ReadonlyArray<{
+        readonly id: string
+        readonly toolCallId: string
+        readonly expiresAt: string
+      }>
+      readonly pendingToolCallIds: ReadonlyArray<string>
+    }
+    assert.deepInclude(outcome, { type: "interrupt", pendingToolCallIds: ["1.1.0"] })
+    const [interrupt] = outcome.interrupts
+    assert.isDefined(interrupt)
+    assert.strictEqual(interrupt.toolCallId, "1.1.0")
+    assert.isFalse(Number.isNaN(Date.parse(interrupt.expiresAt)))
+    assert.notInclude(typesOf(first), "TOOL_CALL_RESULT")
+    await rig.fleet.decide("desk", interrupt.id, "approved")
+    const whole = await allIn(await rig.chat.answers("desk", "run-1"))
+    assert.deepInclude(endOf(whole)["outcome"], { type: "success" })
+    assert.deepStrictEqual(textsIn(whole), ["It is done."])
+    assert.include(typesOf(whole), "TOOL_CALL_RESULT")
+  })
+
+  test("A1 what nobody knows, or can not be said, is refused; a halted assistant and a failed tick end in an error", async () => {
+    await using rig = await house({ assistant: { maxContextTokens: 10, reservedResponseTokens: 5 } })
+    assert.strictEqual((await rig.chat.answers("desk", "nothing")).status, 404)
+    assert.strictEqual((await rig.chat.answers("nobody", "nothing")).status, 404)
+    assert.strictEqual((await rig.chat.run("nobody", "run-1", "Hello?")).status, 404)
+    assert.strictEqual((await rig.chat.run("desk", "run-0", [{ type: "image" }])).status, 400)
+    assert.strictEqual((await rig.chat.answers("desk", "run-0")).status, 404)
+    const failed = await allIn(await rig.chat.run("desk", "run-1", [{ type: "text", text: "Hello?" }]))
+    assert.deepInclude(endOf(failed), { type: "RUN_ERROR", code: "dead" })
+    await rig.fleet.halt("clerk", "for now")
+    await rig.fleet.rest()
+    const halted = await allIn(await rig.chat.run("clerk", "run-2", "Hello?"))
+    assert.deepInclude(endOf(halted), { type: "RUN_ERROR", code: "halted" })
+  })
+
+  test("R2 R1 where nothing is heard of it the run is told out of the ledger, text by text", async () => {
+    const fleet = await openFleet({ tenant: "north", tools: [look, sink], says: [looking, { text: "Two ships." }] })
+    Object.assign(fleet, { on: () => () => {} })
+    const server = await serve(fleet)
+    const events = await allIn(await chatOf(server.url).run("desk", "run-1", "What is there?"))
+    assert.deepStrictEqual(textsIn(events), ["Let me see. ", "Two ships."])
+    assert.lengthOf(
+      events.filter(({ type }) => type === "TEXT_MESSAGE_CONTENT"),
+      2
+    )
+    await server.close()
+    await fleet.close()
+  })
+
+  test("a run that waits behind others, and one that is told long after, are told from their own beginning", async () => {
+    await using rig = await house({ says: [{ text: "one" }, { text: "two" }, { text: "three" }] })
+    const runs = ["run-1", "run-2", "run-3"]
+    const live = await Promise.all(runs.map(async (run) => allIn(await rig.chat.run("desk", run, run))))
+    assert.deepStrictEqual(live.flatMap(textsIn).toSorted(), ["one", "three", "two"])
+    const later = await Promise.all(runs.map(async (run) => allIn(await rig.chat.answers("desk", run))))
+    assert.deepStrictEqual(later.map(textsIn), live.map(textsIn))
+  })
+
+  test("D1 a run of another tenant is unknown, whoever knows its name", async () => {
+    await using rig = await house({ says: [{ text: HOSTILE }] })
+    await rig.fleet.of("south").create("desk")
+    await allIn(await rig.chat.run("desk", "run-1", "Hello?"))
+    const south = chatOf(rig.server.url, "south")
+    assert.strictEqual((await south.answers("desk", "run-1")).status, 404)
+    const own = await allIn(await south.run("desk", "run-1", "Hello?"))
+    assert.notInclude(JSON.stringify(own), "north")
+    assert.strictEqual((await fetch(`${rig.server.url}/v1/assistants/desk/answers/run-1`)).status, 401)
+    assert.strictEqual(
+      (await fetch(`${rig.server.url}/v1/agui/desk`, { method: "POST", headers: headersOf("west"), body: "{}" }))
+        .status,
+      401
+    )
+  })
+})
+
+/** Waits until something is so. */
+const rested = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
