@@ -60,8 +60,9 @@ const shown: Readonly<Record<Exclude<ForkDifference["what"], "context">, (digest
   sends: ({ sends }) => told(sends)
 }
 
-const isSame = ({ absent, cuts, interrupted, leftOut, parts, toolTokens, tokensMore }: ReportComparison): boolean =>
-  parts.length + absent.length + leftOut.length === 0 &&
+/** What was left out is counted by whoever held the window; it is told in the comparison, and is no part of a prompt. */
+const isSame = ({ absent, cuts, interrupted, parts, toolTokens, tokensMore }: ReportComparison): boolean =>
+  parts.length + absent.length === 0 &&
   tokensMore === 0 &&
   [cuts, interrupted, toolTokens].every(([one, other]) => one === other)
 

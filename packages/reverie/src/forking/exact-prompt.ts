@@ -150,14 +150,13 @@ const promptOf = (
   }
 }
 
-/** The commits of the model calls that left a report, in their order. */
-const reported = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> =>
-  entries.filter((entry) => contextReportOf(entry) !== undefined)
+const jobOf = ({ cause }: Entry): string | undefined => (cause.kind === "job" ? cause.id : undefined)
 
-const pairsOf = (recorded: RecordedTick, entries: ReadonlyArray<Entry>): ReadonlyArray<Pair> => {
-  const now = reported(entries)
-  return reported(recorded.entries).map((then, index) => ({ then, now: now[index] }))
-}
+/** The recorded model calls that left a report, each with the commit of the same job in the tick gone through again. */
+const pairsOf = (recorded: RecordedTick, entries: ReadonlyArray<Entry>): ReadonlyArray<Pair> =>
+  recorded.entries
+    .filter((entry) => contextReportOf(entry) !== undefined)
+    .map((then) => ({ then, now: entries.find((entry) => jobOf(entry) === jobOf(then)) }))
 
 /** The prompts of a tick, one for each recorded model call that left a report. Rejects with UnknownAssistant or ForkRefused. */
 export const promptsOfTick = async (
@@ -169,8 +168,8 @@ export const promptsOfTick = async (
   const lived = await liveAgain(source, { fleet, model: "recorded", order: "recorded" })
   const { reason } = lived.end
   const seen = new Map<number, number>()
-  return pairsOf(source.recorded, lived.entries).flatMap((pair, index): ReadonlyArray<TickPrompt> => {
-    const shown = lived.shown[index]
+  return pairsOf(source.recorded, lived.entries).flatMap((pair): ReadonlyArray<TickPrompt> => {
+    const shown = lived.shown.find(({ job }) => job === jobOf(pair.then))
     if (shown === undefined) return []
     const attempt = seen.get(shown.iteration) ?? 0
     seen.set(shown.iteration, attempt + 1)

@@ -7,11 +7,12 @@
 import { hears, persist, type Settings, statusOf } from "@reverie/assistant"
 import { PromptStore } from "@reverie/context"
 import { Ledger, type Parcel, Removals } from "@reverie/ledger"
-import { BlockStore } from "@reverie/memory"
+import { BlockStore, Recall } from "@reverie/memory"
 import { Model } from "@reverie/model"
 import { STATE_VERSION } from "@reverie/protocol"
 import { queueLocalLayer } from "@reverie/queue-local"
 import {
+  type Asking,
   type Definition,
   Definitions,
   deliveriesOf,
@@ -21,14 +22,18 @@ import {
   FleetDirectory,
   HeldClock,
   keepIndexed,
+  ledgerOfThen,
   NoticeHub,
   noting,
+  recallOfThen,
   recordedModel,
   type Shown,
+  steppedModel,
   type ToolAnswers,
   toolAnswers,
   type ToolStub,
-  untilTurn
+  untilTurn,
+  withConversations
 } from "@reverie/runtime"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
 import { gptTokenizerLayer } from "@reverie/tokens"
@@ -41,7 +46,6 @@ import * as References from "effect/References"
 import type { FleetDefinition } from "../define-fleet.ts"
 import { directoryOf } from "../directory.ts"
 import { type ModelChoice, modelLayer } from "../model-choice.ts"
-import { recallLayer } from "../recall-index.ts"
 import { stillBlocks, stillPrompts } from "./blocks-of-then.ts"
 import { ForkRefused } from "./errors.ts"
 import { rebuiltEnvelope, type TickSource } from "./tick-source.ts"
@@ -147,7 +151,13 @@ const furnished = (source: TickSource, wish: Wish) =>
     NoticeHub.layer,
     gptTokenizerLayer,
     modelLayer(wish.model === "recorded" ? "offline" : wish.model),
-    recallLayer(IN_MEMORY, "embedded"),
+    // Loaded when a tick is tried again: whoever only works does not wait for it.
+    Layer.unwrap(
+      Effect.map(
+        Effect.promise(() => import("@reverie/recall-sqlite")),
+        ({ recallSqliteLayer }) => recallSqliteLayer(IN_MEMORY)
+      )
+    ),
     Layer.succeed(Definitions, definitionsOf(source, wish)),
     Layer.succeed(FleetDirectory, directoryOf(wish.fleet)),
     Layer.succeed(References.LogToStderr, true),
@@ -159,26 +169,40 @@ const inRealTime = (model: Model["Service"], real: Clock.Clock): Model["Service"
   infer: (prompt, options) => Effect.provideService(model.infer(prompt, options), Clock.Clock, real)
 })
 
+interface Stage {
+  readonly asking: Asking
+  readonly real: Clock.Clock
+  readonly turn: (no: number) => Effect.Effect<void>
+}
+
+const chosenModel = Effect.fnUntraced(function* ({ recorded }: TickSource, wish: Wish, { asking, real, turn }: Stage) {
+  if (wish.model !== "recorded") return inRealTime(yield* Model, real)
+  return wish.order === "free" ? recordedModel(recorded.asks) : steppedModel(recorded.asks, asking, turn)
+})
+
 const lived = Effect.fnUntraced(function* (source: TickSource, wish: Wish) {
   const { address, envelope, envelopes, recorded } = source
   const removals = yield* Removals
   const ledger = yield* Ledger
+  const recall = yield* Recall
   const real = yield* Clock.Clock
   const clock = new HeldClock(recorded.first.at)
   yield* removals.unpack(parcelBefore(source))
   yield* removals.admit([address])
   const tools = toolAnswers(recorded, wish.stubs)
   const deliveries = deliveriesOf(recorded, (id, entry) => envelopes.get(id) ?? rebuiltEnvelope(address, id, entry))
-  const driving: Driving = { address, recorded, envelope, deliveries, order: wish.order, tools, clock }
-  const turn = (no: number) =>
-    wish.order === "free" ? Effect.void : Effect.provideService(untilTurn(driving, real, no), Ledger, ledger)
-  const chosen =
-    wish.model === "recorded" ? recordedModel(recorded.asks, ({ no }) => turn(no)) : inRealTime(yield* Model, real)
+  const asking: Asking = { job: "" }
+  const driving: Driving = { address, recorded, envelope, deliveries, order: wish.order, tools, clock, asking }
+  const turn = (no: number) => Effect.provideService(untilTurn(driving, real, no), Ledger, ledger)
+  const chosen = yield* chosenModel(source, wish, { asking, real, turn })
   const shown: Array<Shown> = []
   const driven = yield* keepIndexed(address).pipe(
     Effect.provideService(Clock.Clock, clock),
     Effect.andThen(driveTick(driving)),
-    Effect.provideService(Model, noting(chosen, shown)),
+    withConversations(address, recorded),
+    Effect.provideService(Recall, recallOfThen(recall, recorded, address)),
+    Effect.provideService(Ledger, ledgerOfThen(ledger, recorded)),
+    Effect.provideService(Model, noting(chosen, asking, shown)),
     Effect.provideService(BlockStore, stillBlocks(source.blocks)),
     Effect.provideService(PromptStore, stillPrompts(source.prompts))
   )

@@ -19,6 +19,7 @@ import { type StandIn, StandIns } from "../stand-in.ts"
 import { stayWith } from "../visit.ts"
 import { type Delivery, nextFor, onOldest } from "./deliveries.ts"
 import type { HeldClock } from "./held-clock.ts"
+import type { Asking } from "./recorded-model.ts"
 import type { RecordedTick } from "./recorded-tick.ts"
 import type { ToolAnswers } from "./tool-answers.ts"
 import { eventTypeOf } from "../replay/frame.ts"
@@ -39,6 +40,8 @@ export interface Driving {
   readonly order: "recorded" | "free"
   readonly tools: ToolAnswers
   readonly clock: HeldClock
+  /** Told which job asks the model. */
+  readonly asking: Asking
 }
 
 export interface Driven {
@@ -111,7 +114,10 @@ const standIn = (driving: Driving, real: Clock.Clock): Effect.Effect<StandIn, ne
   Effect.map(Ledger, (ledger): StandIn => {
     const others = othersEnd(driving)
     return Effect.fnUntraced(function* (session, job) {
-      if (job.src === "infer") return undefined
+      if (job.src === "infer") {
+        driving.asking.job = job.id
+        return undefined
+      }
       const { order, recorded, tools } = driving
       const entry = recorded.entries.find(({ cause }) => cause.kind === "job" && cause.id === job.id)
       if (order === "recorded" && entry !== undefined) {

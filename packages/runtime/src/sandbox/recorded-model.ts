@@ -1,6 +1,7 @@
 // RecordedModel: the replies of a tick, given again by a model that asks nobody.
 // Owns finding the reply of a call, and noting what every call was shown. Leaves when a reply may come to drive.ts.
-// M1  The calls of one iteration get their replies in the order in which they were recorded, failures among them.
+// M1  The calls of one iteration get their replies in the order in which they were recorded, failures among them; in the
+//     recorded order each job gets its own.
 // M2  A call that was never recorded is refused with a plain sentence.
 
 import type { InferFailure } from "@reverie/assistant"
@@ -74,6 +75,13 @@ export const replyOf = (ask: RecordedAsk, { callPrefix }: Prompt): Effect.Effect
 export interface Shown {
   readonly prompt: Prompt
   readonly iteration: number
+  /** The job that asked. */
+  readonly job: string
+}
+
+/** Which job of the assistant is asking; there is one at a time. */
+export interface Asking {
+  job: string
 }
 
 const iterationIn = ({ callPrefix }: Prompt): number => Number(callPrefix.split(".")[1] ?? NaN)
@@ -82,30 +90,39 @@ const iterationIn = ({ callPrefix }: Prompt): number => Number(callPrefix.split(
 const isOfTick = ({ callPrefix }: Prompt): boolean => /^\d+\.\d+$/.test(callPrefix)
 
 /** The same model, with every prompt of the tick noted. */
-export const noting = (inner: Model["Service"], shown: Array<Shown>): Model["Service"] => ({
+export const noting = (inner: Model["Service"], asking: Asking, shown: Array<Shown>): Model["Service"] => ({
   infer: (prompt, options) =>
     Effect.suspend(() => {
-      if (isOfTick(prompt)) shown.push({ prompt, iteration: iterationIn(prompt) })
+      if (isOfTick(prompt)) shown.push({ prompt, iteration: iterationIn(prompt), job: asking.job })
       return inner.infer(prompt, options)
     })
 })
 
-/** `ready`: resolves when the reply may come. */
-export const recordedModel = (
-  asks: ReadonlyArray<RecordedAsk>,
-  ready: (ask: RecordedAsk) => Effect.Effect<void> = () => Effect.void
-): Model["Service"] => {
+/** The replies in their order, whichever jobs ask. */
+export const recordedModel = (asks: ReadonlyArray<RecordedAsk>): Model["Service"] => {
   const left = [...asks]
   return {
     infer: (prompt) =>
       Effect.suspend(() => {
         const at = isOfTick(prompt) ? left.findIndex(({ iteration }) => iteration === iterationIn(prompt)) : -1
         const [ask] = at < 0 ? [] : left.splice(at, 1)
-        if (ask === undefined) {
-          const message = `no reply was recorded for the call ${prompt.callPrefix}`
-          return Effect.fail(new ModelRefused({ provider, kind: "bad-request", message }))
-        }
-        return Effect.andThen(ready(ask), replyOf(ask, prompt))
+        if (ask !== undefined) return replyOf(ask, prompt)
+        const message = `no reply was recorded for the call ${prompt.callPrefix}`
+        return Effect.fail(new ModelRefused({ provider, kind: "bad-request", message }))
       })
   }
 }
+
+/** The replies to the very jobs that asked, when their turn has come. A job that nobody answered then waits. */
+export const steppedModel = (
+  asks: ReadonlyArray<RecordedAsk>,
+  asking: Asking,
+  turn: (no: number) => Effect.Effect<void>
+): Model["Service"] => ({
+  infer: (prompt) =>
+    Effect.suspend(() => {
+      const { job } = asking
+      const ask = asks.find(({ entry: { cause } }) => cause.kind === "job" && cause.id === job)
+      return ask === undefined ? Effect.never : Effect.andThen(turn(ask.no), replyOf(ask, prompt))
+    })
+})

@@ -1,0 +1,162 @@
+// Fixture: a tick put away as a test: what it began from, what the model and the tools said, and what it came to.
+// Owns its form, making one, and going through one again. Leaves living to sandbox.ts, comparing to compare.ts.
+// P1  Going through a fixture asks no model and runs no tool: both answer as they did.
+// P2  A fixture without its beginning is gone through only on the ledger that it was taken from, known by its hash.
+
+import { createHash } from "node:crypto"
+import type { Settings } from "@reverie/assistant"
+import type { PromptVersion } from "@reverie/context"
+import type { BlockView } from "@reverie/memory"
+import { Address, type Entry, type Envelope, isJsonObject } from "@reverie/protocol"
+import { readTick } from "@reverie/runtime"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { FleetDefinition } from "../define-fleet.ts"
+import type { Records } from "../records.ts"
+import { entriesUpTo } from "../replay.ts"
+import { compareTicks, type ForkComparison } from "./compare.ts"
+import { digestOf, type TickDigest } from "./digest.ts"
+import { ForkRefused } from "./errors.ts"
+import { digestOfLived } from "./fork.ts"
+import { liveAgain } from "./sandbox.ts"
+import type { TickSource } from "./tick-source.ts"
+
+export const FIXTURE_VERSION = 1
+
+/** Most commits that a fixture carries with it. */
+export const MAX_FIXTURE_COMMITS = 5_000
+
+/** JSON through and through: it is kept in a file, and read again in another year. */
+export interface TickFixture {
+  readonly v: typeof FIXTURE_VERSION
+  readonly address: Address
+  readonly tick: number
+  readonly definition: string
+  /** Of the birth, for a ledger that does not tell them. */
+  readonly settings: Partial<Settings>
+  readonly prefix: {
+    readonly commits: number
+    /** SHA-256 of the entries before the tick, each as its JSON and a line break. */
+    readonly hash: string
+    /** Present in a fixture that stands alone. */
+    readonly entries?: ReadonlyArray<Entry>
+  }
+  readonly envelope: Envelope
+  /** Those that came while the tick was in hand. */
+  readonly envelopes: ReadonlyArray<Envelope>
+  readonly blocks: ReadonlyArray<BlockView>
+  readonly prompts: ReadonlyArray<PromptVersion>
+  /** The tick as it was recorded: its events, the replies of the model, the results of tools. */
+  readonly entries: ReadonlyArray<Entry>
+  readonly expected: TickDigest
+}
+
+const refuse = (message: string): never => {
+  throw new ForkRefused({ reason: "fixture", message })
+}
+
+const hashOf = (entries: ReadonlyArray<Entry>): string => {
+  const hash = createHash("sha256")
+  for (const entry of entries) hash.update(`${JSON.stringify(entry)}\n`)
+  return hash.digest("hex")
+}
+
+export interface FixtureWish {
+  readonly assistant: string
+  readonly tick: number
+  /** Carries what stands before the tick, so that it needs no ledger. */
+  readonly isWhole?: boolean
+}
+
+/** Puts a tick away. Rejects with UnknownAssistant or ForkRefused. */
+export const fixtureOfTick = async (
+  records: Pick<Records, "tickSource">,
+  fleet: FleetDefinition,
+  { assistant, isWhole = false, tick }: FixtureWish
+): Promise<TickFixture> => {
+  const { address, blocks, definition, envelope, envelopes, prompts, recorded } = await records.tickSource(
+    assistant,
+    tick
+  )
+  const { entries, isEnded, prefix } = recorded
+  if (!isEnded) refuse(`tick ${tick} of ${assistant} is still in hand`)
+  if (isWhole && prefix.length > MAX_FIXTURE_COMMITS) {
+    refuse(`${prefix.length} commits stand before the tick; a fixture carries at most ${MAX_FIXTURE_COMMITS}`)
+  }
+  return {
+    v: FIXTURE_VERSION,
+    address,
+    tick,
+    definition,
+    settings: recorded.settings,
+    prefix: { commits: prefix.length, hash: hashOf(prefix), ...(isWhole ? { entries: prefix } : {}) },
+    envelope,
+    envelopes: [...envelopes.values()],
+    blocks,
+    prompts,
+    entries,
+    expected: digestOf(entries, { tick, prices: fleet.prices })
+  }
+}
+
+const decodeAddress = Schema.decodeUnknownResult(Address)
+
+const arrays = ["envelopes", "blocks", "prompts", "entries"] as const
+
+/** A fixture out of a file. Throws ForkRefused with one sentence. What is inside of it was written by a ledger. */
+export const readFixture = (value: unknown): TickFixture => {
+  if (!isJsonObject(value)) return refuse("a fixture is a JSON object")
+  if (value["v"] !== FIXTURE_VERSION) refuse(`it is no fixture of version ${FIXTURE_VERSION}`)
+  const address = decodeAddress(value["address"])
+  if (Result.isFailure(address)) refuse("its address is none")
+  const missing = arrays.find((name) => !Array.isArray(value[name]))
+  if (missing !== undefined) refuse(`its ${missing} are no list`)
+  const isWhole = ["prefix", "envelope", "expected", "settings"].every((name) => isJsonObject(value[name]))
+  if (!isWhole || !Number.isSafeInteger(value["tick"])) refuse("a part of it is missing")
+  return value as unknown as TickFixture
+}
+
+/** The entries before the tick: its own, or those of the ledger that it was taken from. */
+const prefixOf = async (
+  { address, prefix }: TickFixture,
+  records: Pick<Records, "inspect" | "entries" | "address"> | undefined
+): Promise<ReadonlyArray<Entry>> => {
+  const { commits, entries, hash } = prefix
+  const found =
+    entries ??
+    (records === undefined
+      ? refuse("it does not carry what stands before the tick, and no ledger was named")
+      : await Array.fromAsync(entriesUpTo(records, address.assistant, commits)))
+  if (hashOf(found) !== hash) refuse(`what stands before the tick is not what it was taken from`)
+  return found
+}
+
+async function* inOrder(...parts: ReadonlyArray<ReadonlyArray<Entry>>): AsyncGenerator<Entry> {
+  for (const entries of parts) yield* entries
+}
+
+/**
+ * Goes through a tick once more as it was put away, with the definitions of today, and holds what it comes to against what
+ * it came to then. Rejects with ForkRefused.
+ */
+export const checkFixture = async (
+  fleet: FleetDefinition,
+  fixture: TickFixture,
+  records?: Pick<Records, "inspect" | "entries" | "address">
+): Promise<ForkComparison> => {
+  const { address, blocks, definition, entries, envelope, envelopes, expected, prompts, settings, tick } = fixture
+  const recorded = await readTick(inOrder(await prefixOf(fixture, records), entries), tick, settings)
+  if (recorded === undefined) return refuse(`tick ${tick} is not in it`)
+  const source: TickSource = {
+    address,
+    definition,
+    recorded,
+    envelope,
+    isOriginal: true,
+    envelopes: new Map(envelopes.map((each) => [each.id, each])),
+    blocks,
+    prompts
+  }
+  const lived = await liveAgain(source, { fleet, model: "recorded", order: "free" })
+  return compareTicks(expected, digestOfLived(source, fleet, lived))
+}
