@@ -177,6 +177,7 @@ export const fuzz = async (requests: number, seed: number): Promise<FuzzReport> 
     const headers = { authorization: `Bearer ${tokenOf(TENANTS[0])}` }
     const document = (await (await fetch(`${server.url}/openapi.json`, { headers })).json()) as OpenApiDocument
     const { byStatus, faults, operations, reached, well } = await run({
+      fleet,
       url: server.url,
       document,
       requests,
