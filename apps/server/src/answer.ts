@@ -3,7 +3,9 @@
 // N1  A failure looks the same whether the router wrote it or not: status, `_tag`, `message`, `hint`.
 
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { ApiFailure, MethodNotAllowed, TooLarge, Unauthorized } from "./api/index.ts"
+import type { Duplex } from "node:stream"
+import { type ApiFailure, Malformed, type MethodNotAllowed, TooLarge, type Unauthorized } from "./api/index.ts"
+import { securing } from "./security-headers.ts"
 
 export type Refusal = ApiFailure | MethodNotAllowed | TooLarge | Unauthorized
 
@@ -52,4 +54,29 @@ export const refuse = (request: IncomingMessage, response: ServerResponse, refus
     response.setHeader("retry-after", refusal.retryAfterSeconds)
   }
   writeJson(response, statusOf(refusal), failureBody(refusal))
+}
+
+const unread = (code: string | undefined): { readonly status: string; readonly refusal: Refusal } => {
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return {
+      status: "431 Request Header Fields Too Large",
+      refusal: new TooLarge({ message: "the headers are too long" })
+    }
+  }
+  const message = code === "ERR_HTTP_REQUEST_TIMEOUT" ? "the request took too long to come" : "this is no HTTP request"
+  return { status: "400 Bad Request", refusal: new Malformed({ message }) }
+}
+
+/** Refuses what could not be read as a request. */
+export const refuseUnread = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+  const { refusal, status } = unread(error.code)
+  const body = JSON.stringify(failureBody(refusal))
+  const headers = [
+    ...securing,
+    ["content-type", "application/json"],
+    ["content-length", String(Buffer.byteLength(body))],
+    ["connection", "close"]
+  ]
+  socket.end(`HTTP/1.1 ${status}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`)
 }

@@ -14,6 +14,7 @@ import type { Desk } from "./desk.ts"
 import { ListenRefused } from "./errors.ts"
 import { Feed } from "./feed/feed.ts"
 import { type Outbox, OutboxReader } from "./feed/outbox-reader.ts"
+import { refuseUnread } from "./answer.ts"
 import { Front } from "./front.ts"
 import { Guard, isLoopback } from "./guard.ts"
 import { plainOf } from "./health.ts"
@@ -166,7 +167,9 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
     isClosing: () => isClosing,
     onTrouble: house.desk.onTrouble
   })
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, front.handle)
+  // Whoever says no Host is judged like whoever says a wrong one.
+  const limits = { requestTimeout: 30_000, headersTimeout: 10_000, requireHostHeader: false }
+  const server = createServer(limits, front.handle).on("clientError", refuseUnread)
   const { port } = await listening(server, options.port ?? 0, host).catch(async (error: unknown) => {
     await house.close()
     throw error

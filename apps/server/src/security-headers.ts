@@ -20,19 +20,20 @@ const PAGE_POLICY = [
 /** An answer of the API is no page: whatever is in it, nothing of it is run or loaded. */
 const API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-const common: ReadonlyArray<readonly [name: string, value: string]> = [
+/** Of an answer of the API. */
+export const securing: ReadonlyArray<readonly [name: string, value: string]> = [
   ["x-content-type-options", "nosniff"],
   ["referrer-policy", "no-referrer"],
   ["cross-origin-opener-policy", "same-origin"],
   ["cross-origin-resource-policy", "same-origin"],
-  ["x-frame-options", "DENY"]
+  ["x-frame-options", "DENY"],
+  ["content-security-policy", API_POLICY],
+  ["cache-control", "no-store"]
 ]
 
 /** As an answer of the API; `asPage` and `asDocs` change what a page needs otherwise. */
 export const secure = (response: ServerResponse): void => {
-  for (const [name, value] of common) response.setHeader(name, value)
-  response.setHeader("content-security-policy", API_POLICY)
-  response.setHeader("cache-control", "no-store")
+  for (const [name, value] of securing) response.setHeader(name, value)
 }
 
 export const asPage = (response: ServerResponse): void => {

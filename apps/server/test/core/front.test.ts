@@ -1,0 +1,206 @@
+import { assert, describe, it } from "@effect/vitest"
+import { connect } from "node:net"
+import { MAX_BODY_BYTES } from "../../src/body.ts"
+import { routes } from "../../src/route-table.ts"
+import { aFleet, assertFailure, assertSecured, askAt, openHouse } from "./rig.ts"
+import { openServer } from "../../src/index.ts"
+
+const JSON_TYPE = { "content-type": "application/json" }
+const SEND = "/v1/assistants/desk/messages"
+
+describe("front: every request, whatever it asks", () => {
+  it("Q2 E1 what is nowhere, means nothing there, or can not be read is refused in the contract's form", async () => {
+    const { ask } = await openHouse()
+    for (const path of [
+      "/v1",
+      "/v1/",
+      "/v1/nothing",
+      "/v1/assistants/",
+      "/v1//assistants",
+      "/nowhere",
+      "/v1/assistants/desk/messages/"
+    ]) {
+      const answer = await ask(path)
+      assertFailure(answer, 404, "NotFound")
+      assertSecured(answer)
+    }
+    const wrong = await ask(SEND, { method: "PATCH" })
+    assertFailure(wrong, 405, "MethodNotAllowed")
+    assert.strictEqual(wrong.headers["allow"], "GET, POST")
+    assertFailure(await ask("/livez", { method: "POST" }), 405, "MethodNotAllowed")
+    for (const path of ["/v1/assistants/%ff", "/v1/assistants/%", "/v1/assistants?q=%c3%28", "/%zz"]) {
+      assertFailure(await ask(path), 400, "Malformed")
+    }
+    assertFailure(await ask("http://elsewhere/v1/assistants"), 400, "Malformed")
+  })
+
+  it("B1 a body of the limit is read, one byte more is not", async () => {
+    const { ask, server } = await openHouse()
+    const frame = JSON.stringify({ text: "", pad: "" }).length
+    const bodyOf = (bytes: number) => JSON.stringify({ text: "", pad: "x".repeat(bytes - frame) })
+    const whole = await ask(SEND, { method: "POST", headers: JSON_TYPE, body: bodyOf(MAX_BODY_BYTES) })
+    assert.notStrictEqual(whole.status, 413, whole.text)
+    const over = await ask(SEND, { method: "POST", headers: JSON_TYPE, body: bodyOf(MAX_BODY_BYTES + 1) })
+    assertFailure(over, 413, "TooLarge")
+    assertSecured(over)
+    // Nobody says how long it is.
+    const chunked = await fetch(`${server.url}${SEND}`, {
+      method: "POST",
+      headers: JSON_TYPE,
+      body: new ReadableStream({
+        start(controller) {
+          for (let part = 0; part < 3; part++) controller.enqueue(new TextEncoder().encode("x".repeat(1_000_000)))
+          controller.close()
+        }
+      }),
+      duplex: "half"
+    } as RequestInit)
+    assert.strictEqual(chunked.status, 413)
+  })
+
+  it("B2 what is no plain JSON object is refused before any schema sees it", async () => {
+    const { ask } = await openHouse()
+    const deep = (levels: number) => `{"text":"a","x":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`
+    const send = (body: string | Buffer, headers: Readonly<Record<string, string>> = JSON_TYPE) =>
+      ask(SEND, { method: "POST", headers, body })
+    const corpus: ReadonlyArray<string | Buffer> = [
+      "{",
+      "[]",
+      "null",
+      '"text"',
+      "12",
+      "{'text':'a'}",
+      '{"text":"a"} trailing',
+      deep(65),
+      "[".repeat(100_000),
+      '{"text":"a","__proto__":{"admin":true}}',
+      '{"text":"a","x":{"constructor":{"prototype":1}}}',
+      '{"text":"a","\\u005f_proto__":1}',
+      Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d])
+    ]
+    for (const body of corpus) assertFailure(await send(body), 400, "Malformed")
+    for (const type of [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "multipart/form-data",
+      "application/jsonp"
+    ]) {
+      assertFailure(await send('{"text":"a"}', { "content-type": type }), 400, "Malformed")
+    }
+    assert.strictEqual((await send(deep(64))).status, 202)
+    assert.strictEqual((await send('{"text":"the word __proto__ in a text"}')).status, 202)
+    assert.strictEqual((await send('{"text":"a"}', { "content-type": "application/json; charset=utf-8" })).status, 202)
+  })
+
+  it("Q2 E1 what is no HTTP at all is refused in the contract's form too", async () => {
+    const { server } = await openHouse()
+    const say = (text: string) =>
+      new Promise<string>((resolve, reject) => {
+        let heard = ""
+        const socket = connect(server.port, "127.0.0.1", () => socket.write(text))
+        socket.on("data", (chunk) => (heard += chunk.toString()))
+        socket.once("close", () => resolve(heard))
+        socket.once("error", reject)
+      })
+    const corpus = [
+      ["NONSENSE\r\n\r\n", 400, "Malformed"],
+      [`GET / HTTP/1.1\r\nhost: localhost\r\nx: ${"x".repeat(100_000)}\r\n\r\n`, 431, "TooLarge"],
+      ["POST /v1/assistants HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n", 400, "Malformed"],
+      ["GET /v1/assistants HTTP/1.0\r\n\r\n", 403, "Forbidden"],
+      ["GET /v1/assistants HTTP/1.1\r\nconnection: close\r\n\r\n", 403, "Forbidden"]
+    ] as const
+    for (const [text, status, tag] of corpus) {
+      const heard = await say(text)
+      assert.match(heard, new RegExp(`^HTTP/1.1 ${status} `), heard)
+      assert.include(heard, `"_tag":"${tag}"`)
+      assert.include(heard.toLowerCase(), "x-content-type-options: nosniff")
+    }
+  })
+
+  it("R1 every route of the contract is found, and nothing wrong with a request makes a 500", async () => {
+    const { ask, trouble } = await openHouse()
+    assert.isAbove(routes.length, 40)
+    for (const { method, pattern } of routes) {
+      const path = pattern.replaceAll(/:\w+/g, "nobody")
+      if (pattern === "/v1/events") continue
+      const body = method === "GET" ? {} : { body: '{"unknown":[]}', headers: JSON_TYPE }
+      const answer = await ask(path, { method, ...body })
+      assert.notStrictEqual(answer.status, 405, path)
+      assert.notStrictEqual(answer.status, 500, `${method} ${path}: ${answer.text}`)
+      assertSecured(answer)
+      assert.strictEqual(answer.headers["cache-control"], "no-store")
+    }
+    assert.deepStrictEqual(trouble, [])
+  })
+
+  it("S1 S2 it tells whether it lives and is ready, and refuses to listen where it can not or must not", async () => {
+    const { ask, server } = await openHouse()
+    assert.strictEqual((await ask("/livez")).json.ok, true)
+    assert.strictEqual((await ask("/readyz")).json.ok, true)
+    const fleet = await aFleet()
+    const refusal = async (wish: object): Promise<any> => {
+      try {
+        await openServer({ fleet, role: "all", tokens: [], ...wish })
+      } catch (error) {
+        return error
+      }
+      throw new Error("it listens")
+    }
+    const taken = await refusal({ port: server.port })
+    assert.deepStrictEqual([taken._tag, taken.code], ["ListenRefused", "EADDRINUSE"])
+    assert.include(taken.message, String(server.port))
+    assert.strictEqual((await refusal({ host: "0.0.0.0" })).code, "unguarded")
+    const other = await openServer({ fleet, role: "all", tokens: [] })
+    await other.close()
+    await other.close()
+    await askAt(other.port, "/livez").then(
+      () => assert.fail("it still listens"),
+      () => {}
+    )
+    // The fleet goes on.
+    assert.strictEqual((await fleet.send("desk", "Still there?")).outcome, "accepted")
+    await fleet.close()
+  })
+
+  it("S1 without its store it lives and is not ready", async () => {
+    const { ask, fleet } = await openHouse()
+    await fleet.close()
+    assert.strictEqual((await ask("/livez")).status, 200)
+    assert.strictEqual((await ask("/readyz")).status, 503)
+    assertFailure(await ask("/v1/assistants/desk"), 503, "Unavailable")
+  })
+
+  it("T1 measures by the pattern of the route, and no id is in it", async () => {
+    const { ask, post } = await openHouse()
+    await post("/v1/assistants/desk/messages", { text: "Hello." })
+    await ask("/v1/assistants/nobody-of-this-name")
+    await ask("/v1/unheard-of")
+    const { text } = await ask("/metrics")
+    assert.include(text, 'reverie_http_requests_total{route="/v1/assistants/:id/messages",status="2xx"} 1')
+    assert.include(text, 'reverie_http_requests_total{route="/v1/assistants/:id",status="4xx"} 1')
+    assert.include(text, "reverie_envelopes_accepted_total 1")
+    assert.notInclude(text, "nobody-of-this-name")
+    assert.notInclude(text, "unheard-of")
+    assert.match(text, /reverie_http_seconds_bucket\{route="\/v1\/assistants\/:id",le="0.005"\} \d/)
+  })
+
+  it("a worker answers whether it lives and what it measures, and nothing else", async () => {
+    const { ask } = await openHouse({ role: "worker" })
+    assert.strictEqual((await ask("/livez")).status, 200)
+    assert.strictEqual((await ask("/metrics")).status, 200)
+    for (const path of ["/v1/assistants", "/docs", "/openapi.json", "/"])
+      assertFailure(await ask(path), 404, "NotFound")
+  })
+
+  it("the contract is told to programs and to people", async () => {
+    const { ask } = await openHouse()
+    const contract = await ask("/openapi.json")
+    assert.strictEqual(contract.json.openapi, "3.1.0")
+    const told = Object.values(contract.json.paths as Record<string, object>).flatMap((path) => Object.keys(path))
+    assert.strictEqual(told.length, routes.length)
+    const docs = await ask("/docs")
+    assert.strictEqual(docs.status, 200)
+    assert.match(String(docs.headers["content-security-policy"]), /script-src 'sha256-[^']+' 'sha256-[^']+';/)
+    assert.include(docs.text, "createApiReference")
+  })
+})

@@ -1,0 +1,198 @@
+import { assert, describe, it } from "@effect/vitest"
+import { defineTool } from "reverie"
+import * as Schema from "effect/Schema"
+import { readFile } from "node:fs/promises"
+import { aPath, assertFailure, bearer, type House, openHouse, SECRETS, tokens } from "./rig.ts"
+
+const bury = defineTool({
+  name: "launch",
+  description: "Launches it.",
+  category: "dangerous",
+  input: Schema.toStandardSchemaV1(Schema.Struct({ what: Schema.String })),
+  run: ({ what }: { readonly what: string }) => Promise.resolve(`${what} is launched`)
+})
+
+const asksToLaunch = [{ calls: [{ tool: "launch", arguments: { what: "the boat" } }] }, { text: "Done." }] as const
+
+const settled = async ({ fleet }: House): Promise<void> => fleet.rest()
+
+describe("assistants by HTTP", () => {
+  it("creates, lists, inspects, orders; what is not there is not found", async () => {
+    const house = await openHouse()
+    const { ask, post } = house
+    assert.deepStrictEqual((await post("/v1/assistants", { id: "second", definition: "desk" })).json, {
+      outcome: "created",
+      id: "second"
+    })
+    assert.strictEqual((await post("/v1/assistants", { id: "second", definition: "desk" })).json.outcome, "exists")
+    assertFailure(await post("/v1/assistants", { id: "third", definition: "nothing" }), 404, "NotFound")
+    assertFailure(await post("/v1/assistants", { id: "no/id", definition: "desk" }), 400, "Malformed")
+    const list = await ask("/v1/assistants")
+    assert.deepStrictEqual(
+      list.json.items.map(({ id }: any) => id),
+      ["clerk", "desk", "second"]
+    )
+    assert.deepInclude(list.json.counts, { total: 3, idle: 3, halted: 0 })
+    const halt = await post("/v1/assistants/desk/orders", { order: "halt", reason: "a look", id: "order-1" })
+    assert.strictEqual(halt.json.outcome, "accepted")
+    const again = await post("/v1/assistants/desk/orders", { order: "halt", reason: "a look", id: "order-1" })
+    assert.strictEqual(again.json.outcome, "duplicate")
+    await settled(house)
+    const halted = await ask("/v1/assistants/desk")
+    assert.deepInclude(halted.json, { state: "halted", mode: "halted", haltReason: "a look" })
+    assert.include(halted.json.accepts, "resume")
+    assert.notInclude(halted.json.accepts, "message")
+    await post("/v1/assistants/desk/messages", { text: "While you are away." })
+    const mailbox = await ask("/v1/assistants/desk/mailbox")
+    assert.deepInclude(mailbox.json.items[0], { lane: "mail", type: "message", text: "While you are away." })
+    const row = (await ask("/v1/assistants?state=halted")).json
+    assert.deepStrictEqual([row.matched, row.items[0].waiting], [1, 1])
+    await post("/v1/assistants/desk/orders", { order: "resume" })
+    await settled(house)
+    assert.strictEqual((await ask("/v1/assistants/desk")).json.state, "awake.idle")
+    const usage = await ask("/v1/assistants/desk/usage?since=0")
+    assert.strictEqual(usage.json.calls, 1)
+    assert.isAbove(usage.json.tokens, 0)
+    for (const path of ["", "/mailbox", "/usage?since=0", "/messages"]) {
+      assertFailure(await ask(`/v1/assistants/nobody${path}`), 404, "NotFound")
+    }
+    assertFailure(await post("/v1/assistants/nobody/orders", { order: "halt" }), 404, "NotFound")
+    assertFailure(await post("/v1/assistants/nobody/messages", { text: "a" }), 404, "NotFound")
+    assertFailure(await post("/v1/assistants/desk/orders", { order: "explode" }), 400, "Malformed")
+    assertFailure(await ask("/v1/assistants?limit=501"), 400, "Malformed")
+    assertFailure(await ask("/v1/assistants?cursor=abc"), 400, "Malformed")
+    assertFailure(await ask("/v1/assistants?sort=colour"), 400, "Malformed")
+  })
+
+  it("orders many at once, and tells their number before", async () => {
+    const house = await openHouse()
+    const { ask, post } = house
+    const dry = await post("/v1/orders", { order: "halt", q: "cl", dryRun: true })
+    assert.deepStrictEqual(dry.json, { matched: 1, told: 0, ids: ["clerk"] })
+    assert.deepStrictEqual((await ask("/v1/assistants?state=halted")).json.matched, 0)
+    assert.deepStrictEqual((await post("/v1/orders", { order: "halt", ids: ["desk", "nobody"] })).json, {
+      matched: 1,
+      told: 1,
+      ids: ["desk"]
+    })
+    assert.strictEqual((await post("/v1/orders", { order: "halt" })).json.told, 2)
+    await settled(house)
+    assert.strictEqual((await ask("/v1/assistants")).json.counts.halted, 2)
+  })
+})
+
+describe("messages by HTTP", () => {
+  it("M1 C1 202 is durable; the same key is the same answer, wherever it stands", async () => {
+    const house = await openHouse({ says: [{ text: "Aye." }] })
+    const { ask, post } = house
+    const path = "/v1/assistants/desk/messages"
+    const first = await post(path, { text: "Hello." }, { "idempotency-key": "one" })
+    assert.deepStrictEqual([first.status, first.json], [202, { outcome: "accepted", envelope: "one" }])
+    assert.strictEqual((await post(path, { text: "Hello.", id: "one" })).json.outcome, "duplicate")
+    assert.strictEqual((await post(path, { text: "Hi.", id: "one" }, { "idempotency-key": "one" })).status, 202)
+    assertFailure(await post(path, { text: "Hi.", id: "one" }, { "idempotency-key": "two" }), 400, "Malformed")
+    assertFailure(await post(path, { text: 1 }), 400, "Malformed")
+    const events = "/v1/assistants/desk/events"
+    assert.strictEqual((await post(events, { event: { type: "message", text: "As an event." } })).status, 202)
+    assertFailure(await post(events, { event: { type: "unheard" } }), 400, "Malformed")
+    assertFailure(await post(events, { event: { text: "no type" } }), 400, "Malformed")
+    await settled(house)
+    const history = await ask(path)
+    assert.deepStrictEqual(
+      history.json.items.map(({ content, role }: any) => `${role}: ${content}`),
+      ["user: Hello.", "assistant: Aye.", "user: As an event.", "assistant: Aye."]
+    )
+    const pages: Array<string> = []
+    for (let before: number | null | undefined; before !== null;) {
+      const page: any = (await ask(`${path}?limit=1${before === undefined ? "" : `&before=${before}`}`)).json
+      pages.unshift(...page.items.map(({ content }: any) => content))
+      before = page.next
+    }
+    assert.deepStrictEqual(pages, ["Hello.", "Aye.", "As an event.", "Aye."])
+  })
+})
+
+describe("approvals by HTTP", () => {
+  const opened = async () => {
+    const house = await openHouse({ says: asksToLaunch, tools: [bury] })
+    await house.post("/v1/assistants/desk/messages", { text: "Launch it." })
+    await settled(house)
+    const { json } = await house.ask("/v1/approvals")
+    assert.lengthOf(json.items, 1)
+    return { ...house, asked: json.items[0] }
+  }
+
+  it("V1 V2 shows what would run; decides what was shown, once", async () => {
+    const { ask, asked, fleet, post } = await opened()
+    assert.deepInclude(asked, { assistant: "desk", tool: "launch", arguments: '{"what":"the boat"}', invisible: false })
+    const path = `/v1/approvals/desk/${encodeURIComponent(asked.approval)}`
+    assertFailure(await post(path, { decision: "approved", seen: '{"what":"the ship"}' }), 409, "Conflict")
+    assertFailure(await post("/v1/approvals/desk/unknown", { decision: "approved" }), 409, "Conflict")
+    assertFailure(await post("/v1/approvals/nobody/unknown", { decision: "approved" }), 404, "NotFound")
+    const decide = () => post(path, { decision: "approved", seen: asked.arguments })
+    const both = await Promise.all([decide(), decide()])
+    assert.deepStrictEqual(both.map(({ status }) => status).toSorted(), [200, 409])
+    await fleet.rest()
+    assertFailure(await post(path, { decision: "denied" }), 409, "Conflict")
+    assert.deepStrictEqual((await ask("/v1/approvals")).json.items, [])
+    const said = (await ask("/v1/assistants/desk/messages")).json.items.map(({ content }: any) => content)
+    assert.include(said, "the boat is launched")
+  })
+})
+
+describe("queues and dead letters by HTTP", () => {
+  it("tells what was buried, and sends it again once", async () => {
+    const house = await openHouse()
+    const { ask, post } = house
+    await post("/v1/assistants/clerk/orders", { order: "halt" })
+    await settled(house)
+    await post("/v1/assistants/clerk/messages", { text: "Too late.", id: "late" })
+    await post("/v1/assistants/clerk/orders", { order: "retire" })
+    await settled(house)
+    const dead = await ask("/v1/dead-letters")
+    assert.deepInclude(dead.json.items[0], { assistant: "clerk", envelope: "late", text: "Too late." })
+    assertFailure(await post("/v1/dead-letters/clerk/redeliver", { envelope: "unknown" }), 404, "NotFound")
+    const queues = await ask("/v1/queues")
+    assert.deepInclude(queues.json.queues[0], { name: "mailboxes", waiting: 0, failed: 1 })
+    assert.strictEqual(queues.json.tally.dead, 1)
+  })
+})
+
+describe("the system by HTTP", () => {
+  it("A2 writes down who changed what, in memory and in the file", async () => {
+    const auditFile = aPath()
+    const { ask, post, server } = await openHouse({ auditFile, tokens })
+    await post("/v1/assistants", { id: "desk" }, bearer(SECRETS.north))
+    await post("/v1/assistants/nobody/messages", { text: "secret words" }, bearer(SECRETS.north))
+    await post("/v1/assistants", { id: "clerk" }, bearer(SECRETS.south))
+    const lines = (await ask("/v1/audit", { headers: bearer(SECRETS.north) })).json.items
+    assert.deepStrictEqual(
+      lines.map(({ action, outcome, target, tenant, who }: any) => [tenant, who, action, target, outcome]),
+      [
+        ["north", "northerner", "messages.send", "nobody", "refused: NotFound"],
+        ["north", "northerner", "assistants.create", "desk", "done"]
+      ]
+    )
+    await server.close()
+    const file = await readFile(auditFile, "utf8")
+    assert.deepStrictEqual(
+      file
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).target),
+      ["desk", "nobody", "clerk"]
+    )
+    assert.notInclude(file, "secret")
+  })
+
+  it("Y1 tells what it is, without a secret", async () => {
+    const { ask } = await openHouse({
+      tokens,
+      config: [{ name: "OPENAI_API_KEY", value: "set", origin: "environment" }]
+    })
+    const { json, text } = await ask("/v1/system", { headers: bearer(SECRETS.north) })
+    assert.deepInclude(json, { role: "all", tenant: "north", node: process.version })
+    assert.isTrue(json.checks.every(({ ok }: any) => ok))
+    for (const { secret } of tokens) assert.notInclude(text, secret)
+  })
+})
