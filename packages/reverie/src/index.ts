@@ -70,6 +70,17 @@ export type {
   ToolRule
 } from "@reverie/protocol"
 export type { DreamLine, DreamReport, HostFailure, MemoryWish } from "@reverie/runtime"
+export type {
+  AnsweredBy,
+  Breakpoint,
+  Difference,
+  Mismatch,
+  ReplayFrame,
+  ReplayRange,
+  ReplayVerdict,
+  SnapshotMark,
+  ToolStub
+} from "@reverie/runtime"
 export {
   blockTools,
   defineTool,
@@ -91,6 +102,7 @@ export type { DeadLetterView } from "./dead-letters.ts"
 export type { DefinitionView, TeamView, ToolView } from "./definition-view.ts"
 export type { Delegated } from "./delegating.ts"
 export * from "./errors.ts"
+export * from "./forking/index.ts"
 export { Fleet, type FleetOptions, type FleetRole, type SendOptions } from "./fleet.ts"
 export type { BudgetView, FamilyView, SubAgentView } from "./kinship.ts"
 export type { Rebuilt } from "./memories.ts"
@@ -107,6 +119,7 @@ export type { Deployment } from "./deployment.ts"
 export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from "./model-choice.ts"
 export type { RecallChoice, ServerIndex } from "./recall-index.ts"
 export { type ContextQuestion, type NoticePage, Records } from "./records.ts"
+export { type FramePage, MAX_FRAMES } from "./replay.ts"
 export { readScript, type Script, type ScriptLetter, type ScriptProblem } from "./script.ts"
 export type { BudgetOption, PricesOption, SubAgentsOption } from "./sub-agents-option.ts"
 export { EntityProfile, Fact } from "@reverie/memory"
