@@ -13,6 +13,7 @@ import { McpUnavailable } from "./errors.ts"
 import { type Failure, failureOf } from "./failure.ts"
 import type { Listing } from "./listing.ts"
 import type { McpServer } from "./options.ts"
+import { withoutSecrets } from "./secrets.ts"
 
 const FIRST_PAUSE_MILLIS = 500
 const MAX_PAUSE_MILLIS = 30_000
@@ -115,6 +116,8 @@ export class Connection {
   }
 
   #unavailable(message: string): McpUnavailable {
-    return new McpUnavailable({ server: this.#server.name, message: `MCP server ${this.#server.name}: ${message}` })
+    const { name } = this.#server
+    const words = withoutSecrets(this.#server, message)
+    return new McpUnavailable({ server: name, message: `MCP server ${name}: ${words}` })
   }
 }

@@ -58,5 +58,7 @@ const judgeV6 = (address: ipaddr.IPv6): AddressVerdict => {
 /** Undefined for what is no address. Only the usual notations are addresses here: no octal, no hexadecimal IPv4. */
 export const judgeAddress = (text: string): AddressVerdict | undefined => {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return judgeV4(ipaddr.IPv4.parse(text))
+  // The library takes this form for a mapped address, the machine does not.
+  if (/^::\d+\./u.test(text)) return closed("IPv4 in an obsolete form")
   return ipaddr.IPv6.isValid(text) ? judgeV6(ipaddr.IPv6.parse(text)) : undefined
 }

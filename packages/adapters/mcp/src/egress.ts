@@ -3,8 +3,7 @@
 // G1  Only http and https, without a name and password, and only to allowed hosts.
 // G2  Every address a name has is judged, and the connection goes to one of the judged addresses: the name is not
 //     resolved a second time, and the address of the open socket is judged again.
-// G3  A redirect is a new URL under the same rules; at most MAX_REDIRECTS, never from https to http, never with another
-//     method, and what was meant for one origin is not carried to the next.
+// G3  A redirect is a new URL under the same rules, and at most MAX_REDIRECTS of them are followed.
 
 import type { LookupAddress } from "node:dns"
 import { lookup as lookupName } from "node:dns/promises"
@@ -13,8 +12,7 @@ import { Agent, buildConnector, fetch as send, type RequestInit as SendInit } fr
 import { type AddressVerdict, judgeAddress } from "./egress-address.ts"
 import { EgressRefused } from "./errors.ts"
 import { oneLine } from "./plain.ts"
-
-export const MAX_REDIRECTS = 5
+import { MAX_REDIRECTS, redirected, redirectIn } from "./redirect.ts"
 
 export type Resolve = (host: string) => Promise<ReadonlyArray<LookupAddress>>
 
@@ -141,23 +139,6 @@ const connectorFor = (options: EgressOptions): buildConnector.connector => {
   }
 }
 
-const redirects = new Set([301, 302, 303, 307, 308])
-/** What any server may see of a request. */
-const harmless = new Set(["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id"])
-
-const nextOf = (from: URL, response: { readonly status: number; readonly location: string }, method: string): URL => {
-  const { location, status } = response
-  if (!URL.canParse(location, from.href)) throw refuse("redirects", `${bare(from.hostname)} redirects to no URL`)
-  const next = new URL(location, from)
-  if (from.protocol === "https:" && next.protocol === "http:") {
-    throw refuse("scheme", `${bare(from.hostname)} redirects from https to http`)
-  }
-  if (status < 307 && method !== "GET" && method !== "HEAD") {
-    throw refuse("redirects", `${bare(from.hostname)} redirects a ${method} in a way that would change it to a GET`)
-  }
-  return next
-}
-
 /** Undici hides why a connection was refused below its own error. */
 const refusalIn = (thrown: unknown): EgressRefused | undefined => {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 5; error = error.cause, depth++) {
@@ -188,13 +169,14 @@ export const openEgress = (options: EgressOptions = {}): Egress => {
         // An address in the URL itself is never looked up when it is connected to.
         if (judgeAddress(bare(target.hostname)) !== undefined) await judged(target.hostname, portOf(target), options)
         const response = await once(target, init, headers)
-        const location = response.headers.get("location")
-        if (!redirects.has(response.status) || location === null) return response as unknown as Response
+        const location = redirectIn(response)
+        if (location === undefined) return response as unknown as Response
         await response.body?.cancel()
         if (followed === MAX_REDIRECTS) throw refuse("redirects", `more than ${MAX_REDIRECTS} redirects`)
-        const next = parsed(nextOf(target, { status: response.status, location }, init?.method ?? "GET"), options)
-        if (next.origin !== target.origin) headers = new Headers([...headers].filter(([name]) => harmless.has(name)))
-        target = next
+        const asked = { url: target, method: init?.method ?? "GET", headers }
+        const next = redirected(asked, { status: response.status, location })
+        target = parsed(next.url, options)
+        headers = next.headers
       }
     },
     close: () => agent.destroy()

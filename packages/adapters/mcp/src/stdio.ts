@@ -37,6 +37,17 @@ const within = (promise: Promise<unknown>, millis: number): Promise<unknown> => 
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
+/** What ends the servers that still run when this process ends. One listener for all of them. */
+const running = new Set<() => void>()
+let isListening = false
+const listenForTheEnd = (): void => {
+  if (isListening) return
+  isListening = true
+  process.once("exit", () => {
+    for (const kill of running) kill()
+  })
+}
+
 export class StdioWire implements Transport {
   // The client takes a transport with `stderr` and `pid` for a local one: silence then means an older server.
   readonly stderr = null
@@ -50,6 +61,8 @@ export class StdioWire implements Transport {
   #why: string | undefined
   #isClosing = false
   #hasExited = false
+  /** Questions that were put to it and have no answer yet. */
+  #owed = 0
   #isClosed = false
 
   constructor(server: McpStdio) {
@@ -78,7 +91,8 @@ export class StdioWire implements Transport {
       ...(cwd === undefined ? {} : { cwd })
     })
     this.#child = child
-    process.once("exit", this.#kill)
+    listenForTheEnd()
+    running.add(this.#kill)
     child.once("spawn", resolve)
     child.once("error", (error) => {
       this.#ended(`it could not be started: ${error.message}`)
@@ -112,12 +126,14 @@ export class StdioWire implements Transport {
     for (const stream of [stdout, stderr]) stream.on("error", (error) => this.onerror?.(error))
   }
 
-  /** True when the line answers something. */
+  /** True when the line answers something that was asked. */
   #heard(line: string): boolean {
     try {
       const message = deserializeMessage(line)
       this.onmessage?.(message)
-      return !("method" in message)
+      if ("method" in message || this.#owed === 0) return false
+      this.#owed--
+      return true
     } catch (error) {
       this.onerror?.(error instanceof Error ? error : new Error(String(error)))
       return false
@@ -128,6 +144,7 @@ export class StdioWire implements Transport {
     const input = this.#child?.stdin
     if (this.#isClosed || input === undefined || !input.writable) throw new Error(this.why ?? "it is not running")
     if (input.writableLength > MAX_MESSAGE_BYTES) throw new Error("it does not read what it is sent")
+    if ("method" in message && "id" in message) this.#owed++
     input.write(serializeMessage(message))
   }
 
@@ -167,7 +184,7 @@ export class StdioWire implements Transport {
     this.#gone.resolve()
     if (this.#isClosed) return
     this.#isClosed = true
-    process.off("exit", this.#kill)
+    running.delete(this.#kill)
     for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) stream?.destroy()
     this.onclose?.()
   }

@@ -21,6 +21,7 @@ import { checkedSchema, descriptionOf, shownSchema, toolNameOf } from "./offer.t
 import { MAX_MILLIS, type McpAllowed, type McpServer } from "./options.ts"
 import { changesOf } from "./pin.ts"
 import { oneLine } from "./plain.ts"
+import { withoutSecrets } from "./secrets.ts"
 
 /** Under this name the key of a run goes to the server, so that it can recognise an earlier attempt. */
 export const IDEMPOTENCY_META = "reverie/idempotencyKey"
@@ -153,7 +154,7 @@ interface Target {
 const failed = (server: McpServer, tool: string, thrown: unknown): McpCallFailed => {
   if (thrown instanceof McpCallFailed) return thrown
   const words = thrown instanceof Error ? oneLine(thrown.message, 1_000) : "it failed"
-  return new McpCallFailed({ server: server.name, tool, message: words })
+  return new McpCallFailed({ server: server.name, tool, message: withoutSecrets(server, words) })
 }
 
 const traceparentOf = (span: Tracer.AnySpan | undefined): string | undefined => {
@@ -189,7 +190,7 @@ const called = async (
       throw failed(server, definition.name, new Error(`MCP server ${server.name}: ${words}${unknown}`))
     }
   )
-  const text = answerText(result, server.maxResultBytes)
+  const text = withoutSecrets(server, answerText(result, server.maxResultBytes))
   if (result.isError === true) throw new McpCallFailed({ server: server.name, tool: definition.name, message: text })
   return text
 }

@@ -3,9 +3,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { createServer as createTcpServer } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { type EgressOptions, MAX_REDIRECTS, openEgress, type Resolve } from "../src/egress.ts"
+import { type EgressOptions, openEgress, type Resolve } from "../src/egress.ts"
 import { judgeAddress } from "../src/egress-address.ts"
 import { EgressRefused } from "../src/errors.ts"
+import { MAX_REDIRECTS } from "../src/redirect.ts"
 import { later } from "./rig.ts"
 
 /** Names of the table; whatever else is asked does not exist. */

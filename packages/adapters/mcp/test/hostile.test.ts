@@ -83,6 +83,7 @@ describe("a server that misbehaves in a call", () => {
     ],
     ["huge", /it sent a message of over 8 MiB; whether/],
     ["floods", /it sent over 2000 messages in 10 s that answer nothing; whether/],
+    ["rambles", /it sent over 2000 messages in 10 s that answer nothing; whether/],
     ["wrong", /its answer can not be read: /]
   ]
   it.each(cases)("T3 C3 %s: one plain failure, and the next call is answered", async (tool, words) => {
@@ -189,6 +190,14 @@ describe("the process of a server", () => {
     assert.notInclude(content, "canary")
     const known = new Set(["PATH", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "FOR_YOU"])
     assert.isEmpty(Object.keys(environment).filter((name) => !known.has(name)))
+  })
+
+  it("X1 a secret that it was given is not told on, neither in a result nor in its last words", async () => {
+    const { options } = hostile("plain", { allow: ["env", "dies"] })
+    const env = { SERVICE_TOKEN: "out of cheese", FOR_YOU: "given" }
+    const source = await opened({ ...options, transport: { ...options.transport, env } as McpTransport })
+    assert.include((await call(source, "rogue__env")).content, '"SERVICE_TOKEN":"[secret]","FOR_YOU":"given"')
+    assert.match((await call(source, "rogue__dies")).content, /it last said: panic: \[secret\]; whether/)
   })
 
   it("S2 one that ignores being told to go is gone after close, with what it started", async () => {

@@ -91,6 +91,13 @@ const answers: Readonly<
     )
   },
   floods: flood,
+  rambles: () => {
+    const more = (): void => {
+      for (let at = 0; at < 500; at++) say({ id: `nobody-${at}`, result: {} })
+      setImmediate(more)
+    }
+    more()
+  },
   begs: async (id) => {
     if (mode === "newer") return void say({ id, result: wanted })
     const asked = [

@@ -21,6 +21,7 @@ const names = [
   "babbles",
   "huge",
   "floods",
+  "rambles",
   "begs",
   "paints",
   "long",
