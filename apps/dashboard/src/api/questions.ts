@@ -49,6 +49,8 @@ interface Asking {
   readonly enabled?: boolean
   /** Asked again that often; notices do the rest. */
   readonly everyMillis?: number
+  /** So long nothing but a notice makes it old; 5 seconds where it is not said. */
+  readonly staleMillis?: number
   /** Shows the answer to the question before until the new one is there. */
   readonly keep?: boolean
 }
@@ -57,11 +59,12 @@ interface Asking {
 export const useAnswer = <Of extends Reading>(
   route: Of,
   asked: Asked<Of>,
-  { enabled = true, everyMillis, keep = false }: Asking = {}
+  { enabled = true, everyMillis, keep = false, staleMillis }: Asking = {}
 ): UseQueryResult<Answer<Of>> =>
   useQuery({
     ...question(route, asked),
     enabled,
+    ...(staleMillis === undefined ? {} : { staleTime: staleMillis }),
     ...(everyMillis === undefined ? {} : { refetchInterval: everyMillis }),
     ...(keep ? { placeholderData: keepPreviousData as never } : {})
   }) as UseQueryResult<Answer<Of>>

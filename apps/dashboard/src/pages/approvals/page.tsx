@@ -1,12 +1,92 @@
-// Approvals: the page Approvals.
+// Approvals: every call of the fleet that waits for a person, exactly as it would run.
 
-import { createLazyRoute } from "@tanstack/react-router"
+import type { ApprovalAsked } from "@reverie/server/api"
+import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
+import { useState } from "react"
+import { useAnswer } from "../../api/questions.ts"
+import { useKeys } from "../../house/keys.ts"
+import { many } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
+import { Answered, Empty, isReady } from "../../parts/states.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { Card } from "./card.tsx"
 
-const ApprovalsPage = () => (
-  <Page name="approvals" title="Approvals" ready>
-    <p className="text-ink-2">Nothing is here yet.</p>
-  </Page>
-)
+const route = getRouteApi("/approvals")
+const EVERY_MILLIS = 10_000
+
+const keyOf = ({ approval, assistant }: ApprovalAsked): string => `${assistant} ${approval}`
+
+/** `j` and `k` go from card to card; the focus itself says which is current. */
+const useCardKeys = (): void => {
+  const move = (by: number) => {
+    const cards = [...document.querySelectorAll<HTMLElement>("[data-approval]")]
+    const at = cards.findIndex((card) => card.contains(document.activeElement))
+    const next = cards[Math.max(0, Math.min(cards.length - 1, at + by))]
+    next?.focus()
+    next?.scrollIntoView({ block: "nearest" })
+  }
+  useKeys({ j: () => move(1), k: () => move(-1) })
+}
+
+const Cards = ({ items }: { readonly items: ReadonlyArray<ApprovalAsked> }) => {
+  // What was decided here stays where it was, with what came of it, until one leaves the page.
+  const [kept, keep] = useState<ReadonlyArray<ApprovalAsked>>([])
+  const open = new Set(items.map(keyOf))
+  const gone = kept.filter((each) => !open.has(keyOf(each)))
+  const all = [...items, ...gone].toSorted((one, other) => one.askedAt - other.askedAt)
+  if (all.length === 0) {
+    return (
+      <div className="card">
+        <Empty title="Nothing waits for a person">
+          Calls that are dangerous come here before they run. You need not keep this page open: the number beside
+          Approvals tells.
+        </Empty>
+      </div>
+    )
+  }
+  return (
+    <ul className="grid max-w-[64rem] gap-4" data-approvals={items.length}>
+      {all.map((asked) => (
+        <li key={keyOf(asked)}>
+          <Card asked={asked} onDecided={() => keep((before) => [...before, asked])} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const ApprovalsPage = () => {
+  const { of } = route.useSearch()
+  const open = useAnswer("GET /v1/approvals", {}, { everyMillis: EVERY_MILLIS })
+  const shown = (items: ReadonlyArray<ApprovalAsked>) =>
+    of === undefined ? items : items.filter(({ assistant }) => assistant === of)
+  useCardKeys()
+  return (
+    <Page
+      name="approvals"
+      title="Approvals"
+      ready={isReady(open)}
+      aside={
+        <>
+          <span className="text-ink-2">
+            {open.data === undefined ? "" : many(shown(open.data.items).length, "call waits", "calls wait")}
+          </span>
+          {of === undefined ? null : (
+            <Link to="/approvals" className="button button-small" data-clear-filter="">
+              of <Visible text={of} /> · show all
+            </Link>
+          )}
+          <span className="label ml-auto max-md:hidden">
+            <kbd>j</kbd> <kbd>k</kbd> from card to card, then <kbd>a</kbd> approves, <kbd>d</kbd> denies
+          </span>
+        </>
+      }
+    >
+      <Answered of={open} lines={8}>
+        {({ items }) => <Cards items={shown(items)} />}
+      </Answered>
+    </Page>
+  )
+}
 
 export const page = createLazyRoute("/approvals")({ component: ApprovalsPage })

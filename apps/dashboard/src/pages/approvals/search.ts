@@ -1,7 +1,10 @@
 // Search of Approvals: what of the view stands in the URL.
 
-import type { Raw } from "../../house/search.ts"
+import { type Raw, text } from "../../house/search.ts"
 
-export interface ApprovalsSearch {}
+export interface ApprovalsSearch {
+  /** Only those of this assistant. */
+  readonly of?: string | undefined
+}
 
-export const approvalsSearch = (_raw: Raw): ApprovalsSearch => ({})
+export const approvalsSearch = (raw: Raw): ApprovalsSearch => ({ of: text(raw["of"], 128) })

@@ -1,12 +1,143 @@
-// Live: the page Live.
+// Live: one assistant as it is at this moment.
 
-import { createLazyRoute } from "@tanstack/react-router"
+import type { AssistantDetail } from "@reverie/server/api"
+import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import { useEffect } from "react"
+import { troubleOf } from "../../api/client.ts"
+import { useAnswer } from "../../api/questions.ts"
+import { StateChip } from "../../parts/chip.tsx"
+import { count, money, percent, tokens } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
+import { Answered, Failed, isReady, Loading } from "../../parts/states.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { Since } from "../../parts/time.tsx"
+import { Chart } from "./chart.tsx"
+import { Conversation } from "./conversation.tsx"
+import { InHand, Log, Mailbox } from "./in-hand.tsx"
+import { Orders } from "./orders.tsx"
+import { type Turn, useTurn } from "./turn.ts"
 
-const LivePage = () => (
-  <Page name="live" title="Live" ready>
-    <p className="text-ink-2">Nothing is here yet.</p>
-  </Page>
-)
+const route = getRouteApi("/a/$id/")
+
+const Facts = ({ detail }: { readonly detail: AssistantDetail }) => {
+  const { commits, contextShare, day, definition, epoch, iteration, tick } = detail
+  const facts: ReadonlyArray<readonly [string, string]> = [
+    ["definition", definition],
+    ["tick", iteration === 0 ? count(tick) : `${count(tick)}, call ${count(iteration)}`],
+    ["commits", count(commits)],
+    ["epoch", count(epoch)],
+    ...(contextShare === undefined ? [] : [["context", percent(contextShare)] as const]),
+    ["24 h", `${tokens(day.tokens)} tokens, ${money(day.costMicros)}`]
+  ]
+  return (
+    <dl className="flex flex-wrap items-baseline gap-x-5 gap-y-1" data-facts="">
+      {facts.map(([title, value]) => (
+        <div key={title} className="flex items-baseline gap-1.5">
+          <dt className="label">{title}</dt>
+          <dd className="tabular">
+            <Visible text={value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const Trouble = ({ detail: { haltReason, lastError } }: { readonly detail: AssistantDetail }) => {
+  const said = haltReason ?? lastError?.message
+  if (said === undefined) return null
+  return (
+    <div className="notice" data-tone="bad" data-trouble={haltReason === undefined ? "error" : "halt"}>
+      <strong className="text-bad">{haltReason === undefined ? "Last error" : "Halted"}</strong>
+      <span className="min-w-0 flex-1">
+        <Visible text={said} />
+      </span>
+      {lastError === undefined ? null : (
+        <span className="text-ink-2">
+          <Since at={lastError.at} /> ago
+        </span>
+      )}
+    </div>
+  )
+}
+
+const Body = ({ detail, turn }: { readonly detail: AssistantDetail; readonly turn: Turn }) => {
+  const { view } = route.useSearch()
+  const navigate = route.useNavigate()
+  const machine = useAnswer("GET /v1/machine", {}, { staleMillis: Number.POSITIVE_INFINITY })
+  const { accepts, id, mode, waiting } = detail
+  return (
+    <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1.7fr)_minmax(20rem,1fr)] gap-3 max-lg:grid-cols-1">
+      <div className="flex min-h-0 flex-col gap-3">
+        <section className="card relative min-h-72 flex-1 overflow-hidden" aria-label="Statechart">
+          <Answered of={machine} lines={8}>
+            {(chart) => (
+              <Chart
+                machine={chart}
+                state={turn.state ?? detail.state}
+                last={turn.last}
+                whole={view === "whole"}
+                onWhole={(whole) => void navigate({ search: { view: whole ? "whole" : undefined }, replace: true })}
+              />
+            )}
+          </Answered>
+        </section>
+        <div className="grid h-56 flex-none grid-cols-3 gap-3 max-xl:h-auto max-xl:grid-cols-1">
+          <Mailbox id={id} waiting={waiting} />
+          <InHand detail={detail} />
+          <Log lines={turn.log} />
+        </div>
+      </div>
+      <Conversation id={id} accepts={accepts} mode={mode} writing={turn.writing} />
+    </div>
+  )
+}
+
+const LivePage = () => {
+  const { id } = route.useParams()
+  const inspected = useAnswer("GET /v1/assistants/:id", { params: { id } })
+  const [turn, tellState] = useTurn(id)
+  const { data: detail } = inspected
+  // What was read after the last notice is right; a notice in between comes again with the next reading.
+  useEffect(() => {
+    if (detail !== undefined) tellState(detail.state)
+  }, [detail])
+  const state = turn.state ?? detail?.state
+  return (
+    <Page
+      name="live"
+      title={id}
+      ready={isReady(inspected)}
+      fill
+      aside={
+        detail === undefined ? null : (
+          <>
+            <span className="flex items-center gap-2 text-ink-2" data-now={state}>
+              <StateChip path={state ?? detail.state} /> for <Since at={detail.since} />
+            </span>
+            <div className="ml-auto">
+              <Orders detail={detail} />
+            </div>
+          </>
+        )
+      }
+    >
+      {inspected.error === null ? null : (
+        <Failed trouble={troubleOf(inspected.error)} onRetry={() => void inspected.refetch()} />
+      )}
+      {detail === undefined ? (
+        inspected.error === null ? (
+          <Loading lines={10} />
+        ) : null
+      ) : (
+        <>
+          <Facts detail={detail} />
+          <Trouble detail={detail} />
+          <Body detail={detail} turn={turn} />
+        </>
+      )}
+    </Page>
+  )
+}
 
 export const page = createLazyRoute("/a/$id/")({ component: LivePage })

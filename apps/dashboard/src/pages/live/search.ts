@@ -1,7 +1,10 @@
 // Search of Live: what of the view stands in the URL.
 
-import type { Raw } from "../../house/search.ts"
+import { oneOf, type Raw } from "../../house/search.ts"
 
-export interface LiveSearch {}
+export interface LiveSearch {
+  /** The whole chart, where it does not follow the state. */
+  readonly view?: "whole" | undefined
+}
 
-export const liveSearch = (_raw: Raw): LiveSearch => ({})
+export const liveSearch = (raw: Raw): LiveSearch => ({ view: oneOf(raw["view"], ["whole"]) })

@@ -1,12 +1,127 @@
-// Queues: the page Queues.
+// Queues: what waits, who works, and what was buried.
 
 import { createLazyRoute } from "@tanstack/react-router"
-import { Page } from "../../parts/page.tsx"
+import type { Answer } from "../../api/contract.ts"
+import { useAnswer } from "../../api/questions.ts"
+import { Chip } from "../../parts/chip.tsx"
+import { count, many } from "../../parts/format.ts"
+import { Page, Section } from "../../parts/page.tsx"
+import { Answered, Empty, isReady } from "../../parts/states.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { duration } from "../../parts/time.tsx"
+import { DeadLetters } from "./dead-letters.tsx"
+import { Workers } from "./workers.tsx"
 
-const QueuesPage = () => (
-  <Page name="queues" title="Queues" ready>
-    <p className="text-ink-2">Nothing is here yet.</p>
-  </Page>
+const EVERY_MILLIS = 3_000
+const LATE_MILLIS = 60_000
+
+type Queues = Answer<"GET /v1/queues">
+
+const Tally = ({ accepted, dead, settled }: NonNullable<Queues["tally"]>) => {
+  const open = Math.max(0, accepted - settled - dead)
+  const parts = [
+    ["accepted", accepted, "everything that was ever taken in"],
+    ["settled", settled, "ended in a tick"],
+    ["open", open, "taken in, and neither settled nor buried"],
+    ["dead", dead, "buried, with a reason"]
+  ] as const
+  return (
+    <dl className="grid grid-cols-4 max-sm:grid-cols-2" data-tally="">
+      {parts.map(([title, value, what]) => (
+        <div key={title} className="tally" title={what} data-tally-of={title} data-count={value}>
+          <dt className="text-ink-2">{title}</dt>
+          <dd className={`tabular text-[1.35rem] font-semibold ${title === "dead" && value > 0 ? "text-bad" : ""}`}>
+            {count(value)}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const Oldest = ({ millis }: { readonly millis: number | undefined }) =>
+  millis === undefined ? (
+    <span className="text-ink-3">–</span>
+  ) : (
+    <span className={millis > LATE_MILLIS ? "font-medium text-bad" : undefined}>{duration(millis)}</span>
+  )
+
+const Rows = ({ queues }: { readonly queues: Queues["queues"] }) => (
+  <table className="plain-table">
+    <thead>
+      <tr>
+        <th scope="col">Queue</th>
+        <th scope="col">State</th>
+        {["Waiting", "Active", "Delayed", "Failed", "Completed", "Oldest"].map((title) => (
+          <th key={title} scope="col" data-align="end">
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {queues.map(({ active, completed, delayed, failed, name, oldestMillis, paused, waiting }) => (
+        <tr key={name} data-queue={name} data-state={paused ? "paused" : "running"}>
+          <th scope="row" className="font-mono text-ink">
+            <Visible text={name} />
+          </th>
+          <td>{paused ? <Chip tone="halted" text="paused" /> : <Chip tone="good" text="running" />}</td>
+          <td data-align="end">{count(waiting)}</td>
+          <td data-align="end">{count(active)}</td>
+          <td data-align="end">{count(delayed)}</td>
+          <td data-align="end">
+            <span className={failed > 0 ? "font-medium text-bad" : undefined}>{count(failed)}</span>
+          </td>
+          <td data-align="end">{completed === undefined ? "–" : count(completed)}</td>
+          <td data-align="end">
+            <Oldest millis={oldestMillis} />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
 )
+
+const QueuesPage = () => {
+  const queues = useAnswer("GET /v1/queues", {}, { everyMillis: EVERY_MILLIS })
+  const dead = useAnswer("GET /v1/dead-letters", { query: { limit: 200 } }, { everyMillis: EVERY_MILLIS * 5 })
+  return (
+    <Page
+      name="queues"
+      title="Queues"
+      ready={isReady(queues, dead)}
+      aside={
+        queues.data === undefined ? null : (
+          <span className="text-ink-2">
+            {many(queues.data.workers.length, "worker")}; hints go by <code>{queues.data.backend}</code>
+          </span>
+        )
+      }
+    >
+      <Answered of={queues}>
+        {({ queues: rows, tally, workers }) => (
+          <>
+            {tally === undefined ? null : (
+              <section className="card" aria-label="Everything that came">
+                <Tally {...tally} />
+              </section>
+            )}
+            <div className="grid gap-4 xl:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
+              <Section title="Queues" className="overflow-x-auto">
+                {rows.length === 0 ? (
+                  <Empty title="No queue">Hints go from hand to hand in this process.</Empty>
+                ) : (
+                  <Rows queues={rows} />
+                )}
+              </Section>
+              <Workers workers={workers} />
+            </div>
+          </>
+        )}
+      </Answered>
+      <Answered of={dead}>{({ items }) => <DeadLetters items={items} />}</Answered>
+    </Page>
+  )
+}
 
 export const page = createLazyRoute("/queues")({ component: QueuesPage })

@@ -1,0 +1,175 @@
+// Conversation: what was said lately, the reply that is being written, and a field to say something.
+
+import type { MessageView } from "@reverie/server/api"
+import { useEffect, useRef, useState } from "react"
+import { useAnswer, useChange } from "../../api/questions.ts"
+import { JsonText } from "../../parts/json.tsx"
+import { Section } from "../../parts/page.tsx"
+import { Answered, Empty, Failed } from "../../parts/states.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { Ago } from "../../parts/time.tsx"
+import type { Writing } from "./turn.ts"
+
+const LAST = 30
+
+const Call = ({ call }: { readonly call: NonNullable<MessageView["calls"]>[number] }) => (
+  <details className="said-more" data-call={call.id}>
+    <summary>
+      calls <code>{call.tool}</code>
+    </summary>
+    <JsonText text={call.arguments} label={`Arguments of ${call.tool}`} />
+  </details>
+)
+
+const Said = ({ message }: { readonly message: MessageView }) => {
+  const { at, calls = [], content, name, role } = message
+  const who = role === "assistant" ? "assistant" : (name ?? role)
+  return (
+    <li className="said" data-role={role}>
+      <header className="flex items-baseline justify-between gap-3">
+        <span className="truncate font-medium text-ink-2">
+          <Visible text={who} />
+        </span>
+        <span className="label">
+          <Ago at={at} />
+        </span>
+      </header>
+      {role === "tool" ? (
+        <details className="said-more">
+          <summary className="truncate">
+            <Visible text={content.slice(0, 160)} />
+          </summary>
+          <JsonText text={content} label={`Result of ${who}`} />
+        </details>
+      ) : content === "" ? null : (
+        <p className="said-text">
+          <Visible text={content} />
+        </p>
+      )}
+      {calls.map((call) => (
+        <Call key={call.id} call={call} />
+      ))}
+    </li>
+  )
+}
+
+const BeingWritten = ({ writing }: { readonly writing: Writing }) => (
+  <li className="said" data-role="assistant" data-writing={writing.isWhole ? "whole" : "on"} aria-live="off">
+    <header className="font-medium text-ink-2">assistant {writing.isWhole ? "" : "is writing"}</header>
+    <p className="said-text">
+      <Visible text={writing.text} />
+      {writing.isWhole ? null : <span className="caret" aria-hidden />}
+    </p>
+  </li>
+)
+
+const isTold = (items: ReadonlyArray<MessageView>, { isWhole, text }: Writing): boolean =>
+  isWhole && items.some(({ content, role }) => role === "assistant" && content === text)
+
+const Messages = ({
+  items,
+  writing
+}: {
+  readonly items: ReadonlyArray<MessageView>
+  readonly writing: Writing | undefined
+}) => {
+  const list = useRef<HTMLOListElement>(null)
+  const shown = writing === undefined || isTold(items, writing) ? undefined : writing
+  const isAtEnd = useRef(true)
+  useEffect(() => {
+    const place = list.current
+    if (place !== null && isAtEnd.current) place.scrollTop = place.scrollHeight
+  }, [items, shown])
+  if (items.length === 0 && shown === undefined) return <Empty title="Nothing was said yet">Say something below.</Empty>
+  return (
+    <ol
+      ref={list}
+      className="min-h-0 flex-1 overflow-auto"
+      tabIndex={0}
+      aria-label="Messages"
+      data-messages={items.length}
+      onScroll={({ currentTarget: place }) => {
+        isAtEnd.current = place.scrollHeight - place.scrollTop - place.clientHeight < 40
+      }}
+    >
+      {items.map((message) => (
+        <Said key={`${message.no}.${message.index}`} message={message} />
+      ))}
+      {shown === undefined ? null : <BeingWritten writing={shown} />}
+    </ol>
+  )
+}
+
+interface SayProps {
+  readonly id: string
+  readonly accepts: ReadonlyArray<string>
+  readonly mode: string
+}
+
+const Say = ({ accepts, id, mode }: SayProps) => {
+  const [text, write] = useState("")
+  const { error, isPending, mutate } = useChange("POST /v1/assistants/:id/messages")
+  const isOver = mode === "retired"
+  const waits = !accepts.includes("message")
+  const say = () => {
+    if (text.trim() === "" || isPending) return
+    mutate((key) => ({ params: { id }, payload: { text: text.trim(), id: key } }), { onSuccess: () => write("") })
+  }
+  return (
+    <form
+      className="space-y-2 border-t border-line p-3"
+      data-say=""
+      onSubmit={(event) => {
+        event.preventDefault()
+        say()
+      }}
+    >
+      {error === null ? null : <Failed trouble={error} />}
+      <label className="block">
+        <span className="sr-only">Say something to {id}</span>
+        <textarea
+          className="field block max-h-40 w-full resize-y py-1.5"
+          rows={2}
+          name="say"
+          placeholder={isOver ? "It has retired." : "Say something"}
+          disabled={isOver}
+          value={text}
+          onChange={({ target }) => write(target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return
+            event.preventDefault()
+            say()
+          }}
+        />
+      </label>
+      <div className="flex items-center justify-between gap-3">
+        <span className="label">
+          {isOver
+            ? "Nobody hears any more."
+            : waits
+              ? "It is busy: this waits in its mailbox."
+              : "Enter sends, Shift Enter is a new line."}
+        </span>
+        <button
+          type="submit"
+          className="button button-primary button-small"
+          disabled={isOver || isPending || text.trim() === ""}
+        >
+          Send
+        </button>
+      </div>
+    </form>
+  )
+}
+
+export const Conversation = ({ accepts, id, mode, writing }: SayProps & { readonly writing: Writing | undefined }) => {
+  const messages = useAnswer("GET /v1/assistants/:id/messages", { params: { id }, query: { limit: LAST } })
+  return (
+    <Section title="Conversation" className="flex min-h-96 flex-col">
+      <div className="flex min-h-0 flex-1 flex-col">
+        <Answered of={messages}>{({ items }) => <Messages items={items} writing={writing} />}</Answered>
+      </div>
+      <Say id={id} accepts={accepts} mode={mode} />
+    </Section>
+  )
+}

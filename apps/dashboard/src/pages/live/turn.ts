@@ -1,0 +1,129 @@
+// Turn: what is happening to the assistant, as its notices tell it.
+// Owns the reply that is being written, the last transition and the log. Leaves what is durable to the answers of the API.
+// J1  A piece of a reply is shown until the whole reply is read from the history: nothing flickers, nothing stands twice.
+
+import type { Notice } from "@reverie/protocol"
+import { useReducer } from "react"
+import { useNotices } from "../../live/live.ts"
+import type { Step } from "./chart.tsx"
+
+const LOG_LINES = 60
+
+export interface Writing {
+  readonly tick: number
+  readonly text: string
+  /** The model has ended; the history will have it. */
+  readonly isWhole: boolean
+}
+
+export interface LogLine {
+  readonly key: number
+  readonly at: number
+  readonly type: Notice["type"]
+  readonly text: string
+  readonly isBad: boolean
+}
+
+export interface Turn {
+  readonly state: string | undefined
+  readonly last: Step | undefined
+  readonly writing: Writing | undefined
+  readonly log: ReadonlyArray<LogLine>
+  readonly seen: number
+}
+
+const nothing: Turn = { state: undefined, last: undefined, writing: undefined, log: [], seen: 0 }
+
+const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefined => {
+  switch (notice.type) {
+    case "born":
+      return ["was born", false]
+    case "tick-started":
+      return [
+        `took up ${notice.from === undefined ? "an event" : `what ${notice.from} said`}: ${notice.text ?? ""}`,
+        false
+      ]
+    case "model-replied":
+      return [
+        notice.calls.length > 0
+          ? `the model calls ${notice.calls.map(({ tool }) => tool).join(", ")}`
+          : "the model replied",
+        false
+      ]
+    case "model-failed":
+      return [`the model failed: ${notice.reason}`, true]
+    case "tool-finished":
+      return [`${notice.tool} ${notice.ok ? "gave" : "failed"}: ${notice.content.slice(0, 200)}`, !notice.ok]
+    case "step-skipped":
+      return [`${notice.step} was skipped: ${notice.reason}`, false]
+    case "step-finished":
+      return [`${notice.step} ${notice.ok ? "is done" : "failed"}`, !notice.ok]
+    case "approval-asked":
+      return [`asks a person to approve ${notice.tool}`, false]
+    case "tick-ended":
+      return [`ended the turn: ${notice.outcome}`, notice.outcome === "failed"]
+    case "state-changed":
+      return [`is ${notice.status}`, notice.status === "halted"]
+    case "envelope-settled":
+      return notice.outcome === "dead" ? [`buried an envelope: ${notice.reason ?? "no reason"}`, true] : undefined
+    case "emitted":
+      return [`tells: ${notice.event.type}`, false]
+    case "part":
+      return undefined
+  }
+}
+
+const heard = (turn: Turn, notice: Notice): Turn => {
+  const line = said(notice)
+  const seen = turn.seen + 1
+  const isSame = notice.type === "state-changed" && notice.status === turn.state
+  const log =
+    line === undefined || isSame
+      ? turn.log
+      : [{ key: seen, at: notice.at, type: notice.type, text: line[0], isBad: line[1] }, ...turn.log].slice(
+          0,
+          LOG_LINES
+        )
+  const next = { ...turn, log, seen }
+  switch (notice.type) {
+    case "part": {
+      const before = turn.writing?.tick === notice.tick && !turn.writing.isWhole ? turn.writing.text : ""
+      return { ...next, writing: { tick: notice.tick, text: before + notice.text, isWhole: false } }
+    }
+    case "model-replied":
+      return {
+        ...next,
+        writing: notice.text === "" ? undefined : { tick: notice.tick, text: notice.text, isWhole: true }
+      }
+    case "model-failed":
+      return { ...next, writing: undefined }
+    case "state-changed": {
+      if (isSame) return next
+      const last = turn.state === undefined ? turn.last : { from: turn.state, to: notice.status, run: seen }
+      return { ...next, state: notice.status, last }
+    }
+    default:
+      return next
+  }
+}
+
+/** The state is the newer one of what was read and what was heard. */
+const known = (turn: Turn, state: string): Turn => {
+  if (turn.state === state) return turn
+  const last = turn.state === undefined ? turn.last : { from: turn.state, to: state, run: turn.seen + 1 }
+  return { ...turn, state, last, seen: turn.seen + 1 }
+}
+
+type Action = { readonly notices: ReadonlyArray<Notice> } | { readonly state: string }
+
+const reduce = (turn: Turn, action: Action): Turn =>
+  "state" in action ? known(turn, action.state) : action.notices.reduce(heard, turn)
+
+export const useTurn = (id: string): readonly [Turn, (state: string) => void] => {
+  const [turn, tell] = useReducer(reduce, nothing)
+  useNotices((notices) => {
+    const own = notices.filter(({ address }) => address.assistant === id)
+    if (own.length > 0) tell({ notices: own })
+  })
+  return [turn, (state) => tell({ state })]
+}

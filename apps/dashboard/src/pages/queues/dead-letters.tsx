@@ -1,0 +1,100 @@
+// DeadLetters: what was buried, why, and the way to send it again.
+
+import { Link } from "@tanstack/react-router"
+import { useState } from "react"
+import type { Answer } from "../../api/contract.ts"
+import { useChange } from "../../api/questions.ts"
+import { ConfirmLater } from "../../parts/confirm-later.tsx"
+import { count } from "../../parts/format.ts"
+import { Section } from "../../parts/page.tsx"
+import { Empty } from "../../parts/states.tsx"
+import { TextView, Visible } from "../../parts/text.tsx"
+import { Ago } from "../../parts/time.tsx"
+
+type Letter = Answer<"GET /v1/dead-letters">["items"][number]
+
+const Row = ({ letter, onAgain }: { readonly letter: Letter; readonly onAgain: () => void }) => {
+  const { assistant, at, envelope, reason, text, type } = letter
+  return (
+    <tr data-dead={envelope} data-assistant={assistant}>
+      <td>
+        <Link to="/a/$id" params={{ id: assistant }} className="font-medium">
+          <Visible text={assistant} />
+        </Link>
+      </td>
+      <td>{type ?? "unreadable"}</td>
+      <td className="max-w-md">
+        <Visible text={reason} />
+      </td>
+      <td className="max-w-md">
+        {text === undefined || text === "" ? (
+          <span className="text-ink-3">–</span>
+        ) : (
+          <details className="said-more">
+            <summary className="max-w-96 truncate">
+              <Visible text={text.slice(0, 200)} />
+            </summary>
+            <TextView text={text} label="What was said" />
+          </details>
+        )}
+      </td>
+      <td className="text-ink-2">
+        <Ago at={at} />
+      </td>
+      <td data-align="end">
+        <button type="button" className="button button-small" data-redeliver={envelope} onClick={onAgain}>
+          Send again
+        </button>
+      </td>
+    </tr>
+  )
+}
+
+export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }) => {
+  const [asked, ask] = useState<Letter>()
+  const { mutateAsync } = useChange("POST /v1/dead-letters/:id/redeliver")
+  return (
+    <Section
+      title="Dead letters"
+      aside={<span className="label tabular">{count(items.length)}</span>}
+      className="overflow-x-auto"
+    >
+      {items.length === 0 ? (
+        <Empty title="Nothing was buried">
+          What breaks its reader ends here, with the reason, and holds up nobody.
+        </Empty>
+      ) : (
+        <table className="plain-table" data-dead-letters={items.length}>
+          <thead>
+            <tr>
+              {["Assistant", "Event", "Why", "What was said", "Buried"].map((title) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
+              <th scope="col">
+                <span className="sr-only">Orders</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((letter) => (
+              <Row key={`${letter.assistant} ${letter.envelope}`} letter={letter} onAgain={() => ask(letter)} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {asked === undefined ? null : (
+        <ConfirmLater
+          title="Send it again?"
+          verb="Send again"
+          onClose={() => ask(undefined)}
+          onConfirm={() => mutateAsync({ params: { id: asked.assistant }, payload: { envelope: asked.envelope } })}
+        >
+          It goes to <Visible text={asked.assistant} /> under a new id. Whatever broke it may break it again: it would
+          be buried again, with the reason.
+        </ConfirmLater>
+      )}
+    </Section>
+  )
+}
