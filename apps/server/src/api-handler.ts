@@ -3,16 +3,19 @@
 // H1  A bug, or a store that dies in the middle, is answered as `Unexpected`; its text goes to the process alone.
 // H2  Whoever leaves interrupts what was done for them, unless it must be done to its end.
 
+import { isJsonObject, parseJson } from "@reverie/protocol"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpRouter from "effect/http/HttpRouter"
+import * as HttpServer from "effect/http/HttpServer"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
+import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { accessLive, fittingLive, withJudgedBody } from "./admitted.ts"
 import { failureBody, statusOf } from "./answer.ts"
@@ -43,6 +46,14 @@ const lastWord = (cause: Cause.Cause<unknown>, onTrouble: (line: string) => void
   return Effect.succeed(answered(new Unexpected({ message: "it went wrong here; the log of the server says more" })))
 }
 
+/** The header that goes with `LimitReached`, whose body says for how long. */
+const withRetryAfter = (response: HttpServerResponse.HttpServerResponse) => {
+  if (response.status !== 429 || response.body._tag !== "Uint8Array") return response
+  const said = parseJson(new TextDecoder().decode(response.body.body))
+  const seconds = Result.isSuccess(said) && isJsonObject(said.success) ? said.success["retryAfterSeconds"] : undefined
+  return typeof seconds === "number" ? HttpServerResponse.setHeader(response, "retry-after", String(seconds)) : response
+}
+
 export const openApi = async (desk: Desk["Service"], live: Live["Service"]): Promise<OpenApi> => {
   const scope = Effect.runSync(Scope.make())
   const routes = HttpApiBuilder.layer(Api).pipe(
@@ -55,7 +66,8 @@ export const openApi = async (desk: Desk["Service"], live: Live["Service"]): Pro
         ignoreTrailingSlash: false,
         ignoreDuplicateSlashes: false
       }),
-      NodeHttpServer.layerHttpServices
+      // No route reads a file or the terminal.
+      HttpServer.layerServices
     ])
   )
   const handle = await Effect.runPromise(
@@ -63,7 +75,8 @@ export const openApi = async (desk: Desk["Service"], live: Live["Service"]): Pro
       const app = yield* HttpRouter.toHttpEffect(routes)
       const judged = app.pipe(
         Effect.updateService(HttpServerRequest, withJudgedBody),
-        Effect.provideService(Desk, desk)
+        Effect.provideService(Desk, desk),
+        Effect.map(withRetryAfter)
       )
       const whole = Effect.catchCause(judged, (cause) => lastWord(cause, desk.onTrouble))
       return yield* NodeHttpServer.makeHandler(whole, { scope })

@@ -79,8 +79,11 @@ export class Feed {
     // A place that the store has never reached is of another store: what is new is told.
     const place = from === undefined || from.seq > end ? { seq: end, told: 0 } : from
     const wish = { tenant, from: place, ...(assistant === undefined ? {} : { assistant }) }
-    const subscriber = new Subscriber(wish, this.#tail, this.#options.outbox.read)
+    const { outbox } = this.#options
+    const subscriber = new Subscriber(wish, this.#tail, (after, limit) => outbox.read(after, limit))
     this.#subscribers.add(subscriber)
+    // A store that fails ends the stream; whoever listened comes back with the last id.
+    subscriber.on("error", () => {})
     this.#options.onOpen?.()
     subscriber.once("close", () => {
       this.#subscribers.delete(subscriber)
