@@ -7,7 +7,7 @@
 import type { AssistantRecord, Fleet, OutboxRow } from "reverie"
 import type { AssistantRow, Counts } from "../api/index.ts"
 import { Choice, isMeant, type Question } from "./choice.ts"
-import { Counting, isWorking } from "./counting.ts"
+import { Counting } from "./counting.ts"
 import { lookBackInto, readInto, type Row, rowOf, shownOf, tellRow } from "./row.ts"
 
 const PAGE = 500
@@ -121,7 +121,7 @@ export class Board {
     for (const row of this.#rows.values()) {
       waiting += row.waiting
       if (row.state === "awake.thinking.parked") delayed++
-      else if (isWorking(row)) busy.push(row.id)
+      else if (row.isWorking) busy.push(row.id)
     }
     return { busy, waiting, delayed }
   }

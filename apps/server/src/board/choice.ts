@@ -25,6 +25,7 @@ const valueBySort: Readonly<Record<Sort, (row: Row, now: number) => Value>> = {
   waiting: ({ waiting }) => waiting,
   context: ({ contextShare = -1 }) => contextShare,
   cost: ({ day }, now) => {
+    if (day.isEmpty) return 0
     const { costMicros, tokens } = day.sum(now)
     // Where nothing has a price, tokens tell who took most.
     return costMicros * 1e6 + tokens / 1e6
@@ -38,8 +39,8 @@ interface Stand {
   readonly id: string
 }
 
-const compareStands = (one: Stand, other: Stand): number =>
-  one.value < other.value ? -1 : one.value > other.value ? 1 : one.id < other.id ? -1 : one.id > other.id ? 1 : 0
+const compareStands = (value: Value, id: string, other: Stand): number =>
+  value < other.value ? -1 : value > other.value ? 1 : id < other.id ? -1 : id > other.id ? 1 : 0
 
 const cursorOf = (sort: Sort, isDescending: boolean, { id, value }: Stand): string =>
   Buffer.from(JSON.stringify([sort, isDescending, value, id])).toString("base64url")
@@ -62,7 +63,7 @@ const standIn = (cursor: string, sort: Sort, isDescending: boolean): Stand => {
 /** `state` means a mode, a path, or the beginning of one. */
 export const isMeant = (row: Row, words: string, state: string | undefined): boolean =>
   (words === "" || row.words.includes(words)) &&
-  (state === undefined || row.state === state || row.state.startsWith(`${state}.`))
+  (state === undefined || row.state === state || (row.state.startsWith(state) && row.state[state.length] === "."))
 
 export interface Page {
   readonly rows: ReadonlyArray<Row>
@@ -98,20 +99,21 @@ export class Choice {
   take(row: Row): void {
     if (!isMeant(row, this.#words, this.#state)) return
     this.#matched++
-    const stand = { value: this.#valueOf(row, this.#now), id: row.id, row }
-    if (this.#after !== undefined && this.#order(stand, this.#after) <= 0) return
+    const { id } = row
+    const value = this.#valueOf(row, this.#now)
+    if (this.#after !== undefined && this.#order(value, id, this.#after) <= 0) return
     const best = this.#best
-    const worst = best.at(-1)
-    if (best.length > this.#limit && worst !== undefined && this.#order(stand, worst) >= 0) return
+    const worst = best.length > this.#limit ? best.at(-1) : undefined
+    if (worst !== undefined && this.#order(value, id, worst) >= 0) return
     let low = 0
     let high = best.length
     while (low < high) {
       const middle = (low + high) >>> 1
       const other = best[middle]
-      if (other !== undefined && this.#order(other, stand) < 0) low = middle + 1
+      if (other !== undefined && this.#order(value, id, other) > 0) low = middle + 1
       else high = middle
     }
-    best.splice(low, 0, stand)
+    best.splice(low, 0, { value, id, row })
     if (best.length > this.#limit + 1) best.pop()
   }
 
@@ -126,7 +128,8 @@ export class Choice {
     }
   }
 
-  #order(one: Stand, other: Stand): number {
-    return this.#isDescending ? compareStands(other, one) : compareStands(one, other)
+  #order(value: Value, id: string, other: Stand): number {
+    const order = compareStands(value, id, other)
+    return this.#isDescending ? -order : order
   }
 }

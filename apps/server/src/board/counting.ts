@@ -1,5 +1,5 @@
 // Counting: how many are in each state that somebody wants to see at once.
-// Owns the classes. Leaves the rows to board.ts.
+// Owns the sums. Leaves the classes to class.ts, the rows to board.ts.
 
 import type { Counts } from "../api/index.ts"
 import type { Row } from "./row.ts"
@@ -7,24 +7,8 @@ import type { Row } from "./row.ts"
 /** No model call and no tool takes longer. */
 const STUCK_MILLIS = 15 * 60_000
 
-type Class = Exclude<keyof Counts, "total" | "stuck">
-
-const classOf = ({ mode, state }: Row): Class => {
-  if (mode !== "awake") return mode
-  if (state === "awake.awaitingApproval") return "awaitingApproval"
-  if (state.startsWith("awake.acting") || state === "awake.awaitingReports") return "acting"
-  return state.startsWith("awake.thinking") || state.startsWith("awake.assessing") ? "thinking" : "idle"
-}
-
-/** Something runs for it; waiting for a person, a report, or the next day's allowance is no work. */
-export const isWorking = ({ mode, state }: Row): boolean =>
-  mode === "compacting" ||
-  state.startsWith("awake.assessing") ||
-  state.startsWith("awake.acting") ||
-  (state.startsWith("awake.thinking") && state !== "awake.thinking.parked")
-
 export class Counting {
-  readonly #now: number
+  readonly #before: number
   readonly #counts = {
     total: 0,
     idle: 0,
@@ -39,7 +23,7 @@ export class Counting {
   }
 
   constructor(now: number) {
-    this.#now = now
+    this.#before = now - STUCK_MILLIS
   }
 
   get counts(): Counts {
@@ -47,9 +31,8 @@ export class Counting {
   }
 
   take(row: Row): void {
-    const of = classOf(row)
     this.#counts.total++
-    this.#counts[of]++
-    if (isWorking(row) && row.since > 0 && this.#now - row.since > STUCK_MILLIS) this.#counts.stuck++
+    this.#counts[row.class]++
+    if (row.isWorking && row.since > 0 && row.since < this.#before) this.#counts.stuck++
   }
 }

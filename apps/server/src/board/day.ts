@@ -30,6 +30,10 @@ export class Day {
     hours[index + 3] = (hours[index + 3] ?? 0) + calls
   }
 
+  get isEmpty(): boolean {
+    return this.#hours === undefined
+  }
+
   sum(now: number): AssistantRow["day"] {
     const sum = { tokens: 0, costMicros: 0, calls: 0 }
     const first = Math.floor(now / HOUR_MILLIS) - HOURS

@@ -6,9 +6,8 @@
 
 import { type AssistantRecord, type BudgetView, contextReportOf, type OutboxRow, viewOf } from "reverie"
 import { type AssistantRow, modes } from "../api/index.ts"
+import { type Class, classOf, isWorkingIn, type Mode } from "./class.ts"
 import { Day } from "./day.ts"
-
-export type Mode = AssistantRow["mode"]
 
 export interface Row {
   readonly id: string
@@ -17,7 +16,7 @@ export interface Row {
   definition: string
   state: string
   mode: Mode
-  /** 0 while nobody has asked. */
+  /** 0 while nobody has looked back for it. */
   since: number
   ticks: number
   commits: number
@@ -32,15 +31,29 @@ export interface Row {
   epoch: number
   /** When its record was read, by the clock of this process. */
   readAt: number
+  /** What it counts as, and whether something runs for it: both of its state. */
+  class: Class
+  isWorking: boolean
+  /** The newest entry that was told, the state after it, and since when it was in it; 0 where that is not known. */
+  toldNo: number
+  toldState: string
+  toldSince: number
 }
 
 const MAX_ERROR_CHARS = 300
 
 const isMode = (text: string): text is Mode => modes.some((mode) => mode === text)
 
-export const modeOf = (state: string): Mode => {
+const modeOf = (state: string): Mode => {
   const [first = ""] = state.split(".")
   return isMode(first) ? first : "awake"
+}
+
+const enter = (row: Row, state: string): void => {
+  row.state = state
+  row.mode = modeOf(state)
+  row.class = classOf(row.mode, state)
+  row.isWorking = isWorkingIn(row.mode, state)
 }
 
 export const rowOf = (record: AssistantRecord, now: number): Row => {
@@ -62,7 +75,12 @@ export const rowOf = (record: AssistantRecord, now: number): Row => {
     haltReason: undefined,
     subAgents: 0,
     epoch: 0,
-    readAt: 0
+    readAt: 0,
+    class: "idle",
+    isWorking: false,
+    toldNo: -1,
+    toldState: "",
+    toldSince: 0
   }
   readInto(row, record, now)
   return row
@@ -84,9 +102,9 @@ export const readInto = (row: Row, record: AssistantRecord, now: number): void =
   row.epoch = Math.max(row.epoch, record.epoch)
   if (record.version < row.commits) return
   const view = viewOf(record)
-  if (row.state !== view.state) row.since = 0
-  row.state = view.state
-  row.mode = modeOf(view.state)
+  // It may have been in other states in between: the entries that come will tell, or a look back.
+  if (record.version > row.commits) row.since = 0
+  if (row.state !== view.state || row.commits === 0) enter(row, view.state)
   row.ticks = view.ticks
   row.commits = view.commits
   row.approvals = view.approvals.length
@@ -103,6 +121,17 @@ const errorIn = ({ entry: { at, settled = [], step } }: OutboxRow): AssistantRow
   return { at, message: message.slice(0, MAX_ERROR_CHARS) }
 }
 
+/** Entries come in order. What was before the first of them only the record can tell, if it is the one right before. */
+const tellSince = (row: Row, { at, no, status }: OutboxRow["entry"]): void => {
+  const isNext = no === row.toldNo + 1
+  const isAfterRecord = !isNext && no === row.commits + 1
+  const before = isNext ? row.toldState : isAfterRecord ? row.state : undefined
+  if (no === 1 || (before !== undefined && before !== status)) row.toldSince = at
+  else if (!isNext) row.toldSince = isAfterRecord ? row.since : 0
+  row.toldNo = no
+  row.toldState = status
+}
+
 /** True when the entry told something new. */
 export const tellRow = (row: Row, told: OutboxRow): boolean => {
   const { entry } = told
@@ -114,15 +143,11 @@ export const tellRow = (row: Row, told: OutboxRow): boolean => {
     const tokens = step.usage.inputTokens + step.usage.outputTokens
     row.day.add(entry.at, tokens, typeof cost === "number" ? cost : 0, step.kind === "infer" ? 1 : 0)
   }
-  if (entry.no <= row.commits) {
-    // The record was read before its entries were: when it came into this state they tell.
-    if (entry.status !== row.state) row.since = 0
-    else if (row.since === 0) row.since = entry.at
-    return false
-  }
-  if (entry.status !== row.state || row.since === 0) row.since = entry.at
-  row.state = entry.status
-  row.mode = modeOf(entry.status)
+  tellSince(row, entry)
+  if (entry.no < row.commits) return false
+  row.since = row.toldSince === 0 && entry.no === row.commits ? row.since : row.toldSince
+  if (entry.no === row.commits) return false
+  if (entry.status !== row.state) enter(row, entry.status)
   row.commits = entry.no
   row.ticks = entry.tick
   row.epoch = Math.max(row.epoch, entry.epoch)

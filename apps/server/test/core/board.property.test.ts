@@ -1,0 +1,180 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import type { AssistantRecord, OutboxRow } from "reverie"
+import type { AssistantRow } from "../../src/api/index.ts"
+import { Board } from "../../src/board/board.ts"
+import { Boards } from "../../src/board/boards.ts"
+import type { Sort } from "../../src/board/choice.ts"
+import { Day } from "../../src/board/day.ts"
+import { OutboxReader } from "../../src/feed/outbox-reader.ts"
+import { aFleet } from "./rig.ts"
+
+const HOUR = 3_600_000
+
+/** What entries tell and records do not. */
+const stripped = ({ contextShare: _c, day: _d, lastError: _l, ...row }: AssistantRow) => row
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("send" as const), who: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("halt" as const), who: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("resume" as const), who: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("retire" as const), who: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("create" as const), who: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("list" as const), who: fc.nat(3) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("rest" as const), who: fc.nat(3) }) }
+)
+const NAMES = ["desk", "clerk", "third", "fourth"] as const
+
+describe("board", () => {
+  it("B1 after any sequence of commits it is what a fresh one is", { timeout: 240_000 }, async () => {
+    let compared = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), async (steps) => {
+        const fleet = await aFleet()
+        const reader = new OutboxReader({
+          outbox: {
+            read: (after, limit) => fleet.outbox(after, limit),
+            end: () => fleet.outboxEnd(),
+            listen: (listener) => fleet.onEvery(listener)
+          },
+          pollMillis: 1_000,
+          onTrouble: () => {}
+        })
+        const boards = new Boards((tenant) => fleet.of(tenant), reader)
+        try {
+          const kept = await boards.of("default")
+          for (const { do: what, who } of steps) {
+            const name = NAMES[who] ?? "desk"
+            // Whoever has retired, or is not there yet, refuses.
+            const refused = () => undefined
+            if (what === "send") await fleet.send(name, "Hello.").catch(refused)
+            if (what === "halt") await fleet.halt(name, "a test").catch(refused)
+            if (what === "resume") await fleet.resume(name).catch(refused)
+            if (what === "retire") await fleet.retire(name).catch(refused)
+            if (what === "create") await fleet.create(name, "desk")
+            if (what === "list") await kept.list({ limit: 2 }, Date.now())
+            if (what === "rest") await fleet.rest()
+          }
+          await fleet.rest()
+          const end = await fleet.outboxEnd()
+          while (reader.position < end) await new Promise((resolve) => setTimeout(resolve, 2))
+          const fresh = new Board(fleet)
+          const later = Date.now() + HOUR
+          await fresh.build(later)
+          const [one, other] = await Promise.all([kept.list({ limit: 50 }, later), fresh.list({ limit: 50 }, later)])
+          assert.deepStrictEqual(one.items.map(stripped), other.items.map(stripped))
+          assert.deepStrictEqual(one.counts, other.counts)
+          compared += one.items.length
+        } finally {
+          boards.close()
+          reader.close()
+          await fleet.close()
+        }
+      }),
+      { numRuns: 25 }
+    )
+    assert.isAbove(compared, 50)
+  })
+
+  const recordOf = (index: number): AssistantRecord =>
+    ({
+      address: { tenant: "t", assistant: `a${String(index).padStart(5, "0")}` },
+      state: {
+        v: 1,
+        snapshot: null,
+        jobs: [],
+        timers: [],
+        hears: [],
+        status: index % 7 === 0 ? "halted" : "awake.idle",
+        definition: index % 3 === 0 ? "Sailor" : "clerk"
+      },
+      version: index % 11,
+      epoch: 0,
+      cursors: { control: 0, reply: 0, mail: 0 },
+      waiting: (index * 7_919) % 101
+    }) as unknown as AssistantRecord
+
+  const boardOf = async (count: number) => {
+    const records = Array.from({ length: count }, (_, index) => recordOf(index))
+    const board = new Board({
+      tenant: "t",
+      list: async (after?: string, limit = 100) => {
+        const from = after === undefined ? 0 : Number(after.slice(1)) + 1
+        return records.slice(from, from + limit)
+      },
+      inspect: async (id: string) => records[Number(id.slice(1))],
+      entries: async () => [] as ReadonlyArray<OutboxRow>
+    } as never)
+    await board.build(0)
+    return { board, records }
+  }
+
+  it("C1 a walk from page to page shows everybody once, in the order that was asked for", async () => {
+    const { board } = await boardOf(501)
+    const sorts: ReadonlyArray<Sort> = ["id", "since", "waiting", "context", "cost", "ticks", "errors"]
+    for (const sort of sorts) {
+      for (const isDescending of [false, true]) {
+        const seen: Array<AssistantRow> = []
+        let cursor: string | undefined
+        do {
+          const page = await board.list(
+            { sort, isDescending, limit: 37, ...(cursor === undefined ? {} : { cursor }) },
+            0
+          )
+          seen.push(...page.items)
+          cursor = page.next ?? undefined
+          assert.strictEqual(page.matched, 501)
+        } while (cursor !== undefined)
+        assert.strictEqual(new Set(seen.map(({ id }) => id)).size, 501, `${sort} ${isDescending}`)
+        assert.lengthOf(seen, 501)
+        const sign = isDescending ? -1 : 1
+        const values = seen.map(({ id, waiting }) => (sort === "waiting" ? waiting : id))
+        const ordered = values.toSorted((a, b) => sign * (a < b ? -1 : a > b ? 1 : 0))
+        assert.deepStrictEqual(values, ordered)
+      }
+    }
+  })
+
+  it("C1 a cursor means its own list only, and can not be made to mean more", async () => {
+    const { board } = await boardOf(100)
+    const { next } = await board.list({ sort: "waiting", limit: 10 }, 0)
+    const refused = [
+      "",
+      "x",
+      "AAAA",
+      Buffer.from('["waiting",false,"x","y"]').toString("base64url"),
+      Buffer.from("[]").toString("base64url")
+    ]
+    for (const cursor of refused) {
+      await board.list({ sort: "waiting", limit: 10, cursor }, 0).then(
+        () => assert.fail(cursor),
+        (error: unknown) => assert.strictEqual(Reflect.get(error as object, "_tag"), "Malformed")
+      )
+    }
+    await board.list({ sort: "id", limit: 10, cursor: next ?? "" }, 0).then(
+      () => assert.fail("another list"),
+      (error: unknown) => assert.strictEqual(Reflect.get(error as object, "_tag"), "Malformed")
+    )
+  })
+
+  it("filters by words of the id and the definition, and by the state or its beginning", async () => {
+    const { board } = await boardOf(210)
+    const matched = async (question: object) => (await board.list({ limit: 1, ...question }, 0)).matched
+    assert.strictEqual(await matched({ q: "SAILOR" }), 70)
+    assert.strictEqual(await matched({ q: "a0001" }), 10)
+    assert.strictEqual(await matched({ state: "halted" }), 30)
+    assert.strictEqual(await matched({ state: "awake" }), 180)
+    assert.strictEqual(await matched({ state: "awake.idle" }), 180)
+    assert.strictEqual(await matched({ state: "awake.i" }), 0)
+    assert.strictEqual(await matched({ state: "halted", q: "sailor" }), 10)
+    assert.deepStrictEqual((await board.meant({ state: "halted", q: "sailor" }, 0)).slice(0, 2), ["a00000", "a00021"])
+  })
+
+  it("Y1 a day is 24 hours, and takes no more room than that", () => {
+    const day = new Day()
+    for (let hour = 0; hour < 1_000; hour++) day.add(hour * HOUR, 10, 1, 1)
+    assert.deepStrictEqual(day.sum(999 * HOUR), { tokens: 240, costMicros: 24, calls: 24 })
+    assert.deepStrictEqual(day.sum(1_010 * HOUR), { tokens: 130, costMicros: 13, calls: 13 })
+    assert.deepStrictEqual(day.sum(2_000 * HOUR), { tokens: 0, costMicros: 0, calls: 0 })
+  })
+})
