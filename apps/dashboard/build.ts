@@ -34,11 +34,16 @@ export const hashOfSources = (): string => {
 export const buildPage = async (outDir: string, loud = false): Promise<void> => {
   const { build } = await import("vite")
   const hash = hashOfSources()
+  // Set to anything else, it brings in what only developers need.
+  const { NODE_ENV } = process.env
+  process.env["NODE_ENV"] = "production"
   await build({
     configFile: join(here, "vite.config.ts"),
     logLevel: loud ? "info" : "error",
     build: { outDir, emptyOutDir: true }
   })
+  if (NODE_ENV === undefined) delete process.env["NODE_ENV"]
+  else process.env["NODE_ENV"] = NODE_ENV
   writeFileSync(join(outDir, STAMP), hash)
 }
 

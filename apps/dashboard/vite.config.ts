@@ -27,7 +27,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "react", test: packages("react", "react-dom", "scheduler") },
-            { name: "tanstack", test: packages("@tanstack") },
+            { name: "tanstack", test: packages("@tanstack[\\\\/](?!react-virtual|virtual-core)[^\\\\/]+") },
             { name: "chart", test: packages("uplot") },
             { name: "graph", test: packages("@xyflow", "d3-[a-z]+", "zustand", "classcat") },
             { name: "widgets", test: packages("@base-ui", "@floating-ui", "tabbable", "reselect") }

@@ -1,7 +1,7 @@
 // ChartModel: what of the statechart is lit.
 // Owns the active path, and the transitions that led from one state to the next. Leaves positions to the server.
 // G1  The active path is the state and everything around it.
-// G2  What was passed through at once is lit too: the shortest way over the chart from one state to the next.
+// G2  One event leads from one state to the next; what was passed through at once behind it is lit too.
 
 import type { Machine } from "@reverie/server/api"
 
@@ -24,6 +24,12 @@ export const activeIds = (machine: Machine, path: string): ReadonlySet<string> =
   return ids
 }
 
+/** The state, everything around it and everything in it. */
+const around = (machine: Machine, { id, path }: ChartNode): ReadonlySet<string> => {
+  const inside = machine.nodes.filter((node) => node.path.startsWith(`${path}.`)).map((node) => node.id)
+  return new Set([...activeIds(machine, path), id, ...inside])
+}
+
 const MAX_HOPS = 5
 
 /** Ids of the transitions on the shortest way between two states; none where there is no way or nothing was left. */
@@ -31,7 +37,8 @@ export const takenBetween = (machine: Machine, from: string, to: string): Readon
   const target = nodeAt(machine, to)
   if (from === to || target === undefined) return new Set()
   const goals = activeIds(machine, to)
-  const isInside = new Map(machine.nodes.map((node) => [node.id, activeIds(machine, node.path)]))
+  // Where it begins inside a state that was entered is not told: any state inside may be the one.
+  const entered = new Map(machine.nodes.map((node) => [node.id, around(machine, node)]))
   const root = machine.nodes.find(({ parent }) => parent === null)?.id
   let ways: ReadonlyArray<{ readonly at: ReadonlySet<string>; readonly edges: ReadonlyArray<string> }> = [
     { at: activeIds(machine, from), edges: [] }
@@ -42,11 +49,12 @@ export const takenBetween = (machine: Machine, from: string, to: string): Readon
     for (const { at, edges } of ways) {
       for (const edge of machine.edges) {
         if (!at.has(edge.from) || seen.has(edge.id) || edge.from === edge.to) continue
+        if (hop > 0 && edge.event !== "") continue
         seen.add(edge.id)
         const way = [...edges, edge.id]
         // Into a state around the target is into the target: its beginning leads there.
         if (edge.to === target.id || (goals.has(edge.to) && edge.to !== root && !at.has(edge.to))) return new Set(way)
-        next.push({ at: isInside.get(edge.to) ?? new Set(), edges: way })
+        next.push({ at: entered.get(edge.to) ?? new Set(), edges: way })
       }
     }
     ways = next

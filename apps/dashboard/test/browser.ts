@@ -1,0 +1,97 @@
+// Browser: Chromium, as the tests of the page use it.
+// Owns starting it, what counts as wrong on any page, and pictures for people to look at.
+// W1  A test without Chromium fails and says so: it is never skipped.
+
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { mkdtemp } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+import { buildPage } from "../build.ts"
+
+const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
+const pictures = join(import.meta.dirname, "../../../test/page/screenshots")
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+export const openBrowser = (): Promise<Browser> => {
+  if (!existsSync(executablePath)) {
+    throw new Error(`no Chromium at ${executablePath}; install it, or say in CHROMIUM_PATH where it is`)
+  }
+  return chromium.launch({ executablePath, args: ["--no-sandbox"] })
+}
+
+/** The page as its sources have it now, in a folder of its own. */
+export const builtPage = async (): Promise<{ readonly folder: string; readonly remove: () => void }> => {
+  const folder = await mkdtemp(join(tmpdir(), "reverie-page-"))
+  await buildPage(folder)
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+export interface Tab {
+  readonly page: Page
+  /** What the console, the content policy and exceptions said. */
+  readonly wrongs: Array<string>
+  readonly open: (path: string, name: string) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export const openTab = async (browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Tab> => {
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: "reduce",
+    ...options
+  })
+  const page = await context.newPage()
+  const wrongs: Array<string> = []
+  page.on("pageerror", (error) => wrongs.push(error.message))
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") wrongs.push(message.text())
+  })
+  page.on("request", (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith("data:")) wrongs.push(`asked for ${request.url()}`)
+  })
+  return {
+    page,
+    wrongs,
+    open: async (path, name) => {
+      await page.goto(`${url}${path}`)
+      await page.waitForSelector(`[data-page="${name}"][data-ready]`)
+    },
+    close: () => context.close()
+  }
+}
+
+/** What axe finds serious or worse. */
+export const seriousFaults = async (page: Page): Promise<ReadonlyArray<string>> => {
+  await page.evaluate(axe)
+  return page.evaluate(async () => {
+    const { violations } = await (
+      globalThis as unknown as {
+        axe: {
+          run: () => Promise<{
+            violations: ReadonlyArray<{
+              id: string
+              impact: string
+              nodes: ReadonlyArray<{ html: string; failureSummary: string }>
+            }>
+          }>
+        }
+      }
+    ).axe.run()
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .flatMap(({ id, nodes }) =>
+        nodes.map(({ failureSummary, html }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`)
+      )
+  })
+}
+
+export const picture = async (page: Page, name: string): Promise<void> => {
+  mkdirSync(pictures, { recursive: true })
+  await page.screenshot({ path: join(pictures, `${name}.png`) })
+}
+
+/** Whether any hostile text was taken for more than text. */
+export const isOwned = (page: Page): Promise<boolean> =>
+  page.evaluate(() => (globalThis as unknown as { __owned?: unknown }).__owned !== undefined)

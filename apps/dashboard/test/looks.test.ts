@@ -1,0 +1,58 @@
+// Looks: every page of the fleet, and Live, in both themes: nothing wrong, nothing hidden, a picture for people.
+
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { builtPage, isOwned, openBrowser, openTab, picture, seriousFaults } from "./browser.ts"
+import { type FakeApi, openFakeApi } from "./fake-api.ts"
+
+let browser: Browser
+let api: FakeApi
+let built: Awaited<ReturnType<typeof builtPage>>
+
+beforeAll(async () => {
+  built = await builtPage()
+  api = await openFakeApi({ page: built.folder })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  await api.close()
+  built.remove()
+})
+
+const pages = [
+  ["fleet", () => "/"],
+  ["fleet-halted", () => "/?state=halted&sort=errors&desc=true"],
+  ["live", () => `/a/${api.world.rows[3]?.id ?? ""}`],
+  ["live-whole", () => `/a/${api.world.rows[3]?.id ?? ""}?view=whole`],
+  ["approvals", () => "/approvals"],
+  ["queues", () => "/queues"],
+  ["system", () => "/system"]
+] as const
+
+for (const theme of ["light", "dark"] as const) {
+  for (const [name, path] of pages) {
+    test(`${name} in ${theme} is whole, safe and readable (P1, V1, S1)`, async () => {
+      const tab = await openTab(browser, api.url, { colorScheme: theme })
+      await tab.open(path(), name.split("-")[0] ?? name)
+      if (name.startsWith("live")) await tab.page.waitForSelector("[data-chart-state][data-current]")
+      await tab.page.waitForSelector("[data-loading]", { state: "detached" })
+      await picture(tab.page, `${name}-${theme}`)
+      expect(await seriousFaults(tab.page)).toEqual([])
+      expect(await isOwned(tab.page)).toBe(false)
+      expect(tab.wrongs).toEqual([])
+      await tab.close()
+    })
+  }
+}
+
+test("a narrow window has no page that scrolls sideways as a whole", async () => {
+  const tab = await openTab(browser, api.url, { viewport: { width: 390, height: 844 } })
+  for (const [name, path] of pages) {
+    await tab.open(path(), name.split("-")[0] ?? name)
+    const [inner, outer] = await tab.page.evaluate(() => [document.body.scrollWidth, window.innerWidth] as const)
+    expect(inner, name).toBeLessThanOrEqual(outer)
+    await picture(tab.page, `${name}-narrow`)
+  }
+  await tab.close()
+})
