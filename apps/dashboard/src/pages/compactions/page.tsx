@@ -1,12 +1,118 @@
-// Compactions: the page Compactions.
+// Compactions: the foldings of one history: what stood before, what stands now, and the way back.
+// C1  The list has the long texts cut; what is opened is whole, with the messages that it took out of sight.
 
-import { createLazyRoute } from "@tanstack/react-router"
-import { Page } from "../../parts/page.tsx"
+import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import type { Answer } from "../../api/contract.ts"
+import { useAnswer } from "../../api/questions.ts"
+import { Chip } from "../../parts/chip.tsx"
+import { many, percent, tokens } from "../../parts/format.ts"
+import { Page, Section } from "../../parts/page.tsx"
+import { Answered, Empty, isReady } from "../../parts/states.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { Ago } from "../../parts/time.tsx"
+import { Opened } from "./opened.tsx"
 
-const CompactionsPage = () => (
-  <Page name="compactions" title="Compactions" ready>
-    <p className="text-ink-2">Nothing is here yet.</p>
-  </Page>
+type Folding = Answer<"GET /v1/assistants/:id/compactions">["items"][number]
+
+const route = getRouteApi("/a/$id/compactions")
+
+const saved = ({ afterTokens, beforeTokens }: Folding): string =>
+  beforeTokens === 0 ? "–" : percent(Math.max(0, 1 - afterTokens / beforeTokens))
+
+const Row = ({ folding, isOpen, onOpen }: { folding: Folding; isOpen: boolean; onOpen: () => void }) => {
+  const { afterTokens, at, beforeTokens, id, messages, reason, undone } = folding
+  return (
+    <tr data-compaction={id} data-undone={undone} {...(isOpen ? { "data-open": "", "aria-current": "true" } : {})}>
+      <td>
+        <button
+          type="button"
+          className="button button-quiet button-small font-mono"
+          onClick={onOpen}
+          data-open-folding={id}
+        >
+          <Visible text={id} />
+        </button>
+      </td>
+      <td className="text-ink-2">
+        <Ago at={at} />
+      </td>
+      <td>
+        <Visible text={reason} />
+      </td>
+      <td data-align="end">{messages}</td>
+      <td data-align="end">{tokens(beforeTokens)}</td>
+      <td data-align="end">{tokens(afterTokens)}</td>
+      <td data-align="end">{saved(folding)}</td>
+      <td>{undone ? <Chip tone="retired" text="taken back" /> : <Chip tone="compacting" text="in force" />}</td>
+    </tr>
+  )
+}
+
+interface ListProps {
+  readonly items: ReadonlyArray<Folding>
+  readonly shown: string | undefined
+  readonly onOpen: (id: string) => void
+}
+
+const List = ({ items, onOpen, shown }: ListProps) => (
+  <Section title="Foldings" className="overflow-x-auto">
+    <table className="plain-table">
+      <thead>
+        <tr>
+          {["Folding", "When", "Why"].map((title) => (
+            <th key={title} scope="col">
+              {title}
+            </th>
+          ))}
+          {["Messages", "Before", "After", "Saved"].map((title) => (
+            <th key={title} scope="col" data-align="end">
+              {title}
+            </th>
+          ))}
+          <th scope="col">State</th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((folding) => (
+          <Row key={folding.id} folding={folding} isOpen={folding.id === shown} onOpen={() => onOpen(folding.id)} />
+        ))}
+      </tbody>
+    </table>
+  </Section>
 )
+
+const None = () => (
+  <section className="card">
+    <Empty title="Nothing was folded yet">
+      When the window fills, the older part of the history is folded behind a summary: at 70 % asleep, at 80 % awake.
+      The messages stay in the ledger, and each folding can be taken back here.
+    </Empty>
+  </section>
+)
+
+const CompactionsPage = () => {
+  const { id } = route.useParams()
+  const { open } = route.useSearch()
+  const navigate = route.useNavigate()
+  const all = useAnswer("GET /v1/assistants/:id/compactions", { params: { id }, query: { limit: 200 } })
+  const { items = [] } = all.data ?? {}
+  const shown = open ?? items[0]?.id
+  const show = (folding: string) => void navigate({ search: { open: folding } })
+  return (
+    <Page
+      name="compactions"
+      title="Compactions"
+      ready={isReady(all)}
+      aside={
+        items.length === 0 ? null : <span className="text-ink-2">{many(items.length, "folding")} of this history</span>
+      }
+    >
+      <Answered of={all}>
+        {(found) => (found.items.length === 0 ? <None /> : <List items={found.items} shown={shown} onOpen={show} />)}
+      </Answered>
+      {shown === undefined ? null : <Opened id={id} compaction={shown} />}
+    </Page>
+  )
+}
 
 export const page = createLazyRoute("/a/$id/compactions")({ component: CompactionsPage })

@@ -1,7 +1,10 @@
 // Search of Compactions: what of the view stands in the URL.
 
-import type { Raw } from "../../house/search.ts"
+import { type Raw, text } from "../../house/search.ts"
 
-export interface CompactionsSearch {}
+export interface CompactionsSearch {
+  /** The folding that is open; the newest one when not said. */
+  readonly open?: string | undefined
+}
 
-export const compactionsSearch = (_raw: Raw): CompactionsSearch => ({})
+export const compactionsSearch = (raw: Raw): CompactionsSearch => ({ open: text(raw["open"], 128) })

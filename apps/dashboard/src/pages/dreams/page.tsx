@@ -1,12 +1,181 @@
-// Dreams: the page Dreams.
+// Dreams: what each night made of a day, step by step, and when the next one comes.
+// D1  A report that can not be read is shown as the JSON that it is.
 
-import { createLazyRoute } from "@tanstack/react-router"
-import { Page } from "../../parts/page.tsx"
+import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import type { Answer } from "../../api/contract.ts"
+import { useAnswer } from "../../api/questions.ts"
+import { Chip } from "../../parts/chip.tsx"
+import { count, many, tokens } from "../../parts/format.ts"
+import { JsonView } from "../../parts/json.tsx"
+import { Page, Section } from "../../parts/page.tsx"
+import { Answered, Empty, isReady } from "../../parts/states.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { absolute, Ago, duration } from "../../parts/time.tsx"
 
-const DreamsPage = () => (
-  <Page name="dreams" title="Dreams" ready>
-    <p className="text-ink-2">Nothing is here yet.</p>
-  </Page>
-)
+type Dreams = Answer<"GET /v1/assistants/:id/dreams">
+
+interface Line {
+  readonly operation: string
+  readonly steps: number
+  readonly read: number
+  readonly proposed: number
+  readonly accepted: number
+  readonly tokens: number
+  readonly elapsed_ms: number
+  readonly skipped?: string
+  readonly error?: string
+}
+
+interface Report {
+  readonly id: string
+  readonly began_at: number
+  readonly ended_at: number
+  readonly lines: ReadonlyArray<Line>
+}
+
+const isReport = (value: unknown): value is Report =>
+  typeof value === "object" &&
+  value !== null &&
+  typeof Reflect.get(value, "began_at") === "number" &&
+  Array.isArray(Reflect.get(value, "lines"))
+
+/** Operations of a whole night, in their order. */
+const operations = ["consolidating", "linking", "profiling", "reflecting", "pruning"]
+
+const what: Readonly<Record<string, string>> = {
+  consolidating: "journal and talk become facts",
+  linking: "facts are tied to each other",
+  profiling: "what was heard of somebody becomes a profile",
+  reflecting: "insights, when enough has gathered",
+  pruning: "what matters no more is laid aside"
+}
+
+const route = getRouteApi("/a/$id/dreams")
+
+const Ended = ({ line }: { line: Line }) => {
+  if (line.error !== undefined) return <Chip tone="bad" text={`failed: ${line.error}`} />
+  if (line.skipped !== undefined) return <Chip tone="retired" text={`skipped: ${line.skipped}`} />
+  return <Chip tone="good" text="done" />
+}
+
+const Night = ({ report }: { report: Report }) => {
+  const { began_at: beganAt, ended_at: endedAt, id, lines } = report
+  const spent = lines.reduce((sum, line) => sum + line.tokens, 0)
+  const missing = operations.filter((name) => !lines.some(({ operation }) => operation === name))
+  return (
+    <Section
+      title={absolute(beganAt)}
+      className="overflow-x-auto"
+      aside={
+        <span className="flex flex-wrap items-center gap-3 text-ink-2">
+          {missing.length === 0 ? null : <Chip tone="waiting" text={`broken off before ${missing[0]}`} />}
+          <span className="tabular">{duration(endedAt - beganAt)}</span>
+          <span className="tabular">{tokens(spent)} tokens</span>
+          <code>{id}</code>
+        </span>
+      }
+    >
+      <table className="plain-table" data-dream={id}>
+        <thead>
+          <tr>
+            <th scope="col">Operation</th>
+            {["Steps", "Read", "Proposed", "Accepted", "Tokens", "Took"].map((title) => (
+              <th key={title} scope="col" data-align="end">
+                {title}
+              </th>
+            ))}
+            <th scope="col">End</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line) => (
+            <tr key={line.operation} data-operation={line.operation}>
+              <td>
+                <span className="font-medium">
+                  <Visible text={line.operation} />
+                </span>
+                <span className="block text-ink-2">{what[line.operation]}</span>
+              </td>
+              {[line.steps, line.read, line.proposed].map((value, at) => (
+                <td key={at} data-align="end">
+                  {count(value)}
+                </td>
+              ))}
+              <td data-align="end" className={line.accepted > 0 ? "font-medium" : "text-ink-2"}>
+                {count(line.accepted)}
+              </td>
+              <td data-align="end">{tokens(line.tokens)}</td>
+              <td data-align="end">{duration(line.elapsed_ms)}</td>
+              <td>
+                <Ended line={line} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  )
+}
+
+const text = (value: unknown): string => (typeof value === "string" || typeof value === "number" ? String(value) : "")
+
+/** `02:00 for 4 h, Europe/Berlin`. */
+const hours = (schedule: Dreams["schedule"]): string | undefined => {
+  if (schedule === null || typeof schedule !== "object" || Array.isArray(schedule)) return undefined
+  const { enabled, sleepDurationHours, sleepStartHour, timeZone } = schedule as Readonly<Record<string, unknown>>
+  if (enabled !== true) return undefined
+  return `${text(sleepStartHour).padStart(2, "0")}:00 for ${text(sleepDurationHours)} h, ${text(timeZone)}`
+}
+
+const Hours = ({ nextAt, schedule }: Pick<Dreams, "schedule" | "nextAt">) => {
+  const said = hours(schedule)
+  return (
+    <p className="text-ink-2" data-schedule={said ?? "none"}>
+      {said === undefined
+        ? "It has no hours of sleep: it dreams when it is told to sleep."
+        : `Hours of sleep: ${said}.`}{" "}
+      {nextAt === null ? null : (
+        <>
+          The next night begins <Ago at={nextAt} />.
+        </>
+      )}
+    </p>
+  )
+}
+
+const DreamsPage = () => {
+  const { id } = route.useParams()
+  const dreams = useAnswer("GET /v1/assistants/:id/dreams", { params: { id } })
+  return (
+    <Page name="dreams" title="Dreams" ready={isReady(dreams)}>
+      <Answered of={dreams}>
+        {({ items, nextAt, schedule }) => (
+          <>
+            <Hours nextAt={nextAt} schedule={schedule} />
+            {items.length === 0 ? (
+              <section className="card">
+                <Empty title="It has not dreamt yet">
+                  Asleep it turns its journal and what was said into facts with their sources, links them, keeps
+                  profiles, and lays aside what matters no more. Each night leaves a report here.
+                </Empty>
+              </section>
+            ) : (
+              <>
+                <p className="label">{many(items.length, "night")}, the newest first</p>
+                {items.map((report, at) =>
+                  isReport(report) ? (
+                    <Night key={report.id} report={report} />
+                  ) : (
+                    <JsonView key={at} value={report} label="A report that can not be read" />
+                  )
+                )}
+              </>
+            )}
+          </>
+        )}
+      </Answered>
+    </Page>
+  )
+}
 
 export const page = createLazyRoute("/a/$id/dreams")({ component: DreamsPage })

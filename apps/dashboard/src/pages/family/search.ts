@@ -1,7 +1,13 @@
 // Search of Sub-agents & budget: what of the view stands in the URL.
 
-import type { Raw } from "../../house/search.ts"
+import { oneOf, type Raw } from "../../house/search.ts"
 
-export interface FamilySearch {}
+/** What a budget is counted in. */
+export const measures = ["tokens", "costMicros", "calls"] as const
+export type Measure = (typeof measures)[number]
 
-export const familySearch = (_raw: Raw): FamilySearch => ({})
+export interface FamilySearch {
+  readonly in?: Measure | undefined
+}
+
+export const familySearch = (raw: Raw): FamilySearch => ({ in: oneOf(raw["in"], measures) })

@@ -1,0 +1,137 @@
+// Opened: one folding: two windows, the summary, the messages behind it, and undoing it.
+
+import { useState } from "react"
+import type { Answer } from "../../api/contract.ts"
+import { useAnswer, useChange } from "../../api/questions.ts"
+import { Chip } from "../../parts/chip.tsx"
+import { ConfirmLater } from "../../parts/confirm-later.tsx"
+import { count, many, tokens } from "../../parts/format.ts"
+import { JsonView } from "../../parts/json.tsx"
+import { Section } from "../../parts/page.tsx"
+import { Answered } from "../../parts/states.tsx"
+import { TextView, Visible } from "../../parts/text.tsx"
+import { absolute } from "../../parts/time.tsx"
+import { TokenBar } from "../../parts/token-bar.tsx"
+
+type Whole = Answer<"GET /v1/assistants/:id/compactions/:compaction">
+type Folded = Whole["folded"][number]
+
+const Window = ({ label, of, value }: { label: string; value: number; of: number }) => (
+  <div className="grid grid-cols-[5rem_minmax(0,1fr)_4.5rem] items-center gap-3" data-window={label}>
+    <span className="text-ink-2">{label}</span>
+    <TokenBar
+      label={`${label}: ${count(value)} tokens`}
+      segments={[{ key: label, share: of === 0 ? 0 : value / of, colour: "var(--color-compacting)" }]}
+    />
+    <span className="tabular text-right">{tokens(value)}</span>
+  </div>
+)
+
+const Message = ({ message }: { message: Folded }) => {
+  const { calls = [], content, index, name, no, role } = message
+  return (
+    <li className="grid gap-1 px-3 py-2 sm:grid-cols-[9rem_minmax(0,1fr)]" data-folded={`${no}.${index}`}>
+      <span className="text-ink-2">
+        <span className="font-medium text-ink">
+          <Visible text={name ?? role} />
+        </span>
+        <span className="block font-mono text-[0.857rem]">
+          {no}.{index}
+        </span>
+      </span>
+      <div className="min-w-0 space-y-1 break-words whitespace-pre-wrap">
+        {content === "" ? null : <Visible text={content} />}
+        {calls.map((call) => (
+          <p key={call.id} className="font-mono text-[0.857rem] text-ink-2">
+            → <Visible text={call.tool} /> <Visible text={call.arguments} />
+          </p>
+        ))}
+      </div>
+    </li>
+  )
+}
+
+const Whole = ({ of, onUndo }: { of: Whole; onUndo: () => void }) => {
+  const { compaction, folded } = of
+  const { afterTokens, at, beforeTokens, messages, pairsWhole, record, summary, undone } = compaction
+  const widest = Math.max(beforeTokens, afterTokens)
+  return (
+    <>
+      <Section
+        title="Before and after"
+        aside={
+          <span className="flex items-center gap-2">
+            {pairsWhole === undefined ? null : pairsWhole ? (
+              <Chip tone="good" text="calls and results stayed together" />
+            ) : (
+              <Chip tone="bad" text="a call was parted from its result" />
+            )}
+            <button
+              type="button"
+              className="button button-small"
+              disabled={undone}
+              onClick={onUndo}
+              data-undo={compaction.id}
+              title={undone ? "It was taken back" : undefined}
+            >
+              Take it back
+            </button>
+          </span>
+        }
+      >
+        <div className="space-y-2 p-3">
+          <Window label="before" value={beforeTokens} of={widest} />
+          <Window label="after" value={afterTokens} of={widest} />
+          <p className="text-ink-2">
+            {absolute(at)}: {many(messages, "message")} left the window,{" "}
+            {tokens(Math.max(0, beforeTokens - afterTokens))} tokens became free.
+          </p>
+        </div>
+      </Section>
+      <div className="grid gap-4 xl:grid-cols-2">
+        <Section title="What stands for them: the summary">
+          <div className="p-3">
+            <TextView text={summary} label="Summary" />
+          </div>
+          <details className="border-t border-line px-3 py-2">
+            <summary>The whole record</summary>
+            <div className="pt-2">
+              <JsonView value={record} label="Record of the folding" />
+            </div>
+          </details>
+        </Section>
+        <Section title="What was folded" aside={<span className="label tabular">{count(folded.length)}</span>}>
+          <ol className="max-h-[36rem] divide-y divide-line overflow-y-auto" tabIndex={0} aria-label="Folded messages">
+            {folded.map((message) => (
+              <Message key={`${message.no}.${message.index}`} message={message} />
+            ))}
+          </ol>
+        </Section>
+      </div>
+    </>
+  )
+}
+
+export const Opened = ({ compaction, id }: { readonly id: string; readonly compaction: string }) => {
+  const whole = useAnswer("GET /v1/assistants/:id/compactions/:compaction", { params: { id, compaction } })
+  const { mutateAsync } = useChange("POST /v1/assistants/:id/compactions/:compaction/undo")
+  const [asks, ask] = useState(false)
+  return (
+    <>
+      <Answered of={whole} lines={6}>
+        {(of) => <Whole of={of} onUndo={() => ask(true)} />}
+      </Answered>
+      {asks ? (
+        <ConfirmLater
+          title="Take this folding back?"
+          verb="Take it back"
+          onClose={() => ask(false)}
+          onConfirm={() => mutateAsync({ params: { id, compaction } })}
+        >
+          The model sees the folded messages again with the next tick. Foldings that were made after this one are taken
+          back with it. The window may be full at once.
+        </ConfirmLater>
+      ) : null}
+    </>
+  )
+}
