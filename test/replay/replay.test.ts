@@ -1,43 +1,18 @@
 // The harbor day and a real conversation, told again from their ledgers: the same snapshots, and nobody is called.
 
-import { existsSync, readFileSync } from "node:fs"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { cp, mkdtemp, rm } from "node:fs/promises"
+import { DatabaseSync } from "node:sqlite"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import harbor from "@reverie/example-harbor"
-import { defineAssistant, defineFleet, Fleet, type FleetDefinition, Peek, play, readScript } from "reverie"
+import type { Entry } from "@reverie/protocol"
+import { Fleet, Peek, type ReplayFrame, type ReplayVerdict } from "reverie"
 import { afterAll, beforeAll } from "vitest"
-import { type Counted, counted } from "./counted.ts"
-
-/** How long to wait for what happens by itself: an approval that runs out, a short sleep. */
-const PATIENCE_MILLIS = 5_000
+import { isConversationHere, type Played, playedConversation, playedDay, removed } from "./counted.ts"
 
 const LIMIT = { timeout: 240_000 }
 
-const root = resolve(import.meta.dirname, "../..")
-// Real conversations stand beside the checkout, never in it. Without them that part says so and runs nothing.
-const conversation = resolve(root, "../shared/data/locomo-dev/conv-26.jsonl")
-const isHere = existsSync(conversation)
-if (!isHere) console.warn(`a real conversation is not at ${conversation}: its replay does not run`)
-
-interface Played extends Counted {
-  readonly data: string
-  readonly told: { readonly model: number; readonly tools: number }
-}
-
-const played = async (fleet: FleetDefinition, script: string): Promise<Played> => {
-  const data = await mkdtemp(join(tmpdir(), "reverie-replay-"))
-  const all = counted(fleet)
-  const { letters, problems } = readScript(script, all.fleet)
-  assert.deepStrictEqual(problems, [])
-  await using opened = await Fleet.open({ fleet: all.fleet, data, model: all.model, durability: "normal" })
-  await play(opened, letters)
-  await opened.rest(PATIENCE_MILLIS)
-  return { ...all, data, told: { ...all.calls } }
-}
-
-/** Every assistant of a house verified twice: beside nobody, and in a fleet at rest. */
+/** Every assistant of a house verified twice, by the fleet and beside it, with the counters of everything held still. */
 const assertSame = async ({ calls, data, fleet, model, told }: Played): Promise<number> => {
   let commits = 0
   await using opened = await Fleet.open({ fleet, data, model })
@@ -65,14 +40,49 @@ const assertSame = async ({ calls, data, fleet, model, told }: Played): Promise<
   return commits
 }
 
+interface Row {
+  readonly seq: number
+  readonly body: string
+}
+
+/** The verdict on a copy of the house in which one entry was changed by hand. */
+const afterChange = async (
+  data: string,
+  id: string,
+  isMeant: (entry: Entry) => boolean,
+  change: (entry: Entry) => unknown
+): Promise<{ readonly no: number; readonly verdict: ReplayVerdict }> => {
+  const copy = await mkdtemp(join(tmpdir(), "reverie-planted-"))
+  try {
+    await cp(data, copy, { recursive: true })
+    const database = new DatabaseSync(join(copy, "reverie.db"))
+    const rows = database
+      .prepare("SELECT seq, body FROM ledger JOIN assistants ON assistant = key WHERE id = ? ORDER BY seq")
+      .all(id) as unknown as ReadonlyArray<Row>
+    const meant = rows.find(({ body }) => isMeant(JSON.parse(body) as Entry))
+    if (meant === undefined) throw new Error("there is no such entry to change")
+    const entry = JSON.parse(meant.body) as Entry
+    database
+      .prepare("UPDATE ledger SET body = ? WHERE seq = ?")
+      .run(JSON.stringify({ ...entry, event: change(entry) }), meant.seq)
+    database.close()
+    await using peek = await Peek.open(copy)
+    return { no: entry.no, verdict: await peek.verify(id) }
+  } finally {
+    await rm(copy, { recursive: true, force: true })
+  }
+}
+
+const textOf = ({ event }: Entry): string => JSON.stringify(event)
+
 describe("the harbor day", () => {
   let day: Played
 
   beforeAll(async () => {
-    day = await played(harbor, await readFile(join(root, "examples/harbor/day.jsonl"), "utf8"))
+    day = await playedDay()
   }, 120_000)
 
-  afterAll(() => rm(day.data, { recursive: true, force: true }))
+  afterAll(() => removed(day))
 
   it("told again gives the same snapshots, with no model call, no tool call and nothing written", LIMIT, async () => {
     assert.isAbove(day.told.model, 50)
@@ -88,29 +98,70 @@ describe("the harbor day", () => {
     const third = await Array.fromAsync(peek.replay("desk", { until: { tick: 3, eventType: "approval" } }))
     assert.deepInclude(third.at(-1), { tick: 3, eventType: "approval" })
     const whole = await Array.fromAsync(peek.replay("desk"))
-    const paged = []
+    const paged: Array<ReplayFrame> = []
     for (let from: number | undefined = 1; from !== undefined;) {
-      const { frames, next } = await peek.replayPage("desk", { from, limit: 7 })
-      assert.isAtMost(frames.length, 7)
-      paged.push(...frames)
-      from = next
+      const page = await peek.replayPage("desk", { from, limit: 7 })
+      assert.isAtMost(page.frames.length, 7)
+      paged.push(...page.frames)
+      from = page.next
     }
     assert.deepStrictEqual(paged, whole)
     assert.deepStrictEqual(JSON.parse(JSON.stringify(whole)), whole)
     assert.deepStrictEqual(await Array.fromAsync(peek.replay("desk", { from: 5, to: 9 })), whole.slice(4, 9))
   })
+
+  it("of nobody is refused", LIMIT, async () => {
+    await using peek = await Peek.open(day.data)
+    const refused = await peek.verify("nobody").then(
+      () => undefined,
+      (error: unknown) => error
+    )
+    assert.deepInclude(refused, { _tag: "UnknownAssistant" })
+  })
+
+  it("P2 a recorded event that was changed is found, and its commit named", LIMIT, async () => {
+    const swapped = await afterChange(
+      day.data,
+      "desk",
+      (entry) => textOf(entry).includes(`"tool":"find_berth"`),
+      ({ event }) => JSON.parse(JSON.stringify(event).replace("find_berth", "assign_berth")) as unknown
+    )
+    assert.isFalse(swapped.verdict.equal)
+    assert.strictEqual(swapped.verdict.mismatches[0]?.no, swapped.no)
+    assert.include(swapped.verdict.mismatches[0]?.what ?? "", "the calls of the reply")
+    const denied = await afterChange(
+      day.data,
+      "desk",
+      (entry) => textOf(entry).includes(`"decision":"approved"`),
+      ({ event }) => JSON.parse(JSON.stringify(event).replace("approved", "denied")) as unknown
+    )
+    assert.strictEqual(denied.verdict.mismatches[0]?.no, denied.no)
+  })
+
+  it("P2 where only the snapshot tells of it, the commit that wrote there is named", LIMIT, async () => {
+    await using peek = await Peek.open(day.data)
+    const last = (await Array.fromAsync(peek.replay("planner"))).findLast(({ eventType }) => eventType === "sleep")
+    const { no, verdict } = await afterChange(
+      day.data,
+      "planner",
+      (entry) => entry.no === last?.no,
+      ({ event }) => ({ ...(event as object), settings: { maxIterations: 9 } })
+    )
+    assert.isFalse(verdict.equal)
+    assert.deepStrictEqual(verdict.mismatches, [])
+    const places = verdict.differences.map(({ path, writtenBy }) => ({ path: path.join("."), writtenBy }))
+    assert.deepInclude(places, { path: "snapshot.context.settings.maxIterations", writtenBy: no })
+  })
 })
 
-describe.runIf(isHere)("a real conversation", () => {
+describe.runIf(isConversationHere)("a real conversation", () => {
   it("told again gives the same snapshots, with no model call, no tool call and nothing written", LIMIT, async () => {
-    const listener = defineAssistant({ id: "friend", prompt: "You know both of them well.", maxContextTokens: 16_000 })
-    const fleet = defineFleet({ assistants: [listener] })
-    const lived = await played(fleet, readFileSync(conversation, "utf8"))
+    const lived = await playedConversation(16_000)
     try {
       assert.isAbove(lived.told.model, 400)
       assert.isAbove(await assertSame(lived), 800)
     } finally {
-      await rm(lived.data, { recursive: true, force: true })
+      await removed(lived)
     }
   })
 })

@@ -75,8 +75,8 @@ const recalledIn = ({ step }: Entry): string => JSON.stringify(step?.detail?.["r
 const recalledParts: ReadonlySet<string> = new Set(["semantic_memories", "entity_context"])
 
 interface Pair {
-  readonly then: Entry
-  readonly now: Entry | undefined
+  readonly recorded: Entry
+  readonly rebuilt: Entry | undefined
 }
 
 const partsOf = (recorded: ContextReport | undefined, rebuilt: ContextReport, isRecalled: boolean) =>
@@ -118,15 +118,16 @@ const messagesOf = (
 const promptOf = (
   question: PromptQuestion,
   { prompt, iteration }: Shown,
-  { now, then }: Pair,
+  pair: Pair,
   attempt: number
 ): TickPrompt | undefined => {
+  const { recorded: then, rebuilt: again } = pair
   const recorded = contextReportOf(then)
-  const rebuilt = now === undefined ? recorded : contextReportOf(now)
+  const rebuilt = again === undefined ? recorded : contextReportOf(again)
   if (rebuilt === undefined) return undefined
   // Without a report of its own nothing is known of the prompt but that it was made.
-  const known = now === undefined ? undefined : recorded
-  const parts = partsOf(known, rebuilt, now !== undefined && recalledIn(now) === recalledIn(then))
+  const known = again === undefined ? undefined : recorded
+  const parts = partsOf(known, rebuilt, again !== undefined && recalledIn(again) === recalledIn(then))
   const missing = (recorded?.parts ?? [])
     .filter(({ id, key }) => !parts.some((part) => part.id === id && part.key === key))
     .map(({ key }) => key)
@@ -156,7 +157,7 @@ const jobOf = ({ cause }: Entry): string | undefined => (cause.kind === "job" ? 
 const pairsOf = (recorded: RecordedTick, entries: ReadonlyArray<Entry>): ReadonlyArray<Pair> =>
   recorded.entries
     .filter((entry) => contextReportOf(entry) !== undefined)
-    .map((then) => ({ then, now: entries.find((entry) => jobOf(entry) === jobOf(then)) }))
+    .map((then) => ({ recorded: then, rebuilt: entries.find((entry) => jobOf(entry) === jobOf(then)) }))
 
 /** The prompts of a tick, one for each recorded model call that left a report. Rejects with UnknownAssistant or ForkRefused. */
 export const promptsOfTick = async (
@@ -169,7 +170,7 @@ export const promptsOfTick = async (
   const { reason } = lived.end
   const seen = new Map<number, number>()
   return pairsOf(source.recorded, lived.entries).flatMap((pair): ReadonlyArray<TickPrompt> => {
-    const shown = lived.shown.find(({ job }) => job === jobOf(pair.then))
+    const shown = lived.shown.find(({ job }) => job === jobOf(pair.recorded))
     if (shown === undefined) return []
     const attempt = seen.get(shown.iteration) ?? 0
     seen.set(shown.iteration, attempt + 1)

@@ -14,6 +14,7 @@ import {
   type EnvelopeId,
   type Event,
   isJsonObject,
+  type Json,
   readEnvelope
 } from "@reverie/protocol"
 import { readTick, type RecordedTick } from "@reverie/runtime"
@@ -64,6 +65,8 @@ const acceptedEnvelopes = Effect.fnUntraced(function* (address: Address, ids: Re
   return found
 })
 
+const textIn = (value: Json | undefined): string => (typeof value === "string" ? value : "")
+
 /** The event that an entry was written of, as far as the entry tells it. */
 const eventIn = ({ event, messages }: Entry): Event | undefined => {
   const heard = isJsonObject(event) ? event : {}
@@ -75,7 +78,7 @@ const eventIn = ({ event, messages }: Entry): Event | undefined => {
       return { type: "message", text, ...(blocks.length === 0 ? {} : { blocks }) }
     }
     case "timer":
-      return { type: "timer", name: String(heard["name"]), note: text.replace(/^\[timer [^\]]*\] /, "") }
+      return { type: "timer", name: textIn(heard["name"]), note: text.replace(/^\[timer [^\]]*\] /, "") }
     case "approval": {
       const decision = heard["decision"] === "approved" ? "approved" : "denied"
       return { type: "approval", decision }
@@ -86,7 +89,7 @@ const eventIn = ({ event, messages }: Entry): Event | undefined => {
       return { type: "report", ...call, ...tool, outcome: "reported", content: text }
     }
     case "halt":
-      return { type: "halt", reason: String(heard["reason"]).slice(0, 2_000) }
+      return { type: "halt", reason: textIn(heard["reason"]).slice(0, 2_000) }
     case "resume":
       return { type: "resume" }
     case "wake":
