@@ -60,7 +60,7 @@ describe("docker-compose.yml", () => {
       assert.isAbove(asked.length, 1, name)
       assert.isAbove(retries, 0, name)
     }
-    const paths = read("apps/cli/src/serving/door.ts")
+    const paths = read("apps/server/src/health.ts")
     for (const name of processes) {
       const { command = [], healthcheck } = serviceOf(name)
       const [, port, path] = /http:\/\/127\.0\.0\.1:(\d+)(\/\w+)'/.exec(healthcheck.test.join(" ")) ?? []

@@ -6,21 +6,21 @@
 import { createInterface } from "node:readline"
 import { Conversation } from "./conversation.ts"
 import { CommandFailed } from "./failure.ts"
-import type { Host } from "./host.ts"
 import { note } from "./output.ts"
+import type { Reach } from "./reach/reach.ts"
 import type { Stop } from "./stop.ts"
 
 export interface ChatOptions {
-  readonly host: Host
+  readonly reach: Reach
   readonly stop: Stop
   readonly to: string
 }
 
 /** Talks until the person leaves or the input ends. */
-export const chat = async ({ host, stop, to }: ChatOptions): Promise<"left" | "input-ended"> => {
+export const chat = async ({ reach, stop, to }: ChatOptions): Promise<"left" | "input-ended"> => {
   const isTerminal = process.stdin.isTTY && process.stderr.isTTY
   const lines = createInterface({ input: process.stdin, output: isTerminal ? process.stderr : undefined })
-  const conversation = new Conversation(host, stop, to)
+  const conversation = new Conversation(reach, stop, to)
   const ended = Promise.withResolvers<"left" | "input-ended">()
   const prompt = () => {
     if (!isTerminal) return
@@ -43,7 +43,7 @@ export const chat = async ({ host, stop, to }: ChatOptions): Promise<"left" | "i
   process.stdin.on("error", () => lines.close())
   prompt()
   try {
-    return await host.within(ended.promise)
+    return await reach.within(ended.promise)
   } finally {
     // The prompt stands open on its line.
     if (isTerminal) note("")
@@ -58,7 +58,7 @@ export const stayUp = async (options: ChatOptions): Promise<void> => {
   else note("Stays up until SIGINT or SIGTERM.")
   const outcome = await chat(options)
   if (outcome === "left") return
-  await options.host.within(new Promise<never>(() => {}))
+  await options.reach.within(new Promise<never>(() => {}))
 }
 
 /** The failure of an answer that did not come. */

@@ -4,29 +4,23 @@
 // C2  Commands are heard at once, also while an answer is awaited; further questions wait their turn.
 
 import type { Part } from "reverie"
+import { answerSlash, SLASH_HELP } from "./slash.ts"
 import { writtenCall } from "./written-call.ts"
 import { CommandFailed, failureOf } from "./failure.ts"
-import type { Host } from "./host.ts"
 import { note, painted, say, sayPart } from "./output.ts"
 import { onOneLine, plain } from "./plain.ts"
-import { assistantTable } from "./report.ts"
+import type { Reach } from "./reach/reach.ts"
 import type { Stop } from "./stop.ts"
 
-const HELP = `/state              who is doing what
-/approve [id]       let the call that waits for you run
-/deny [id]          refuse it
-/to ASSISTANT       speak with somebody else
-/quit               leave`
-
 export class Conversation {
-  readonly #host: Host
+  readonly #reach: Reach
   readonly #stop: Stop
   readonly #questions: Array<string> = []
   #to: string
   #answering: Promise<void> | undefined
 
-  constructor(host: Host, stop: Stop, to: string) {
-    this.#host = host
+  constructor(reach: Reach, stop: Stop, to: string) {
+    this.#reach = reach
     this.#stop = stop
     this.#to = to
   }
@@ -58,10 +52,7 @@ export class Conversation {
     const [command = "", argument] = text.split(/\s+/)
     switch (command) {
       case "/help":
-        say(HELP)
-        return true
-      case "/state":
-        say(assistantTable(await this.#host.fleet.views()))
+        say(SLASH_HELP)
         return true
       case "/approve":
         await this.#decide("approved", argument)
@@ -73,20 +64,30 @@ export class Conversation {
         await this.#turnTo(argument)
         return true
       default:
-        return false
+        return this.#slash(command)
+    }
+  }
+
+  /** What can not be done is told, and ends nothing. */
+  async #slash(command: string): Promise<boolean> {
+    try {
+      return await answerSlash(this.#reach, this.#to, command)
+    } catch (error) {
+      note(`${painted("red", "reverie:")} ${onOneLine(failureOf(error).message)}`)
+      return true
     }
   }
 
   async #decide(decision: "approved" | "denied", approval: string | undefined): Promise<void> {
-    const view = (await this.#host.fleet.views()).find(({ id }) => id === this.#to)
+    const view = await this.#reach.view(this.#to)
     const asked = view?.approvals.find((each) => approval === undefined || each.approval.startsWith(approval))
     if (asked === undefined) return note(`${this.#to} asks for no such approval`)
-    await this.#host.fleet.decide(this.#to, asked.approval, decision)
+    await this.#reach.decide(this.#to, asked.approval, decision, {})
     note(`${asked.tool}: ${decision}`)
   }
 
   async #turnTo(id: string | undefined): Promise<void> {
-    const known = (await this.#host.fleet.views()).map((view) => view.id)
+    const known = await this.#reach.beginning("")
     if (id !== undefined && known.includes(id)) this.#to = id
     else note(`there are ${known.join(", ")}`)
   }
@@ -111,11 +112,11 @@ export class Conversation {
       cancelled.resolve(undefined)
       return true
     })
-    const parts = this.#host.fleet.ask(this.#to, question, { from: "person" })[Symbol.asyncIterator]()
+    const parts = this.#reach.ask(this.#to, question, { from: "person" })[Symbol.asyncIterator]()
     const printer = new AnswerPrinter()
     try {
       while (true) {
-        const next = await this.#host.within(Promise.race([parts.next(), cancelled.promise]))
+        const next = await this.#reach.within(Promise.race([parts.next(), cancelled.promise]))
         if (next === undefined) {
           printer.breakLine()
           note(painted("dim", `${this.#to} goes on without us; the answer will stand in its history`))
@@ -123,7 +124,7 @@ export class Conversation {
         }
         if (next.done === true) return
         printer.print(next.value)
-        if (next.value.type === "approval") note(`  ${await writtenCall(this.#host.fleet, this.#to, next.value.call)}`)
+        if (next.value.type === "approval") note(`  ${await writtenCall(this.#reach, this.#to, next.value.call)}`)
       }
     } finally {
       release()

@@ -10,6 +10,7 @@ import { readEvents } from "./fleet-file.ts"
 import { Host, unfinished } from "./host.ts"
 import { failureEnvelope, note, painted, say, sayJson, tellFailure } from "./output.ts"
 import { sparingly, tellNotice } from "./progress.ts"
+import { StoreReach } from "./reach/store-reach.ts"
 import { Counter, type Report, reportOf, reportText } from "./report.ts"
 import type { Stop } from "./stop.ts"
 
@@ -30,6 +31,8 @@ export interface CourseOptions {
   /** How long to wait for what happens by itself. */
   readonly patienceMillis: number
   readonly timeoutMillis?: number
+  /** Where it listens while it is up; nowhere when not said. */
+  readonly house?: { readonly port?: number; readonly withPage: boolean }
   readonly stop: Stop
 }
 
@@ -67,6 +70,17 @@ const tellReport = (report: Report, options: CourseOptions): number => {
   return tellFailure(failure, false)
 }
 
+/** Opens the HTTP face while the fleet is up. */
+const openFace = async ({ fleet }: Host, { data, house }: CourseOptions): Promise<AsyncDisposable | undefined> => {
+  if (house === undefined) return undefined
+  const { openHouse } = await import("./house-server.ts")
+  const page = house.withPage ? "fresh" : "none"
+  const port = house.port === undefined ? {} : { port: house.port }
+  const opened = await openHouse({ fleet, role: "all", data, page, ...port })
+  note(`${house.withPage ? "page and API" : "API"}: ${painted("bold", opened.url)}`)
+  return opened
+}
+
 /** Runs the whole course and answers the exit code. */
 export const runCourse = async (options: CourseOptions): Promise<number> => {
   const began = performance.now()
@@ -81,6 +95,7 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
     tell(notice)
   }
   await using host = await Host.open({ ...options, onNotice })
+  await using _face = await openFace(host, options)
   const before = await host.fleet.tally()
   const count = letters.length === 0 ? "" : `, ${letters.length} events`
   note(painted("dim", `ready: ${fleet.assistants.length} assistants, ${host.fleet.profile}, ${model}${count}`))
@@ -95,6 +110,6 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
     : (notice) => {
         if (notice.address.assistant !== fleet.reception) tellNotice(notice)
       }
-  await stayUp({ host, stop, to: fleet.reception })
+  await stayUp({ reach: StoreReach.over(host, stop), stop, to: fleet.reception })
   return 0
 }

@@ -3,15 +3,9 @@
 // Leaves the work itself to the fleet.
 // H1  Every wait ends: with rest, with the asking to stop, with the time limit, or with what broke.
 
-import {
-  type AssistantView,
-  Fleet,
-  type FleetDefinition,
-  type HostFailure,
-  type ModelChoice,
-  type Notice
-} from "reverie"
+import { Fleet, type FleetDefinition, type HostFailure, type ModelChoice, type Notice } from "reverie"
 import { CommandFailed } from "./failure.ts"
+import type { ListedView } from "./reach/reach.ts"
 import type { Stop } from "./stop.ts"
 
 export interface HostOptions {
@@ -87,7 +81,7 @@ export class Host implements AsyncDisposable {
 }
 
 /** What a fleet at rest still needs from a person; undefined when all is well. */
-export const unfinished = (assistants: ReadonlyArray<AssistantView>): CommandFailed | undefined => {
+export const unfinished = (assistants: ReadonlyArray<ListedView>): CommandFailed | undefined => {
   for (const { haltReason, id } of assistants) {
     if (haltReason === undefined) continue
     if (haltReason.startsWith("ModelDenied")) {

@@ -5,6 +5,7 @@
 
 import type { AssistantView, Fleet, Notice, Played, Tally } from "reverie"
 import { onOneLine } from "./plain.ts"
+import type { ListedView } from "./reach/reach.ts"
 import { counted, table } from "./table.ts"
 
 export interface Report {
@@ -90,7 +91,7 @@ export const reportOf = async (fleet: Fleet, facts: ReportFacts): Promise<Report
   }
 }
 
-export const assistantTable = (assistants: ReadonlyArray<AssistantView>): string =>
+export const assistantTable = (assistants: ReadonlyArray<ListedView>): string =>
   table([
     ["assistant", "state", "ticks", "waiting", "commits"],
     ...assistants.map(({ commits, haltReason, id, state, ticks, waiting }) => [

@@ -1,7 +1,7 @@
 // WrittenCall: a tool call as it stands in the history, with its very arguments.
 // Owns finding it. A person who decides about a call must see what exactly would run.
 
-import type { Records } from "reverie"
+import type { Reach } from "./reach/reach.ts"
 import { onOneLine } from "./plain.ts"
 
 /** How far back a call is looked for, in entries. */
@@ -9,15 +9,27 @@ const MOST_ENTRIES = 200
 
 const LONGEST_CALL = 400
 
-/** The call with its arguments on one line. */
-export const writtenCall = async (records: Records, assistant: string, call: string): Promise<string> => {
-  const version = (await records.inspect(assistant))?.version ?? 0
-  const rows = await records.entries(assistant, Math.max(1, version - MOST_ENTRIES + 1), MOST_ENTRIES)
-  for (const { entry } of rows.toReversed()) {
-    for (const { calls = [] } of entry.messages) {
+type Source = Pick<Reach, "view" | "entries">
+
+/** The arguments of a call, as JSON; undefined when it is too far back. */
+export const writtenArguments = async (
+  source: Source,
+  assistant: string,
+  call: string
+): Promise<{ readonly tool: string; readonly json: string } | undefined> => {
+  const commits = (await source.view(assistant))?.commits ?? 0
+  const entries = await source.entries(assistant, Math.max(1, commits - MOST_ENTRIES + 1), MOST_ENTRIES)
+  for (const { messages } of entries.toReversed()) {
+    for (const { calls = [] } of messages) {
       const found = calls.find(({ id }) => id === call)
-      if (found !== undefined) return onOneLine(`${found.tool} ${JSON.stringify(found.arguments)}`, LONGEST_CALL)
+      if (found !== undefined) return { tool: found.tool, json: JSON.stringify(found.arguments) }
     }
   }
-  return `call ${call}`
+  return undefined
+}
+
+/** The call with its arguments on one line. */
+export const writtenCall = async (source: Source, assistant: string, call: string): Promise<string> => {
+  const found = await writtenArguments(source, assistant, call)
+  return found === undefined ? `call ${call}` : onOneLine(`${found.tool} ${found.json}`, LONGEST_CALL)
 }

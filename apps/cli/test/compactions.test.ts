@@ -82,7 +82,7 @@ describe.concurrent("compactions", () => {
       "unknown-compaction",
       'clerk has no compaction "compact_1"'
     )
-    assertFailure(await ask("clerk", "--undo", "compact_1"), 2, "usage", "--undo needs the fleet")
+    assertFailure(await ask("clerk", "--undo", "compact_1"), 4, "unknown-compaction", "no compaction")
     assertFailure(await ask("clerk", "--undo", "c", ...fleet), 4, "unknown-compaction", "no compaction")
     assertFailure(await ask("nobody"), 4, "unknown-assistant", "nobody")
     assertFailure(await ask("clerk", "--show", "a", "--undo", "a"), 2, "usage", "cannot be used with")

@@ -28,8 +28,9 @@ const lived = async () => {
 }
 
 const looks = async (data: string, id: string) => {
-  const { epoch: _, ...rest } = jsonOf(await run(["agents", "inspect", id, "--data", data, "--json"]))
-  return rest
+  const { assistant, ...rest } = jsonOf(await run(["agents", "inspect", id, "--data", data, "--json"]))
+  // A claim belongs to a store, and does not move.
+  return { ...rest, assistant: { ...(assistant as object), epoch: 0 } }
 }
 
 describe("export and import", () => {

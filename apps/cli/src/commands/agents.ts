@@ -1,49 +1,46 @@
-// Agents: who lives in a data directory, and orders to them.
-// Owns the readings beside a running fleet and the orders through one of its own. Leaves opening to the SDK and host.ts.
-// A1  `ls` and `inspect` write nothing and disturb nobody.
-// A2  An order is durable when the command ends with 0, and has been followed as far as the fleet comes by itself.
-// A3  An id may be given by a prefix that only one assistant has.
+// Agents: who lives in a fleet, and what is known of one.
+// Owns the readings. Leaves orders to orders.ts, where they are asked to reach/.
+// A1  Reading writes nothing and disturbs nobody.
+// A2  An id may be given by a prefix that only one assistant has.
 
-import { type AssistantView, type Entry, Peek } from "reverie"
+import type { Entry } from "reverie"
 import { CommandFailed } from "../failure.ts"
-import { loadFleet } from "../fleet-file.ts"
-import { Host } from "../host.ts"
+import { type ListOptions, tellList } from "../list.ts"
+import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
 import { onOneLine, plain } from "../plain.ts"
-import { tellNotice } from "../progress.ts"
+import { findReach, type Where } from "../reach/find-reach.ts"
+import type { FamilyTree, Reach, View } from "../reach/reach.ts"
 import { assistantTable } from "../report.ts"
 import type { Stop } from "../stop.ts"
+import { counted } from "../table.ts"
 import { writtenCall } from "../written-call.ts"
 
-export interface LookOptions {
-  readonly data: string | undefined
+export interface LookOptions extends Where {
   readonly json: boolean
 }
 
-export const list = async (options: LookOptions): Promise<number> => {
-  await using peek = await Peek.open(options.data)
-  const assistants = await peek.views()
-  const { accepted, dead, settled } = await peek.tally()
-  if (options.json) sayJson({ ok: true, assistants, total: { accepted, committed: settled, deadLetters: dead } })
-  else say(`${assistantTable(assistants)}\n\n${accepted} accepted, ${settled} committed, ${dead} dead letters`)
-  return 0
-}
-
-/** The one assistant that an id or the beginning of one names. */
-export const named = (views: ReadonlyArray<AssistantView>, name: string): AssistantView => {
-  const exact = views.find(({ id }) => id === name)
-  const [first, ...others] = exact === undefined ? views.filter(({ id }) => id.startsWith(name)) : [exact]
-  if (first === undefined || name === "") {
-    const known = views.map(({ id }) => id).join(", ")
-    throw new CommandFailed("unknown-assistant", `there is no assistant "${name}"`, { hint: `there are ${known}` })
-  }
-  if (others.length > 0) {
-    throw new CommandFailed(
-      "usage",
-      `"${name}" is the beginning of ${[first, ...others].map(({ id }) => id).join(", ")}`
-    )
-  }
-  return first
+export const list = async (options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, "look", stop)
+  const { cursor, limit = 50 } = options
+  return await tellList(
+    options,
+    async () => {
+      const { items, next } = await reach.page({ limit, ...(cursor === undefined ? {} : { cursor }) })
+      const tally = await reach.tally()
+      const text = assistantTable(items)
+      if (tally === undefined) return { key: "assistants", items, next, text }
+      const { accepted, dead, settled } = tally
+      return {
+        key: "assistants",
+        items,
+        next,
+        beside: { total: { accepted, committed: settled, deadLetters: dead } },
+        text: `${text}\n\n${accepted} accepted, ${settled} committed, ${dead} dead letters`
+      }
+    },
+    reach
+  )
 }
 
 /** Entries shown by `inspect`. */
@@ -55,7 +52,7 @@ const messageLines = ({ messages }: Entry): ReadonlyArray<string> =>
     return `  ${onOneLine(`${name ?? role}: ${content}${asked === "" ? "" : ` [${asked}]`}`)}`
   })
 
-const viewText = (view: AssistantView): ReadonlyArray<string> => [
+export const viewText = (view: View): ReadonlyArray<string> => [
   `${view.id}: ${view.state}${view.haltReason === undefined ? "" : `, ${onOneLine(view.haltReason)}`}`,
   `${view.ticks} ticks, ${view.commits} commits, ${view.waiting} waiting`,
   ...view.jobs.map((job) => `open job: ${job}`),
@@ -63,72 +60,72 @@ const viewText = (view: AssistantView): ReadonlyArray<string> => [
   ...view.approvals.map(({ approval, tool }) => `waits for approval: ${tool} (${approval})`)
 ]
 
-export const inspect = async (name: string, options: LookOptions): Promise<number> => {
-  await using peek = await Peek.open(options.data)
-  const view = named(await peek.views(), name)
-  const rows = await peek.entries(view.id, Math.max(1, view.commits - SHOWN_ENTRIES + 1), SHOWN_ENTRIES)
-  const entries = rows.map(({ entry }) => entry)
-  const deadLetters = (await peek.deadLetters(1_000)).filter(({ address }) => address.assistant === view.id)
+const latest = (reach: Reach, { commits, id }: View, count: number): Promise<ReadonlyArray<Entry>> =>
+  reach.entries(id, Math.max(1, commits - count + 1), count)
+
+export const inspect = async (name: string, options: LookOptions, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, "look", stop)
+  const view = await named(reach, name)
+  const entries = await latest(reach, view, SHOWN_ENTRIES)
+  const deadLetters = (await reach.dead(1_000)).filter(({ assistant }) => assistant === view.id)
   if (options.json) {
     sayJson({ ok: true, assistant: view, entries, deadLetters })
     return 0
   }
-  const asked = await Promise.all(view.approvals.map(({ call }) => writtenCall(peek, view.id, call)))
+  const asked = await Promise.all(view.approvals.map(({ call }) => writtenCall(reach, view.id, call)))
   const dead = deadLetters.map(({ envelope, reason }) => `dead letter ${onOneLine(envelope, 60)}: ${onOneLine(reason)}`)
-  say(
-    [...viewText(view), ...asked.map((call) => `  ${call}`), ...dead, "", ...entries.flatMap(messageLines)].join("\n")
-  )
+  const told = [...viewText(view), ...asked.map((call) => `  ${call}`), ...dead, "", ...entries.flatMap(messageLines)]
+  say(plain(told.join("\n")))
   return 0
 }
 
-export type Order =
-  | { readonly type: "send"; readonly text: string; readonly id?: string }
-  | { readonly type: "halt"; readonly reason: string }
-  | { readonly type: "resume" }
-  | { readonly type: "decide"; readonly decision: "approved" | "denied"; readonly approval?: string }
+const when = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ")
 
-export interface OrderOptions extends LookOptions {
-  readonly fleet: string
-  readonly model: string
-  readonly wait: boolean
-  readonly timeout?: number
+const logLine = ({ at, event, messages, no, status, step }: Entry): string => {
+  const type: unknown = typeof event === "object" && event !== null ? Reflect.get(event, "type") : undefined
+  const did = step === undefined ? "" : ` ${step.kind} ${step.name}${step.ok ? "" : " failed"}`
+  const said = messages.map(({ content, name, role }) => `${name ?? role}: ${content}`).join(" | ")
+  const line = `${String(no).padStart(5)}  ${when(at)}  ${typeof type === "string" ? type : ""}${did} → ${status}`
+  return onOneLine(said === "" ? line : `${line}  ${said}`, 240)
 }
 
-const approvalOf = (view: AssistantView, wanted: string | undefined): string => {
-  const asked = view.approvals.find(({ approval }) => wanted === undefined || approval.startsWith(wanted))
-  if (asked !== undefined) return asked.approval
-  const what = wanted === undefined ? "no approval" : `no approval ${wanted}`
-  throw new CommandFailed("assistant-halted", `${view.id} asks for ${what}; it is in ${view.state}`, {
-    code: "wrong-state",
-    hint: ""
-  })
+/** The ledger of one, the newest entries, in the order of time; the cursor leads to older ones. */
+export const logs = async (name: string, options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, "look", stop)
+  const { id } = await named(reach, name)
+  const { cursor, limit = 50 } = options
+  return await tellList(
+    options,
+    async () => {
+      const commits = (await reach.view(id))?.commits ?? 0
+      const last = cursor === undefined ? commits : Math.min(commits, Number.parseInt(cursor, 10) || 0)
+      const from = Math.max(1, last - limit + 1)
+      const items = last < 1 ? [] : await reach.entries(id, from, last - from + 1)
+      const next = from > 1 ? String(from - 1) : null
+      return { key: "entries", items, next, beside: { assistant: id }, text: items.map(logLine).join("\n") }
+    },
+    reach
+  )
 }
 
-const follow = ({ fleet }: Host, view: AssistantView, order: Order) => {
-  switch (order.type) {
-    case "send":
-      return fleet.send(view.id, order.text, order.id === undefined ? {} : { id: order.id })
-    case "halt":
-      return fleet.halt(view.id, order.reason)
-    case "resume":
-      return fleet.resume(view.id)
-    case "decide":
-      return fleet.decide(view.id, approvalOf(view, order.approval), order.decision)
-  }
+const familyLines = (node: FamilyTree, indent = ""): ReadonlyArray<string> => {
+  const { granted, id, phase, spent, state, subAgents, task } = node
+  const how = [state, phase].filter((word) => word !== undefined).join(", ")
+  const bound = granted.tokens === null ? "" : ` of ${granted.tokens}`
+  const line = `${id}${how === "" ? "" : ` (${how})`}: ${spent.tokens}${bound} tokens, ${counted(spent.calls, "call")}`
+  return [
+    `${indent}${onOneLine(line, 200)}`,
+    ...(task === undefined ? [] : [`${indent}  ${onOneLine(task, 120)}`]),
+    ...subAgents.flatMap((each) => familyLines(each, `${indent}  `))
+  ]
 }
 
-/** Gives an order, and waits until the fleet has come to rest on it. */
-export const command = async (name: string, order: Order, options: OrderOptions, stop: Stop): Promise<number> => {
-  const fleet = await loadFleet(options.fleet)
-  const model = options.model === "offline" ? { model: "offline" as const } : {}
-  await using host = await Host.open({ fleet, data: options.data, ...model, stop })
-  const view = named(await host.fleet.views(), name)
-  if (!options.json) host.fleet.on("*", tellNotice)
-  const receipt = await follow(host, view, order)
-  const timeoutMillis = options.timeout === undefined ? undefined : options.timeout * 1_000
-  if (options.wait) await host.within(host.fleet.rest(), timeoutMillis)
-  const after = named(await host.fleet.views(), view.id)
-  if (options.json) sayJson({ ok: true, receipt: receipt.outcome, envelope: receipt.envelope, assistant: after })
-  else say(plain(viewText(after).join("\n")))
+export const tree = async (name: string, options: LookOptions, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, "order", stop)
+  const { id } = await named(reach, name)
+  const family = await reach.family(id)
+  if (family === undefined) throw new CommandFailed("unknown-assistant", `there is no assistant "${id}" any more`)
+  if (options.json) sayJson({ ok: true, family })
+  else say(plain(familyLines(family).join("\n")))
   return 0
 }

@@ -1,17 +1,16 @@
-// Chat command: a conversation with one assistant of a fleet.
-// Owns the choice of whom, and the single message of -m. Leaves talking to chat.ts.
+// Chat command: a conversation with one assistant.
+// Owns the choice of whom, and the single message of -m or of a pipe. Leaves talking to chat.ts.
 
 import { chat } from "../chat.ts"
 import { CommandFailed } from "../failure.ts"
 import { loadFleet } from "../fleet-file.ts"
-import { Host } from "../host.ts"
+import { named } from "../named.ts"
 import { note } from "../output.ts"
+import { findReach, serverFor, type Where } from "../reach/find-reach.ts"
 import type { Stop } from "../stop.ts"
-import { run } from "./run.ts"
+import { askOnce, assertLives, needsFleet } from "./run.ts"
 
-export interface ChatCommandOptions {
-  readonly fleet: string
-  readonly data: string | undefined
+export interface ChatCommandOptions extends Where {
   readonly model: string
   readonly message?: string
   readonly json: boolean
@@ -19,19 +18,19 @@ export interface ChatCommandOptions {
 }
 
 export const chatWith = async (agent: string, options: ChatCommandOptions, stop: Stop): Promise<number> => {
-  const { message: prompt, ...rest } = options
-  if (prompt !== undefined) {
+  const { json, message } = options
+  if (json && message === undefined) throw new CommandFailed("usage", "--json needs a message (-m)")
+  if ((await serverFor(options)) === undefined) {
+    const { assistants } = await loadFleet(needsFleet(options.fleet, "chat"))
+    await assertLives(agent, options, assistants)
+  }
+  await using reach = await findReach(options, "order", stop)
+  if (message !== undefined) {
     const headless = { exit: true, jsonl: false, quiet: true, resume: false, patience: 0 }
-    return run({ ...rest, ...headless, prompt, agent }, stop)
+    return await askOnce(reach, agent, message, { ...options, ...headless })
   }
-  if (options.json) throw new CommandFailed("usage", "--json needs a message (-m)")
-  const fleet = await loadFleet(options.fleet)
-  if (!fleet.assistants.some(({ id }) => id === agent)) {
-    throw new CommandFailed("unknown-assistant", `there is no assistant "${agent}" in ${options.fleet}`)
-  }
-  const model = options.model === "offline" ? { model: "offline" as const } : {}
-  await using host = await Host.open({ fleet, data: options.data, ...model, stop })
-  if (process.stdin.isTTY) note(`Speak with ${agent}, /help shows the commands, /quit or Ctrl-C ends.`)
-  await chat({ host, stop, to: agent })
+  const { id } = await named(reach, agent)
+  if (process.stdin.isTTY) note(`Speak with ${id}, /help shows the commands, /quit or Ctrl-C ends.`)
+  await chat({ reach, stop, to: id })
   return 0
 }

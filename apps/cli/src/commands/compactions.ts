@@ -4,83 +4,74 @@
 // C2  The order to take back is durable when the command ends with 0; `undone` names what has been taken back by then.
 // C3  An id may be given by a beginning that only one folding has.
 
-import { type Compaction, Peek, type Records } from "reverie"
+import type { Compaction } from "reverie"
 import { compactionsText, compactionText } from "../compactions-text.ts"
 import { CommandFailed } from "../failure.ts"
-import { loadFleet } from "../fleet-file.ts"
-import { Host } from "../host.ts"
+import { type ListOptions, pageOf, tellList } from "../list.ts"
+import { named, oneOf } from "../named.ts"
 import { say, sayJson } from "../output.ts"
 import { plain } from "../plain.ts"
-import { tellNotice } from "../progress.ts"
+import { findReach } from "../reach/find-reach.ts"
 import type { Stop } from "../stop.ts"
-import { type LookOptions, named } from "./agents.ts"
+import { followed, type OrderOptions, watching } from "./orders.ts"
 
-export interface CompactionsOptions extends LookOptions {
+export interface CompactionsOptions extends OrderOptions, ListOptions {
+  readonly json: boolean
   readonly show?: string
   readonly undo?: string
-  /** Needed to take one back. */
-  readonly fleet?: string
-  readonly model: string
-  readonly wait: boolean
-  readonly timeout?: number
 }
 
 const chosen = (compactions: ReadonlyArray<Compaction>, wanted: string, whose: string): Compaction => {
-  const exact = compactions.find(({ id }) => id === wanted)
-  const [first, ...others] = exact === undefined ? compactions.filter(({ id }) => id.startsWith(wanted)) : [exact]
-  if (first === undefined || wanted === "") {
-    throw new CommandFailed("unknown-tick", `${whose} has no compaction "${wanted}"`, {
-      code: "unknown-compaction",
-      hint: "reverie compactions ID lists them"
-    })
-  }
-  if (others.length > 0) {
-    const ids = [first, ...others].map(({ id }) => id).join(", ")
-    throw new CommandFailed("usage", `"${wanted}" is the beginning of ${ids}`)
-  }
-  return first
+  const id = oneOf(
+    compactions.map((each) => each.id),
+    wanted,
+    () =>
+      new CommandFailed("not-found", `${whose} has no compaction "${wanted}"`, {
+        code: "unknown-compaction",
+        hint: "reverie compactions ID lists them"
+      })
+  )
+  return compactions.find((each) => each.id === id) as Compaction
 }
 
-/** The folding whose marker stands at the beginning of what the model is shown. */
-const currentOf = async (records: Records, id: string): Promise<string | undefined> =>
-  (await records.historyStart(id))?.compaction
-
-const look = async (name: string, { data, json, show }: CompactionsOptions): Promise<number> => {
-  await using peek = await Peek.open(data)
-  const { id } = named(await peek.views(), name)
-  const compactions = await peek.compactions(id)
-  const current = await currentOf(peek, id)
+const look = async (name: string, options: CompactionsOptions, stop: Stop): Promise<number> => {
+  const { json, show } = options
+  await using reach = await findReach(options, "look", stop)
+  const { id } = await named(reach, name)
   if (show === undefined) {
-    if (json) sayJson({ ok: true, assistant: id, current: current ?? null, compactions })
-    else say(compactionsText(id, compactions, current))
-    return 0
+    const find = async () => {
+      const { items, next } = pageOf(await reach.compactions(id), options)
+      const current = await reach.currentCompaction(id)
+      const text = compactionsText(id, items, current)
+      return { key: "compactions", items, next, beside: { assistant: id, current: current ?? null }, text }
+    }
+    return await tellList(options, find, reach)
   }
-  const compaction = chosen(compactions, show, id)
-  const messages = await peek.folded(id, compaction)
+  const compaction = chosen(await reach.compactions(id), show, id)
+  const current = await reach.currentCompaction(id)
+  const messages = await reach.folded(id, compaction)
   if (json) sayJson({ ok: true, assistant: id, current: current ?? null, compaction, messages })
   else say(compactionText(id, compaction, messages, current))
   return 0
 }
 
 const takeBack = async (name: string, wanted: string, options: CompactionsOptions, stop: Stop): Promise<number> => {
-  if (options.fleet === undefined) throw new CommandFailed("usage", "--undo needs the fleet: add --fleet FILE")
-  const fleet = await loadFleet(options.fleet)
-  const model = options.model === "offline" ? { model: "offline" as const } : {}
-  await using host = await Host.open({ fleet, data: options.data, ...model, stop })
-  const { id } = named(await host.fleet.views(), name)
-  const compaction = chosen(await host.fleet.compactions(id), wanted, id)
+  await using reach = await findReach(options, "order", stop)
+  const { id } = await named(reach, name)
+  const compaction = chosen(await reach.compactions(id), wanted, id)
   if (compaction.undone_at !== undefined) {
-    throw new CommandFailed("assistant-halted", `${compaction.id} has been taken back before`, {
-      code: "wrong-state",
-      hint: ""
-    })
+    throw new CommandFailed("wrong-state", `${compaction.id} has been taken back before`)
   }
-  if (!options.json) host.fleet.on("*", tellNotice)
-  const receipt = await host.fleet.unfold(id, compaction.id)
-  const timeoutMillis = options.timeout === undefined ? undefined : options.timeout * 1_000
-  if (options.wait) await host.within(host.fleet.rest(), timeoutMillis)
+  if (options.dryRun) {
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { unfold: compaction.id }, assistant: id })
+    else say(plain(`would take ${compaction.id} of ${id} back`))
+    return 0
+  }
+  watching(reach, id, options.json)
+  const receipt = await reach.unfold(id, compaction.id)
+  await followed(reach, id, options)
   const before = compaction.before.start?.compaction
-  const undone = (await host.fleet.compactions(id)).flatMap((each) => (each.undone_at === undefined ? [] : [each.id]))
+  const undone = (await reach.compactions(id)).flatMap((each) => (each.undone_at === undefined ? [] : [each.id]))
   const isDone = undone.includes(compaction.id)
   if (options.json) {
     const { envelope, outcome } = receipt
@@ -99,4 +90,4 @@ const takeBack = async (name: string, wanted: string, options: CompactionsOption
 }
 
 export const compactions = (name: string, options: CompactionsOptions, stop: Stop): Promise<number> =>
-  options.undo === undefined ? look(name, options) : takeBack(name, options.undo, options, stop)
+  options.undo === undefined ? look(name, options, stop) : takeBack(name, options.undo, options, stop)

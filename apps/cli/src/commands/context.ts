@@ -2,11 +2,15 @@
 // Owns finding the two, and the sentence when there is none. Leaves the reports to the SDK, their form to context-text.ts.
 // C1  It reads beside a running fleet and disturbs nobody.
 
-import { compareReports, type ContextReport, Peek } from "reverie"
+import { compareReports, type ContextReport } from "reverie"
 import { contextText, differenceText } from "../context-text.ts"
 import { CommandFailed } from "../failure.ts"
+import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
-import { type LookOptions, named } from "./agents.ts"
+import { findReach } from "../reach/find-reach.ts"
+import type { Reach } from "../reach/reach.ts"
+import type { Stop } from "../stop.ts"
+import type { LookOptions } from "./agents.ts"
 
 export interface ContextOptions extends LookOptions {
   readonly tick?: number
@@ -36,19 +40,19 @@ const absence = ({ id, ticks }: Whose, { iteration, tick }: Question, last: numb
     : `tick ${tick} of ${id} asked no model, ${there}`
 }
 
-const reportAt = async (peek: Peek, whose: Whose, question: Question): Promise<ContextReport> => {
-  const report = await peek.contextReport(whose.id, question)
+const reportAt = async (reach: Reach, whose: Whose, question: Question): Promise<ContextReport> => {
+  const report = await reach.contextReport(whose.id, question)
   if (report !== undefined) return report
   const { tick } = question
-  const last = await peek.contextReport(whose.id, tick === undefined ? {} : { tick })
+  const last = await reach.contextReport(whose.id, tick === undefined ? {} : { tick })
   throw new CommandFailed("unknown-tick", absence(whose, question, last?.iteration ?? 0))
 }
 
-export const context = async (name: string, options: ContextOptions): Promise<number> => {
-  const { data, diff, iteration, json, tick } = options
-  await using peek = await Peek.open(data)
-  const whose = named(await peek.views(), name)
-  const report = await reportAt(peek, whose, {
+export const context = async (name: string, options: ContextOptions, stop: Stop): Promise<number> => {
+  const { diff, iteration, json, tick } = options
+  await using reach = await findReach(options, "look", stop)
+  const whose = await named(reach, name)
+  const report = await reportAt(reach, whose, {
     ...(tick === undefined ? {} : { tick }),
     ...(iteration === undefined ? {} : { iteration })
   })
@@ -58,7 +62,7 @@ export const context = async (name: string, options: ContextOptions): Promise<nu
     else say(contextText(whose.id, report))
     return 0
   }
-  const before = await reportAt(peek, whose, { tick: diff })
+  const before = await reportAt(reach, whose, { tick: diff })
   const difference = compareReports(before, report)
   if (json) sayJson({ ...answer, before, difference })
   else say(differenceText(whose.id, before, report, difference))

@@ -1,13 +1,17 @@
-// Dev: a fleet kept up, with everything it does on the screen and a chat.
+// Dev: a fleet kept up, with everything it does on the screen, its page, and a chat.
 
 import { runCourse } from "../course.ts"
 import { loadFleet } from "../fleet-file.ts"
+import type { Where } from "../reach/find-reach.ts"
 import type { Stop } from "../stop.ts"
-import type { RunOptions } from "./run.ts"
+import { needsFleet } from "./run.ts"
+import { houseOf, type StartOptions } from "./start.ts"
 
-export const dev = async (options: Pick<RunOptions, "fleet" | "data" | "model">, stop: Stop): Promise<number> =>
+export type DevOptions = Where & Pick<StartOptions, "port" | "page" | "server">
+
+export const dev = async (options: DevOptions, stop: Stop): Promise<number> =>
   runCourse({
-    fleet: await loadFleet(options.fleet),
+    fleet: await loadFleet(needsFleet(options.fleet, "dev")),
     data: options.data,
     ...(options.model === "offline" ? { model: "offline" as const } : {}),
     exit: false,
@@ -16,5 +20,6 @@ export const dev = async (options: Pick<RunOptions, "fleet" | "data" | "model">,
     quiet: false,
     resume: false,
     patienceMillis: 0,
+    ...(options.server ? { house: houseOf(options) } : {}),
     stop
   })

@@ -2,12 +2,16 @@
 // Owns the readings of it, and the making anew of its index. Leaves finding to the SDK, the form to memory-text.ts.
 // M1  It works beside a running fleet: all it ever writes is the index, which follows from the rest.
 
-import { Peek, type RecallOptions } from "reverie"
+import type { RecallOptions } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import { dreamsText, factsText, profilesText, recalledText } from "../memory-text.ts"
+import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
+import { findReach } from "../reach/find-reach.ts"
+import type { Reach } from "../reach/reach.ts"
+import type { Stop } from "../stop.ts"
 import { counted } from "../table.ts"
-import { type LookOptions, named } from "./agents.ts"
+import type { LookOptions } from "./agents.ts"
 
 export type MemoryView = "overview" | "recall" | "facts" | "profiles" | "dreams" | "rebuild"
 
@@ -24,9 +28,9 @@ interface Shown {
   readonly text: string
 }
 
-const recalled = async (peek: Peek, id: string, question: string, options: MemoryOptions): Promise<Shown> => {
+const recalled = async (reach: Reach, id: string, question: string, options: MemoryOptions): Promise<Shown> => {
   const { kind, limit, mode, scope } = options
-  const answer = await peek.recall(id, question, {
+  const answer = await reach.recall(id, question, {
     limit,
     ...(scope === undefined ? {} : { scope }),
     ...(mode === undefined ? {} : { mode }),
@@ -35,25 +39,22 @@ const recalled = async (peek: Peek, id: string, question: string, options: Memor
   return { json: { question, ...answer }, text: recalledText(id, answer) }
 }
 
-const overview = async (peek: Peek, id: string): Promise<Shown> => {
-  const rows = await peek.desk(id, ["journal", "fact", "entity", "passage", "dream", "compaction"])
-  const kept: Record<string, number> = { journal: 0, fact: 0, entity: 0, passage: 0, dream: 0, compaction: 0 }
-  for (const { kind } of rows) kept[kind] = (kept[kind] ?? 0) + 1
+const overview = async (reach: Reach, id: string): Promise<Shown> => {
+  const kept = await reach.kept(id)
   const words = { journal: "journal entry", fact: "fact", entity: "profile", passage: "passage", dream: "dream" }
   const many: Readonly<Record<string, string>> = { journal: "journal entries" }
   const lines = Object.entries(words).map(([kind, word]) => counted(kept[kind] ?? 0, word, many[kind] ?? `${word}s`))
   return { json: { kept }, text: `${id} keeps ${lines.join(", ")}` }
 }
 
-const rebuilt = async (peek: Peek, id: string): Promise<Shown> => {
-  const [one] = await peek.rebuildMemory(id)
-  const { entries = 0, memories = 0 } = one ?? {}
+const rebuilt = async (reach: Reach, id: string): Promise<Shown> => {
+  const { entries, memories } = await reach.rebuild(id)
   const text = `${id}: ${counted(memories, "memory", "memories")} made anew from ${counted(entries, "entry", "entries")}`
   return { json: { entries, memories }, text }
 }
 
 const shown = async (
-  peek: Peek,
+  reach: Reach,
   id: string,
   view: MemoryView,
   question: string | undefined,
@@ -61,23 +62,23 @@ const shown = async (
 ): Promise<Shown> => {
   switch (view) {
     case "recall":
-      return recalled(peek, id, question ?? "", options)
+      return recalled(reach, id, question ?? "", options)
     case "facts": {
-      const facts = await peek.facts(id)
+      const facts = await reach.facts(id)
       return { json: { facts }, text: factsText(id, facts) }
     }
     case "profiles": {
-      const profiles = await peek.profiles(id)
+      const profiles = await reach.profiles(id)
       return { json: { profiles }, text: profilesText(id, profiles) }
     }
     case "dreams": {
-      const dreams = await peek.desk(id, ["dream"])
+      const dreams = await reach.dreams(id)
       return { json: { dreams: dreams.map(({ value }) => value) }, text: dreamsText(id, dreams) }
     }
     case "rebuild":
-      return rebuilt(peek, id)
+      return rebuilt(reach, id)
     case "overview":
-      return overview(peek, id)
+      return overview(reach, id)
   }
 }
 
@@ -85,7 +86,8 @@ export const memory = async (
   name: string,
   view: MemoryView,
   question: string | undefined,
-  options: MemoryOptions
+  options: MemoryOptions,
+  stop: Stop
 ): Promise<number> => {
   if (view === "recall" && (question ?? "").trim() === "") {
     throw new CommandFailed("usage", "recall needs a question", { hint: `reverie memory ${name} recall "QUESTION"` })
@@ -93,9 +95,9 @@ export const memory = async (
   if (view !== "recall" && question !== undefined) {
     throw new CommandFailed("usage", `${view} takes no question`, { hint: `reverie memory ${name} recall "QUESTION"` })
   }
-  await using peek = await Peek.open(options.data)
-  const { id } = named(await peek.views(), name)
-  const { json, text } = await shown(peek, id, view, question, options)
+  await using reach = await findReach(options, "look", stop)
+  const { id } = await named(reach, name)
+  const { json, text } = await shown(reach, id, view, question, options)
   if (options.json) sayJson({ ok: true, assistant: id, ...json })
   else say(text)
   return 0

@@ -2,19 +2,21 @@
 // Owns the choice between the two. Leaves the course to course.ts.
 // R1  A prompt is answered on stdout with the reply alone, so that it can be piped on.
 
+import { type Bounds, bounded } from "../bounds.ts"
 import { noAnswer } from "../chat.ts"
 import { runCourse } from "../course.ts"
 import { CommandFailed } from "../failure.ts"
 import { loadFleet } from "../fleet-file.ts"
-import { Host, unfinished } from "../host.ts"
+import { unfinished } from "../host.ts"
+import { named } from "../named.ts"
 import { note, painted, say, sayJson } from "../output.ts"
 import { plain } from "../plain.ts"
-import { tellNotice } from "../progress.ts"
+import { findReach, serverFor, type Where } from "../reach/find-reach.ts"
+import type { Reach } from "../reach/reach.ts"
 import type { Stop } from "../stop.ts"
+import { watching } from "./orders.ts"
 
-export interface RunOptions {
-  readonly fleet: string
-  readonly data: string | undefined
+export interface RunOptions extends Where, Bounds {
   readonly model: string
   readonly events?: string
   readonly prompt?: string
@@ -22,31 +24,41 @@ export interface RunOptions {
   readonly exit: boolean
   readonly json: boolean
   readonly jsonl: boolean
+  readonly output?: "text" | "json" | "jsonl"
   readonly quiet: boolean
   readonly resume: boolean
   readonly patience: number
   readonly timeout?: number
+  readonly id?: string
 }
 
 const SECOND_MILLIS = 1_000
 
-export const run = async (options: RunOptions, stop: Stop): Promise<number> => {
+export const needsFleet = (fleet: string | undefined, what: string): string => {
+  if (fleet === undefined) throw new CommandFailed("no-fleet", `${what} needs the fleet: --fleet FILE is missing`)
+  return fleet
+}
+
+export const run = async (given: RunOptions, stop: Stop): Promise<number> => {
+  const { output } = given
+  const options = { ...given, json: given.json || output === "json", jsonl: given.jsonl || output === "jsonl" }
   if (options.prompt !== undefined && options.events !== undefined) {
     throw new CommandFailed("usage", "-p and --events exclude each other")
   }
   return options.prompt === undefined ? runEvents(options, stop) : runPrompt(options, options.prompt, stop)
 }
 
-const modelOf = ({ model }: RunOptions) => (model === "offline" ? { model: "offline" as const } : {})
-
 const timeoutOf = ({ timeout }: RunOptions) => (timeout === undefined ? {} : { timeoutMillis: timeout * SECOND_MILLIS })
 
-const runEvents = async (options: RunOptions, stop: Stop): Promise<number> =>
-  runCourse({
-    fleet: await loadFleet(options.fleet),
+const runEvents = async (options: RunOptions, stop: Stop): Promise<number> => {
+  if (options.maxTurns !== undefined || options.maxCost !== undefined) {
+    throw new CommandFailed("usage", "--max-turns and --max-cost bound one prompt (-p); budgets bound a fleet")
+  }
+  return runCourse({
+    fleet: await loadFleet(needsFleet(options.fleet, "run")),
     data: options.data,
     ...(options.events === undefined ? {} : { events: options.events }),
-    ...modelOf(options),
+    ...(options.model === "offline" ? { model: "offline" as const } : {}),
     exit: options.exit,
     json: options.json,
     jsonl: options.jsonl,
@@ -56,44 +68,87 @@ const runEvents = async (options: RunOptions, stop: Stop): Promise<number> =>
     ...timeoutOf(options),
     stop
   })
+}
 
 interface Answer {
   readonly reply: string
   readonly outcome: string
 }
 
-const answerOf = async ({ fleet }: Host, to: string, prompt: string, jsonl: boolean): Promise<Answer> => {
-  for await (const part of fleet.ask(to, prompt)) {
+const haltOf = async (reach: Reach, to: string): Promise<CommandFailed> => {
+  const views = reach.kind === "store" ? (await reach.page({ limit: 1_000 })).items : [await reach.view(to)]
+  return unfinished(views.flatMap((view) => view ?? [])) ?? new CommandFailed("assistant-halted", `${to} is halted`)
+}
+
+const answerOf = async (
+  reach: Reach,
+  to: string,
+  prompt: string,
+  { id, jsonl }: Pick<RunOptions, "id" | "jsonl">
+): Promise<Answer> => {
+  for await (const part of reach.ask(to, prompt, id === undefined ? {} : { id })) {
     if (jsonl) sayJson(part)
     if (part.type === "done") return { reply: part.reply, outcome: part.outcome }
     if (part.type === "failed") throw noAnswer(to, part.reason)
     if (part.type === "approval") {
       throw new CommandFailed("approval-needed", `${to} waits for approval of ${part.tool} (${part.approval})`)
     }
-    if (part.type === "halted") {
-      throw unfinished(await fleet.views()) ?? new CommandFailed("assistant-halted", `${to} is halted`)
-    }
+    if (part.type === "halted") throw await haltOf(reach, to)
   }
   throw noAnswer(to, "the fleet was closed")
 }
 
-const runPrompt = async (options: RunOptions, prompt: string, stop: Stop): Promise<number> => {
-  const fleet = await loadFleet(options.fleet)
-  const to = options.agent ?? fleet.reception
-  if (!fleet.assistants.some(({ id }) => id === to)) {
-    throw new CommandFailed("unknown-assistant", `there is no assistant "${to}" in ${options.fleet}`)
+/** Whom it is for: a stranger is refused before anything is opened. */
+const addresseeOf = async (options: RunOptions): Promise<string> => {
+  const { agent, fleet } = options
+  if ((await serverFor(options)) !== undefined) {
+    if (agent === undefined) throw new CommandFailed("usage", "a server has no reception: say --agent ID")
+    return agent
   }
-  await using host = await Host.open({ fleet, data: options.data, ...modelOf(options), stop })
-  if (!options.quiet && !options.json && !options.jsonl) host.fleet.on("*", tellNotice)
-  const isHalted = (await host.fleet.views()).some(({ id, state }) => id === to && state === "halted")
-  if (isHalted && !options.resume) throw new CommandFailed("assistant-halted", `${to} is halted`)
-  if (isHalted) await host.fleet.resume(to)
-  const { outcome, reply } = await host.within(
-    answerOf(host, to, prompt, options.jsonl),
-    timeoutOf(options).timeoutMillis
-  )
-  if (options.json) sayJson({ ok: true, agent: to, reply, outcome })
-  else if (!options.jsonl) say(plain(reply))
-  if (outcome === "max-iterations") note(painted("yellow", "it ran out of iterations"))
-  return 0
+  const file = needsFleet(fleet, "run")
+  const { assistants, reception } = await loadFleet(file)
+  const to = agent ?? reception
+  await assertLives(to, { ...options, fleet: file }, assistants)
+  return to
+}
+
+/** Fails when nobody of that id is in the fleet file, nor in the store. */
+export const assertLives = async (
+  to: string,
+  { data, fleet }: Where,
+  assistants: ReadonlyArray<{ readonly id: string }>
+): Promise<void> => {
+  if (assistants.some(({ id }) => id.startsWith(to) && to !== "")) return
+  const { Peek } = await import("reverie")
+  const opened = await Peek.open(data).catch(() => undefined)
+  const ids = opened === undefined ? [] : (await opened.views()).map(({ id }) => id)
+  await opened?.[Symbol.asyncDispose]()
+  if (ids.some((id) => id.startsWith(to) && to !== "")) return
+  throw new CommandFailed("unknown-assistant", `there is no assistant "${to}" in ${fleet ?? "the fleet"}`)
+}
+
+/** Says one thing to one assistant of an opened reach, and tells its answer. */
+export const askOnce = async (reach: Reach, name: string, prompt: string, options: RunOptions): Promise<number> => {
+  const { json, jsonl, quiet, resume } = options
+  const { id: to, state } = await named(reach, name)
+  watching(reach, to, quiet || json || jsonl)
+  if (state === "halted" && !resume) throw new CommandFailed("assistant-halted", `${to} is halted`)
+  if (state === "halted") await reach.order(to, "resume", {})
+  const { passed, release } = await bounded(reach, to, options)
+  try {
+    const work = Promise.race([answerOf(reach, to, prompt, options), passed])
+    const { outcome, reply } = await reach.within(work, timeoutOf(options).timeoutMillis)
+    if (json) sayJson({ ok: true, agent: to, reply, outcome })
+    else if (!jsonl) say(plain(reply))
+    if (outcome === "max-iterations") note(painted("yellow", "it ran out of iterations"))
+    return 0
+  } finally {
+    release()
+  }
+}
+
+const runPrompt = async (options: RunOptions, prompt: string, stop: Stop): Promise<number> => {
+  const to = await addresseeOf(options)
+  await using reach = await findReach(options, "order", stop)
+  return await askOnce(reach, to, prompt, options)
 }

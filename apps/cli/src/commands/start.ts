@@ -16,9 +16,18 @@ export interface StartOptions {
   readonly exit: boolean
   readonly json: boolean
   readonly quiet: boolean
+  readonly port?: number
+  readonly page: boolean
+  readonly server: boolean
 }
 
 const isSet = (name: string): boolean => (process.env[name] ?? "") !== ""
+
+/** Where it listens, as it was said. */
+export const houseOf = ({ page, port }: { readonly page: boolean; readonly port?: number }) => ({
+  withPage: page,
+  ...(port === undefined ? {} : { port })
+})
 
 export const start = async (options: StartOptions, stop: Stop): Promise<number> => {
   const fleet = await loadFleet(harbor("fleet.ts"))
@@ -36,6 +45,8 @@ export const start = async (options: StartOptions, stop: Stop): Promise<number> 
     quiet: options.quiet,
     resume: false,
     patienceMillis: 5_000,
+    // Who ends after the report is looked at by nobody.
+    ...(options.exit || !options.server ? {} : { house: houseOf(options) }),
     stop
   })
 }

@@ -1,0 +1,120 @@
+// Init: the beginning of a fleet in a directory.
+// Owns the files it is made of, and what it finds in the environment. Leaves running it to `dev`.
+// I1  A file that is there stays as it is.
+
+import { mkdir, writeFile } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import type { ChangeOptions } from "../consent.ts"
+import { CommandFailed } from "../failure.ts"
+import { say, sayJson } from "../output.ts"
+import { onOneLine } from "../plain.ts"
+import { ownVersion } from "./version.ts"
+
+const fleetFile = `// The assistants of this fleet. See them live: reverie dev --fleet fleet.ts
+
+import { defineAssistant, defineFleet, defineTool } from "reverie"
+
+const clock = defineTool({
+  name: "clock",
+  description: "Tells the time.",
+  run: () => new Date().toISOString()
+})
+
+export default defineFleet({
+  assistants: [
+    defineAssistant({
+      id: "desk",
+      prompt: "You are the desk of a small house. You answer briefly and remember what you are told.",
+      tools: [clock]
+    })
+  ]
+})
+`
+
+const manifest = (name: string): string =>
+  `${JSON.stringify(
+    {
+      name,
+      private: true,
+      type: "module",
+      scripts: { dev: "reverie dev", chat: "reverie chat desk" },
+      dependencies: { reverie: ownVersion() }
+    },
+    undefined,
+    2
+  )}\n`
+
+const readme = `# A fleet of assistants
+
+    reverie dev              keeps it up, with a page to look at it
+    reverie chat desk        speaks with the desk
+    reverie agents ls        who lives here, and what they do
+
+\`fleet.ts\` says who they are; \`reverie.config.json\` where the fleet and its data are.
+`
+
+const config = `${JSON.stringify({ fleet: "fleet.ts", data: ".reverie" }, undefined, 2)}\n`
+
+/** Servers that the environment names. */
+const detected = (): ReadonlyArray<string> =>
+  [
+    ["DATABASE_URL", "postgres"],
+    ["REDIS_URL", "redis"],
+    ["QDRANT_URL", "qdrant"],
+    ["OPENAI_BASE_URL", "model server"],
+    ["OPENAI_API_KEY", "model key"]
+  ].flatMap(([variable = "", what = ""]) => ((process.env[variable] ?? "") === "" ? [] : [what]))
+
+const written = async (path: string, text: string): Promise<boolean> => {
+  try {
+    await writeFile(path, text, { flag: "wx" })
+    return true
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, "code") === "EEXIST") return false
+    throw new CommandFailed("usage", `${path} can not be written: ${error instanceof Error ? error.message : ""}`)
+  }
+}
+
+const packageName = (directory: string): string =>
+  (resolve(directory).split(/[\\/]/).at(-1) ?? "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "") || "fleet"
+
+export const init = async (directory: string = ".", { dryRun, json }: ChangeOptions): Promise<number> => {
+  const files: Readonly<Record<string, string>> = {
+    "fleet.ts": fleetFile,
+    "package.json": manifest(packageName(directory)),
+    "reverie.config.json": config,
+    "README.md": readme,
+    ".gitignore": ".reverie\nnode_modules\n.env\n"
+  }
+  const made: Array<string> = []
+  const kept: Array<string> = []
+  if (!dryRun) {
+    await mkdir(directory, { recursive: true }).catch(() => {
+      throw new CommandFailed("usage", `${directory} can not be made a directory`)
+    })
+  }
+  for (const [name, text] of Object.entries(files)) {
+    const isMade = dryRun || (await written(join(directory, name), text))
+    if (isMade) made.push(name)
+    else kept.push(name)
+  }
+  const found = detected()
+  const next = `${directory === "." ? "" : `cd ${directory} && `}reverie dev`
+  if (json) {
+    sayJson({ ok: true, ...(dryRun ? { dryRun } : {}), directory, made, kept, detected: found, next })
+    return 0
+  }
+  const lines = [
+    ...(made.length === 0 ? [] : [`${dryRun ? "would write" : "wrote"} ${made.join(", ")}`]),
+    ...(kept.length === 0 ? [] : [`left as they are: ${kept.join(", ")}`]),
+    found.length === 0
+      ? "no servers are named: it runs embedded, with the offline model"
+      : `found: ${found.join(", ")}`,
+    `next: ${next}`
+  ]
+  say(lines.map((line) => onOneLine(line, 300)).join("\n"))
+  return 0
+}

@@ -1,0 +1,152 @@
+// Queues: what waits, what was buried, and stopping or emptying all of it.
+// Owns the readings and the orders to everybody. Leaves one assistant to orders.ts.
+// Q1  A hint can be lost or held back without any harm, so holding hints back stops nobody: `pause` halts everybody, which
+//     does, and `resume` lets everybody go on.
+
+import { assertConsent } from "../consent.ts"
+import { CommandFailed } from "../failure.ts"
+import { type ListOptions, pageOf, tellList } from "../list.ts"
+import { named } from "../named.ts"
+import { say, sayJson } from "../output.ts"
+import { onOneLine } from "../plain.ts"
+import { findReach } from "../reach/find-reach.ts"
+import type { Buried, QueueView, Reach } from "../reach/reach.ts"
+import type { Stop } from "../stop.ts"
+import { counted, table } from "../table.ts"
+import type { LookOptions } from "./agents.ts"
+import { giveOrder, type OrderOptions } from "./orders.ts"
+
+const queuesText = ({ backend, queues, tally }: QueueView): string => {
+  const rows = queues.map(({ active, delayed, failed, name, waiting }) => [
+    onOneLine(name, 40),
+    ...[waiting, active, delayed, failed].map((count) => (count === undefined ? "" : String(count)))
+  ])
+  const { accepted = 0, dead = 0, settled = 0 } = tally ?? {}
+  return [
+    onOneLine(backend, 120),
+    "",
+    table([["queue", "waiting", "active", "delayed", "failed"], ...rows]),
+    ...(tally === undefined ? [] : ["", `${accepted} accepted, ${settled} committed, ${dead} dead letters`])
+  ].join("\n")
+}
+
+export const list = async (options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, "look", stop)
+  const find = async () => {
+    const view = await reach.queues()
+    const { items, next } = pageOf(view.queues, options)
+    const beside = { backend: view.backend, ...(view.tally === undefined ? {} : { tally: view.tally }) }
+    return { key: "queues", items, next, beside, text: queuesText(view) }
+  }
+  return await tellList(options, find, reach)
+}
+
+const MOST_BURIED = 500
+
+const deadText = (letters: ReadonlyArray<Buried>): string =>
+  letters.length === 0
+    ? "there are no dead letters"
+    : table([
+        ["assistant", "envelope", "when", "reason"],
+        ...letters.map(({ assistant, at, envelope, reason }) => [
+          assistant,
+          onOneLine(envelope, 60),
+          new Date(at).toISOString().slice(0, 19),
+          onOneLine(reason, 80)
+        ])
+      ])
+
+export const dead = async (options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, "look", stop)
+  const find = async () => {
+    const { items, next } = pageOf(await reach.dead(MOST_BURIED), options)
+    return { key: "deadLetters", items, next, text: deadText(items) }
+  }
+  return await tellList(options, find, reach)
+}
+
+/** Sends what was buried again, under a new id. */
+export const retry = async (name: string, envelope: string, options: OrderOptions, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, "order", stop)
+  const view = await named(reach, name)
+  const buried = (await reach.dead(MOST_BURIED)).filter(({ assistant }) => assistant === view.id)
+  const matching = buried.filter((each) => each.envelope === envelope || each.envelope.startsWith(envelope))
+  const [first, ...others] = matching.some((each) => each.envelope === envelope)
+    ? matching.filter((each) => each.envelope === envelope)
+    : matching
+  if (first === undefined) {
+    throw new CommandFailed("not-found", `${view.id} has no dead letter "${envelope}"`, {
+      hint: "reverie queues dead names them"
+    })
+  }
+  if (others.length > 0) {
+    const ids = matching.map((each) => each.envelope).join(", ")
+    throw new CommandFailed("usage", `"${envelope}" is the beginning of ${ids}`)
+  }
+  return await giveOrder(reach, view, { type: "redeliver", envelope: first.envelope }, options)
+}
+
+const tellAll = async (
+  reach: Reach,
+  order: "halt" | "resume",
+  options: OrderOptions & { readonly reason?: string }
+): Promise<number> => {
+  const everybody = (await reach.page({ limit: 500 })).items
+  const meant = everybody.filter(({ state }) => state !== "retired" && (state === "halted") === (order === "resume"))
+  const what = order === "halt" ? "halted" : "let go on"
+  if (options.dryRun) {
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { order }, assistants: meant.map(({ id }) => id) })
+    else say(`${counted(meant.length, "assistant")} would be ${what}`)
+    return 0
+  }
+  if (order === "halt") await assertConsent(options, "everybody would be halted")
+  const told = await reach.orderAll(order, options.reason)
+  if (options.json) sayJson({ ok: true, order, told })
+  else say(`${counted(told, "assistant")} told: ${what}`)
+  return 0
+}
+
+export const pause = async (options: OrderOptions & { readonly reason?: string }, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, "order", stop)
+  return await tellAll(reach, "halt", options)
+}
+
+export const resume = async (options: OrderOptions, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, "order", stop)
+  return await tellAll(reach, "resume", options)
+}
+
+const LOOK_AGAIN_MILLIS = 500
+
+const waitingIn = async (reach: Reach): Promise<number> => {
+  const tally = await reach.tally()
+  if (tally !== undefined) return Math.max(0, tally.accepted - tally.settled - tally.dead)
+  return (await reach.page({ limit: 500 })).items.reduce((sum, { waiting }) => sum + waiting, 0)
+}
+
+const emptied = async (reach: Reach, stop: Stop): Promise<void> => {
+  while (!stop.isAsked) {
+    if ((await waitingIn(reach)) === 0) return
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLIS))
+  }
+}
+
+/** Waits until everything that was accepted has come to its end. */
+export const drain = async (options: OrderOptions, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, "order", stop)
+  const waiting = await waitingIn(reach)
+  if (options.dryRun) {
+    if (options.json) sayJson({ ok: true, dryRun: true, waiting })
+    else say(`${counted(waiting, "envelope")} would be waited for`)
+    return 0
+  }
+  if (waiting > 0 && !reach.isWorking) {
+    throw new CommandFailed("not-possible", `${counted(waiting, "envelope")} wait, and nobody works there from here`, {
+      hint: "--fleet FILE lets it be worked off here"
+    })
+  }
+  await reach.within(emptied(reach, stop), options.timeout === undefined ? undefined : options.timeout * 1_000)
+  if (options.json) sayJson({ ok: true, drained: waiting })
+  else say(`${counted(waiting, "envelope")} came to an end, nothing waits`)
+  return 0
+}

@@ -1,0 +1,60 @@
+// Settings: what can be set, under which names.
+// Owns the table. Leaves where values come from to sources.ts.
+// S1  A secret is never read from a configuration file: it comes from the environment, or from a file that is named.
+
+export interface Setting {
+  readonly name: string
+  /** The environment variable that means the same. */
+  readonly variable: string
+  /** Its value is told masked, and no configuration file may hold it. */
+  readonly isSecret?: true
+  readonly fallback?: string
+  readonly says: string
+}
+
+export const settings: ReadonlyArray<Setting> = [
+  { name: "data", variable: "REVERIE_DATA", fallback: ".reverie", says: "data directory" },
+  { name: "fleet", variable: "REVERIE_FLEET", says: "the file that exports the fleet" },
+  { name: "url", variable: "REVERIE_URL", says: "a running server" },
+  { name: "token", variable: "REVERIE_TOKEN", isSecret: true, says: "its token" },
+  { name: "tokens", variable: "REVERIE_TOKENS", isSecret: true, says: "tokens that a server gives out" },
+  { name: "model", variable: "OPENAI_MODEL", says: "the model to ask" },
+  { name: "baseUrl", variable: "OPENAI_BASE_URL", says: "the server of the model" },
+  { name: "apiKey", variable: "OPENAI_API_KEY", isSecret: true, says: "its key" },
+  { name: "embeddingModel", variable: "OPENAI_EMBEDDING_MODEL", says: "the model of embeddings" },
+  { name: "embeddingDimensions", variable: "OPENAI_EMBEDDING_DIMENSIONS", says: "their length" },
+  { name: "database", variable: "DATABASE_URL", isSecret: true, says: "PostgreSQL of a deployment" },
+  { name: "redis", variable: "REDIS_URL", isSecret: true, says: "Redis of a deployment" },
+  { name: "qdrant", variable: "QDRANT_URL", says: "Qdrant" },
+  { name: "qdrantKey", variable: "QDRANT_API_KEY", isSecret: true, says: "its key" },
+  { name: "deployment", variable: "REVERIE_DEPLOYMENT", says: "the name of a deployment" }
+]
+
+/** Files in which a secret may stand, and whose it is. */
+export const secretFiles: Readonly<Record<string, string>> = {
+  tokenFile: "token",
+  apiKeyFile: "apiKey",
+  qdrantKeyFile: "qdrantKey",
+  databaseFile: "database",
+  redisFile: "redis"
+}
+
+/** Addresses, and the secret that is sent there. */
+export const guarded: ReadonlyArray<readonly [address: string, secret: string]> = [
+  ["baseUrl", "apiKey"],
+  ["url", "token"],
+  ["qdrant", "qdrantKey"]
+]
+
+/** Addresses that a person has confirmed, in his own configuration. */
+export const TRUSTED = "trusted"
+
+const MASK = "********"
+
+/** A secret as it may be told. */
+export const masked = (value: string): string => {
+  if (!URL.canParse(value)) return MASK
+  const url = new URL(value)
+  if (url.password !== "") url.password = "masked"
+  return url.href.replace("masked", MASK)
+}

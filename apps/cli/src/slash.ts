@@ -1,0 +1,81 @@
+// Slash: what a person may ask of the house in a chat, besides speaking.
+// Owns the readings and small orders of /state to /cost. Leaves decisions and questions to conversation.ts.
+
+import { contextText } from "./context-text.ts"
+import { dreamsText } from "./memory-text.ts"
+import { say } from "./output.ts"
+import { plain } from "./plain.ts"
+import type { Reach } from "./reach/reach.ts"
+import { assistantTable } from "./report.ts"
+import { counted } from "./table.ts"
+
+export const SLASH_HELP = `/state              who is doing what
+/context            what the model was shown last
+/memory             what it keeps
+/compact            how full its window is, and what was folded
+/dream              tell it to sleep, and show its last dream
+/undo               take the newest folding of its history back
+/cost               what it has spent
+/approve [id]       let the call that waits for you run
+/deny [id]          refuse it
+/to ASSISTANT       speak with somebody else
+/quit               leave`
+
+const state = async (reach: Reach): Promise<string> => assistantTable((await reach.page({ limit: 100 })).items)
+
+const context = async (reach: Reach, id: string): Promise<string> => {
+  const report = await reach.contextReport(id, {})
+  return report === undefined ? `no tick of ${id} keeps the report of a prompt` : contextText(id, report)
+}
+
+const memory = async (reach: Reach, id: string): Promise<string> => {
+  const kept = Object.entries(await reach.kept(id)).map(([kind, count]) => `${kind} ${count}`)
+  return `${id} keeps: ${kept.join(", ")}`
+}
+
+const compact = async (reach: Reach, id: string): Promise<string> => {
+  const report = await reach.contextReport(id, {})
+  const folded = await reach.compactions(id)
+  const share = report === undefined ? "its window is empty" : `its window is ${Math.round(report.share * 100)} % full`
+  return `${share}, ${counted(folded.length, "folding")} so far; it folds by itself when it is nearly full`
+}
+
+const dream = async (reach: Reach, id: string): Promise<string> => {
+  const last = dreamsText(id, (await reach.dreams(id)).slice(-1))
+  const view = await reach.view(id)
+  if (view?.state.startsWith("dreaming") === true) return `${id} dreams\n${last}`
+  await reach.order(id, "sleep", {})
+  return `${id} is told to sleep\n${last}`
+}
+
+const undo = async (reach: Reach, id: string): Promise<string> => {
+  const newest = (await reach.compactions(id)).findLast(({ undone_at }) => undone_at === undefined)
+  if (newest === undefined) return `nothing of ${id}'s history is folded`
+  await reach.unfold(id, newest.id)
+  return `${id} is told to take ${newest.id} back`
+}
+
+const cost = async (reach: Reach, id: string): Promise<string> => {
+  const family = await reach.family(id)
+  if (family === undefined) return `nothing is known of ${id}`
+  const { calls, costMicros, tokens } = family.spent
+  return `${counted(calls, "model call")}, ${tokens} tokens, ${(costMicros / 1_000_000).toFixed(4)} in money`
+}
+
+const answers: Readonly<Record<string, (reach: Reach, id: string) => Promise<string>>> = {
+  "/state": state,
+  "/context": context,
+  "/memory": memory,
+  "/compact": compact,
+  "/dream": dream,
+  "/undo": undo,
+  "/cost": cost
+}
+
+/** True when it was one of these; the answer has been told. */
+export const answerSlash = async (reach: Reach, id: string, command: string): Promise<boolean> => {
+  const answer = Object.hasOwn(answers, command) ? answers[command] : undefined
+  if (answer === undefined) return false
+  say(plain(await answer(reach, id)))
+  return true
+}

@@ -1,0 +1,127 @@
+// Agents: the part of the tree about assistants: readings, and orders to one.
+
+import { type Command, Option } from "commander"
+import type { Order } from "../commands/orders.ts"
+import { branch, does, leaf, type Trunk } from "./leaf.ts"
+import { addMovingOf } from "./moving.ts"
+import { seconds, whole } from "./options.ts"
+
+const addReadings = (agents: Command, trunk: Trunk): void => {
+  const ls = leaf(agents, "ls", { kind: "list", says: "list the assistants", example: "agents ls --watch" })
+  does(ls, trunk, async (options) => (await import("../commands/agents.ts")).list(options, trunk.stop))
+  const inspect = leaf(agents, "inspect <id>", {
+    kind: "look",
+    says: "show the state and the latest history of one",
+    example: "agents inspect desk"
+  })
+  does(inspect, trunk, async (options, id) => (await import("../commands/agents.ts")).inspect(id, options, trunk.stop))
+  const logs = leaf(agents, "logs <id>", {
+    kind: "list",
+    says: "show the ledger of one, the newest entries last",
+    example: "agents logs desk --watch"
+  })
+  does(logs, trunk, async (options, id) => (await import("../commands/agents.ts")).logs(id, options, trunk.stop))
+  const tree = leaf(agents, "tree <id>", {
+    kind: "look",
+    says: "show one, its sub-agents and their budgets",
+    example: "agents tree desk"
+  })
+  does(tree, trunk, async (options, id) => (await import("../commands/agents.ts")).tree(id, options, trunk.stop))
+  const context = leaf(agents, "context <id>", {
+    kind: "look",
+    says: "show what the model of one was shown, and what differs from another tick",
+    example: "agents context desk --tick 3 --diff 2"
+  })
+    .addOption(new Option("--tick <n>", "the tick; the newest one when not said").argParser(whole))
+    .addOption(new Option("--iteration <n>", "the model call of the tick; the last one when not said").argParser(whole))
+    .addOption(new Option("--diff <n>", "compare with the last model call of this tick").argParser(whole))
+  does(context, trunk, async (options, id) => (await import("../commands/context.ts")).context(id, options, trunk.stop))
+}
+
+const tells = (command: Command, trunk: Trunk, orderOf: (value: string | undefined, options: never) => Order) =>
+  does(command, trunk, async (options, id, value) => {
+    const { command: give } = await import("../commands/orders.ts")
+    return give(id, orderOf(value, options), options, trunk.stop)
+  })
+
+interface Reasoned {
+  readonly reason?: string
+}
+
+const addSimple = (agents: Command, trunk: Trunk): void => {
+  const because = (value: string | undefined) => (value === undefined ? {} : { reason: value })
+  const halts = (value: string | undefined): Order => ({
+    type: "order",
+    order: "halt",
+    reason: value ?? "halted by order"
+  })
+  const order = (usage: string, says: string, example: string) =>
+    leaf(agents, usage, { kind: "order", says, example: `agents ${example}` })
+  tells(order("halt <id> [reason]", "stop one in an emergency", 'halt desk "wrong prices"'), trunk, halts)
+  tells(order("pause <id> [reason]", "the same as halt", "pause desk"), trunk, halts)
+  tells(order("resume <id>", "let a halted one go on", "resume desk"), trunk, () => ({
+    type: "order",
+    order: "resume"
+  }))
+  tells(order("wake <id> [reason]", "wake a sleeper", "wake desk"), trunk, (value) => ({
+    type: "order",
+    order: "wake",
+    ...because(value)
+  }))
+  const sleep = order("sleep <id>", "send one to sleep", "sleep desk --for 600").addOption(
+    new Option("--for <seconds>", "at most so long; as its settings say when not said").argParser(seconds)
+  )
+  tells(sleep, trunk, (_, options: { readonly for?: number }) => ({
+    type: "order",
+    order: "sleep",
+    ...(options.for === undefined ? {} : { forMillis: Math.max(1, Math.round(options.for * 1_000)) })
+  }))
+  const rm = order("rm <id>", "retire one for good, and everybody below it", "rm desk --yes").option(
+    "--reason <text>",
+    "why"
+  )
+  tells(rm, trunk, (_, options: Reasoned) => ({ type: "order", order: "retire", ...because(options.reason) }))
+}
+
+const addDecisions = (agents: Command, trunk: Trunk): void => {
+  for (const [name, decision, says] of [
+    ["approve", "approved", "let a call run that waits for a person"],
+    ["deny", "denied", "refuse a call that waits for a person"]
+  ] as const) {
+    const leafed = leaf(agents, `${name} <id> [approval]`, { kind: "order", says, example: `agents ${name} desk` })
+    tells(
+      leafed.option("--note <text>", "told to the assistant"),
+      trunk,
+      (value, options: { readonly note?: string }) => ({
+        type: "decide",
+        decision,
+        ...(value === undefined ? {} : { approval: value }),
+        ...(options.note === undefined ? {} : { note: options.note })
+      })
+    )
+  }
+}
+
+export const addAgents = (root: Command, trunk: Trunk): void => {
+  const agents = branch(root, "agents", "look at assistants, or give them orders")
+  addReadings(agents, trunk)
+  const create = leaf(agents, "create <id>", {
+    kind: "order",
+    says: "bring one to life, from a definition of the fleet",
+    example: "agents create desk-2 --from desk"
+  }).option("--from <definition>", "the definition; the one of the same id when not said")
+  does(create, trunk, async (options, id) => (await import("../commands/orders.ts")).create(id, options, trunk.stop))
+  const send = leaf(agents, "send <id> [text]", {
+    kind: "order",
+    says: "say something to one; without a text, what is piped in",
+    example: 'agents send desk "Good morning" --id monday-1'
+  })
+  does(send, trunk, async (options, id, said) => {
+    const { saidOrPiped } = await import("../piped.ts")
+    const text = await saidOrPiped(said, "the text")
+    return (await import("../commands/orders.ts")).command(id, { type: "send", text }, options, trunk.stop)
+  })
+  addSimple(agents, trunk)
+  addDecisions(agents, trunk)
+  addMovingOf(agents, "agents ", trunk)
+}

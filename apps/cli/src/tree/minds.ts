@@ -1,0 +1,153 @@
+// Minds: the part of the tree about what assistants remember: memory, compactions, dreams, replay.
+
+import { Argument, type Command, Option } from "commander"
+import { branch, does, leaf, type Trunk } from "./leaf.ts"
+import { atLeastOne, fleetOption, gathered, modelOption, seconds, timeoutOption, whole } from "./options.ts"
+
+const kinds = ["message", "answer", "episode", "fact", "passage", "profile", "block"]
+
+const addSearching = (command: Command): Command =>
+  command
+    .addOption(new Option("--scope <which>", "whose memories").choices(["own", "shared", "fleet"]))
+    .addOption(new Option("--mode <how>", "how to search").choices(["auto", "fts", "vector", "hybrid"]))
+    .addOption(new Option("--kind <kind...>", "only memories of these kinds").choices(kinds))
+
+const addBlocks = (memory: Command, trunk: Trunk): void => {
+  const { stop } = trunk
+  const show = leaf(memory, "show <id> [block]", {
+    kind: "look",
+    says: "show what one keeps, or one of its blocks",
+    example: "memory show desk persona"
+  }).addOption(new Option("--version <n>", "an older version of the block").argParser(whole))
+  does(show, trunk, async (options, id, block) =>
+    (await import("../commands/blocks.ts")).show(id, block, options, stop)
+  )
+  const search = addSearching(
+    leaf(memory, "search <id> <question>", {
+      kind: "look",
+      says: "find memories of one, with why they were found",
+      example: 'memory search desk "Which berth has the Birch?"'
+    }).addOption(new Option("--limit <n>", "most memories").argParser(atLeastOne).default(10))
+  )
+  does(search, trunk, async (options, id, question) =>
+    (await import("../commands/memory.ts")).memory(id, "recall" as never, question, options, stop)
+  )
+  const edit = leaf(memory, "edit <id> <block> [text]", {
+    kind: "order",
+    says: "change a block of one; without a text, to what is piped in",
+    example: 'memory edit desk persona --append "Answers in Danish."'
+  })
+    .option("--append", "write it at the end", false)
+    .option("--replace <old>", "write it in the place of this")
+    .option("--undo", "take the newest change back", false)
+  does(edit, trunk, async (options, id, block, text) =>
+    (await import("../commands/blocks.ts")).edit(id, block, text, options, stop)
+  )
+  const history = leaf(memory, "history <id> <block>", {
+    kind: "list",
+    says: "list the versions of a block, the newest first",
+    example: "memory history desk persona"
+  })
+  does(history, trunk, async (options, id, block) =>
+    (await import("../commands/blocks.ts")).history(id, block, options, stop)
+  )
+  const forget = leaf(memory, "forget <id> <block>", {
+    kind: "order",
+    says: "delete a block of one; facts follow from the ledger and stay",
+    example: "memory forget desk scratch --yes"
+  })
+  does(forget, trunk, async (options, id, block) =>
+    (await import("../commands/blocks.ts")).forget(id, block, options, stop)
+  )
+}
+
+const addMemory = (root: Command, trunk: Trunk): void => {
+  const memory = branch(root, "memory", "look into the memory of one assistant, or change it").usage(
+    "<id> [view] [question] | <command>"
+  )
+  addBlocks(memory, trunk)
+  const look = leaf(memory, "look", {
+    kind: "look",
+    says: "what one keeps: memory ID [overview|recall|facts|profiles|dreams|rebuild]",
+    example: "memory desk facts",
+    isDefault: true
+  })
+    .argument("<id>")
+    .addArgument(
+      new Argument("[view]", "what to show")
+        .choices(["overview", "recall", "facts", "profiles", "dreams", "rebuild"])
+        .default("overview")
+    )
+    .argument("[question]", "what to recall")
+    .addOption(new Option("--limit <n>", "most memories").argParser(atLeastOne).default(10))
+  does(addSearching(look), trunk, async (options, id, view, question) =>
+    (await import("../commands/memory.ts")).memory(id, view, question, options, trunk.stop)
+  )
+}
+
+const addNights = (root: Command, trunk: Trunk): void => {
+  const { stop } = trunk
+  const compactions = leaf(root, "compactions <id>", {
+    kind: "list",
+    says: "list what was folded of a history, show one folding, or take it back",
+    example: "compactions desk --show c-12"
+  })
+    .addOption(new Option("--show <compaction>", "what it replaced, beside its summary").conflicts("undo"))
+    .option("--undo <compaction>", "show its messages to the model again")
+    .option("--dry-run", "say what would be done, and do nothing", false)
+    .option("-y, --yes", "ask nothing back", false)
+    .option("--id <key>", "taking the same back twice is one order, whatever is said here")
+    .addOption(fleetOption())
+    .addOption(modelOption("env"))
+    .option("--wait", "wait until it has been followed")
+    .option("--no-wait", "end as soon as it is durable")
+    .addOption(timeoutOption())
+  does(compactions, trunk, async (options, id) =>
+    (await import("../commands/compactions.ts")).compactions(id, options, stop)
+  )
+  const compact = leaf(root, "compact <id>", {
+    kind: "order",
+    says: "how full the window of one is; folding begins by itself",
+    example: "compact desk --dry-run"
+  })
+  does(compact, trunk, async (options, id) => (await import("../commands/nights.ts")).compact(id, options, stop))
+  const dream = leaf(root, "dream <id>", {
+    kind: "order",
+    says: "send one to sleep, or tell its last dream",
+    example: "dream desk --report"
+  })
+    .option("--report", "tell the last dream, and order nothing", false)
+    .addOption(new Option("--for <seconds>", "sleep at most so long").argParser(seconds))
+  does(dream, trunk, async (options, id) => (await import("../commands/nights.ts")).dream(id, options, stop))
+}
+
+const addReplay = (root: Command, trunk: Trunk): void => {
+  const { stop } = trunk
+  const replay = leaf(root, "replay <id>", {
+    kind: "list",
+    says: "tell a life again from its ledger, without any effect",
+    example: "replay desk --verify"
+  })
+    .addOption(new Option("--from <n>", "the first commit").argParser(whole))
+    .addOption(new Option("--to <n>", "the last commit").argParser(whole))
+    .option("--until-state <state>", "stop where it comes into this state")
+    .option("--verify", "compare its end with what is stored, byte for byte", false)
+  does(replay, trunk, async (options, id) => (await import("../commands/replay.ts")).replay(id, options, stop))
+  const fork = leaf(root, "fork <id>", {
+    kind: "look",
+    says: "live one tick again with something changed, and compare",
+    example: "fork desk --tick 3 --stub 'clock=It is noon.'"
+  })
+    .addOption(new Option("--tick <n>", "the tick").argParser(atLeastOne).makeOptionMandatory())
+    .option("--prompt-file <file>", "another system prompt")
+    .option("--model <model>", "another model; offline is the built-in stand-in")
+    .option("--stub <tool=text>", "what a tool answers; again for another one", gathered, [])
+    .addOption(fleetOption())
+  does(fork, trunk, async (options, id) => (await import("../commands/replay.ts")).fork(id, options, stop))
+}
+
+export const addMinds = (root: Command, trunk: Trunk): void => {
+  addMemory(root, trunk)
+  addNights(root, trunk)
+  addReplay(root, trunk)
+}

@@ -1,0 +1,57 @@
+// Moving: the part of the tree about exports, imports and moving house.
+
+import type { Command } from "commander"
+import { does, leaf, type Trunk } from "./leaf.ts"
+import { dataOption, gathered, jsonOption, ownDataOption } from "./options.ts"
+
+/** `export` and `import`, which stand at the root and beside the other commands about assistants. */
+export const addMovingOf = (parent: Command, before: string, trunk: Trunk): void => {
+  const leaving = leaf(parent, "export [ids...]", {
+    kind: "other",
+    says: "write assistants with all they have into a file, also beside a running fleet",
+    example: `${before}export desk --out desk.jsonl`
+  })
+    .option("--all", "everybody, with the prompts of their tenants", false)
+    .option("--tenant <tenant>", "whose assistants; default when ids are named")
+    .option("--out <file>", "the file; - is stdout", "-")
+    .option("--force", "replace the file", false)
+    .addOption(dataOption())
+    .addOption(jsonOption())
+    .option("--quiet", "show no progress", false)
+  does(leaving, trunk, async (options, ids) => (await import("../commands/moving.ts")).exportTo(ids, options))
+  const coming = leaf(parent, "import <file>", {
+    kind: "change",
+    says: "take in an export, or an agent file of Letta (.af)",
+    example: `${before}import desk.jsonl --rename desk=front`
+  })
+    .option("--rename <old=new>", "under another id; again for another one", gathered, [])
+    .option("--tenant <tenant>", "into this tenant")
+    .option("--force", "go on though another move has not come to its end", false)
+    .option("--fleet-out <file>", "of an agent file: write a fleet file that defines the assistant")
+    .addOption(dataOption())
+    .option("--quiet", "show no progress", false)
+  does(coming, trunk, async (options, file) => (await import("../commands/moving.ts")).importFrom(file, options))
+}
+
+export const addMoving = (root: Command, trunk: Trunk): void => {
+  addMovingOf(root, "", trunk)
+  const promote = leaf(root, "promote", {
+    kind: "other",
+    says: "move everybody of a data directory into the database of a deployment, or back",
+    example: "promote --data .reverie --to postgres://reverie@localhost/reverie"
+  })
+    .addOption(ownDataOption())
+    .option("--to <url>", "the database; DATABASE_URL when not said")
+    .option("--back", "move out of the database into the data directory", false)
+    .option("--reopen", "open a data directory again that was left, as it was then", false)
+    .option("--force", "go on though another move has not come to its end", false)
+    .addOption(jsonOption())
+    .option("--quiet", "show no progress", false)
+  does(promote, trunk, async (options) => (await import("../commands/moving.ts")).promote(options))
+  const migrate = leaf(root, "migrate", {
+    kind: "change",
+    says: "bring the store to the form of this version, and say what was done",
+    example: "migrate --data .reverie --dry-run"
+  }).addOption(dataOption())
+  does(migrate, trunk, async (options) => (await import("../commands/migrate.ts")).migrate(options))
+}

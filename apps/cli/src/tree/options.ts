@@ -1,0 +1,86 @@
+// Options: those that several commands have.
+// Owns their names, defaults and how their values are read. Leaves what they do to the commands.
+
+import { type Command, InvalidArgumentError, Option } from "commander"
+
+const DATA = ".reverie"
+
+export const seconds = (text: string): number => {
+  const value = Number(text)
+  if (!(Number.isFinite(value) && value >= 0)) throw new InvalidArgumentError("It must be a number of seconds.")
+  return value
+}
+
+export const whole = (text: string): number => {
+  const value = Number(text)
+  if (text.trim() === "" || !Number.isSafeInteger(value) || value < 0) {
+    throw new InvalidArgumentError("It must be a whole number.")
+  }
+  return value
+}
+
+export const atLeastOne = (text: string): number => {
+  const value = whole(text)
+  if (value === 0) throw new InvalidArgumentError("It must be at least 1.")
+  return value
+}
+
+export const gathered = (value: string, before: ReadonlyArray<string> = []): ReadonlyArray<string> => [...before, value]
+
+/** A directory whatever the environment names. */
+export const ownDataOption = (fallback: string = DATA): Option =>
+  new Option("--data <dir>", "data directory").env("REVERIE_DATA").default(fallback)
+
+/** Without it, the servers that DATABASE_URL and REDIS_URL name, and a directory when they name none. */
+export const dataOption = (): Option => {
+  const option = new Option("--data <dir>", "data directory; none when DATABASE_URL is set").env("REVERIE_DATA")
+  return (process.env["DATABASE_URL"] ?? "") === "" ? option.default(DATA) : option
+}
+
+export const fleetOption = (): Option =>
+  new Option("--fleet <file>", "the file that exports the fleet").env("REVERIE_FLEET")
+
+export const modelOption = (fallback: "env" | "offline"): Option =>
+  new Option(
+    "--model <which>",
+    "env: what OPENAI_* names, or offline when nothing is set; offline: the built-in stand-in"
+  )
+    .choices(["env", "offline"])
+    .default(fallback)
+
+export const jsonOption = (): Option => new Option("--json", "print one JSON object on stdout").default(false)
+
+export const timeoutOption = (): Option => new Option("--timeout <seconds>", "longest wait").argParser(seconds)
+
+/** A server, or the store itself. */
+export const addReach = (command: Command): Command =>
+  command
+    .addOption(new Option("--url <url>", "a running server").env("REVERIE_URL"))
+    .addOption(new Option("--token-file <file>", "the file with its token; REVERIE_TOKEN when not said"))
+    .addOption(dataOption())
+
+/** What every list has. */
+export const addListing = (command: Command): Command =>
+  command
+    .addOption(jsonOption())
+    .option("--jsonl", "print each item as a line of JSON", false)
+    .addOption(new Option("--limit <n>", "most items").argParser(atLeastOne).default(50))
+    .option("--cursor <cursor>", "go on where the page before ended")
+    .option("--watch", "tell it again on every change", false)
+
+/** What every change has. */
+export const addChanging = (command: Command): Command =>
+  command
+    .addOption(jsonOption())
+    .option("--dry-run", "say what would be done, and do nothing", false)
+    .option("-y, --yes", "ask nothing back", false)
+    .option("--id <key>", "idempotency key: the same is done once")
+
+/** What every order has, besides. */
+export const addOrdering = (command: Command): Command =>
+  addChanging(addReach(command))
+    .addOption(fleetOption())
+    .addOption(modelOption("env"))
+    .option("--wait", "wait until it has been followed; so by itself with a fleet or a server")
+    .option("--no-wait", "end as soon as it is durable")
+    .addOption(timeoutOption())

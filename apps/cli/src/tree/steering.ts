@@ -1,0 +1,75 @@
+// Steering: the part of the tree about what asks for a hand: approvals, queues, the live fleet.
+
+import { type Command, Option } from "commander"
+import { branch, does, leaf, type Trunk } from "./leaf.ts"
+import { atLeastOne, seconds } from "./options.ts"
+
+const addApprovals = (root: Command, trunk: Trunk): void => {
+  const { stop } = trunk
+  const approvals = branch(root, "approvals", "calls of the whole fleet that wait for a person")
+  const ls = leaf(approvals, "ls", { kind: "list", says: "list the open ones", example: "approvals ls --watch" })
+  does(ls, trunk, async (options) => (await import("../commands/approvals.ts")).list(options, stop))
+  const show = leaf(approvals, "show <approval>", {
+    kind: "look",
+    says: "show the call exactly as it would run",
+    example: "approvals show a-1"
+  })
+  does(show, trunk, async (options, id) => (await import("../commands/approvals.ts")).show(id, options, stop))
+  for (const [name, decision, says] of [
+    ["approve", "approved", "let the call run"],
+    ["deny", "denied", "refuse the call"]
+  ] as const) {
+    const decide = leaf(approvals, `${name} <approval>`, { kind: "order", says, example: `approvals ${name} a-1` })
+    does(decide.option("--note <text>", "told to the assistant"), trunk, async (options, id) =>
+      (await import("../commands/approvals.ts")).decide(id, decision, options, stop)
+    )
+  }
+}
+
+const addQueues = (root: Command, trunk: Trunk): void => {
+  const { stop } = trunk
+  const queues = branch(root, "queues", "what waits, what was buried, and stopping all of it")
+  const ls = leaf(queues, "ls", { kind: "list", says: "what waits, and where", example: "queues ls" })
+  does(ls, trunk, async (options) => (await import("../commands/queues.ts")).list(options, stop))
+  const dead = leaf(queues, "dead", {
+    kind: "list",
+    says: "list the dead letters, the newest first",
+    example: "queues dead"
+  })
+  does(dead, trunk, async (options) => (await import("../commands/queues.ts")).dead(options, stop))
+  const retry = leaf(queues, "retry <id> <envelope>", {
+    kind: "order",
+    says: "send a dead letter again, under a new id",
+    example: "queues retry desk m-17"
+  })
+  does(retry, trunk, async (options, id, envelope) =>
+    (await import("../commands/queues.ts")).retry(id, envelope, options, stop)
+  )
+  const pause = leaf(queues, "pause [reason]", {
+    kind: "order",
+    says: "halt everybody: holding back hints alone would stop nobody",
+    example: "queues pause --yes"
+  })
+  does(pause, trunk, async (options, reason) => {
+    const because = reason === undefined ? {} : { reason: reason as string }
+    return (await import("../commands/queues.ts")).pause({ ...(options as object), ...because } as never, stop)
+  })
+  const resume = leaf(queues, "resume", { kind: "order", says: "let everybody go on", example: "queues resume" })
+  does(resume, trunk, async (options) => (await import("../commands/queues.ts")).resume(options, stop))
+  const drain = leaf(queues, "drain", {
+    kind: "order",
+    says: "wait until nothing waits any more",
+    example: "queues drain --timeout 60"
+  })
+  does(drain, trunk, async (options) => (await import("../commands/queues.ts")).drain(options, stop))
+}
+
+export const addSteering = (root: Command, trunk: Trunk): void => {
+  addApprovals(root, trunk)
+  addQueues(root, trunk)
+  const top = leaf(root, "top", { kind: "look", says: "watch the fleet live", example: "top" })
+    .option("--once", "one table, and end", false)
+    .addOption(new Option("--limit <n>", "most rows").argParser(atLeastOne).default(50))
+    .addOption(new Option("--every <seconds>", "between two looks").argParser(seconds).default(1))
+  does(top, trunk, async (options) => (await import("../commands/top.ts")).top(options, trunk.stop))
+}
