@@ -1,0 +1,180 @@
+// Ticks whose way is crooked: a model that failed, a halt in between, a task that was handed on, an approval, a later report.
+
+import { assert, describe, test } from "@effect/vitest"
+import { ModelUnavailable, type Prompt } from "@reverie/model"
+import type { EnvelopeId, Entry } from "@reverie/protocol"
+import { scriptedModel, type Script } from "@reverie/testkit"
+import * as Effect from "effect/Effect"
+import { rebuiltEnvelope } from "../../src/forking/tick-source.ts"
+import {
+  type AssistantOptions,
+  defineAssistant,
+  defineFleet,
+  defineTool,
+  Fleet,
+  forkTick,
+  promptsOfTick
+} from "../../src/index.ts"
+import { gate } from "../rig.ts"
+
+const LIMIT = 120_000
+
+const clerkWith = (options: Partial<AssistantOptions> = {}) =>
+  defineFleet({ assistants: [defineAssistant({ id: "clerk", prompt: "You are under test.", ...options })] })
+
+const open = (fleet: ReturnType<typeof clerkWith>, script: Script) => {
+  const { model, prompts } = scriptedModel(script)
+  return Fleet.open({ fleet, data: ":memory:", model }).then((opened) => ({ opened, model, prompts }))
+}
+
+/** Unchanged it is equal, with a model that answers as it did then; its prompts are those that were sent. */
+const assertSame = async (opened: Fleet, fleet: ReturnType<typeof clerkWith>, tick: number, sent: number) => {
+  const fork = await forkTick(opened, fleet, { assistant: "clerk", tick, model: "recorded" })
+  assert.deepStrictEqual(fork.differs, [])
+  const prompts = await promptsOfTick(opened, fleet, { assistant: "clerk", tick })
+  assert.strictEqual(prompts.length, sent)
+  for (const prompt of prompts) {
+    assert.isUndefined(prompt.diverged)
+    assert.isTrue(prompt.exact)
+  }
+  return prompts
+}
+
+describe("a tick on a crooked way", () => {
+  test("a model that failed and was asked again", { timeout: LIMIT }, async () => {
+    const fleet = clerkWith({ settings: { parkMinMillis: 5, parkMaxMillis: 10 } })
+    const failing = new ModelUnavailable({ provider: "test", kind: "network", message: "no line" })
+    const { opened } = await open(fleet, (_, call) =>
+      call === 1 ? Effect.fail(failing) : Effect.succeed({ text: "Yes." })
+    )
+    assert.strictEqual(await opened.answer("clerk", "Are you there?"), "Yes.")
+    const prompts = await assertSame(opened, fleet, 1, 2)
+    assert.deepStrictEqual(
+      prompts.map(({ attempt, iteration }) => [iteration, attempt]),
+      [
+        [1, 0],
+        [1, 1]
+      ]
+    )
+    assert.isTrue((await opened.verify("clerk")).equal)
+    await opened.close()
+  })
+
+  test("a halt while the model was thinking, and the resuming", { timeout: LIMIT }, async () => {
+    const fleet = clerkWith()
+    const asked = gate()
+    const { opened } = await open(fleet, (_, call) => {
+      if (call > 1) return Effect.succeed({ text: "Now I can." })
+      asked.open()
+      return Effect.never
+    })
+    await opened.send("clerk", "Can you?")
+    await asked.passed
+    await opened.halt("clerk", "a drill")
+    while ((await opened.inspect("clerk"))?.state.status !== "halted") await new Promise((next) => setTimeout(next, 5))
+    await opened.resume("clerk")
+    await opened.rest()
+    const prompts = await promptsOfTick(opened, fleet, { assistant: "clerk", tick: 1 })
+    assert.deepStrictEqual(
+      prompts.map(({ diverged, exact }) => ({ diverged, exact })),
+      [{ diverged: undefined, exact: true }]
+    )
+    // The halt is nobody's to give again: the fork goes straight on.
+    const fork = await forkTick(opened, fleet, { assistant: "clerk", tick: 1, model: "recorded" })
+    assert.strictEqual(fork.forked.reply, "Now I can.")
+    assert.isTrue((await opened.verify("clerk")).equal)
+    await opened.close()
+  })
+
+  test("a task that was handed on, and its report", { timeout: LIMIT }, async () => {
+    const fleet = clerkWith({ subAgents: { limits: { tokens: 9_000 } } })
+    const isChild = ({ messages }: Prompt): boolean =>
+      messages.some(({ content, role }) => role === "system" && content.includes("finish_task"))
+    const { opened } = await open(fleet, (prompt) => {
+      if (isChild(prompt)) return Effect.succeed({ text: "Nine ships." })
+      return Effect.succeed(
+        prompt.messages.at(-1)?.role === "tool"
+          ? { text: `They say: ${prompt.messages.at(-1)?.content}` }
+          : { calls: [{ tool: "delegate_task", arguments: { task: "Count the ships" } }] }
+      )
+    })
+    assert.include(await opened.answer("clerk", "How many ships?"), "Nine ships.")
+    await opened.rest()
+    await assertSame(opened, fleet, 1, 2)
+    for (const { id } of await opened.views()) assert.isTrue((await opened.verify(id)).equal)
+    await opened.close()
+  })
+
+  test("a call that a person agreed to, and one whose result came later", { timeout: LIMIT }, async () => {
+    let runs = 0
+    const survey = defineTool({
+      name: "survey",
+      description: "Asks a diver.",
+      category: "async_required",
+      run: () => "asked"
+    })
+    const blast = defineTool({
+      name: "blast",
+      description: "Blows something up.",
+      category: "dangerous",
+      run: () => `boom ${++runs}`
+    })
+    const fleet = clerkWith({ tools: [survey, blast] })
+    const { opened } = await open(fleet, (_, call) =>
+      Effect.succeed(
+        call === 1 ? { calls: [{ tool: "blast" }] } : call === 2 ? { calls: [{ tool: "survey" }] } : { text: "Done." }
+      )
+    )
+    await opened.send("clerk", "Clear the wreck.")
+    await opened.rest()
+    const [approval] = (await opened.views())[0]?.approvals ?? []
+    await opened.decide("clerk", approval?.approval ?? "", "approved")
+    await opened.rest()
+    await opened.post("clerk", { type: "report", tool: "survey", outcome: "reported", content: "All clear." })
+    await opened.rest()
+    await assertSame(opened, fleet, 1, 3)
+    const fork = await forkTick(opened, fleet, { assistant: "clerk", tick: 1, model: "recorded" })
+    assert.deepStrictEqual(
+      fork.forked.calls.map(({ result }) => result),
+      ["boom 1", "All clear."]
+    )
+    assert.strictEqual(runs, 1)
+    await opened.close()
+  })
+})
+
+describe("an envelope that is kept no more", () => {
+  const to = { tenant: "default", assistant: "clerk" } as never
+  const entry: Entry = {
+    v: 1,
+    no: 2,
+    at: 5,
+    epoch: 1,
+    tick: 1,
+    iteration: 1,
+    cause: { kind: "birth" },
+    event: null,
+    status: "awake.idle",
+    messages: [{ role: "user", content: "Hello", name: "kim", at: 5, tokens: 1, blocks: ["b"] }]
+  }
+  const rebuilt = (event: Entry["event"], messages = entry.messages) =>
+    rebuiltEnvelope(to, "e" as EnvelopeId, { ...entry, event, messages })
+
+  test("S2 is made again from what was written of it", () => {
+    assert.deepInclude(rebuilt({ type: "message", hops: 3 }), { from: "kim", hops: 3 })
+    assert.deepStrictEqual(rebuilt({ type: "message" })?.event, { type: "message", text: "Hello", blocks: ["b"] })
+    const clock = [{ role: "user", content: "[timer tea] Drink.", name: "clock", at: 5, tokens: 1 }] as const
+    assert.deepStrictEqual(rebuilt({ type: "timer", name: "tea" }, clock)?.event, {
+      type: "timer",
+      name: "tea",
+      note: "Drink."
+    })
+    assert.deepStrictEqual(rebuilt({ type: "approval", decision: "approved", approval: "apr" }, [])?.event, {
+      type: "approval",
+      decision: "approved"
+    })
+    assert.deepInclude(rebuilt({ type: "halt", reason: "a drill" }, [])?.event, { reason: "a drill" })
+    assert.isUndefined(rebuilt({ type: "sleep" }, []))
+    assert.isUndefined(rebuilt(null, []))
+  })
+})
