@@ -12,7 +12,10 @@ import { inTurn } from "@reverie/testkit"
 import { mcpServer, type McpServerOptions, McpToolsRefused, type Part } from "../src/index.ts"
 import { aDirectory, all, failureOf, openFleet } from "./rig.ts"
 
-const EVERYTHING = createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js")
+/** Of the room that declares it. */
+const EVERYTHING = createRequire(import.meta.resolve("@reverie/mcp")).resolve(
+  "@modelcontextprotocol/server-everything/dist/index.js"
+)
 const HOSTILE = fileURLToPath(new URL("../../adapters/mcp/test/children/hostile.ts", import.meta.url))
 
 const everything = (allow: McpServerOptions["allow"]) =>

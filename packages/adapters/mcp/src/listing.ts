@@ -10,7 +10,7 @@ import { type Definition, pinOf } from "./pin.ts"
 
 export const MAX_PAGES = 16
 /** Longest definition of one tool as JSON, in bytes. */
-export const MAX_TOOL_BYTES = 64 * 1024
+const MAX_TOOL_BYTES = 64 * 1024
 /** Deepest nesting of a definition, in levels of JSON: each level of a schema takes two or three. */
 const MAX_JSON_DEPTH = 128
 const MAX_NAME_CHARS = 128

@@ -24,7 +24,7 @@ import { oneLine } from "./plain.ts"
 import { withoutSecrets } from "./secrets.ts"
 
 /** Under this name the key of a run goes to the server, so that it can recognise an earlier attempt. */
-export const IDEMPOTENCY_META = "reverie/idempotencyKey"
+const IDEMPOTENCY_META = "reverie/idempotencyKey"
 
 /** The house waits this much longer than the call, so that its end is told by who knows more. */
 const GRACE_MILLIS = 1_000

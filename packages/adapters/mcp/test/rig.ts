@@ -3,7 +3,6 @@
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { createRequire } from "node:module"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -22,7 +21,7 @@ afterEach(async () => {
 /** Runs after the test, also when it fails. */
 export const later = (end: () => Promise<unknown> | void): void => void endings.push(end)
 
-export const aFolder = (): string => {
+const aFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "reverie-mcp-"))
   later(() => rmSync(folder, { recursive: true, force: true }))
   return folder
@@ -36,12 +35,9 @@ export const linesOf = (folder: string, file: string): ReadonlyArray<string> => 
   }
 }
 
-const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
-export const HOSTILE = pathOf("./children/hostile.ts")
-export const MODERN = pathOf("./children/modern.ts")
-export const EVERYTHING = createRequire(import.meta.url).resolve(
-  "@modelcontextprotocol/server-everything/dist/index.js"
-)
+const HOSTILE = fileURLToPath(new URL("./children/hostile.ts", import.meta.url))
+export const MODERN = fileURLToPath(new URL("./children/modern.ts", import.meta.url))
+export const EVERYTHING = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"))
 
 export interface Hostile {
   readonly folder: string
@@ -93,7 +89,7 @@ export const call = (source: McpTools, tool: string, args: Json = {}, key = "key
 }
 
 /** A port that was free a moment ago. */
-export const freePort = async (): Promise<number> => {
+const freePort = async (): Promise<number> => {
   const server = createServer()
   const { promise, resolve } = Promise.withResolvers<void>()
   server.listen(0, "127.0.0.1", resolve)

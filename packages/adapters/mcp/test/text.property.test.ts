@@ -33,6 +33,13 @@ describe("words of a server", () => {
     )
   })
 
+  it("P1 a sequence goes whole, with what it says to the terminal", () => {
+    const said =
+      "a\u001b[1;31mred\u001b[0m \u001b]0;title\u0007b \u001b]8;;http://x\u001b\\link \u009b2Jc \u001bcd\u001bPq#0\u001b\\e"
+    assert.strictEqual(plain(said), "ared b link c de")
+    assert.strictEqual(plain("👩‍👩‍👧 é ❤️ שלום"), "👩‍👩‍👧 é ❤️ שלום")
+  })
+
   it("P2 a cut is within its limit, at a character, and the beginning of the whole", () => {
     fc.assert(
       fc.property(
