@@ -4,16 +4,40 @@
 
 import { CommandFailed } from "../failure.ts"
 import { type ListOptions, pageOf, tellList } from "../list.ts"
-import { plain } from "../plain.ts"
-import type { Where } from "../reach/find-reach.ts"
+import type { Host } from "../host.ts"
+import { note } from "../output.ts"
+import { onOneLine, plain } from "../plain.ts"
+import { serverFor, tokenOf, type Where } from "../reach/find-reach.ts"
 import type { Stop } from "../stop.ts"
+import { needsFleet } from "./run.ts"
 
 export interface McpServeOptions extends Where {
   readonly allowWrites: boolean
 }
 
-export const serve = async (_options: McpServeOptions, _stop: Stop): Promise<number> => {
-  throw new CommandFailed("not-possible", "offering a fleet over MCP is not in this build")
+/** The fleet that is opened here for it, where no server is reached. */
+const openedFleet = async ({ data, fleet, model }: McpServeOptions, stop: Stop): Promise<Host> => {
+  const { loadFleet } = await import("../fleet-file.ts")
+  const { Host } = await import("../host.ts")
+  const choice = model === "offline" ? { model: "offline" as const } : {}
+  return Host.open({ fleet: await loadFleet(needsFleet(fleet, "mcp serve")), data, ...choice, stop })
+}
+
+export const serve = async (options: McpServeOptions, stop: Stop): Promise<number> => {
+  const url = await serverFor(options)
+  const { serveMcpStdio } = await import("@reverie/server")
+  const onTrouble = (line: string) => note(onOneLine(line, 400))
+  await using host = url === undefined ? await openedFleet(options, stop) : undefined
+  const token = await tokenOf(options)
+  const source =
+    host === undefined ? { url: url ?? "", ...(token === undefined ? {} : { token }) } : { fleet: host.fleet }
+  const running = await serveMcpStdio({ ...source, allowSend: options.allowWrites, onTrouble })
+  try {
+    await stop.orAsked(running.closed)
+    return 0
+  } finally {
+    await running.close()
+  }
 }
 
 export interface McpToolsOptions extends ListOptions {

@@ -96,6 +96,7 @@ export const fork = async (name: string, options: ForkOptions, stop: Stop): Prom
   const forked = await reach.within(
     reach.fork(id, {
       tick,
+      ...(options.fleet === undefined ? {} : { fleet: options.fleet }),
       ...(prompt === undefined ? {} : { prompt }),
       ...(model === undefined ? {} : { model }),
       ...(Object.keys(stubs).length === 0 ? {} : { stubs })

@@ -50,7 +50,9 @@ export const openClient = async (url: string, token: string | undefined): Promis
   const access = HttpApiMiddleware.layerClient(Access, ({ next, request }) =>
     next(token === undefined ? request : HttpClientRequest.bearerToken(request, token))
   )
-  const runtime = ManagedRuntime.make(Layer.mergeAll(FetchHttpClient.layer, access))
+  // The token goes where it was meant to go: no redirect is followed.
+  const staying = Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })
+  const runtime = ManagedRuntime.make(Layer.mergeAll(FetchHttpClient.layer, staying, access))
   const client = await runtime.runPromise(made(url))
   return {
     ask: async (request) => {

@@ -21,7 +21,7 @@ export interface Where {
 /** look: nothing is changed. order: something is told, and followed here where a fleet file is said. */
 export type Wish = "look" | "order"
 
-const tokenOf = async ({ tokenFile }: Where): Promise<string | undefined> => {
+export const tokenOf = async ({ tokenFile }: Where): Promise<string | undefined> => {
   if (tokenFile === undefined) return process.env["REVERIE_TOKEN"] || undefined
   const text = await readFile(tokenFile, "utf8").catch(() => undefined)
   if (text === undefined) throw new CommandFailed("no-such-file", `there is no token file ${tokenFile}`)

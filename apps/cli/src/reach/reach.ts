@@ -125,11 +125,14 @@ export interface ForkWish {
   readonly prompt?: string
   readonly model?: string
   readonly stubs?: Readonly<Record<string, string>>
+  /** Of the store: the file that exports the fleet. */
+  readonly fleet?: string
 }
 
 export interface Forked {
-  readonly original: Json
-  readonly forked: Json
+  /** What happened in the tick then, and now. */
+  readonly original: object | Json
+  readonly forked: object | Json
   readonly differs: ReadonlyArray<string>
 }
 

@@ -66,6 +66,7 @@ export class ServerFeed {
     try {
       response = await fetch(`${this.#url}${path}`, {
         headers: { accept: "text/event-stream", ...token, ...headers },
+        redirect: "error",
         signal: this.#ending.signal
       })
     } catch {

@@ -300,7 +300,7 @@ export class ServerReach implements Reach {
     return this.#ask((api) => api.replay.verify({ params: { id } }))
   }
 
-  fork(id: string, payload: ForkWish) {
+  fork(id: string, { fleet: _, ...payload }: ForkWish) {
     return this.#ask((api) => api.replay.fork({ params: { id }, payload }))
   }
 

@@ -7,6 +7,7 @@ import {
   type BlockOperation,
   type BlockVersion,
   Fleet,
+  forkTick,
   type Notice,
   Peek,
   type Records,
@@ -16,7 +17,6 @@ import {
 import { CommandFailed } from "../failure.ts"
 import type { Host } from "../host.ts"
 import type { Stop } from "../stop.ts"
-import { writtenArguments } from "../written-call.ts"
 import type {
   AskedApproval,
   Forked,
@@ -209,15 +209,8 @@ export class StoreReach implements Reach {
     return this.#fleet.unfold(id, compaction)
   }
 
-  async approvals(): Promise<ReadonlyArray<AskedApproval>> {
-    const asked: Array<AskedApproval> = []
-    for (const { approvals, id } of await this.#records.views()) {
-      for (const each of approvals) {
-        const written = await writtenArguments(this, id, each.call)
-        asked.push({ assistant: id, ...each, ...(written === undefined ? {} : { arguments: written.json }) })
-      }
-    }
-    return asked
+  approvals(): Promise<ReadonlyArray<AskedApproval>> {
+    return this.#records.allApprovals()
   }
 
   decide(
@@ -269,10 +262,21 @@ export class StoreReach implements Reach {
     }
   }
 
-  fork(_id: string, _wish: ForkWish): Promise<Forked> {
-    return Promise.reject(
-      new CommandFailed("not-possible", "forks are made by a running server", { hint: "say --url" })
-    )
+  async fork(id: string, { fleet, model, prompt, stubs = {}, tick }: ForkWish): Promise<Forked> {
+    if (fleet === undefined) throw new CommandFailed("no-fleet", "a fork needs the fleet: --fleet FILE is missing")
+    if (model !== undefined && model !== "offline" && model !== "recorded") {
+      throw new CommandFailed("usage", "--model is offline or recorded here; another model is named by OPENAI_MODEL")
+    }
+    const { loadFleet } = await import("../fleet-file.ts")
+    const forked = await forkTick(this.#records, await loadFleet(fleet), {
+      assistant: id,
+      tick,
+      stubs: Object.entries(stubs).map(([tool, content]) => ({ tool, content })),
+      ...(prompt === undefined ? {} : { systemPrompt: prompt }),
+      ...(model === undefined ? {} : { model })
+    })
+    const differs = forked.differs.map((each) => `${each.what}: ${each.original} → ${each.forked}`)
+    return { original: forked.original, forked: forked.forked, differs }
   }
 
   async create(id: string, definition?: string) {
