@@ -20,7 +20,11 @@ export const Page = ({ aside, children, fill = false, name, ready, title }: Page
     data-page={name}
     {...(ready ? { "data-ready": "" } : {})}
     aria-busy={!ready}
-    className={fill ? "flex h-full min-h-0 flex-col gap-3 p-4" : "flex min-h-full flex-col gap-4 p-4"}
+    className={
+      fill
+        ? "flex h-full min-h-128 flex-col gap-3 p-4 max-lg:has-[[data-stacked]]:h-auto"
+        : "flex min-h-full flex-col gap-4 p-4"
+    }
   >
     <title>{`${title} · Reverie`}</title>
     <header className="flex flex-wrap items-center gap-x-4 gap-y-2">

@@ -58,12 +58,12 @@ const Trouble = ({ row: { haltReason, lastError } }: { readonly row: AssistantRo
   const said = haltReason ?? lastError?.message
   if (said === undefined) return <Dash />
   return (
-    <span className="flex min-w-0 items-baseline gap-2">
-      <span className={`truncate ${haltReason === undefined ? "" : "text-bad"}`} title={said}>
+    <span className="flex w-full min-w-0 items-baseline gap-2">
+      <span className={`min-w-0 flex-1 truncate ${haltReason === undefined ? "" : "text-bad"}`} title={said}>
         <Visible text={said} />
       </span>
       {lastError === undefined ? null : (
-        <span className="text-ink-3">
+        <span className="flex-none text-ink-3">
           <Ago at={lastError.at} />
         </span>
       )}
@@ -72,14 +72,21 @@ const Trouble = ({ row: { haltReason, lastError } }: { readonly row: AssistantRo
 }
 
 export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
-  { id: "id", title: "Assistant", sort: "id", width: "minmax(15rem, 2fr)", cell: (row) => <Who row={row} /> },
-  { id: "state", title: "State", width: "13.5rem", cell: ({ state }) => <StateChip path={state} /> },
-  { id: "since", title: "For", sort: "since", width: "6rem", align: "end", cell: ({ since }) => <Since at={since} /> },
+  { id: "id", title: "Assistant", sort: "id", width: "minmax(14rem, 1.5fr)", cell: (row) => <Who row={row} /> },
+  { id: "state", title: "State", width: "13rem", cell: ({ state }) => <StateChip path={state} /> },
+  {
+    id: "since",
+    title: "For",
+    sort: "since",
+    width: "5.5rem",
+    align: "end",
+    cell: ({ since }) => <Since at={since} />
+  },
   {
     id: "context",
     title: "Context",
     sort: "context",
-    width: "8.5rem",
+    width: "7.5rem",
     align: "end",
     cell: ({ contextShare }) => (contextShare === undefined ? <Dash /> : <Fill share={contextShare} />)
   },
@@ -87,7 +94,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     id: "waiting",
     title: "Waiting",
     sort: "waiting",
-    width: "7rem",
+    width: "6.8rem",
     align: "end",
     cell: (row) => <Waiting row={row} />
   },
@@ -95,7 +102,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     id: "cost",
     title: "24 h",
     sort: "cost",
-    width: "9rem",
+    width: "8rem",
     align: "end",
     cell: ({ day }) =>
       day.calls === 0 ? (
@@ -107,19 +114,19 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
         </span>
       )
   },
-  { id: "left", title: "Budget left", width: "7rem", align: "end", cell: (row) => <Left row={row} /> },
+  { id: "left", title: "Budget left", width: "6.2rem", align: "end", cell: (row) => <Left row={row} /> },
   {
     id: "ticks",
     title: "Ticks",
     sort: "ticks",
-    width: "5rem",
+    width: "4.4rem",
     align: "end",
     cell: ({ ticks }) => count(ticks)
   },
   {
     id: "subAgents",
     title: "Sub",
-    width: "3.6rem",
+    width: "3.2rem",
     align: "end",
     cell: ({ subAgents }) => (subAgents === 0 ? <Dash /> : count(subAgents))
   },
@@ -127,7 +134,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     id: "errors",
     title: "Last trouble",
     sort: "errors",
-    width: "minmax(13rem, 1.6fr)",
+    width: "minmax(17rem, 2.2fr)",
     cell: (row) => <Trouble row={row} />
   }
 ]

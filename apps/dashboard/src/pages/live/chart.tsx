@@ -52,6 +52,8 @@ const useEdges = (
   last: Step | undefined
 ): ReadonlyArray<TransitionEdge> =>
   useMemo(() => {
+    // What every state can do anyway need not stand out.
+    const root = machine.nodes.find(({ parent }) => parent === null)?.id
     const taken = last === undefined ? new Set<string>() : takenBetween(machine, last.from, last.to)
     return machine.edges.map((edge) => ({
       id: edge.id,
@@ -59,7 +61,11 @@ const useEdges = (
       target: edge.to,
       type: "transition" as const,
       zIndex: taken.has(edge.id) ? WAY + 1 : WAY,
-      data: { edge, run: last?.run ?? 0, lit: taken.has(edge.id) ? "taken" : active.has(edge.from) ? "open" : "quiet" }
+      data: {
+        edge,
+        run: last?.run ?? 0,
+        lit: taken.has(edge.id) ? "taken" : active.has(edge.from) && edge.from !== root ? "open" : "quiet"
+      }
     }))
   }, [machine, active, last])
 

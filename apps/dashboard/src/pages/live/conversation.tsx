@@ -165,7 +165,7 @@ const Say = ({ accepts, id, mode }: SayProps) => {
 export const Conversation = ({ accepts, id, mode, writing }: SayProps & { readonly writing: Writing | undefined }) => {
   const messages = useAnswer("GET /v1/assistants/:id/messages", { params: { id }, query: { limit: LAST } })
   return (
-    <Section title="Conversation" className="flex min-h-96 flex-col">
+    <Section title="Conversation" className="flex min-h-96 flex-col max-lg:max-h-160">
       <div className="flex min-h-0 flex-1 flex-col">
         <Answered of={messages}>{({ items }) => <Messages items={items} writing={writing} />}</Answered>
       </div>

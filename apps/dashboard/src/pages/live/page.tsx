@@ -67,9 +67,15 @@ const Body = ({ detail, turn }: { readonly detail: AssistantDetail; readonly tur
   const machine = useAnswer("GET /v1/machine", {}, { staleMillis: Number.POSITIVE_INFINITY })
   const { accepts, id, mode, waiting } = detail
   return (
-    <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1.7fr)_minmax(20rem,1fr)] gap-3 max-lg:grid-cols-1">
+    <div
+      data-stacked=""
+      className="grid min-h-0 flex-1 grid-cols-[minmax(0,1.7fr)_minmax(20rem,1fr)] gap-3 max-lg:grid-cols-1"
+    >
       <div className="flex min-h-0 flex-col gap-3">
-        <section className="card relative min-h-72 flex-1 overflow-hidden" aria-label="Statechart">
+        <section
+          className="card relative min-h-72 flex-1 overflow-hidden max-lg:h-96 max-lg:flex-none"
+          aria-label="Statechart"
+        >
           <Answered of={machine} lines={8}>
             {(chart) => (
               <Chart

@@ -1,0 +1,147 @@
+// Fleet: ten thousand assistants, found, sorted, scrolled through and told what to do.
+
+import type { Browser } from "playwright-core"
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
+import { type FakeApi, openFakeApi } from "./fake-api.ts"
+
+let browser: Browser
+let api: FakeApi
+let built: Awaited<ReturnType<typeof builtPage>>
+let tab: Tab
+
+beforeAll(async () => {
+  built = await builtPage()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  built.remove()
+})
+beforeEach(async () => {
+  api = await openFakeApi({ page: built.folder })
+  tab = await openTab(browser, api.url)
+  await tab.open("/", "fleet")
+})
+afterEach(async () => {
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+  await api.close()
+})
+
+const ids = (): Promise<ReadonlyArray<string>> =>
+  tab.page.$$eval("[data-row][data-assistant]", (rows) =>
+    rows
+      .toSorted((one, other) => Number(one.getAttribute("data-row")) - Number(other.getAttribute("data-row")))
+      .map((row) => row.getAttribute("data-assistant") ?? "")
+  )
+
+test("B1 B3 ten thousand rows: a few are drawn, all can be reached, and the gaps between frames are told", async () => {
+  const { page } = tab
+  expect(await page.getAttribute("[data-table]", "data-total")).toBe("10000")
+  const { gaps, most } = await page.evaluate(async () => {
+    const table = document.querySelector("[data-table]") as HTMLElement
+    const found = { gaps: [] as Array<number>, most: 0 }
+    const frame = () => new Promise<number>((resolve) => requestAnimationFrame(resolve))
+    let last = await frame()
+    for (let step = 0; step < 240; step += 1) {
+      table.scrollTop += 1_450
+      const now = await frame()
+      found.gaps.push(now - last)
+      last = now
+      found.most = Math.max(found.most, document.querySelectorAll("[data-row]").length)
+    }
+    return found
+  })
+  const sorted = gaps.toSorted((one, other) => one - other)
+  process.stdout.write(
+    `frame gaps over ${gaps.length} steps: p50 ${sorted[Math.floor(gaps.length * 0.5)]?.toFixed(1)} ms, p99 ${sorted[Math.floor(gaps.length * 0.99)]?.toFixed(1)} ms\n`
+  )
+  expect(most).toBeGreaterThan(20)
+  expect(most).toBeLessThan(90)
+  await page.waitForSelector('[data-row="9999"][data-assistant]')
+  const all = await ids()
+  const last = api.world.rows.map(({ id }) => id).toSorted((one, other) => (one < other ? -1 : 1))
+  expect(all.at(-1)).toBe(last.at(-1))
+})
+
+test("B2 the keyboard moves, chooses, searches and opens", async () => {
+  const { page } = tab
+  await page.keyboard.press("j")
+  await page.keyboard.press("j")
+  await page.keyboard.press("x")
+  expect(await page.getAttribute('[data-row="1"]', "aria-selected")).toBe("true")
+  expect(await page.getAttribute("[data-orders]", "data-orders")).toBe("1")
+  await page.keyboard.press("/")
+  await page.keyboard.type("tug-ad")
+  await page.waitForFunction(() => location.search.includes("tug-ad"))
+  await page.waitForFunction(
+    () => Number(document.querySelector("[data-matched]")?.getAttribute("data-matched")) < 1_000
+  )
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("[data-assistant]")].every((row) =>
+      row.getAttribute("data-assistant")?.startsWith("tug-ad")
+    )
+  )
+  const [first] = await ids()
+  await page.keyboard.press("Escape")
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("BODY")
+  await page.goBack()
+  await tab.open("/?q=tug-ad", "fleet")
+  await page.keyboard.press("j")
+  await page.keyboard.press("Enter")
+  await page.waitForSelector('[data-page="live"][data-ready]')
+  expect(page.url()).toContain(encodeURIComponent(first ?? "?"))
+  await page.keyboard.press("g")
+  await page.keyboard.press("f")
+  await page.waitForSelector('[data-page="fleet"]')
+})
+
+test("filter and order stand in the URL, and are the same when it is opened elsewhere", async () => {
+  const { page } = tab
+  await page.click("[data-counter=halted]")
+  await page.waitForFunction(() => document.querySelector("[data-table]")?.getAttribute("data-total") === "140")
+  await page.click("[data-sort=cost]")
+  await page.waitForFunction(() => location.search.includes("sort=cost"))
+  await page.waitForSelector('[role=columnheader][aria-sort="descending"]')
+  await page.waitForSelector("[data-assistant]")
+  const here = await ids()
+  const costs = here.map((id) => api.world.rows.find((row) => row.id === id)?.day.costMicros ?? 0)
+  expect(costs.length).toBeGreaterThan(10)
+  expect(costs).toEqual(costs.toSorted((one, other) => other - one))
+  const other = await openTab(browser, api.url)
+  await other.open(new URL(page.url()).pathname + new URL(page.url()).search, "fleet")
+  expect(await other.page.getAttribute("[data-assistant]", "data-assistant")).toBe(here[0])
+  await other.close()
+})
+
+test("O1 O2 an order for many is counted first, asked for, and sent once with a key", async () => {
+  const { page } = tab
+  await page.click("[data-counter=dreaming]")
+  await page.waitForFunction(() => location.search.includes("dreaming"))
+  await page.click("[data-order=halt]")
+  await page.waitForSelector("[data-dialog] [data-dry-run]")
+  const counted = Number(await page.getAttribute("[data-dry-run]", "data-dry-run"))
+  expect(counted).toBe(api.world.rows.filter(({ mode }) => mode === "dreaming").length)
+  expect(api.world.rows.filter(({ mode }) => mode === "halted").length).toBe(140)
+  await page.fill("[name=reason]", "the tide")
+  await page.click("[data-confirm]")
+  await page.waitForSelector("[data-dialog]", { state: "detached" })
+  expect(api.world.rows.filter(({ mode }) => mode === "halted").length).toBe(140 + counted)
+  const sent = api.changes.filter(({ asked }) => asked.payload["dryRun"] !== true)
+  expect(sent.map(({ asked }) => asked.payload)).toEqual([{ order: "halt", state: "dreaming", reason: "the tide" }])
+  expect(sent[0]?.key).toMatch(/^page-[0-9a-f]{32}$/)
+  await page.waitForFunction(
+    () => document.querySelector("[data-counter=dreaming]")?.getAttribute("data-count") === "0"
+  )
+})
+
+test("what happens is seen without asking: a state changes in the row that is in view", async () => {
+  const { page } = tab
+  const [id] = await ids()
+  const row = api.world.rows.find((each) => each.id === id)
+  if (row === undefined) throw new Error("nobody is in view")
+  await page.waitForSelector('[role=status][data-connection="live"]')
+  api.world.move(row, "awake.awaitingReports")
+  await page.waitForSelector(`[data-assistant="${id}"][data-state="awake.awaitingReports"]`)
+})

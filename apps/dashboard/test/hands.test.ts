@@ -1,0 +1,135 @@
+// Hands: what people decide: approvals, dead letters, a token.
+
+import type { Browser } from "playwright-core"
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
+import { approvalsOf } from "./fake/answers.ts"
+import { type FakeApi, openFakeApi } from "./fake-api.ts"
+
+let browser: Browser
+let api: FakeApi
+let built: Awaited<ReturnType<typeof builtPage>>
+let tab: Tab
+
+beforeAll(async () => {
+  built = await builtPage()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  built.remove()
+})
+beforeEach(async () => {
+  api = await openFakeApi({ page: built.folder, rows: 1_000 })
+  tab = await openTab(browser, api.url)
+})
+afterEach(async () => {
+  await tab.close()
+  await api.close()
+})
+
+test("A1 A2 the focused card hears a and d; what was seen goes along, with the note", async () => {
+  const asked = approvalsOf(api.world).toSorted((one, other) => one.askedAt - other.askedAt)
+  await tab.open("/approvals", "approvals")
+  const { page } = tab
+  await page.keyboard.press("a")
+  expect(api.changes).toEqual([])
+  await page.keyboard.press("j")
+  await page.keyboard.press("a")
+  await page.waitForSelector("[data-done=approved]")
+  await page.keyboard.press("j")
+  await page.fill(`[data-assistant="${asked[1]?.assistant ?? ""}"] [name=note]`, "not at night, and no add d a")
+  expect(api.changes.length).toBe(1)
+  await page.focus(`[data-approval="${asked[1]?.approval ?? ""}"]`)
+  await page.keyboard.press("d")
+  await page.waitForSelector("[data-done=denied]")
+  expect(api.changes.map(({ asked: { params, payload } }) => ({ ...params, ...payload }))).toEqual([
+    { id: asked[0]?.assistant, approval: asked[0]?.approval, decision: "approved", seen: asked[0]?.arguments },
+    {
+      id: asked[1]?.assistant,
+      approval: asked[1]?.approval,
+      decision: "denied",
+      seen: asked[1]?.arguments,
+      note: "not at night, and no add d a"
+    }
+  ])
+  expect(tab.wrongs).toEqual([])
+})
+
+test("A3 what can not be seen in arguments is shown and said; the exact text is there", async () => {
+  await tab.open("/approvals", "approvals")
+  const card = tab.page.locator("[data-approval]", { has: tab.page.locator("[data-invisible]") })
+  expect(await card.count()).toBeGreaterThan(0)
+  const codes = await card
+    .first()
+    .locator("[data-unseen]")
+    .evaluateAll((marks) => marks.map((mark) => mark.getAttribute("data-unseen")))
+  expect(codes).toEqual(expect.arrayContaining(["U+200B", "U+202E", "U+202C"]))
+})
+
+test("a decision that comes too late is said on the card, and nothing is claimed", async () => {
+  await tab.open("/approvals", "approvals")
+  for (const row of api.world.rows) row.approvals = 0
+  await tab.page.click("[data-decide=approved] >> nth=0")
+  await tab.page.waitForSelector('[data-failed="Conflict"]')
+  expect(await tab.page.textContent("[data-failed]")).toContain("decided already")
+  expect(await tab.page.locator("[data-done]").count()).toBe(0)
+})
+
+test("O1 a dead letter is sent again after it was asked for", async () => {
+  await tab.open("/queues", "queues")
+  await tab.page.click("[data-redeliver=dead-1]")
+  expect(api.changes).toEqual([])
+  await tab.page.click("[data-confirm]")
+  await tab.page.waitForSelector("[data-dead=dead-1]", { state: "detached" })
+  expect(api.changes.map(({ asked }) => asked.payload)).toEqual([{ envelope: "dead-1" }])
+  await tab.open("/system", "system")
+  await tab.page.waitForSelector('[data-action="queues.redeliver"]')
+})
+
+test("K1 a token is asked for, kept in the tab, and sent with the stream too", async () => {
+  const guarded = await openFakeApi({ page: built.folder, rows: 20, token: "s3cret" })
+  const { page } = tab
+  await page.goto(guarded.url)
+  await page.waitForSelector('[data-page="sign-in"]')
+  await page.fill("[name=token]", "wrong")
+  await page.press("[name=token]", "Enter")
+  await page.waitForSelector("text=refused the token")
+  await page.fill("[name=token]", "s3cret")
+  await page.press("[name=token]", "Enter")
+  await page.waitForSelector('[data-page="fleet"][data-ready] [data-assistant]')
+  await page.waitForSelector('[role=status][data-connection="live"]')
+  expect(await page.evaluate(() => [localStorage.length, sessionStorage.length])).toEqual([0, 1])
+  await guarded.close()
+})
+
+test("K2 help opens with ?, tells the keys, and gives the focus back", async () => {
+  await tab.open("/queues", "queues")
+  await tab.page.keyboard.press("?")
+  await tab.page.waitForSelector("[data-dialog=Keys]")
+  await tab.page.keyboard.press("Escape")
+  await tab.page.waitForSelector("[data-dialog=Keys]", { state: "detached" })
+  await tab.page.keyboard.press("g")
+  await tab.page.keyboard.press("s")
+  await tab.page.waitForSelector('[data-page="system"][data-ready]')
+})
+
+test("the theme is the system's until one chooses", async () => {
+  await tab.open("/system", "system")
+  const background = () => tab.page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  const light = await background()
+  await tab.page.click("[data-theme-switch]")
+  await tab.page.click("[data-theme-switch]")
+  expect(await background()).not.toBe(light)
+  await tab.page.reload()
+  await tab.page.waitForSelector('[data-page="system"][data-ready]')
+  expect(await background()).not.toBe(light)
+})
+
+test("the skip link leads into the page", async () => {
+  await tab.open("/", "fleet")
+  await tab.page.keyboard.press("Tab")
+  expect(await tab.page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to the page")
+  await tab.page.keyboard.press("Enter")
+  expect(await tab.page.evaluate(() => document.activeElement?.id)).toBe("main")
+})

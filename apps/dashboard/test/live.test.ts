@@ -1,0 +1,145 @@
+// Live: one assistant is watched while it works; the stream breaks and comes back.
+
+import type { Browser } from "playwright-core"
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest"
+import { builtPage, openBrowser, openTab, type Tab } from "./browser.ts"
+import { type FakeApi, openFakeApi } from "./fake-api.ts"
+
+let browser: Browser
+let api: FakeApi
+let built: Awaited<ReturnType<typeof builtPage>>
+let tab: Tab
+
+beforeAll(async () => {
+  built = await builtPage()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  built.remove()
+})
+beforeEach(async () => {
+  api = await openFakeApi({ page: built.folder, rows: 50 })
+  tab = await openTab(browser, api.url)
+})
+afterEach(async () => {
+  await tab.close()
+  await api.close()
+})
+
+const live = () => tab.page.waitForSelector('[role=status][data-connection="live"]')
+
+const idle = () => {
+  const row = api.world.rows.find(({ state }) => state === "awake.idle")
+  if (row === undefined) throw new Error("nobody is idle")
+  return row
+}
+
+const watch = async () => {
+  const row = idle()
+  await tab.open(`/a/${row.id}`, "live")
+  await live()
+  await tab.page.waitForSelector("[data-chart-state][data-current]")
+  // The stream of this assistant alone is another one than that of the fleet.
+  await expect.poll(() => api.streams.length).toBeGreaterThan(0)
+  return row
+}
+
+test("G1 each state that it comes into is lit, and everything around it", async () => {
+  const row = await watch()
+  const paths = [
+    "awake.thinking.inferring",
+    "awake.acting.running",
+    "awake.awaitingApproval",
+    "compacting.summarizing",
+    "dreaming.linking",
+    "halted",
+    "retired"
+  ]
+  for (const path of paths) {
+    api.world.move(row, path)
+    await tab.page.waitForSelector(`[data-chart-state="${path}"][data-current]`)
+    const lit = await tab.page.$$eval('[data-chart-state][data-active="true"]', (nodes) =>
+      nodes.map((node) => node.getAttribute("data-chart-state") ?? "?")
+    )
+    const parts = path.split(".")
+    expect(lit.toSorted()).toEqual(["", ...parts.map((_, at) => parts.slice(0, at + 1).join("."))].toSorted())
+    await tab.page.waitForSelector(`[data-now="${path}"]`)
+  }
+  expect(tab.wrongs).toEqual([])
+})
+
+test("G2 the transition that was taken is told apart", async () => {
+  const row = await watch()
+  api.world.move(row, "awake.thinking.inferring")
+  await tab.page.waitForSelector('[data-chart-edge][data-lit="taken"]')
+  const taken = await tab.page.$$eval('[data-lit="taken"][data-chart-edge]', (edges) => edges.length)
+  expect(taken).toBeGreaterThan(1)
+})
+
+test("what is said is written once, the reply comes piece by piece, and nothing stands twice (C2, J1)", async () => {
+  const row = await watch()
+  const { page } = tab
+  await page.fill("[name=say]", "When does the tide turn?")
+  await page.press("[name=say]", "Enter")
+  await page.waitForSelector('[data-writing="on"]')
+  await page.waitForSelector('[data-writing="whole"]')
+  const [sent] = api.changes
+  expect(sent?.route).toBe("POST /v1/assistants/:id/messages")
+  expect(sent?.asked.payload).toEqual({ text: "When does the tide turn?", id: sent?.key })
+  expect(api.changes.length).toBe(1)
+  expect(await page.inputValue("[name=say]")).toBe("")
+  expect(await page.textContent("[data-writing]")).toContain("berth four is kept free until seven")
+  await page.waitForSelector(`[data-now="awake.idle"]`)
+  expect(row.state).toBe("awake.idle")
+})
+
+test("only what the state accepts is offered", async () => {
+  const row = await watch()
+  const offered = () =>
+    tab.page.$$eval("[data-order]", (buttons) => buttons.map((button) => button.getAttribute("data-order")))
+  expect(await offered()).toEqual(["sleep", "halt", "retire"])
+  await tab.page.click("[data-order=halt]")
+  await tab.page.fill("[name=reason]", "night")
+  await tab.page.click("[data-confirm]")
+  await tab.page.waitForSelector(`[data-now="halted"]`)
+  await tab.page.waitForSelector("[data-order=resume]")
+  expect(await offered()).toEqual(["resume", "retire"])
+  await tab.page.click("[data-order=resume]")
+  await tab.page.waitForSelector(`[data-now="awake.idle"]`)
+  expect(api.changes.map(({ asked }) => asked.payload["order"])).toEqual(["halt", "resume"])
+  expect(new Set(api.changes.map(({ key }) => key)).size).toBe(2)
+  expect(row.state).toBe("awake.idle")
+})
+
+test("T1 a stream that breaks comes back where it was: each notice is told once, in order", async () => {
+  const row = await watch()
+  const { page } = tab
+  api.world.move(row, "awake.thinking.inferring")
+  await page.waitForSelector('[data-notice="state-changed"]')
+  api.cutStreams()
+  await page.waitForSelector('[role=status][data-connection="reconnecting"]')
+  const missed = ["awake.acting.running", "awake.thinking.inferring", "awake.acting.running", "awake.idle"]
+  for (const path of missed) api.world.move(row, path)
+  await live()
+  await page.waitForFunction(() => document.querySelectorAll('[data-notice="state-changed"]').length >= 5)
+  const told = await page.$$eval('[data-notice="state-changed"] span', (lines) => lines.map((line) => line.textContent))
+  expect(told.toReversed()).toEqual(["awake.thinking.inferring", ...missed].map((path) => `is ${path}`))
+  expect(Number(api.streams.at(-1))).toBeGreaterThan(40_000)
+})
+
+test("T3 a server that does not answer is said, and found again", async () => {
+  await watch()
+  api.setBroken(true)
+  await tab.page.waitForSelector('[role=status][data-connection="reconnecting"], [role=status][data-connection="lost"]')
+  api.setBroken(false)
+  await tab.page.click("text=Reconnect")
+  await live()
+})
+
+test("an assistant that is not there is said in one line, with what to do", async () => {
+  await tab.open("/a/nobody", "live")
+  await tab.page.waitForSelector('[data-failed="NotFound"]')
+  expect(await tab.page.textContent("[data-failed]")).toContain("there is no assistant nobody")
+  expect(await tab.page.textContent("[data-failed]")).toContain("look at the list of assistants")
+})
