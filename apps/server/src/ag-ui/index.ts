@@ -6,12 +6,13 @@
 import * as Effect from "effect/Effect"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Fleet } from "reverie"
-import { type ApiFailure, Malformed, NotFound, type Principal } from "../api/index.ts"
+import { type ApiFailure, Malformed, type Principal } from "../api/index.ts"
 import { asking, changing, Desk } from "../desk.ts"
 import { apiFailureOf } from "../failure.ts"
 import { living } from "../living.ts"
 import { beginningOf, type RunWish } from "./run.ts"
 import { RunStream } from "./run-stream.ts"
+import { unknownEnvelope } from "./told-run.ts"
 
 /** The body is a stream of events. */
 export type ChatStream = Effect.Effect<HttpServerResponse.HttpServerResponse, ApiFailure, Desk | Principal>
@@ -31,9 +32,7 @@ const openRun = async (fleet: Fleet, wish: RunWish, explain: Explain, prepare: (
   try {
     await prepare()
     const beginning = await beginningOf(fleet, wish)
-    if (beginning === undefined) {
-      throw new NotFound({ message: `${wish.assistant} knows of no message ${wish.envelope}` })
-    }
+    if (beginning === undefined) throw unknownEnvelope(wish)
     return stream.tell({ beginning, explain, heardSince })
   } catch (error) {
     stream.destroy()

@@ -6,13 +6,14 @@ import { approvalsLive } from "./approvals.ts"
 import { assistantsLive } from "./assistants.ts"
 import { contextLive } from "./context.ts"
 import { familyLive } from "./family.ts"
+import { machineLive } from "./machine.ts"
 import { memoryLive } from "./memory.ts"
 import { messagesLive } from "./messages.ts"
 import { nightLive } from "./night.ts"
 import { promptsLive } from "./prompts.ts"
 import { queuesLive } from "./queues.ts"
 import { systemLive } from "./system.ts"
-import { machineLive, replayLive, timelineLive } from "./to-come.ts"
+import { replayLive, timelineLive } from "./to-come.ts"
 
 export const groupsLive = Layer.mergeAll(
   assistantsLive,

@@ -1,0 +1,62 @@
+// Lines: memories as one line each, whatever their kind.
+// Owns the words of a profile and of a journal entry. Leaves which of them are told to the houses.
+
+import type { EntityProfile, Fact, Json } from "reverie"
+import { clip } from "../clip.ts"
+import type { Memory } from "./house.ts"
+
+/** Of one memory, in UTF-16 units. */
+const MAX_CHARS = 2_000
+
+const at = (value: Json, key: string): Json | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (Reflect.get(value, key) as Json) : undefined
+
+export const factLine = ({ at: saidAt, id, state, text, trust }: Fact): Memory => ({
+  id,
+  kind: "fact",
+  text: clip(text, MAX_CHARS),
+  at: saidAt,
+  trust,
+  state
+})
+
+export const journalLine = ({ key, value }: { readonly key: string; readonly value: Json }): Memory => {
+  const content = at(value, "content")
+  const when = at(value, "at")
+  return {
+    id: key,
+    kind: "journal",
+    text: clip(typeof content === "string" ? content : JSON.stringify(value), MAX_CHARS),
+    ...(typeof when === "number" ? { at: when } : {})
+  }
+}
+
+export const profileLine = ({ attributes, id, name, observations, type }: EntityProfile): Memory => {
+  const heard = observations.filter(({ digested }) => !digested)
+  const texts = [...attributes, ...heard].map(({ text }) => text)
+  return { id, kind: "profile", text: clip([`${name} (${type})`, ...texts].join("\n"), MAX_CHARS) }
+}
+
+export const blockLine = ({ id, label, text }: { id: string; label: string; text: string }): Memory => ({
+  id,
+  kind: "block",
+  text: clip(`${label}\n${text}`, MAX_CHARS)
+})
+
+interface HitView {
+  readonly id: string
+  readonly kind: string
+  readonly text: string
+  readonly at: number
+  readonly trust?: number
+  readonly because: string
+}
+
+export const hitLine = ({ at: when, because, id, kind, text, trust }: HitView): Memory => ({
+  id,
+  kind,
+  text: clip(text, MAX_CHARS),
+  at: when,
+  ...(trust === undefined ? {} : { trust }),
+  why: because
+})

@@ -1,0 +1,123 @@
+// Mount: the MCP server under one path of the HTTP server (Streamable HTTP).
+// Owns the way from a judged request to the protocol and back. Leaves who may come in to the guard before it.
+// M1  It acts for the tenant of its principal alone; whoever may only look is offered nothing that says something.
+// M2  It is loaded with the first request to it.
+// M3  Whoever leaves ends what was asked for them.
+// M4  What is said through it is written down as any change is.
+
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import type { McpHttpHandler } from "@modelcontextprotocol/server"
+import type { Principal } from "../api/index.ts"
+import type { Desk } from "../desk.ts"
+import { apiFailureOf } from "../failure.ts"
+import { fleetHouse } from "./fleet-house.ts"
+import type { McpHouse } from "./house.ts"
+
+/** A request that the guard has let in, with its body as text; empty when it has none. */
+export interface McpAdmitted {
+  readonly principal: Principal["Service"]
+  readonly text: string
+}
+
+export interface McpMount {
+  readonly answer: (request: IncomingMessage, response: ServerResponse, admitted: McpAdmitted) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const headersOf = ({ headers }: IncomingMessage): Headers => {
+  const own = new Headers()
+  for (const [name, value] of Object.entries(headers)) {
+    // The token has done its work.
+    if (value === undefined || name.startsWith(":") || name === "authorization" || name === "cookie") continue
+    own.set(name, Array.isArray(value) ? value.join(", ") : value)
+  }
+  return own
+}
+
+/** Nothing of it is resolved: only its path and its headers are read. */
+const webRequest = (request: IncomingMessage, text: string, signal: AbortSignal): Request => {
+  const { method = "GET", url = "/" } = request
+  const hasBody = method !== "GET" && method !== "HEAD"
+  return new Request(new URL(url, "http://localhost"), {
+    method,
+    headers: headersOf(request),
+    signal,
+    ...(hasBody ? { body: text } : {})
+  })
+}
+
+const write = async (answered: Response, response: ServerResponse): Promise<void> => {
+  response.statusCode = answered.status
+  for (const [name, value] of answered.headers) response.setHeader(name, value)
+  if (answered.body === null) {
+    response.end()
+    return
+  }
+  response.flushHeaders()
+  await pipeline(Readable.fromWeb(answered.body), response).catch((error: unknown) => {
+    // Whoever has left hears no more.
+    if (!response.destroyed) throw error
+  })
+}
+
+const principalIn = (extra: Record<string, unknown> | undefined): Principal["Service"] =>
+  extra?.["principal"] as Principal["Service"]
+
+/** The house of a tenant, whose messages are written down in the name of whoever sends them. */
+const recorded = (house: McpHouse, desk: Desk["Service"], { name, tenant }: Principal["Service"]): McpHouse => {
+  const told = (target: string, outcome: string) =>
+    desk.record({ at: Date.now(), who: name, tenant, action: "mcp.agents_send", target, outcome })
+  return {
+    ...house,
+    send: async (said, patience) => {
+      try {
+        const answer = await house.send(said, patience)
+        told(said.agent, "done")
+        return answer
+      } catch (error) {
+        told(said.agent, `refused: ${apiFailureOf(error, () => {})._tag}`)
+        throw error
+      }
+    }
+  }
+}
+
+export const mcpMount = (desk: Desk["Service"]): McpMount => {
+  const { onTrouble } = desk
+  const houses = new Map<string, McpHouse>()
+  // Only tokens name tenants: there are as many as those say.
+  const houseOf = (tenant: string): McpHouse => {
+    const house = houses.get(tenant) ?? fleetHouse({ fleet: desk.fleetOf(tenant), onTrouble })
+    houses.set(tenant, house)
+    return house
+  }
+  const open = async (): Promise<McpHttpHandler> => {
+    const [{ createMcpHandler }, { mcpServer }] = await Promise.all([
+      import("@modelcontextprotocol/server"),
+      import("./mcp-server.ts")
+    ])
+    return createMcpHandler(
+      ({ authInfo }) => {
+        const principal = principalIn(authInfo?.extra)
+        const house = recorded(houseOf(principal.tenant), desk, principal)
+        return mcpServer({ house, allowSend: !principal.readOnly, onTrouble })
+      },
+      { onerror: (error) => onTrouble(`mcp: ${error.message}`) }
+    )
+  }
+  let opened: Promise<McpHttpHandler> | undefined
+  return {
+    answer: async (request, response, { principal, text }) => {
+      const handler = await (opened ??= open())
+      const leaving = new AbortController()
+      response.once("close", () => leaving.abort())
+      const authInfo = { token: "", clientId: principal.name, scopes: [], extra: { principal } }
+      await write(await handler.fetch(webRequest(request, text, leaving.signal), { authInfo }), response)
+    },
+    close: async () => {
+      await (await opened)?.close()
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// Stdio: the MCP server over the pipes of this process, for a client that started it.
+// Owns the pipes and the end. Leaves the tools to mcp-server.ts.
+// P1  On standard output stands nothing but the protocol.
+// P2  It ends when its client closes the pipe, or when it is told to; either way the house is closed.
+
+import type { Readable, Writable } from "node:stream"
+import type { Fleet } from "reverie"
+import { fleetHouse } from "./fleet-house.ts"
+import type { McpHouse } from "./house.ts"
+
+export type McpSource =
+  /** An open fleet; it is left open. */
+  | { readonly fleet: Fleet }
+  /** A running server, with the token that opens a tenant of it. */
+  | { readonly url: string; readonly token?: string }
+
+export type McpStdioOptions = McpSource & {
+  /** Offers agents_send: false when not said. */
+  readonly allowSend?: boolean
+  /** Told of what went wrong, one line each; not to be written to standard output. */
+  readonly onTrouble?: (line: string) => void
+  /** Those of the process when not said. */
+  readonly input?: Readable
+  readonly output?: Writable
+}
+
+export interface RunningMcp {
+  /** Resolves when the client has closed the pipe, or `close` was called. */
+  readonly closed: Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export const mcpHouseOf = async (source: McpSource, onTrouble: (line: string) => void): Promise<McpHouse> => {
+  if ("fleet" in source) return fleetHouse({ fleet: source.fleet, onTrouble })
+  const { httpHouse } = await import("./http-house.ts")
+  return httpHouse(source)
+}
+
+export const serveMcpStdio = async (options: McpStdioOptions): Promise<RunningMcp> => {
+  const { allowSend = false, input = process.stdin, onTrouble = () => {}, output = process.stdout } = options
+  const house = await mcpHouseOf(options, onTrouble)
+  const [{ serveStdio, StdioServerTransport }, { mcpServer }] = await Promise.all([
+    import("@modelcontextprotocol/server/stdio"),
+    import("./mcp-server.ts")
+  ])
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  const handle = serveStdio(() => mcpServer({ house, allowSend, onTrouble }), {
+    transport: new StdioServerTransport(input, output),
+    onerror: (error) => onTrouble(error.message)
+  })
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    closing ??= handle.close().then(() => house.close())
+    return closing.then(resolve, resolve)
+  }
+  for (const end of ["end", "close"]) input.once(end, () => void close())
+  return { closed, close }
+}
