@@ -1,5 +1,7 @@
 // Inside: what the fake API says to the pages of one assistant besides Live.
+// Owns putting them together. Leaves what is said to a file a page.
 
+import { contextHandlers } from "./context.ts"
 import type { Handlers } from "./world.ts"
 
-export const insideHandlers: Handlers = {}
+export const insideHandlers: Handlers = { ...contextHandlers }

@@ -1,12 +1,272 @@
-// Context: the page Context.
+// Context: what the model was shown with one call, part by part, in words and in tokens.
+// X1  Every view of it stands in the URL: the call, what it is held against, and the part that is open.
 
-import { createLazyRoute } from "@tanstack/react-router"
-import { Page } from "../../parts/page.tsx"
+import "../../parts/figures.css"
+import "./context.css"
+import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import { useAnswer } from "../../api/questions.ts"
+import { count, percent } from "../../parts/format.ts"
+import { Page, Section } from "../../parts/page.tsx"
+import { Answered, Empty, isReady } from "../../parts/states.tsx"
+import { Figures } from "./figures.tsx"
+import { CameToMind, Missing } from "./missing.tsx"
+import { PartsTable } from "./parts-table.tsx"
+import { type Piece, piecesOf, type Report, windowOf } from "./pieces.ts"
+import type { ContextSearch } from "./search.ts"
+import { type Point, Slider } from "./slider.tsx"
+import { Stack } from "./stack.tsx"
+import { Words, WordsOfTwo } from "./words.tsx"
 
-const ContextPage = () => (
-  <Page name="context" title="Context" ready>
-    <p className="text-ink-2">Nothing is here yet.</p>
-  </Page>
+const POINTS = 500
+
+const route = getRouteApi("/a/$id/context")
+
+type Change = (next: ContextSearch) => void
+
+const Against = ({
+  onPick,
+  tick,
+  value
+}: {
+  value: number | undefined
+  tick: number
+  onPick: (tick: number | undefined) => void
+}) => (
+  <form
+    className="flex flex-wrap items-center gap-2 text-ink-2"
+    onSubmit={(event) => {
+      event.preventDefault()
+      const written = Number(new FormData(event.currentTarget).get("with"))
+      onPick(Number.isSafeInteger(written) && written > 0 ? written : undefined)
+    }}
+  >
+    <label className="flex items-center gap-2">
+      against tick
+      <input
+        key={value ?? "none"}
+        className="field w-20"
+        name="with"
+        inputMode="numeric"
+        defaultValue={value ?? (tick > 1 ? tick - 1 : "")}
+        data-compare-tick=""
+      />
+    </label>
+    <button type="submit" className="button button-small" data-compare="">
+      Compare
+    </button>
+    {value === undefined ? null : (
+      <button
+        type="button"
+        className="button button-small button-quiet"
+        onClick={() => onPick(undefined)}
+        data-compare-end=""
+      >
+        One alone
+      </button>
+    )}
+  </form>
 )
+
+interface Shown {
+  readonly report: Report
+  readonly before: Report | undefined
+  readonly open: string | undefined
+  readonly onPick: (key: string) => void
+}
+
+const said = (report: Report): string =>
+  `Tick ${report.tick}: ${count(report.tokens)} tokens, ${percent(report.share)} of the window`
+
+const Bars = ({ before, onPick, open, report }: Shown) => {
+  const window = Math.max(windowOf(report), before === undefined ? 0 : windowOf(before))
+  const bar = (one: Report, pieces: ReadonlyArray<Piece>) => (
+    <Stack label={said(one)} pieces={pieces} window={window} open={open} onPick={onPick} />
+  )
+  return (
+    <div className="space-y-2 border-b border-line p-3">
+      {before === undefined ? null : (
+        <div className="grid grid-cols-[5rem_minmax(0,1fr)] items-center gap-2" data-bar="before">
+          <span className="tabular text-ink-2">tick {before.tick}</span>
+          {bar(before, piecesOf(before))}
+        </div>
+      )}
+      <div
+        className={before === undefined ? "" : "grid grid-cols-[5rem_minmax(0,1fr)] items-center gap-2"}
+        data-bar="after"
+      >
+        {before === undefined ? null : <span className="tabular">tick {report.tick}</span>}
+        {bar(report, piecesOf(report))}
+      </div>
+    </div>
+  )
+}
+
+const Prompt = ({
+  aside,
+  id,
+  onClose,
+  shown
+}: {
+  id: string
+  shown: Shown
+  onClose: () => void
+  aside: React.ReactNode
+}) => {
+  const { before, onPick, open, report } = shown
+  return (
+    <div className="grid min-w-0 items-start gap-4 xl:grid-cols-[minmax(0,1.15fr)_minmax(0,1fr)]">
+      <Section
+        title={before === undefined ? "The prompt" : `Tick ${before.tick} and tick ${report.tick}, their last calls`}
+        aside={aside}
+      >
+        <Figures report={report} />
+        <Bars {...shown} />
+        <div className="overflow-x-auto">
+          <PartsTable
+            pieces={piecesOf(report)}
+            window={windowOf(report)}
+            before={before === undefined ? undefined : piecesOf(before)}
+            open={open}
+            onPick={onPick}
+          />
+        </div>
+      </Section>
+      <div className="grid min-w-0 gap-4">
+        {open === undefined ? null : before === undefined ? (
+          <Words id={id} tick={report.tick} iteration={report.iteration} open={open} onClose={onClose} />
+        ) : (
+          <WordsOfTwo id={id} tick={report.tick} other={before.tick} open={open} onClose={onClose} />
+        )}
+        <Missing report={report} />
+        <CameToMind id={id} report={report} />
+      </div>
+    </div>
+  )
+}
+
+const callOf = ({ iteration, tick }: ContextSearch) => ({
+  ...(tick === undefined ? {} : { tick }),
+  ...(iteration === undefined ? {} : { iteration })
+})
+
+const OfOne = ({ change, id, search }: { id: string; search: ContextSearch; change: Change }) => {
+  const report = useAnswer("GET /v1/assistants/:id/context", { params: { id }, query: callOf(search) }, { keep: true })
+  return (
+    <Answered of={report} lines={10}>
+      {(found) => (
+        <Prompt
+          id={id}
+          shown={{
+            report: found,
+            before: undefined,
+            open: search.open,
+            onPick: (key) => change({ open: key === search.open ? undefined : key })
+          }}
+          onClose={() => change({ open: undefined })}
+          aside={
+            <Against
+              tick={found.tick}
+              value={undefined}
+              onPick={(other) => change({ tick: found.tick, with: other })}
+            />
+          }
+        />
+      )}
+    </Answered>
+  )
+}
+
+const OfTwo = ({
+  change,
+  id,
+  other,
+  search,
+  tick
+}: {
+  id: string
+  tick: number
+  other: number
+  search: ContextSearch
+  change: Change
+}) => {
+  const compared = useAnswer(
+    "GET /v1/assistants/:id/context/compare",
+    { params: { id }, query: { tick: other, with: tick } },
+    { keep: true }
+  )
+  const aside = <Against tick={tick} value={other} onPick={(next) => change({ with: next })} />
+  return (
+    <Answered of={compared} lines={10}>
+      {(found) => (
+        <Prompt
+          id={id}
+          shown={{
+            report: found.other,
+            before: found.one,
+            open: search.open,
+            onPick: (key) => change({ open: key === search.open ? undefined : key })
+          }}
+          onClose={() => change({ open: undefined })}
+          aside={aside}
+        />
+      )}
+    </Answered>
+  )
+}
+
+const isAt =
+  ({ iteration, tick }: ContextSearch) =>
+  (point: Point): boolean =>
+    point.tick === tick && (iteration === undefined || point.iteration === iteration)
+
+const None = () => (
+  <section className="card">
+    <Empty title="Its model was not asked yet">
+      Every call of the model leaves a report here of what it was shown: parts, tokens, and what had no room.
+    </Empty>
+  </section>
+)
+
+const ContextPage = () => {
+  const { id } = route.useParams()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { before, tick, with: other } = search
+  const change: Change = (next) => void navigate({ search: { ...search, ...next }, replace: true })
+  const asked = { limit: POINTS, ...(before === undefined ? {} : { before }) }
+  const points = useAnswer("GET /v1/assistants/:id/contexts", { params: { id }, query: asked }, { keep: true })
+  const ordered = (points.data?.items ?? []).toReversed()
+  const at = tick === undefined ? (before === undefined ? ordered.length - 1 : -1) : ordered.findLastIndex(isAt(search))
+  const next = points.data?.next
+  const isNew = points.data !== undefined && ordered.length === 0 && tick === undefined && before === undefined
+  return (
+    <Page name="context" title="Context" ready={isReady(points)}>
+      <Answered of={points} lines={3}>
+        {() =>
+          isNew ? (
+            <None />
+          ) : (
+            <Slider
+              points={ordered}
+              at={at}
+              onPick={(point) => change({ tick: point.tick, iteration: point.iteration })}
+              onNewest={
+                tick === undefined && before === undefined
+                  ? undefined
+                  : () => change({ tick: undefined, iteration: undefined, before: undefined })
+              }
+              onEarlier={typeof next === "number" ? () => change({ before: next }) : undefined}
+            />
+          )
+        }
+      </Answered>
+      {points.data === undefined || isNew ? null : other !== undefined && tick !== undefined ? (
+        <OfTwo id={id} tick={tick} other={other} search={search} change={change} />
+      ) : (
+        <OfOne id={id} search={search} change={change} />
+      )}
+    </Page>
+  )
+}
 
 export const page = createLazyRoute("/a/$id/context")({ component: ContextPage })

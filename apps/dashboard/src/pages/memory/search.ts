@@ -1,7 +1,32 @@
 // Search of Memory: what of the view stands in the URL.
 
-import type { Raw } from "../../house/search.ts"
+import { oneOf, type Raw, text, whole } from "../../house/search.ts"
 
-export interface MemorySearch {}
+export const shelves = ["blocks", "facts", "profiles", "journal", "recall"] as const
+export type Shelf = (typeof shelves)[number]
+export const factStates = ["active", "superseded", "retired", "quarantined"] as const
+export const recallModes = ["auto", "fts", "vector", "hybrid"] as const
+export const recallScopes = ["own", "shared", "fleet"] as const
 
-export const memorySearch = (_raw: Raw): MemorySearch => ({})
+export interface MemorySearch {
+  /** The shelf that is looked at; the blocks when not said. */
+  readonly tab?: Shelf | undefined
+  /** The block, fact or profile that is open. */
+  readonly open?: string | undefined
+  /** Of the block that is open: the version that is held against the one before it. */
+  readonly version?: number | undefined
+  readonly state?: (typeof factStates)[number] | undefined
+  readonly q?: string | undefined
+  readonly mode?: (typeof recallModes)[number] | undefined
+  readonly scope?: (typeof recallScopes)[number] | undefined
+}
+
+export const memorySearch = (raw: Raw): MemorySearch => ({
+  tab: oneOf(raw["tab"], shelves),
+  open: text(raw["open"], 200),
+  version: whole(raw["version"]),
+  state: oneOf(raw["state"], factStates),
+  q: text(raw["q"], 2_000),
+  mode: oneOf(raw["mode"], recallModes),
+  scope: oneOf(raw["scope"], recallScopes)
+})
