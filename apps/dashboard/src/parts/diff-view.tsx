@@ -1,6 +1,5 @@
 // DiffView: what differs between two texts of others, as one block.
 
-import "./diff.css"
 import { useMemo } from "react"
 import { diffLines, folded } from "./diff.ts"
 import { many } from "./format.ts"

@@ -40,6 +40,47 @@ interface SliderProps {
   readonly onEarlier: (() => void) | undefined
 }
 
+const Steps = ({ at, go, points }: { points: ReadonlyArray<Point>; at: number; go: (to: number) => void }) => (
+  <>
+    <button
+      type="button"
+      className="button button-small"
+      disabled={at <= 0}
+      onClick={() => go(at - 1)}
+      data-step="back"
+    >
+      <span className="sr-only">The call before</span>
+      <span aria-hidden>←</span>
+    </button>
+    <button
+      type="button"
+      className="button button-small"
+      disabled={at < 0 || at >= points.length - 1}
+      onClick={() => go(at + 1)}
+      data-step="on"
+    >
+      <span className="sr-only">The call after</span>
+      <span aria-hidden>→</span>
+    </button>
+  </>
+)
+
+const AsOf = ({ at, points }: { readonly points: ReadonlyArray<Point>; readonly at: number }) => {
+  const point = points[at]
+  if (point === undefined) return <span className="text-ink-2">This call is not among those of the slider.</span>
+  return (
+    <span className="tabular" data-as-of={point.tick} data-iteration={point.iteration}>
+      As of <strong className="font-semibold">tick {point.tick}</strong>, call {point.iteration}
+      <span className="text-ink-2">
+        {" · "}
+        <Ago at={point.at} />
+        {" · "}
+        {at + 1} of {points.length}
+      </span>
+    </span>
+  )
+}
+
 export const Slider = ({ at, onEarlier, onNewest, onPick, points }: SliderProps) => {
   const go = (to: number) => {
     const point = points[Math.max(0, Math.min(points.length - 1, to))]
@@ -51,39 +92,8 @@ export const Slider = ({ at, onEarlier, onNewest, onPick, points }: SliderProps)
   return (
     <section className="card px-3 pt-2 pb-1.5" aria-label="Model calls" data-slider="" data-points={points.length}>
       <div className="flex flex-wrap items-center gap-2">
-        <button
-          type="button"
-          className="button button-small"
-          disabled={at <= 0}
-          onClick={() => go(at - 1)}
-          data-step="back"
-        >
-          <span className="sr-only">The call before</span>
-          <kbd aria-hidden>←</kbd>
-        </button>
-        <button
-          type="button"
-          className="button button-small"
-          disabled={at < 0 || at >= points.length - 1}
-          onClick={() => go(at + 1)}
-          data-step="on"
-        >
-          <span className="sr-only">The call after</span>
-          <kbd aria-hidden>→</kbd>
-        </button>
-        {point === undefined ? (
-          <span className="text-ink-2">This call is not among those of the slider.</span>
-        ) : (
-          <span className="tabular" data-as-of={point.tick} data-iteration={point.iteration}>
-            As of <strong className="font-semibold">tick {point.tick}</strong>, call {point.iteration}
-            <span className="text-ink-2">
-              {" · "}
-              <Ago at={point.at} />
-              {" · "}
-              {at + 1} of {points.length}
-            </span>
-          </span>
-        )}
+        <Steps at={at} go={go} points={points} />
+        <AsOf at={at} points={points} />
         <span className="ml-auto flex gap-2">
           {onEarlier === undefined ? null : (
             <button type="button" className="button button-small button-quiet" onClick={onEarlier} data-earlier="">
