@@ -3,6 +3,7 @@
 // A1  A request that the guard did not let in reaches no handler: without a note of it the router refuses.
 
 import type { IncomingMessage } from "node:http"
+import type { Json } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
@@ -14,6 +15,8 @@ export interface Admitted {
   readonly principal: Principal["Service"]
   /** JSON text; empty when nothing came. */
   readonly text: string
+  /** What it says; undefined when nothing came. */
+  readonly value: Json | undefined
 }
 
 const notes = new WeakMap<object, Admitted>()

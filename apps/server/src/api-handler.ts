@@ -25,8 +25,8 @@ import type { NodeHandler } from "./front.ts"
 import { groupsLive } from "./groups/index.ts"
 import { Live } from "./live.ts"
 
-/** An id of 128 characters, each of them encoded. */
-const MAX_PARAM_CHARS = 2_400
+/** A key of 256 characters, each of them encoded, is found. */
+const routing = { maxParamLength: 4_000, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false } as const
 
 export interface OpenApi {
   readonly handle: NodeHandler
@@ -61,11 +61,6 @@ export const openApi = async (desk: Desk["Service"], live: Live["Service"]): Pro
     Layer.provide([
       Layer.succeed(Desk, desk),
       Layer.succeed(Live, live),
-      Layer.succeed(HttpRouter.RouterConfig, {
-        maxParamLength: MAX_PARAM_CHARS,
-        ignoreTrailingSlash: false,
-        ignoreDuplicateSlashes: false
-      }),
       // No route reads a file or the terminal.
       HttpServer.layerServices
     ])
@@ -80,7 +75,11 @@ export const openApi = async (desk: Desk["Service"], live: Live["Service"]): Pro
       )
       const whole = Effect.catchCause(judged, (cause) => lastWord(cause, desk.onTrouble))
       return yield* NodeHttpServer.makeHandler(whole, { scope })
-    }).pipe(Effect.provideService(References.LogToStderr, true), Scope.provide(scope))
+    }).pipe(
+      Effect.provideService(HttpRouter.RouterConfig, routing),
+      Effect.provideService(References.LogToStderr, true),
+      Scope.provide(scope)
+    )
   )
   return { handle, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }

@@ -50,7 +50,7 @@ const holdsHostileKey = (text: string): boolean => {
 
 export interface JsonBody {
   readonly text: string
-  readonly value: Json
+  readonly value: Json | undefined
 }
 
 const malformed = (message: string): Malformed => new Malformed({ message })

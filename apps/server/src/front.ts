@@ -16,7 +16,7 @@ import {
   Unavailable,
   Unexpected
 } from "./api/index.ts"
-import { judgedBody, readBody } from "./body.ts"
+import { type JsonBody, judgedBody, readBody } from "./body.ts"
 import type { Guard, Wanted } from "./guard.ts"
 import type { Patience } from "./patience.ts"
 import { find, type Route } from "./route-table.ts"
@@ -47,8 +47,14 @@ export interface Behind {
   readonly api: NodeHandler
   /** A file of the page; false when there is none under this path. */
   readonly page: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>
-  /** Answers instead of the router where it can; false where the router must. */
-  readonly shortcut?: (route: Route, request: IncomingMessage, response: ServerResponse, admitted: Admitted) => boolean
+  /** Answers instead of the router where it can; false where the router must. The path is as it was sent. */
+  readonly shortcut?: (
+    route: Route,
+    request: IncomingMessage,
+    response: ServerResponse,
+    admitted: Admitted,
+    path: string
+  ) => boolean
   readonly isClosing: () => boolean
   readonly onTrouble: (line: string) => void
 }
@@ -133,10 +139,10 @@ export class Front {
     if (isClosing()) {
       return refuse(request, response, new Unavailable({ message: "this process is about to end; ask again" }))
     }
-    const text = await bodyIn(request, response)
-    if (text === ANSWERED) return
-    const admitted = { principal, text }
-    if (shortcut?.(found.route, request, response, admitted) === true) return
+    const body = await bodyIn(request, response)
+    if (body === ANSWERED) return
+    const admitted = { principal, ...body }
+    if (shortcut?.(found.route, request, response, admitted, path) === true) return
     admit(request, admitted)
     api(request, response)
   }
@@ -145,8 +151,8 @@ export class Front {
     this.#behind.traffic.begin(response, path)
     const principal = this.#admitted(request, response, "fleet")
     if (principal === ANSWERED) return
-    const text = await bodyIn(request, response)
-    if (text !== ANSWERED) await mount(request, response, { principal, text })
+    const body = await bodyIn(request, response)
+    if (body !== ANSWERED) await mount(request, response, { principal, ...body })
   }
 
   async #toPlain(request: IncomingMessage, response: ServerResponse, path: string, one: Plain): Promise<void> {
@@ -186,14 +192,16 @@ export class Front {
   }
 }
 
-/** The judged text of a body; empty when none came. */
-const bodyIn = async (request: IncomingMessage, response: ServerResponse): Promise<string | typeof ANSWERED> => {
+const nothing: JsonBody = { text: "", value: undefined }
+
+/** The judged body of a request. */
+const bodyIn = async (request: IncomingMessage, response: ServerResponse): Promise<JsonBody | typeof ANSWERED> => {
   const { headers } = request
-  if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return ""
+  if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return nothing
   const bytes = await readBody(request)
-  if (Buffer.isBuffer(bytes) && bytes.length === 0) return ""
+  if (Buffer.isBuffer(bytes) && bytes.length === 0) return nothing
   const judged = Buffer.isBuffer(bytes) ? judgedBody(bytes, headers["content-type"]) : bytes
-  if (!("_tag" in judged)) return judged.text
+  if (!("_tag" in judged)) return judged
   refuse(request, response, judged)
   return ANSWERED
 }

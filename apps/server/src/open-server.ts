@@ -18,8 +18,10 @@ import { refuseUnread } from "./answer.ts"
 import { Front } from "./front.ts"
 import { Guard, isLoopback } from "./guard.ts"
 import { plainOf } from "./health.ts"
+import { mcpMount } from "./mcp/index.ts"
 import { Page } from "./page.ts"
 import { Patience } from "./patience.ts"
+import { openShortcut } from "./shortcut.ts"
 import type { Token } from "./tokens.ts"
 import { Traffic } from "./traffic.ts"
 
@@ -45,6 +47,8 @@ export interface ServerOptions {
   readonly maxStreams?: number
   /** What the process stands on, each with where it comes from, secrets masked: for the system page. */
   readonly config?: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
+  /** Where false, messages go the long way too; both answer the same. */
+  readonly shortcut?: boolean
   /** Told of what went wrong while answering, one line each, without secrets. */
   readonly onTrouble?: (line: string) => void
 }
@@ -154,15 +158,17 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   const patience = new Patience()
   const house = await openHouse(options, traffic)
   const page = options.page === undefined || role === "worker" ? undefined : new Page(options.page)
+  const mcp = mcpMount(house.desk)
   let isClosing = false
   const front = new Front({
     guard: new Guard({ tokens, tenant: fleet.tenant, open, hosts }),
     patience,
     traffic,
     plain: plainOf({ fleet, role, traffic, patience, isClosing: () => isClosing }),
-    mounts: new Map(),
+    mounts: new Map([["/mcp", mcp.answer]]),
     withApi: role !== "worker",
     api: house.api.handle,
+    ...(options.shortcut === false ? {} : { shortcut: openShortcut(house.desk, house.live.boards) }),
     page: async (request, response, path) => (await page?.answer(request, response, path)) ?? false,
     isClosing: () => isClosing,
     onTrouble: house.desk.onTrouble
@@ -178,6 +184,7 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   const close = async (): Promise<void> => {
     isClosing = true
     house.silence()
+    await mcp.close()
     await closed(server)
     await house.close()
   }

@@ -7,6 +7,7 @@ import { type Outbox, OutboxReader } from "../../src/feed/outbox-reader.ts"
 import { placeIn } from "../../src/feed/place.ts"
 import type { Subscriber } from "../../src/feed/subscriber.ts"
 import { Tail } from "../../src/feed/tail.ts"
+import type { Loose } from "./rig.ts"
 import { Sse } from "./sse.ts"
 
 const TENANTS = ["north", "south"] as const
@@ -35,7 +36,7 @@ const rowOf = (seq: number, tenant: string, assistant: string, size: number): Ou
 class FakeOutbox implements Outbox {
   readonly rows: Array<OutboxRow> = []
   reads = 0
-  #listeners = new Set<(notice: any) => void>()
+  #listeners = new Set<(notice: Loose) => void>()
 
   commit(tenant: string, assistant: string, size: number, gap: number, isTold: boolean): void {
     const row = rowOf((this.rows.at(-1)?.seq ?? 0) + 1 + gap, tenant, assistant, size)
@@ -55,13 +56,13 @@ class FakeOutbox implements Outbox {
     return this.rows.at(-1)?.seq ?? 0
   }
 
-  listen(listener: (notice: any) => void): () => void {
+  listen(listener: (notice: Loose) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 }
 
-const keyOf = (notice: any): string => `${notice.seq} ${notice.type} ${notice.envelope ?? ""}`
+const keyOf = (notice: Loose): string => `${notice.seq} ${notice.type} ${notice.envelope ?? ""}`
 
 const expected = (outbox: FakeOutbox, tenant: string, assistant: string | undefined, from: number) =>
   outbox.rows

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Patience } from "../../src/patience.ts"
-import { assertFailure, assertSecured, bearer, openHouse, SECRETS, tokens } from "./rig.ts"
+import { assertFailure, assertSecured, bearer, type Loose, openHouse, SECRETS, tokens } from "./rig.ts"
 
 /** Everything that is not open to anybody. */
 const paths = ["/", "/v1/assistants", "/v1/events", "/v1/system", "/metrics", "/docs", "/openapi.json", "/unknown"]
@@ -107,7 +107,7 @@ describe("guard: with tokens", () => {
     assert.strictEqual((await post("/v1/orders", { order: "halt", dryRun: true }, onlooker)).status, 200)
     const audit = await ask("/v1/audit", { headers: onlooker })
     assert.deepStrictEqual(
-      audit.json.items.map(({ action, outcome, who }: any) => [who, action, outcome]),
+      audit.json.items.map(({ action, outcome, who }: Loose) => [who, action, outcome]),
       [
         ["onlooker", "assistants.orderAll", "refused: this token may only look"],
         ["onlooker", "assistants.create", "refused: this token may only look"]

@@ -50,12 +50,16 @@ export const aFleet = ({ assistant, fleetRole, says, tools = [] }: Wish = {}): P
   })
 }
 
+/** JSON of an answer, whose fields an assertion names and judges. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Loose = any
+
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
   /** Of JSON; undefined otherwise. */
-  readonly json: any
+  readonly json: Loose
 }
 
 export interface Asking {

@@ -1,10 +1,12 @@
 // Sse: reads an event stream as a browser does.
 // Owns the format. Leaves the connection to the test.
 
+import type { Loose } from "./rig.ts"
+
 export interface SseEvent {
   readonly id: string | undefined
   readonly type: string
-  readonly notice: any
+  readonly notice: Loose
 }
 
 /** Takes text as it comes; what is not whole yet waits, and is gone with a connection that breaks. */

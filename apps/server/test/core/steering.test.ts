@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { defineTool } from "reverie"
 import * as Schema from "effect/Schema"
 import { readFile } from "node:fs/promises"
-import { aPath, assertFailure, bearer, type House, openHouse, SECRETS, tokens } from "./rig.ts"
+import { aPath, assertFailure, bearer, type House, type Loose, openHouse, SECRETS, tokens } from "./rig.ts"
 
 const bury = defineTool({
   name: "launch",
@@ -29,7 +29,7 @@ describe("assistants by HTTP", () => {
     assertFailure(await post("/v1/assistants", { id: "no/id", definition: "desk" }), 400, "Malformed")
     const list = await ask("/v1/assistants")
     assert.deepStrictEqual(
-      list.json.items.map(({ id }: any) => id),
+      list.json.items.map(({ id }: Loose) => id),
       ["clerk", "desk", "second"]
     )
     assert.deepInclude(list.json.counts, { total: 3, idle: 3, halted: 0 })
@@ -99,13 +99,13 @@ describe("messages by HTTP", () => {
     await settled(house)
     const history = await ask(path)
     assert.deepStrictEqual(
-      history.json.items.map(({ content, role }: any) => `${role}: ${content}`),
+      history.json.items.map(({ content, role }: Loose) => `${role}: ${content}`),
       ["user: Hello.", "assistant: Aye.", "user: As an event.", "assistant: Aye."]
     )
     const pages: Array<string> = []
     for (let before: number | null | undefined; before !== null;) {
-      const page: any = (await ask(`${path}?limit=1${before === undefined ? "" : `&before=${before}`}`)).json
-      pages.unshift(...page.items.map(({ content }: any) => content))
+      const page: Loose = (await ask(`${path}?limit=1${before === undefined ? "" : `&before=${before}`}`)).json
+      pages.unshift(...page.items.map(({ content }: Loose) => content))
       before = page.next
     }
     assert.deepStrictEqual(pages, ["Hello.", "Aye.", "As an event.", "Aye."])
@@ -131,11 +131,11 @@ describe("approvals by HTTP", () => {
     assertFailure(await post("/v1/approvals/nobody/unknown", { decision: "approved" }), 404, "NotFound")
     const decide = () => post(path, { decision: "approved", seen: asked.arguments })
     const both = await Promise.all([decide(), decide()])
-    assert.deepStrictEqual(both.map(({ status }) => status).toSorted(), [200, 409])
+    assert.deepStrictEqual(both.map(({ status }) => status).toSorted((a, b) => a - b), [200, 409])
     await fleet.rest()
     assertFailure(await post(path, { decision: "denied" }), 409, "Conflict")
     assert.deepStrictEqual((await ask("/v1/approvals")).json.items, [])
-    const said = (await ask("/v1/assistants/desk/messages")).json.items.map(({ content }: any) => content)
+    const said = (await ask("/v1/assistants/desk/messages")).json.items.map(({ content }: Loose) => content)
     assert.include(said, "the boat is launched")
   })
 })
@@ -167,7 +167,7 @@ describe("the system by HTTP", () => {
     await post("/v1/assistants", { id: "clerk" }, bearer(SECRETS.south))
     const lines = (await ask("/v1/audit", { headers: bearer(SECRETS.north) })).json.items
     assert.deepStrictEqual(
-      lines.map(({ action, outcome, target, tenant, who }: any) => [tenant, who, action, target, outcome]),
+      lines.map(({ action, outcome, target, tenant, who }: Loose) => [tenant, who, action, target, outcome]),
       [
         ["north", "northerner", "messages.send", "nobody", "refused: NotFound"],
         ["north", "northerner", "assistants.create", "desk", "done"]
@@ -192,7 +192,7 @@ describe("the system by HTTP", () => {
     })
     const { json, text } = await ask("/v1/system", { headers: bearer(SECRETS.north) })
     assert.deepInclude(json, { role: "all", tenant: "north", node: process.version })
-    assert.isTrue(json.checks.every(({ ok }: any) => ok))
+    assert.isTrue(json.checks.every(({ ok }: Loose) => ok))
     for (const { secret } of tokens) assert.notInclude(text, secret)
   })
 })
