@@ -23,6 +23,8 @@ const fleet = [
   "packages/reverie/test/moving/*.test.ts",
   "test/crash/*.test.ts"
 ]
+/** Chromium, and the page as it is built. */
+const page = ["apps/dashboard/test/**/*.test.ts"]
 const others = [...files("**/*.test.ts"), "test/**/*.test.ts"]
 
 const project = (name: string, include: ReadonlyArray<string>, exclude: ReadonlyArray<string> = []) => ({
@@ -37,7 +39,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
-      project("unit", others, [...property, ...laws, ...journey, ...architecture, ...integration, ...fleet]),
+      project("unit", others, [...property, ...laws, ...journey, ...architecture, ...integration, ...fleet, ...page]),
+      project("page", page, property),
       project("fleet", fleet, [...property, ...laws]),
       project("property", property),
       project("laws", laws),

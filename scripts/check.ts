@@ -22,6 +22,7 @@ const steps: ReadonlyArray<Step> = [
   servers,
   testStep("unit"),
   testStep("fleet"),
+  testStep("page"),
   testStep("property"),
   testStep("laws"),
   testStep("journey"),

@@ -140,7 +140,7 @@ const prove = async (project: string): Promise<Outcome> => {
 }
 
 /** The projects that the check runs. */
-export const testProjects = ["architecture", "unit", "fleet", "property", "laws", "journey"] as const
+export const testProjects = ["architecture", "unit", "fleet", "page", "property", "laws", "journey"] as const
 
 export const testStep = (project: (typeof testProjects)[number]): Step => ({
   name: project,

@@ -1,4 +1,4 @@
-// npm run bench -- context|memory|tick [--short] [--json]
+// npm run bench -- context|memory|page|server|tick [--short] [--json]
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
 // npm run bench -- idle [--assistants N] [--json]
 // npm run bench -- recall --data <directory of conversations> [--json]
@@ -9,7 +9,9 @@ import { benchContext } from "./context.ts"
 import { benchFleet } from "./fleet.ts"
 import { benchIdle } from "./idle.ts"
 import { benchMemory } from "./memory.ts"
+import { benchPage } from "./page.ts"
 import { benchRecall } from "./recall.ts"
+import { benchServer } from "./server.ts"
 import { benchTick } from "./tick.ts"
 
 const { positionals, values } = parseArgs({
@@ -36,6 +38,8 @@ interface Report {
 const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> = {
   context: benchContext,
   memory: benchMemory,
+  page: benchPage,
+  server: benchServer,
   tick: benchTick,
   fleet: (isShort) =>
     benchFleet({ isShort, ...(values.profiles === undefined ? {} : { profiles: resolve(values.profiles) }) }),
