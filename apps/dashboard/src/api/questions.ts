@@ -87,6 +87,7 @@ export const useChange = <Of extends Changing>(route: Of): UseMutationResult<Ans
         throw troubleOf(error)
       })
     },
-    onSettled: () => client.invalidateQueries({ predicate: isAskedAgain })
+    // Not waited for: what came of it is told before what it changed is read again.
+    onSettled: () => void client.invalidateQueries({ predicate: isAskedAgain })
   })
 }

@@ -120,10 +120,8 @@ const useDecision = (asked: ApprovalAsked, onDecided: () => void) => {
         payload: { decision, seen: asked.arguments, ...(note.trim() === "" ? {} : { note: note.trim() }) }
       },
       {
-        onSuccess: () => {
-          setDone(decision)
-          onDecided()
-        }
+        onSuccess: () => setDone(decision),
+        onSettled: onDecided
       }
     )
   }

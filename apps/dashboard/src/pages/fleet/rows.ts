@@ -5,7 +5,7 @@
 
 import { useQueries, useQueryClient } from "@tanstack/react-query"
 import type { AssistantRow } from "@reverie/server/api"
-import { useCallback, useEffect, useMemo, useRef, useState } from "react"
+import { useCallback, useEffect, useRef, useState } from "react"
 import type { Answer, Asked } from "../../api/contract.ts"
 import { troubleOf } from "../../api/client.ts"
 import { keyOf, question } from "../../api/questions.ts"
@@ -41,6 +41,18 @@ const flatten = (lists: ReadonlyArray<List | undefined>): ReadonlyArray<Assistan
       return true
     })
   )
+}
+
+/** Put together only when a page has changed; how many pages there are changes too, so a list of dependencies is no help. */
+const useFlat = (lists: ReadonlyArray<List | undefined>): ReadonlyArray<AssistantRow> => {
+  const known = useRef<{ readonly lists: typeof lists; readonly rows: ReadonlyArray<AssistantRow> }>({
+    lists: [],
+    rows: []
+  })
+  const { lists: before } = known.current
+  const isSame = before.length === lists.length && before.every((list, at) => list === lists[at])
+  if (!isSame) known.current = { lists, rows: flatten(lists) }
+  return known.current.rows
 }
 
 /** The chain of cursors as far as it is known; it only grows, so that what is shown keeps its place. */
@@ -103,7 +115,7 @@ export const useFleetRows = (search: FleetSearch) => {
   }, [state, refresh])
 
   const lists = pages.map(({ data }) => data)
-  const rows = useMemo(() => flatten(lists), lists)
+  const rows = useFlat(lists)
   const onRange = useCallback(
     (first: number, last: number) => {
       range.current = [first, last]
