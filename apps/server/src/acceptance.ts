@@ -1,9 +1,12 @@
 // Acceptance: taking in what is sent to an assistant.
 // Owns the key of idempotency, and what a message is made into. Leaves durability to the fleet.
 // C1  A key in the header and another one in the body is a contradiction, and refused.
-// C2  Nobody may speak as the house itself: `from` is a name that a person or a program gave.
+// C2  Nobody outside speaks as an assistant or reports as one: `from` is a name that a person or a program gave, and what
+//     only assistants tell each other is refused.
+// C3  The trace context of a request goes with what it brings.
 
-import type { Event, Fleet, Receipt } from "reverie"
+import { sendingAssistant } from "@reverie/protocol"
+import type { Event, Fleet, Receipt, SendOptions } from "reverie"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Malformed, type Said } from "./api/index.ts"
@@ -18,22 +21,53 @@ const keyOf = (header: string | undefined, body: string | undefined): { readonly
   return id === undefined ? {} : { id }
 }
 
-const fromOf = (from: string | undefined): { readonly from?: string } => (from === undefined ? {} : { from })
+/** What the headers of a request say of it. */
+export interface Sending {
+  readonly key?: string | undefined
+  /** Of whoever sends it, as W3C Trace Context has it; what is none is left out. */
+  readonly traceparent?: string | undefined
+}
+
+const traceOf = (traceparent: string | undefined) => (traceparent === undefined ? {} : { traceparent })
+
+const fromOf = (from: string | undefined): { readonly from?: string } => {
+  if (from === undefined) return {}
+  if (sendingAssistant(from) !== undefined)
+    throw new Malformed({ message: "from names an assistant, which speaks for itself" })
+  return { from }
+}
+
+/** What stands beside the body of a request. */
+export interface Beside {
+  readonly key: string | undefined
+  readonly traceparent: string | undefined
+}
+
+const optionsOf = (
+  { key, traceparent }: Beside,
+  { from, id }: { readonly from?: string; readonly id?: string }
+): SendOptions => ({
+  ...keyOf(key, id),
+  ...fromOf(from),
+  ...(traceparent === undefined ? {} : { traceparent })
+})
+
+/** Fields by which assistants answer each other. */
+const amongAssistants = ["errand", "answers", "wantsAnswer"]
 
 export const acceptMessage = (
   fleet: Fleet,
   to: string,
-  { blocks = [], channel, from, id, text }: SaidMessage,
-  key: string | undefined
+  { blocks = [], channel, text, ...named }: SaidMessage,
+  beside: Beside
 ): Promise<Receipt> => {
-  const options = { ...keyOf(key, id), ...fromOf(from) }
   const event = {
     type: "message" as const,
     text,
     ...(blocks.length === 0 ? {} : { blocks }),
     ...(channel === undefined ? {} : { channel })
   }
-  return fleet.post(to, event, options)
+  return fleet.post(to, event, optionsOf(beside, named))
 }
 
 const typed = Schema.decodeUnknownOption(Schema.Struct({ type: Schema.String }))
@@ -41,10 +75,12 @@ const typed = Schema.decodeUnknownOption(Schema.Struct({ type: Schema.String }))
 export const acceptEvent = (
   fleet: Fleet,
   to: string,
-  { event, from, id }: { readonly event: object; readonly from?: string; readonly id?: string },
-  key: string | undefined
+  { event, ...named }: { readonly event: object; readonly from?: string; readonly id?: string },
+  beside: Beside
 ): Promise<Receipt> => {
   if (Option.isNone(typed(event))) throw new Malformed({ message: "event needs a type" })
+  const reserved = amongAssistants.find((field) => field in event)
+  if (reserved !== undefined) throw new Malformed({ message: `${reserved} is for what assistants send each other` })
   // What kind of event it is, and whether it is whole, the fleet judges.
-  return fleet.post(to, event as Event, { ...keyOf(key, id), ...fromOf(from) })
+  return fleet.post(to, event as Event, optionsOf(beside, named))
 }

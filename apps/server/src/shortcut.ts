@@ -36,9 +36,9 @@ export const openShortcut =
   ): boolean => {
     if (route.name !== ROUTE || principal.readOnly) return false
     const id = decodeURIComponent(path.slice(BEFORE_ID, -AFTER_ID))
-    const { "idempotency-key": key, traceparent = "" } = request.headers
+    const { "idempotency-key": key, traceparent } = request.headers
     if (!isId(id) || !isText(key) || (key !== undefined && !isKey(key))) return false
-    if (!isText(traceparent) || traceparent.length > MAX_TRACEPARENT_CHARS) return false
+    if (!isText(traceparent) || (traceparent ?? "").length > MAX_TRACEPARENT_CHARS) return false
     const said = saidIn(value)
     if (Option.isNone(said)) return false
     const { name, tenant } = principal
@@ -46,7 +46,7 @@ export const openShortcut =
       desk.record({ at: Date.now(), who: name, tenant, action: ROUTE, target: id, outcome })
     const accept = async (): Promise<void> => {
       try {
-        const { envelope, outcome } = await acceptMessage(desk.fleetOf(tenant), id, said.value, key)
+        const { envelope, outcome } = await acceptMessage(desk.fleetOf(tenant), id, said.value, { key, traceparent })
         boards.touch(tenant, id)
         told("done")
         writeJson(response, 202, { outcome, envelope })

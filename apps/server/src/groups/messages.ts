@@ -5,13 +5,18 @@
 import type { Fleet } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { acceptEvent, acceptMessage } from "../acceptance.ts"
+import { acceptEvent, acceptMessage, type Beside } from "../acceptance.ts"
 import { answersOf, runOf } from "../ag-ui/index.ts"
 import { Api, type MessageView } from "../api/index.ts"
 import { asking, changing } from "../desk.ts"
 import { Live } from "../live.ts"
 import { living } from "../living.ts"
 import { messageViewOf } from "../message-view.ts"
+
+const besideOf = (headers: { readonly "idempotency-key"?: string; readonly traceparent?: string }): Beside => ({
+  key: headers["idempotency-key"],
+  traceparent: headers.traceparent
+})
 
 const READ_AT_ONCE = 100
 /** Entries that one page may read. */
@@ -37,6 +42,14 @@ const historyBefore = async (fleet: Fleet, id: string, before: number, limit: nu
   return { items: pages.toReversed().flat(), next: least > 1 ? least : null }
 }
 
+const sendingOf = ({
+  "idempotency-key": key,
+  traceparent
+}: {
+  readonly "idempotency-key"?: string
+  readonly traceparent?: string
+}) => ({ key, traceparent })
+
 export const messagesLive = HttpApiBuilder.group(
   Api,
   "messages",
@@ -45,13 +58,13 @@ export const messagesLive = HttpApiBuilder.group(
     return handlers.handleAll({
       send: ({ headers, params: { id }, payload }) =>
         changing("messages.send", id, async (fleet) => {
-          const receipt = await acceptMessage(fleet, id, payload, headers["idempotency-key"])
+          const receipt = await acceptMessage(fleet, id, payload, besideOf(headers))
           boards.touch(fleet.tenant, id)
           return receipt
         }),
       post: ({ headers, params: { id }, payload }) =>
         changing("messages.post", id, async (fleet) => {
-          const receipt = await acceptEvent(fleet, id, payload, headers["idempotency-key"])
+          const receipt = await acceptEvent(fleet, id, payload, besideOf(headers))
           boards.touch(fleet.tenant, id)
           return receipt
         }),
