@@ -119,16 +119,22 @@ const showsBlocks = ({ asks }: RecordedTick): boolean =>
     return [...parts, ...absent].some(({ key }) => BLOCK_PARTS.has(key))
   })
 
+/** The entries of an assistant, as far as there are not too many before the tick. */
+async function* entriesAround(shelf: Shelf, id: string, version: number, tick: number): AsyncGenerator<Entry> {
+  for await (const entry of entriesUpTo(shelf, id, version)) {
+    if (entry.tick < tick && entry.no > MAX_COMMITS_BEFORE) {
+      const message = `more than ${MAX_COMMITS_BEFORE} commits stand before tick ${tick} of ${id}: they are not laid out again`
+      throw new ForkRefused({ reason: "too-long", message })
+    }
+    yield entry
+  }
+}
+
 const tickIn = async (shelf: Shelf, id: string, tick: number): Promise<[RecordedTick, string]> => {
   const record = await recordOf(shelf, id)
-  const recorded = await readTick(entriesUpTo(shelf, id, record.version), tick, settingsKept(record))
+  const recorded = await readTick(entriesAround(shelf, id, record.version, tick), tick, settingsKept(record))
   if (recorded === undefined) {
     throw new ForkRefused({ reason: "no-tick", message: `${id} has no tick ${tick}` })
-  }
-  const { length } = recorded.prefix
-  if (length > MAX_COMMITS_BEFORE) {
-    const message = `${length} commits stand before tick ${tick} of ${id}; at most ${MAX_COMMITS_BEFORE} are laid out again`
-    throw new ForkRefused({ reason: "too-long", message })
   }
   return [recorded, record.state.definition]
 }
