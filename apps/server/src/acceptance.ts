@@ -21,15 +21,6 @@ const keyOf = (header: string | undefined, body: string | undefined): { readonly
   return id === undefined ? {} : { id }
 }
 
-/** What the headers of a request say of it. */
-export interface Sending {
-  readonly key?: string | undefined
-  /** Of whoever sends it, as W3C Trace Context has it; what is none is left out. */
-  readonly traceparent?: string | undefined
-}
-
-const traceOf = (traceparent: string | undefined) => (traceparent === undefined ? {} : { traceparent })
-
 const fromOf = (from: string | undefined): { readonly from?: string } => {
   if (from === undefined) return {}
   if (sendingAssistant(from) !== undefined)

@@ -1,7 +1,7 @@
 // Audit: who changed what through this server.
 // Owns the newest lines in memory, and the file. Leaves what is worth a line to the desk.
 // A1  A tenant reads its own lines and no others.
-// A2  Memory is bounded; the file is only added to, one JSON object a line.
+// A2  Memory is bounded for each tenant, and nobody's lines push out another's; the file is only added to, one JSON object a line.
 
 import { appendFile } from "node:fs/promises"
 import type { AuditLine } from "./desk.ts"
@@ -14,7 +14,7 @@ const short = (text: string): string => (text.length > MAX_FIELD_CHARS ? `${text
 export class Audit {
   readonly #file: string | undefined
   readonly #onTrouble: (line: string) => void
-  readonly #lines: Array<AuditLine> = []
+  readonly #byTenant = new Map<string, Array<AuditLine>>()
   #unwritten: Array<string> = []
   #writing: Promise<void> | undefined
 
@@ -25,8 +25,10 @@ export class Audit {
 
   record(line: AuditLine): void {
     const kept = { ...line, target: short(line.target), outcome: short(line.outcome) }
-    this.#lines.push(kept)
-    if (this.#lines.length > 2 * KEPT) this.#lines.splice(0, this.#lines.length - KEPT)
+    const lines = this.#byTenant.get(line.tenant) ?? []
+    this.#byTenant.set(line.tenant, lines)
+    lines.push(kept)
+    if (lines.length > 2 * KEPT) lines.splice(0, lines.length - KEPT)
     if (this.#file === undefined) return
     this.#unwritten.push(`${JSON.stringify(kept)}\n`)
     this.#writing ??= this.#write(this.#file)
@@ -34,10 +36,7 @@ export class Audit {
 
   /** The newest first. */
   of(tenant: string, limit: number): ReadonlyArray<AuditLine> {
-    return this.#lines
-      .filter((line) => line.tenant === tenant)
-      .slice(-limit)
-      .toReversed()
+    return (this.#byTenant.get(tenant) ?? []).slice(-limit).toReversed()
   }
 
   /** Resolves when every line is in the file. */

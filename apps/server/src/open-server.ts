@@ -174,7 +174,12 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
     onTrouble: house.desk.onTrouble
   })
   // Whoever says no Host is judged like whoever says a wrong one.
-  const limits = { requestTimeout: 30_000, headersTimeout: 10_000, requireHostHeader: false }
+  const limits = {
+    requestTimeout: 30_000,
+    headersTimeout: 10_000,
+    connectionsCheckingInterval: 5_000,
+    requireHostHeader: false
+  }
   const server = createServer(limits, front.handle).on("clientError", refuseUnread)
   const { port } = await listening(server, options.port ?? 0, host).catch(async (error: unknown) => {
     await house.close()

@@ -1,8 +1,7 @@
 // SystemView: what a deployment is, in words and figures.
 // Owns its checks. Leaves measuring to whoever does the work.
 
-import { createHash } from "node:crypto"
-import type { Fleet, Json } from "reverie"
+import { chart, type Fleet, type Json } from "reverie"
 import type { Principal } from "./api/index.ts"
 import type { Desk } from "./desk.ts"
 import { version } from "./version.ts"
@@ -39,7 +38,7 @@ export const systemOf = async ({ config, desk, fleet, principal }: SystemQuestio
     startedAt: desk.startedAt,
     now: Date.now(),
     outboxEnd,
-    machine: createHash("sha256").update("chart").digest("hex").slice(0, 16),
+    machine: chart().hash,
     checks: [store],
     config,
     definitions

@@ -42,14 +42,6 @@ const historyBefore = async (fleet: Fleet, id: string, before: number, limit: nu
   return { items: pages.toReversed().flat(), next: least > 1 ? least : null }
 }
 
-const sendingOf = ({
-  "idempotency-key": key,
-  traceparent
-}: {
-  readonly "idempotency-key"?: string
-  readonly traceparent?: string
-}) => ({ key, traceparent })
-
 export const messagesLive = HttpApiBuilder.group(
   Api,
   "messages",
