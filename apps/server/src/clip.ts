@@ -15,10 +15,12 @@ export const clip = (text: string, maxChars: number = LIST_CHARS): string => {
   return `${text.slice(0, isHalf ? end - 1 : end)}…`
 }
 
-/** The same of every text in it, however deep. */
+/** As JSON, the same of every text in it, however deep. */
 export const clipAll = (value: unknown, maxChars: number): unknown => {
   if (typeof value === "string") return clip(value, maxChars)
   if (Array.isArray(value)) return value.map((each) => clipAll(each, maxChars))
   if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, clipAll(each, maxChars)]))
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, each]) => (each === undefined ? [] : [[key, clipAll(each, maxChars)]]))
+  )
 }

@@ -30,6 +30,7 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   PromptUnknown: NotFound,
   BlockRefused: Conflict,
   BuiltInLocked: Conflict,
+  ForkRefused: Conflict,
   KeyTaken: Conflict,
   PlacesTaken: Conflict,
   PromptConflict: Conflict,

@@ -7,6 +7,7 @@
 // I3  Closing lets go of every claim and closes the store; what was open goes on with the next start.
 
 import { type Directory, reach, type Team } from "@reverie/assistant"
+import { Model } from "@reverie/model"
 import {
   type Address,
   type AssistantId,
@@ -48,6 +49,7 @@ import type { FleetDefinition } from "./define-fleet.ts"
 import { type DefinitionView, definitionViewOf } from "./definition-view.ts"
 import { directoryOf } from "./directory.ts"
 import { DefinitionUnknown, FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
+import type { Fork, ForkWish, PromptQuestion, TickPrompt } from "./forking/index.ts"
 import { House } from "./house.ts"
 import { envelopeOf } from "./letter.ts"
 import type { Profile, Services } from "./ports.ts"
@@ -312,6 +314,18 @@ export class Fleet extends Ordering implements AsyncDisposable {
   /** Listens to the notices of every tenant of the house, for whoever passes them on to the right one. Answers how to stop. */
   onEvery(listener: (notice: Notice) => void): () => void {
     return this.#opened.hub.listen(listener)
+  }
+
+  /** The very words that a model of this tenant was shown with one call; undefined when there was none. */
+  async promptOf(question: PromptQuestion & { readonly iteration?: number }): Promise<TickPrompt | undefined> {
+    const { promptOfTick } = await import("./forking/index.ts")
+    return promptOfTick(this, this.#opened.definition, question)
+  }
+
+  /** Lives through a tick once more beside the fleet, with its own model when none is said: see `forkTick`. */
+  async fork(wish: ForkWish): Promise<Fork> {
+    const { forkTick } = await import("./forking/index.ts")
+    return forkTick(this, this.#opened.definition, { ...wish, model: wish.model ?? (await this.#run(Model)) })
   }
 
   /** The memory blocks of this tenant. */

@@ -63,7 +63,9 @@ const PromptText = Schema.Struct({
       messages: Schema.Array(Schema.Struct({ role: Schema.String, content: Schema.String }))
     })
   ),
-  tools: Schema.Array(Schema.Struct({ name: Schema.String, description: Schema.String, schema: Json }))
+  tools: Schema.Array(Schema.Struct({ name: Schema.String, description: Schema.String, schema: Json })),
+  /** Why the tick could not be gone through again to its end; what stands here is from before that. */
+  diverged: Schema.optionalKey(Schema.String)
 })
 export type PromptText = typeof PromptText.Type
 

@@ -160,6 +160,8 @@ export const Frame = Schema.Struct({
   after: Schema.String,
   commands: Schema.Array(Schema.String),
   step: Schema.optionalKey(Schema.Struct({ name: Schema.String, kind: Schema.String, ok: Schema.Boolean })),
+  /** What of the commit does not agree with its own event. */
+  problem: Schema.optionalKey(Schema.String),
   bytes: Schema.Int,
   hash: Schema.String,
   /** What the machine kept after it, for the frame that is opened. */
@@ -201,7 +203,7 @@ export class ReplayGroup extends HttpApiGroup.make("replay").add(
     payload: Schema.Struct({
       tick: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)),
       prompt: Schema.optionalKey(Text(100_000)),
-      /** `offline`, or the name of a model of the server that is configured. */
+      /** `recorded`, `offline`, or the name of a model of the server that is configured; its own when not said. */
       model: Schema.optionalKey(Text(200)),
       stubs: Schema.optionalKey(Schema.Record(Text(200), Text(100_000)))
     }),

@@ -2,10 +2,11 @@
 // Owns reading reports as the contract has them. Leaves their making to `context`, finding them to the SDK.
 // C1  A point of the slider is one model call; however long a life is, a page of points reads a bounded part of it.
 
-import { compareReports, type ContextReport, contextReportOf, type Fleet, type Json } from "reverie"
+import { compareReports, type ContextReport, contextReportOf, type Fleet, type Json, type TickPrompt } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, type ContextView } from "../api/index.ts"
+import { Api, type ContextView, type PromptText } from "../api/index.ts"
+import { clip, WHOLE_CHARS } from "../clip.ts"
 import { asking } from "../desk.ts"
 import { found, living } from "../living.ts"
 
@@ -45,6 +46,25 @@ const pointsBefore = async (fleet: Fleet, id: string, before: number, limit: num
 const reportOf = async (fleet: Fleet, id: string, question: { readonly tick?: number; readonly iteration?: number }) =>
   found(await fleet.contextReport(id, question), `model call of ${id} that left a report there`)
 
+/** What stands for a message that only calls tools. */
+const toldCalls = (calls: TickPrompt["messages"][number]["calls"] = []): string =>
+  clip(calls.map(({ arguments: asked, tool }) => `${tool}(${JSON.stringify(asked)})`).join("\n"), WHOLE_CHARS)
+
+const wordsOf = ({ diverged, iteration, messages, parts, tick, tools }: TickPrompt): PromptText => ({
+  tick,
+  iteration,
+  parts: parts.map(({ exact, id, key }) => ({
+    id,
+    key,
+    exact,
+    messages: messages
+      .filter(({ part }) => part.id === id && part.key === key)
+      .map(({ calls, content, role }) => ({ role, content: content === "" ? toldCalls(calls) : content }))
+  })),
+  tools: tools.map(({ description, name, parameters }) => ({ name, description, schema: parameters })),
+  ...(diverged === undefined ? {} : { diverged })
+})
+
 export const contextLive = HttpApiBuilder.group(
   Api,
   "context",
@@ -68,10 +88,12 @@ export const contextLive = HttpApiBuilder.group(
           const comparison = compareReports(one, other) as unknown as Json
           return { one: viewOf(one), other: viewOf(other), comparison }
         }),
-      prompt: ({ params: { id } }) =>
+      prompt: ({ params: { id }, query }) =>
         asking(async (fleet) => {
           await living(fleet, id)
-          return { tick: 0, iteration: 0, parts: [], tools: [] }
+          const { iteration, tick } = await reportOf(fleet, id, query)
+          const prompt = await fleet.promptOf({ assistant: id, tick, iteration, maxChars: WHOLE_CHARS })
+          return wordsOf(found(prompt, `prompt of tick ${tick} of ${id} that can be made again`))
         })
     })
   })

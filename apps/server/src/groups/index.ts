@@ -12,8 +12,9 @@ import { messagesLive } from "./messages.ts"
 import { nightLive } from "./night.ts"
 import { promptsLive } from "./prompts.ts"
 import { queuesLive } from "./queues.ts"
+import { replayLive } from "./replay.ts"
 import { systemLive } from "./system.ts"
-import { replayLive, timelineLive } from "./to-come.ts"
+import { timelineLive } from "./timeline.ts"
 
 export const groupsLive = Layer.mergeAll(
   assistantsLive,

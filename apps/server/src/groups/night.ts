@@ -54,14 +54,10 @@ const opened = async (fleet: Fleet, id: string, wanted: string) => {
 
 const dreamsOf = async (fleet: Fleet, id: string) => {
   const { state } = await living(fleet, id)
-  const beganAt = (value: Json): number => {
-    const at: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "began_at") : undefined
-    return typeof at === "number" ? at : 0
-  }
-  const reports = (await fleet.desk(id, ["dream"])).map(({ value }) => value)
+  const reports = await fleet.dreams(id)
   const { sleep } = fleet.definitions().find(({ name }) => name === state.definition) ?? {}
   return {
-    items: reports.toSorted((one, other) => beganAt(other) - beganAt(one)),
+    items: reports as unknown as ReadonlyArray<Json>,
     schedule: sleep === undefined ? null : (sleep as unknown as Json),
     nextAt: state.timers.find(({ name }) => name === BEDTIME)?.dueAt ?? null
   }

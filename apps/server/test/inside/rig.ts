@@ -24,6 +24,8 @@ import { machineLive } from "../../src/groups/machine.ts"
 import { memoryLive } from "../../src/groups/memory.ts"
 import { nightLive } from "../../src/groups/night.ts"
 import { promptsLive } from "../../src/groups/prompts.ts"
+import { replayLive } from "../../src/groups/replay.ts"
+import { timelineLive } from "../../src/groups/timeline.ts"
 
 const root = mkdtempSync(join(tmpdir(), "reverie-inside-"))
 let count = 0
@@ -84,8 +86,17 @@ export const deskOf = (fleet: Fleet, heard: Heard): Desk["Service"] => ({
   audited: (tenant, limit) => heard.audit.filter((line) => line.tenant === tenant).slice(-limit)
 })
 
-const groups = Layer.mergeAll(contextLive, familyLive, machineLive, memoryLive, nightLive, promptsLive)
-const names = ["context", "family", "machine", "memory", "night", "prompts"] as const
+const groups = Layer.mergeAll(
+  contextLive,
+  familyLive,
+  machineLive,
+  memoryLive,
+  nightLive,
+  promptsLive,
+  replayLive,
+  timelineLive
+)
+const names = ["context", "family", "machine", "memory", "night", "prompts", "replay", "timeline"] as const
 
 const clientOf = HttpApiTest.groups(Api, names)
 export type Client = Effect.Success<typeof clientOf>

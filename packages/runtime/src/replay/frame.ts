@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto"
 import { Buffer } from "node:buffer"
 import { type Decoded, persist, statusOf } from "@reverie/assistant"
-import { type Cause, type Command, type Entry, isJsonObject, type StepRecord } from "@reverie/protocol"
+import { type Cause, type Command, type Entry, isJsonObject, type Json, type StepRecord } from "@reverie/protocol"
 import type { Fold, Folded } from "./fold.ts"
 
 export interface ReplayFrame {
@@ -28,6 +28,8 @@ export interface ReplayFrame {
   readonly hash: string
   /** What of the entry does not agree with its own event. */
   readonly problem?: string
+  /** What the statechart keeps after it, where the range asks for it. */
+  readonly snapshot?: Json
 }
 
 /** Where a replay stops: at the first frame of which all that is said holds. */

@@ -23,6 +23,8 @@ export interface ReplayRange {
   readonly to?: number
   /** The replay stops after the first such frame, also one before the range. */
   readonly until?: Breakpoint
+  /** Frames tell what the statechart keeps after them. */
+  readonly snapshots?: boolean
 }
 
 /** A commit that does not agree with what is recorded of it. */
@@ -52,12 +54,15 @@ export interface ReplayVerdict {
 
 const MAX_MISMATCHES = 20
 
+/** As the store reads it back. */
+const keptSnapshot = ({ decoded }: Fold): Json => JSON.parse(snapshotText(decoded)) as Json
+
 const isFirst = ({ no }: Entry): boolean => no === 1
 
 /** Frames in the order of their commits. `settings`: of a birth whose entry does not tell them. */
 export async function* replayFrames(
   entries: Entries,
-  { from = 1, to = Infinity, until }: ReplayRange,
+  { from = 1, snapshots = false, to = Infinity, until }: ReplayRange,
   settings?: Partial<Settings>
 ): AsyncGenerator<ReplayFrame> {
   let fold: Fold | undefined
@@ -69,7 +74,7 @@ export async function* replayFrames(
     fold = folded.fold
     if (entry.no < from && until === undefined) continue
     const frame = frameOf(before, folded, entry, problem)
-    if (entry.no >= from) yield frame
+    if (entry.no >= from) yield snapshots ? { ...frame, snapshot: keptSnapshot(fold) } : frame
     if (isStop(frame, until)) return
   }
 }

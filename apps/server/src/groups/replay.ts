@@ -1,0 +1,136 @@
+// Replay: the group about going through a life again, and about trying a tick with something changed.
+// Owns frames as the contract has them, and the bound on how much is gone through. Leaves replaying and forking to the SDK.
+// R1  A page of frames ends at its limit, or at the first frame that it was told to stop at.
+// R2  Nothing of a fork reaches the fleet; the model that is asked is one of the fleet's own server, or none.
+
+import { type Fleet, type Fork, type Json, type ReplayFrame, type ReplayVerdict, viewOf } from "reverie"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import { Api, Conflict, type Frame, NotFound } from "../api/index.ts"
+import { clip, clipAll, LIST_CHARS, WHOLE_CHARS } from "../clip.ts"
+import { asking, changing } from "../desk.ts"
+import { modelNamed } from "../fork-model.ts"
+import { living } from "../living.ts"
+
+/** Commits that one request may go through; a frame is made of every one before it. */
+const MAX_COMMITS = 100_000
+
+const replayable = async (fleet: Fleet, id: string, commits: number): Promise<void> => {
+  if (commits <= MAX_COMMITS) return
+  const message = `${id} has lived through ${commits} commits; at most ${MAX_COMMITS} are gone through by one request`
+  throw new Conflict({ message, hint: `reverie replay ${id} goes through all of them` })
+}
+
+const causeOf = ({ cause }: ReplayFrame): string => {
+  switch (cause.kind) {
+    case "birth":
+      return cause.kind
+    case "envelope":
+    case "burial":
+      return `${cause.kind} ${cause.lane} ${cause.id}`
+    case "job":
+      return `job ${cause.id}`
+    case "timer":
+      return `timer ${cause.name}`
+  }
+}
+
+const viewOfFrame = (frame: ReplayFrame): Frame => {
+  const { cause: _, eventType, problem, snapshot, step, ...rest } = frame
+  return {
+    ...rest,
+    cause: causeOf(frame),
+    event: eventType ?? "",
+    ...(step === undefined ? {} : { step }),
+    ...(problem === undefined ? {} : { problem }),
+    ...(snapshot === undefined ? {} : { snapshot })
+  }
+}
+
+interface FramesAsked {
+  readonly from?: number
+  readonly limit: number
+  readonly untilState?: string
+  readonly untilEvent?: string
+  readonly snapshots?: "true" | "false"
+}
+
+const isIn = (state: string, wanted: string): boolean => state === wanted || state.startsWith(`${wanted}.`)
+
+const stopsAt = ({ after, eventType }: ReplayFrame, { untilEvent, untilState }: FramesAsked): boolean =>
+  (untilState !== undefined && isIn(after, untilState)) || (untilEvent !== undefined && eventType === untilEvent)
+
+const framesOf = async (fleet: Fleet, id: string, asked: FramesAsked) => {
+  const { version } = await living(fleet, id)
+  const from = Math.max(1, asked.from ?? 1)
+  await replayable(fleet, id, Math.min(from + asked.limit, version))
+  const items: Array<Frame> = []
+  let last = version
+  for await (const frame of fleet.replay(id, { from, snapshots: asked.snapshots === "true" })) {
+    items.push(viewOfFrame(frame))
+    last = frame.no
+    if (items.length === asked.limit || stopsAt(frame, asked)) break
+  }
+  return { items, next: last < version ? last + 1 : null }
+}
+
+const verdictOf = ({ commits, differences, equal, mismatches, modelCalls, toolCalls }: ReplayVerdict) => {
+  const [mismatch] = mismatches
+  const [difference] = differences
+  const at = mismatch?.no ?? difference?.writtenBy
+  const told =
+    mismatch?.what ??
+    (difference === undefined
+      ? undefined
+      : `${difference.path.join(".")}: ${difference.replayed ?? "nothing"}, stored is ${difference.stored ?? "nothing"}`)
+  return {
+    commits,
+    equal,
+    modelCalls,
+    toolCalls,
+    ...(at === undefined ? {} : { differsAt: at }),
+    ...(told === undefined ? {} : { difference: clip(told, LIST_CHARS * 4) })
+  }
+}
+
+interface ForkAsked {
+  readonly tick: number
+  readonly prompt?: string
+  readonly model?: string
+  readonly stubs?: { readonly [tool: string]: string }
+}
+
+const forkOf = async (fleet: Fleet, id: string, { model, prompt, stubs = {}, tick }: ForkAsked): Promise<Fork> => {
+  const record = await living(fleet, id)
+  if (tick > viewOf(record).ticks) throw new NotFound({ message: `${id} has no tick ${tick}` })
+  return fleet.fork({
+    assistant: id,
+    tick,
+    ...(prompt === undefined ? {} : { systemPrompt: prompt }),
+    ...(model === undefined ? {} : { model: modelNamed(model) }),
+    stubs: Object.entries(stubs).map(([tool, content]) => ({ tool, content }))
+  })
+}
+
+const toldOf = ({ differs, forked, original }: Fork) => ({
+  original: clipAll(original, WHOLE_CHARS) as Json,
+  forked: clipAll(forked, WHOLE_CHARS) as Json,
+  differs: differs.map(({ forked: other, original: one, what }) => `${what}: ${clip(one)} → ${clip(other)}`)
+})
+
+export const replayLive = HttpApiBuilder.group(
+  Api,
+  "replay",
+  Effect.fnUntraced(function* (handlers) {
+    return handlers.handleAll({
+      frames: ({ params: { id }, query }) => asking((fleet) => framesOf(fleet, id, query)),
+      verify: ({ params: { id } }) =>
+        asking(async (fleet) => {
+          await replayable(fleet, id, (await living(fleet, id)).version)
+          return verdictOf(await fleet.verify(id))
+        }),
+      fork: ({ params: { id }, payload }) =>
+        changing("replay.fork", `${id}/${payload.tick}`, async (fleet) => toldOf(await forkOf(fleet, id, payload)))
+    })
+  })
+)
