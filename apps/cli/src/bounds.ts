@@ -13,6 +13,7 @@ export interface Bounds {
 }
 
 const MICROS = 1_000_000
+const POLL_MILLIS = 50
 
 const spentMicros = async (reach: Reach, id: string): Promise<number> => (await reach.family(id))?.spent.costMicros ?? 0
 
@@ -29,6 +30,8 @@ export const bounded = async (
   let turns = 0
   const end = async (failure: CommandFailed): Promise<void> => {
     await reach.order(id, "halt", { reason: failure.message })
+    // Told and not yet heard, it would go on with the next start.
+    while ((await reach.view(id))?.state !== "halted") await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
     passed.reject(failure)
   }
   const judge = async (isLast: boolean): Promise<void> => {

@@ -35,18 +35,21 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Standard input: a text, left open (true), or closed. */
   readonly input?: string | true
+  /** Where it runs; where the test runs when not said. */
+  readonly cwd?: string
 }
 
 const inherited = Object.fromEntries(
   Object.entries(process.env).filter(
-    ([name]) => !/^(OPENAI_|REVERIE_|DATABASE_|REDIS_|QDRANT_|NO_COLOR|FORCE_COLOR|VITEST|NODE_)/.test(name)
+    ([name]) => !/^(OPENAI_|REVERIE_|DATABASE_|REDIS_|QDRANT_|NO_COLOR|FORCE_COLOR|XDG_CONFIG|VITEST|NODE_)/.test(name)
   )
 )
 
 /** Starts the program and does not wait for it. */
-export const begin = (args: ReadonlyArray<string>, { env = {}, input }: RunOptions = {}): Running => {
+export const begin = (args: ReadonlyArray<string>, { cwd, env = {}, input }: RunOptions = {}): Running => {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
     env: { ...inherited, NODE_COMPILE_CACHE: cache, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"]
   })
   let stdout = ""

@@ -222,7 +222,7 @@ describe.concurrent("doctor", () => {
     const checks = jsonOf(said)["checks"] as ReadonlyArray<{ readonly name: string; readonly ok: boolean }>
     assert.deepStrictEqual(
       checks.map(({ name }) => name),
-      ["node", "data", "owner", "format", "settings", "model"]
+      ["node", "data", "owner", "format", "settings", "page", "model"]
     )
     assert.isTrue(checks.every(({ ok }) => ok))
     assert.deepStrictEqual(await readdir(directory.path), [])
@@ -238,5 +238,17 @@ describe.concurrent("doctor", () => {
     assertFailure(said, 1, "unhealthy", "model")
     assert.include(said.stdout, "OPENAI_API_KEY from the environment")
     assert.notInclude(`${said.stdout}${said.stderr}`, "canary")
+  })
+
+  test("1 for a server that does not answer, and for a token that can be guessed, without showing it", async () => {
+    await using directory = await temporary()
+    const args = ["doctor", "--data", join(directory.path, "data"), "--json"]
+    const away = await run([...args, "--url", "http://127.0.0.1:9"])
+    assertFailure(away, 1, "unhealthy", "server")
+    const weak = await run(args, { env: { REVERIE_TOKEN: "canary" } })
+    assertFailure(weak, 1, "unhealthy", "tokens")
+    assert.notInclude(`${weak.stdout}${weak.stderr}`, "canary")
+    const strong = await run(args, { env: { REVERIE_TOKEN: "0123456789abcdef0123456789abcdef" } })
+    assert.strictEqual(strong.code, 0, strong.stderr)
   })
 })

@@ -8,7 +8,7 @@ import type { Said } from "./command-line.ts"
 type Write = typeof process.stdout.write
 
 const taking = (stream: NodeJS.WriteStream, take: (text: string) => void): (() => void) => {
-  const before = stream.write
+  const before = stream.write.bind(stream)
   stream.write = ((chunk: string | Uint8Array, ...rest: ReadonlyArray<unknown>) => {
     take(typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8"))
     const done = rest.findLast((each) => typeof each === "function") as (() => void) | undefined

@@ -56,7 +56,8 @@ describe("every command of the tree", () => {
       order: [...changing, ...reaching, "--fleet", "--wait", "--no-wait", "--timeout"],
       change: changing
     }
-    for (const leaf of leaves) assert.includeMembers([...flagsOf(leaf)], wanted[leaf.facts.kind] ?? [], nameOf(leaf))
+    for (const leaf of leaves)
+      assert.includeMembers([...flagsOf(leaf)], [...(wanted[leaf.facts.kind] ?? [])], nameOf(leaf))
   })
 })
 

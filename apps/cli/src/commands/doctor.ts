@@ -6,11 +6,15 @@
 import { constants } from "node:fs"
 import { access, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
-import { failureOf } from "../failure.ts"
-import { note, painted, say, sayJson } from "../output.ts"
+import { environment } from "../config/own-environment.ts"
+import { readConfig } from "../config/sources.ts"
+import { CommandFailed, failureOf } from "../failure.ts"
+import { failureEnvelope, note, painted, say, sayJson } from "../output.ts"
+import { isPageBuilt } from "../page.ts"
 import { onOneLine } from "../plain.ts"
-import { CommandFailed } from "../failure.ts"
-import { failureEnvelope } from "../output.ts"
+import { findReach, serverFor, type Where } from "../reach/find-reach.ts"
+import { Stop } from "../stop.ts"
+import { counted } from "../table.ts"
 
 const OLDEST_NODE = 24
 
@@ -85,24 +89,59 @@ const formatCheck = async (data: string): Promise<Check> => {
   }
 }
 
-const environmentCheck = (): Check => {
-  const names = [
-    "OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
-    "OPENAI_MODEL",
-    "OPENAI_EMBEDDING_MODEL",
-    "OPENAI_EMBEDDING_DIMENSIONS",
-    "DATABASE_URL",
-    "REDIS_URL",
-    "QDRANT_URL"
-  ]
-  const said = names.filter((name) => (process.env[name] ?? "") !== "").map((name) => `${name} from the environment`)
-  return {
-    name: "settings",
-    ok: true,
-    says: said.length === 0 ? "no variable names a model or a server" : said.join(", ")
+/** Where what is set comes from, and whether a file would send a secret where nobody has confirmed. */
+const settingsCheck = (): Check => {
+  const config = readConfig({ env: environment(), directory: process.cwd(), isDeveloping: true })
+  const said = config.resolved
+    .filter(({ origin, setting }) => origin !== "default" && !["data", "fleet"].includes(setting.name))
+    .map(({ from, origin, setting }) => `${setting.variable} from ${origin === "env" ? "the environment" : from}`)
+  try {
+    config.assertTrusted()
+  } catch (error) {
+    const { hint, message } = failureOf(error)
+    return { name: "settings", ok: false, says: message, fix: hint }
+  }
+  const says = said.length === 0 ? "no variable names a model or a server" : said.join(", ")
+  return { name: "settings", ok: true, says }
+}
+
+const STRONG_CHARS = 24
+
+/** Only where one is set: a token that can be guessed is worse than none, for it looks like a guard. */
+const tokenChecks = (): ReadonlyArray<Check> => {
+  const [one, several] = [process.env["REVERIE_TOKEN"] ?? "", process.env["REVERIE_TOKENS"] ?? ""]
+  const secrets = [one, ...several.split(",").map((each) => each.split(":")[2] ?? "")].filter((each) => each !== "")
+  if (secrets.length === 0) return []
+  const isWeak = (secret: string) => secret.length < STRONG_CHARS || new Set(secret).size < 10
+  const weak = secrets.filter(isWeak).length
+  if (weak === 0) return [{ name: "tokens", ok: true, says: `${counted(secrets.length, "token")}, hard to guess` }]
+  const says = `${weak} of ${counted(secrets.length, "token")} can be guessed`
+  return [{ name: "tokens", ok: false, says, fix: `take ${STRONG_CHARS} random characters: openssl rand -hex 24` }]
+}
+
+const pageCheck = (): Check => ({
+  name: "page",
+  ok: true,
+  says: isPageBuilt() ? "it is built" : "it is built with the first start or dev"
+})
+
+/** Only where one is said, or says that it owns the directory. */
+const reachChecks = async (where: Where): Promise<ReadonlyArray<Check>> => {
+  const stop = new Stop()
+  let url: string | undefined
+  try {
+    url = await serverFor(where)
+    if (url === undefined) return []
+    await using reach = await findReach({ ...where, url }, "look", stop)
+    await reach.within(reach.page({ limit: 1 }), SERVER_MILLIS)
+    return [{ name: "server", ok: true, says: `${url} answers` }]
+  } catch (error) {
+    const { hint, message } = failureOf(error)
+    return [{ name: "server", ok: false, says: message, fix: hint }]
   }
 }
+
+const SERVER_MILLIS = 10_000
 
 const modelCheck = async (): Promise<Check> => {
   const { describeModel, probeModel } = await import("reverie")
@@ -131,8 +170,7 @@ const directoryChecks = async (data: string): Promise<ReadonlyArray<Check>> => [
   await formatCheck(data)
 ]
 
-interface DoctorOptions {
-  readonly data: string | undefined
+interface DoctorOptions extends Where {
   readonly json: boolean
 }
 
@@ -141,9 +179,17 @@ const line = ({ fix, name, ok, says }: Check): string => {
   return `${mark} ${name.padEnd(9)} ${onOneLine(says, 300)}${ok || fix === undefined || fix === "" ? "" : `\n     ${fix}`}`
 }
 
-export const doctor = async ({ data, json }: DoctorOptions): Promise<number> => {
-  const checks = [nodeCheck(), ...(data === undefined ? await serverChecks() : await directoryChecks(data))]
-  checks.push(environmentCheck(), await modelCheck())
+export const doctor = async ({ json, ...where }: DoctorOptions): Promise<number> => {
+  const { data } = where
+  const checks = [
+    nodeCheck(),
+    ...(data === undefined ? await serverChecks() : await directoryChecks(data)),
+    ...(await reachChecks(where)),
+    settingsCheck(),
+    ...tokenChecks(),
+    pageCheck(),
+    await modelCheck()
+  ]
   const failed = checks.filter(({ ok }) => !ok)
   if (failed.length === 0) {
     if (json) sayJson({ ok: true, checks })

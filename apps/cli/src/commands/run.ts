@@ -10,6 +10,7 @@ import { loadFleet } from "../fleet-file.ts"
 import { unfinished } from "../host.ts"
 import { named } from "../named.ts"
 import { note, painted, say, sayJson } from "../output.ts"
+import { saidOrPiped } from "../piped.ts"
 import { plain } from "../plain.ts"
 import { findReach, serverFor, type Where } from "../reach/find-reach.ts"
 import type { Reach } from "../reach/reach.ts"
@@ -45,7 +46,8 @@ export const run = async (given: RunOptions, stop: Stop): Promise<number> => {
   if (options.prompt !== undefined && options.events !== undefined) {
     throw new CommandFailed("usage", "-p and --events exclude each other")
   }
-  return options.prompt === undefined ? runEvents(options, stop) : runPrompt(options, options.prompt, stop)
+  if (options.prompt === undefined) return runEvents(options, stop)
+  return runPrompt(options, await saidOrPiped(options.prompt, "the prompt"), stop)
 }
 
 const timeoutOf = ({ timeout }: RunOptions) => (timeout === undefined ? {} : { timeoutMillis: timeout * SECOND_MILLIS })
@@ -127,13 +129,21 @@ export const assertLives = async (
   throw new CommandFailed("unknown-assistant", `there is no assistant "${to}" in ${fleet ?? "the fleet"}`)
 }
 
+const POLL_MILLIS = 50
+
+/** Lets it go on, and waits until it does: what is asked of somebody halted is answered with that. */
+const resumed = async (reach: Reach, to: string): Promise<void> => {
+  await reach.order(to, "resume", {})
+  while ((await reach.view(to))?.state === "halted") await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+}
+
 /** Says one thing to one assistant of an opened reach, and tells its answer. */
 export const askOnce = async (reach: Reach, name: string, prompt: string, options: RunOptions): Promise<number> => {
   const { json, jsonl, quiet, resume } = options
   const { id: to, state } = await named(reach, name)
   watching(reach, to, quiet || json || jsonl)
   if (state === "halted" && !resume) throw new CommandFailed("assistant-halted", `${to} is halted`)
-  if (state === "halted") await reach.order(to, "resume", {})
+  if (state === "halted") await reach.within(resumed(reach, to))
   const { passed, release } = await bounded(reach, to, options)
   try {
     const work = Promise.race([answerOf(reach, to, prompt, options), passed])

@@ -62,12 +62,8 @@ const viewOf = (detail: AssistantDetail): View => ({
   approvals: detail.approvalsAsked
 })
 
-/** States in which nothing happens before somebody says something. */
-const isAtRest = ({ jobs, state, waiting }: View): boolean =>
-  state === "halted" ||
-  state === "retired" ||
-  state === "awake.awaitingApproval" ||
-  (waiting === 0 && jobs.length === 0 && (state === "awake.idle" || state.startsWith("dreaming.")))
+/** States that last until something arrives. */
+const lasting = new Set(["awake.idle", "awake.awaitingApproval", "dreaming.resting", "halted", "retired"])
 
 const isTagged = (error: unknown, ...tags: ReadonlyArray<string>): boolean =>
   typeof error === "object" && error !== null && tags.includes(String(Reflect.get(error, "_tag")))
@@ -328,11 +324,19 @@ export class ServerReach implements Reach {
   }
 
   async rest(id: string) {
-    while (!this.#stop.isAsked) {
-      const view = await this.view(id)
-      if (view === undefined || isAtRest(view)) return
+    while (!this.#stop.isAsked && !(await this.#isAtRest(id))) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
     }
+  }
+
+  /** Nothing of it is in hand, and nothing waits in a lane that it hears. */
+  async #isAtRest(id: string): Promise<boolean> {
+    const { hears, jobs, state, waiting } = await this.#ask((api) => api.assistants.inspect({ params: { id } }))
+    if (!lasting.has(state) || (jobs.length > 0 && state !== "halted")) return false
+    if (waiting === 0) return true
+    const query = { limit: PAGE }
+    const { items } = await this.#ask((api) => api.assistants.mailbox({ params: { id }, query }))
+    return !items.some(({ lane }) => hears.includes(lane))
   }
 
   within<A>(work: Promise<A>, timeoutMillis?: number): Promise<A> {
