@@ -2,6 +2,7 @@
 // Owns putting them together. Leaves what is said to a file a page.
 
 import { contextHandlers } from "./context.ts"
+import { timelineHandlers } from "./timeline.ts"
 import type { Handlers } from "./world.ts"
 
-export const insideHandlers: Handlers = { ...contextHandlers }
+export const insideHandlers: Handlers = { ...contextHandlers, ...timelineHandlers }

@@ -1,12 +1,140 @@
-// Timeline: the page Timeline.
+// Timeline: a life, one row a tick, as a story or as a trace.
+// T1  The URL holds the level, the filter, where it begins, and what is open.
 
-import { createLazyRoute } from "@tanstack/react-router"
+import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react"
+import { troubleOf } from "../../api/client.ts"
+import { useKeys } from "../../house/keys.ts"
+import { count } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
+import { Empty, Failed, Loading } from "../../parts/states.tsx"
+import { Filters, isFiltered, isMeant } from "./filters.tsx"
+import { List } from "./list.tsx"
+import { useLife } from "./rows.ts"
+import { openedIn, type TimelineSearch, toggled } from "./search.ts"
 
-const TimelinePage = () => (
-  <Page name="timeline" title="Timeline" ready>
-    <p className="text-ink-2">Nothing is here yet.</p>
-  </Page>
-)
+/** So many rows are looked through without finding one to show; more only when asked. */
+const LOOK_ROWS = 1_500
+
+const route = getRouteApi("/a/$id/timeline")
+
+/** Goes on by itself while there is something to show for it. */
+const useOnward = (loaded: number, shown: number, life: ReturnType<typeof useLife>) => {
+  const { further, isWhole } = life
+  const [allowed, allow] = useState(LOOK_ROWS)
+  const seen = useRef(0)
+  if (shown !== seen.current) {
+    seen.current = shown
+    if (allowed < loaded + LOOK_ROWS) allow(loaded + LOOK_ROWS)
+  }
+  const isPaused = !isWhole && loaded >= allowed
+  const onEnd = useCallback(() => {
+    if (!isPaused) further()
+  }, [further, isPaused])
+  // A page without any row that is meant leaves the end in view: nothing scrolls, so nothing asks.
+  useEffect(() => {
+    if (loaded > 0 && shown < 20) onEnd()
+  }, [loaded, shown, onEnd])
+  return { onEnd, isPaused, lookFurther: () => allow(loaded + LOOK_ROWS) }
+}
+
+const useOpened = (search: TimelineSearch, change: (next: TimelineSearch) => void) => {
+  const { all, open, tick } = search
+  const opened = useMemo(() => openedIn({ open }), [open])
+  const latest = useRef((_from: number) => {})
+  useEffect(() => {
+    latest.current = (from) => change({ open: toggled(search, from) })
+  })
+  const onToggle = useCallback((from: number) => latest.current(from), [])
+  const isOpen = (from: number, no: number) => (all === true || no === tick) !== opened.has(from)
+  return { isOpen, onToggle }
+}
+
+interface FootProps {
+  readonly loaded: number
+  readonly shown: number
+  readonly search: TimelineSearch
+  readonly life: ReturnType<typeof useLife>
+  readonly onward: ReturnType<typeof useOnward>
+}
+
+const Foot = ({ life, loaded, onward, search, shown }: FootProps): ReactNode => {
+  if (life.furtherTrouble !== undefined) {
+    return <Failed trouble={life.furtherTrouble} onRetry={life.further} />
+  }
+  if (!life.isWhole) {
+    return onward.isPaused ? (
+      <div className="p-3 text-center text-ink-2" data-paused="">
+        Looked through the last {count(loaded)} rows.{" "}
+        <button type="button" className="button button-small" onClick={onward.lookFurther} data-look-further="">
+          Look further back
+        </button>
+      </div>
+    ) : (
+      <Loading lines={2} />
+    )
+  }
+  if (shown > 0) return <p className="p-3 text-center text-ink-3">This is where its life began.</p>
+  return isFiltered(search) ? (
+    <Empty title="Nothing is like that">Choose another kind or outcome, or search for other words.</Empty>
+  ) : (
+    <Empty title="Nothing has happened yet">Its first tick begins with the first message.</Empty>
+  )
+}
+
+const TimelinePage = () => {
+  const { id } = route.useParams()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { kind, level = "story", outcome, q, tick } = search
+  const life = useLife(id, tick)
+  const change = (next: TimelineSearch) => void navigate({ search: { ...search, ...next }, replace: true })
+  const rows = useMemo(() => life.rows.filter(isMeant({ kind, outcome, q })), [life.rows, kind, outcome, q])
+  const onward = useOnward(life.rows.length, rows.length, life)
+  const { isOpen, onToggle } = useOpened(search, change)
+  const ticks = useMemo(() => new Map(rows.map((view) => [view.from, view.kind === "tick" ? view.tick : -1])), [rows])
+  useKeys({
+    v: () => change({ level: level === "story" ? "trace" : undefined }),
+    e: () => change({ all: search.all === true ? undefined : true, open: undefined })
+  })
+  return (
+    <Page
+      name="timeline"
+      title="Timeline"
+      ready={life.isReady}
+      fill
+      aside={<Filters search={search} onChange={change} />}
+    >
+      {tick === undefined ? null : (
+        <p className="text-ink-2">
+          From tick {tick} back.{" "}
+          <Link to="/a/$id/timeline" params={{ id }} search={{ ...search, tick: undefined }} data-newest="">
+            From the newest
+          </Link>
+        </p>
+      )}
+      {life.trouble === null ? null : <Failed trouble={troubleOf(life.trouble)} onRetry={life.retry} />}
+      <section className="card flex min-h-48 flex-1 flex-col overflow-hidden" aria-label="Ticks">
+        {life.isReady ? (
+          <List
+            id={id}
+            rows={rows}
+            level={level}
+            isOpen={(from) => isOpen(from, ticks.get(from) ?? -1)}
+            onToggle={onToggle}
+            onEnd={onward.onEnd}
+            foot={
+              life.trouble === null ? (
+                <Foot life={life} loaded={life.rows.length} shown={rows.length} search={search} onward={onward} />
+              ) : null
+            }
+          />
+        ) : (
+          <Loading lines={12} />
+        )}
+      </section>
+    </Page>
+  )
+}
 
 export const page = createLazyRoute("/a/$id/timeline")({ component: TimelinePage })

@@ -1,7 +1,43 @@
 // Search of Timeline: what of the view stands in the URL.
 
-import type { Raw } from "../../house/search.ts"
+import { flag, oneOf, type Raw, text, whole } from "../../house/search.ts"
 
-export interface TimelineSearch {}
+export const levels = ["story", "trace"] as const
+export type Level = (typeof levels)[number]
+export const kinds = ["tick", "dream", "compaction", "order"] as const
+/** `open`: it has not come to its end. */
+export const outcomes = ["answered", "terminal", "max-iterations", "cut", "failed", "slept", "noted", "open"] as const
 
-export const timelineSearch = (_raw: Raw): TimelineSearch => ({})
+export interface TimelineSearch {
+  /** How it is told; as a story when not said. */
+  readonly level?: Level | undefined
+  readonly kind?: (typeof kinds)[number] | undefined
+  readonly outcome?: (typeof outcomes)[number] | undefined
+  readonly q?: string | undefined
+  /** It begins with this tick, opened, and goes back from there. */
+  readonly tick?: number | undefined
+  /** Every row is open, but for those in `open`. */
+  readonly all?: true | undefined
+  /** First commits of rows that are open, with commas between. */
+  readonly open?: string | undefined
+}
+
+export const timelineSearch = (raw: Raw): TimelineSearch => ({
+  level: oneOf(raw["level"], levels),
+  kind: oneOf(raw["kind"], kinds),
+  outcome: oneOf(raw["outcome"], outcomes),
+  q: text(raw["q"]),
+  tick: whole(raw["tick"]),
+  all: flag(raw["all"]),
+  open: text(raw["open"], 1_000)
+})
+
+export const openedIn = ({ open = "" }: TimelineSearch): ReadonlySet<number> =>
+  new Set(open.split(",").filter(Boolean).map(Number))
+
+/** The same with one row opened or closed; the oldest choices go when there are too many for a URL. */
+export const toggled = (search: TimelineSearch, from: number): string | undefined => {
+  const set = new Set(openedIn(search))
+  if (!set.delete(from)) set.add(from)
+  return set.size === 0 ? undefined : [...set].slice(-100).join(",")
+}

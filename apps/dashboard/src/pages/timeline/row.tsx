@@ -1,0 +1,121 @@
+// Row: a tick, a dream, a folding or an order in one line; open, everything of it below.
+
+import { memo, type ReactNode } from "react"
+import { Chip, type Tone } from "../../parts/chip.tsx"
+import { many, money, tokens } from "../../parts/format.ts"
+import { Visible } from "../../parts/text.tsx"
+import { absolute, Ago, duration } from "../../parts/time.tsx"
+import { lastOf, spansOf } from "./axis.ts"
+import { Lane, Opened } from "./opened.tsx"
+import type { View } from "./rows.ts"
+import type { Level } from "./search.ts"
+
+const tones: Readonly<Record<string, Tone>> = {
+  answered: "good",
+  terminal: "good",
+  noted: "retired",
+  slept: "dreaming",
+  "max-iterations": "waiting",
+  cut: "waiting",
+  failed: "bad"
+}
+
+const Outcome = ({ view: { kind, outcome } }: { readonly view: View }) => {
+  if (kind === "dream") return <Chip tone="dreaming" text="dream" />
+  if (kind === "compaction") return <Chip tone="compacting" text="folding" />
+  if (kind === "order") return <Chip tone="idle" text="order" />
+  return outcome === undefined ? (
+    <Chip tone="thinking" text="under way" />
+  ) : (
+    <Chip tone={tones[outcome] ?? "idle"} text={outcome} />
+  )
+}
+
+const Gist = ({ view: { reply, sender, steps, text } }: { readonly view: View }): ReactNode => (
+  <>
+    {sender === undefined ? null : (
+      <span className="font-semibold">
+        <Visible text={sender} />{" "}
+      </span>
+    )}
+    {text === undefined ? null : <Visible text={text.slice(0, 300)} />}
+    {text === undefined && steps.length > 0 ? steps.map(({ name }) => name).join(", ") : null}
+    {reply === undefined || reply === "" ? null : (
+      <span className="text-ink-2">
+        {" → "}
+        <Visible text={reply.slice(0, 300)} />
+      </span>
+    )}
+  </>
+)
+
+const sum = (values: ReadonlyArray<number | undefined>): number =>
+  values.reduce<number>((all, each) => all + (each ?? 0), 0)
+
+interface RowProps {
+  readonly id: string
+  readonly view: View
+  readonly level: Level
+  readonly isOpen: boolean
+  readonly isCurrent: boolean
+  readonly onToggle: (from: number) => void
+}
+
+const Spent = ({ view: { models, tools } }: { readonly view: View }) => {
+  const cost = sum(models.map(({ costMicros }) => costMicros))
+  const used = sum(models.map(({ usage }) => (usage === undefined ? 0 : usage.inputTokens + usage.outputTokens)))
+  return (
+    <>
+      <span className="timeline-number max-lg:hidden" title="Tools that were asked for">
+        {tools.length === 0 ? "" : many(tools.length, "tool")}
+      </span>
+      <span className="timeline-number max-md:hidden" title="Tokens in and out">
+        {used === 0 ? "" : tokens(used)}
+      </span>
+      <span className="timeline-number max-lg:hidden" title="Cost">
+        {cost === 0 ? "" : money(cost)}
+      </span>
+    </>
+  )
+}
+
+const Line = ({ id, isCurrent, isOpen, level, onToggle, view }: RowProps) => {
+  const { beganAt, from, kind, outcome, tick } = view
+  return (
+    <div
+      className="timeline-row"
+      data-view={from}
+      data-kind={kind}
+      data-tick={tick}
+      data-outcome={outcome ?? "open"}
+      {...(isOpen ? { "data-open": "" } : {})}
+      {...(isCurrent ? { "data-current": "" } : {})}
+    >
+      <button
+        type="button"
+        tabIndex={-1}
+        className="timeline-line"
+        aria-expanded={isOpen}
+        onClick={() => onToggle(from)}
+        data-toggle={from}
+      >
+        <span className="tabular font-mono text-ink-2">{kind === "tick" ? tick : "·"}</span>
+        <span className="min-w-0">
+          <Outcome view={view} />
+        </span>
+        <span className="truncate text-left">
+          <Gist view={view} />
+        </span>
+        {level === "trace" ? <Lane spans={spansOf(view)} /> : null}
+        <span className="timeline-number">{duration(lastOf(view) - beganAt)}</span>
+        <Spent view={view} />
+        <span className="timeline-number text-ink-2" title={absolute(beganAt)}>
+          <Ago at={beganAt} />
+        </span>
+      </button>
+      {isOpen ? <Opened id={id} view={view} level={level} /> : null}
+    </div>
+  )
+}
+
+export const Row = memo(Line)

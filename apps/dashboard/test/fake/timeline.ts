@@ -1,0 +1,153 @@
+// Timeline: a life of a hundred thousand ticks, made as it is asked for.
+
+import type { Answer } from "../../src/api/contract.ts"
+import { dice } from "./dice.ts"
+import { hostile } from "./hostile.ts"
+import type { Handlers } from "./world.ts"
+
+type View = Answer<"GET /v1/assistants/:id/ticks/:tick">
+
+export const LIFE_TICKS = 100_000
+const COMMITS = 5
+const SPACE_MILLIS = 95_000
+
+const asks = [
+  "Which berth is free at six?",
+  "The Ada Lovelace is two hours late.",
+  "Please tell the tug.",
+  "What did the customs office say?",
+  "Wind is up to nine metres a second."
+]
+const replies = [
+  "Berth four is free until seven.",
+  "I have told the pilot, and the crane waits.",
+  "The tug is on its way.",
+  "They ask for the manifest again; I have sent it.",
+  "Then the crane rests until it is below eight."
+]
+
+const kindOf = (n: number): View["kind"] =>
+  n % 53 === 7 ? "order" : n % 31 === 5 ? "compaction" : n % 17 === 3 ? "dream" : "tick"
+
+const night = (n: number, at: number): Pick<View, "models" | "tools" | "steps" | "states" | "iterations"> => ({
+  iterations: 0,
+  models: [],
+  tools: [],
+  steps: (kindOf(n) === "dream" ? ["consolidating", "linking", "profiling"] : ["extracting", "summarizing"]).map(
+    (name, step) => ({
+      name,
+      kind: kindOf(n) === "dream" ? "dream" : "compact",
+      at: at + 2_000 * (step + 1),
+      ok: n % 5 !== 0 || step !== 1,
+      elapsedMillis: 1_400,
+      note: step === 1 ? `the model answered 529: ${hostile(n)}` : "12 read, 3 kept"
+    })
+  ),
+  states: [{ at, state: kindOf(n) === "dream" ? "dreaming.consolidating" : "compacting.extracting" }]
+})
+
+const day = (
+  n: number,
+  at: number,
+  isWhole: boolean
+): Pick<View, "models" | "tools" | "steps" | "states" | "iterations"> => {
+  const { below, next } = dice(n)
+  const took = 800 + below(4_000)
+  const hasTool = next() < 0.6
+  const model = { model: "harbour-large-2", ok: true }
+  const usage = (input: number) => ({
+    inputTokens: input,
+    outputTokens: 30 + below(200),
+    cachedInputTokens: Math.round(input * 0.6),
+    source: "provider" as const
+  })
+  return {
+    iterations: hasTool ? 2 : 1,
+    models: [
+      {
+        ...model,
+        iteration: 1,
+        at: at + 200 + took,
+        elapsedMillis: took,
+        usage: usage(4_000 + below(9_000)),
+        costMicros: 4_000 + below(40_000),
+        finishReason: hasTool ? "tool_calls" : "stop",
+        text: hasTool ? "" : hostile(n)
+      },
+      ...(hasTool
+        ? [
+            {
+              ...model,
+              iteration: 2,
+              at: at + took * 2.4,
+              elapsedMillis: took,
+              usage: usage(9_000),
+              costMicros: 9_000,
+              finishReason: "stop"
+            }
+          ]
+        : [])
+    ],
+    tools: hasTool
+      ? [
+          {
+            call: `${n}.1.0`,
+            tool: n % 3 === 0 ? "release_crane" : "list_berths",
+            at: at + took * 1.35,
+            ok: n % 11 !== 0,
+            elapsedMillis: Math.round(took * 0.2),
+            arguments: JSON.stringify({ at: "06:00", note: hostile(n) }),
+            ...(n % 41 === 0
+              ? { pending: true }
+              : { result: JSON.stringify({ free: ["B4"], note: hostile(n + 2).repeat(isWhole ? 40 : 1) }) })
+          }
+        ]
+      : [],
+    steps:
+      n % 4 === 0
+        ? [{ name: "depth", kind: "assess", at: at + 180, ok: true, elapsedMillis: 160, note: "a plain question" }]
+        : [],
+    states: [
+      "awake.assessing.weighing",
+      "awake.thinking.inferring",
+      ...(hasTool ? ["awake.acting.running"] : []),
+      "awake.idle"
+    ].map((state, step) => ({ at: at + step * 300, state }))
+  }
+}
+
+const viewOf = (now: number, n: number, isWhole = false): View => {
+  const kind = kindOf(n)
+  const at = now - 4_000 - (LIFE_TICKS - n) * SPACE_MILLIS
+  const inside = kind === "tick" ? day(n, at, isWhole) : night(n, at)
+  const last = Math.max(at, ...inside.models.map((each) => each.at), ...inside.steps.map((each) => each.at))
+  const isUnderWay = n === LIFE_TICKS || inside.tools.some(({ pending }) => pending === true)
+  const outcome = n % 11 === 0 ? "failed" : n % 23 === 0 ? "max-iterations" : "answered"
+  const base = { kind, tick: n, from: (n - 1) * COMMITS + 1, to: n * COMMITS, beganAt: at, ...inside }
+  if (kind === "order") return { ...base, sender: "user:harbour-master", text: "halt", endedAt: at, steps: [] }
+  if (kind !== "tick") return { ...base, endedAt: last }
+  return {
+    ...base,
+    sender: n % 3 === 0 ? "user:harbour-master" : n % 7 === 0 ? hostile(n) : "pilot-ada-00010",
+    text: `${asks[n % asks.length] ?? ""} ${n % 5 === 0 ? hostile(n) : ""}`.trim(),
+    waitMillis: n % 6 === 0 ? 900_000 : n % 50 === 1 ? 12 : 340 + (n % 9) * 700,
+    ...(isUnderWay
+      ? {}
+      : { endedAt: last + 20, outcome, reply: outcome === "answered" ? (replies[n % replies.length] ?? "") : "" })
+  }
+}
+
+export const timelineHandlers: Handlers = {
+  "GET /v1/assistants/:id/ticks": (world, { query }) => {
+    const newest = Math.min(LIFE_TICKS, Math.floor((Number(query["before"] ?? LIFE_TICKS * COMMITS + 1) - 1) / COMMITS))
+    const length = Math.min(newest, Number(query["limit"] ?? 50))
+    const items = Array.from({ length }, (_, at) => viewOf(world.now(), newest - at))
+    const last = items.at(-1)?.from ?? 1
+    return { items, next: last > 1 ? last : null }
+  },
+  "GET /v1/assistants/:id/ticks/:tick": (world, { params }) => {
+    const n = Number(params["tick"])
+    if (!(n >= 1 && n <= LIFE_TICKS)) throw world.failure(404, "NotFound", `there is no tick ${n}`)
+    return viewOf(world.now(), n, true)
+  }
+}
