@@ -1,10 +1,11 @@
 // Table: many rows, of which those in view are drawn.
 // Owns drawing, the keyboard and the roles. Leaves what is sorted and chosen to the page, which keeps it in the URL.
-// B1  A row is drawn again only when it, or its place, has changed: ten thousand scroll as smoothly as ten.
+// B1  A row is drawn again only when it, or its place, has changed, into elements that are there already: ten thousand
+//     scroll as smoothly as ten.
 // B2  Everything goes by keyboard: j k or arrows move, Enter opens, x chooses, Home and End lead to the ends.
 // B3  Its height is that of all rows there are: those that have not come are drawn as skeletons, and asked for.
 
-import { useVirtualizer } from "@tanstack/react-virtual"
+import { type Range, useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react"
 import { useKeys } from "../house/keys.ts"
 
@@ -45,6 +46,7 @@ export interface TableProps<Row> {
 
 interface LineProps<Row> {
   readonly row: Row | undefined
+  readonly isSkimmed: boolean
   readonly index: number
   readonly start: number
   readonly height: number
@@ -79,6 +81,7 @@ const Line = <Row,>({
   height,
   id,
   index,
+  isSkimmed,
   onPress,
   row,
   start,
@@ -98,7 +101,7 @@ const Line = <Row,>({
       onPress(index, target instanceof Element && target.closest("a, button, input, label") === null)
     }
   >
-    <MemoCells row={row} columns={columns} />
+    <MemoCells row={isSkimmed ? undefined : row} columns={columns} />
   </div>
 )
 const MemoLine = memo(Line) as typeof Line
@@ -140,6 +143,17 @@ const moves: Readonly<Record<string, (at: number, page: number, total: number) =
   End: (_, __, total) => total - 1
 }
 
+const OVERSCAN = 6
+/** So many rows from one frame to the next are not read by anybody: they are drawn when it gets slower. */
+const SKIMMED_ROWS = 8
+
+/** As many rows wherever one stands: those that leave at one end come in at the other, and no element is made anew. */
+const alwaysAsMany = ({ count, startIndex }: Range, inView: number): Array<number> => {
+  const drawn = Math.min(count, inView + 1 + 2 * OVERSCAN)
+  const first = Math.max(0, Math.min(startIndex - OVERSCAN, count - drawn))
+  return Array.from({ length: drawn }, (_, at) => first + at)
+}
+
 /** Which rows are drawn, which one is current, and the keys that move between them. */
 const useGrid = <Row,>({ onChoose, onOpen, onRange, rowAt, rowHeight = 34, total }: TableProps<Row>) => {
   const scroller = useRef<HTMLDivElement>(null)
@@ -148,7 +162,8 @@ const useGrid = <Row,>({ onChoose, onOpen, onRange, rowAt, rowHeight = 34, total
     count: total,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    overscan: 12,
+    overscan: OVERSCAN,
+    rangeExtractor: (range) => alwaysAsMany(range, Math.ceil((scroller.current?.clientHeight ?? 0) / rowHeight)),
     // The head lies over the first of them.
     scrollPaddingStart: rowHeight,
     useFlushSync: false
@@ -157,6 +172,12 @@ const useGrid = <Row,>({ onChoose, onOpen, onRange, rowAt, rowHeight = 34, total
   const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? 0
   useEffect(() => onRange?.(first, last), [onRange, first, last])
+  const offset = virtual.scrollOffset ?? 0
+  const before = useRef(offset)
+  const isSkimmed = virtual.isScrolling && Math.abs(offset - before.current) > SKIMMED_ROWS * rowHeight
+  useEffect(() => {
+    before.current = offset
+  })
 
   const go = (to: number) => {
     const next = Math.max(0, Math.min(total - 1, to))
@@ -172,7 +193,7 @@ const useGrid = <Row,>({ onChoose, onOpen, onRange, rowAt, rowHeight = 34, total
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== scroller.current) return
     const move = moves[event.key]
-    if (move !== undefined) go(move(current, Math.max(1, items.length - 24), total))
+    if (move !== undefined) go(move(current, Math.max(1, items.length - 2 * OVERSCAN - 2), total))
     else if (event.key === "Enter") withRow(onOpen)
     else if (event.key === " ") withRow(onChoose)
     else return
@@ -187,7 +208,7 @@ const useGrid = <Row,>({ onChoose, onOpen, onRange, rowAt, rowHeight = 34, total
     }
   })
   const onPress = useCallback((index: number, open: boolean) => latest.current(index, open), [])
-  return { scroller, current, items, height: virtual.getTotalSize(), onKeyDown, onPress, rowHeight }
+  return { scroller, current, items, isSkimmed, height: virtual.getTotalSize(), onKeyDown, onPress, rowHeight }
 }
 
 const Lines = <Row,>({ grid, ids, props, tracks }: LinesProps<Row>) => {
@@ -198,8 +219,9 @@ const Lines = <Row,>({ grid, ids, props, tracks }: LinesProps<Row>) => {
         const row = rowAt(index)
         return (
           <MemoLine
-            key={index}
+            key={index % grid.items.length}
             row={row}
+            isSkimmed={grid.isSkimmed}
             index={index}
             start={start}
             height={grid.rowHeight}
