@@ -33,7 +33,7 @@ export const promptText = (messages: unknown, tools: unknown): string => JSON.st
 
 type Toolkit = AssistantDefinition["toolkit"]
 
-export const counted = (fleet: FleetDefinition): Counted => {
+const counted = (fleet: FleetDefinition): Counted => {
   const calls = { model: 0, tools: 0 }
   const prompts: Array<Counted["prompts"][number]> = []
   const inner = offlineModel()
@@ -77,7 +77,7 @@ export interface Played extends Counted {
 }
 
 /** Plays a script on a fleet in a directory of its own, and closes it. */
-export const played = async (fleet: FleetDefinition, script: string): Promise<Played> => {
+const played = async (fleet: FleetDefinition, script: string): Promise<Played> => {
   const data = await mkdtemp(join(tmpdir(), "reverie-replay-"))
   const all = counted(fleet)
   const { letters, problems } = readScript(script, all.fleet)
@@ -94,7 +94,7 @@ export const playedDay = async (): Promise<Played> =>
   played(harbor, await readFile(join(root, "examples/harbor/day.jsonl"), "utf8"))
 
 // Real conversations stand beside the checkout, never in it. Without them what needs one says so and does not run.
-export const conversation = resolve(root, "../shared/data/locomo-dev/conv-26.jsonl")
+const conversation = resolve(root, "../shared/data/locomo-dev/conv-26.jsonl")
 export const isConversationHere = existsSync(conversation)
 if (!isConversationHere) console.warn(`a real conversation is not at ${conversation}: what needs it does not run`)
 

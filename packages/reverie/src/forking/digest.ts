@@ -45,7 +45,7 @@ export interface TickDigest {
 }
 
 /** A text as far as there is room for it. */
-export const cutText = (text: string, most: number = MAX_TEXT_CHARS): string =>
+const cutText = (text: string, most: number = MAX_TEXT_CHARS): string =>
   text.length <= most ? text : `${text.slice(0, most).toWellFormed()}\n[Cut: ${text.length} characters.]`
 
 const resultsIn = (entries: ReadonlyArray<Entry>): ReadonlyMap<string, string> =>

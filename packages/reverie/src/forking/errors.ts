@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 
-export const forkRefusals = ["no-tick", "no-message", "team", "too-long", "no-definition", "fixture"] as const
+const forkRefusals = ["no-tick", "no-message", "team", "too-long", "no-definition", "fixture"] as const
 
 /** A tick that can not be tried again beside the fleet. Whoever asked must ask for another one. */
 export class ForkRefused extends Schema.TaggedError<ForkRefused>()("ForkRefused", {

@@ -116,7 +116,7 @@ const definitionsOf = ({ definition, recorded }: TickSource, wish: Wish): (typeo
 const RAISED = 2
 
 /** The assistant as it stood before the tick. */
-export const parcelBefore = ({ address, definition, recorded }: TickSource): Parcel => {
+const parcelBefore = ({ address, definition, recorded }: TickSource): Parcel => {
   const { before, first, prefix, records } = recorded
   const status = statusOf(before.decoded)
   return {

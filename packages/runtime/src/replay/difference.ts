@@ -53,7 +53,7 @@ export const differingPaths = (one: Json, other: Json): ReadonlyArray<Path> => {
   return found
 }
 
-export const valueAt = (value: Json, path: Path): Json | undefined =>
+const valueAt = (value: Json, path: Path): Json | undefined =>
   path.reduce<Json | undefined>((at, key) => (at === undefined ? undefined : membersOf(at)?.get(key)), value)
 
 export const differenceAt = (path: Path, replayed: Json, stored: Json, writtenBy: number | undefined): Difference => {
