@@ -3,7 +3,8 @@
 // B1  Who passes a bound is halted, so that nothing more is spent; what it did is kept, and --resume lets it go on.
 
 import { CommandFailed } from "./failure.ts"
-import type { Reach } from "./reach/reach.ts"
+import type { Reach, View } from "./reach/reach.ts"
+import { counted } from "./table.ts"
 
 export interface Bounds {
   /** Model calls. */
@@ -15,30 +16,42 @@ export interface Bounds {
 const MICROS = 1_000_000
 const POLL_MILLIS = 50
 
+const isGoingOn = (view: View | undefined): boolean =>
+  view !== undefined && view.state !== "halted" && view.state !== "retired"
+
 const spentMicros = async (reach: Reach, id: string): Promise<number> => (await reach.family(id))?.spent.costMicros ?? 0
 
-/** Rejects when a bound is passed; never resolves. `release` stops counting. */
-export const bounded = async (
-  reach: Reach,
-  id: string,
-  { maxCost, maxTurns }: Bounds
-): Promise<{ readonly passed: Promise<never>; readonly release: () => void }> => {
+interface Bounded {
+  /** Rejects when a bound is passed; never resolves. */
+  readonly passed: Promise<never>
+  /** Why it was halted; the halt itself may be heard of first. */
+  readonly because: () => CommandFailed | undefined
+  /** Stops counting. */
+  readonly release: () => void
+}
+
+/** Counts from now on. */
+export const bounded = async (reach: Reach, id: string, { maxCost, maxTurns }: Bounds): Promise<Bounded> => {
   const passed = Promise.withResolvers<never>()
   passed.promise.catch(() => {})
-  if (maxTurns === undefined && maxCost === undefined) return { passed: passed.promise, release: () => {} }
+  if (maxTurns === undefined && maxCost === undefined) {
+    return { passed: passed.promise, because: () => undefined, release: () => {} }
+  }
   const before = maxCost === undefined ? 0 : await spentMicros(reach, id)
   let turns = 0
+  let because: CommandFailed | undefined
   const end = async (failure: CommandFailed): Promise<void> => {
+    because = failure
     await reach.order(id, "halt", { reason: failure.message })
     // Told and not yet heard, it would go on with the next start.
-    while ((await reach.view(id))?.state !== "halted") await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+    while (isGoingOn(await reach.view(id))) await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
     passed.reject(failure)
   }
   const judge = async (isLast: boolean): Promise<void> => {
     turns++
     if (isLast) return
     if (maxTurns !== undefined && turns >= maxTurns) {
-      await end(new CommandFailed("turns-spent", `${id} is halted after ${turns} model calls`))
+      await end(new CommandFailed("turns-spent", `${id} is halted after ${counted(turns, "model call")}`))
     } else if (maxCost !== undefined && (await spentMicros(reach, id)) - before >= maxCost * MICROS) {
       await end(new CommandFailed("cost-spent", `${id} is halted: it has spent ${maxCost}`))
     }
@@ -47,5 +60,5 @@ export const bounded = async (
     if (notice.address.assistant !== id || notice.type !== "model-replied") return
     judge(notice.calls.length === 0).catch(passed.reject)
   })
-  return { passed: passed.promise, release }
+  return { passed: passed.promise, because: () => because, release }
 }

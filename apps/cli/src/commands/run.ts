@@ -144,7 +144,7 @@ export const askOnce = async (reach: Reach, name: string, prompt: string, option
   watching(reach, to, quiet || json || jsonl)
   if (state === "halted" && !resume) throw new CommandFailed("assistant-halted", `${to} is halted`)
   if (state === "halted") await reach.within(resumed(reach, to))
-  const { passed, release } = await bounded(reach, to, options)
+  const { because, passed, release } = await bounded(reach, to, options)
   try {
     const work = Promise.race([answerOf(reach, to, prompt, options), passed])
     const { outcome, reply } = await reach.within(work, timeoutOf(options).timeoutMillis)
@@ -152,6 +152,10 @@ export const askOnce = async (reach: Reach, name: string, prompt: string, option
     else if (!jsonl) say(plain(reply))
     if (outcome === "max-iterations") note(painted("yellow", "it ran out of iterations"))
     return 0
+  } catch (error) {
+    const bound = because()
+    if (bound === undefined) throw error
+    return await passed
   } finally {
     release()
   }
