@@ -7,6 +7,7 @@
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Fleet, FleetRole } from "reverie"
+import { endRuns } from "./ag-ui/index.ts"
 import { openApi } from "./api-handler.ts"
 import { Audit } from "./audit.ts"
 import { Boards } from "./board/boards.ts"
@@ -21,7 +22,7 @@ import { plainOf } from "./health.ts"
 import { mcpMount } from "./mcp/index.ts"
 import { Page } from "./page.ts"
 import { Patience } from "./patience.ts"
-import { openShortcut } from "./shortcut.ts"
+import { Shortcut } from "./shortcut.ts"
 import type { Token } from "./tokens.ts"
 import { Traffic } from "./traffic.ts"
 
@@ -66,6 +67,14 @@ const BEAT_MILLIS = 15_000
 const POLL_MILLIS = 250
 /** What is being answered has so long to end. */
 const GRACE_MILLIS = 3_000
+
+const limits = {
+  requestTimeout: 30_000,
+  headersTimeout: 10_000,
+  connectionsCheckingInterval: 5_000,
+  // Whoever says no Host is judged like whoever says a wrong one.
+  requireHostHeader: false
+}
 
 const listening = (server: Server, port: number, host: string): Promise<AddressInfo> =>
   new Promise((resolve, reject) => {
@@ -134,6 +143,7 @@ const openHouse = async (options: ServerOptions, traffic: Traffic) => {
     /** Nobody is told anything more. */
     silence: () => {
       feed.close()
+      endRuns(desk)
       boards.close()
       reader.close()
     },
@@ -160,27 +170,26 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   const page = options.page === undefined || role === "worker" ? undefined : new Page(options.page)
   const mcp = mcpMount(house.desk)
   let isClosing = false
+  const guard = new Guard({ tokens, tenant: fleet.tenant, open, hosts })
   const front = new Front({
-    guard: new Guard({ tokens, tenant: fleet.tenant, open, hosts }),
+    guard,
     patience,
     traffic,
     plain: plainOf({ fleet, role, traffic, patience, isClosing: () => isClosing }),
     mounts: new Map([["/mcp", mcp.answer]]),
     withApi: role !== "worker",
     api: house.api.handle,
-    ...(options.shortcut === false ? {} : { shortcut: openShortcut(house.desk, house.live.boards) }),
     page: async (request, response, path) => (await page?.answer(request, response, path)) ?? false,
     isClosing: () => isClosing,
     onTrouble: house.desk.onTrouble
   })
-  // Whoever says no Host is judged like whoever says a wrong one.
-  const limits = {
-    requestTimeout: 30_000,
-    headersTimeout: 10_000,
-    connectionsCheckingInterval: 5_000,
-    requireHostHeader: false
-  }
-  const server = createServer(limits, front.handle).on("clientError", refuseUnread)
+  const { boards } = house.live
+  const long = front.handle
+  const hasShortcut = role !== "worker" && options.shortcut !== false
+  const handle = hasShortcut
+    ? new Shortcut({ desk: house.desk, boards, guard, traffic, isClosing: () => isClosing, long }).handle
+    : long
+  const server = createServer(limits, handle).on("clientError", refuseUnread)
   const { port } = await listening(server, options.port ?? 0, host).catch(async (error: unknown) => {
     await house.close()
     throw error

@@ -6,8 +6,9 @@
 
 import type { Fleet, Notice } from "reverie"
 
-/** How often its reader looks unasked: another process may commit, of which nothing is heard here. */
-const POLL_MILLIS = 300
+/** How often its reader looks unasked, the longer the less: another process may commit, of which nothing is heard here. */
+const MIN_POLL_MILLIS = 250
+const MAX_POLL_MILLIS = 2_000
 
 interface Piece {
   readonly text: string
@@ -26,6 +27,7 @@ export class Ear {
   #announced = 0
   #wake: () => void = () => {}
   #wasWoken = false
+  #pauseMillis = MIN_POLL_MILLIS
 
   constructor(fleet: Fleet, { assistant, envelope }: Hearing) {
     this.#stop = fleet.on("*", (notice) => {
@@ -48,13 +50,14 @@ export class Ear {
     if (!this.#wasWoken && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()
       const wake = () => resolve()
-      const timer = setTimeout(wake, POLL_MILLIS)
+      const timer = setTimeout(wake, this.#pauseMillis)
       this.#wake = wake
       signal.addEventListener("abort", wake)
       await promise
       clearTimeout(timer)
       signal.removeEventListener("abort", wake)
     }
+    this.#pauseMillis = this.#wasWoken ? MIN_POLL_MILLIS : Math.min(MAX_POLL_MILLIS, this.#pauseMillis * 2)
     this.#wasWoken = false
   }
 

@@ -10,6 +10,7 @@ import { type ApiFailure, Malformed, type Principal } from "../api/index.ts"
 import { asking, changing, Desk } from "../desk.ts"
 import { apiFailureOf } from "../failure.ts"
 import { living } from "../living.ts"
+import { openRunsOf } from "./open-runs.ts"
 import { beginningOf, type RunWish } from "./run.ts"
 import { RunStream } from "./run-stream.ts"
 import { unknownEnvelope } from "./told-run.ts"
@@ -23,16 +24,27 @@ export interface AgUiWish {
   readonly messages: ReadonlyArray<{ readonly [key: string]: unknown }>
 }
 
-type Explain = (error: unknown) => string
+interface Opening {
+  readonly fleet: Fleet
+  readonly wish: RunWish
+  readonly principal: Principal["Service"]
+  readonly desk: Desk["Service"]
+  /** Comes after listening has begun and before anything is told. */
+  readonly prepare: () => Promise<unknown>
+}
 
-/** Opens the run of an envelope; `prepare` comes after listening has begun and before anything is told. */
-const openRun = async (fleet: Fleet, wish: RunWish, explain: Explain, prepare: () => Promise<unknown>) => {
+const openRun = async ({ desk, fleet, prepare, principal, wish }: Opening): Promise<RunStream> => {
+  const token = `${principal.tenant}/${principal.name}`
+  const runs = openRunsOf(desk)
+  runs.admit(token)
   const { version: heardSince } = await living(fleet, wish.assistant)
   const stream = new RunStream(fleet, wish)
+  runs.add(token, stream)
   try {
     await prepare()
     const beginning = await beginningOf(fleet, wish)
     if (beginning === undefined) throw unknownEnvelope(wish)
+    const explain = (error: unknown) => apiFailureOf(error, desk.onTrouble).message
     return stream.tell({ beginning, explain, heardSince })
   } catch (error) {
     stream.destroy()
@@ -50,19 +62,13 @@ const responseOf = (stream: RunStream): HttpServerResponse.HttpServerResponse =>
 const streaming = (open: Effect.Effect<RunStream, ApiFailure, Desk | Principal>): ChatStream =>
   Effect.uninterruptible(Effect.map(open, responseOf))
 
-const explaining = Effect.map(
-  Desk,
-  ({ onTrouble }): Explain =>
-    (error) =>
-      apiFailureOf(error, onTrouble).message
-)
-
 /** What came, and comes, back for a message. */
 export const answersOf = (assistant: string, envelope: string): ChatStream =>
   streaming(
-    Effect.flatMap(explaining, (explain) => {
+    Effect.flatMap(Desk, (desk) => {
       const wish = { assistant, envelope, threadId: assistant, runId: envelope }
-      return asking((fleet) => openRun(fleet, wish, explain, () => Promise.resolve()))
+      const prepare = () => Promise.resolve()
+      return asking((fleet, principal) => openRun({ desk, fleet, principal, wish, prepare }))
     })
   )
 
@@ -85,15 +91,18 @@ const saidIn = ({ messages }: AgUiWish): string => {
 }
 
 /** Says the last user message, and tells what follows. */
-export const runOf = (assistant: string, wish: AgUiWish): ChatStream =>
+export const runOf = (assistant: string, asked: AgUiWish): ChatStream =>
   streaming(
-    Effect.flatMap(explaining, (explain) =>
-      changing("messages.run", assistant, (fleet) => {
-        const { runId, threadId } = wish
-        const said = saidIn(wish)
-        return openRun(fleet, { assistant, envelope: runId, threadId, runId }, explain, () =>
-          fleet.send(assistant, said, { id: runId })
-        )
+    Effect.flatMap(Desk, (desk) =>
+      changing("messages.run", assistant, (fleet, principal) => {
+        const { runId, threadId } = asked
+        const said = saidIn(asked)
+        const wish = { assistant, envelope: runId, threadId, runId }
+        const prepare = () => fleet.send(assistant, said, { id: runId })
+        return openRun({ desk, fleet, principal, wish, prepare })
       })
     )
   )
+
+/** Ends what a server tells: whoever asks again hears it from its beginning. */
+export const endRuns = (desk: Desk["Service"]): void => openRunsOf(desk).end()

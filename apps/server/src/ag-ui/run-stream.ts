@@ -21,6 +21,7 @@ export class RunStream extends Readable {
   #events: AsyncGenerator<AgUiEvent> | undefined
   #isReading = false
   #wasRead = false
+  #isEnded = false
 
   /** Listens from now on; tells nothing before `tell`. */
   constructor(fleet: Fleet, wish: RunWish) {
@@ -36,6 +37,14 @@ export class RunStream extends Readable {
     const { signal } = this.#leaving
     this.#events = eventsOf({ ...known, fleet: this.#fleet, wish: this.#wish, ear: this.#ear, signal })
     return this
+  }
+
+  /** Ends in the middle; whoever asks for the run again hears it from its beginning. */
+  end(): void {
+    if (this.destroyed || this.readableEnded) return
+    this.#isEnded = true
+    this.#leave()
+    this.push(null)
   }
 
   override _read(): void {
@@ -57,12 +66,8 @@ export class RunStream extends Readable {
   async #goOn(events: AsyncGenerator<AgUiEvent>): Promise<void> {
     while (!this.destroyed) {
       const { done, value } = await events.next()
-      if (this.destroyed) return
-      if (done === true) {
-        this.#leave()
-        this.push(null)
-        return
-      }
+      if (this.destroyed || this.#isEnded) return
+      if (done === true) return this.end()
       if (!this.push(frameOf(value))) return
     }
   }
@@ -77,6 +82,6 @@ export class RunStream extends Readable {
   /** Only where nothing else is on its way. Whoever never came to read has left. */
   #keepOpen(): void {
     if (!this.#wasRead) this.destroy()
-    else if (!this.destroyed && !this.readableEnded && this.readableLength === 0) this.push(BEAT)
+    else if (!this.destroyed && !this.#isEnded && this.readableLength === 0) this.push(BEAT)
   }
 }

@@ -6,10 +6,10 @@
 // R3  Listening ends with the run, or when whoever reads it leaves.
 // R4  A piece of a reply is told after what was committed before it, and only where the whole reply was heard.
 
-import { type Entry, type Fleet, viewOf } from "reverie"
+import { type AssistantRecord, type Entry, type Fleet, viewOf } from "reverie"
 import type { Ear } from "./ear.ts"
 import type { AgUiEvent } from "./events.ts"
-import { Teller } from "./teller.ts"
+import { APPROVAL_STATE, Teller } from "./teller.ts"
 
 const READ_AT_ONCE = 100
 /** Entries that are looked through for the beginning of a run. */
@@ -69,9 +69,9 @@ const statusBefore = async (fleet: Fleet, id: string, no: number): Promise<strin
   return row?.entry.status ?? "awake.idle"
 }
 
-/** Of a team's other questions and answers only the end of this one is told. */
-const toldOf = (entry: Entry, tick: number, isTeam: boolean): Entry => {
-  if (!isTeam || entry.tick === tick) return entry
+/** Of a team only its states and its answer are told: whom it asks is nothing that it says. */
+const toldOf = (entry: Entry, isTeam: boolean): Entry => {
+  if (!isTeam) return entry
   const { step: _, ...rest } = entry
   return { ...rest, messages: [] }
 }
@@ -105,17 +105,22 @@ class Reading {
         if (this.#teller.isOver || signal.aborted) return
       }
       if (rows.length === READ_AT_ONCE) continue
-      const letters = await fleet.mailbox(wish.assistant, MAX_LETTERS)
-      // What was handled since has made a newer version.
       const record = await fleet.inspect(wish.assistant)
       if (record === undefined || record.version >= this.#next) continue
       yield* this.#pieces(this.#seq)
-      const isOurs = this.#tick !== undefined || record.state.status === "halted"
-      if (isOurs && !letters.some(({ type }) => movers.has(type))) {
-        yield* this.#teller.caughtUp(record.state.status, viewOf(record).approvals)
-      }
+      if (await this.#isWaiting(record)) yield* this.#teller.caughtUp(record.state.status, viewOf(record).approvals)
       if (!this.#teller.isOver) await ear.next(signal)
     }
+  }
+
+  /** Nothing goes on by itself: no decision is on its way, and none was heard since. */
+  async #isWaiting({ state, version }: AssistantRecord): Promise<boolean> {
+    const { fleet, wish } = this.#listening
+    const isHalted = state.status === "halted"
+    if (!isHalted && (this.#tick === undefined || state.status !== APPROVAL_STATE)) return false
+    const letters = await fleet.mailbox(wish.assistant, MAX_LETTERS)
+    if (letters.some(({ type }) => movers.has(type))) return false
+    return (await fleet.inspect(wish.assistant))?.version === version
   }
 
   failed(error: unknown): ReadonlyArray<AgUiEvent> {
@@ -129,7 +134,7 @@ class Reading {
     if (this.#tick === undefined && (beginsWith(entry, wish.envelope) || settles(entry, wish.envelope))) {
       this.#tick = entry.tick
     }
-    if (this.#tick !== undefined) yield* this.#teller.entry(toldOf(entry, this.#tick, this.#isTeam))
+    if (this.#tick !== undefined) yield* this.#teller.entry(toldOf(entry, this.#isTeam))
   }
 
   *#pieces(seq: number): Generator<AgUiEvent> {

@@ -27,6 +27,8 @@ export interface OpenApproval {
 }
 
 const APPROVAL_REASON = "tool_approval"
+/** In which a person is asked. */
+export const APPROVAL_STATE = "awake.awaitingApproval"
 
 /** Where a tick is, in the words of the statechart: `thinking`, `acting`, `awaitingApproval`, … */
 const phaseOf = (status: string): string => {
@@ -91,7 +93,7 @@ export class Teller {
   caughtUp(status: string, approvals: ReadonlyArray<OpenApproval>): ReadonlyArray<AgUiEvent> {
     if (this.#isOver) return []
     const asked = approvals.filter(({ call }) => this.#calls.has(call))
-    if (status === "awake.awaitingApproval" && asked.length > 0) return this.#interrupted(asked)
+    if (status === APPROVAL_STATE && asked.length > 0) return this.#interrupted(asked)
     return status === "halted" ? this.failed("it is halted; the run goes on when it is told to resume", "halted") : []
   }
 

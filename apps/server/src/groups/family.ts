@@ -5,7 +5,7 @@
 import type { DefinitionView, Fleet, SubAgentView } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, type FamilyNode } from "../api/index.ts"
+import { Api, type FamilyNode, Unavailable } from "../api/index.ts"
 import { clip, TEXT_CHARS } from "../clip.ts"
 import { asking, changing } from "../desk.ts"
 import { found, living } from "../living.ts"
@@ -89,6 +89,22 @@ const treeOf = async (fleet: Fleet, id: string): Promise<FamilyNode> => {
   }
 }
 
+/** A process that only takes in has nobody to admit a task: whoever asked is told, and the order stays where it is. */
+const PATIENCE_MILLIS = 20_000
+
+const admitted = async (order: ReturnType<Fleet["delegate"]>) => {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const message = "nobody has taken the order up yet; it is durable: ask for the family to see what becomes of it"
+  const timer = setTimeout(() => reject(new Unavailable({ message })), PATIENCE_MILLIS)
+  try {
+    const { call, child } = await Promise.race([order, late])
+    return { child, call }
+  } finally {
+    clearTimeout(timer)
+    order.catch(() => {})
+  }
+}
+
 export const familyLive = HttpApiBuilder.group(
   Api,
   "family",
@@ -98,12 +114,7 @@ export const familyLive = HttpApiBuilder.group(
       delegate: ({ params: { id }, payload }) =>
         changing("family.delegate", id, async (fleet) => {
           await living(fleet, id)
-          const { call, child } = await fleet.delegate(
-            id,
-            payload.task,
-            payload.id === undefined ? {} : { id: payload.id }
-          )
-          return { child, call }
+          return admitted(fleet.delegate(id, payload.task, payload.id === undefined ? {} : { id: payload.id }))
         }),
       cancel: ({ params: { id }, payload: { reason } }) =>
         changing("family.cancel", id, async (fleet) => {

@@ -1,4 +1,4 @@
-import { defineTool, type Fleet } from "reverie"
+import { defineAssistant, defineFleet, defineTeam, defineTool, type Fleet } from "reverie"
 import * as Schema from "effect/Schema"
 import { assert, describe, test } from "vitest"
 import { openFleet, type Wish } from "../inside/rig.ts"
@@ -202,6 +202,48 @@ describe("a chat", () => {
     assert.deepStrictEqual(live.flatMap(textsIn).toSorted(), ["one", "three", "two"])
     const later = await Promise.all(runs.map(async (run) => allIn(await rig.chat.answers("desk", run))))
     assert.deepStrictEqual(later.map(textsIn), live.map(textsIn))
+  })
+
+  test("O2 a server that closes ends what it tells, in the middle; another one tells it again", async () => {
+    const held = gate()
+    const wait = defineTool({ name: "wait", description: "Waits.", run: () => held.promise.then(() => "seen") })
+    const fleet = await openFleet({ tenant: "north", tools: [wait], says: [waiting, { text: "Two ships." }] })
+    const first = await serve(fleet)
+    const events = eventsIn(await chatOf(first.url).run("desk", "run-1", "Look."))
+    const seen: Array<Told> = []
+    while (seen.at(-1)?.type !== "TOOL_CALL_END") seen.push((await events.next()).value as Told)
+    const closing = first.close()
+    for await (const event of events) seen.push(event)
+    assert.notInclude(typesOf(seen), "RUN_FINISHED")
+    await closing
+    held.resolve()
+    const second = await serve(fleet)
+    const told = await allIn(await chatOf(second.url).answers("desk", "run-1"))
+    assert.deepStrictEqual(textsIn(told), ["Let me see. ", "Two ships."])
+    await second.close()
+    await fleet.close()
+  })
+
+  test("I4 of ask: a team's run ends with the answer of the team", async () => {
+    const members = ["ada", "bo"].map((id) => defineAssistant({ id, prompt: "You are under test." }))
+    const council = defineTeam({
+      id: "council",
+      members: members.map((assistant) => ({ assistant })),
+      pattern: "round-robin"
+    })
+    const fleet = await openFleet({
+      tenant: "north",
+      says: [{ text: HOSTILE }],
+      fleet: defineFleet({ assistants: members, teams: [council] })
+    })
+    const server = await serve(fleet)
+    const chat = chatOf(server.url)
+    const first = await allIn(await chat.run("council", "run-1", "One?"))
+    assert.deepStrictEqual(textsIn(first), [HOSTILE])
+    const again = await allIn(await chat.answers("council", "run-1"))
+    assert.deepStrictEqual(textsIn(again), [HOSTILE])
+    await server.close()
+    await fleet.close()
   })
 
   test("D1 a run of another tenant is unknown, whoever knows its name", async () => {
