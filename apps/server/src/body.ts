@@ -12,8 +12,17 @@ export const MAX_BODY_BYTES = 2_000_000
 
 const tooLarge = new TooLarge({ message: `a body has at most ${MAX_BODY_BYTES} bytes` })
 
+const read = new WeakMap<IncomingMessage, Buffer>()
+
+/** What was read already is not there to be read again. */
+export const keepRead = (request: IncomingMessage, bytes: Buffer): void => {
+  read.set(request, bytes)
+}
+
 /** Rejects when whoever asks has gone. */
 export const readBody = (request: IncomingMessage): Promise<Buffer | TooLarge> => {
+  const kept = read.get(request)
+  if (kept !== undefined) return Promise.resolve(kept)
   if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) return Promise.resolve(tooLarge)
   return new Promise((resolve, reject) => {
     const chunks: Array<Buffer> = []

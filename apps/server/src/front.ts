@@ -19,7 +19,7 @@ import {
 import { type JsonBody, judgedBody, readBody } from "./body.ts"
 import type { Guard, Wanted } from "./guard.ts"
 import type { Patience } from "./patience.ts"
-import { find, type Route } from "./route-table.ts"
+import { find } from "./route-table.ts"
 import { secure } from "./security-headers.ts"
 import type { Traffic } from "./traffic.ts"
 
@@ -47,14 +47,6 @@ export interface Behind {
   readonly api: NodeHandler
   /** A file of the page; false when there is none under this path. */
   readonly page: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>
-  /** Answers instead of the router where it can; false where the router must. The path is as it was sent. */
-  readonly shortcut?: (
-    route: Route,
-    request: IncomingMessage,
-    response: ServerResponse,
-    admitted: Admitted,
-    path: string
-  ) => boolean
   readonly isClosing: () => boolean
   readonly onTrouble: (line: string) => void
 }
@@ -65,6 +57,7 @@ interface Target {
 }
 
 const decodes = (text: string): boolean => {
+  if (!text.includes("%")) return true
   try {
     decodeURIComponent(text)
     return true
@@ -73,12 +66,12 @@ const decodes = (text: string): boolean => {
   }
 }
 
-/** Path and query of a request; undefined when they can not be read. */
+/** The path of a request; undefined when it can not be read. */
 const targetOf = (url: string): Target | undefined => {
   if (!url.startsWith("/")) return undefined
-  const [before = "", ...rest] = url.split("#", 1)[0]?.split("?") ?? []
-  const query = rest.join("?")
-  return decodes(before) && decodes(query) ? { path: before } : undefined
+  const end = url.search(/[?#]/)
+  const path = end < 0 ? url : url.slice(0, end)
+  return decodes(path) && decodes(url.slice(path.length)) ? { path } : undefined
 }
 
 const isLooking = (method: string | undefined): boolean => method === "GET" || method === "HEAD"
@@ -125,7 +118,7 @@ export class Front {
   }
 
   async #toApi(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const { api, isClosing, shortcut, traffic, withApi } = this.#behind
+    const { api, isClosing, traffic, withApi } = this.#behind
     const found = withApi ? find(request.method ?? "", path) : undefined
     traffic.begin(response, found !== undefined && "route" in found ? found.route.pattern : "unknown")
     const principal = this.#admitted(request, response, "fleet")
@@ -141,9 +134,7 @@ export class Front {
     }
     const body = await bodyIn(request, response)
     if (body === ANSWERED) return
-    const admitted = { principal, ...body }
-    if (shortcut?.(found.route, request, response, admitted, path) === true) return
-    admit(request, admitted)
+    admit(request, { principal, ...body })
     api(request, response)
   }
 

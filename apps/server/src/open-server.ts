@@ -68,6 +68,9 @@ const POLL_MILLIS = 250
 /** What is being answered has so long to end. */
 const GRACE_MILLIS = 3_000
 
+/** A hundred who listen hear of it 30 milliseconds later. */
+const gathering = (streams: number): number => Math.min(50, 5 + streams / 4)
+
 const limits = {
   requestTimeout: 30_000,
   headersTimeout: 10_000,
@@ -122,9 +125,10 @@ const openHouse = async (options: ServerOptions, traffic: Traffic) => {
   const audit = new Audit(options.auditFile, onTrouble)
   const fleetOf = fleetsOf(fleet)
   const outbox = outboxOf(fleet)
-  const reader = new OutboxReader({ outbox, pollMillis: POLL_MILLIS, onTrouble })
+  const gatherMillis = () => gathering(feed.size)
+  const reader = new OutboxReader({ outbox, gatherMillis, pollMillis: POLL_MILLIS, onTrouble })
   const counted = { onOpen: () => traffic.streamOpened(), onClose: () => traffic.streamClosed() }
-  const feed = new Feed({ outbox, reader, maxStreams, beatMillis: BEAT_MILLIS, ...counted })
+  const feed: Feed = new Feed({ outbox, reader, maxStreams, beatMillis: BEAT_MILLIS, ...counted })
   const boards = new Boards(fleetOf, reader)
   const desk: Desk["Service"] = {
     fleetOf,

@@ -30,7 +30,7 @@ export class Traffic {
     const under = { route }
     begun.set(response, under)
     const since = performance.now()
-    response.once("close", () => {
+    response.on("close", () => {
       const status = response.headersSent ? `${Math.floor(response.statusCode / 100)}xx` : "gone"
       this.#count(under.route, status, (performance.now() - since) / 1_000)
     })

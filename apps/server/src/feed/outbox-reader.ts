@@ -16,6 +16,8 @@ export interface Outbox {
 
 export interface OutboxReaderOptions {
   readonly outbox: Outbox
+  /** What is committed within it is read and told together: the more listen, the more each telling costs. */
+  readonly gatherMillis?: () => number
   /** How often it looks unasked. */
   readonly pollMillis: number
   readonly onTrouble: (line: string) => void
@@ -24,7 +26,6 @@ export interface OutboxReaderOptions {
 export type BatchListener = (rows: ReadonlyArray<OutboxRow>) => void
 
 const BATCH = 500
-/** What is committed within it is read together. */
 const GATHER_MILLIS = 5
 const MAX_PAUSE_MILLIS = 5_000
 
@@ -35,6 +36,7 @@ export class OutboxReader {
   #starting: Promise<void> | undefined
   #isReading = false
   #isWanted = false
+  #isGathering = false
   #failures = 0
   #timer: NodeJS.Timeout | undefined
   #stopListening: (() => void) | undefined
@@ -76,22 +78,28 @@ export class OutboxReader {
     // What is committed meanwhile lies behind this position, and is read by the first look.
     this.#position = await outbox.end()
     this.#stopListening = outbox.listen((notice) => {
-      if (notice.seq !== undefined && notice.seq > this.#position) this.#soon(GATHER_MILLIS)
+      if (notice.seq !== undefined && notice.seq > this.#position) this.#soonTold()
     })
     this.#soon(0)
   }
 
-  #soon(millis: number): void {
-    if (this.#isReading) {
-      this.#isWanted = true
-      return
+  /** Not put off by what is told while it waits. */
+  #soonTold(): void {
+    if (this.#isReading) this.#isWanted = true
+    else if (!this.#isGathering) {
+      this.#isGathering = true
+      this.#soon(this.#options.gatherMillis?.() ?? GATHER_MILLIS)
     }
+  }
+
+  #soon(millis: number): void {
     clearTimeout(this.#timer)
     if (!this.#isClosed) this.#timer = setTimeout(() => void this.#read(), millis)
   }
 
   async #read(): Promise<void> {
     this.#isReading = true
+    this.#isGathering = false
     this.#isWanted = false
     let pause = this.#options.pollMillis
     try {
@@ -109,6 +117,7 @@ export class OutboxReader {
       pause = Math.min(MAX_PAUSE_MILLIS, pause * 2 ** Math.min(this.#failures, 10))
     }
     this.#isReading = false
-    this.#soon(this.#isWanted && this.#failures === 0 ? GATHER_MILLIS : pause)
+    if (this.#isWanted && this.#failures === 0) this.#soonTold()
+    else this.#soon(pause)
   }
 }

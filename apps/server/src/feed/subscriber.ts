@@ -8,7 +8,7 @@ import { Readable } from "node:stream"
 import type { OutboxRow } from "reverie"
 import { type EntryFrames, framesOf, standing } from "./frame.ts"
 import type { Place } from "./place.ts"
-import type { Tail } from "./tail.ts"
+import { CHUNK_CHARS, type Chunk, type Tail } from "./tail.ts"
 
 export interface Wish {
   readonly tenant: string
@@ -19,8 +19,6 @@ export interface Wish {
 export type ReadOutbox = (after: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>
 
 const PAGE = 200
-/** Text for one write. */
-const CHUNK_CHARS = 65_536
 
 export class Subscriber extends Readable {
   readonly #wish: Wish
@@ -33,7 +31,7 @@ export class Subscriber extends Readable {
   #wasWoken = false
 
   constructor(wish: Wish, tail: Tail, readOutbox: ReadOutbox) {
-    super({ encoding: "utf8", highWaterMark: CHUNK_CHARS })
+    super({ highWaterMark: CHUNK_CHARS })
     this.#wish = wish
     this.#place = wish.from
     this.#tail = tail
@@ -78,12 +76,25 @@ export class Subscriber extends Readable {
     return tenant === this.#wish.tenant && (this.#wish.assistant === undefined || assistant === this.#wish.assistant)
   }
 
-  #tell(text: string): void {
+  #tell(text: string | Buffer): void {
     if (!this.push(text)) this.#hasRoom = false
+  }
+
+  /** What everybody of the tenant hears; undefined where this one hears less, or the tail does not hold it. */
+  #shared(): Chunk | undefined {
+    const { assistant, tenant } = this.#wish
+    const isWhole = assistant === undefined && this.#place.told === 0
+    return isWhole ? this.#tail.chunkAfter(this.#place.seq, tenant) : undefined
   }
 
   async #goOn(): Promise<void> {
     while (this.#hasRoom && !this.destroyed && this.#place.seq < this.#tail.end) {
+      const shared = this.#shared()
+      if (shared !== undefined) {
+        this.#place = { seq: shared.end, told: 0 }
+        if (shared.bytes.length > 0) this.#tell(shared.bytes)
+        continue
+      }
       const kept = this.#tail.after(this.#place.seq)
       if (kept === undefined) {
         const rows = await this.#readOutbox(this.#place.seq, PAGE)

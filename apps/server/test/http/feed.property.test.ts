@@ -107,6 +107,7 @@ class Client {
 
   /** Takes at most so many characters of what lies ready. */
   take(chars: number): void {
+    this.#stream?.setEncoding("utf8")
     const text: unknown = this.#stream?.read(Math.min(chars, this.#stream.readableLength))
     if (typeof text === "string") this.#read(text)
   }
@@ -255,6 +256,7 @@ describe("feed", () => {
   it("U2 a reader who does not read costs a bounded buffer, and misses nothing", async () => {
     const { feed, outbox, reader } = rig()
     const slow = await feed.open({ tenant: "north", principal: "one" })
+    slow.setEncoding("utf8")
     slow.read(0)
     await turn()
     for (let count = 0; count < 20_000; count++) outbox.commit("north", "a", 1, 0, count % 100 === 0)

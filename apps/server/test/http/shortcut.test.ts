@@ -91,7 +91,10 @@ describe("the shortcut of messages", () => {
     assert.deepStrictEqual(short.waiting, long.waiting)
     assert.deepStrictEqual([...short.trouble, ...long.trouble], [])
     const statuses = new Set(short.answers.map(({ status }) => status))
-    assert.deepStrictEqual([...statuses].toSorted((a, b) => a - b), [200, 202, 400, 401, 403, 404, 405, 413])
+    assert.deepStrictEqual(
+      [...statuses].toSorted((a, b) => a - b),
+      [200, 202, 400, 401, 403, 404, 405, 413]
+    )
     assert.isAbove(short.waiting.length, 8)
   })
 })

@@ -131,7 +131,10 @@ describe("approvals by HTTP", () => {
     assertFailure(await post("/v1/approvals/nobody/unknown", { decision: "approved" }), 404, "NotFound")
     const decide = () => post(path, { decision: "approved", seen: asked.arguments })
     const both = await Promise.all([decide(), decide()])
-    assert.deepStrictEqual(both.map(({ status }) => status).toSorted((a, b) => a - b), [200, 409])
+    assert.deepStrictEqual(
+      both.map(({ status }) => status).toSorted((a, b) => a - b),
+      [200, 409]
+    )
     await fleet.rest()
     assertFailure(await post(path, { decision: "denied" }), 409, "Conflict")
     assert.deepStrictEqual((await ask("/v1/approvals")).json.items, [])
