@@ -2,7 +2,8 @@
 // Owns putting them together. Leaves what is said to a file a page.
 
 import { contextHandlers } from "./context.ts"
+import { memoryHandlers } from "./memory.ts"
 import { timelineHandlers } from "./timeline.ts"
 import type { Handlers } from "./world.ts"
 
-export const insideHandlers: Handlers = { ...contextHandlers, ...timelineHandlers }
+export const insideHandlers: Handlers = { ...contextHandlers, ...timelineHandlers, ...memoryHandlers }

@@ -78,9 +78,12 @@ const Shell = ({
   open: string
 }) => (
   <Section
-    title={open === "tools" ? "Tool schemas" : nameOf(open)}
+    title="The very text"
     aside={
       <span className="flex items-center gap-2" data-words={open}>
+        <span className="font-medium">
+          <Visible text={open === "tools" ? "tool schemas" : nameOf(open)} />
+        </span>
         {aside}
         <button type="button" className="button button-small button-quiet" onClick={onClose} data-close-words="">
           Close

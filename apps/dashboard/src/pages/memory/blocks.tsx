@@ -1,0 +1,273 @@
+// Blocks: the documents that stand in every prompt: how full, what they say, who wrote which version, and undoing it.
+// L1  A version is shown as what it changed in the one before it.
+
+import { useState } from "react"
+import type { Answer } from "../../api/contract.ts"
+import { useAnswer, useChange } from "../../api/questions.ts"
+import { ConfirmLater } from "../../parts/confirm-later.tsx"
+import { DiffView } from "../../parts/diff-view.tsx"
+import { count, percent } from "../../parts/format.ts"
+import { JsonView } from "../../parts/json.tsx"
+import { Section } from "../../parts/page.tsx"
+import { Answered, Empty } from "../../parts/states.tsx"
+import { TextView, Visible } from "../../parts/text.tsx"
+import { Ago } from "../../parts/time.tsx"
+import { Fill } from "../../parts/token-bar.tsx"
+import type { ShelfProps } from "./facts.tsx"
+
+type Block = Answer<"GET /v1/assistants/:id/memory">["blocks"][number]
+type Version = Answer<"GET /v1/blocks/:block/versions">["items"][number]
+
+const Card = ({ block, isOpen, onOpen }: { block: Block; isOpen: boolean; onOpen: () => void }) => {
+  const { charLimit, chars, id, label, permission, pinned, type, version } = block
+  return (
+    <li data-block={id} data-version={version} {...(isOpen ? { "data-open": "" } : {})} className="memory-item">
+      <button type="button" className="block w-full px-3 py-2 text-left" aria-pressed={isOpen} onClick={onOpen}>
+        <span className="flex items-baseline justify-between gap-2">
+          <span className="truncate font-semibold">
+            <Visible text={label} />
+          </span>
+          <span className="tabular whitespace-nowrap text-ink-2">version {version}</span>
+        </span>
+        <span className="mt-1 grid grid-cols-[minmax(0,1fr)_auto] items-center gap-3 text-ink-2">
+          {charLimit === undefined ? (
+            <span>{count(chars)} characters, no limit</span>
+          ) : (
+            <span title={`${count(chars)} of ${count(charLimit)} characters`}>
+              <Fill share={chars / charLimit} />
+            </span>
+          )}
+          <span className="label">
+            {type}, {permission}
+            {pinned ? ", pinned" : ""}
+          </span>
+        </span>
+      </button>
+    </li>
+  )
+}
+
+const Versions = ({
+  items,
+  onPick,
+  shown
+}: {
+  items: ReadonlyArray<Version>
+  shown: number | undefined
+  onPick: (version: number) => void
+}) => (
+  <table className="plain-table tight-table" data-versions={items.length}>
+    <thead>
+      <tr>
+        <th scope="col" data-align="end">
+          Version
+        </th>
+        <th scope="col">Who wrote it</th>
+        <th scope="col">What for</th>
+        <th scope="col">When</th>
+      </tr>
+    </thead>
+    <tbody>
+      {items.map(({ at, by, message, restores, version }) => (
+        <tr key={version} data-version={version} data-by={by} {...(version === shown ? { "data-open": "" } : {})}>
+          <td data-align="end">
+            <button
+              type="button"
+              className="tabular text-accent hover:underline"
+              onClick={() => onPick(version)}
+              data-open-version={version}
+            >
+              {version}
+            </button>
+          </td>
+          <td>
+            <Visible text={by} />
+          </td>
+          <td className="text-ink-2">
+            {restores === undefined ? null : `takes back to version ${restores} `}
+            {message === undefined ? null : <Visible text={message} />}
+          </td>
+          <td className="text-ink-2">
+            <Ago at={at} />
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+const Changed = ({ block, earlier, version }: { block: string; version: number; earlier: number | undefined }) => {
+  const after = useAnswer("GET /v1/blocks/:block", { params: { block }, query: { version } })
+  const before = useAnswer(
+    "GET /v1/blocks/:block",
+    { params: { block }, query: { version: earlier ?? 0 } },
+    { enabled: earlier !== undefined }
+  )
+  return (
+    <Answered of={after} lines={5}>
+      {({ text }) =>
+        earlier === undefined ? (
+          <DiffView before="" after={text} label={`Version ${version}`} />
+        ) : (
+          <Answered of={before} lines={5}>
+            {(found) => (
+              <DiffView before={found.text} after={text} label={`Version ${earlier} to version ${version}`} />
+            )}
+          </Answered>
+        )
+      }
+    </Answered>
+  )
+}
+
+const Now = ({ block }: { readonly block: string }) => {
+  const now = useAnswer("GET /v1/blocks/:block", { params: { block } })
+  return (
+    <Answered of={now} lines={5}>
+      {({ content, text }) => (
+        <>
+          {text === "" ? (
+            <p className="text-ink-2">It is empty.</p>
+          ) : (
+            <TextView text={text} label="Text of the block" />
+          )}
+          {typeof content === "object" && content !== null ? (
+            <details className="pt-2">
+              <summary>As it is kept</summary>
+              <div className="pt-2">
+                <JsonView value={content} label="Content of the block" />
+              </div>
+            </details>
+          ) : null}
+        </>
+      )}
+    </Answered>
+  )
+}
+
+interface OpenedProps {
+  readonly block: Block
+  readonly version: number | undefined
+  readonly onVersion: (version: number | undefined) => void
+}
+
+const Undo = ({ block, onClose }: { readonly block: Block; readonly onClose: () => void }) => {
+  const { mutateAsync } = useChange("POST /v1/blocks/:block/undo")
+  return (
+    <ConfirmLater
+      title="Undo the newest change?"
+      verb="Undo"
+      onClose={onClose}
+      onConfirm={() => mutateAsync({ params: { block: block.id } })}
+    >
+      Version {block.version} of <Visible text={block.label} /> is taken back by a new version. Whoever shares the block
+      reads it with the next prompt.
+    </ConfirmLater>
+  )
+}
+
+const Head = ({ block, onUndo, onVersion, version }: OpenedProps & { readonly onUndo: () => void }) => {
+  const { charLimit, chars, id } = block
+  return (
+    <span className="flex items-center gap-2">
+      <span className="label tabular">
+        {count(chars)}
+        {charLimit === undefined ? "" : ` of ${count(charLimit)}`} characters
+        {charLimit === undefined ? "" : `, ${percent(chars / charLimit)}`}
+      </span>
+      {version === undefined ? null : (
+        <button type="button" className="button button-small" onClick={() => onVersion(undefined)} data-version-now="">
+          As it is now
+        </button>
+      )}
+      <button
+        type="button"
+        className="button button-small"
+        disabled={block.version <= 1}
+        onClick={onUndo}
+        data-undo-block={id}
+      >
+        Undo
+      </button>
+    </span>
+  )
+}
+
+const Opened = ({ block, onVersion, version }: OpenedProps) => {
+  const versions = useAnswer("GET /v1/blocks/:block/versions", { params: { block: block.id }, query: { limit: 100 } })
+  const [asks, ask] = useState(false)
+  const items = versions.data?.items ?? []
+  const at = items.findIndex((each) => each.version === version)
+  const { description } = block
+  return (
+    <div className="grid min-w-0 content-start gap-4">
+      <Section
+        title={version === undefined ? "What it says" : `What version ${version} changed`}
+        aside={<Head block={block} version={version} onVersion={onVersion} onUndo={() => ask(true)} />}
+      >
+        <div className="p-3">
+          {description === undefined || version !== undefined ? null : (
+            <p className="pb-2 text-ink-2">
+              <Visible text={description} />
+            </p>
+          )}
+          {version === undefined ? (
+            <Now key={block.version} block={block.id} />
+          ) : (
+            <Changed block={block.id} version={version} earlier={items[at + 1]?.version} />
+          )}
+        </div>
+      </Section>
+      <Section title="Versions">
+        <Answered of={versions}>
+          {(found) => (
+            <Versions
+              items={found.items}
+              shown={version}
+              onPick={(next) => onVersion(next === version ? undefined : next)}
+            />
+          )}
+        </Answered>
+      </Section>
+      {asks ? <Undo block={block} onClose={() => ask(false)} /> : null}
+    </div>
+  )
+}
+
+export const Blocks = ({
+  blocks,
+  onChange,
+  search
+}: Omit<ShelfProps, "id"> & { readonly blocks: ReadonlyArray<Block> }) => {
+  const { open, version } = search
+  const shown = blocks.find(({ id }) => id === open) ?? blocks[0]
+  if (shown === undefined) {
+    return (
+      <section className="card">
+        <Empty title="It has no memory blocks">A definition gives them with its birth, and people may add more.</Empty>
+      </section>
+    )
+  }
+  return (
+    <div className="grid min-w-0 items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
+      <Section title="Blocks" aside={<span className="label tabular">{blocks.length}</span>}>
+        <ul>
+          {blocks.map((block) => (
+            <Card
+              key={block.id}
+              block={block}
+              isOpen={block.id === shown.id}
+              onOpen={() => onChange({ open: block.id, version: undefined })}
+            />
+          ))}
+        </ul>
+      </Section>
+      <Opened
+        key={shown.id}
+        block={shown}
+        version={version}
+        onVersion={(next) => onChange({ open: shown.id, version: next })}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,192 @@
+// Facts: what it knows, from where, how far it is believed, and what took its place.
+// M2  Nothing is hidden: what was superseded, retired or held back stands here too, with the reason.
+
+import { Fragment, type ReactNode } from "react"
+import type { Answer } from "../../api/contract.ts"
+import { Chip, type Tone } from "../../parts/chip.tsx"
+import { Section } from "../../parts/page.tsx"
+import { SearchField } from "../../parts/search-field.tsx"
+import { Empty } from "../../parts/states.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { absolute, Ago } from "../../parts/time.tsx"
+import { Entries, From, Trust } from "./belief.tsx"
+import { Paged, usePaged } from "./paged.tsx"
+import { factStates, type MemorySearch } from "./search.ts"
+
+const FACTS = "GET /v1/assistants/:id/memory/facts"
+type Fact = Answer<typeof FACTS>["items"][number]
+
+const tones: Readonly<Record<Fact["state"], Tone>> = {
+  active: "good",
+  superseded: "retired",
+  retired: "retired",
+  quarantined: "waiting"
+}
+
+export interface ShelfProps {
+  readonly id: string
+  readonly search: MemorySearch
+  readonly onChange: (next: MemorySearch) => void
+}
+
+const FactLink = ({ onOpen, to }: { readonly to: string; readonly onOpen: (id: string) => void }) => (
+  <button
+    type="button"
+    className="font-mono text-[0.857rem] text-accent hover:underline"
+    onClick={() => onOpen(to)}
+    data-fact-link={to}
+  >
+    <Visible text={to} />
+  </button>
+)
+
+const Links = ({ links, onOpen }: { readonly links: Fact["links"]; readonly onOpen: (id: string) => void }) =>
+  links.map(({ to, why }) => (
+    <span key={to} className="mr-3 inline-block">
+      <FactLink to={to} onOpen={onOpen} />{" "}
+      <span className="text-ink-2">
+        <Visible text={why} />
+      </span>
+    </span>
+  ))
+
+const pairsOf = (fact: Fact, onOpen: (id: string) => void): ReadonlyArray<readonly [string, ReactNode]> => {
+  const { at, entities, id, importance, learnt_at: learntAt, links, origin, reason, sources, superseded_by: by } = fact
+  const provenance = (
+    <>
+      <From origin={origin} />, {absolute(at)} <Entries of={sources} />
+    </>
+  )
+  return [
+    ["Provenance", provenance],
+    ["Learnt", `${absolute(learntAt)}, importance ${importance.toFixed(1)}`],
+    ...(reason === undefined ? [] : [["Why not used", <Visible key="reason" text={reason} />] as const]),
+    ...(by === undefined ? [] : [["Superseded by", <FactLink key="by" to={by} onOpen={onOpen} />] as const]),
+    ...(links.length === 0 ? [] : [["Links", <Links key="links" links={links} onOpen={onOpen} />] as const]),
+    ...(entities.length === 0 ? [] : [["About", <Visible key="about" text={entities.join(", ")} />] as const]),
+    [
+      "Id",
+      <code key="id">
+        <Visible text={id} />
+      </code>
+    ]
+  ]
+}
+
+const Detail = ({ fact, onOpen }: { readonly fact: Fact; readonly onOpen: (id: string) => void }) => (
+  <dl className="pairs memory-detail" data-fact-detail={fact.id}>
+    {pairsOf(fact, onOpen).map(([title, value]) => (
+      <Fragment key={title}>
+        <dt>{title}</dt>
+        <dd data-pair={title}>{value}</dd>
+      </Fragment>
+    ))}
+  </dl>
+)
+
+const Line = ({ fact, isOpen, onOpen }: { fact: Fact; isOpen: boolean; onOpen: (id: string | undefined) => void }) => (
+  <li data-fact={fact.id} data-state={fact.state} {...(isOpen ? { "data-open": "" } : {})} className="memory-item">
+    <button
+      type="button"
+      className="memory-line"
+      aria-expanded={isOpen}
+      onClick={() => onOpen(isOpen ? undefined : fact.id)}
+    >
+      <span
+        className={`min-w-0 break-words ${fact.state === "superseded" || fact.state === "retired" ? "text-ink-2 line-through" : ""}`}
+      >
+        <Visible text={fact.text} />
+      </span>
+      <Chip tone={tones[fact.state]} text={fact.state} />
+      <span className="truncate text-ink-2 max-md:hidden">
+        <From origin={fact.origin} />
+      </span>
+      <Trust of={fact.trust} />
+      <span className="text-right text-ink-2 max-md:hidden">
+        <Ago at={fact.at} />
+      </span>
+    </button>
+    {isOpen ? <Detail fact={fact} onOpen={onOpen} /> : null}
+  </li>
+)
+
+const None = ({ q, state }: MemorySearch) => {
+  if (state === "quarantined" && q === undefined)
+    return (
+      <Empty title="Nothing is held back">
+        What looks like an instruction in disguise, or contradicts what is believed more, would wait here.
+      </Empty>
+    )
+  if (state !== undefined || q !== undefined)
+    return <Empty title="No fact is like that">Look for other words, or another state.</Empty>
+  return <Empty title="It knows no facts yet">Facts come out of journal and talk, in dreams.</Empty>
+}
+
+const State = ({
+  onChange,
+  quarantined,
+  state
+}: {
+  state: MemorySearch["state"]
+  quarantined: number
+  onChange: ShelfProps["onChange"]
+}) => (
+  <div className="segmented" role="group" aria-label="State of facts">
+    {[undefined, ...factStates].map((each) => (
+      <button
+        key={each ?? "all"}
+        type="button"
+        aria-pressed={each === state}
+        onClick={() => onChange({ state: each, open: undefined })}
+        data-state-filter={each ?? "all"}
+      >
+        {each ?? "all"}
+        {each === "quarantined" && quarantined > 0 ? <span className="badge ml-1.5">{quarantined}</span> : null}
+      </button>
+    ))}
+  </div>
+)
+
+export const Facts = ({ id, onChange, quarantined, search }: ShelfProps & { readonly quarantined: number }) => {
+  const { open, q, state } = search
+  const facts = usePaged(FACTS, (cursor) => ({
+    params: { id },
+    query: {
+      limit: 100,
+      ...(state === undefined ? {} : { state }),
+      ...(q === undefined ? {} : { q: q.slice(0, 200) }),
+      ...(cursor === undefined ? {} : { cursor })
+    }
+  }))
+  const isMissing = open !== undefined && facts.items !== undefined && !facts.items.some((fact) => fact.id === open)
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-2">
+        <State state={state} quarantined={quarantined} onChange={onChange} />
+        <SearchField label="Search facts" value={q} onSearch={(words) => onChange({ q: words })} />
+      </div>
+      {isMissing ? (
+        <p className="notice" data-tone="waiting" data-fact-missing={open}>
+          <span>
+            The fact{" "}
+            <code>
+              <Visible text={open} />
+            </code>{" "}
+            is not among those below: it has another state, or lies further back.
+          </span>
+        </p>
+      ) : null}
+      <Section title={state === undefined ? "Facts, the newest first" : `Facts that are ${state}`}>
+        <Paged of={facts} empty={<None q={q} state={state} />}>
+          {(items) => (
+            <ul data-facts={items.length}>
+              {items.map((fact) => (
+                <Line key={fact.id} fact={fact} isOpen={fact.id === open} onOpen={(next) => onChange({ open: next })} />
+              ))}
+            </ul>
+          )}
+        </Paged>
+      </Section>
+    </>
+  )
+}

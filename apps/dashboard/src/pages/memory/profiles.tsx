@@ -1,0 +1,187 @@
+// Profiles: what it knows of somebody, each line with what it was made of.
+// P1  An attribute stands beside its evidence, and beside the words that stood there before.
+
+import type { Answer } from "../../api/contract.ts"
+import { count, many } from "../../parts/format.ts"
+import { Section } from "../../parts/page.tsx"
+import { Empty } from "../../parts/states.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { absolute, Ago } from "../../parts/time.tsx"
+import { From, Trust } from "./belief.tsx"
+import type { ShelfProps } from "./facts.tsx"
+import { Paged, usePaged } from "./paged.tsx"
+
+const PROFILES = "GET /v1/assistants/:id/memory/profiles"
+type Profile = Answer<typeof PROFILES>["items"][number]
+type Attribute = Profile["attributes"][number]
+type Observation = Profile["observations"][number]
+
+const Evidence = ({ of, profile }: { readonly of: ReadonlyArray<string>; readonly profile: Profile }) => {
+  const heard = of.map((id) => ({ id, observation: profile.observations.find((each) => each.id === id) }))
+  return (
+    <details>
+      <summary className="text-ink-2">made of {many(of.length, "observation")}</summary>
+      <ul className="space-y-0.5 py-1 pl-4 text-ink-2">
+        {heard.map(({ id, observation }) => (
+          <li key={id} data-evidence={id}>
+            {observation === undefined ? (
+              <>
+                <code>
+                  <Visible text={id} />
+                </code>
+                , no longer kept
+              </>
+            ) : (
+              <>
+                <Visible text={observation.text} /> (<From origin={observation.origin} />, {absolute(observation.at)})
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+const AttributeLine = ({ attribute, profile }: { readonly attribute: Attribute; readonly profile: Profile }) => {
+  const { at, evidence, id, superseded, text, trust } = attribute
+  return (
+    <li className="px-3 py-2" data-attribute={id}>
+      <div className="flex items-baseline justify-between gap-3">
+        <span className="min-w-0 break-words font-medium">
+          <Visible text={text} />
+        </span>
+        <span className="flex gap-3 whitespace-nowrap text-ink-2">
+          <Trust of={trust} />
+          <Ago at={at} />
+        </span>
+      </div>
+      {superseded.map((before, n) => (
+        <p
+          key={n}
+          className="text-ink-2 line-through"
+          title={`until ${absolute(at)}; learnt ${absolute(before.at)}`}
+          data-superseded=""
+        >
+          <Visible text={before.text} />
+        </p>
+      ))}
+      <Evidence of={evidence} profile={profile} />
+    </li>
+  )
+}
+
+const ObservationLine = ({ observation }: { readonly observation: Observation }) => {
+  const { at, digested, id, origin, source, text, trust } = observation
+  return (
+    <li className="px-3 py-1.5" data-observation={id} data-digested={digested}>
+      <span className="break-words">
+        <Visible text={text} />
+      </span>
+      <span className="flex flex-wrap gap-x-3 text-ink-2">
+        <From origin={origin} />
+        <Trust of={trust} />
+        <code>
+          <Visible text={source} />
+        </code>
+        <Ago at={at} />
+        {digested ? null : <span>not yet thought over</span>}
+      </span>
+    </li>
+  )
+}
+
+const Opened = ({ profile }: { readonly profile: Profile }) => {
+  const { aliases, attributes, name, observations, relationship, type } = profile
+  const { first_at: firstAt, interactions, last_at: lastAt, strength, tier } = relationship
+  return (
+    <div className="grid min-w-0 content-start gap-4">
+      <Section title="Who it is" aside={<span className="label">{type}</span>}>
+        <dl className="pairs p-3">
+          <dt>Name</dt>
+          <dd className="font-semibold">
+            <Visible text={name} />
+          </dd>
+          <dt>Relation</dt>
+          <dd data-tier={tier}>
+            {tier}, strength {strength.toFixed(2)}, {many(interactions, "contact")} from {absolute(firstAt)} to{" "}
+            {absolute(lastAt)}
+          </dd>
+          {aliases.length === 0 ? null : (
+            <>
+              <dt>Also called</dt>
+              <dd>
+                <Visible text={aliases.join(", ")} />
+              </dd>
+            </>
+          )}
+        </dl>
+      </Section>
+      <Section title="What was made of it" aside={<span className="label tabular">{count(attributes.length)}</span>}>
+        {attributes.length === 0 ? (
+          <p className="p-3 text-ink-2">Nothing yet: it is thought over in a dream.</p>
+        ) : (
+          <ul className="divide-y divide-line">
+            {attributes.map((attribute) => (
+              <AttributeLine key={attribute.id} attribute={attribute} profile={profile} />
+            ))}
+          </ul>
+        )}
+      </Section>
+      <Section title="What was heard" aside={<span className="label tabular">{count(observations.length)}</span>}>
+        <ul className="divide-y divide-line">
+          {observations.toReversed().map((observation) => (
+            <ObservationLine key={observation.id} observation={observation} />
+          ))}
+        </ul>
+      </Section>
+    </div>
+  )
+}
+
+const Name = ({ isOpen, onOpen, profile }: { profile: Profile; isOpen: boolean; onOpen: () => void }) => (
+  <li className="memory-item" data-profile={profile.id} {...(isOpen ? { "data-open": "" } : {})}>
+    <button type="button" className="block w-full px-3 py-1.5 text-left" aria-pressed={isOpen} onClick={onOpen}>
+      <span className="block truncate font-semibold">
+        <Visible text={profile.name} />
+      </span>
+      <span className="text-ink-2">
+        {profile.type}, {profile.relationship.tier}, {many(profile.attributes.length, "attribute")}
+      </span>
+    </button>
+  </li>
+)
+
+export const Profiles = ({ id, onChange, search: { open } }: ShelfProps) => {
+  const profiles = usePaged(PROFILES, (cursor) => ({
+    params: { id },
+    query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) }
+  }))
+  const shown = profiles.items?.find((profile) => profile.id === open) ?? profiles.items?.[0]
+  return (
+    <div className="grid min-w-0 items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
+      <Section title="Whom it knows" className={shown === undefined ? "lg:col-span-2" : ""}>
+        <Paged
+          of={profiles}
+          empty={
+            <Empty title="It knows nobody yet">Whoever is named in facts and talk gets a profile in a dream.</Empty>
+          }
+        >
+          {(items) => (
+            <ul data-profiles={items.length}>
+              {items.map((profile) => (
+                <Name
+                  key={profile.id}
+                  profile={profile}
+                  isOpen={profile.id === shown?.id}
+                  onOpen={() => onChange({ open: profile.id })}
+                />
+              ))}
+            </ul>
+          )}
+        </Paged>
+      </Section>
+      {shown === undefined ? null : <Opened profile={shown} />}
+    </div>
+  )
+}
