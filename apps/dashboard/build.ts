@@ -4,10 +4,11 @@
 // U2  Vite is loaded only when there is something to make.
 
 import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 
 const here = import.meta.dirname
+const dist = join(here, "dist")
 const STAMP = "sources.hash"
 const sources = ["index.html", "vite.config.ts", "package.json", "src"]
 
@@ -18,7 +19,7 @@ const filesIn = (path: string): ReadonlyArray<string> =>
     .toSorted()
 
 /** Of everything that the page is made of. */
-export const hashOfSources = (): string => {
+const hashOfSources = (): string => {
   const hash = createHash("sha256")
   for (const source of sources) {
     const path = join(here, source)
@@ -47,13 +48,33 @@ export const buildPage = async (outDir: string, loud = false): Promise<void> => 
   writeFileSync(join(outDir, STAMP), hash)
 }
 
-/** The folder of the page as its sources have it now; built first where it is missing or old. */
-export const ensurePage = async (): Promise<string> => {
-  const folder = join(here, "dist")
+const isFresh = (folder: string, hash: string): boolean => {
   const stamp = join(folder, STAMP)
-  const isNew = existsSync(stamp) && readFileSync(stamp, "utf8") === hashOfSources()
-  if (!isNew) await buildPage(folder)
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === hash
+}
+
+/**
+ * The folder of the page as its sources have it now; built first where it is missing or old. What is there is served until
+ * what is new is whole.
+ */
+export const ensurePage = async (folder: string = dist): Promise<string> => {
+  const hash = hashOfSources()
+  if (isFresh(folder, hash)) return folder
+  const next = join(dirname(folder), ".reverie", `page-${process.pid}`)
+  const old = `${next}-old`
+  await buildPage(next)
+  try {
+    if (existsSync(folder)) renameSync(folder, old)
+    renameSync(next, folder)
+  } catch (error) {
+    // Another process has built the same meanwhile.
+    if (!isFresh(folder, hash)) throw error
+  } finally {
+    for (const each of [next, old]) rmSync(each, { recursive: true, force: true })
+  }
   return folder
 }
 
-if (import.meta.main) await buildPage(join(here, "dist"), true)
+if (import.meta.main) {
+  await buildPage(dist, true)
+}

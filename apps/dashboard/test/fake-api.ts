@@ -31,11 +31,9 @@ export interface FakeApi {
     readonly key: string | undefined
     readonly asked: FakeAsked
   }>
-  /** Cuts every event stream. */
-  readonly cutStreams: () => void
   /** How often an event stream was opened, and with which last id. */
   readonly streams: ReadonlyArray<string | undefined>
-  /** From now on nothing of the API answers, or again. */
+  /** From now on nothing of the API answers and every event stream is cut, or it is well again. */
   readonly setBroken: (broken: boolean) => void
   readonly close: () => Promise<void>
 }
@@ -140,9 +138,6 @@ export const openFakeApi = async (options: FakeOptions): Promise<FakeApi> => {
     world,
     changes,
     streams,
-    cutStreams: () => {
-      for (const response of open) response.destroy()
-    },
     setBroken: (value) => {
       broken = value
       if (value) for (const response of open) response.destroy()

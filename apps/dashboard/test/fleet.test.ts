@@ -24,9 +24,9 @@ beforeEach(async () => {
   await tab.open("/", "fleet")
 })
 afterEach(async () => {
-  expect(tab.wrongs).toEqual([])
   await tab.close()
   await api.close()
+  if (tab.wrongs.length > 0) throw new Error(`the page said: ${tab.wrongs.join("; ")}`)
 })
 
 const ids = (): Promise<ReadonlyArray<string>> =>

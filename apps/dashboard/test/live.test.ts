@@ -117,10 +117,11 @@ test("T1 a stream that breaks comes back where it was: each notice is told once,
   const { page } = tab
   api.world.move(row, "awake.thinking.inferring")
   await page.waitForSelector('[data-notice="state-changed"]')
-  api.cutStreams()
-  await page.waitForSelector('[role=status][data-connection="reconnecting"]')
+  api.setBroken(true)
+  await page.waitForSelector('[role=status][data-connection="reconnecting"], [role=status][data-connection="lost"]')
   const missed = ["awake.acting.running", "awake.thinking.inferring", "awake.acting.running", "awake.idle"]
   for (const path of missed) api.world.move(row, path)
+  api.setBroken(false)
   await live()
   await page.waitForFunction(() => document.querySelectorAll('[data-notice="state-changed"]').length >= 5)
   const told = await page.$$eval('[data-notice="state-changed"] span', (lines) => lines.map((line) => line.textContent))

@@ -1,6 +1,6 @@
 // Sse: the reader of the event stream.
 
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { sseReader } from "../src/live/sse.ts"
 import { waitMillis } from "../src/live/stream.ts"

@@ -1,10 +1,12 @@
 // Text: what can not be seen is made visible, and nothing is lost.
 
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { hasUnseen, pieces } from "../src/parts/text.tsx"
 
-const unseen = [..."\u200B\u200C\u202E\u2066\u2069\uFEFF\u00AD\u2060\u180E\u3164\u{E0041}\u{E0101}\u001B\u0007\u2028"]
+const unseen = [
+  0x200b, 0x200c, 0x202e, 0x2066, 0x2069, 0xfeff, 0xad, 0x2060, 0x180e, 0x3164, 0xe0041, 0xe0101, 0x1b, 0x07, 0x2028
+].map((code) => String.fromCodePoint(code))
 const mixed = fc
   .array(fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom(...unseen)), { maxLength: 12 })
   .map((all) => all.join(""))
@@ -24,7 +26,7 @@ test("V2 the pieces are the text, whatever is in it", () => {
 test("V2 each character that can not be seen is a piece of its own, with its code point", () => {
   fc.assert(
     fc.property(fc.constantFrom(...unseen), fc.stringMatching(/^[a-z ]{0,8}$/), (char, around) => {
-      const [found] = pieces(`${around}a${char}b`).filter((piece) => piece.unseen !== undefined)
+      const found = pieces(`${around}a${char}b`).find((piece) => piece.unseen !== undefined)
       expect(found?.text).toBe(char)
       expect(found?.unseen).toMatch(/^U\+[0-9A-F]{4,6}$/)
       expect(hasUnseen(`${around}a${char}b`)).toBe(true)
@@ -34,7 +36,7 @@ test("V2 each character that can not be seen is a piece of its own, with its cod
 
 test("V2 emoji, accents, other scripts and line breaks are no secret", () => {
   const plain = ["👩‍👩‍👧 family", "❤️ heart", "🏴‍☠️", "1️⃣ one", "👍🏽", "naïve é", "שלום", "日本語", "two\nlines\tand a tab"]
-  for (const text of plain) expect(hasUnseen(text), text).toBe(false)
+  expect(plain.filter(hasUnseen)).toEqual([])
 })
 
 test("V2 a joiner outside of an emoji is a secret", () => {

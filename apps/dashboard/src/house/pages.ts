@@ -18,5 +18,3 @@ export const assistantPages = [
   { page: "family", title: "Sub-agents & budget", to: "/a/$id/family", key: "b" },
   { page: "replay", title: "Replay", to: "/a/$id/replay", key: "r" }
 ] as const
-
-export type PageName = (typeof fleetPages | typeof assistantPages)[number]["page"]

@@ -13,8 +13,9 @@ export const NoSuchPage = () => (
   </Page>
 )
 
-export const Broken = ({ error, reset }: ErrorComponentProps) => (
+/** Loaded anew: after an update of the server the parts of the old page are gone. */
+export const Broken = ({ error }: ErrorComponentProps) => (
   <Page name="broken" title="This page has stopped" ready>
-    <Failed trouble={troubleOf(error)} onRetry={reset} />
+    <Failed trouble={troubleOf(error)} onRetry={() => location.reload()} />
   </Page>
 )

@@ -79,7 +79,8 @@ export const timeOfDay = (at: number): string => clockForm.format(at)
 /** `3 min ago`, `in 2 h`; the moment itself is its title. */
 export const Ago = ({ at }: { readonly at: number }) => {
   const passed = useNow() - at
-  const said = passed >= 0 ? (passed < 5 * SECOND ? "just now" : `${coarse(passed)} ago`) : `in ${coarse(-passed)}`
+  const said =
+    Math.abs(passed) < 5 * SECOND ? "just now" : passed > 0 ? `${coarse(passed)} ago` : `in ${coarse(-passed)}`
   return (
     <time dateTime={new Date(at).toISOString()} title={absolute(at)} className="tabular whitespace-nowrap">
       {said}

@@ -83,7 +83,7 @@ export const makeRows = (total: number, now: number): Array<Row> => {
 
 const STUCK_MILLIS = 15 * 60_000
 
-export const countsOf = (rows: ReadonlyArray<Row>, now: number): Counts => {
+const countsOf = (rows: ReadonlyArray<Row>, now: number): Counts => {
   const begins = (path: string) => rows.filter(({ state }) => state === path || state.startsWith(`${path}.`)).length
   return {
     total: rows.length,

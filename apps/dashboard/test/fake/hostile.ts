@@ -1,7 +1,7 @@
 // Hostile: texts of others that want to be more than text.
 // Owns the corpus. Whoever shows one of them shows these characters and nothing else.
 
-export const hostileTexts: ReadonlyArray<string> = [
+const hostileTexts: ReadonlyArray<string> = [
   `<script>window.__owned = 1</script>`,
   `<img src=x onerror="window.__owned = 2">`,
   `"><svg onload=window.__owned=3>`,

@@ -146,7 +146,7 @@ export const makeWorld = (total: number): World => {
         () => tell(row, { type: "tick-ended", envelope, outcome: "answered", iterations: 1, reply: ANSWER }),
         () => move(row, "awake.idle")
       ],
-      60
+      90
     )
   }
   return {

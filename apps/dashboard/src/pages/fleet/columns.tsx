@@ -72,13 +72,13 @@ const Trouble = ({ row: { haltReason, lastError } }: { readonly row: AssistantRo
 }
 
 export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
-  { id: "id", title: "Assistant", sort: "id", width: "minmax(14rem, 1.5fr)", cell: (row) => <Who row={row} /> },
+  { id: "id", title: "Assistant", sort: "id", width: "minmax(13rem, 1.5fr)", cell: (row) => <Who row={row} /> },
   { id: "state", title: "State", width: "13rem", cell: ({ state }) => <StateChip path={state} /> },
   {
     id: "since",
     title: "For",
     sort: "since",
-    width: "5.5rem",
+    width: "5rem",
     align: "end",
     cell: ({ since }) => <Since at={since} />
   },
@@ -86,7 +86,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     id: "context",
     title: "Context",
     sort: "context",
-    width: "7.5rem",
+    width: "7rem",
     align: "end",
     cell: ({ contextShare }) => (contextShare === undefined ? <Dash /> : <Fill share={contextShare} />)
   },
@@ -94,7 +94,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     id: "waiting",
     title: "Waiting",
     sort: "waiting",
-    width: "6.8rem",
+    width: "6.4rem",
     align: "end",
     cell: (row) => <Waiting row={row} />
   },
@@ -102,7 +102,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     id: "cost",
     title: "24 h",
     sort: "cost",
-    width: "8rem",
+    width: "7.6rem",
     align: "end",
     cell: ({ day }) =>
       day.calls === 0 ? (
@@ -114,19 +114,19 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
         </span>
       )
   },
-  { id: "left", title: "Budget left", width: "6.2rem", align: "end", cell: (row) => <Left row={row} /> },
+  { id: "left", title: "Budget left", width: "6rem", align: "end", cell: (row) => <Left row={row} /> },
   {
     id: "ticks",
     title: "Ticks",
     sort: "ticks",
-    width: "4.4rem",
+    width: "4rem",
     align: "end",
     cell: ({ ticks }) => count(ticks)
   },
   {
     id: "subAgents",
     title: "Sub",
-    width: "3.2rem",
+    width: "3rem",
     align: "end",
     cell: ({ subAgents }) => (subAgents === 0 ? <Dash /> : count(subAgents))
   },
@@ -134,7 +134,7 @@ export const fleetColumns: ReadonlyArray<Column<AssistantRow>> = [
     id: "errors",
     title: "Last trouble",
     sort: "errors",
-    width: "minmax(17rem, 2.2fr)",
+    width: "minmax(16rem, 2.2fr)",
     cell: (row) => <Trouble row={row} />
   }
 ]

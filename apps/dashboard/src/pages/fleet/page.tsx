@@ -102,7 +102,7 @@ const FleetPage = () => {
             total={rows.total}
             rowAt={rows.rowAt}
             keyOf={({ id }) => id}
-            minWidth="85rem"
+            minWidth="84rem"
             sort={search.sort ?? "id"}
             descending={search.desc === true}
             onSort={onSort}

@@ -20,10 +20,11 @@ import { type Turn, useTurn } from "./turn.ts"
 const route = getRouteApi("/a/$id/")
 
 const Facts = ({ detail }: { readonly detail: AssistantDetail }) => {
-  const { commits, contextShare, day, definition, epoch, iteration, tick } = detail
+  const { commits, contextShare, day, definition, epoch, iteration, state, tick } = detail
+  const isAtRest = state === "awake.idle" || !state.startsWith("awake.")
   const facts: ReadonlyArray<readonly [string, string]> = [
     ["definition", definition],
-    ["tick", iteration === 0 ? count(tick) : `${count(tick)}, call ${count(iteration)}`],
+    ["tick", iteration === 0 || isAtRest ? count(tick) : `${count(tick)}, call ${count(iteration)}`],
     ["commits", count(commits)],
     ["epoch", count(epoch)],
     ...(contextShare === undefined ? [] : [["context", percent(contextShare)] as const]),
@@ -47,8 +48,14 @@ const Trouble = ({ detail: { haltReason, lastError } }: { readonly detail: Assis
   const said = haltReason ?? lastError?.message
   if (said === undefined) return null
   return (
-    <div className="notice" data-tone="bad" data-trouble={haltReason === undefined ? "error" : "halt"}>
-      <strong className="text-bad">{haltReason === undefined ? "Last error" : "Halted"}</strong>
+    <div
+      className="notice"
+      data-tone={haltReason === undefined ? "waiting" : "bad"}
+      data-trouble={haltReason === undefined ? "error" : "halt"}
+    >
+      <strong className={haltReason === undefined ? "text-warn" : "text-bad"}>
+        {haltReason === undefined ? "Last error" : "Halted"}
+      </strong>
       <span className="min-w-0 flex-1">
         <Visible text={said} />
       </span>

@@ -27,8 +27,8 @@ const Row = ({ letter, onAgain }: { readonly letter: Letter; readonly onAgain: (
         <Visible text={reason} />
       </td>
       <td className="max-w-md">
-        {text === undefined || text === "" ? (
-          <span className="text-ink-3">–</span>
+        {text === undefined || text.trim() === "" ? (
+          <span className="text-ink-3">{text === undefined ? "–" : "nothing but blanks"}</span>
         ) : (
           <details className="said-more">
             <summary className="max-w-96 truncate">

@@ -93,7 +93,7 @@ const QueuesPage = () => {
       aside={
         queues.data === undefined ? null : (
           <span className="text-ink-2">
-            {many(queues.data.workers.length, "worker")}; hints go by <code>{queues.data.backend}</code>
+            {many(queues.data.workers.length, "worker")} · <Visible text={queues.data.backend} />
           </span>
         )
       }
