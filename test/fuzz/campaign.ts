@@ -110,12 +110,18 @@ interface Course {
 }
 
 /** What is asked for: those of one's own, the newest of them twice, one of the other tenant, and nobody. */
-const poolsOf = (document: OpenApiDocument, born: number) =>
-  TENANTS.map((tenant) => {
+const poolsOf = async (document: OpenApiDocument, fleet: Fleet, born: number) => {
+  const pools = TENANTS.map(async (tenant) => {
     const [desk = "", yard = ""] = idsOf(tenant)
     const newest = born === 0 ? desk : `${desk}-${born}`
-    return poolOf(document, [desk, yard, newest, newest, ...idsOf(other(tenant)).slice(0, 1), "nobody", "m-1"])
+    const own = fleet.of(tenant)
+    const blocks = (await own.blocks().list()).map(({ id }) => id)
+    const approvals = (await own.allApprovals()).map(({ approval }) => approval)
+    const known = [desk, yard, newest, newest, ...blocks.slice(0, 2), ...approvals.slice(0, 2), "1", "2", "m-1", "desk"]
+    return poolOf(document, [...known, ...idsOf(other(tenant)).slice(0, 1), "nobody"])
   })
+  return Promise.all(pools)
+}
 
 /** Orders to retire are among the requests: somebody must still be there to be asked. */
 const BIRTH_EVERY = 160
@@ -130,7 +136,7 @@ const bear = async (fleet: Fleet, born: number): Promise<void> => {
 
 const run = async ({ document, fate, fleet, requests, url }: Course) => {
   const operations = operationsOf(document)
-  let pools = poolsOf(document, 0)
+  let pools = await poolsOf(document, fleet, 0)
   const byStatus: Record<string, number> = {}
   const faults: Array<Verdict> = []
   const well = new Set<string>()
@@ -151,7 +157,7 @@ const run = async ({ document, fate, fleet, requests, url }: Course) => {
   for (let from = 0; from < requests; from += AT_ONCE) {
     if (from % BIRTH_EVERY === 0 && from > 0) {
       await bear(fleet, from / BIRTH_EVERY)
-      pools = poolsOf(document, from / BIRTH_EVERY)
+      pools = await poolsOf(document, fleet, from / BIRTH_EVERY)
     }
     const batch = Array.from({ length: Math.min(AT_ONCE, requests - from) }, (_, index) => {
       const operation = operations[Math.floor((from + index) / TENANTS.length) % operations.length]

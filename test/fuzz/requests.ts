@@ -75,11 +75,25 @@ const inUrl = (text: string, fate: Fate): string =>
 
 const printable = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, "?")
 
+/** Bodies that mean something: a part of each is then replaced by what the schema, or an attacker, would say. */
+const meant: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  "messages.post": { event: { type: "timer", name: "tide" } },
+  "messages.run": { threadId: "t", runId: "r-1", messages: [{ id: "1", role: "user", content: "Hello?" }] },
+  "memory.editBlock": { operation: { op: "append_text", text: "More." } },
+  "prompts.write": { name: "greeting", text: "Hello {{assistant}}.", expected: 0 },
+  "assistants.create": { id: "born-1", definition: "desk" },
+  "approvals.decide": { decision: "denied" },
+  "replay.fork": { tick: 1, model: "offline" }
+}
+
 const brokenBodies = ["", "{", "[]", "null", '{"text":', "\ufeff{}", "{}{}", `${"[".repeat(5_000)}`, "\0", "text=1"]
 
-const bodyFor = (schema: JsonSchema, pool: Pool, fate: Fate): string => {
+const bodyFor = (id: string, schema: JsonSchema, pool: Pool, fate: Fate): string => {
   if (fate.chance(0.07)) return fate.pick(brokenBodies)
-  const text = JSON.stringify(valueFor(schema, pool, fate)) ?? ""
+  const drawn = valueFor(schema, pool, fate)
+  const wanted = fate.chance(0.5) ? meant[id] : undefined
+  const value = wanted === undefined ? drawn : fate.chance(0.5) ? wanted : { ...wanted, ...(drawn as object) }
+  const text = JSON.stringify(value) ?? ""
   // JSON.stringify drops a `__proto__` that was set as one, so it is put in as text.
   return fate.chance(0.07) ? text.replace(/^\{/, '{"__proto__":{"polluted":true},') : text
 }
@@ -99,7 +113,7 @@ export const requestFor = (operation: Operation, pool: Pool, fate: Fate): Sent =
     }
   }
   const target = query.length === 0 ? path : `${path}?${query.join("&")}`
-  const body = operation.body === undefined ? undefined : bodyFor(operation.body, pool, fate)
+  const body = operation.body === undefined ? undefined : bodyFor(operation.id, operation.body, pool, fate)
   return {
     operation: operation.id,
     method: fate.chance(0.02) ? fate.pick(["PUT", "DELETE", "PATCH", "POST", "OPTIONS"]) : operation.method,

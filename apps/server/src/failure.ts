@@ -55,10 +55,20 @@ const text = (value: unknown, key: string): string | undefined => {
   return typeof found === "string" ? found : undefined
 }
 
+/** What was asked for may be named in a failure, and may hold anything. */
+const oneLine = (message: string): string => message.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
+
+const inOneLine = (failure: ApiFailure): ApiFailure => {
+  const message = oneLine(failure.message)
+  if (message === failure.message) return failure
+  const Same = failure.constructor as Kind
+  return new Same({ ...failure, message })
+}
+
 export const apiFailureOf = (error: unknown, onTrouble: (line: string) => void): ApiFailure => {
-  if (isApiFailure(error)) return error
+  if (isApiFailure(error)) return inOneLine(error)
   const Known = kindByTag[text(error, "_tag") ?? ""]
-  if (Known !== undefined) return new Known({ message: text(error, "message") ?? "it could not be done" })
+  if (Known !== undefined) return new Known({ message: oneLine(text(error, "message") ?? "it could not be done") })
   onTrouble(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return new Unexpected({ message: "it went wrong here; the log of the server says more" })
 }
