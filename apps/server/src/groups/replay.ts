@@ -11,11 +11,12 @@ import { clip, clipAll, LIST_CHARS, WHOLE_CHARS } from "../clip.ts"
 import { asking, changing } from "../desk.ts"
 import { modelNamed } from "../fork-model.ts"
 import { living } from "../living.ts"
+import { ReplayWalks } from "../replay-walks.ts"
 
 /** Commits that one request may go through; a frame is made of every one before it. */
 const MAX_COMMITS = 100_000
 
-const replayable = async (fleet: Fleet, id: string, commits: number): Promise<void> => {
+const replayable = (id: string, commits: number): void => {
   if (commits <= MAX_COMMITS) return
   const message = `${id} has lived through ${commits} commits; at most ${MAX_COMMITS} are gone through by one request`
   throw new Conflict({ message, hint: `reverie replay ${id} goes through all of them` })
@@ -60,18 +61,24 @@ const isIn = (state: string, wanted: string): boolean => state === wanted || sta
 const stopsAt = ({ after, eventType }: ReplayFrame, { untilEvent, untilState }: FramesAsked): boolean =>
   (untilState !== undefined && isIn(after, untilState)) || (untilEvent !== undefined && eventType === untilEvent)
 
-const framesOf = async (fleet: Fleet, id: string, asked: FramesAsked) => {
+const framesOf = async (walks: ReplayWalks, fleet: Fleet, id: string, asked: FramesAsked) => {
   const { version } = await living(fleet, id)
-  const from = Math.max(1, asked.from ?? 1)
-  await replayable(fleet, id, Math.min(from + asked.limit, version))
+  const wish = { id, from: Math.max(1, asked.from ?? 1), snapshots: asked.snapshots === "true" }
+  replayable(id, Math.min(wish.from + asked.limit, version))
   const items: Array<Frame> = []
-  let last = version
-  for await (const frame of fleet.replay(id, { from, snapshots: asked.snapshots === "true" })) {
-    items.push(viewOfFrame(frame))
-    last = frame.no
-    if (items.length === asked.limit || stopsAt(frame, asked)) break
+  for (let walk = walks.take(fleet, wish); ;) {
+    const { done, value } = await walk.next()
+    const next = (items.at(-1)?.no ?? wish.from - 1) + 1
+    if (done !== true) {
+      items.push(viewOfFrame(value))
+      if (items.length < asked.limit && !stopsAt(value, asked)) continue
+      walks.leave(fleet, { ...wish, from: value.no + 1 }, walk)
+      return { items, next: value.no < version ? value.no + 1 : null }
+    }
+    // A replay is of one moment: what was committed since is gone to anew.
+    if (next > version) return { items, next: null }
+    walk = walks.take(fleet, { ...wish, from: next })
   }
-  return { items, next: last < version ? last + 1 : null }
 }
 
 const verdictOf = ({ commits, differences, equal, mismatches, modelCalls, toolCalls }: ReplayVerdict) => {
@@ -122,11 +129,12 @@ export const replayLive = HttpApiBuilder.group(
   Api,
   "replay",
   Effect.fnUntraced(function* (handlers) {
+    const walks = new ReplayWalks()
     return handlers.handleAll({
-      frames: ({ params: { id }, query }) => asking((fleet) => framesOf(fleet, id, query)),
+      frames: ({ params: { id }, query }) => asking((fleet) => framesOf(walks, fleet, id, query)),
       verify: ({ params: { id } }) =>
         asking(async (fleet) => {
-          await replayable(fleet, id, (await living(fleet, id)).version)
+          replayable(id, (await living(fleet, id)).version)
           return verdictOf(await fleet.verify(id))
         }),
       fork: ({ params: { id }, payload }) =>

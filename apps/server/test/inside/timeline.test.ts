@@ -1,7 +1,8 @@
-import { defineTool } from "reverie"
+import { defineTool, type Fleet, type ReplayFrame } from "reverie"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { assert, describe, test } from "vitest"
+import { ReplayWalks } from "../../src/replay-walks.ts"
 import { asker, type Heard, openFleet, refusalOf } from "./rig.ts"
 import { HOSTILE } from "./seed.ts"
 
@@ -177,6 +178,36 @@ describe("replay", () => {
     assert.strictEqual(byEvent.items.at(-1)?.event, "message")
     assert.match(byEvent.items.at(-1)?.cause ?? "", /^envelope mail /)
     assert.isUndefined(byEvent.items[0]?.snapshot)
+  })
+
+  test("W1 W2 W3 the next page goes on where the one before ended, and tells the same as one that is gone to", async () => {
+    const { fleet } = await house()
+    await using _ = fleet
+    let begun = 0
+    const counting = Object.assign(fleet.of("north"), {
+      replay: (...wish: Parameters<Fleet["replay"]>) => {
+        begun++
+        return fleet.replay(...wish)
+      }
+    })
+    const walks = new ReplayWalks()
+    const pageFrom = async (from: number, count: number) => {
+      const walk = walks.take(counting, { id: "desk", from, snapshots: false })
+      const frames: Array<ReplayFrame> = []
+      while (frames.length < count) frames.push((await walk.next()).value as ReplayFrame)
+      walks.leave(counting, { id: "desk", from: from + count, snapshots: false }, walk)
+      return frames
+    }
+    const walked = [...(await pageFrom(1, 10)), ...(await pageFrom(11, 10)), ...(await pageFrom(21, 10))]
+    assert.strictEqual(begun, 1)
+    const whole = await Array.fromAsync(fleet.replay("desk", { from: 1, to: 30 }))
+    assert.deepStrictEqual(walked, whole)
+    assert.deepStrictEqual(await pageFrom(11, 10), whole.slice(10, 20))
+    assert.strictEqual(begun, 2)
+    for (let jump = 0; jump < 8; jump++) await pageFrom(40 + 2 * jump, 1)
+    assert.strictEqual(begun, 10)
+    await pageFrom(31, 1)
+    assert.strictEqual(begun, 11)
   })
 
   test("a life that is replayed equals what is stored, with no call of a model or a tool", async () => {
