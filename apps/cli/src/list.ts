@@ -23,7 +23,7 @@ export interface Listing<Item> extends Partial<Page<Item>> {
   readonly text: string
 }
 
-export const DEFAULT_LIMIT = 50
+const DEFAULT_LIMIT = 50
 
 /** A page out of what is all here; the cursor is the number of the next one. */
 export const pageOf = <Item>(all: ReadonlyArray<Item>, { cursor, limit = DEFAULT_LIMIT }: ListOptions): Page<Item> => {

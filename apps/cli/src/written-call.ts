@@ -12,7 +12,7 @@ const LONGEST_CALL = 400
 type Source = Pick<Reach, "view" | "entries">
 
 /** The arguments of a call, as JSON; undefined when it is too far back. */
-export const writtenArguments = async (
+const writtenArguments = async (
   source: Source,
   assistant: string,
   call: string

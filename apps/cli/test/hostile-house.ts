@@ -17,7 +17,7 @@ export const corpus: ReadonlyArray<string> = [
   "\u202egnp.exe\u200b\u2066"
 ]
 
-export const hostile = corpus.join(" ")
+const hostile = corpus.join(" ")
 
 const sign = defineTool({
   name: "sign",

@@ -70,7 +70,7 @@ describe("streams", () => {
 })
 
 describe("the server of a fleet that is kept up", () => {
-  test("V1 F1 says where it is, takes orders of others, and takes its word back", async () => {
+  test("V1 W1 says where it is, takes orders of others, and takes its word back", async () => {
     await using directory = await temporary()
     const at = ["--data", directory.path]
     const first = begin(["dev", ...fleet, ...at, "--no-page", "--port", "0"])

@@ -47,9 +47,8 @@ const look = async (name: string, options: CompactionsOptions, stop: Stop): Prom
     }
     return await tellList(options, find, reach)
   }
-  const compaction = chosen(await reach.compactions(id), show, id)
+  const { compaction, messages } = await reach.opened(id, chosen(await reach.compactions(id), show, id))
   const current = await reach.currentCompaction(id)
-  const messages = await reach.folded(id, compaction)
   if (json) sayJson({ ok: true, assistant: id, current: current ?? null, compaction, messages })
   else say(compactionText(id, compaction, messages, current))
   return 0

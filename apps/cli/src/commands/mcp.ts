@@ -40,6 +40,9 @@ export const serve = async (options: McpServeOptions, stop: Stop): Promise<numbe
   }
 }
 
+/** What the adapter says to a model before the server's own words; a person knows whom he looks at. */
+const INTRODUCTION = /^A tool of the MCP server looked_at, which says of it: /
+
 export interface McpToolsOptions extends ListOptions {
   readonly server?: string
   readonly header: ReadonlyArray<string>
@@ -89,7 +92,7 @@ export const tools = async (command: ReadonlyArray<string>, options: McpToolsOpt
   await using opened = await stop.orAsked(mcpServer({ name: "looked_at", transport, allow: offered }))
   const all = Object.entries(opened.hashes).map(([name, pin]) => {
     const tool = opened.tools.find((each) => each.name.endsWith(`__${name}`))
-    return { name, pin, description: tool?.description ?? "" }
+    return { name, pin, description: (tool?.description ?? "").replace(INTRODUCTION, "") }
   })
   return await tellList(options, async () => {
     const { items, next } = pageOf(all, options)

@@ -1,7 +1,7 @@
 // FindReach: where a command works.
 // Owns the choice: the address that is said, the one of the environment, the server that owns the data directory, and else
 // the store itself. Leaves working there to the two.
-// F1  What is said is used or fails; nothing is done somewhere else by surprise.
+// W1  What is said is used or fails; nothing is done somewhere else by surprise.
 
 import { readFile } from "node:fs/promises"
 import { CommandFailed } from "../failure.ts"

@@ -81,6 +81,11 @@ export interface BlockSummary {
 
 export type BlockChangeLine = Omit<BlockVersion, "isSystem">
 
+export interface OpenedCompaction {
+  readonly compaction: Compaction
+  readonly messages: ReadonlyArray<PlacedMessage>
+}
+
 /** A call that waits for a person; the store alone tells less of where it came from. */
 export type AskedApproval = Pick<ApprovalAsked, "assistant" | "approval" | "tool" | "call"> & Partial<ApprovalAsked>
 
@@ -191,7 +196,8 @@ export interface Reach extends AsyncDisposable {
   readonly compactions: (id: string) => Promise<ReadonlyArray<Compaction>>
   /** The folding whose marker stands at the beginning of what the model is shown. */
   readonly currentCompaction: (id: string) => Promise<string | undefined>
-  readonly folded: (id: string, compaction: Compaction) => Promise<ReadonlyArray<PlacedMessage>>
+  /** One of them whole, with the messages that it took out of sight; in a list long texts may be cut. */
+  readonly opened: (id: string, compaction: Compaction) => Promise<OpenedCompaction>
   readonly unfold: (id: string, compaction: string) => Promise<Taken>
 
   readonly approvals: () => Promise<ReadonlyArray<AskedApproval>>

@@ -1,6 +1,6 @@
 // ServerFeed: what a server tells by itself: notices, and the answer to one message.
 // Owns asking again where a stream broke off. Leaves the form of events to event-stream.ts and ag-ui.ts.
-// F1  A stream that breaks is asked again from the last event that was read, so that nothing is lost and nothing comes twice.
+// W1  A stream that breaks is asked again from the last event that was read, so that nothing is lost and nothing comes twice.
 
 import type { Notice, Part } from "reverie"
 import { CommandFailed } from "../failure.ts"

@@ -43,7 +43,7 @@ const factsIn = (text: string): ServerFacts | undefined => {
   }
 }
 
-export const answers = async (url: string): Promise<boolean> => {
+const answers = async (url: string): Promise<boolean> => {
   try {
     const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(ANSWER_MILLIS) })
     await response.body?.cancel()

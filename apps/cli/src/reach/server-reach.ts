@@ -250,10 +250,14 @@ export class ServerReach implements Reach {
     return (await this.compactions(id)).findLast(({ undone_at }) => undone_at === undefined)?.id
   }
 
-  async folded(id: string, compaction: Compaction): Promise<ReadonlyArray<PlacedMessage>> {
-    const params = { id, compaction: compaction.id }
-    const { folded } = await this.#ask((api) => api.night.compaction({ params }))
-    return folded.map(({ index, no, ...message }) => ({ place: { no, index }, message }) as unknown as PlacedMessage)
+  async opened(id: string, { id: compaction }: Compaction) {
+    const params = { id, compaction }
+    const { compaction: view, folded } = await this.#ask((api) => api.night.compaction({ params }))
+    const messages = folded.map(({ index, no, ...message }) => ({ place: { no, index }, message }))
+    return {
+      compaction: view.record as unknown as Compaction,
+      messages: messages as unknown as ReadonlyArray<PlacedMessage>
+    }
   }
 
   unfold(id: string, compaction: string) {

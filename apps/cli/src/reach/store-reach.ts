@@ -6,6 +6,7 @@
 import {
   type BlockOperation,
   type BlockVersion,
+  type Compaction,
   Fleet,
   forkTick,
   type Notice,
@@ -201,8 +202,8 @@ export class StoreReach implements Reach {
     return (await this.#records.historyStart(id))?.compaction
   }
 
-  folded(id: string, compaction: Parameters<Records["folded"]>[1]) {
-    return this.#records.folded(id, compaction)
+  async opened(id: string, compaction: Compaction) {
+    return { compaction, messages: await this.#records.folded(id, compaction) }
   }
 
   unfold(id: string, compaction: string) {
