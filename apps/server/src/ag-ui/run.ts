@@ -13,7 +13,7 @@ import { APPROVAL_STATE, Teller } from "./teller.ts"
 
 const READ_AT_ONCE = 100
 /** Entries that are looked through for the beginning of a run. */
-export const MAX_LOOKED_BACK = 20_000
+const MAX_LOOKED_BACK = 20_000
 /** Letters of a mailbox that are looked through. */
 const MAX_LETTERS = 500
 

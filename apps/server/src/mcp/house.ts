@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 const text = Schema.String
 const next = Schema.NullOr(Schema.String).annotate({ description: "The cursor of the next page; null at the end." })
 
-export const AgentLine = Schema.Struct({
+const AgentLine = Schema.Struct({
   agent: text,
   definition: text,
   state: text.annotate({ description: "The path of its machine state, e.g. awake.idle." }),
@@ -27,7 +27,7 @@ export const AgentStatus = Schema.Struct({
   haltReason: Schema.optionalKey(text)
 })
 
-export const answerStates = ["answered", "pending", "waiting_for_approval", "failed", "halted"] as const
+const answerStates = ["answered", "pending", "waiting_for_approval", "failed", "halted"] as const
 
 export const Answer = Schema.Struct({
   agent: text,

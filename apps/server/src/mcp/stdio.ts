@@ -30,7 +30,7 @@ export interface RunningMcp {
   readonly close: () => Promise<void>
 }
 
-export const mcpHouseOf = async (source: McpSource, onTrouble: (line: string) => void): Promise<McpHouse> => {
+const mcpHouseOf = async (source: McpSource, onTrouble: (line: string) => void): Promise<McpHouse> => {
   if ("fleet" in source) return fleetHouse({ fleet: source.fleet, onTrouble })
   const { httpHouse } = await import("./http-house.ts")
   return httpHouse(source)

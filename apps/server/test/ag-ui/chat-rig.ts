@@ -11,7 +11,7 @@ export interface Told {
   readonly [key: string]: unknown
 }
 
-export const tokens: ReadonlyArray<Token> = ["north", "south"].map((tenant) => ({
+const tokens: ReadonlyArray<Token> = ["north", "south"].map((tenant) => ({
   name: `token of ${tenant}`,
   tenant,
   secret: `${tenant}-secret-secret`,

@@ -1,9 +1,6 @@
 // Rig: the groups about one assistant's inside, asked by the client of the contract over a house with two tenants.
 // Owns the desk, the principals and the client. Leaves what is asked and asserted to the test.
 
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { type AssistantOptions, defineAssistant, defineFleet, Fleet, type FleetOptions, type Tool } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
@@ -14,7 +11,6 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { afterAll } from "vitest"
 import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
 import { Access, Api, Fitting, Malformed, Principal } from "../../src/api/index.ts"
 import { type AuditLine, Desk } from "../../src/desk.ts"
@@ -27,20 +23,13 @@ import { promptsLive } from "../../src/groups/prompts.ts"
 import { replayLive } from "../../src/groups/replay.ts"
 import { timelineLive } from "../../src/groups/timeline.ts"
 
-const root = mkdtempSync(join(tmpdir(), "reverie-inside-"))
-let count = 0
-afterAll(() => rmSync(root, { recursive: true, force: true }))
-
-/** A path at which nothing exists yet. */
-export const aDirectory = (): string => join(root, String(count++))
-
 export interface Wish extends Omit<Partial<FleetOptions>, "model"> {
   readonly says?: Script | ReadonlyArray<Line>
   readonly tools?: ReadonlyArray<Tool>
   readonly assistant?: Partial<AssistantOptions>
 }
 
-/** A fleet of a desk and a clerk, in memory unless said otherwise; without `says` the offline model speaks. */
+/** A fleet of a desk and a clerk, in memory; without `says` the offline model speaks. */
 export const openFleet = ({ assistant, says, tools = [], ...options }: Wish = {}): Promise<Fleet> => {
   const script = typeof says === "function" || says === undefined ? says : inTurn(says[0] ?? {}, ...says.slice(1))
   return Fleet.open({
@@ -77,7 +66,7 @@ export interface Heard {
   readonly trouble: Array<string>
 }
 
-export const deskOf = (fleet: Fleet, heard: Heard): Desk["Service"] => ({
+const deskOf = (fleet: Fleet, heard: Heard): Desk["Service"] => ({
   fleetOf: (tenant) => fleet.of(tenant),
   role: "all",
   startedAt: 0,

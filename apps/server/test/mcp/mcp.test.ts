@@ -9,6 +9,8 @@ import { aFact, HOSTILE, rowsOf, seeding, seedTool } from "../inside/seed.ts"
 
 const CHILD = fileURLToPath(new URL("children/serve.ts", import.meta.url))
 const eras = ["legacy", { pin: "2026-07-28" }] as const
+/** Processes begin slowly on a busy machine. */
+const PATIENCE = 240_000
 const TOOLS = ["agents_answer", "agents_list", "agents_send", "agents_status", "memory_read", "memory_search"]
 
 const tokens: ReadonlyArray<Token> = [
@@ -61,7 +63,7 @@ const house = async (wish: Wish = {}) => {
 }
 
 describe("an MCP server over pipes", () => {
-  test.for(eras)("P1 T1 an official client lists and uses it: %o", async (mode) => {
+  test.for(eras)("P1 T1 an official client lists and uses it: %o", { timeout: PATIENCE }, async (mode) => {
     const client = await connected(overPipes("send"), mode)
     const { tools } = await client.listTools()
     assert.deepStrictEqual(
@@ -85,49 +87,53 @@ describe("an MCP server over pipes", () => {
     await client.close()
   })
 
-  test("E1 T3 the same over the HTTP API of a running server; who is not allowed to is not offered to say anything", async () => {
-    await using rig = await house({ says: [{ text: HOSTILE }] })
-    await rig.fleet.of("south").create("desk")
-    const client = await connected(overPipes("send", rig.server.url, "north-secret-secret"))
-    const said = await call(client, "agents_send", { agent: "desk", text: "Hello?", id: "m-1" })
-    assert.deepInclude(said.value, { state: "answered", reply: HOSTILE, envelope: "m-1" })
-    const own = await house({ says: [{ text: HOSTILE }] })
-    await using _ = own
-    const direct = await connected(overHttp(own.server.url, "north-secret-secret"))
-    await call(direct, "agents_send", { agent: "desk", text: "Hello?", id: "m-1" })
-    const questions = [
-      ["agents_list", {}],
-      ["agents_status", { agent: "desk" }],
-      ["agents_answer", { agent: "desk", envelope: "m-1" }],
-      ["memory_read", { agent: "desk", kind: "journal" }],
-      ["memory_read", { agent: "desk", kind: "facts", limit: 5 }],
-      ["memory_read", { agent: "desk", kind: "profiles" }],
-      ["memory_read", { agent: "desk", kind: "blocks" }],
-      ["agents_status", { agent: "nobody" }],
-      ["agents_answer", { agent: "desk", envelope: "nothing" }]
-    ] as const
-    for (const [name, given] of questions) {
-      const over = await call(client, name, given)
-      assert.deepStrictEqual(over, await call(direct, name, given), name)
+  test(
+    "E1 T3 the same over a running server; who is not allowed to say anything is not offered to",
+    { timeout: PATIENCE },
+    async () => {
+      await using rig = await house({ says: [{ text: HOSTILE }] })
+      await rig.fleet.of("south").create("desk")
+      const client = await connected(overPipes("send", rig.server.url, "north-secret-secret"))
+      const said = await call(client, "agents_send", { agent: "desk", text: "Hello?", id: "m-1" })
+      assert.deepInclude(said.value, { state: "answered", reply: HOSTILE, envelope: "m-1" })
+      const own = await house({ says: [{ text: HOSTILE }] })
+      await using _ = own
+      const direct = await connected(overHttp(own.server.url, "north-secret-secret"))
+      await call(direct, "agents_send", { agent: "desk", text: "Hello?", id: "m-1" })
+      const questions = [
+        ["agents_list", {}],
+        ["agents_status", { agent: "desk" }],
+        ["agents_answer", { agent: "desk", envelope: "m-1" }],
+        ["memory_read", { agent: "desk", kind: "journal" }],
+        ["memory_read", { agent: "desk", kind: "facts", limit: 5 }],
+        ["memory_read", { agent: "desk", kind: "profiles" }],
+        ["memory_read", { agent: "desk", kind: "blocks" }],
+        ["agents_status", { agent: "nobody" }],
+        ["agents_answer", { agent: "desk", envelope: "nothing" }]
+      ] as const
+      for (const [name, given] of questions) {
+        const over = await call(client, name, given)
+        assert.deepStrictEqual(over, await call(direct, name, given), name)
+      }
+      const texts = async (each: Client) => {
+        const { value } = await call(each, "memory_search", { agent: "desk", query: "previous instructions" })
+        return (value["memories"] as ReadonlyArray<{ readonly text: string }>).map(({ text }) => text)
+      }
+      assert.deepStrictEqual(await texts(client), await texts(direct))
+      await client.close()
+      await direct.close()
+      const looking = await connected(overPipes("look", rig.server.url, "wrong-secret-secret"))
+      const { tools } = await looking.listTools()
+      assert.notInclude(
+        tools.map(({ name }) => name),
+        "agents_send"
+      )
+      const refused = await call(looking, "agents_list")
+      assert.isTrue(refused.isError)
+      assert.notInclude(refused.text, "wrong-secret")
+      await looking.close()
     }
-    const texts = async (each: Client) => {
-      const { value } = await call(each, "memory_search", { agent: "desk", query: "previous instructions" })
-      return (value["memories"] as ReadonlyArray<{ readonly text: string }>).map(({ text }) => text)
-    }
-    assert.deepStrictEqual(await texts(client), await texts(direct))
-    await client.close()
-    await direct.close()
-    const looking = await connected(overPipes("look", rig.server.url, "wrong-secret-secret"))
-    const { tools } = await looking.listTools()
-    assert.notInclude(
-      tools.map(({ name }) => name),
-      "agents_send"
-    )
-    const refused = await call(looking, "agents_list")
-    assert.isTrue(refused.isError)
-    assert.notInclude(refused.text, "wrong-secret")
-    await looking.close()
-  })
+  )
 })
 
 const slow = () => Promise.withResolvers<void>()
