@@ -4,6 +4,7 @@
 // H1  Both ways answer the same to the same request, and leave the same line in the audit log.
 
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { isJsonObject, type Json } from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { acceptMessage, type Beside, type SaidMessage } from "./acceptance.ts"
@@ -36,7 +37,26 @@ const MAX_TRACEPARENT_CHARS = 64
 
 const isId = Schema.is(Id)
 const isKey = Schema.is(Key)
-const saidIn = Schema.decodeUnknownOption(Said)
+const decode = Schema.decodeUnknownOption(Said)
+
+/** Well within whatever the schema bounds. */
+const PLAIN_TEXT_CHARS = 10_000
+const PLAIN_NAME_CHARS = 100
+
+const isPlainName = (value: unknown): boolean =>
+  value === undefined || (typeof value === "string" && value.length > 0 && value.length <= PLAIN_NAME_CHARS)
+
+/** A message as most are: fits the schema at a glance. */
+const isPlain = (value: Json | undefined): value is { readonly text: string } => {
+  if (!isJsonObject(value)) return false
+  const { from, id, text, ...rest } = value
+  if (typeof text !== "string" || text.length > PLAIN_TEXT_CHARS || !isPlainName(id) || !isPlainName(from)) return false
+  for (const _ in rest) return false
+  return true
+}
+
+const saidIn = (value: Json | undefined): Option.Option<SaidMessage> =>
+  isPlain(value) ? Option.some(value) : decode(value)
 
 interface Envelope {
   readonly id: string
