@@ -7,9 +7,20 @@ import { assertFailure, begin, fixture, jsonOf, run, temporary } from "./command
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
+const node = [process.execPath, "--disable-warning=ExperimentalWarning"]
+const fleet = ["--fleet", fixture("fleet.ts"), "--model", "offline"]
+
+/** The words after `mcp tools` that start this program as a server. */
 const serving = (data: string, ...more: ReadonlyArray<string>): ReadonlyArray<string> => [
-  ...["--", process.execPath, "--disable-warning=ExperimentalWarning", main, "mcp", "serve"],
-  ...["--fleet", fixture("fleet.ts"), "--data", data, "--model", "offline", ...more]
+  "--",
+  ...node,
+  main,
+  "mcp",
+  "serve",
+  ...fleet,
+  "--data",
+  data,
+  ...more
 ]
 
 interface Looked {
