@@ -3,7 +3,15 @@
 
 import { contextHandlers } from "./context.ts"
 import { memoryHandlers } from "./memory.ts"
+import { nightHandlers } from "./night.ts"
+import { replayHandlers } from "./replay.ts"
 import { timelineHandlers } from "./timeline.ts"
 import type { Handlers } from "./world.ts"
 
-export const insideHandlers: Handlers = { ...contextHandlers, ...timelineHandlers, ...memoryHandlers }
+export const insideHandlers: Handlers = {
+  ...contextHandlers,
+  ...timelineHandlers,
+  ...memoryHandlers,
+  ...nightHandlers,
+  ...replayHandlers
+}

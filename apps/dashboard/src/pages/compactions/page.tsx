@@ -26,7 +26,7 @@ const Row = ({ folding, isOpen, onOpen }: { folding: Folding; isOpen: boolean; o
       <td>
         <button
           type="button"
-          className="button button-quiet button-small font-mono"
+          className="text-left font-mono text-[0.893rem] text-accent hover:underline"
           onClick={onOpen}
           data-open-folding={id}
         >
@@ -55,29 +55,31 @@ interface ListProps {
 }
 
 const List = ({ items, onOpen, shown }: ListProps) => (
-  <Section title="Foldings" className="overflow-x-auto">
-    <table className="plain-table">
-      <thead>
-        <tr>
-          {["Folding", "When", "Why"].map((title) => (
-            <th key={title} scope="col">
-              {title}
-            </th>
+  <Section title="Foldings">
+    <div className="max-h-72 overflow-auto" tabIndex={0} role="region" aria-label="List of foldings">
+      <table className="plain-table tight-table sticky-head">
+        <thead>
+          <tr>
+            {["Folding", "When", "Why"].map((title) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+            {["Messages", "Before", "After", "Saved"].map((title) => (
+              <th key={title} scope="col" data-align="end">
+                {title}
+              </th>
+            ))}
+            <th scope="col">State</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((folding) => (
+            <Row key={folding.id} folding={folding} isOpen={folding.id === shown} onOpen={() => onOpen(folding.id)} />
           ))}
-          {["Messages", "Before", "After", "Saved"].map((title) => (
-            <th key={title} scope="col" data-align="end">
-              {title}
-            </th>
-          ))}
-          <th scope="col">State</th>
-        </tr>
-      </thead>
-      <tbody>
-        {items.map((folding) => (
-          <Row key={folding.id} folding={folding} isOpen={folding.id === shown} onOpen={() => onOpen(folding.id)} />
-        ))}
-      </tbody>
-    </table>
+        </tbody>
+      </table>
+    </div>
   </Section>
 )
 

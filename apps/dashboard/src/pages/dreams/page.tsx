@@ -53,9 +53,16 @@ const what: Readonly<Record<string, string>> = {
 const route = getRouteApi("/a/$id/dreams")
 
 const Ended = ({ line }: { line: Line }) => {
-  if (line.error !== undefined) return <Chip tone="bad" text={`failed: ${line.error}`} />
-  if (line.skipped !== undefined) return <Chip tone="retired" text={`skipped: ${line.skipped}`} />
-  return <Chip tone="good" text="done" />
+  const why = line.error ?? line.skipped
+  if (why === undefined) return <Chip tone="good" text="done" />
+  return (
+    <>
+      {line.error === undefined ? <Chip tone="retired" text="skipped" /> : <Chip tone="bad" text="failed" />}
+      <span className="block break-words text-ink-2">
+        <Visible text={why} />
+      </span>
+    </>
+  )
 }
 
 const Night = ({ report }: { report: Report }) => {
@@ -75,7 +82,7 @@ const Night = ({ report }: { report: Report }) => {
         </span>
       }
     >
-      <table className="plain-table" data-dream={id}>
+      <table className="plain-table tight-table night-table" data-dream={id}>
         <thead>
           <tr>
             <th scope="col">Operation</th>
@@ -130,7 +137,7 @@ const hours = (schedule: Dreams["schedule"]): string | undefined => {
 const Hours = ({ nextAt, schedule }: Pick<Dreams, "schedule" | "nextAt">) => {
   const said = hours(schedule)
   return (
-    <p className="text-ink-2" data-schedule={said ?? "none"}>
+    <span className="text-ink-2" data-schedule={said ?? "none"}>
       {said === undefined
         ? "It has no hours of sleep: it dreams when it is told to sleep."
         : `Hours of sleep: ${said}.`}{" "}
@@ -139,7 +146,7 @@ const Hours = ({ nextAt, schedule }: Pick<Dreams, "schedule" | "nextAt">) => {
           The next night begins <Ago at={nextAt} />.
         </>
       )}
-    </p>
+    </span>
   )
 }
 
@@ -147,11 +154,15 @@ const DreamsPage = () => {
   const { id } = route.useParams()
   const dreams = useAnswer("GET /v1/assistants/:id/dreams", { params: { id } })
   return (
-    <Page name="dreams" title="Dreams" ready={isReady(dreams)}>
+    <Page
+      name="dreams"
+      title="Dreams"
+      ready={isReady(dreams)}
+      aside={dreams.data === undefined ? null : <Hours nextAt={dreams.data.nextAt} schedule={dreams.data.schedule} />}
+    >
       <Answered of={dreams}>
-        {({ items, nextAt, schedule }) => (
+        {({ items }) => (
           <>
-            <Hours nextAt={nextAt} schedule={schedule} />
             {items.length === 0 ? (
               <section className="card">
                 <Empty title="It has not dreamt yet">

@@ -13,7 +13,7 @@ import { Visible } from "../../parts/text.tsx"
 import { Until } from "../../parts/time.tsx"
 import { Delegate } from "./delegate.tsx"
 import { type Measure, measures } from "./search.ts"
-import { amountText, type Node, Waterfall } from "./waterfall.tsx"
+import { amountText, Legend, type Node, Waterfall } from "./waterfall.tsx"
 
 const route = getRouteApi("/a/$id/family")
 
@@ -188,7 +188,7 @@ const FamilyPage = () => {
       <Answered of={tree}>
         {(root) => (
           <>
-            <Section title="Tree" className="overflow-x-auto">
+            <Section title="Tree" className="overflow-x-auto" aside={<Legend />}>
               <Tree root={root} measure={measure} onCancel={cancel} />
               {root.subAgents.length > 0 ? null : (
                 <Empty title="Nobody works for it">

@@ -61,3 +61,21 @@ export const Waterfall = ({ measure, node }: { readonly node: Node; readonly mea
     </svg>
   )
 }
+
+const pieceNames = [
+  ["spent", "var(--color-acting)"],
+  ["set aside", "var(--color-waiting)"],
+  ["given back", "var(--color-dreaming)"]
+] as const
+
+/** What the colours of a bar say. */
+export const Legend = () => (
+  <span className="flex items-center gap-3 text-ink-2" data-legend="">
+    {pieceNames.map(([name, background]) => (
+      <span key={name} className="flex items-center gap-1.5">
+        <span className="size-2.5 rounded-sm" style={{ background }} aria-hidden />
+        {name}
+      </span>
+    ))}
+  </span>
+)

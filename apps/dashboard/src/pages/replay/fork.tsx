@@ -1,0 +1,210 @@
+// Fork: lives a tick again with something changed. No tool runs, and nobody hears of it.
+
+import { useQueryClient } from "@tanstack/react-query"
+import { type FormEvent, useState } from "react"
+import { troubleOf } from "../../api/client.ts"
+import type { Answer, Asked } from "../../api/contract.ts"
+import { question, useAnswer, useChange } from "../../api/questions.ts"
+import { Section } from "../../parts/page.tsx"
+import { Failed } from "../../parts/states.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { Forked } from "./forked.tsx"
+import { fileName, saveJson } from "./save.ts"
+
+interface Stub {
+  readonly tool: string
+  readonly answer: string
+}
+
+interface Wish {
+  readonly prompt: string
+  readonly model: string
+  readonly stubs: ReadonlyArray<Stub>
+}
+
+const asIs: Wish = { prompt: "", model: "", stubs: [] }
+
+type Payload = Asked<"POST /v1/assistants/:id/forks">["payload"]
+
+const payloadOf = (tick: number, { model, prompt, stubs }: Wish): Payload => {
+  const named = stubs.filter(({ tool }) => tool.trim() !== "")
+  return {
+    tick,
+    ...(prompt.trim() === "" ? {} : { prompt }),
+    ...(model.trim() === "" ? {} : { model: model.trim() }),
+    ...(named.length === 0 ? {} : { stubs: Object.fromEntries(named.map(({ answer, tool }) => [tool.trim(), answer])) })
+  }
+}
+
+interface PartProps {
+  readonly id: string
+  readonly tick: number
+  readonly wish: Wish
+  readonly onWish: (next: Partial<Wish>) => void
+}
+
+const PromptField = ({ id, onWish, tick, wish }: PartProps) => {
+  const client = useQueryClient()
+  const [trouble, setTrouble] = useState<unknown>()
+  const fill = ({ parts }: Answer<"GET /v1/assistants/:id/prompt">): void => {
+    const first = parts.find(({ key }) => key === "system_prompt") ?? parts[0]
+    onWish({ prompt: first?.messages.map(({ content }) => content).join("\n\n") ?? "" })
+  }
+  const take = () => {
+    setTrouble(undefined)
+    const asked = question("GET /v1/assistants/:id/prompt", { params: { id }, query: { tick, iteration: 1 } })
+    void client.fetchQuery(asked).then(fill, setTrouble)
+  }
+  return (
+    <div className="space-y-1">
+      <span className="flex items-baseline justify-between gap-2">
+        <label htmlFor="fork-prompt" className="text-ink-2">
+          System prompt
+        </label>
+        <button type="button" className="button button-small button-quiet" onClick={take} data-take-prompt="">
+          Take that of then
+        </button>
+      </span>
+      <textarea
+        id="fork-prompt"
+        className="field block w-full font-mono text-[0.893rem]"
+        rows={7}
+        maxLength={100_000}
+        placeholder="As it was"
+        value={wish.prompt}
+        onChange={({ target }) => onWish({ prompt: target.value })}
+      />
+      {trouble === undefined ? null : <Failed trouble={troubleOf(trouble)} onRetry={take} />}
+    </div>
+  )
+}
+
+const StubFields = ({ id, onWish, tick, wish: { stubs } }: PartProps) => {
+  const then = useAnswer("GET /v1/assistants/:id/ticks/:tick", { params: { id, tick } }, { enabled: tick > 0 })
+  const names = [...new Set(then.data?.tools.map(({ tool }) => tool))].filter(
+    (name) => !stubs.some(({ tool }) => tool === name)
+  )
+  const set = (at: number, next: Partial<Stub>) =>
+    onWish({ stubs: stubs.map((stub, n) => (n === at ? { ...stub, ...next } : stub)) })
+  const add = (tool: string) =>
+    onWish({ stubs: [...stubs, { tool, answer: then.data?.tools.find((run) => run.tool === tool)?.result ?? "" }] })
+  return (
+    <div className="space-y-1.5" data-stubs={stubs.length}>
+      <span className="flex flex-wrap items-baseline gap-2">
+        <span className="text-ink-2">Answers of tools, in the place of the recorded ones</span>
+        {names.map((name) => (
+          <button
+            key={name}
+            type="button"
+            className="button button-small"
+            onClick={() => add(name)}
+            data-add-stub={name}
+          >
+            + <Visible text={name} />
+          </button>
+        ))}
+        <button type="button" className="button button-small button-quiet" onClick={() => add("")} data-add-stub="">
+          + another
+        </button>
+      </span>
+      {stubs.map(({ answer, tool }, at) => (
+        <div key={at} className="grid grid-cols-[minmax(0,12rem)_minmax(0,1fr)_auto] items-start gap-2">
+          <input
+            className="field font-mono"
+            aria-label={`Tool ${at + 1}`}
+            placeholder="tool"
+            maxLength={200}
+            value={tool}
+            onChange={({ target }) => set(at, { tool: target.value })}
+          />
+          <textarea
+            className="field font-mono text-[0.893rem]"
+            aria-label={`Answer of tool ${at + 1}`}
+            rows={2}
+            maxLength={100_000}
+            value={answer}
+            onChange={({ target }) => set(at, { answer: target.value })}
+          />
+          <button
+            type="button"
+            className="button button-small"
+            onClick={() => onWish({ stubs: stubs.filter((_, n) => n !== at) })}
+            aria-label={`Leave tool ${at + 1} as it was`}
+          >
+            ×
+          </button>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+const Head = ({ onTick, tick, wish, onWish }: Omit<PartProps, "id"> & { readonly onTick: (tick: number) => void }) => (
+  <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+    <label className="flex items-center gap-2 text-ink-2">
+      tick
+      <input
+        className="field w-24"
+        name="tick"
+        type="number"
+        min={1}
+        value={tick === 0 ? "" : tick}
+        onChange={({ target }) => onTick(Math.max(0, Math.trunc(Number(target.value) || 0)))}
+      />
+    </label>
+    <label className="flex items-center gap-2 text-ink-2">
+      model
+      <input
+        className="field w-56"
+        name="model"
+        list="fork-models"
+        placeholder="as the server has it"
+        maxLength={200}
+        value={wish.model}
+        onChange={({ target }) => onWish({ model: target.value })}
+      />
+      <datalist id="fork-models">
+        <option value="offline" />
+      </datalist>
+    </label>
+    <p className="text-ink-2">No tool runs, and nobody hears of it.</p>
+  </div>
+)
+
+interface ForkProps {
+  readonly id: string
+  readonly tick: number
+  readonly onTick: (tick: number) => void
+}
+
+export const ForkForm = ({ id, onTick, tick }: ForkProps) => {
+  const [wish, setWish] = useState(asIs)
+  const { data, error, isPending, mutate, variables } = useChange("POST /v1/assistants/:id/forks")
+  const onWish = (next: Partial<Wish>) => setWish((before) => ({ ...before, ...next }))
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (tick > 0) mutate({ params: { id }, payload: payloadOf(tick, wish) })
+  }
+  const part = { id, tick, wish, onWish }
+  return (
+    <>
+      <Section title="Fork a tick">
+        <form className="space-y-3 p-3" onSubmit={submit} data-fork-form={tick}>
+          <Head {...part} onTick={onTick} />
+          <PromptField {...part} />
+          <StubFields {...part} />
+          {error === null ? null : <Failed trouble={troubleOf(error)} />}
+          <button type="submit" className="button button-primary" disabled={isPending || tick === 0} data-fork={tick}>
+            {isPending ? "Living it again…" : "Live it again"}
+          </button>
+        </form>
+      </Section>
+      {data === undefined ? null : (
+        <Forked
+          fork={data}
+          onExport={() => saveJson(fileName("fork", id, tick), { assistant: id, asked: variables, ...data })}
+        />
+      )}
+    </>
+  )
+}

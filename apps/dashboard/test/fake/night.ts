@@ -1,0 +1,129 @@
+// Night: foldings, dreams and sub-agents of the fake fleet.
+
+import type { Answer } from "../../src/api/contract.ts"
+import { hostile } from "./hostile.ts"
+import type { Handlers } from "./world.ts"
+
+const HOUR = 3_600_000
+const taken = new Set<string>()
+
+const foldingOf = (now: number, n: number): Answer<"GET /v1/assistants/:id/compactions">["items"][number] => ({
+  id: `fold-${n}`,
+  at: now - n * 20 * HOUR,
+  reason: n % 3 === 0 ? "pressure" : n % 3 === 1 ? "asleep" : "asked for",
+  undone: taken.has(`fold-${n}`) || n === 2,
+  messages: 40 + n * 3,
+  beforeTokens: 19_400 + n * 100,
+  afterTokens: 4_100 + n * 90,
+  summary: `The harbour-master asked for berths; berth four was promised until seven. ${hostile(n)} `.repeat(3),
+  pairsWhole: true,
+  record: { from: 400, to: 460, marker: hostile(n), preserved: 12 }
+})
+
+const dreamOf = (now: number, n: number) => ({
+  id: `dream_${90 - n}`,
+  began_at: now - n * 24 * HOUR - 3 * HOUR,
+  ended_at: now - n * 24 * HOUR - 3 * HOUR + 412_000,
+  lines: ["consolidating", "linking", "profiling", "reflecting", "pruning"]
+    .slice(0, n === 1 ? 3 : 5)
+    .map((operation, at) => ({
+      operation,
+      steps: 1 + at,
+      read: 120 - at * 20,
+      proposed: 14 - at,
+      accepted: at === 4 ? 0 : 9 - at,
+      tokens: 8_200 - at * 900,
+      elapsed_ms: 61_000 - at * 9_000,
+      ...(n === 2 && at === 3 ? { skipped: "too little has gathered" } : {}),
+      ...(n === 1 && at === 2 ? { error: hostile(1) } : {})
+    }))
+})
+
+const bound = (tokens: number) => ({ tokens, costMicros: tokens * 4, calls: Math.round(tokens / 1_000) })
+
+const family = (id: string): Answer<"GET /v1/assistants/:id/family"> => ({
+  id,
+  state: "awake.awaitingReports",
+  granted: bound(200_000),
+  spent: bound(61_000),
+  reserved: bound(40_000),
+  tools: ["delegate_task", "send_message", "release_crane", "list_berths"],
+  subAgents: [
+    {
+      id: `${id}.1`,
+      state: "awake.thinking.inferring",
+      phase: "working",
+      task: `Find out which berth is free. ${hostile(1)}`,
+      until: Date.now() + HOUR,
+      granted: bound(30_000),
+      spent: bound(12_000),
+      reserved: bound(4_000),
+      tools: ["list_berths", "send_message"],
+      subAgents: [
+        {
+          id: `${id}.1.1`,
+          state: "retired",
+          phase: "reported",
+          task: "Ask the tug.",
+          granted: bound(8_000),
+          spent: bound(2_000),
+          reserved: bound(0),
+          returned: bound(6_000),
+          tools: ["list_berths"],
+          subAgents: []
+        }
+      ]
+    },
+    {
+      id: `${id}.2`,
+      state: "halted",
+      task: hostile(6),
+      granted: bound(10_000),
+      spent: bound(9_900),
+      reserved: bound(0),
+      tools: ["list_berths", "release_crane"],
+      subAgents: []
+    }
+  ]
+})
+
+export const nightHandlers: Handlers = {
+  "GET /v1/assistants/:id/compactions": (world) => ({
+    items: Array.from({ length: 8 }, (_, n) => foldingOf(world.now(), n)),
+    next: null
+  }),
+  "GET /v1/assistants/:id/compactions/:compaction": (world, { params }) => {
+    const n = Number(params["compaction"]?.split("-")[1] ?? 0)
+    return {
+      compaction: foldingOf(world.now(), n),
+      folded: Array.from({ length: 40 }, (_, at) => ({
+        no: 400 + at,
+        index: 0,
+        role: at % 4 === 2 ? ("tool" as const) : at % 2 === 0 ? ("user" as const) : ("assistant" as const),
+        content: at % 4 === 1 ? "" : `Which berth is free at six? ${hostile(at)}`,
+        at: world.now() - at * 60_000,
+        tokens: 20,
+        ...(at % 4 === 1 ? { calls: [{ id: "c", tool: "list_berths", arguments: `{"at":"06:00"}` }] } : {})
+      }))
+    }
+  },
+  "POST /v1/assistants/:id/compactions/:compaction/undo": (world, { params }) => {
+    taken.add(String(params["compaction"]))
+    world.audit("night.unfold", String(params["compaction"]))
+    return { outcome: "accepted", envelope: "e-4" }
+  },
+  "GET /v1/assistants/:id/dreams": (world) => ({
+    items: Array.from({ length: 5 }, (_, n) => (n === 4 ? { odd: hostile(1) } : dreamOf(world.now(), n))),
+    schedule: { enabled: true, sleepStartHour: 2, sleepDurationHours: 4, timeZone: "Europe/Berlin" },
+    nextAt: world.now() + 5 * HOUR
+  }),
+  "GET /v1/assistants/:id/family": (_world, { params }) => family(params["id"] ?? ""),
+  "POST /v1/assistants/:id/sub-agents": (world, { params }) => {
+    world.audit("family.delegate", String(params["id"]))
+    return { child: `${String(params["id"])}.3`, call: "c-3" }
+  },
+  "POST /v1/assistants/:id/cancel": (world, { params }) => {
+    world.audit("family.cancel", String(params["id"]))
+    return { outcome: "accepted", envelope: "e-5" }
+  }
+}

@@ -1,0 +1,133 @@
+// Replay: frames of the fake life, a verdict and forks.
+
+import type { Frame } from "@reverie/server/api"
+import { hostile } from "./hostile.ts"
+import type { Handlers } from "./world.ts"
+
+const COMMITS = 39_000
+
+const cycle = [
+  ["message", "awake.idle", "awake.assessing.weighing"],
+  ["assessed", "awake.assessing.weighing", "awake.thinking.inferring"],
+  ["inferred", "awake.thinking.inferring", "awake.acting.running"],
+  ["executed", "awake.acting.running", "awake.thinking.inferring"],
+  ["inferred", "awake.thinking.inferring", "awake.idle"]
+] as const
+
+const snapshotOf = (no: number, state: string) => ({
+  value: state,
+  context: {
+    tick: Math.ceil(no / cycle.length),
+    iteration: no % cycle.length,
+    spent: { tokens: no * 311, calls: Math.ceil(no / 2) },
+    note: hostile(Math.ceil(no / 4)),
+    approvals: []
+  }
+})
+
+const frameOf = (now: number, no: number, snapshots: boolean): Frame => {
+  const [event, before, after] = cycle[(no - 1) % cycle.length] ?? cycle[0]
+  const isStep = event !== "message"
+  return {
+    no,
+    tick: Math.ceil(no / cycle.length),
+    iteration: no % cycle.length < 4 ? 1 : 2,
+    at: now - (COMMITS - no) * 20_000,
+    cause: isStep ? `job ${no - 1}/${event}` : `envelope e-${no}`,
+    event: no % 97 === 0 ? hostile(1) : event,
+    before,
+    after,
+    commands:
+      event === "message"
+        ? ["StartJob assess", "SetTimer patience"]
+        : after === "awake.idle"
+          ? []
+          : [`StartJob ${hostile(no % 9)}`],
+    ...(isStep
+      ? {
+          step: {
+            name: event === "executed" ? "release_crane" : "harbour-large-2",
+            kind: event === "executed" ? "tool" : "infer",
+            ok: no % 13 !== 0
+          }
+        }
+      : {}),
+    bytes: 2_048 + (no % 700),
+    hash: (no * 2_654_435_761).toString(16).padStart(64, "0"),
+    ...(snapshots ? { snapshot: snapshotOf(no, after) } : {})
+  }
+}
+
+const digest = (reply: string, tokens: number) => ({
+  tick: 12,
+  envelope: "e-12",
+  outcome: "answered",
+  reply,
+  iterations: 2,
+  models: ["harbour-large-2"],
+  modelCalls: 2,
+  failures: [],
+  calls: [
+    {
+      id: "12.1.0",
+      tool: "release_crane",
+      arguments: `{"crane":"C-1"}`,
+      result: hostile(1),
+      answeredBy: tokens > 9_000 ? "stub" : "record"
+    }
+  ],
+  tokens: { input: tokens, output: 210 },
+  costMicros: tokens * 3,
+  sends: [{ to: "tug-bo-00002", type: "message", text: hostile(2) }],
+  contexts: [
+    {
+      iteration: 1,
+      tokens,
+      parts: [
+        { key: "system_prompt", tokens: tokens > 9_000 ? 1_204 : 812, messages: 1, id: 0 },
+        { key: "conversation_history", tokens: 5_200, messages: 30, id: 5000 }
+      ]
+    }
+  ]
+})
+
+export const replayHandlers: Handlers = {
+  "GET /v1/assistants/:id/replay": (world, { query }) => {
+    const from = Math.max(1, Number(query["from"] ?? 1))
+    const limit = Number(query["limit"] ?? 50)
+    const { untilEvent, untilState } = query
+    const items: Array<Frame> = []
+    for (let no = from; no <= COMMITS && items.length < limit; no += 1) {
+      const frame = frameOf(world.now(), no, query["snapshots"] === "true")
+      items.push(frame)
+      const isThere =
+        untilState !== undefined && (frame.after === untilState || frame.after.startsWith(`${untilState}.`))
+      if (isThere || (untilEvent !== undefined && frame.event === untilEvent)) break
+    }
+    const last = items.at(-1)?.no ?? COMMITS
+    return { items, next: last < COMMITS ? last + 1 : null }
+  },
+  "GET /v1/assistants/:id/replay/verify": (_world, { params }) =>
+    params["id"]?.startsWith("tug") === true
+      ? {
+          commits: COMMITS,
+          equal: false,
+          modelCalls: 0,
+          toolCalls: 0,
+          differsAt: 412,
+          difference: `context.spent: ${hostile(1)}`
+        }
+      : { commits: COMMITS, equal: true, modelCalls: 0, toolCalls: 0 },
+  "POST /v1/assistants/:id/forks": (world, { payload }) => {
+    if (Number(payload["tick"]) > 90_000)
+      throw world.failure(404, "NotFound", `there is no tick ${String(payload["tick"])}`)
+    const original = digest("Berth four is free until seven.", 8_412)
+    return payload["prompt"] === undefined && payload["stubs"] === undefined
+      ? { original, forked: original, differs: [] }
+      : {
+          original,
+          forked: digest(`Berth four is taken. ${hostile(0)}`, 9_604),
+          differs: ["reply", "tokens", "cost", "context"]
+        }
+  }
+}
