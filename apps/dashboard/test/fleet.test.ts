@@ -145,3 +145,19 @@ test("what happens is seen without asking: a state changes in the row that is in
   api.world.move(row, "awake.awaitingReports")
   await page.waitForSelector(`[data-assistant="${id}"][data-state="awake.awaitingReports"]`)
 })
+
+test("a server that does not answer is said once, and nobody is claimed to be absent", async () => {
+  const other = await openTab(browser, api.url)
+  api.setBroken(true)
+  await other.page.goto(`${api.url}/?state=halted`)
+  await other.page.waitForSelector('[data-page="fleet"] [data-failed="NoAnswer"]')
+  expect(await other.page.locator("[data-empty]:visible").count()).toBe(0)
+  expect(await other.page.isDisabled("[data-order=retire]")).toBe(true)
+  api.setBroken(false)
+  await other.page.click("[data-failed] button")
+  await other.page.waitForSelector("[data-assistant]")
+  await other.page.waitForSelector("[data-failed]", { state: "detached" })
+  await other.close()
+  // The tab that was open before has said of the same server that it was away.
+  tab.wrongs.length = 0
+})

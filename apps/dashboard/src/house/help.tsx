@@ -16,7 +16,7 @@ const general = [
 const List = ({ rows, title }: { readonly title: string; readonly rows: ReadonlyArray<readonly [string, string]> }) => (
   <section>
     <h3 className="mb-2 font-medium text-ink-2">{title}</h3>
-    <dl className="grid grid-cols-[5rem_1fr] items-baseline gap-x-3 gap-y-1.5">
+    <dl className="grid grid-cols-[3.6rem_1fr] items-baseline gap-x-3 gap-y-1.5">
       {rows.map(([keys, what]) => (
         <div key={keys} className="contents">
           <dt className="space-x-1">
@@ -33,7 +33,7 @@ const List = ({ rows, title }: { readonly title: string; readonly rows: Readonly
 
 export const Help = ({ onClose }: { readonly onClose: () => void }) => (
   <Dialog title="Keys" onClose={onClose}>
-    <div className="grid gap-6 sm:grid-cols-3">
+    <div className="grid gap-6 sm:grid-cols-[1.35fr_1fr_1.1fr]">
       <List title="Everywhere" rows={general} />
       <List title="The fleet" rows={fleetPages.map(({ key, title }) => [`g ${key}`, title] as const)} />
       <List title="An assistant" rows={assistantPages.map(({ key, title }) => [`g ${key}`, title] as const)} />

@@ -111,7 +111,7 @@ export const Orders = ({ chosen, matched, onClear, onDone, search }: OrdersProps
           type="button"
           className={`button button-small ${order[0] === "retire" ? "button-danger" : ""}`}
           data-order={order[0]}
-          disabled={matched === 0}
+          disabled={matched === undefined || matched === 0}
           onClick={() => setOpen(order)}
         >
           {order[1]}

@@ -2,7 +2,7 @@
 
 import type { AssistantRow } from "@reverie/server/api"
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
-import { useCallback, useMemo, useState } from "react"
+import { memo, useCallback, useMemo, useState } from "react"
 import { count } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { SearchField } from "../../parts/search-field.tsx"
@@ -16,6 +16,11 @@ import { useFleetRows } from "./rows.ts"
 import { type FleetSearch, sortOf } from "./search.ts"
 
 const route = getRouteApi("/")
+
+// Pages of rows come while one scrolls: what is above the table is not drawn again for them.
+const StillBanner = memo(Banner)
+const StillCounters = memo(Counters)
+const StillOrders = memo(Orders)
 
 const useChosen = () => {
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
@@ -86,16 +91,16 @@ const FleetPage = () => {
             {rows.matched === undefined ? "" : `${count(rows.matched)} of ${count(rows.counts?.total ?? 0)}`}
           </span>
           <div className="ml-auto">
-            <Orders search={search} matched={rows.matched} chosen={chosen} onClear={clear} onDone={rows.refresh} />
+            <StillOrders search={search} matched={rows.matched} chosen={chosen} onClear={clear} onDone={rows.refresh} />
           </div>
         </>
       }
     >
-      <Banner counts={rows.counts} />
-      <Counters counts={rows.counts} search={search} />
+      <StillBanner counts={rows.counts} />
+      <StillCounters counts={rows.counts} search={search} />
       {rows.trouble === undefined ? null : <Failed trouble={rows.trouble} onRetry={rows.retry} />}
-      <div className="card min-h-48 flex-1 overflow-hidden">
-        {rows.isReady ? (
+      <div className="card min-h-48 flex-1 overflow-hidden" hidden={rows.isReady && rows.matched === undefined}>
+        {rows.matched !== undefined ? (
           <Table
             label="Assistants"
             columns={columns}
