@@ -8,6 +8,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
+import type { ReadableStream } from "node:stream/web"
 import type { McpHttpHandler } from "@modelcontextprotocol/server"
 import type { Principal } from "../api/index.ts"
 import type { Desk } from "../desk.ts"
@@ -56,7 +57,9 @@ const write = async (answered: Response, response: ServerResponse): Promise<void
     return
   }
   response.flushHeaders()
-  await pipeline(Readable.fromWeb(answered.body), response).catch((error: unknown) => {
+  // Where the types of a browser are known too, theirs stands for the same thing.
+  const body = answered.body as unknown as ReadableStream<Uint8Array>
+  await pipeline(Readable.fromWeb(body), response).catch((error: unknown) => {
     // Whoever has left hears no more.
     if (!response.destroyed) throw error
   })
