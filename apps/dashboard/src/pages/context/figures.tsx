@@ -45,10 +45,10 @@ export const Figures = ({ report }: { readonly report: Report }) => {
       <Figure name="Window" of="share" what="All that prompt and answer may be together">
         {percent(share)} <span className="font-normal text-ink-2">of {count(windowOf(report))}</span>
       </Figure>
-      <Figure name="Estimated prompt" of="estimated" what="As we count before it is sent">
+      <Figure name="Estimated" of="estimated" what="As we count before it is sent">
         {count(tokens)} <span className="font-normal text-ink-2">of {count(limit)}</span>
       </Figure>
-      <Figure name="Provider counted" of="provider" what="As whoever ran the model reports">
+      <Figure name="Provider" of="provider" what="As whoever ran the model reports">
         <Counted report={report} />
       </Figure>
       <Figure name="Cached" of="cached" what="Read from the provider's cache">

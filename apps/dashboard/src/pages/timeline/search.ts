@@ -18,7 +18,7 @@ export interface TimelineSearch {
   readonly tick?: number | undefined
   /** Every row is open, but for those in `open`. */
   readonly all?: true | undefined
-  /** First commits of rows that are open, with commas between. */
+  /** First commits of rows that are open: `c120.c95`. */
   readonly open?: string | undefined
 }
 
@@ -33,11 +33,16 @@ export const timelineSearch = (raw: Raw): TimelineSearch => ({
 })
 
 export const openedIn = ({ open = "" }: TimelineSearch): ReadonlySet<number> =>
-  new Set(open.split(",").filter(Boolean).map(Number))
+  new Set([...open.matchAll(/c(\d+)/g)].map(([, from]) => Number(from)))
 
 /** The same with one row opened or closed; the oldest choices go when there are too many for a URL. */
 export const toggled = (search: TimelineSearch, from: number): string | undefined => {
   const set = new Set(openedIn(search))
   if (!set.delete(from)) set.add(from)
-  return set.size === 0 ? undefined : [...set].slice(-100).join(",")
+  return set.size === 0
+    ? undefined
+    : [...set]
+        .slice(-60)
+        .map((each) => `c${each}`)
+        .join(".")
 }
