@@ -44,7 +44,7 @@ const wholeAnswer = (text: string): number => {
   return text.length < end ? 0 : end
 }
 
-export const percentileOf = (sorted: ReadonlyArray<number>, share: number): number =>
+const percentileOf = (sorted: ReadonlyArray<number>, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 
 export const load = async (wish: Load): Promise<LoadFigures> => {

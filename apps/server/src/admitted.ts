@@ -25,7 +25,7 @@ export const admit = (request: IncomingMessage, admitted: Admitted): void => {
   notes.set(request, admitted)
 }
 
-export const admittedOf = ({ source }: HttpServerRequest): Admitted | undefined => notes.get(source)
+const admittedOf = ({ source }: HttpServerRequest): Admitted | undefined => notes.get(source)
 
 /** The request as the router may see it: its body is the text that was judged. */
 export const withJudgedBody = (request: HttpServerRequest): HttpServerRequest => {

@@ -43,7 +43,7 @@ export const write = (response: ServerResponse, status: number, type: string, bo
   response.end(body)
 }
 
-export const writeJson = (response: ServerResponse, status: number, value: unknown): void =>
+const writeJson = (response: ServerResponse, status: number, value: unknown): void =>
   write(response, status, "application/json", JSON.stringify(value))
 
 /** What is not read to its end would be taken for the next request: the connection ends with the answer. */

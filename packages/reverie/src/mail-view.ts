@@ -47,7 +47,7 @@ const letterOf = ({ acceptedAt, event, from, hops, id, lane, seq }: AcceptedEnve
   return { id, lane, seq, type: event.type, from, ...(text === undefined ? {} : { text }), acceptedAt, hops }
 }
 
-export const lettersOf = (pending: Pending): ReadonlyArray<WaitingLetter> =>
+const lettersOf = (pending: Pending): ReadonlyArray<WaitingLetter> =>
   pending.map((letter) => {
     if (!("unreadable" in letter)) return letterOf(letter)
     const { id, lane, seq, unreadable } = letter

@@ -14,7 +14,7 @@ import { builtPage } from "../browser.ts"
 import { Steps } from "./steps.ts"
 
 /** Texts that would be more than text on a page that took them for markup. */
-export const hostile = [
+const hostile = [
   "<script>window.__owned = 1</script>",
   '<img src=x onerror="window.__owned = 1">',
   "<svg/onload=window.__owned=1>",
@@ -57,7 +57,7 @@ const script = (): Script => {
   }
 }
 
-export const tools = {
+const tools = {
   look: defineTool({ name: "look", description: `Looks. ${attack}`, run: () => `Two ships. ${attack}` }),
   sink: (runs: Array<unknown>) =>
     defineTool({

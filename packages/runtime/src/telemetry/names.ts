@@ -3,7 +3,7 @@
 // The conventions are still in development: a name that changes there changes here and nowhere else.
 
 /** What is being done, as `gen_ai.operation.name` says it. */
-export type Operation = "invoke_agent" | "chat" | "execute_tool" | "search_memory"
+type Operation = "invoke_agent" | "chat" | "execute_tool" | "search_memory"
 
 /** Spans of this house besides the verbs of the walk. */
 export const SEARCH_MEMORY = "search_memory"
