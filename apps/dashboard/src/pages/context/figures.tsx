@@ -38,6 +38,15 @@ const Cached = ({ usage }: Pick<Report, "usage">) =>
     </>
   )
 
+const AnswerTokens = ({ usage }: Pick<Report, "usage">) =>
+  usage === undefined ? (
+    <span className="font-normal text-ink-3">not told</span>
+  ) : (
+    <>
+      {count(usage.outputTokens)} <span className="font-normal text-ink-2">tokens</span>
+    </>
+  )
+
 export const Figures = ({ report }: { readonly report: Report }) => {
   const { context, limit, model, ok, share, tokens, usage } = report
   return (
@@ -55,14 +64,7 @@ export const Figures = ({ report }: { readonly report: Report }) => {
         <Cached {...(usage === undefined ? {} : { usage })} />
       </Figure>
       <Figure name="Answer" of="answer">
-        {ok ? (
-          <>
-            {usage === undefined ? "–" : count(usage.outputTokens)}{" "}
-            <span className="font-normal text-ink-2">tokens</span>
-          </>
-        ) : (
-          <Chip tone="bad" text="the call failed" />
-        )}
+        {ok ? <AnswerTokens {...(usage === undefined ? {} : { usage })} /> : <Chip tone="bad" text="the call failed" />}
       </Figure>
       <Figure name="Model" of="model">
         <span className="font-normal">

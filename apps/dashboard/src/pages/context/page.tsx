@@ -147,15 +147,28 @@ const callOf = ({ iteration, tick }: ContextSearch) => ({
   ...(iteration === undefined ? {} : { iteration })
 })
 
+/** The report with the provider's count; where it does not tell that itself, the row of the timeline does. */
+const useCounted = (id: string, report: Report | undefined): Report | undefined => {
+  const wants = report !== undefined && report.usage === undefined
+  const row = useAnswer(
+    "GET /v1/assistants/:id/ticks/:tick",
+    { params: { id, tick: report?.tick ?? 0 } },
+    { enabled: wants, staleMillis: 60_000 }
+  )
+  const usage = row.data?.models.findLast(({ iteration }) => iteration === report?.iteration)?.usage
+  return report === undefined || usage === undefined ? report : { ...report, usage }
+}
+
 const OfOne = ({ change, id, search }: { id: string; search: ContextSearch; change: Change }) => {
   const report = useAnswer("GET /v1/assistants/:id/context", { params: { id }, query: callOf(search) }, { keep: true })
+  const counted = useCounted(id, report.data)
   return (
     <Answered of={report} lines={10}>
       {(found) => (
         <Prompt
           id={id}
           shown={{
-            report: found,
+            report: counted ?? found,
             before: undefined,
             open: search.open,
             onPick: (key) => change({ open: key === search.open ? undefined : key })

@@ -1,6 +1,6 @@
 // PartsTable: the pieces of a prompt in numbers; of two prompts, side by side.
 
-import { count, percent } from "../../parts/format.ts"
+import { count } from "../../parts/format.ts"
 import { hasWords, type Piece } from "./pieces.ts"
 
 interface PartsTableProps {
@@ -29,6 +29,9 @@ const rowsOf = (pieces: ReadonlyArray<Piece>, before: ReadonlyArray<Piece> = [])
   const rowOf = (piece: Piece): Row => ({ piece, was: earlier.get(piece.key)?.tokens })
   return [...words.map(rowOf), ...gone, ...rest.map(rowOf)]
 }
+
+/** Parts are often less than one in a hundred. */
+const shareText = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`
 
 const Change = ({ now, plain, was }: { was: number | undefined; now: number; plain: boolean }) => {
   const more = now - (was ?? 0)
@@ -103,7 +106,7 @@ export const PartsTable = ({ before, onPick, open, pieces, window }: PartsTableP
           <td data-align="end">{count(piece.tokens)}</td>
           <td data-align="end">
             {before === undefined ? (
-              percent(piece.tokens / window)
+              shareText(piece.tokens / window)
             ) : (
               <Change was={was} now={piece.tokens} plain={!hasWords(piece)} />
             )}

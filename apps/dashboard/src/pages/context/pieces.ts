@@ -18,12 +18,22 @@ export interface Piece {
 
 const colours: Readonly<Record<string, string>> = {
   system_prompt: "light-dark(#2f5fb3, #6c9be8)",
-  core_memory: "light-dark(#7a4fc4, #a98bee)",
-  working_memory: "light-dark(#9a6fd8, #c4aef5)",
-  semantic_memories: "light-dark(#0d8a7c, #37bfae)",
-  entity_context: "light-dark(#4a8f29, #86c567)",
+  core_blocks: "light-dark(#7a4fc4, #a98bee)",
+  working_blocks: "light-dark(#9a5fb8, #c9a6f2)",
+  activity: "light-dark(#5d6fb8, #9aa8e6)",
+  tool_rules: "light-dark(#8a5a3c, #cf9c78)",
+  plan_first: "light-dark(#7d6a55, #bfa98f)",
+  character_context: "light-dark(#85700f, #d3be52)",
+  active_project: "light-dark(#6b7d10, #b0cd55)",
+  session_memory: "light-dark(#3f7a52, #7fc797)",
+  entity_context: "light-dark(#3f7d22, #86c567)",
+  semantic_memories: "light-dark(#0b776b, #37bfae)",
+  context_buffer: "light-dark(#1b7891, #5cc3db)",
+  goals: "light-dark(#a8447c, #e38abb)",
   conversation_history: "light-dark(#a85a0c, #eea24c)",
-  tools: "light-dark(#687686, #8a98a8)"
+  pending_event: "light-dark(#3572c6, #8db5f2)",
+  tool_result: "light-dark(#b0493c, #ee8f80)",
+  tools: "light-dark(#5f6d7c, #8a98a8)"
 }
 
 const others = [

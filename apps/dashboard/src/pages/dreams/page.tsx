@@ -72,7 +72,6 @@ const Night = ({ report }: { report: Report }) => {
   return (
     <Section
       title={absolute(beganAt)}
-      className="overflow-x-auto"
       aside={
         <span className="flex flex-wrap items-center gap-3 text-ink-2">
           {missing.length === 0 ? null : <Chip tone="waiting" text={`broken off before ${missing[0]}`} />}
@@ -82,44 +81,46 @@ const Night = ({ report }: { report: Report }) => {
         </span>
       }
     >
-      <table className="plain-table tight-table night-table" data-dream={id}>
-        <thead>
-          <tr>
-            <th scope="col">Operation</th>
-            {["Steps", "Read", "Proposed", "Accepted", "Tokens", "Took"].map((title) => (
-              <th key={title} scope="col" data-align="end">
-                {title}
-              </th>
-            ))}
-            <th scope="col">End</th>
-          </tr>
-        </thead>
-        <tbody>
-          {lines.map((line) => (
-            <tr key={line.operation} data-operation={line.operation}>
-              <td>
-                <span className="font-medium">
-                  <Visible text={line.operation} />
-                </span>
-                <span className="block text-ink-2">{what[line.operation]}</span>
-              </td>
-              {[line.steps, line.read, line.proposed].map((value, at) => (
-                <td key={at} data-align="end">
-                  {count(value)}
-                </td>
+      <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={`Night of ${absolute(beganAt)}`}>
+        <table className="plain-table tight-table night-table" data-dream={id}>
+          <thead>
+            <tr>
+              <th scope="col">Operation</th>
+              {["Steps", "Read", "Proposed", "Accepted", "Tokens", "Took"].map((title) => (
+                <th key={title} scope="col" data-align="end">
+                  {title}
+                </th>
               ))}
-              <td data-align="end" className={line.accepted > 0 ? "font-medium" : "text-ink-2"}>
-                {count(line.accepted)}
-              </td>
-              <td data-align="end">{tokens(line.tokens)}</td>
-              <td data-align="end">{duration(line.elapsed_ms)}</td>
-              <td>
-                <Ended line={line} />
-              </td>
+              <th scope="col">End</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {lines.map((line) => (
+              <tr key={line.operation} data-operation={line.operation}>
+                <td>
+                  <span className="font-medium">
+                    <Visible text={line.operation} />
+                  </span>
+                  <span className="block text-ink-2">{what[line.operation]}</span>
+                </td>
+                {[line.steps, line.read, line.proposed].map((value, at) => (
+                  <td key={at} data-align="end">
+                    {count(value)}
+                  </td>
+                ))}
+                <td data-align="end" className={line.accepted > 0 ? "font-medium" : "text-ink-2"}>
+                  {count(line.accepted)}
+                </td>
+                <td data-align="end">{tokens(line.tokens)}</td>
+                <td data-align="end">{duration(line.elapsed_ms)}</td>
+                <td>
+                  <Ended line={line} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </Section>
   )
 }

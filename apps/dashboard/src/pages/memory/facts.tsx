@@ -176,7 +176,7 @@ export const Facts = ({ id, onChange, quarantined, search }: ShelfProps & { read
           </span>
         </p>
       ) : null}
-      <Section title={state === undefined ? "Facts, the newest first" : `Facts that are ${state}`}>
+      <Section title={state === undefined ? "Facts" : `Facts that are ${state}`}>
         <Paged of={facts} empty={<None q={q} state={state} />}>
           {(items) => (
             <ul data-facts={items.length}>

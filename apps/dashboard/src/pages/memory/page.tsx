@@ -5,7 +5,7 @@ import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
 import { useKeys } from "../../house/keys.ts"
-import { count } from "../../parts/format.ts"
+import { count, many } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Answered, isReady } from "../../parts/states.tsx"
 import { Blocks } from "./blocks.tsx"
@@ -81,7 +81,7 @@ const MemoryPage = () => {
           <Shelves tab={tab} overview={overview.data} onPick={pick} />
           {overview.data === undefined || overview.data.passages === 0 ? null : (
             <span className="text-ink-2" data-passages={overview.data.passages}>
-              and {count(overview.data.passages)} passages put away
+              and {many(overview.data.passages, "passage")} put away
             </span>
           )}
         </>

@@ -12,14 +12,23 @@ interface FramesProps {
   readonly onStep: (no: number) => void
 }
 
+/** `infer done`, `after sleep`: the names that the chart gives itself, in words. */
+const eventWords = (event: string): string =>
+  event
+    .replace(
+      /^xstate\.(done|error)\.actor\.(.+)$/,
+      (_, end: string, name: string) => `${name} ${end === "done" ? "done" : "failed"}`
+    )
+    .replace(/^xstate\.after\.([A-Za-z0-9]+)\..*$/, "after $1")
+
 const Line = ({ frame }: { readonly frame: Frame }) => {
   const { after, before, cause, event, no, step, tick } = frame
   return (
     <>
       <span className="tabular text-right font-mono text-ink-2">{no}</span>
       <span className="tabular text-right text-ink-2">{tick}</span>
-      <span className="truncate">
-        <Visible text={event === "" ? cause : event} />
+      <span className="truncate" title={event}>
+        <Visible text={event === "" ? cause : eventWords(event)} />
         {step === undefined ? null : (
           <span className={step.ok ? "text-ink-2" : "text-bad"}>
             {" "}

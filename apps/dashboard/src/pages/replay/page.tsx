@@ -135,7 +135,15 @@ const ReplayPage = () => {
         />
       }
     >
-      {isKnown ? <Range key={from} search={search} from={from} onChange={change} /> : null}
+      {isKnown ? (
+        <Range
+          key={from}
+          search={search}
+          from={from}
+          seen={told.data?.items.map(({ event }) => event) ?? []}
+          onChange={change}
+        />
+      ) : null}
       {isKnown ? (
         <Answered of={told} lines={10}>
           {(found) => <Tape id={id} told={found} search={search} onChange={change} />}

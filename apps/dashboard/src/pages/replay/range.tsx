@@ -34,6 +34,8 @@ const events = [
 interface RangeProps {
   readonly search: ReplaySearch
   readonly from: number
+  /** Events that came in the range that is shown: those that one may want to stop at. */
+  readonly seen: ReadonlyArray<string>
   readonly onChange: (next: ReplaySearch) => void
 }
 
@@ -69,7 +71,7 @@ const written = (form: FormData, name: string): string | undefined => {
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined
 }
 
-export const Range = ({ from, onChange, search }: RangeProps) => {
+export const Range = ({ from, onChange, search, seen }: RangeProps) => {
   const { event, limit = FRAMES, state } = search
   return (
     <form
@@ -98,7 +100,7 @@ export const Range = ({ from, onChange, search }: RangeProps) => {
         ))}
       </datalist>
       <datalist id="replay-events">
-        {events.map((each) => (
+        {[...new Set([...events, ...seen])].map((each) => (
           <option key={each} value={each} />
         ))}
       </datalist>

@@ -3,6 +3,7 @@
 // A2  Every span lies within the line.
 
 import type { View } from "./rows.ts"
+import { stepName } from "./story.ts"
 
 export interface Span {
   readonly id: string
@@ -19,7 +20,7 @@ const WAIT_SHARE = 0.25
 const timed = ({ models, steps, tools }: View) => [
   ...models.map((each, n) => ({ id: `model-${n}`, kind: "model" as const, name: each.model ?? "model", ...each })),
   ...tools.map((each, n) => ({ id: `tool-${n}`, kind: "tool" as const, name: each.tool, ...each })),
-  ...steps.map((each, n) => ({ ...each, id: `step-${n}`, kind: "step" as const }))
+  ...steps.map((each, n) => ({ ...each, id: `step-${n}`, name: stepName(each), kind: "step" as const }))
 ]
 
 export const lastOf = (view: View): number =>

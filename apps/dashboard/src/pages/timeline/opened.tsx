@@ -123,7 +123,7 @@ export const Lane = ({ spans }: { readonly spans: ReadonlyArray<Span> }) => (
         key={id}
         className="lane-span"
         data-lane={kind}
-        {...(ok ? {} : { "data-failed": "" })}
+        {...(ok ? {} : { "data-bad": "" })}
         title={`${name}: ${duration(millis)}`}
         style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}
       />

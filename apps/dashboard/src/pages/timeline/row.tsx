@@ -9,6 +9,7 @@ import { lastOf, spansOf } from "./axis.ts"
 import { Lane, Opened } from "./opened.tsx"
 import type { View } from "./rows.ts"
 import type { Level } from "./search.ts"
+import { stepName } from "./story.ts"
 
 const tones: Readonly<Record<string, Tone>> = {
   answered: "good",
@@ -39,7 +40,7 @@ const Gist = ({ view: { reply, sender, steps, text } }: { readonly view: View })
       </span>
     )}
     {text === undefined ? null : <Visible text={text.slice(0, 300)} />}
-    {text === undefined && steps.length > 0 ? steps.map(({ name }) => name).join(", ") : null}
+    {text === undefined && steps.length > 0 ? <Visible text={[...new Set(steps.map(stepName))].join(", ")} /> : null}
     {reply === undefined || reply === "" ? null : (
       <span className="text-ink-2">
         {" → "}

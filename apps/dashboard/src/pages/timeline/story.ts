@@ -69,10 +69,14 @@ const used = ({ at, ok, pending, result, tool }: View["tools"][number]): Sentenc
   return { kind: ok ? "used" : "failed", at, says: ok ? `It used ${tool}` : `${tool} failed`, ...quoted(result) }
 }
 
+/** `linking` of a dream's step that is called `dream linking`. */
+export const stepName = ({ kind, name }: Pick<View["steps"][number], "kind" | "name">): string =>
+  name.startsWith(`${kind} `) ? name.slice(kind.length + 1) : name
+
 const did = ({ at, kind, name, note, ok }: View["steps"][number]): Sentence => ({
   kind: ok ? "did" : "failed",
   at,
-  says: `It ${kindWords[kind] ?? kind} (${name})${ok ? "" : ": that failed"}`,
+  says: `It ${kindWords[kind] ?? kind} (${stepName({ kind, name })})${ok ? "" : ": that failed"}`,
   ...quoted(note)
 })
 
