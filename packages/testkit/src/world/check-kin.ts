@@ -10,21 +10,16 @@
 import {
   accountOf,
   type AssistantContext,
-  birth,
-  type Bound,
-  type Commission,
   contextOf,
-  decide,
-  type Decoded,
   flawsOf,
   grantKey,
-  type Input,
   isOpen,
   type Settings
 } from "@reverie/assistant"
 import { addressKey, type Amount, type Entry } from "@reverie/protocol"
 import { subAgentId } from "@reverie/runtime"
 import type { MemoryDisk, Resident } from "../memory-disk.ts"
+import { commissionIn, type Promised, promisesOf, statesOf } from "./lives.ts"
 
 /** A model call for a task, as the world outside knows it. */
 export interface TakenCall {
@@ -32,30 +27,7 @@ export interface TakenCall {
   readonly tokens: number
 }
 
-/** How an assistant began: settings, and for a sub-agent what it was born with. */
-const beginning = (entry: Entry | undefined, settings: Partial<Settings>): Decoded => {
-  const born = (entry?.event ?? {}) as { readonly settings?: Partial<Settings> } & Partial<Commission>
-  const { errand, granted } = born
-  const commission = errand === undefined || granted === undefined ? undefined : { errand, granted }
-  return birth(born.settings ?? settings, commission).next
-}
-
-/** Every state that a resident has been in, as its entries tell it. */
-export const lifeOf = ({ entries }: Resident, settings: Partial<Settings>): ReadonlyArray<Decoded> => {
-  const [first, ...others] = entries
-  let now = beginning(first?.entry, settings)
-  return [
-    now,
-    ...others.map(({ entry: { event } }) =>
-      event === null ? now : (now = decide(now, event as unknown as Input).next)
-    )
-  ]
-}
-
-interface Promise {
-  readonly parent: string
-  readonly granted: Bound
-}
+export const entriesOf = ({ entries }: Resident): ReadonlyArray<Entry> => entries.map(({ entry }) => entry)
 
 const checkAccounts = (name: string, contexts: ReadonlyArray<AssistantContext>): ReadonlyArray<string> => {
   for (const [no, context] of contexts.entries()) {
@@ -83,22 +55,8 @@ const checkLines = (name: string, contexts: ReadonlyArray<AssistantContext>): Re
   ]
 }
 
-const promisesOf = (id: string, contexts: ReadonlyArray<AssistantContext>): ReadonlyArray<readonly [string, Promise]> =>
-  contexts.flatMap(({ account, subAgents }) =>
-    subAgents.filter(isOpen).flatMap((line) => {
-      const granted = account?.out[grantKey(line)]
-      return granted === undefined ? [] : [[subAgentId(id, line.call, line.tries), { parent: id, granted }] as const]
-    })
-  )
-
-/** What a sub-agent was born with; undefined for anybody else. */
-const commissionIn = ({ entries }: Resident): Commission | undefined => {
-  const born = entries[0]?.entry.event as Commission | { readonly errand?: undefined } | null | undefined
-  return born?.errand === undefined ? undefined : born
-}
-
-const checkBirth = (resident: Resident, promises: ReadonlyMap<string, Promise>): ReadonlyArray<string> => {
-  const born = commissionIn(resident)
+const checkBirth = (resident: Resident, promises: ReadonlyMap<string, Promised>): ReadonlyArray<string> => {
+  const born = commissionIn(entriesOf(resident))
   if (born === undefined) return []
   const id = resident.address.assistant
   const promise = promises.get(id)
@@ -175,7 +133,10 @@ export const checkKin = (
 ): ReadonlyArray<string> => {
   const residents = [...disk.residents.values()]
   const lives = new Map(
-    residents.map((resident) => [resident.address.assistant as string, lifeOf(resident, settings).map(contextOf)])
+    residents.map((resident) => [
+      resident.address.assistant as string,
+      statesOf(entriesOf(resident), settings).map(contextOf)
+    ])
   )
   const promises = new Map([...lives].flatMap(([id, contexts]) => promisesOf(id, contexts)))
   return [
@@ -190,4 +151,4 @@ export const checkKin = (
 
 /** Sub-agents that came into the world. */
 export const countKin = ({ residents }: MemoryDisk): number =>
-  [...residents.values()].filter((resident) => commissionIn(resident) !== undefined).length
+  [...residents.values()].filter((resident) => commissionIn(entriesOf(resident)) !== undefined).length

@@ -12,8 +12,9 @@
 import { persist, type Settings } from "@reverie/assistant"
 import { addressKey } from "@reverie/protocol"
 import type { MemoryDisk, Resident } from "../memory-disk.ts"
-import { checkKin, lifeOf, type TakenCall } from "./check-kin.ts"
+import { checkKin, entriesOf, type TakenCall } from "./check-kin.ts"
 import { checkMemory } from "./check-memory.ts"
+import { statesOf } from "./lives.ts"
 import type { Effected } from "./outside.ts"
 import type { Sent } from "./people.ts"
 
@@ -110,7 +111,7 @@ const checkGrants = (record: Record): ReadonlyArray<string> => {
 }
 
 const checkFold = (resident: Resident, settings: Partial<Settings>): ReadonlyArray<string> => {
-  const decoded = lifeOf(resident, settings).at(-1)
+  const decoded = statesOf(entriesOf(resident), settings).at(-1)
   const folded = decoded === undefined ? "nothing" : JSON.stringify(persist(decoded))
   const stored = JSON.stringify(resident.state.snapshot)
   return folded === stored ? [] : [`C4 ${addressKey(resident.address)}: folded ${folded}, stored ${stored}`]
