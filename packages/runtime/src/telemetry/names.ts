@@ -2,9 +2,6 @@
 // Owns every one of them. Leaves the verbs of the walk to span.ts.
 // The conventions are still in development: a name that changes there changes here and nowhere else.
 
-/** What is being done, as `gen_ai.operation.name` says it. */
-type Operation = "invoke_agent" | "chat" | "execute_tool" | "search_memory"
-
 /** Spans of this house besides the verbs of the walk. */
 export const SEARCH_MEMORY = "search_memory"
 export const DREAM = "reverie.dream"
