@@ -7,7 +7,8 @@ import type { Handlers } from "./world.ts"
 
 type View = Answer<"GET /v1/assistants/:id/ticks/:tick">
 
-export const LIFE_TICKS = 100_000
+/** How far it has come; a test may let it grow. */
+export const life = { ticks: 100_000 }
 const COMMITS = 5
 const SPACE_MILLIS = 95_000
 
@@ -118,10 +119,10 @@ const day = (
 
 const viewOf = (now: number, n: number, isWhole = false): View => {
   const kind = kindOf(n)
-  const at = now - 4_000 - (LIFE_TICKS - n) * SPACE_MILLIS
+  const at = now - 4_000 - (life.ticks - n) * SPACE_MILLIS
   const inside = kind === "tick" ? day(n, at, isWhole) : night(n, at)
   const last = Math.max(at, ...inside.models.map((each) => each.at), ...inside.steps.map((each) => each.at))
-  const isUnderWay = n === LIFE_TICKS || inside.tools.some(({ pending }) => pending === true)
+  const isUnderWay = n === life.ticks || inside.tools.some(({ pending }) => pending === true)
   const outcome = n % 11 === 0 ? "failed" : n % 23 === 0 ? "max-iterations" : "answered"
   const base = { kind, tick: n, from: (n - 1) * COMMITS + 1, to: n * COMMITS, beganAt: at, ...inside }
   if (kind === "order") return { ...base, sender: "user:harbour-master", text: "halt", endedAt: at, steps: [] }
@@ -139,7 +140,7 @@ const viewOf = (now: number, n: number, isWhole = false): View => {
 
 export const timelineHandlers: Handlers = {
   "GET /v1/assistants/:id/ticks": (world, { query }) => {
-    const newest = Math.min(LIFE_TICKS, Math.floor((Number(query["before"] ?? LIFE_TICKS * COMMITS + 1) - 1) / COMMITS))
+    const newest = Math.min(life.ticks, Math.floor((Number(query["before"] ?? life.ticks * COMMITS + 1) - 1) / COMMITS))
     const length = Math.min(newest, Number(query["limit"] ?? 50))
     const items = Array.from({ length }, (_, at) => viewOf(world.now(), newest - at))
     const last = items.at(-1)?.from ?? 1
@@ -147,7 +148,7 @@ export const timelineHandlers: Handlers = {
   },
   "GET /v1/assistants/:id/ticks/:tick": (world, { params }) => {
     const n = Number(params["tick"])
-    if (!(n >= 1 && n <= LIFE_TICKS)) throw world.failure(404, "NotFound", `there is no tick ${n}`)
+    if (!(n >= 1 && n <= life.ticks)) throw world.failure(404, "NotFound", `there is no tick ${n}`)
     return viewOf(world.now(), n, true)
   }
 }

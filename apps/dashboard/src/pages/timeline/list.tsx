@@ -10,7 +10,8 @@ import { Row } from "./row.tsx"
 import type { View } from "./rows.ts"
 import type { Level } from "./search.ts"
 
-const ROW_HEIGHT = 36
+/** As it stands in the styles: a guess that is right moves nothing when it is measured. */
+const ROW_HEIGHT = 34
 const NEAR_TOP = 24
 
 interface ListProps {
@@ -48,7 +49,7 @@ const useHeld = (rows: ReadonlyArray<View>) => {
     if (top <= NEAR_TOP) hold(undefined)
     else if (held === undefined) hold(rows[0]?.from)
   }
-  return { shown: first === 0 ? rows : rows.slice(first), waiting: first, onScroll, release: () => hold(undefined) }
+  return { shown: first === 0 ? rows : rows.slice(first), waiting: first, onScroll }
 }
 
 const useList = ({ onEnd, onToggle, rows }: ListProps) => {
@@ -88,10 +89,8 @@ const useList = ({ onEnd, onToggle, rows }: ListProps) => {
     else return
     event.preventDefault()
   }
-  const toTop = () => {
-    held.release()
-    scroller.current?.scrollTo({ top: 0 })
-  }
+  // There, what was held back comes by itself; sooner, it would be measured against the place that is left.
+  const toTop = () => scroller.current?.scrollTo({ top: 0 })
   return { scroller, current, held, virtual, items, onKeyDown, toTop }
 }
 

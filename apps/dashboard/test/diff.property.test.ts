@@ -1,0 +1,47 @@
+// Diff: two texts, whatever they are, can be made again of their difference.
+
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { diffLines, folded } from "../src/parts/diff.ts"
+
+const text = fc
+  .array(fc.constantFrom("a", "b", "c", "", "<script>"), { maxLength: 14 })
+  .map((lines) => lines.join("\n"))
+
+const side = (before: string, after: string, other: "gone" | "new"): string =>
+  diffLines(before, after)
+    .filter(({ kind }) => kind === "same" || kind === other)
+    .map((line) => line.text)
+    .join("\n")
+
+test("what stayed and went is the one text, what stayed and came is the other (D1)", () => {
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      expect(side(before, after, "gone")).toBe(before)
+      expect(side(before, after, "new")).toBe(after)
+    })
+  )
+})
+
+test("folding leaves out lines that stayed and nothing else", () => {
+  fc.assert(
+    fc.property(text, text, fc.integer({ min: 0, max: 3 }), (before, after, around) => {
+      const lines = diffLines(before, after)
+      const shown = folded(lines, around)
+      const told = shown.reduce((sum, line) => sum + (line.kind === "gap" ? line.lines : 1), 0)
+      expect(told).toBe(lines.length)
+      const changed = lines.filter(({ kind }) => kind !== "same")
+      expect(shown.filter(({ kind }) => kind === "gone" || kind === "new")).toEqual(changed)
+    })
+  )
+})
+
+test("very long texts that differ everywhere are told at once, beginning and end apart (D2)", () => {
+  const lines = (name: string) => Array.from({ length: 4_000 }, (_, n) => `${name} ${n}`)
+  const [before, after] = [["head", ...lines("one"), "tail"].join("\n"), ["head", ...lines("two"), "tail"].join("\n")]
+  const found = diffLines(before, after)
+  expect(found[0]).toEqual({ kind: "same", text: "head" })
+  expect(found.at(-1)).toEqual({ kind: "same", text: "tail" })
+  expect(found.filter(({ kind }) => kind === "gone")).toHaveLength(4_000)
+  expect(found.filter(({ kind }) => kind === "new")).toHaveLength(4_000)
+})

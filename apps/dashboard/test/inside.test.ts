@@ -1,0 +1,202 @@
+// Inside: the pages of one assistant besides Live, in both themes, and what one does on them.
+
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { builtPage, isOwned, openBrowser, openTab, picture, seriousFaults, type Tab } from "./browser.ts"
+import { type FakeApi, openFakeApi } from "./fake-api.ts"
+import { life } from "./fake/timeline.ts"
+
+let browser: Browser
+let api: FakeApi
+let built: Awaited<ReturnType<typeof builtPage>>
+let home = ""
+
+beforeAll(async () => {
+  built = await builtPage()
+  api = await openFakeApi({ page: built.folder, rows: 40 })
+  browser = await openBrowser()
+  home = `/a/${api.world.rows[3]?.id ?? ""}`
+})
+afterAll(async () => {
+  await browser.close()
+  await api.close()
+  built.remove()
+})
+
+const pages = [
+  ["context", "context"],
+  ["context-difference", "context?tick=120&with=118&open=system_prompt"],
+  ["timeline", "timeline?open=c499996.c499986"],
+  ["timeline-trace", "timeline?level=trace&tick=99990"],
+  ["memory-blocks", "memory?open=block-0&version=9"],
+  ["memory-facts", "memory?tab=facts&open=fact_7_0"],
+  ["memory-profiles", "memory?tab=profiles"],
+  ["memory-journal", "memory?tab=journal"],
+  ["memory-recall", "memory?tab=recall&q=berth"],
+  ["compactions", "compactions"],
+  ["dreams", "dreams"],
+  ["family", "family"],
+  ["replay", "replay?fork=12"]
+] as const
+
+interface Looks {
+  readonly name: string
+  readonly faults: ReadonlyArray<string>
+  readonly owned: boolean
+  readonly wrongs: ReadonlyArray<string>
+}
+
+const nameOf = (path: string): string => path.split("?")[0] ?? path
+
+for (const theme of ["light", "dark"] as const) {
+  test(`every page in ${theme} is whole, safe and readable (P1, V1, S1)`, { timeout: 240_000 }, async () => {
+    const tab = await openTab(browser, api.url, { colorScheme: theme })
+    const found: Array<Looks> = []
+    for (const [name, path] of pages) {
+      await tab.open(`${home}/${path}`, nameOf(path))
+      await tab.page.waitForSelector("[data-loading]", { state: "detached" })
+      await picture(tab.page, `${name}-${theme}`)
+      found.push({
+        name,
+        faults: await seriousFaults(tab.page),
+        owned: await isOwned(tab.page),
+        wrongs: [...tab.wrongs]
+      })
+    }
+    await tab.close()
+    expect(found).toEqual(pages.map(([name]) => ({ name, faults: [], owned: false, wrongs: [] })))
+  })
+}
+
+test("a narrow window has no page that scrolls sideways as a whole", { timeout: 240_000 }, async () => {
+  const tab = await openTab(browser, api.url, { viewport: { width: 390, height: 844 } })
+  const wide: Array<string> = []
+  for (const [name, path] of pages) {
+    await tab.open(`${home}/${path}`, nameOf(path))
+    await tab.page.waitForSelector("[data-loading]", { state: "detached" })
+    const [inner, outer] = await tab.page.evaluate(() => [document.body.scrollWidth, window.innerWidth] as const)
+    await picture(tab.page, `${name}-narrow`)
+    if (inner > outer) wide.push(`${name}: ${inner} in ${outer}`)
+  }
+  await tab.close()
+  expect(wide).toEqual([])
+})
+
+const attribute = (tab: Tab, selector: string, name: string) => tab.page.getAttribute(selector, name)
+
+test("Context: keys step through calls, a part opens its words, two ticks are held against each other (X1)", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/context`, "context")
+  await page.waitForSelector("[data-parts]")
+  await page.keyboard.press("ArrowLeft")
+  await page.waitForSelector("[data-as-of='180'][data-iteration='1']")
+  await page.click("[data-open-part=core_blocks], [data-open-part=core_memory]")
+  await page.waitForSelector("[data-shown]")
+  await page.click("[data-compare]")
+  await page.waitForSelector("[data-bar=before]")
+  await page.waitForSelector("[data-diff=changed]")
+  expect(new URL(page.url()).searchParams.get("with")).toBe("179")
+  const sum = await page.$$eval("[data-bar=after] [data-tokens]", (pieces) =>
+    pieces.reduce((all, piece) => all + Number(piece.getAttribute("data-tokens")), 0)
+  )
+  expect(sum).toBe(32_000)
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
+test("Timeline: everything by keyboard, filters, and links to a tick (L1, L3)", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/timeline`, "timeline")
+  await page.waitForSelector("[data-view]")
+  await page.keyboard.press("j")
+  await page.keyboard.press("j")
+  await page.keyboard.press("Enter")
+  await page.waitForSelector("[data-opened='499991'] [data-story]")
+  await page.keyboard.press("v")
+  await page.waitForSelector("[data-opened='499991'] [data-trace]")
+  await page.selectOption("[data-filter=outcome]", "failed")
+  await page.waitForSelector("[data-view][data-outcome=answered]", { state: "detached" })
+  expect(await page.locator("[data-view][data-outcome=failed]").count()).toBeGreaterThan(5)
+  await tab.open(`${home}/timeline?q=no%20such%20words`, "timeline")
+  await page.waitForSelector("[data-look-further]")
+  await tab.open(`${home}/timeline?tick=5000`, "timeline")
+  await page.waitForSelector("[data-tick='5000'][data-open]")
+  expect(await page.locator("[data-view]").count()).toBeLessThan(80)
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
+test("Timeline: while one reads further down, what is new waits above (L2, W1)", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/timeline`, "timeline")
+  await page.waitForSelector("[data-connection=live]")
+  await page.waitForSelector(`[data-tick='${life.ticks}']`)
+  const grow = () => {
+    life.ticks += 1
+    const row = api.world.rows[3]
+    if (row === undefined) throw new Error("nobody is there")
+    api.world.tell(row, { type: "tick-ended", envelope: "e-9", outcome: "answered", iterations: 1, reply: "" })
+  }
+  grow()
+  await page.waitForSelector(`[data-tick='${life.ticks}']`)
+  await page.$eval(".timeline-scroller", (scroller) => scroller.scrollTo({ top: 1_500 }))
+  await page.waitForSelector(`[data-tick='${life.ticks}']`, { state: "detached" })
+  const top = await page.locator("[data-view]").first().getAttribute("data-view")
+  grow()
+  await page.waitForSelector("[data-newer='1']")
+  expect(await page.locator("[data-view]").first().getAttribute("data-view")).toBe(top)
+  await page.click("[data-newer]")
+  await page.waitForSelector(`[data-tick='${life.ticks}']`)
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
+test("Memory: undo asks first, keys lead to shelves, quarantine and recall say why", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/memory`, "memory")
+  const before = Number(await attribute(tab, "[data-block=block-0]", "data-version"))
+  await page.click("[data-undo-block]")
+  expect(api.changes.some(({ route }) => route.endsWith("/undo"))).toBe(false)
+  await page.click("[data-confirm]")
+  await page.waitForSelector(`[data-block=block-0][data-version='${before + 1}']`)
+  await page.keyboard.press("2")
+  await page.click("[data-state-filter=quarantined]")
+  await page.waitForSelector("[data-fact][data-state=active]", { state: "detached" })
+  await page.click("[data-fact] button")
+  await page.waitForSelector("[data-pair='Why not used']")
+  await page.keyboard.press("5")
+  await page.fill("[name=q]", "berth")
+  await page.keyboard.press("Enter")
+  await page.waitForSelector("[data-hit] [data-lexical]")
+  expect(await page.locator("[data-hit] [data-why]").first().innerText()).toContain("words berth")
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
+test("Replay: arrows step, a breakpoint stops, the life is verified, a fork shows its difference", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  await tab.open(`${home}/replay?from=1&fork=12`, "replay")
+  await page.waitForSelector("[data-frames][data-at='1']")
+  await page.keyboard.press("ArrowRight")
+  await page.waitForSelector("[data-frames][data-at='2'], [data-open-frame='2']")
+  await page.waitForSelector("[data-kept='2'] [data-diff=changed]")
+  await page.click("[data-verify]")
+  await page.waitForSelector("[data-verdict=equal]")
+  await page.click("[data-take-prompt]")
+  await page.waitForFunction(() => (document.querySelector("#fork-prompt")?.textContent ?? "").length > 0)
+  await page.click("button[data-fork]")
+  await page.waitForSelector("[data-compared=reply][data-differs]")
+  expect(await attribute(tab, "[data-fork-differs]", "data-fork-differs")).toContain("reply")
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("[data-export]")])
+  expect(download.suggestedFilename()).toMatch(/^replay-.+-1-100\.json$/)
+  await page.fill("[name=state]", "awake.acting")
+  await page.click("[data-run]")
+  await page.waitForSelector("[data-stopped='3']")
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})

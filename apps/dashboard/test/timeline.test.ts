@@ -1,0 +1,69 @@
+// Timeline: pages that join without gap or double, a story that leaves nothing out, spans that stay on their line.
+
+import { expect, test } from "vitest"
+import { spansOf } from "../src/pages/timeline/axis.ts"
+import { joined, type View } from "../src/pages/timeline/rows.ts"
+import { openedIn, toggled } from "../src/pages/timeline/search.ts"
+import { storyOf } from "../src/pages/timeline/story.ts"
+import { timelineHandlers } from "./fake/timeline.ts"
+import { makeWorld } from "./fake/world.ts"
+
+const world = makeWorld(4)
+const ticks = timelineHandlers["GET /v1/assistants/:id/ticks"]
+const page = (limit: number, before?: number) => {
+  const query = { limit: String(limit), before: before === undefined ? undefined : String(before) }
+  const found = ticks?.(world, { params: { id: "a" }, query, payload: {} })
+  if (found === undefined) throw new Error("the fake has no ticks")
+  return found
+}
+const nobody = { whose: "", rows: [], end: null }
+const froms = (rows: ReadonlyArray<View>): ReadonlyArray<number> => rows.map(({ from }) => from)
+
+test("pages follow one another without gap or double, and a page that is late is not taken (W2)", () => {
+  const head = page(40)
+  const first = joined(nobody, { ...head, whose: "a", before: "head" })
+  const next = page(40, first.end ?? 0)
+  const two = joined(first, { ...next, whose: "a", before: first.end ?? 0 })
+  expect(froms(two.rows)).toEqual(froms(page(80).items))
+  expect(joined(two, { ...next, whose: "a", before: first.end ?? 0 })).toBe(two)
+  expect(joined(two, { ...next, whose: "b", before: two.end ?? 0 })).toBe(two)
+})
+
+test("the newest page is joined to what is there; with a gap between, it is begun anew (W2)", () => {
+  const old = page(60, 499_900)
+  const life = joined(nobody, { ...old, whose: "a", before: "head" })
+  const overlapping = page(40, 499_980)
+  const grown = joined(life, { ...overlapping, whose: "a", before: "head" })
+  expect(froms(grown.rows)).toEqual(froms(page(76, 499_980).items))
+  expect(grown.end).toBe(life.end)
+  const far = page(10)
+  expect(froms(joined(life, { ...far, whose: "a", before: "head" }).rows)).toEqual(froms(far.items))
+})
+
+test("a story tells every model call, tool and step once, in the order in which they ended (S1)", () => {
+  const views = page(200).items
+  expect(views.some(({ tools }) => tools.length > 0)).toBe(true)
+  for (const view of views) {
+    const between = storyOf(view).filter(({ kind }) => !["heard", "waited", "ended"].includes(kind))
+    const failedEnd = view.outcome === "failed" && view.endedAt !== undefined ? 1 : 0
+    expect(between).toHaveLength(view.models.length + view.tools.length + view.steps.length + failedEnd)
+    const times = between.map(({ at }) => at)
+    expect(times).toEqual(times.toSorted((one, other) => one - other))
+  }
+})
+
+test("every span lies on its line, and waiting takes a quarter at the most (A1, A2)", () => {
+  const spans = page(200).items.flatMap(spansOf)
+  expect(spans.length).toBeGreaterThan(300)
+  expect(spans.filter(({ from, to }) => !(from >= 0 && from <= to && to <= 1))).toEqual([])
+  const waits = spans.filter(({ kind }) => kind === "wait")
+  expect(waits.length).toBeGreaterThan(50)
+  expect(waits.filter(({ to }) => to > 0.25)).toEqual([])
+})
+
+test("what is open is in the URL, and reads as it was written", () => {
+  const one = toggled({}, 120)
+  const two = toggled({ open: one }, 95)
+  expect([...openedIn({ open: two })]).toEqual([120, 95])
+  expect(toggled({ open: toggled({ open: two }, 120) }, 95)).toBeUndefined()
+})
