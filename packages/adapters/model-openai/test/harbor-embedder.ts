@@ -1,37 +1,15 @@
 // What the tests of the embedder share: texts, limits small enough for a test, and an embedder on a server of its own.
 
 import { hashedVector } from "@reverie/testkit"
-import {
-  type ModelServer,
-  type ModelServerOptions,
-  saying,
-  SERVED_DIMENSIONS,
-  startModelServer
-} from "@reverie/testkit/model-server"
+import { type ModelServer, type ModelServerOptions, saying, SERVED_DIMENSIONS } from "@reverie/testkit/model-server"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { makeOpenAiEmbedder, type OpenAiEmbedderOptions } from "../src/index.ts"
-import { KEY } from "./harbor-model.ts"
-
-const quick = {
-  timeoutMillis: 5_000,
-  idleMillis: 100,
-  maxReplyBytes: 2 * 1024 * 1024,
-  retries: 1,
-  backoffMillis: 1,
-  parkAfterMillis: 500,
-  breaker: { failures: 1_000 }
-} satisfies Partial<OpenAiEmbedderOptions>
+import { KEY, quick, started } from "./harbor-model.ts"
 
 export const well: ModelServerOptions = { script: saying("Yes.") }
 export const texts = ["Berth seven is free.", "A storm is coming.", "Olga sold her boat."]
 export const right = texts.map((text) => hashedVector(text, SERVED_DIMENSIONS))
-
-export const started = (behaviour: ModelServerOptions) =>
-  Effect.acquireRelease(
-    Effect.promise(() => startModelServer(behaviour)),
-    (server) => Effect.promise(() => server.close())
-  )
 
 export const optionsFor = (
   server: ModelServer,

@@ -30,7 +30,8 @@ export const aPrompt = (over: Partial<Prompt> = {}): Prompt => ({
   ...over
 })
 
-const quick = {
+/** Limits small enough for a test. */
+export const quick = {
   timeoutMillis: 5_000,
   idleMillis: 100,
   maxReplyBytes: 2 * 1024 * 1024,
@@ -39,6 +40,13 @@ const quick = {
   parkAfterMillis: 500,
   breaker: { failures: 1_000 }
 } satisfies Partial<OpenAiModelOptions>
+
+/** A server with this behaviour, gone when the scope closes. */
+export const started = (behaviour: ModelServerOptions): Effect.Effect<ModelServer, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.promise(() => startModelServer(behaviour)),
+    (server) => Effect.promise(() => server.close())
+  )
 
 export interface Harbor {
   readonly server: ModelServer
@@ -51,10 +59,7 @@ export const harbor = (
   options: Partial<OpenAiModelOptions> = {}
 ): Effect.Effect<Harbor, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const server = yield* Effect.acquireRelease(
-      Effect.promise(() => startModelServer(behaviour)),
-      (started) => Effect.promise(() => started.close())
-    )
+    const server = yield* started(behaviour)
     const model = yield* makeOpenAiModel({
       baseURL: server.url,
       apiKey: Redacted.make(KEY),

@@ -3,7 +3,8 @@ import { prove } from "@reverie/testkit/prove"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { openAiEmbedderLayer } from "../src/index.ts"
-import { optionsFor, started, well } from "./harbor-embedder.ts"
+import { optionsFor, well } from "./harbor-embedder.ts"
+import { started } from "./harbor-model.ts"
 
 const overTheWire = () =>
   Layer.unwrap(

@@ -22,8 +22,8 @@ import {
   MAX_TEXT_CHARS,
   openAiEmbedderLayer
 } from "../src/index.ts"
-import { harbor, optionsFor, right, started, texts, well } from "./harbor-embedder.ts"
-import { KEY } from "./harbor-model.ts"
+import { harbor, optionsFor, right, texts, well } from "./harbor-embedder.ts"
+import { KEY, started } from "./harbor-model.ts"
 
 describe("a good server", () => {
   it.live("is asked for floats, with the key, and answers what it is worth", () =>
