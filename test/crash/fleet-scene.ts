@@ -1,5 +1,5 @@
 // FleetScene: who lives in the crash lane of a fleet, what they are told, and what they answer.
-// Owns assistants, events, tools and the stand-in for a model, all of them pure functions of a number. Leaves posting and
+// Owns assistants, events and the stand-in for a model, all of them pure functions of a number. Leaves posting and
 // working to fleet-child.ts.
 // C1  The same number is the same event, whoever posts it; its sender's events for one assistant have growing numbers.
 // C2  The same prompt is answered the same way, but for a model that is out of order: it fails once in each process.
@@ -7,7 +7,8 @@
 import { type Prompt, ModelUnavailable, type Reply } from "@reverie/model"
 import type { Event } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { defineAssistant, defineFleet, defineTool, type FleetDefinition, type Tool } from "reverie"
+import { defineAssistant, defineFleet, type FleetDefinition } from "reverie"
+import { laneTools, type NoteRun } from "./lane-tools.ts"
 
 export interface Letter {
   readonly id: string
@@ -78,38 +79,7 @@ export const numberOf = (id: string): number | undefined => {
   return number === undefined ? undefined : Number(number)
 }
 
-/** Tells of a run of a tool before anything of it happens. */
-export type NoteRun = (tool: string, assistant: string, key: string) => void
-
-const toolsOf = (assistants: number, ran: NoteRun): ReadonlyArray<Tool> => [
-  defineTool({
-    name: "note",
-    description: "Notes something; the same note twice is one note.",
-    idempotent: true,
-    run: (_, { assistant, key }) => {
-      ran("note", assistant, key)
-      return "noted"
-    }
-  }),
-  defineTool({
-    name: "ring",
-    description: "Rings the bell. Every ring is heard.",
-    run: async (_, { assistant, key }) => {
-      ran("ring", assistant, key)
-      await Promise.resolve()
-      return "rung"
-    }
-  }),
-  defineTool({ name: "say", description: "Speaks.", category: "terminal", run: () => "said" }),
-  defineTool({
-    name: "pass",
-    description: "Passes a note to the next colleague.",
-    run: (_, { assistant, send }) => {
-      send(assistantId((Number(assistant.slice(2)) + 1) % assistants), `fyi from ${assistant}`)
-      return "passed"
-    }
-  })
-]
+const nextTo = (assistants: number) => (assistant: string) => assistantId((Number(assistant.slice(2)) + 1) % assistants)
 
 const TASK = "do 0 note-ring"
 
@@ -165,7 +135,7 @@ export const laneModel = () => {
 }
 
 export const laneFleet = (assistants: number, ran: NoteRun = () => {}): FleetDefinition => {
-  const tools = toolsOf(assistants, ran)
+  const tools = laneTools(ran, nextTo(assistants))
   return defineFleet({
     assistants: Array.from({ length: assistants }, (_, index) =>
       defineAssistant({

@@ -8,7 +8,8 @@ import { join } from "node:path"
 import type { Prompt, Reply } from "@reverie/model"
 import type { FaultPoint } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
-import { defineAssistant, defineFleet, defineTool, Fleet, type Tool } from "reverie"
+import { defineAssistant, defineFleet, Fleet } from "reverie"
+import { laneTools } from "./lane-tools.ts"
 
 export interface LifeOptions {
   readonly data: string
@@ -51,36 +52,8 @@ export const linesOf = (path: string): ReadonlyArray<string> =>
         .filter((line) => line !== "")
     : []
 
-const toolsOf = (effects: (line: string) => void): ReadonlyArray<Tool> => [
-  defineTool({
-    name: "note",
-    description: "Notes something; the same note twice is one note.",
-    idempotent: true,
-    run: (_, { key }) => {
-      effects(`note ${key}`)
-      return "noted"
-    }
-  }),
-  defineTool({
-    name: "ring",
-    description: "Rings the bell. Every ring is heard.",
-    run: async (_, { key }) => {
-      effects(`ring ${key}`)
-      await Promise.resolve()
-      return "rung"
-    }
-  }),
-  defineTool({ name: "say", description: "Speaks.", category: "terminal", run: () => "said" }),
-  defineTool({
-    name: "pass",
-    description: "Passes a note to the next colleague.",
-    run: (_, { assistant, send }) => {
-      const next = ASSISTANTS[(ASSISTANTS.indexOf(assistant as (typeof ASSISTANTS)[number]) + 1) % ASSISTANTS.length]!
-      send(next, `fyi from ${assistant}`)
-      return "passed"
-    }
-  })
-]
+const nextTo = (assistant: string): string =>
+  ASSISTANTS[(ASSISTANTS.indexOf(assistant as (typeof ASSISTANTS)[number]) + 1) % ASSISTANTS.length]!
 
 /** Two tools, then an answer: the same for the same event, whenever it is asked. */
 const replyTo = (prompt: Prompt): Reply => {
@@ -99,7 +72,7 @@ const replyTo = (prompt: Prompt): Reply => {
 export const live = async ({ data, events, killAt }: LifeOptions, ready: () => void): Promise<void> => {
   const effects = durableFile(join(data, EFFECTS_FILE))
   const acks = durableFile(join(data, ACKS_FILE))
-  const tools = toolsOf(effects.append)
+  const tools = laneTools((tool, _, key) => effects.append(`${tool} ${key}`), nextTo)
   let passed = 0
   await using fleet = await Fleet.open({
     data: join(data, "store"),
