@@ -28,7 +28,6 @@ export default defineConfig({
           groups: [
             { name: "react", test: packages("react", "react-dom", "scheduler") },
             { name: "tanstack", test: packages("@tanstack[\\\\/](?!react-virtual|virtual-core)[^\\\\/]+") },
-            { name: "chart", test: packages("uplot") },
             { name: "graph", test: packages("@xyflow", "d3-[a-z]+", "zustand", "classcat") },
             { name: "widgets", test: packages("@base-ui", "@floating-ui", "tabbable", "reselect") }
           ]
@@ -36,5 +35,5 @@ export default defineConfig({
       }
     }
   },
-  server: { proxy: { "/v1": process.env["REVERIE_URL"] ?? "http://127.0.0.1:4747" } }
+  server: { proxy: { "/v1": process.env["REVERIE_URL"] ?? "http://127.0.0.1:4000" } }
 })
