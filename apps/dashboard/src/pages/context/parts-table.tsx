@@ -31,7 +31,10 @@ const rowsOf = (pieces: ReadonlyArray<Piece>, before: ReadonlyArray<Piece> = [])
 }
 
 /** Parts are often less than one in a hundred. */
-const shareText = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`
+const shareText = (share: number): string => {
+  if (share > 0 && share < 0.001) return "<0.1%"
+  return `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`
+}
 
 const Change = ({ now, plain, was }: { was: number | undefined; now: number; plain: boolean }) => {
   const more = now - (was ?? 0)

@@ -28,6 +28,7 @@ export const Stack = ({ label, onPick, open, pieces, window }: StackProps) => (
           data-segment={key}
           data-kind={kind}
           data-tokens={tokens}
+          {...(share < NAMED_SHARE ? {} : { "data-named": "" })}
           {...(key === open ? { "data-open": "" } : {})}
           title={`${name}: ${count(tokens)} tokens, ${percent(share)}`}
           style={{ width: `${share * 100}%`, background: colour }}
