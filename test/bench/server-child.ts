@@ -76,7 +76,7 @@ say({ listens: opened.port })
 
 process.on("message", (asked: "look" | "end") => {
   if (asked === "end") {
-    void opened.close().then(() => process.disconnect())
+    void opened.close().finally(() => process.disconnect())
     return
   }
   void opened.accepted().then((accepted) => {

@@ -46,12 +46,12 @@ export interface Sent {
   readonly body?: string
 }
 
-const methods = ["get", "post", "put", "patch", "delete"]
+const methods: ReadonlySet<string> = new Set(["get", "post", "put", "patch", "delete"])
 
 export const operationsOf = ({ paths }: OpenApiDocument): ReadonlyArray<Operation> =>
   Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
-      .filter(([method]) => methods.includes(method))
+      .filter(([method]) => methods.has(method))
       .map(([method, { operationId, parameters = [], requestBody, responses }]) => ({
         id: operationId,
         method: method.toUpperCase(),
@@ -86,7 +86,7 @@ const meant: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "replay.fork": { tick: 1, model: "offline" }
 }
 
-const brokenBodies = ["", "{", "[]", "null", '{"text":', "\ufeff{}", "{}{}", `${"[".repeat(5_000)}`, "\0", "text=1"]
+const brokenBodies = ["", "{", "[]", "null", '{"text":', "\ufeff{}", "{}{}", "[".repeat(5_000), "\0", "text=1"]
 
 const bodyFor = (id: string, schema: JsonSchema, pool: Pool, fate: Fate): string => {
   if (fate.chance(0.07)) return fate.pick(brokenBodies)

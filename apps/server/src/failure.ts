@@ -62,7 +62,7 @@ const inOneLine = (failure: ApiFailure): ApiFailure => {
   const message = oneLine(failure.message)
   if (message === failure.message) return failure
   const Same = failure.constructor as Kind
-  return new Same({ ...failure, message })
+  return new Same({ ...(failure as { readonly message: string }), message })
 }
 
 export const apiFailureOf = (error: unknown, onTrouble: (line: string) => void): ApiFailure => {

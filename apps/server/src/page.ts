@@ -77,7 +77,7 @@ export class Page {
   }
 
   #wantsPage({ headers }: IncomingMessage): boolean {
-    return String(headers.accept ?? "").includes("text/html")
+    return (headers.accept ?? "").includes("text/html")
   }
 
   async #has(path: string): Promise<boolean> {
