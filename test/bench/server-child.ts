@@ -74,13 +74,15 @@ const openOurs = async () => {
 const opened = task.kind === "bare" ? await openBare() : await openOurs()
 say({ listens: opened.port })
 
-process.on("message", (asked: "look" | "end") => {
-  if (asked === "end") {
-    void opened.close().finally(() => process.disconnect())
-    return
-  }
-  void opened.accepted().then((accepted) => {
-    const { system, user } = process.cpuUsage()
-    say({ cpuMicros: system + user, openStreams: 0, accepted })
-  })
-})
+const told = async (): Promise<void> => {
+  const accepted = await opened.accepted()
+  const { system, user } = process.cpuUsage()
+  say({ cpuMicros: system + user, openStreams: 0, accepted })
+}
+
+const ended = async (): Promise<void> => {
+  await opened.close()
+  process.disconnect()
+}
+
+process.on("message", (asked: "look" | "end") => void (asked === "end" ? ended() : told()))

@@ -73,7 +73,7 @@ export interface Lived extends Driven {
 
 const empty = (tool: Tool): Tool => ({
   ...tool,
-  run: () => Effect.fail(new Error("a fork runs no tools"))
+  run: () => Effect.die("a fork runs no tools")
 })
 
 const emptied = (toolkit: Toolkit): Toolkit => ({

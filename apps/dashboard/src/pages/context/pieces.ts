@@ -49,7 +49,7 @@ const others = [
 
 const hashOf = (key: string): number => [...key].reduce((sum, char) => (sum * 31 + (char.codePointAt(0) ?? 0)) >>> 0, 7)
 
-export const colourOf = (key: string): string => colours[key] ?? others[hashOf(key) % others.length] ?? "gray"
+const colourOf = (key: string): string => colours[key] ?? others[hashOf(key) % others.length] ?? "gray"
 
 export const nameOf = (key: string): string => key.replaceAll("_", " ")
 

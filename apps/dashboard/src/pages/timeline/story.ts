@@ -39,7 +39,7 @@ const kindWords: Readonly<Record<string, string>> = {
   child: "saw to a sub-agent"
 }
 
-export const endOf = ({ outcome }: View): string | undefined =>
+const endOf = ({ outcome }: View): string | undefined =>
   outcome === undefined ? undefined : (ends[outcome] ?? `It ended: ${outcome}`)
 
 const quoted = (quote: string | undefined): { readonly quote?: string } =>
