@@ -5,7 +5,7 @@
 
 import { callId } from "@reverie/assistant"
 import type { Report } from "@reverie/context"
-import { type Entry, isJsonObject, type Json } from "@reverie/protocol"
+import { type Entry, isJsonObject, type Json, type Usage } from "@reverie/protocol"
 
 export interface ContextReport extends Report {
   readonly tick: number
@@ -17,6 +17,10 @@ export interface ContextReport extends Report {
   readonly model?: string
   /** What the tick was allowed, and which layer said so, under the names of the wire. */
   readonly pattern?: { readonly [key: string]: Json }
+  /** Tokens of the call, as they were told or counted. */
+  readonly usage?: Usage
+  /** Ids of the memories that came to mind; not there when none did. */
+  readonly recalled?: ReadonlyArray<string>
 }
 
 const NOTHING: Report = {
@@ -47,6 +51,7 @@ export const contextReportOf = (entry: Entry): ContextReport | undefined => {
   if (step === undefined || !isJsonObject(context)) return undefined
   const model = step.detail?.["model"]
   const pattern = step.detail?.["pattern"]
+  const recalled = step.detail?.["recalled"]
   return {
     tick,
     iteration: iterationOf(entry),
@@ -56,6 +61,8 @@ export const contextReportOf = (entry: Entry): ContextReport | undefined => {
     ...NOTHING,
     // Our own ledger: what stands there is the JSON of a report.
     ...(context as unknown as Partial<Report>),
-    ...(isJsonObject(pattern) ? { pattern } : {})
+    ...(isJsonObject(pattern) ? { pattern } : {}),
+    ...(step.usage === undefined ? {} : { usage: step.usage }),
+    ...(Array.isArray(recalled) ? { recalled: recalled.map(String) } : {})
   }
 }

@@ -37,6 +37,12 @@ const entry: Entry = {
 }
 
 describe("contextReportOf", () => {
+  test("it tells what the call took, and what had come to mind", () => {
+    const usage = { inputTokens: 12, outputTokens: 3, source: "provider" } as const
+    const step = { ...infer, usage, detail: { context: { tokens: 12 }, recalled: ["f/fact_1_0"] } }
+    assert.deepInclude(contextReportOf({ ...entry, step }), { usage, recalled: ["f/fact_1_0"] })
+  })
+
   test("C1 a report with few fields is one in which nothing was left out", () => {
     const context = { parts: [{ id: 0, key: "system_prompt", messages: 1, tokens: 12 }], tokens: 12 }
     const pattern = { mode: "react_loop", source_layers: { mode: "context" } }
