@@ -1,5 +1,5 @@
 // Page: how evenly a table of ten thousand rows is scrolled, in Chromium.
-// Owns asking for it and reading the figure. Leaves the house and the scrolling to the page's own walk.
+// Owns asking for it and reading the figures. Leaves the house and the scrolling to the page's own walk.
 // P1  A walk that measured nothing is a failure.
 
 import { spawnSync } from "node:child_process"
@@ -12,14 +12,16 @@ const BOUND_MILLIS = 34
 
 export const benchPage = async () => {
   const args = ["vitest", "run", "apps/dashboard/test/walk", "--project", "page", "-t", "ten thousand rows"]
-  const { stderr, stdout } = spawnSync("npx", args, {
-    cwd: root,
-    encoding: "utf8",
-    env: { ...process.env, NO_COLOR: "1" }
-  })
-  const found = /frames: (\d+), p50 ([\d.]+) ms, p99 ([\d.]+) ms/.exec(`${stdout}${stderr}`)
-  const [frames, p50, p99] = [found?.[1], found?.[2], found?.[3]].map(Number)
-  const isMeasured = found !== null && frames !== undefined && frames > 200
-  const target = isMeasured && p99 !== undefined && p99 <= BOUND_MILLIS
-  return { ok: target, frames, p50Millis: p50, p99Millis: p99, targets: { p99: target } }
+  const env = { ...process.env, NO_COLOR: "1" }
+  const { stderr, stdout } = spawnSync("npx", args, { cwd: root, encoding: "utf8", env })
+  const found = `${stdout}${stderr}`.matchAll(/(\w+): (\d+) frames, p50 ([\d.]+) ms, p99 ([\d.]+) ms/g)
+  const paces = Object.fromEntries(
+    [...found].map(([, pace = "", frames, p50, p99]) => [
+      pace,
+      { frames: Number(frames), p50Millis: Number(p50), p99Millis: Number(p99) }
+    ])
+  )
+  const wheel = paces["wheel"]
+  const isEven = wheel !== undefined && wheel.frames > 200 && wheel.p99Millis <= BOUND_MILLIS
+  return { ok: isEven, paces, targets: { "p99 of frames with a wheel": isEven } }
 }
