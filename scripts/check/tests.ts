@@ -140,9 +140,10 @@ const prove = async (project: string): Promise<Outcome> => {
 }
 
 /** The projects that the check runs. */
-export const testProjects = ["architecture", "unit", "fleet", "page", "property", "laws", "journey"] as const
+/** Those in which rows of the inventory are proved. */
+export const testProjects = ["architecture", "unit", "fleet", "property", "laws", "journey"] as const
 
-export const testStep = (project: (typeof testProjects)[number]): Step => ({
+export const testStep = (project: (typeof testProjects)[number] | "page"): Step => ({
   name: project,
   unit: "tests",
   prove: () => prove(project)
