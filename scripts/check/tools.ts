@@ -7,7 +7,7 @@ import type { Outcome, Step } from "./step.ts"
 const outcome = (said: Said, count: number): Outcome => ({ ok: said.code === 0, count, output: allOf(said) })
 
 const format = async (): Promise<Outcome> => {
-  const said = await run("oxfmt", ["--check"])
+  const said = await run("oxfmt", ["-c", "scripts/check/oxfmt.json", "--check"])
   return outcome(said, numberIn(allOf(said), /on (\d+) files/))
 }
 
