@@ -8,12 +8,11 @@ import * as PgTypes from "@effect/sql-pg/PgTypes"
 import {
   PromptConflict,
   type PromptKind,
+  type PromptRow,
   type PromptStore,
   PromptStoreUnavailable,
-  PromptUnreadable,
-  type PromptVersion
+  readPromptRow
 } from "@reverie/context"
-import { parseJson } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { limited } from "./assistants.ts"
@@ -21,29 +20,10 @@ import type { Database, Rows } from "./database.ts"
 import type { PgFailure } from "./pg-failure.ts"
 import type { Time } from "./time.ts"
 
-interface PromptRow {
-  readonly key: string
-  readonly version: number
-  readonly at: number
-  readonly restores: number | null
-  /** Null takes the key away. */
-  readonly body: string | null
-}
-
 const unavailable =
   (operation: string) =>
   ({ cause, kind, message }: PgFailure): PromptStoreUnavailable =>
     new PromptStoreUnavailable({ operation, message, cause, isPassing: kind === "passing" })
-
-const versionOf = (kind: PromptKind, row: PromptRow): Result.Result<PromptVersion, PromptUnreadable> => {
-  const { at, body, key, restores, version } = row
-  const facts = { kind, key, version, at, ...(restores === null ? {} : { restores }) }
-  if (body === null) return Result.succeed({ ...facts, body })
-  return Result.mapBoth(parseJson(body), {
-    onSuccess: (value) => ({ ...facts, body: value }),
-    onFailure: (reason) => new PromptUnreadable({ kind, key, reason: `version ${version}: ${reason}` })
-  })
-}
 
 const columns = "key, version::float8 AS version, at::float8 AS at, restores::float8 AS restores, body"
 
@@ -69,7 +49,7 @@ const APPEND =
 export const postgresPrompts = ({ query }: Database, time: Time): PromptStore["Service"] => {
   const versions = (operation: string, kind: PromptKind, rows: Rows<PromptRow>) =>
     Effect.flatMap(Effect.mapError(rows, unavailable(operation)), (found) =>
-      Effect.fromResult(Result.all(found.map((row) => versionOf(kind, row))))
+      Effect.fromResult(Result.all(found.map((row) => readPromptRow(kind, row))))
     )
   return {
     append: (tenant, changes) =>

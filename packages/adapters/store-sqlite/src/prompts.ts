@@ -9,12 +9,11 @@ import {
   PromptConflict,
   type PromptKind,
   type PromptLine,
+  type PromptRow,
   type PromptStore,
   PromptStoreUnavailable,
-  PromptUnreadable,
-  type PromptVersion
+  readPromptRow
 } from "@reverie/context"
-import { parseJson } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -23,29 +22,10 @@ import { change, limited, query } from "./sql.ts"
 import type { SqliteFailure } from "./sqlite-failure.ts"
 import type { Writer } from "./writer.ts"
 
-interface PromptRow {
-  readonly key: string
-  readonly version: number
-  readonly at: number
-  readonly restores: number | null
-  /** Null takes the key away. */
-  readonly body: string | null
-}
-
 const unavailable =
   (operation: string) =>
   ({ cause, message }: SqliteFailure): PromptStoreUnavailable =>
     new PromptStoreUnavailable({ operation, message, cause })
-
-const versionOf = (kind: PromptKind, row: PromptRow): Result.Result<PromptVersion, PromptUnreadable> => {
-  const { at, body, key, restores, version } = row
-  const facts = { kind, key, version, at, ...(restores === null ? {} : { restores }) }
-  if (body === null) return Result.succeed({ ...facts, body })
-  return Result.mapBoth(parseJson(body), {
-    onSuccess: (value) => ({ ...facts, body: value }),
-    onFailure: (reason) => new PromptUnreadable({ kind, key, reason: `version ${version}: ${reason}` })
-  })
-}
 
 const promptQueries = (database: DatabaseSync) => {
   const rows = "SELECT key, version, at, restores, body FROM prompts WHERE tenant = ? AND kind = ?"
@@ -93,11 +73,15 @@ export const sqlitePrompts = (database: DatabaseSync, writer: Writer): PromptSto
       }),
     current: (tenant, kind) =>
       reading(unavailable("current"), () =>
-        Result.all([...rows.each(tenant, kind)].filter(({ body }) => body !== null).map((row) => versionOf(kind, row)))
+        Result.all(
+          [...rows.each(tenant, kind)].filter(({ body }) => body !== null).map((row) => readPromptRow(kind, row))
+        )
       ),
     history: (tenant, line, { before = Number.MAX_SAFE_INTEGER, limit }) =>
       reading(unavailable("history"), () =>
-        Result.all(rows.before(tenant, line, limited(before), limited(limit)).map((row) => versionOf(line.kind, row)))
+        Result.all(
+          rows.before(tenant, line, limited(before), limited(limit)).map((row) => readPromptRow(line.kind, row))
+        )
       )
   }
 }

@@ -9,6 +9,7 @@ export { componentToPromptComponent, type Components, type KeptComponent } from 
 export type { ComponentDraft, ComponentPatch, TemplateDraft, TemplatePatch } from "./definition.ts"
 export * from "./errors.ts"
 export { EXPORT_VERSION } from "./exchange.ts"
+export { type PromptRow, readPromptRow } from "./prompt-row.ts"
 export {
   type PromptChange,
   type PromptKind,
