@@ -1,6 +1,7 @@
 export * from "./account.ts"
 export * from "./allowance.ts"
 export * from "./errors.ts"
+export * from "./judging.ts"
 export * from "./ledger.ts"
 export * from "./packing.ts"
 export * from "./present.ts"

@@ -8,18 +8,17 @@ import {
   bornKey,
   bytesOf,
   byText,
-  flawOfParcel,
-  clashOf,
-  missingOf,
-  newParts,
+  judgeParcel,
   type MoveMark,
+  nobodyAt,
+  occupiedBy,
   type Parcel,
   type ParcelHead,
   type RemovalPart,
-  RemovalRefused,
   Removals,
   sendName,
   sendNames,
+  tenantOf,
   valueOf
 } from "@reverie/ledger"
 import {
@@ -143,11 +142,6 @@ const householdOf = (house: MemoryHouse, tenant: TenantId): Parcel => {
   })
 }
 
-const whoOf = (head: ParcelHead): string =>
-  head.kind === "tenant" ? `tenant ${head.tenant}` : addressKey(head.address)
-
-const tenantOf = (head: ParcelHead): TenantId => (head.kind === "tenant" ? head.tenant : head.address.tenant)
-
 /** What a parcel would be laid over; undefined when its place is empty. */
 const obstacleOf = (house: MemoryHouse, tenant: TenantId, parts: ReadonlyArray<RemovalPart>): string | undefined => {
   for (const part of parts) {
@@ -227,19 +221,13 @@ const hereOf = (house: MemoryHouse, head: ParcelHead): Parcel | undefined => {
   return resident === undefined ? undefined : lifeOf(house, resident)
 }
 
-const refused = (reason: RemovalRefused["reason"], who: string, message: string) =>
-  Effect.fail(new RemovalRefused({ reason, who, message: `${who}: ${message}` }))
-
 const streamOf = ({ head, parts }: Parcel): Stream.Stream<RemovalPart> => Stream.fromIterable([head, ...parts])
 
 export const memoryRemovals = (house: MemoryHouse): Removals["Service"] => ({
   pack: (address) =>
     Stream.suspend(() => {
       const resident = house.disk.resident(address)
-      const who = addressKey(address)
-      return resident === undefined
-        ? Stream.fromEffect(refused("nobody", who, "there is no such assistant"))
-        : streamOf(lifeOf(house, resident))
+      return resident === undefined ? Stream.fail(nobodyAt(address)) : streamOf(lifeOf(house, resident))
     }),
   packTenant: (tenant) => Stream.suspend(() => streamOf(householdOf(house, tenant))),
   tenants: Effect.sync(() => {
@@ -250,25 +238,17 @@ export const memoryRemovals = (house: MemoryHouse): Removals["Service"] => ({
     ].toSorted() as ReadonlyArray<string> as ReadonlyArray<TenantId>
   }),
   unpack: (parcel, { isTrial = false } = {}) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
       const { head, parts } = parcel
-      const who = whoOf(head)
-      const flaw = flawOfParcel(parcel)
-      if (flaw !== undefined) return refused("broken", who, flaw)
-      const here = hereOf(house, head)
-      if (here !== undefined && missingOf(parcel, here) === undefined) return Effect.succeed("present")
-      if (here !== undefined && head.kind === "assistant") {
-        return refused("occupied", who, `another life is led here, without ${missingOf(parcel, here)}`)
-      }
-      const clash = here === undefined ? undefined : clashOf(parcel, here)
-      if (clash !== undefined) return refused("occupied", who, `there is another ${clash} here already`)
-      const fresh = newParts(parcel, here)
+      const fresh = yield* Effect.fromResult(judgeParcel(parcel, hereOf(house, head)))
+      if (fresh === undefined) return "present"
       const obstacle = obstacleOf(house, tenantOf(head), fresh)
-      if (obstacle !== undefined) return refused("occupied", who, `there is ${obstacle} here already`)
-      if (isTrial) return Effect.succeed("unpacked")
+      if (obstacle !== undefined) return yield* occupiedBy(head, obstacle)
+      if (isTrial) return "unpacked"
       if (head.kind === "assistant") moveIn(house, head, parts, now)
       putDown(house, tenantOf(head), fresh)
-      return Effect.succeed("unpacked")
+      return "unpacked"
     }),
   admit: (addresses) =>
     Effect.sync(() => {

@@ -6,19 +6,18 @@
 // I3  The mark is a table of its own, made with the first mark; a store that was never moved has none.
 
 import {
-  clashOf,
-  flawOfParcel,
+  judgeParcel,
   type LedgerUnavailable,
-  missingOf,
   type MoveMark,
-  newParts,
+  nobodyAt,
+  occupiedBy,
   type Parcel,
-  type ParcelHead,
   type RemovalPart,
-  RemovalRefused,
-  type Removals
+  type RemovalRefused,
+  type Removals,
+  tenantOf
 } from "@reverie/ledger"
-import { addressKey, keyText, readKeyText, type TenantId } from "@reverie/protocol"
+import { keyText, readKeyText } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { ledgerUnavailable } from "./chronicle.ts"
@@ -39,33 +38,14 @@ const TURN = "SELECT pg_advisory_xact_lock(hashtextextended('reverie removals ' 
 
 type Failing<A, E = never> = Effect.Effect<A, PgFailure | E>
 
-const whoOf = (head: ParcelHead): string =>
-  head.kind === "tenant" ? `tenant ${head.tenant}` : addressKey(head.address)
-
-const tenantOf = (head: ParcelHead): TenantId => (head.kind === "tenant" ? head.tenant : head.address.tenant)
-
-const refused = (reason: RemovalRefused["reason"], who: string, message: string) =>
-  Effect.fail(new RemovalRefused({ reason, who, message: `${who}: ${message}` }))
-
 /** What is to be put down of a parcel; undefined when it is here already. */
 const judged = (query: Query, parcel: Parcel): Failing<ReadonlyArray<RemovalPart> | undefined, RemovalRefused> =>
   Effect.gen(function* () {
     const { head } = parcel
-    const who = whoOf(head)
-    const flaw = flawOfParcel(parcel)
-    if (flaw !== undefined) return yield* refused("broken", who, flaw)
     const here = head.kind === "tenant" ? yield* householdIn(query, head.tenant) : yield* lifeIn(query, head.address)
-    const missing = here === undefined ? "anything" : missingOf(parcel, here)
-    if (missing === undefined) return undefined
-    if (here !== undefined && head.kind === "assistant") {
-      return yield* refused("occupied", who, `another life is led here, without ${missing}`)
-    }
-    const clash = here === undefined ? undefined : clashOf(parcel, here)
-    if (clash !== undefined) return yield* refused("occupied", who, `there is another ${clash} here already`)
-    const fresh = newParts(parcel, here)
-    const obstacle = yield* obstacleIn(query, tenantOf(head), fresh)
-    if (obstacle !== undefined) return yield* refused("occupied", who, `there is ${obstacle} here already`)
-    return fresh
+    const fresh = yield* Effect.fromResult(judgeParcel(parcel, here))
+    const obstacle = fresh === undefined ? undefined : yield* obstacleIn(query, tenantOf(head), fresh)
+    return obstacle === undefined ? fresh : yield* occupiedBy(head, obstacle)
   })
 
 const ADMIT = `
@@ -121,9 +101,7 @@ export const postgresRemovals = (database: Database, time: Time): Removals["Serv
     pack: (address) =>
       Stream.unwrap(
         Effect.flatMap(told("pack")(moment((query) => lifeIn(query, address))), (parcel) =>
-          parcel === undefined
-            ? refused("nobody", addressKey(address), "there is no such assistant")
-            : Effect.succeed(streamOf(parcel))
+          parcel === undefined ? Effect.fail(nobodyAt(address)) : Effect.succeed(streamOf(parcel))
         )
       ),
     packTenant: (tenant) =>

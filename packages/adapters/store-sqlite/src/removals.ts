@@ -5,18 +5,18 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import {
-  clashOf,
-  flawOfParcel,
+  judgeParcel,
   type LedgerUnavailable,
-  missingOf,
-  newParts,
+  nobodyAt,
+  occupiedBy,
   type Parcel,
   type ParcelHead,
   type RemovalPart,
-  RemovalRefused,
-  type Removals
+  type RemovalRefused,
+  type Removals,
+  tenantOf
 } from "@reverie/ledger"
-import { type Address, addressKey, type TenantId } from "@reverie/protocol"
+import type { Address } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -33,14 +33,6 @@ import type { Writer } from "./writer.ts"
 const MOVER = "removal"
 const FOR_EVER = Number.MAX_SAFE_INTEGER
 const PAGE = 512
-
-const tenantOf = (head: ParcelHead): TenantId => (head.kind === "tenant" ? head.tenant : head.address.tenant)
-
-const whoOf = (head: ParcelHead): string =>
-  head.kind === "tenant" ? `tenant ${head.tenant}` : addressKey(head.address)
-
-const refusal = (reason: RemovalRefused["reason"], who: string, message: string): RemovalRefused =>
-  new RemovalRefused({ reason, who, message: `${who}: ${message}` })
 
 const pages = (parts: Iterator<RemovalPart>): Stream.Stream<RemovalPart, LedgerUnavailable> =>
   Stream.paginate(undefined, () =>
@@ -61,8 +53,7 @@ const packing = (out: () => MovingOut): Pick<Removals["Service"], "pack" | "pack
       Effect.map(
         reading(ledgerUnavailable("pack"), () => {
           const found = out().life(address)
-          const nobody = refusal("nobody", addressKey(address), "there is no such assistant")
-          return found === undefined ? Result.fail(nobody) : Result.succeed(found)
+          return found === undefined ? Result.fail(nobodyAt(address)) : Result.succeed(found)
         }),
         pages
       )
@@ -85,22 +76,11 @@ const judged = (
   parcel: Parcel
 ): Result.Result<ReadonlyArray<RemovalPart> | undefined, RemovalRefused> => {
   const { head } = parcel
-  const refused = (reason: RemovalRefused["reason"], message: string) =>
-    Result.fail(refusal(reason, whoOf(head), message))
-  const flaw = flawOfParcel(parcel)
-  if (flaw !== undefined) return refused("broken", flaw)
   const here = collected(head.kind === "tenant" ? out.household(head.tenant) : out.life(head.address))
-  const missing = here === undefined ? "anything" : missingOf(parcel, here)
-  if (missing === undefined) return Result.succeed(undefined)
-  if (here !== undefined && head.kind === "assistant") {
-    return refused("occupied", `another life is led here, without ${missing}`)
-  }
-  const clash = here === undefined ? undefined : clashOf(parcel, here)
-  if (clash !== undefined) return refused("occupied", `there is another ${clash} here already`)
-  const fresh = newParts(parcel, here)
-  const obstacle = into.obstacle(tenantOf(head), fresh)
-  if (obstacle !== undefined) return refused("occupied", `there is ${obstacle} here already`)
-  return Result.succeed(fresh)
+  return Result.flatMap(judgeParcel(parcel, here), (fresh) => {
+    const obstacle = fresh === undefined ? undefined : into.obstacle(tenantOf(head), fresh)
+    return obstacle === undefined ? Result.succeed(fresh) : Result.fail(occupiedBy(head, obstacle))
+  })
 }
 
 const onceAsked = <A>(make: () => A): (() => A) => {
