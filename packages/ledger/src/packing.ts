@@ -2,7 +2,7 @@
 // Owns what all stores do alike. Leaves their rows to them.
 
 import { Buffer } from "node:buffer"
-import { isJsonObject, type Json } from "@reverie/protocol"
+import { isJsonObject, type Json, readKeyText } from "@reverie/protocol"
 import type { RemovalPart } from "./removal-part.ts"
 
 /** JSON text as its value. What is no JSON travels as the text that it is, so that it is as unreadable as before. */
@@ -56,8 +56,44 @@ export const blockOfAnswer = (answer: Json): string | undefined => {
   return typeof block === "string" ? block : undefined
 }
 
+interface AnswerRow {
+  readonly key: string
+  readonly answer: string
+}
+
+export const answerParts = (
+  rows: ReadonlyArray<AnswerRow>,
+  isWanted: (key: string, block: string | undefined) => boolean
+): ReadonlyArray<RemovalPart> =>
+  rows
+    .map(({ answer, key }) => ({ key: readKeyText(key), answer: valueOf(answer) }))
+    .filter(({ answer, key }) => isWanted(key, blockOfAnswer(answer)))
+    .toSorted(byText(({ key }) => key))
+    .map(({ answer, key }) => ({ kind: "block-answer", key, answer }))
+
+export interface LineRow {
+  readonly kind: string
+  readonly key: string
+  readonly version: number
+  readonly at: number
+  readonly restores: number | null
+  readonly body: string | null
+}
+
+/** Versions of a tenant's prompts, in their order, by the names of their lines. */
+export const promptParts = (rows: ReadonlyArray<LineRow>): ReadonlyArray<RemovalPart> =>
+  rows
+    .toSorted(byText(({ key, kind }) => JSON.stringify([kind, key])))
+    .map(({ at, body, key, kind, restores, version }): RemovalPart => {
+      const back = restores === null ? {} : { restores }
+      return { kind: "prompt", of: kind, key, version, at, ...back, body: body === null ? null : valueOf(body) }
+    })
+
 /** How the keys begin under which the blocks of a definition are made once, for one assistant. */
 export const bornKey = (assistant: string): string => `born/${assistant}/`
+
+/** For whom a block was made under such a key; empty for any other key. */
+export const bornFor = (key: string): string => /^born\/([^/]*)\//.exec(key)?.[1] ?? ""
 
 /** Finds out which open sends an assistant has written, entry by entry. Who settles them is the relay of all. */
 export const sendNames = (entry: Json): ReadonlyArray<string> => {

@@ -5,11 +5,14 @@
 import { Buffer } from "node:buffer"
 import {
   type AssistantHead,
-  blockOfAnswer,
+  answerParts,
   blockParts,
+  bornFor,
   bornKey,
   byText,
+  type LineRow,
   type Parcel,
+  promptParts,
   type RemovalPart,
   sendName,
   sendNames,
@@ -94,11 +97,7 @@ const answersOf = (
   isWanted: (key: string, block: string | undefined) => boolean
 ): Reading<ReadonlyArray<RemovalPart>> =>
   Effect.map(query<{ readonly key: string; readonly answer: string }>(ANSWERS, [tenant]), (rows) =>
-    rows
-      .map(({ answer, key }) => ({ key: readKeyText(key), answer: valueOf(answer) }))
-      .filter(({ answer, key }) => isWanted(key, blockOfAnswer(answer)))
-      .toSorted(byText(({ key }) => key))
-      .map(({ answer, key }) => ({ kind: "block-answer", key, answer }))
+    answerParts(rows, isWanted)
   )
 
 const entriesOf = (query: Query, key: string): Reading<ReadonlyArray<RemovalPart>> =>
@@ -170,17 +169,6 @@ export const lifeIn = (query: Query, { assistant, tenant }: Address): Reading<Pa
     return { head, parts: yield* partsOfLife(query, row) }
   })
 
-const ownerIn = (key: string): string => /^born\/([^/]*)\//.exec(key)?.[1] ?? ""
-
-interface PromptRow {
-  readonly kind: string
-  readonly key: string
-  readonly version: number
-  readonly at: number
-  readonly restores: number | null
-  readonly body: string | null
-}
-
 /** What a tenant has besides the assistants that live here. */
 export const householdIn = (query: Query, tenant: TenantId): Reading<Parcel> =>
   Effect.gen(function* () {
@@ -189,18 +177,13 @@ export const householdIn = (query: Query, tenant: TenantId): Reading<Parcel> =>
     const isOwned = ({ owner }: BlockRow): boolean => living.has(readKeyText(owner))
     const claimed = new Set<string | undefined>(all.filter(isOwned).map(({ id }) => readKeyText(id)))
     const others = all.filter((row) => !isOwned(row))
-    const prompts = yield* query<PromptRow>(PROMPTS, [tenant])
+    const prompts = yield* query<LineRow>(PROMPTS, [tenant])
     return {
       head: { kind: "tenant", tenant },
       parts: [
         ...(yield* blockPartsOf(query, others)),
-        ...(yield* answersOf(query, tenant, (key, block) => !living.has(ownerIn(key)) && !claimed.has(block))),
-        ...prompts
-          .toSorted(byText(({ key, kind }) => JSON.stringify([tenant, kind, key])))
-          .map(({ at, body, key, kind, restores, version }): RemovalPart => {
-            const back = restores === null ? {} : { restores }
-            return { kind: "prompt", of: kind, key, version, at, ...back, body: body === null ? null : valueOf(body) }
-          })
+        ...(yield* answersOf(query, tenant, (key, block) => !living.has(bornFor(key)) && !claimed.has(block))),
+        ...promptParts(prompts)
       ]
     }
   })

@@ -6,10 +6,13 @@
 import type { DatabaseSync } from "node:sqlite"
 import {
   type AssistantHead,
-  blockOfAnswer,
+  answerParts,
   blockParts,
+  bornFor,
   bornKey,
   byText,
+  type LineRow,
+  promptParts,
   type RemovalPart,
   sendName,
   sendNames,
@@ -65,13 +68,7 @@ const blockQueries = (database: DatabaseSync) => {
     answers: (
       tenant: TenantId,
       isWanted: (key: string, block: string | undefined) => boolean
-    ): ReadonlyArray<RemovalPart> =>
-      answers
-        .all(tenant)
-        .map(({ answer, key }) => ({ key: readKeyText(key), answer: valueOf(answer) }))
-        .filter(({ answer, key }) => isWanted(key, blockOfAnswer(answer)))
-        .toSorted(byText(({ key }) => key))
-        .map(({ answer, key }) => ({ kind: "block-answer", key, answer }))
+    ): ReadonlyArray<RemovalPart> => answerParts(answers.all(tenant), isWanted)
   }
 }
 
@@ -80,15 +77,6 @@ interface MailRow {
   readonly id: string
   readonly acceptedAt: number
   readonly body: string
-}
-
-interface PromptRow {
-  readonly kind: string
-  readonly key: string
-  readonly version: number
-  readonly at: number
-  readonly restores: number | null
-  readonly body: string | null
 }
 
 const rowQueries = (database: DatabaseSync) => ({
@@ -111,7 +99,7 @@ const rowQueries = (database: DatabaseSync) => ({
     database,
     "SELECT body FROM dead_letters WHERE assistant = ? ORDER BY seq"
   ),
-  prompts: query<PromptRow>(
+  prompts: query<LineRow>(
     database,
     "SELECT kind, key, version, at, restores, body FROM prompts WHERE tenant = ? ORDER BY version"
   ),
@@ -181,8 +169,6 @@ const growingOf = (database: DatabaseSync) => {
   }
 }
 
-const ownerIn = (key: string): string => /^born\/([^/]*)\//.exec(key)?.[1] ?? ""
-
 /** What a tenant has besides the assistants that live here. */
 const householdOf = (database: DatabaseSync) => {
   const rows = rowQueries(database)
@@ -195,15 +181,8 @@ const householdOf = (database: DatabaseSync) => {
     return [
       { kind: "tenant", tenant },
       ...all.filter((row) => !isOwned(row)).flatMap(blocks.partsOf),
-      ...blocks.answers(tenant, (key, block) => !living.has(ownerIn(key)) && !claimed.has(block)),
-      ...rows.prompts
-        .all(tenant)
-        .toSorted(byText(({ key, kind }) => JSON.stringify([tenant, kind, key])))
-        .map(({ at, body, key, kind, restores, version }): RemovalPart => {
-          const value = body === null ? null : valueOf(body)
-          const back = restores === null ? {} : { restores }
-          return { kind: "prompt", of: kind, key, version, at, ...back, body: value }
-        })
+      ...blocks.answers(tenant, (key, block) => !living.has(bornFor(key)) && !claimed.has(block)),
+      ...promptParts(rows.prompts.all(tenant))
     ]
   }
 }
