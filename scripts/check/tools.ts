@@ -1,13 +1,14 @@
 // Tools: the steps that a program of others proves: format, types, effect, lint, dead code.
 // Owns how each is called and where it says how much it examined. Leaves their rules to their configuration.
 
+import { formatted } from "./formatted.ts"
 import { allOf, numberIn, type Said, root, run } from "./program.ts"
 import type { Outcome, Step } from "./step.ts"
 
 const outcome = (said: Said, count: number): Outcome => ({ ok: said.code === 0, count, output: allOf(said) })
 
 const format = async (): Promise<Outcome> => {
-  const said = await run("oxfmt", ["-c", "scripts/check/oxfmt.json", "--check"])
+  const said = await run("oxfmt", ["--check", ...formatted])
   return outcome(said, numberIn(allOf(said), /on (\d+) files/))
 }
 
