@@ -76,6 +76,8 @@ export const startKeeper = (directory: string, farewell: "TERM" | "QUIT"): Keepe
 
 /** Sends a signal to a process and all its children; SIGCONT is also what wakes them. */
 export const signalFamily = async (pid: number, signal: "STOP" | "CONT" | "KILL"): Promise<void> => {
-  const script = `${family}\nall=$(family "$1"); [ -z "$all" ] || kill -"$2" $all`
+  // One of the family may end in between: only what lives and hears nothing is a failure.
+  const script = `${family}
+for pid in $(family "$1"); do kill -"$2" "$pid" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null || exit 1; done`
   await promisify(execFile)("/bin/sh", ["-c", script, "signal", String(pid), signal])
 }
