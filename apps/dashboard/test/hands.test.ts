@@ -120,10 +120,11 @@ test("the theme is the system's until one chooses", async () => {
   const light = await background()
   await tab.page.click("[data-theme-switch]")
   await tab.page.click("[data-theme-switch]")
-  expect(await background()).not.toBe(light)
+  const isDark = () => tab.page.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light)
+  await isDark()
   await tab.page.reload()
   await tab.page.waitForSelector('[data-page="system"][data-ready]')
-  expect(await background()).not.toBe(light)
+  await isDark()
 })
 
 test("the skip link leads into the page", async () => {
