@@ -53,7 +53,9 @@ const waivers: ReadonlyArray<Waiver> = [
   },
   ...[
     "I3 lexical recall@5, @10 and @25 of evidence is at least 0.70, 0.79 and 0.87",
-    "at most 0.5 % of messages are flagged"
+    "at most 0.5 % of messages are flagged",
+    "a conversation told again gives the same snapshots, with no model call, no tool call and nothing written",
+    "its prompts come again, byte for byte, where every part is exact, and unchanged forks are equal"
   ].map((title) => ({ project: "unit", title, why: "the conversations stand beside the checkout and may be absent" })),
   ...[
     "the document has 69 routes",

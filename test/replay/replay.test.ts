@@ -155,13 +155,17 @@ describe("the harbor day", () => {
 })
 
 describe.runIf(isConversationHere)("a real conversation", () => {
-  it("told again gives the same snapshots, with no model call, no tool call and nothing written", LIMIT, async () => {
-    const lived = await playedConversation(16_000)
-    try {
-      assert.isAbove(lived.told.model, 400)
-      assert.isAbove(await assertSame(lived), 800)
-    } finally {
-      await removed(lived)
+  it(
+    "a conversation told again gives the same snapshots, with no model call, no tool call and nothing written",
+    LIMIT,
+    async () => {
+      const lived = await playedConversation(16_000)
+      try {
+        assert.isAbove(lived.told.model, 400)
+        assert.isAbove(await assertSame(lived), 800)
+      } finally {
+        await removed(lived)
+      }
     }
-  })
+  )
 })
