@@ -4,6 +4,8 @@
 // I2  Nothing is locked while a judge judges: what he saw is compared when it is written, by one writer of the tenant at a
 //     time; when it has changed he judges anew, on what stands then.
 // I3  A change whose answer was lost is asked again: the answer under its key is found, if it was kept.
+// I4  What a judge made of a document is forgotten with his judgement: until it is written another one may write the same
+//     version, and whoever then took the document for that version would build on what was never kept.
 
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { type BlockRows, type BlockStore, BlockStoreUnavailable, keepBlocks } from "@reverie/memory"
@@ -27,7 +29,6 @@ interface Judged<A, E> {
   readonly result: Result.Result<A, E>
   readonly shelf: Shelf
   readonly writing: BlockWriting
-  readonly undo: () => void
 }
 
 type Judge<A, E> = (rows: BlockRows, onUndo: (undo: () => void) => void) => Result.Result<A, E>
@@ -46,7 +47,9 @@ const judgedWith = <A, E>(
     }
     const writing: BlockWriting = { tenant: undefined, writes: [], bytes: [] }
     try {
-      return Effect.succeed({ result: run(rowsOn(shelf, writing), (each) => undos.push(each)), shelf, writing, undo })
+      const result = run(rowsOn(shelf, writing), (each) => undos.push(each))
+      undo()
+      return Effect.succeed({ result, shelf, writing })
     } catch (error) {
       undo()
       if (!(error instanceof Missing)) throw error
@@ -84,11 +87,10 @@ const changing = <A, E>(
   isRepeated = false
 ): Effect.Effect<A, E | PgFailure> =>
   Effect.gen(function* () {
-    const { result, shelf, undo, writing } = yield* judged(database, run)
+    const { result, shelf, writing } = yield* judged(database, run)
     if (Result.isFailure(result)) return yield* Effect.fail(result.failure)
     const outcome = yield* Effect.result(written(database, shelf, writing))
     if (Result.isSuccess(outcome) && outcome.success) return result.success
-    undo()
     if (Result.isSuccess(outcome) && anew > 0) return yield* changing(database, run, anew - 1, isRepeated)
     if (Result.isFailure(outcome) && outcome.failure.kind === "passing" && !isRepeated) {
       return yield* changing(database, run, anew, true)
