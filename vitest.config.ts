@@ -25,11 +25,29 @@ const fleet = [
 ]
 /** Chromium, and the page as it is built. */
 const page = ["apps/dashboard/test/**/*.test.ts"]
+/** The command line, servers of others, long lives; and the one test that puts itself in the place of a module. */
+const whole = [
+  "apps/cli/test/**/*.test.ts",
+  "packages/adapters/mcp/test/**/*.test.ts",
+  "packages/reverie/test/trace-export.test.ts",
+  "packages/runtime/test/poison.test.ts",
+  "examples/*/test/**/*.test.ts",
+  "test/{night,real-input,replay}/**/*.test.ts"
+]
 const others = [...files("**/*.test.ts"), "test/**/*.test.ts"]
 
-const project = (name: string, include: ReadonlyArray<string>, exclude: ReadonlyArray<string> = []) => ({
+interface Kind {
+  readonly include: ReadonlyArray<string>
+  readonly exclude?: ReadonlyArray<string>
+  /** A worker for each file. It costs a second a file, and is for files that leave something behind in theirs. */
+  readonly isolate?: boolean
+  /** How many files at once; what waits for processes and clocks leaves the core to others. */
+  readonly maxWorkers?: number
+}
+
+const project = (name: string, { exclude = [], include, isolate = false, ...rest }: Kind) => ({
   extends: true as const,
-  test: { name, include: [...include], exclude: ["**/node_modules/**", ...exclude] }
+  test: { name, include: [...include], exclude: ["**/node_modules/**", ...exclude], isolate, ...rest }
 })
 
 export default defineConfig({
@@ -38,15 +56,20 @@ export default defineConfig({
     // Ends what hangs. It measures nothing: the machine that checks may be slow and busy.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    setupFiles: ["./test/tidy.ts"],
     projects: [
-      project("unit", others, [...property, ...laws, ...journey, ...architecture, ...integration, ...fleet, ...page]),
-      project("page", page, property),
-      project("fleet", fleet, [...property, ...laws]),
-      project("property", property),
-      project("laws", laws),
-      project("journey", journey),
-      project("architecture", architecture),
-      project("integration", integration)
+      project("unit", {
+        include: others,
+        exclude: [...property, ...laws, ...journey, ...architecture, ...integration, ...fleet, ...page, ...whole]
+      }),
+      project("whole", { include: whole, exclude: property, isolate: true, maxWorkers: 2 }),
+      project("page", { include: page, exclude: property, isolate: true }),
+      project("fleet", { include: fleet, exclude: [...property, ...laws], isolate: true }),
+      project("property", { include: property }),
+      project("laws", { include: laws }),
+      project("journey", { include: journey }),
+      project("architecture", { include: architecture }),
+      project("integration", { include: integration, isolate: true })
     ]
   }
 })

@@ -32,7 +32,7 @@ export interface Waiver {
 
 const waivers: ReadonlyArray<Waiver> = [
   {
-    project: "unit",
+    project: "whole",
     title: "every line is accepted once, and a killed run ends where an unhurt one does",
     why: "the conversations stand beside the checkout and may be absent"
   },
@@ -53,10 +53,12 @@ const waivers: ReadonlyArray<Waiver> = [
   },
   ...[
     "I3 lexical recall@5, @10 and @25 of evidence is at least 0.70, 0.79 and 0.87",
-    "at most 0.5 % of messages are flagged",
+    "at most 0.5 % of messages are flagged"
+  ].map((title) => ({ project: "unit", title, why: "the conversations stand beside the checkout and may be absent" })),
+  ...[
     "a conversation told again gives the same snapshots, with no model call, no tool call and nothing written",
     "its prompts come again, byte for byte, where every part is exact, and unchanged forks are equal"
-  ].map((title) => ({ project: "unit", title, why: "the conversations stand beside the checkout and may be absent" })),
+  ].map((title) => ({ project: "whole", title, why: "the conversations stand beside the checkout and may be absent" })),
   ...[
     "the document has 69 routes",
     "K1 K3 no fault is found in *",
@@ -141,9 +143,8 @@ const prove = async (project: string): Promise<Outcome> => {
   return { ok: said.code === 0 && complaints.length === 0, count: ran, output }
 }
 
-/** The projects that the check runs. */
 /** Those in which rows of the inventory are proved. */
-export const testProjects = ["architecture", "unit", "fleet", "property", "laws", "journey"] as const
+export const testProjects = ["architecture", "whole", "unit", "fleet", "property", "laws", "journey"] as const
 
 export const testStep = (project: (typeof testProjects)[number] | "page"): Step => ({
   name: project,

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { ModelError } from "@reverie/model"
 import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
-import { afterAll, assert } from "vitest"
+import { later } from "@reverie/testkit/later"
+import { assert } from "vitest"
 import {
   type AssistantOptions,
   defineAssistant,
@@ -17,12 +18,12 @@ import {
   type Tool
 } from "../src/index.ts"
 
-const root = mkdtempSync(join(tmpdir(), "reverie-fleet-"))
-let count = 0
-afterAll(() => rmSync(root, { recursive: true, force: true }))
-
 /** A path at which nothing exists yet. */
-export const aDirectory = (): string => join(root, String(count++))
+export const aDirectory = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "reverie-fleet-"))
+  later(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, "data")
+}
 
 export interface Wish extends Omit<Partial<FleetOptions>, "model"> {
   readonly says?: Script | ReadonlyArray<Line | ModelError>

@@ -6,20 +6,17 @@ import { request as httpRequest } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
+import { later } from "@reverie/testkit/later"
 import { type AssistantOptions, defineAssistant, defineFleet, Fleet, type FleetRole, type Tool } from "reverie"
-import { afterAll, assert } from "vitest"
+import { assert } from "vitest"
 import { openServer, type RunningServer, type ServerOptions, type Token } from "../../src/index.ts"
 
-const root = mkdtempSync(join(tmpdir(), "reverie-server-"))
-let count = 0
-const opened: Array<() => Promise<void>> = []
-afterAll(async () => {
-  for (const close of opened.toReversed()) await close()
-  rmSync(root, { recursive: true, force: true })
-})
-
 /** A path at which nothing exists yet. */
-export const aPath = (): string => join(root, String(count++))
+export const aPath = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "reverie-server-"))
+  later(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, "data")
+}
 
 export const SECRETS = { north: "north-secret-0123456789", south: "south-secret-0123456789" } as const
 
@@ -116,7 +113,7 @@ export const openHouse = async (wish: Wish = {}): Promise<House> => {
     onTrouble: (line) => trouble.push(line),
     ...options
   })
-  opened.push(async () => {
+  later(async () => {
     await server.close()
     await fleet.close()
   })

@@ -91,6 +91,8 @@ describe("the list of modes", () => {
 })
 
 afterAll(() => {
-  for (const spy of spoken) assert.lengthOf(spy.mock.calls, 0, `console.${spy.getMockName()} was used`)
+  const used = spoken.filter(({ mock }) => mock.calls.length > 0).map((spy) => `console.${spy.getMockName()}`)
+  for (const spy of spoken) spy.mockRestore()
+  assert.deepStrictEqual(used, [])
   assert.isUndefined(({} as { polluted?: unknown }).polluted)
 })

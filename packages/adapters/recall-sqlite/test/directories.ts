@@ -3,11 +3,11 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll } from "vitest"
-
-const root = mkdtempSync(join(tmpdir(), "reverie-recall-"))
-let count = 0
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+import { later } from "@reverie/testkit/later"
 
 /** A path at which nothing exists yet. */
-export const aDirectory = (): string => join(root, String(count++))
+export const aDirectory = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "reverie-recall-"))
+  later(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, "data")
+}
