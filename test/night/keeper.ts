@@ -2,6 +2,7 @@
 // Owns its definition and when what happens. Leaves the conversation to conversation.ts, what is asserted to the tests.
 // K1  It is spoken to by day, between eight and ten; nobody wakes it by night.
 
+import { createHash } from "node:crypto"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import * as Exit from "effect/Exit"
@@ -38,14 +39,24 @@ export interface Morning {
 export interface Lived {
   readonly life: Life
   readonly mornings: ReadonlyArray<Morning>
+  /** A hash of all that was committed and is kept, one of each morning. */
+  readonly records: ReadonlyArray<string>
   readonly end: () => Promise<void>
 }
+
+const recordOf = (life: Life): string =>
+  createHash("sha256")
+    .update(JSON.stringify(life.disk.outbox))
+    .update(JSON.stringify([...(life.disk.resident(life.address)?.records ?? [])]))
+    .update(JSON.stringify(life.disk.resident(life.address)?.state))
+    .digest("hex")
 
 /** Lives through the days and the night after each. */
 export const liveThrough = async (days: ReadonlyArray<ReadonlyArray<Said>>): Promise<Lived> => {
   const scope = Effect.runSync(Scope.make())
   const life = await Life.open(keeper, FIRST_DAY + 7 * HOUR_MILLIS, scope)
   const mornings: Array<Morning> = []
+  const records: Array<string> = []
   for (const [day, messages] of days.entries()) {
     const midnight = FIRST_DAY + day * DAY_MILLIS
     for (const [index, { from, text }] of messages.entries()) {
@@ -57,6 +68,7 @@ export const liveThrough = async (days: ReadonlyArray<ReadonlyArray<Said>>): Pro
     const asleep = life.status
     life.passTo(midnight + DAY_MILLIS + 7 * HOUR_MILLIS)
     mornings.push({ asleep, awake: life.status })
+    records.push(recordOf(life))
   }
-  return { life, mornings, end: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+  return { life, mornings, records, end: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }
