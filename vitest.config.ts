@@ -63,7 +63,7 @@ export default defineConfig({
         exclude: [...property, ...laws, ...journey, ...architecture, ...integration, ...fleet, ...page, ...whole]
       }),
       project("whole", { include: whole, exclude: property, isolate: true, maxWorkers: 2 }),
-      project("page", { include: page, exclude: property, isolate: true }),
+      project("page", { include: page, exclude: property, isolate: true, maxWorkers: 2 }),
       project("fleet", { include: fleet, exclude: [...property, ...laws], isolate: true }),
       project("property", { include: property }),
       project("laws", { include: laws }),
