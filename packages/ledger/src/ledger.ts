@@ -8,6 +8,8 @@
 // I6  An assistant is born once; a second birth changes nothing.
 // I7  Messages come back exactly as they were committed, newest last, each with its place.
 // I8  A record is what the last commit that named it said; nobody else's commit changes it.
+// I9  A dead letter that was laid aside is told no more, for good; that it was buried, and why, stays in its entry, and it
+//     stays counted among the dead.
 
 import type {
   Address,
@@ -79,7 +81,12 @@ export interface Tally {
   readonly accepted: number
   readonly settled: number
   readonly dead: number
+  /** How many of the buried ones were laid aside: `dead - aside` are still told. */
+  readonly aside: number
 }
+
+/** `already` when it was laid aside before; `unknown` when no such letter of that assistant was ever buried. */
+export type LaidAside = "aside" | "already" | "unknown"
 
 export class Ledger extends Context.Service<
   Ledger,
@@ -124,11 +131,13 @@ export class Ledger extends Context.Service<
       after: Address | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<AssistantRecord>, LedgerUnavailable | UnreadableRecord>
-    /** The oldest first, and of every tenant, when nothing else is wished. */
+    /** Those that nobody has laid aside, the oldest first, and of every tenant, when nothing else is wished. */
     readonly deadLetters: (
       limit: number,
       wish?: DeadLetterWish
     ) => Effect.Effect<ReadonlyArray<DeadLetter>, LedgerUnavailable>
+    /** Takes a letter off the list of the dead, because somebody has seen to it. Needs no claim; durable when it returns. */
+    readonly layAside: (address: Address, envelope: EnvelopeId) => Effect.Effect<LaidAside, LedgerUnavailable>
     readonly tally: Effect.Effect<Tally, LedgerUnavailable>
   }
 >()("@reverie/ledger/Ledger") {}

@@ -95,7 +95,9 @@ const shapes = {
     kind: Schema.Literal("dead-letter"),
     envelope: Schema.String,
     reason: Schema.String,
-    at: Schema.Finite
+    at: Schema.Finite,
+    /** Somebody has laid it aside. */
+    aside: Schema.optionalKey(Schema.Literal(true))
   }),
   block: Schema.Struct({
     kind: Schema.Literal("block"),

@@ -51,11 +51,17 @@ export interface Resident {
   readonly records: Map<string, RecordRow>
 }
 
+/** A line of the list of dead letters. */
+export interface BuriedRow extends DeadLetter {
+  /** Somebody has laid it aside. */
+  readonly aside?: true
+}
+
 export class MemoryDisk {
   readonly residents = new Map<string, Resident>()
   readonly outbox: Array<OutboxRow> = []
   readonly sends = new Map<number, OpenSend>()
-  readonly deadLetters: Array<DeadLetter> = []
+  readonly deadLetters: Array<BuriedRow> = []
   sendSeq = 0
   accepted = 0
   settled = 0

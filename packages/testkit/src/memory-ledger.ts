@@ -1,12 +1,13 @@
 // MemoryLedger: the ledger over a MemoryDisk.
 // Owns the rules of birth and commit, each without a pause in it, and the reading back. Keeps nothing itself.
 
-import { type AssistantRecord, CommitFenced, type Ledger } from "@reverie/ledger"
+import { type AssistantRecord, CommitFenced, type LaidAside, type Ledger } from "@reverie/ledger"
 import {
   type Address,
   addressKey,
   type Cause,
   type Cursors,
+  type EnvelopeId,
   isBefore,
   type MessagePlace,
   type PlacedMessage,
@@ -14,7 +15,15 @@ import {
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { aResident, copy, fileEntry, type MemoryDisk, type Resident, waitingCount } from "./memory-disk.ts"
+import {
+  aResident,
+  type BuriedRow,
+  copy,
+  fileEntry,
+  type MemoryDisk,
+  type Resident,
+  waitingCount
+} from "./memory-disk.ts"
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
@@ -57,7 +66,20 @@ const recentOf = (resident: Resident, maxTokens: number, since: MessagePlace): R
 const byKindAndKey = (a: RecordRow, b: RecordRow): number =>
   a.kind === b.kind ? (a.key < b.key ? -1 : 1) : a.kind < b.kind ? -1 : 1
 
-type Writing = "birth" | "commit" | "settleSends"
+/** Lays the letter aside that was buried under this id. */
+const layAside = ({ deadLetters }: MemoryDisk, address: Address, envelope: EnvelopeId): LaidAside => {
+  const key = addressKey(address)
+  const at = deadLetters.findIndex((letter) => letter.envelope === envelope && addressKey(letter.address) === key)
+  const found = deadLetters[at]
+  if (found === undefined) return "unknown"
+  if (found.aside === true) return "already"
+  deadLetters[at] = { ...found, aside: true }
+  return "aside"
+}
+
+const isAside = ({ aside }: BuriedRow): boolean => aside === true
+
+type Writing = "birth" | "commit" | "layAside" | "settleSends"
 
 const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
   birth: ({ address, state, entry }) =>
@@ -85,6 +107,7 @@ const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
     resident.cursors = moved(resident.cursors, entry.cause)
     return fileEntry(disk, resident, entry)
   }),
+  layAside: (address, envelope) => Effect.sync(() => layAside(disk, address, envelope)),
   settleSends: (seqs) =>
     Effect.sync(() => {
       for (const seq of seqs) disk.sends.delete(seq)
@@ -125,10 +148,17 @@ const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
     ),
   deadLetters: (limit, { newestFirst = false, tenant } = {}) =>
     Effect.sync(() => {
-      const letters = disk.deadLetters.filter(({ address }) => tenant === undefined || address.tenant === tenant)
+      const letters = disk.deadLetters.filter(
+        (letter) => !isAside(letter) && (tenant === undefined || letter.address.tenant === tenant)
+      )
       return copy((newestFirst ? letters.toReversed() : letters).slice(0, limit))
     }),
-  tally: Effect.sync(() => ({ accepted: disk.accepted, settled: disk.settled, dead: disk.dead }))
+  tally: Effect.sync(() => ({
+    accepted: disk.accepted,
+    settled: disk.settled,
+    dead: disk.dead,
+    aside: disk.deadLetters.filter(isAside).length
+  }))
 })
 
 export const memoryLedger = (disk: MemoryDisk): Ledger["Service"] => ({ ...writing(disk), ...reading(disk) })

@@ -109,7 +109,7 @@ const lifeOf = (house: MemoryHouse, resident: Resident): Parcel => {
         .map(({ envelope }) => ({ kind: "send", envelope }) as RemovalPart),
       ...house.disk.deadLetters
         .filter((letter) => addressKey(letter.address) === addressKey(address))
-        .map(({ at, envelope, reason }): RemovalPart => ({ kind: "dead-letter", envelope, reason, at })),
+        .map(({ address: _, ...letter }): RemovalPart => ({ kind: "dead-letter", ...letter })),
       ...blocks.flatMap(blockParts),
       ...answersOf(house, tenant, (key, block) => own.has(block) || key.startsWith(bornKey(assistant)))
     ]
@@ -208,9 +208,9 @@ const moveIn = ({ disk }: MemoryHouse, head: AssistantHead, parts: ReadonlyArray
       disk.sendSeq++
       disk.sends.set(disk.sendSeq, { seq: disk.sendSeq, envelope: copy(part.envelope) as unknown as Envelope })
     } else if (part.kind === "dead-letter") {
-      const { at, envelope, reason } = part
+      const { kind: _, envelope, ...rest } = part
       disk.dead++
-      disk.deadLetters.push({ address: resident.address, envelope: envelope as Envelope["id"], reason, at })
+      disk.deadLetters.push({ address: resident.address, envelope: envelope as Envelope["id"], ...rest })
     }
   }
 }

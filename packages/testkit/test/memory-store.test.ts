@@ -74,7 +74,7 @@ it.effect("I3 a row that can not be read keeps its place and can be buried", () 
         (yield* mailbox.pending(ada, ["mail"], 10)).map(({ id }) => String(id)),
         ["c"]
       )
-      assert.deepStrictEqual(yield* ledger.tally, { accepted: 3, settled: 0, dead: 2 })
+      assert.deepStrictEqual(yield* ledger.tally, { accepted: 3, settled: 0, dead: 2, aside: 0 })
     }).pipe(Effect.provide(memoryStoreLayer(disk)))
   })
 )

@@ -3,8 +3,8 @@
 // reading back to chronicle.ts, register.ts and kept.ts.
 // I1  Everything of an entry that becomes text does so before the transaction begins.
 
-import { CommitFenced, type Ledger, LedgerUnavailable, type OpenSend } from "@reverie/ledger"
-import { type AssistantState, type Cause, type Entry, keyText, readEnvelope } from "@reverie/protocol"
+import { CommitFenced, type LaidAside, type Ledger, LedgerUnavailable, type OpenSend } from "@reverie/ledger"
+import { type AssistantState, type Cause, type Entry, type EnvelopeId, keyText, readEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { columnOf, hearsColumn, limited } from "./assistants.ts"
@@ -108,9 +108,30 @@ const sending = (database: Database, writer: Writer): Pick<Ledger["Service"], "o
         })
 })
 
+/** The body of a letter begins with its id; who comes second finds the mark of the first. */
+const LAY_ASIDE = `
+  WITH found AS (
+    SELECT d.seq, d.aside FROM dead_letters d JOIN assistants a ON a.key = d.assistant
+    WHERE a.tenant = $1 AND a.id = $2 AND starts_with(d.body, $3::text) FOR UPDATE OF d
+  ), laid AS (
+    UPDATE dead_letters d SET aside = true FROM found WHERE d.seq = found.seq AND NOT found.aside
+  )
+  SELECT aside FROM found`
+
+const beginningOf = (envelope: EnvelopeId): string => `${JSON.stringify({ envelope }).slice(0, -1)},`
+
+const layingAside = ({ query }: Database): Pick<Ledger["Service"], "layAside"> => ({
+  layAside: ({ assistant, tenant }, envelope) =>
+    Effect.mapBoth(query<{ readonly aside: boolean }>(LAY_ASIDE, [tenant, assistant, beginningOf(envelope)]), {
+      onSuccess: ([row]): LaidAside => (row === undefined ? "unknown" : row.aside ? "already" : "aside"),
+      onFailure: ledgerUnavailable("layAside")
+    })
+})
+
 export const postgresLedger = (database: Database, writer: Writer, time: Time): Ledger["Service"] => ({
   ...writing(writer, time),
   ...sending(database, writer),
+  ...layingAside(database),
   ...postgresChronicle(database),
   ...postgresRegister(database),
   ...postgresKept(database)

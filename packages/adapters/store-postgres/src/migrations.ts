@@ -8,5 +8,6 @@ import { apply } from "./migrations/0003-apply.ts"
 import { documents } from "./migrations/0004-documents.ts"
 import { looks } from "./migrations/0005-looks.ts"
 import { allowances } from "./migrations/0006-allowances.ts"
+import { aside } from "./migrations/0007-aside.ts"
 
-export const migrations: ReadonlyArray<string> = [tables, tenants, apply, documents, looks, allowances]
+export const migrations: ReadonlyArray<string> = [tables, tenants, apply, documents, looks, allowances, aside]

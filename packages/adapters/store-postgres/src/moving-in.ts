@@ -36,8 +36,8 @@ const INSERTS = {
   sends: `INSERT INTO sends (tenant, body)
     SELECT $2, r.body FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS e (v, n),
       LATERAL (SELECT e.v ->> 'body' AS body) r WHERE $1::bigint IS NOT NULL ORDER BY e.n`,
-  letters: `INSERT INTO dead_letters (assistant, tenant, body)
-    SELECT $1::bigint, $2, e.v ->> 'body' FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS e (v, n) ORDER BY e.n`,
+  letters: `INSERT INTO dead_letters (assistant, tenant, body, aside)
+    SELECT $1::bigint, $2, e.v ->> 'body', (e.v ->> 'aside')::boolean FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS e (v, n) ORDER BY e.n`,
   versions: `INSERT INTO block_versions (block, tenant, version, body, patch)
     SELECT $1::bigint, $2, r.version, r.body, decode(r.patch, 'base64')
     FROM jsonb_to_recordset($3::jsonb) AS r (version bigint, body text, patch text)`,
@@ -169,8 +169,9 @@ export const putLife = (
     yield* insert(query, "records", key, tenant, records)
     const sends = ofKind(parts, "send").map(({ envelope }) => ({ body: JSON.stringify(envelope) }))
     yield* insert(query, "sends", key, tenant, sends)
-    const letters = ofKind(parts, "dead-letter").map(({ at, envelope, reason }) => ({
-      body: JSON.stringify({ envelope, reason, at })
+    const letters = ofKind(parts, "dead-letter").map(({ aside = false, at, envelope, reason }) => ({
+      body: JSON.stringify({ envelope, reason, at }),
+      aside
     }))
     yield* insert(query, "letters", key, tenant, letters)
     // Last, because others may wait for it.

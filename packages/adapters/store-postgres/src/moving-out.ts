@@ -33,7 +33,7 @@ const MAIL = `
 const ENTRIES = "SELECT body FROM ledger WHERE assistant = $1 AND no > $2 ORDER BY no LIMIT $3"
 const RECORDS = "SELECT kind, key, body FROM records WHERE assistant = $1"
 const SENDS = "SELECT body FROM sends WHERE tenant = $1 ORDER BY seq"
-const DEAD_LETTERS = "SELECT body FROM dead_letters WHERE assistant = $1 ORDER BY seq"
+const DEAD_LETTERS = "SELECT body, aside FROM dead_letters WHERE assistant = $1 ORDER BY seq"
 
 const BLOCKS = "SELECT key::text AS key, id, owner, label, body FROM blocks WHERE tenant = $1"
 const READERS = "SELECT reader FROM block_readers WHERE block = $1"
@@ -128,7 +128,7 @@ const partsOfLife = (query: Query, row: LifeRow): Reading<ReadonlyArray<RemovalP
       row.key
     ])
     const sends = yield* query<{ readonly body: string }>(SENDS, [tenant])
-    const letters = yield* query<{ readonly body: string }>(DEAD_LETTERS, [row.key])
+    const letters = yield* query<{ readonly body: string; readonly aside: boolean }>(DEAD_LETTERS, [row.key])
     const own = (yield* blocksOf(query, tenant)).filter(({ owner }) => readKeyText(owner) === assistant)
     const ids = new Set<string | undefined>(own.map(({ id }) => readKeyText(id)))
     const written = new Set(entries.flatMap((part) => (part.kind === "entry" ? sendNames(part.entry as never) : [])))
@@ -145,7 +145,10 @@ const partsOfLife = (query: Query, row: LifeRow): Reading<ReadonlyArray<RemovalP
         .map(({ body }) => valueOf(body))
         .filter((envelope) => written.has(sendName(envelope)))
         .map((envelope) => ({ kind: "send", envelope }) as unknown as RemovalPart),
-      ...letters.map(({ body }) => ({ kind: "dead-letter", ...(valueOf(body) as object) }) as RemovalPart),
+      ...letters.map(({ aside, body }) => {
+        const where = aside ? { aside } : {}
+        return { kind: "dead-letter", ...(valueOf(body) as object), ...where } as RemovalPart
+      }),
       ...(yield* blockPartsOf(query, own)),
       ...(yield* answersOf(query, tenant, (key, block) => ids.has(block) || key.startsWith(bornKey(assistant))))
     ]

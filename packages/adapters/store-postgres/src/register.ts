@@ -42,9 +42,9 @@ const LIST = `${WITH_STATE} WHERE (tenant, id) > ($1, $2) ORDER BY tenant, id LI
 /** Of one tenant, or of all where it is null. */
 const deadLettersIn = (order: "ASC" | "DESC"): string => `
   SELECT a.tenant, a.id, d.body FROM dead_letters d JOIN assistants a ON a.key = d.assistant
-  WHERE d.tenant = coalesce($1::text, d.tenant) ORDER BY d.seq ${order} LIMIT $2`
+  WHERE NOT d.aside AND d.tenant = coalesce($1::text, d.tenant) ORDER BY d.seq ${order} LIMIT $2`
 
-const TALLY = "SELECT accepted, settled, dead FROM tally()"
+const TALLY = "SELECT accepted, settled, dead, aside FROM tally()"
 
 export const postgresRegister = ({
   query
@@ -69,7 +69,7 @@ export const postgresRegister = ({
       onFailure: ledgerUnavailable("deadLetters")
     }),
   tally: Effect.mapBoth(query<Tally>(TALLY), {
-    onSuccess: ([tally]) => tally ?? { accepted: 0, settled: 0, dead: 0 },
+    onSuccess: ([tally]) => tally ?? { accepted: 0, settled: 0, dead: 0, aside: 0 },
     onFailure: ledgerUnavailable("tally")
   })
 })

@@ -53,6 +53,7 @@ const asked = (real: Database) =>
     yield* ledger.inspect(ada)
     yield* ledger.list(undefined, 9)
     yield* ledger.deadLetters(9)
+    yield* ledger.layAside(ada, anEnvelope().id)
     yield* prompts.append(tenant, [{ kind: "template", key: "k", expected: 0, body: 1 }])
     yield* prompts.current(tenant, "template")
     yield* prompts.history(tenant, { kind: "template", key: "k" }, { limit: 9 })

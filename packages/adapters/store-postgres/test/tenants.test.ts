@@ -129,6 +129,7 @@ const deeds = ({ blocks, ledger, mailbox, prompts }: Store) => {
       ledger.settleSends([1, 2, 3, 4, 5, 6]),
       ledger.list(undefined, 100),
       ledger.deadLetters(100),
+      ledger.layAside(anAddress("ada", tower), anEnvelope({ id: "m-1" }).id),
       prompts.current(tower, "template"),
       prompts.history(tower, { kind: "template", key: "greeting" }, { limit: 9 }),
       prompts.append(tower, [{ kind: "template", key: "greeting", expected: 1, body: "ours" }]),

@@ -259,7 +259,7 @@ postgres.describe("two processes on the same assistants", () => {
       })
       yield* Effect.all(work, { concurrency: "unbounded" })
       for (const { stats } of stores) assert.strictEqual((yield* stats).undone, 0)
-      assert.deepStrictEqual(yield* stores[0]!.ledger.tally, { accepted: 90, settled: 0, dead: 0 })
+      assert.deepStrictEqual(yield* stores[0]!.ledger.tally, { accepted: 90, settled: 0, dead: 0, aside: 0 })
     }).pipe(Effect.scoped)
   )
 })

@@ -129,4 +129,15 @@ CREATE TABLE allowance_calls (
 ) WITHOUT ROWID;
 `
 
-export const formats: ReadonlyArray<string> = [first, second, third]
+/**
+ * Dead letters that were laid aside are numbered 1, 2, 3 ... in the order in which they were. Those that are still told have
+ * an index of their own, so that what was laid aside costs a look at them nothing.
+ */
+const fourth = `
+ALTER TABLE dead_letters ADD COLUMN aside INTEGER;
+CREATE INDEX dead_letters_assistant ON dead_letters (assistant);
+CREATE INDEX dead_letters_told ON dead_letters (seq) WHERE aside IS NULL;
+CREATE UNIQUE INDEX dead_letters_aside ON dead_letters (aside) WHERE aside IS NOT NULL;
+`
+
+export const formats: ReadonlyArray<string> = [first, second, third, fourth]

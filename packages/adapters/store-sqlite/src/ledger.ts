@@ -5,7 +5,7 @@
 // I2  A commit that leaves the waking as it is does not touch its index.
 
 import type { DatabaseSync } from "node:sqlite"
-import { CommitFenced, type Ledger, LedgerUnavailable, type OpenSend } from "@reverie/ledger"
+import { CommitFenced, type LaidAside, type Ledger, LedgerUnavailable, type OpenSend } from "@reverie/ledger"
 import { type AssistantState, type Cause, type Cursors, type Entry, readEnvelope } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ import { AT_REST } from "./formats.ts"
 import { sqliteKept } from "./kept.ts"
 import { reading } from "./reading.ts"
 import { padded } from "./records.ts"
-import { type DeadLetterBody, sqliteRegister } from "./register.ts"
+import { beginningOf, type DeadLetterBody, NEXT_ASIDE, sqliteRegister } from "./register.ts"
 import { change, limited, query } from "./sql.ts"
 import { wakeOnCommit } from "./wake.ts"
 import type { Writer } from "./writer.ts"
@@ -157,9 +157,36 @@ const sending = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
   }
 }
 
+interface BuriedRow {
+  readonly seq: number
+  readonly aside: number | null
+}
+
+const layingAside = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "layAside"> => {
+  const assistants = assistantQueries(database)
+  const buried = query<BuriedRow>(
+    database,
+    "SELECT seq, aside FROM dead_letters WHERE assistant = ? AND instr(body, ?) = 1"
+  )
+  const next = query<{ readonly count: number }>(database, NEXT_ASIDE)
+  const lay = change(database, "UPDATE dead_letters SET aside = ? WHERE seq = ?")
+  return {
+    layAside: (address, envelope) =>
+      writer.write(ledgerUnavailable("layAside"), (): Result.Result<LaidAside> => {
+        const who = assistants.find(address)
+        const row = who === undefined ? undefined : buried.one(who.key, beginningOf(envelope))
+        if (row === undefined) return Result.succeed("unknown")
+        if (row.aside !== null) return Result.succeed("already")
+        lay(next.one()?.count ?? 1, row.seq)
+        return Result.succeed("aside")
+      })
+  }
+}
+
 export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Service"] => ({
   ...writing(database, writer),
   ...sending(database, writer),
+  ...layingAside(database, writer),
   ...sqliteChronicle(database),
   ...sqliteRegister(database),
   ...sqliteKept(database)

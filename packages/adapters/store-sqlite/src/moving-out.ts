@@ -95,9 +95,9 @@ const rowQueries = (database: DatabaseSync) => ({
     "SELECT kind, key, body FROM records WHERE assistant = ?"
   ),
   sends: query<{ readonly body: string }>(database, "SELECT body FROM sends ORDER BY seq"),
-  deadLetters: query<{ readonly body: string }>(
+  deadLetters: query<{ readonly body: string; readonly aside: number | null }>(
     database,
-    "SELECT body FROM dead_letters WHERE assistant = ? ORDER BY seq"
+    "SELECT body, aside FROM dead_letters WHERE assistant = ? ORDER BY seq"
   ),
   prompts: query<LineRow>(
     database,
@@ -132,9 +132,10 @@ const momentOf = (database: DatabaseSync) => {
         .toSorted(byText(({ key, kind }) => `${kind}\u0000${key}`))
         .map(({ body, key, kind }): RemovalPart => ({ kind: "record", of: kind, key, value: valueOf(body) })),
       sends: rows.sends.all().map(({ body }) => valueOf(body)),
-      deadLetters: rows.deadLetters
-        .all(row.key)
-        .map(({ body }) => ({ kind: "dead-letter", ...(valueOf(body) as object) }) as RemovalPart),
+      deadLetters: rows.deadLetters.all(row.key).map(({ aside, body }) => {
+        const where = aside === null ? {} : { aside: true as const }
+        return { kind: "dead-letter", ...(valueOf(body) as object), ...where } as RemovalPart
+      }),
       blocks: own.flatMap(blocks.partsOf),
       answers:
         // Blocks that never were leave no answers.

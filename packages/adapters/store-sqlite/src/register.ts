@@ -28,8 +28,15 @@ const toDeadLetter = (row: DeadLetterRow): DeadLetter => ({
 
 /** Of one tenant, or of all where it is null. */
 const lettersIn = (order: "ASC" | "DESC"): string => `
-  SELECT tenant, id, body FROM dead_letters CROSS JOIN assistants ON key = assistant
-  WHERE tenant = coalesce(?, tenant) ORDER BY seq ${order} LIMIT ?`
+  SELECT tenant, id, body FROM dead_letters INDEXED BY dead_letters_told CROSS JOIN assistants ON key = assistant
+  WHERE aside IS NULL AND tenant = coalesce(?, tenant) ORDER BY seq ${order} LIMIT ?`
+
+/** What the body of a letter of this id begins with, and of no other. */
+export const beginningOf = (envelope: EnvelopeId): string => `${JSON.stringify({ envelope }).slice(0, -1)},`
+
+const LAST_ASIDE = "SELECT max(aside) AS count FROM dead_letters WHERE aside IS NOT NULL"
+/** The number of the next letter that is laid aside. */
+export const NEXT_ASIDE = "SELECT coalesce(max(aside), 0) + 1 AS count FROM dead_letters WHERE aside IS NOT NULL"
 
 export type Register = Pick<Ledger["Service"], "inspect" | "list" | "deadLetters" | "tally">
 
@@ -39,6 +46,7 @@ export const sqliteRegister = (database: DatabaseSync): Register => {
   const entries = entryQueries(database)
   const oldest = query<DeadLetterRow>(database, lettersIn("ASC"))
   const newest = query<DeadLetterRow>(database, lettersIn("DESC"))
+  const aside = query<{ readonly count: number | null }>(database, LAST_ASIDE)
   const buried = query<{ readonly seq: number | null }>(database, "SELECT max(seq) AS seq FROM dead_letters")
 
   const recordOf = (row: StateRow): Result.Result<AssistantRecord, UnreadableRecord> => {
@@ -71,7 +79,8 @@ export const sqliteRegister = (database: DatabaseSync): Register => {
         accepted: envelopes.accepted(),
         settled: entries.settledTotal(),
         // No row is ever deleted, so the last number is their count.
-        dead: buried.one()?.seq ?? 0
+        dead: buried.one()?.seq ?? 0,
+        aside: aside.one()?.count ?? 0
       })
     )
   }

@@ -70,7 +70,7 @@ describe("an opening for reading", () => {
     Effect.gen(function* () {
       const directory = yield* used
       const { ledger, mailbox } = yield* openSqliteStore(directory, { readOnly: true })
-      assert.deepStrictEqual(yield* ledger.tally, { accepted: 1, settled: 0, dead: 0 })
+      assert.deepStrictEqual(yield* ledger.tally, { accepted: 1, settled: 0, dead: 0, aside: 0 })
       assert.deepStrictEqual(yield* mailbox.due(10), [anAddress()])
       const accept = yield* Effect.flip(mailbox.accept(anEnvelope({ id: "new", to: anAddress() })))
       const claim = yield* Effect.flip(mailbox.claim({ address: anAddress(), worker: "w", leaseMillis: 1 }))

@@ -95,7 +95,7 @@ describe("rows that can not be read", () => {
         (yield* mailbox.pending(address, ["mail"], 1)).map((row) => row.seq),
         [2]
       )
-      assert.deepStrictEqual(yield* ledger.tally, { accepted: 3, settled: 0, dead: 1 })
+      assert.deepStrictEqual(yield* ledger.tally, { accepted: 3, settled: 0, dead: 1, aside: 0 })
     })
   )
 

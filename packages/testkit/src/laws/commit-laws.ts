@@ -90,7 +90,7 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
         wish.entry.sends
       )
       assert.deepEqual(yield* ledger.deadLetters(10), [{ address: ada, envelope: "m-1", reason: "poison", at: 42 }])
-      assert.deepEqual(yield* ledger.tally, { accepted: 2, settled: 0, dead: 1 })
+      assert.deepEqual(yield* ledger.tally, { accepted: 2, settled: 0, dead: 1, aside: 0 })
       assert.deepEqual(
         (yield* ledger.recent(ada, 100)).map(({ message }) => message.content),
         ["noted"]
@@ -120,7 +120,7 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
       const ledger = yield* Ledger
       yield* give(ada)
       yield* give(bob)
-      assert.deepEqual(yield* ledger.tally, { accepted: 0, settled: 0, dead: 0 })
+      assert.deepEqual(yield* ledger.tally, { accepted: 0, settled: 0, dead: 0, aside: 0 })
       yield* sendAll(ada, ["m-1", "m-2", "m-3", "m-1", "m-2"])
       yield* sendAll(bob, ["m-1"])
       yield* send(inLane.control("c-1"))
@@ -129,16 +129,16 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
       assert.ok(control && first && second, "envelopes are missing")
       yield* commitOn(claim, 1, { entry: { ...handling(control), settled: [{ id: control.id, outcome: "ignored" }] } })
       yield* commitOn(claim, 2, { entry: startingWith(first) })
-      assert.deepEqual(yield* ledger.tally, { accepted: 5, settled: 1, dead: 0 })
+      assert.deepEqual(yield* ledger.tally, { accepted: 5, settled: 1, dead: 0, aside: 0 })
       const { cause, settled = [] } = burying(second, "poison")
       assert.ok(cause, "a burial has a cause")
       yield* commitOn(claim, 3, { entry: { cause, settled: [{ id: first.id, outcome: "handled" }, ...settled] } })
-      assert.deepEqual(yield* ledger.tally, { accepted: 5, settled: 2, dead: 1 })
+      assert.deepEqual(yield* ledger.tally, { accepted: 5, settled: 2, dead: 1, aside: 0 })
       assert.equal((yield* ledger.deadLetters(10)).length, 1)
       const [third] = yield* pendingOf(ada)
       assert.ok(third, "an envelope is missing")
       yield* commitOn(claim, 4, { entry: { ...handling(third), settled: [] } })
-      assert.deepEqual(yield* ledger.tally, { accepted: 5, settled: 2, dead: 1 })
+      assert.deepEqual(yield* ledger.tally, { accepted: 5, settled: 2, dead: 1, aside: 0 })
       assert.equal((yield* inspect(ada))?.waiting, 0)
       assert.equal((yield* inspect(bob))?.waiting, 1)
     })

@@ -4,7 +4,7 @@ import * as assert from "node:assert/strict"
 import { flawOfParcel, Ledger, type Parcel, Removals } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
-import { LANES } from "@reverie/protocol"
+import { type EnvelopeId, LANES } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
@@ -30,7 +30,7 @@ import {
   twoHouses,
   unpack
 } from "./removal-steps.ts"
-import { claimBy, commitOn, dueNow, handling, pendingOf, release, send } from "./steps.ts"
+import { burying, claimBy, commitOn, dueNow, handling, pendingOf, release, send } from "./steps.ts"
 
 const moment: Law<Houses> = {
   id: "R1.moment",
@@ -87,6 +87,32 @@ const same: ReadonlyArray<Law<Houses>> = [
         handled.push(letter.id)
       }
       assert.deepEqual(handled, [...waiting.map(({ id }) => id), "after"])
+    })
+  },
+  {
+    id: "R2.aside",
+    says: "a dead letter that was laid aside stays so, and is counted as before; the others are still told",
+    check: Effect.gen(function* () {
+      const { claim, fresh, old } = yield* twoHouses
+      const layAside = (id: string) => Ledger.use((ledger) => ledger.layAside(mover, id as EnvelopeId))
+      const letters = Effect.map(
+        Ledger.use((ledger) => ledger.deadLetters(10, { tenant: harbor })),
+        (found) => found.filter(({ address }) => address.assistant === mover.assistant).map(({ envelope }) => envelope)
+      )
+      const [third] = yield* old(pendingOf(mover, ["mail"], 1))
+      assert.ok(third, "nothing is pending to be buried")
+      yield* old(commitOn(claim, 5, { entry: burying(third, "poison") }))
+      const [first = "", second] = yield* old(letters)
+      assert.equal(yield* old(layAside(first)), "aside")
+      const parcel = yield* old(packed(mover))
+      assert.equal(flawOfParcel(parcel), undefined)
+      yield* fresh(unpack(parcel))
+      assert.deepEqual(yield* fresh(letters), [second])
+      const { aside, dead } = yield* fresh(Ledger.use((ledger) => ledger.tally))
+      assert.deepEqual([dead, aside], [2, 1])
+      assert.equal(yield* fresh(layAside(first)), "already")
+      assert.equal(yield* fresh(layAside(String(second))), "aside")
+      assert.deepEqual(yield* fresh(letters), [])
     })
   },
   {

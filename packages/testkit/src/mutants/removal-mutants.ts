@@ -95,6 +95,16 @@ const mistakes: Readonly<Record<string, Mistake>> = {
   losesRecords: losing((part) => part.kind === "record" && part.of === "fact"),
   losesSends: losing(isOf("send")),
   losesDeadLetters: losing(isOf("dead-letter")),
+  losesLettersLaidAside: losing((part) => part.kind === "dead-letter" && part.aside === true),
+  takesUpWhatWasLaidAside: putting(
+    withParts((parts) =>
+      parts.map((part): RemovalPart => {
+        if (part.kind !== "dead-letter") return part
+        const { aside: _, ...letter } = part
+        return letter
+      })
+    )
+  ),
   losesBlocks: losing((part) => part.kind.startsWith("block")),
   losesAnswers: losing(isOf("block-answer")),
   losesPrompts: losing((part) => part.kind === "prompt" && part.body === null),
