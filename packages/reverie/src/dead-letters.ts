@@ -1,6 +1,8 @@
-// DeadLetters: what was buried, with what stood in it, and how it is sent again.
+// DeadLetters: what was buried, with what stood in it, and how it is sent again or laid aside.
 // Owns putting letter and reason together, and the ids of second tries. Leaves keeping both to the store.
 // D1  The same letter sent again twice is sent once; a second try that was buried too can be tried again in its turn.
+// D2  A letter that was sent again is laid aside after that. After a crash in between it is still told; who sends it again
+//     then sends nothing, and lays it aside.
 
 import { createHash } from "node:crypto"
 import { type DeadLetter, Ledger } from "@reverie/ledger"
@@ -72,12 +74,24 @@ export const againId = (envelope: string): string => {
   return next.length <= MAX_ID_CHARS ? next : `again/${createHash("sha256").update(first).digest("hex")}/1`
 }
 
-/** A letter that was buried, to be sent again. */
+const unknown = ({ assistant }: Address, envelope: string, what: string): LetterUnknown =>
+  new LetterUnknown({
+    assistant,
+    envelope,
+    message: `there is no dead letter ${JSON.stringify(envelope)} of ${assistant}${what}`
+  })
+
+/** A letter that was buried, to be sent again; or what it was sent again as, where it was laid aside after that. */
 export const buriedLetter = Effect.fnUntraced(function* (address: Address, envelope: string) {
   const dead = yield* (yield* Ledger).deadLetters(MAX_LOOK, { tenant: address.tenant, newestFirst: true })
   const isIt = (each: DeadLetter) => each.address.assistant === address.assistant && each.envelope === envelope
-  const letter = dead.some(isIt) ? (yield* lettersBy(address, [envelope as EnvelopeId])).get(envelope) : undefined
-  if (letter !== undefined) return letter
-  const message = `there is no dead letter ${JSON.stringify(envelope)} of ${address.assistant} that can be sent again`
-  return yield* new LetterUnknown({ assistant: address.assistant, envelope, message })
+  const id = dead.some(isIt) ? envelope : againId(envelope)
+  const letter = (yield* lettersBy(address, [id as EnvelopeId])).get(id)
+  return letter ?? (yield* unknown(address, envelope, " that can be sent again"))
+})
+
+/** Takes a letter off the list. */
+export const laidAside = Effect.fnUntraced(function* (address: Address, envelope: string) {
+  const answer = yield* (yield* Ledger).layAside(address, envelope as EnvelopeId)
+  return answer === "unknown" ? yield* unknown(address, envelope, "") : answer
 })

@@ -6,14 +6,15 @@ import { Ledger, type Tally } from "@reverie/ledger"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as Effect from "effect/Effect"
 
-const counter = (name: string, help: string, value: number): string =>
-  `# HELP ${name} ${help}\n# TYPE ${name} counter\n${name} ${value}\n`
+const figure = (type: "counter" | "gauge", name: string, help: string, value: number): string =>
+  `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}\n`
 
-const tallied = ({ accepted, dead, settled }: Tally): string =>
+const tallied = ({ accepted, aside, dead, settled }: Tally): string =>
   [
-    counter("reverie_envelopes_accepted_total", "Envelopes accepted by the store.", accepted),
-    counter("reverie_envelopes_settled_total", "Envelopes whose way has ended well.", settled),
-    counter("reverie_envelopes_dead_total", "Envelopes buried with a reason.", dead)
+    figure("counter", "reverie_envelopes_accepted_total", "Envelopes accepted by the store.", accepted),
+    figure("counter", "reverie_envelopes_settled_total", "Envelopes whose way has ended well.", settled),
+    figure("counter", "reverie_envelopes_dead_total", "Envelopes buried with a reason.", dead),
+    figure("gauge", "reverie_dead_letters", "Dead letters that nobody has sent again or laid aside.", dead - aside)
   ].join("")
 
 /** Fails when the store does not answer. */

@@ -2,9 +2,10 @@
 // Owns the events that each of them is, one assistant or all of a tenant. Leaves what they do to the statechart.
 // O1  An order resolves when it is durable; whether the assistant has heard it is for a reading to tell.
 
-import type { Receipt, TenantId } from "@reverie/protocol"
+import { Ledger } from "@reverie/ledger"
+import type { EnvelopeId, Receipt, TenantId } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
-import { againId, buriedLetter } from "./dead-letters.ts"
+import { againId, buriedLetter, laidAside } from "./dead-letters.ts"
 import { Delegating } from "./delegating.ts"
 import { haltAll, resumeAll } from "./orders.ts"
 import type { Services } from "./ports.ts"
@@ -74,11 +75,23 @@ export abstract class Ordering extends Delegating {
 
   /**
    * Sends what was buried again, as it was: under `again/<its id>/1`, so that doing it twice sends it once. A second try
-   * that was buried too goes on as `again/<its id>/2`.
+   * that was buried too goes on as `again/<its id>/2`. What was sent again is no dead letter any more.
    */
   async redeliver(id: string, envelope: string): Promise<Receipt> {
-    const { event, from } = await this.#run(buriedLetter(this.address(id), envelope))
-    return this.post(id, event, { id: againId(envelope), from })
+    const address = this.address(id)
+    const { event, from } = await this.#run(buriedLetter(address, envelope))
+    const receipt = await this.post(id, event, { id: againId(envelope), from })
+    // Whoever sends it a second time finds it laid aside, and that is no failure.
+    await this.#run(Ledger.use((ledger) => ledger.layAside(address, envelope as EnvelopeId)))
+    return receipt
+  }
+
+  /**
+   * Takes a letter off the list of the dead without sending it: somebody has seen to it. That it was buried, and why, stays
+   * in the history. `already` when it was laid aside before.
+   */
+  async layAside(id: string, envelope: string): Promise<"aside" | "already"> {
+    return this.#run(laidAside(this.address(id), envelope))
   }
 
   /** Halts every assistant of the tenant: none of them writes anything any more. Resolves with their number. */

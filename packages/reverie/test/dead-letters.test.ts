@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ModelRefused } from "@reverie/model"
 import { againId } from "../src/dead-letters.ts"
-import { LetterUnknown } from "../src/index.ts"
+import { IdInvalid, LetterUnknown } from "../src/index.ts"
 import { failureOf, openFleet } from "./rig.ts"
 
 const refusal = new ModelRefused({ provider: "scripted", kind: "bad-request", message: "not such words" })
@@ -47,6 +47,59 @@ describe("dead letters", () => {
     assert.instanceOf(handled, LetterUnknown)
     assert.instanceOf(await failureOf(fleet.redeliver("clerk", "m-1")), LetterUnknown)
     assert.instanceOf(await failureOf(fleet.of("zulu").redeliver("desk", "m-1")), LetterUnknown)
+  })
+
+  it("D2 what was sent again is a dead letter no more; a second try that was buried is one in its turn", async () => {
+    await using fleet = await openFleet({ says: [refusal, refusal, { text: "All right." }] })
+    const dead = async () => (await fleet.deadLetters()).map(({ envelope }) => String(envelope))
+    await fleet.send("desk", "Please.", { id: "m-1", from: "ann" })
+    await fleet.rest()
+    assert.deepStrictEqual(await dead(), ["m-1"])
+    await fleet.redeliver("desk", "m-1")
+    assert.deepStrictEqual(await dead(), [])
+    await fleet.rest()
+    assert.deepStrictEqual(await dead(), ["again/m-1/1"])
+    assert.match(await fleet.metrics(), /\nreverie_dead_letters 1\n/)
+    await fleet.redeliver("desk", "again/m-1/1")
+    await fleet.rest()
+    assert.deepStrictEqual(await dead(), [])
+    assert.deepStrictEqual(await fleet.tally(), { accepted: 3, settled: 1, dead: 2, aside: 2 })
+    assert.match(await fleet.metrics(), /\nreverie_envelopes_dead_total 2\n[^]*\nreverie_dead_letters 0\n/)
+  })
+
+  it("D2 one that was sent again before a crash is sent no second time, and is laid aside", async () => {
+    await using fleet = await openFleet({ says: [refusal, { text: "All right." }] })
+    await fleet.send("desk", "Please.", { id: "m-1", from: "ann" })
+    await fleet.rest()
+    // What a process leaves that dies after the sending.
+    await fleet.send("desk", "Please.", { id: againId("m-1"), from: "ann" })
+    await fleet.rest()
+    assert.lengthOf(await fleet.deadLetters(), 1)
+    assert.strictEqual((await fleet.redeliver("desk", "m-1")).outcome, "duplicate")
+    await fleet.rest()
+    assert.lengthOf(await fleet.deadLetters(), 0)
+    assert.lengthOf((await fleet.ticks("desk")).ticks, 2)
+  })
+
+  it("I9 one that a person lays aside is told no more; its burial stays in the history", async () => {
+    await using fleet = await openFleet({ says: [refusal] })
+    for (const id of ["desk", "clerk"]) await fleet.send(id, "Please.", { id: "m-1", from: "ann" })
+    await fleet.rest()
+    const before = await fleet.entries("desk", 1, 100)
+    assert.instanceOf(await failureOf(fleet.of("zulu").layAside("desk", "m-1")), LetterUnknown)
+    assert.instanceOf(await failureOf(fleet.layAside("desk", "m-2")), LetterUnknown)
+    assert.instanceOf(await failureOf(fleet.layAside("no body", "m-1")), IdInvalid)
+    assert.lengthOf(await fleet.deadLetters(), 2)
+    assert.strictEqual(await fleet.layAside("desk", "m-1"), "aside")
+    assert.strictEqual(await fleet.layAside("desk", "m-1"), "already")
+    assert.deepStrictEqual(
+      (await fleet.deadLetters()).map(({ address }) => address.assistant as string),
+      ["clerk"]
+    )
+    assert.instanceOf(await failureOf(fleet.redeliver("desk", "m-1")), LetterUnknown)
+    const after = await fleet.entries("desk", 1, 100)
+    assert.deepStrictEqual(after, before)
+    assert.isTrue(after.some(({ entry }) => entry.settled?.some(({ reason }) => reason?.includes("not such words"))))
   })
 
   it("D1 an id of any length can be sent again, and again", () => {

@@ -50,7 +50,7 @@ describe("sending", () => {
     const unknown = await failureOf(fleet.send("nobody", "Hello?"))
     assert.strictEqual(tagOf(unknown), "UnknownAssistant")
     assert.strictEqual(unknown.message, "nobody lives at default/nobody")
-    assert.deepStrictEqual(await fleet.tally(), { accepted: 0, settled: 0, dead: 0 })
+    assert.deepStrictEqual(await fleet.tally(), { accepted: 0, settled: 0, dead: 0, aside: 0 })
   })
 })
 
@@ -102,7 +102,7 @@ describe("asking", () => {
     }
     held.open()
     await fleet.rest()
-    assert.deepStrictEqual(await fleet.tally(), { accepted: 1, settled: 1, dead: 0 })
+    assert.deepStrictEqual(await fleet.tally(), { accepted: 1, settled: 1, dead: 0, aside: 0 })
     assert.deepStrictEqual(await all(fleet.ask("desk", "Look.", { id: "q" })), [
       { type: "done", outcome: "answered", reply: "Done." }
     ])
