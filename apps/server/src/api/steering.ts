@@ -127,7 +127,13 @@ export class QueuesGroup extends HttpApiGroup.make("queues").add(
       queues: Schema.Array(Queue),
       /** Of the whole store, every tenant together: told only to the tenant that the process is opened for. */
       tally: Schema.optionalKey(
-        Schema.Struct({ accepted: Schema.Finite, settled: Schema.Finite, dead: Schema.Finite })
+        Schema.Struct({
+          accepted: Schema.Finite,
+          settled: Schema.Finite,
+          dead: Schema.Finite,
+          /** How many of the dead were sent again or laid aside. */
+          aside: Schema.Finite
+        })
       ),
       workers: Schema.Array(
         Schema.Struct({ name: Schema.String, role: Schema.String, holds: Schema.Array(Schema.String) })
@@ -135,16 +141,24 @@ export class QueuesGroup extends HttpApiGroup.make("queues").add(
     }),
     error: failures
   }),
+  /** Those that nobody has sent again or laid aside. */
   HttpApiEndpoint.get("dead", "/v1/dead-letters", {
     query: { limit },
     success: Schema.Struct({ items: Schema.Array(DeadLetter) }),
     error: failures
   }),
-  /** Sends what was buried again, under a new id. */
+  /** Sends what was buried again, under a new id, and lays the dead letter aside. */
   HttpApiEndpoint.post("redeliver", "/v1/dead-letters/:id/redeliver", {
     params: ofAssistant,
     payload: Schema.Struct({ envelope: Key }),
     success: Receipt,
+    error: failures
+  }),
+  /** Lays it aside without sending it: it is listed no more, and its burial stays in the history. */
+  HttpApiEndpoint.post("discard", "/v1/dead-letters/:id/discard", {
+    params: ofAssistant,
+    payload: Schema.Struct({ envelope: Key }),
+    success: Schema.Struct({ outcome: Schema.Literals(["aside", "already"]) }),
     error: failures
   })
 ) {}

@@ -55,7 +55,11 @@ export const queuesLive = HttpApiBuilder.group(
           const receipt = await fleet.redeliver(id, envelope)
           boards.touch(fleet.tenant, id)
           return receipt
-        })
+        }),
+      discard: ({ params: { id }, payload: { envelope } }) =>
+        changing("queues.discard", `${id} ${envelope}`, async (fleet) => ({
+          outcome: await fleet.layAside(id, envelope)
+        }))
     })
   })
 )

@@ -158,6 +158,77 @@ describe("queues and dead letters by HTTP", () => {
     const queues = await ask("/v1/queues")
     assert.deepInclude(queues.json.queues[0], { name: "mailboxes", waiting: 0, failed: 1 })
     assert.strictEqual(queues.json.tally.dead, 1)
+    // Who has retired takes nothing any more, and so the letter stays.
+    assertFailure(await post("/v1/dead-letters/clerk/redeliver", { envelope: "late" }), 404, "NotFound")
+    assert.lengthOf((await ask("/v1/dead-letters")).json.items, 1)
+    await house.fleet.send("desk", " ", { id: "empty" })
+    await settled(house)
+    const sendAgain = async () => (await post("/v1/dead-letters/desk/redeliver", { envelope: "empty" })).json
+    assert.deepInclude(await sendAgain(), { outcome: "accepted", envelope: "again/empty/1" })
+    assert.deepInclude(await sendAgain(), { outcome: "duplicate", envelope: "again/empty/1" })
+    await settled(house)
+    assert.deepStrictEqual(
+      (await ask("/v1/dead-letters")).json.items.map(({ envelope }: Loose) => envelope),
+      ["again/empty/1", "late"]
+    )
+    assert.deepInclude((await ask("/v1/queues")).json.tally, { dead: 3, aside: 1 })
+  })
+
+  it("lays one aside: listed and counted no more, once, by whoever may, and written down", async () => {
+    const { ask, fleet, post } = await openHouse({ tokens })
+    for (const tenant of ["north", "south"]) {
+      const own = fleet.of(tenant)
+      await own.create("clerk")
+      await own.halt("clerk", "a test")
+      await fleet.rest()
+      for (const id of ["late", "later"]) await own.send("clerk", "Too late.", { id })
+      await own.retire("clerk")
+      await fleet.rest()
+    }
+    const north = bearer(SECRETS.north)
+    const south = bearer(SECRETS.south)
+    const listed = async (headers: typeof north) =>
+      (await ask("/v1/dead-letters", { headers })).json.items.map(({ envelope }: Loose) => envelope)
+    const discard = (envelope: string, headers: typeof north) =>
+      post("/v1/dead-letters/clerk/discard", { envelope }, headers)
+    assert.deepStrictEqual(await listed(north), ["later", "late"])
+    assertFailure(await discard("late", bearer("onlooker-secret-0123456789")), 403, "Forbidden")
+    assertFailure(await discard("unknown", north), 404, "NotFound")
+    assertFailure(await post("/v1/dead-letters/desk/discard", { envelope: "late" }, north), 404, "NotFound")
+    assertFailure(await discard("late", bearer("nobody")), 401, "Unauthorized")
+    assert.deepStrictEqual(await listed(north), ["later", "late"])
+    assert.deepStrictEqual((await discard("late", north)).json, { outcome: "aside" })
+    assert.deepStrictEqual((await discard("late", north)).json, { outcome: "already" })
+    assert.deepStrictEqual([await listed(north), await listed(south)], [["later"], ["later", "late"]])
+    const [mailboxes] = (await ask("/v1/queues", { headers: north })).json.queues
+    assert.strictEqual(mailboxes.failed, 1)
+    assert.deepStrictEqual((await discard("later", south)).json, { outcome: "aside" })
+    assert.deepStrictEqual([await listed(north), await listed(south)], [["later"], ["late"]])
+    const lines = (await ask("/v1/audit", { headers: north })).json.items
+    assert.deepStrictEqual(
+      lines.map(({ action, outcome, target, who }: Loose) => [who, action, target, outcome]),
+      [
+        ["northerner", "queues.discard", "clerk late", "done"],
+        ["northerner", "queues.discard", "clerk late", "done"],
+        ["northerner", "queues.discard", "desk late", "refused: NotFound"],
+        ["northerner", "queues.discard", "clerk unknown", "refused: NotFound"],
+        ["onlooker", "queues.discard", "clerk late", "refused: this token may only look"]
+      ]
+    )
+  })
+
+  it("does not know the dead letters of another tenant", async () => {
+    const { ask, fleet, post } = await openHouse({ tokens })
+    const south = fleet.of("south")
+    await south.create("clerk")
+    await south.halt("clerk", "a test")
+    await fleet.rest()
+    await south.send("clerk", "Too late.", { id: "late" })
+    await south.retire("clerk")
+    await fleet.rest()
+    const asked = await post("/v1/dead-letters/clerk/discard", { envelope: "late" }, bearer(SECRETS.north))
+    assertFailure(asked, 404, "NotFound")
+    assert.lengthOf((await ask("/v1/dead-letters", { headers: bearer(SECRETS.south) })).json.items, 1)
   })
 })
 
