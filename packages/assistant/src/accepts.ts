@@ -26,6 +26,8 @@ const means = (type: EventType, context: AssistantContext, status: string): bool
     case "sleep":
       // A sub-agent hears its task, and nothing else.
       return context.errand === null
+    case "compact":
+      return context.errand === null && settingsNow(context).compactEnabled
     default:
       return true
   }

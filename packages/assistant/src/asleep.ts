@@ -7,10 +7,12 @@
 //     failed extraction does not keep it from going on (A18).
 // I4  An operation or phase that has more to do is another job with another commit: a crash repeats one step, no more.
 // I5  With a pace, a pause lies between two steps of a dream; whoever comes in a pause is heard at once.
+// I6  An order to compact is followed whatever the ratio, and is no tick: idle goes back to idle, a sleeper to its rest, or
+//     to its pause, whose operation begins to count anew. A halt cuts it off, as it does a dream.
 
 import * as Now from "./context.ts"
 import type { StepOutput } from "./events.ts"
-import { base, beginTick } from "./vocabulary.ts"
+import { base, beginTick, folding } from "./vocabulary.ts"
 
 /** The operations of a dream, in their order. */
 export const dreamOperations = ["consolidating", "linking", "profiling", "reflecting", "pruning"] as const
@@ -84,7 +86,8 @@ export const dreaming = base.createStateConfig({
       on: {
         message: { target: "#assistant.awake.assessing", actions: beginTick },
         timer: { target: "#assistant.awake.assessing", actions: beginTick },
-        wake: { target: WAKE }
+        wake: { target: WAKE },
+        compact: folding("pausing")
       },
       after: {
         dreamTick: [
@@ -115,7 +118,8 @@ export const dreaming = base.createStateConfig({
       on: {
         message: { target: "#assistant.awake.assessing", actions: beginTick },
         timer: { target: "#assistant.awake.assessing", actions: beginTick },
-        wake: { target: WAKE }
+        wake: { target: WAKE },
+        compact: folding("resting")
       },
       after: { sleep: { target: WAKE } }
     }
@@ -163,7 +167,9 @@ export const compacting = base.createStateConfig({
     replacing: phase("replacing", "returning", "returning"),
     returning: {
       always: [
-        { guard: "cameFromDreaming", target: "#assistant.dreaming.resting" },
+        { guard: "cameFromIdle", target: WAKE, actions: awoken },
+        { guard: "cameFromPause", target: "#assistant.dreaming.pausing" },
+        { guard: "cameFromSleep", target: "#assistant.dreaming.resting" },
         { guard: "weighsTask", target: "#assistant.awake.assessing.weighing" },
         { target: "#assistant.awake.thinking", actions: "nextIteration" }
       ]

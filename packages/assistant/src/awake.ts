@@ -17,6 +17,7 @@ import {
   beginTick,
   ending,
   endCalls,
+  folding,
   leaving,
   startReadyCalls,
   taking,
@@ -36,7 +37,8 @@ const idle = base.createStateConfig({
         { type: "remember", params: ({ context, event }) => Now.fallAsleep(context, event) },
         ...ending("slept")
       ]
-    }
+    },
+    compact: folding("idle")
   }
 })
 

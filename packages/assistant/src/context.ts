@@ -20,6 +20,8 @@ import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./
 import { changedSettings, type Settings, settingsOf } from "./settings.ts"
 import type { Errand, SubAgent } from "./sub-agents/sub-agent.ts"
 
+export const compactingPlaces = ["awake", "dreaming", "idle", "pausing", "resting"] as const
+
 export interface AssistantContext {
   /** The settings that differ from the defaults. */
   readonly settings: Partial<Settings>
@@ -45,8 +47,8 @@ export interface AssistantContext {
   /** Steps that the operation or phase at hand has made before this one. */
   readonly round: number
   readonly wakeWanted: boolean
-  /** Where compaction goes back to. */
-  readonly compactingFrom: "awake" | "dreaming"
+  /** Where compaction goes back to: a tick, the end of a dream, or where the order for it was heard. */
+  readonly compactingFrom: (typeof compactingPlaces)[number]
   readonly signals: Signals
   /** Why the assistant is halted. */
   readonly haltReason: string | null
@@ -96,6 +98,7 @@ export const birthContext = (settings: Partial<Settings>, commission?: Commissio
 
 type Change = Partial<AssistantContext>
 type SleepEvent = Extract<MachineEvent, { readonly type: "sleep" }>
+type CompactEvent = Extract<MachineEvent, { readonly type: "compact" }>
 type MailEvent = Extract<MachineEvent, { readonly envelope: string }>
 
 export const settingsNow = (context: AssistantContext): Settings => settingsOf(context.settings)
@@ -124,7 +127,7 @@ export const fallAsleep = (context: AssistantContext, { at, forMillis }: SleepEv
 }
 
 /** What is left of the sleep; it ends after what is at hand has ended, so never before now. */
-const sleepLeft = ({ sleepMillis, sleepUntil }: AssistantContext, { at = 0 }: StepOutput): number =>
+const sleepLeft = ({ sleepMillis, sleepUntil }: AssistantContext, { at = 0 }: { readonly at?: number }): number =>
   sleepUntil === 0 || at === 0 ? sleepMillis : Math.max(1, sleepUntil - at)
 
 /** True when a dream goes no further after this step. */
@@ -139,10 +142,17 @@ export const dreamt = (context: AssistantContext, output: StepOutput, next: stri
   round: output.more === true ? context.round + 1 : 0
 })
 
+/** A compaction begins by order. What its sleep has left is counted here, for its end may not tell the time. */
+export const foldByOrder = (
+  context: AssistantContext,
+  event: CompactEvent,
+  compactingFrom: "idle" | "pausing" | "resting"
+): Change => ({ compactingFrom, round: 0, wakeWanted: false, sleepMillis: sleepLeft(context, event) })
+
 /** After a step of a compaction. */
 export const folded = (context: AssistantContext, output: StepOutput): Change => ({
   signals: output.signals,
-  ...(context.compactingFrom === "dreaming" ? { sleepMillis: sleepLeft(context, output) } : {}),
+  ...(context.compactingFrom === "awake" ? {} : { sleepMillis: sleepLeft(context, output) }),
   ...(output.restriction === undefined ? {} : { restriction: output.restriction }),
   round: output.more === true ? context.round + 1 : 0
 })

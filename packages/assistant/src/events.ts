@@ -77,6 +77,8 @@ export type MachineEvent =
   | ({ readonly type: "timer"; readonly name: string } & Mail)
   /** `at`: the present, so that the end of the sleep is known. */
   | ({ readonly type: "sleep"; readonly forMillis?: number; readonly at?: number } & Mail)
+  /** `at`: the present, so that the rest of a sleep is known. */
+  | { readonly type: "compact"; readonly at?: number }
   | { readonly type: "wake" }
   | { readonly type: "report"; readonly call?: string; readonly tool?: string }
   | { readonly type: "approval"; readonly approval?: string; readonly decision: "approved" | "denied" }

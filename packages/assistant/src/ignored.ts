@@ -65,7 +65,7 @@ const lateTimer = (delay: string, setIn: LeafState): Ignored => ({
   reason: "a late timer: it was cancelled when its state was left"
 })
 
-const MAIL = ["message", "timer", "sleep", "unfold"] as const
+const MAIL = ["message", "timer", "sleep", "compact", "unfold"] as const
 const REPLY = ["wake", "report", "approval"] as const
 const CONTROL = ["halt", "resume", "refresh", "retire", "delegate"] as const
 
@@ -77,7 +77,7 @@ export const ignored: ReadonlyArray<Ignored> = [
     kind: "waits",
     states: [...thinking, "awake.acting.running", ...waiting, ...operations, ...phases, "halted"],
     events: MAIL,
-    reason: "mail starts a tick: it waits until the assistant is idle or rests"
+    reason: "mail is heard at rest: it waits until the assistant is idle or rests"
   },
   {
     kind: "waits",

@@ -4,7 +4,7 @@
 // I2  Control is heard in every state but `retired`; mail only where the assistant rests (tag `mail`).
 // I3  Every job a state starts is stopped when the state is left, and its result fenced by its job id.
 // I4  A tick that was begun ends once. A halted tick goes on after `resume`, a retired one ends as failed.
-// I5  Compaction at the emergency ratio comes before everything else of a tick.
+// I5  Compaction at the emergency ratio comes before everything else of a tick; by order it happens outside of one.
 // I6  A halt and a retirement go through the whole subtree: whoever leaves has told all below it to retire.
 // I7  News of a sub-agent is heard in every state but `retired`.
 //

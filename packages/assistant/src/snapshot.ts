@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { SnapshotFrom } from "xstate"
 import { callPhases } from "./calls.ts"
-import { type AssistantContext, DEFAULT_CONTEXT_TYPE } from "./context.ts"
+import { type AssistantContext, compactingPlaces, DEFAULT_CONTEXT_TYPE } from "./context.ts"
 import { assistantMachine } from "./machine.ts"
 import { executionModes } from "./pattern.ts"
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts"
@@ -80,7 +80,7 @@ const ContextFields = Schema.Struct({
   dreamNext: Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed(""))),
   round: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
   wakeWanted: Schema.Boolean,
-  compactingFrom: Schema.Literals(["awake", "dreaming"]),
+  compactingFrom: Schema.Literals(compactingPlaces),
   signals: Schema.Struct({ tokenRatio: Schema.Finite, mailWaiting: Schema.Boolean }),
   haltReason: Schema.NullOr(Schema.String),
   account: Schema.NullOr(StoredAccount).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),

@@ -76,7 +76,10 @@ export const base = setup({
     isErrand: ({ context }) => context.errand !== null,
     weighsTask: ({ context }) => Now.settingsNow(context).assessTask,
     wakes: ({ context }) => context.wakeWanted || context.signals.mailWaiting,
-    cameFromDreaming: ({ context }) => context.compactingFrom === "dreaming"
+    mayCompact: ({ context }) => Now.settingsNow(context).compactEnabled,
+    cameFromIdle: ({ context }) => context.compactingFrom === "idle",
+    cameFromPause: ({ context }) => context.compactingFrom === "pausing" && !context.wakeWanted,
+    cameFromSleep: ({ context }) => context.compactingFrom !== "awake" && context.compactingFrom !== "idle"
   },
   delays: {
     park: ({ context }) => context.parkMillis,
@@ -94,6 +97,13 @@ export const ending = (outcome: TickOutcome, reason?: string) => [
 ]
 
 export const beginTick = base.assign(({ context, event }) => ("envelope" in event ? Now.begin(context, event) : {}))
+
+/** Folds the history by order, which is no tick: nothing is asked of the model for it, and a dream keeps its number. */
+export const folding = (from: "idle" | "pausing" | "resting") => ({
+  guard: "mayCompact" as const,
+  target: "#assistant.compacting" as const,
+  actions: base.assign(({ context, event }) => (event.type === "compact" ? Now.foldByOrder(context, event, from) : {}))
+})
 
 /** Ends the calls that are in one of the phases, with a reason the model is told; their jobs stop. */
 export const endCalls = (reason: string, ...phases: ReadonlyArray<CallPhase>) =>

@@ -1,13 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { laneOf, type Event } from "@reverie/protocol"
 import { acceptsOf, decide, type Input, isIgnored } from "../src/index.ts"
-import { asking, DONE, failure, message, PENDING, Rig, sleep, timer, worked } from "./rig.ts"
+import { asking, compact, DONE, failure, message, PENDING, Rig, sleep, timer, worked } from "./rig.ts"
 
 /** What a button would send; what the runtime deals with alone is left out. */
 const offers: ReadonlyArray<Input & { readonly type: Event["type"] }> = [
   message("m-9") as never,
   timer("t-9") as never,
   sleep("s-9") as never,
+  compact() as never,
   { type: "wake" },
   { type: "report" },
   { type: "approval", decision: "approved" },
@@ -49,6 +50,11 @@ describe("accepted events", () => {
     }
     assert.isAtLeast(seen.size, 10)
     assert.isAtLeast(accepted, 30)
+  })
+
+  it("B1 folding is offered to whom it is allowed", () => {
+    assert.include(acceptsOf(new Rig().decoded), "compact")
+    assert.notInclude(acceptsOf(new Rig({ compactEnabled: false }).decoded), "compact")
   })
 
   it("B1 handing a task on is offered to whom it is allowed, and taking a folding back at rest", () => {

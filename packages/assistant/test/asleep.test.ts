@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { compactionPhases, dreamOperations } from "../src/index.ts"
-import { ANSWER, at, failure, message, Rig, skipped, sleep, timer, unfinished, worked } from "./rig.ts"
+import { ANSWER, at, compact, failure, message, Rig, skipped, sleep, timer, unfinished, worked } from "./rig.ts"
 
 const MAIL_WAITS = { tokenRatio: 0, mailWaiting: true }
 
@@ -193,6 +193,77 @@ describe("compaction as the last act of a dream", () => {
       dreamt(new Rig({ compactEnabled: false }).hear(sleep("s1")), worked(at(1.2))).status,
       "dreaming.resting"
     )
+  })
+})
+
+describe("compaction by order", () => {
+  const rested = (forMillis = 100_000) => {
+    const ada = new Rig().hear(sleep("s1", { forMillis, at: 1_000 }))
+    for (const _ of dreamOperations) ada.ends("dream", { ...worked(), at: 2_000 })
+    return ada
+  }
+  const paused = () =>
+    new Rig({ sleepTickMillis: 60_000 }).hear(sleep("s1", { forMillis: 900_000, at: 1_000 })).ends("dream", worked())
+  const left = (ada: Rig) => [...ada.timers.values()].map(({ delayMillis }) => delayMillis)
+
+  it("asleep I6: awake it begins whatever the ratio, is no tick, and leads back to idle without a thought", () => {
+    const ada = new Rig().hear(message("m1")).ends("infer", ANSWER).hear(compact(5_000))
+    for (const phase of compactionPhases) {
+      assert.strictEqual(ada.status, `compacting.${phase}`)
+      assert.deepStrictEqual([...ada.jobs], [["compact", { src: "compact", input: { phase } }]])
+      assert.deepStrictEqual(ada.hears, ["control", "reply"])
+      ada.ends("compact", worked())
+    }
+    assert.deepStrictEqual([ada.status, ada.jobs.size], ["awake.idle", 0])
+    assert.deepInclude(ada.context, { envelope: null, tick: 1 })
+  })
+
+  it("asleep I6: at rest it leads back to rest, and the night is no longer for it", () => {
+    const ada = rested().hear(compact(50_000))
+    assert.deepStrictEqual([ada.status, ada.timers.size], ["compacting.extracting", 0])
+    for (const _ of compactionPhases) ada.ends("compact", { ...worked(), at: 60_000 })
+    assert.deepStrictEqual([ada.status, left(ada)], ["dreaming.resting", [41_000]])
+    const failed = rested().hear(compact(50_000)).fails("compact", failure("retry")).fails("compact", failure("retry"))
+    assert.deepStrictEqual([failed.status, left(failed)], ["dreaming.resting", [51_000]])
+  })
+
+  it("asleep I6: in a pause it leads back to the pause, and the dream goes on in the same night", () => {
+    const ada = paused().hear(compact(2_000))
+    for (const _ of compactionPhases) ada.ends("compact", worked())
+    assert.deepStrictEqual([ada.status, left(ada), ada.context.tick], ["dreaming.pausing", [60_000], 1])
+    assert.strictEqual(ada.due().status, "dreaming.linking")
+  })
+
+  it("asleep I2 I6: who wakes it meanwhile waits for it, wherever it came from", () => {
+    for (const from of [rested(), paused()]) {
+      from.hear(compact(2_000)).hear({ type: "wake" })
+      assert.strictEqual(from.status, "compacting.extracting")
+      assert.deepStrictEqual([from.ends("compact", skipped()).status, from.context.wakeWanted], ["awake.idle", false])
+    }
+    const idle = new Rig().hear(compact()).hear({ type: "wake" }).ends("compact", skipped())
+    assert.deepStrictEqual([idle.status, idle.context.wakeWanted], ["awake.idle", false])
+  })
+
+  it("asleep I3 I6: failed or skipped it goes back all the same", () => {
+    const ends = [
+      new Rig().hear(compact()).ends("compact", skipped(at(0.9))),
+      new Rig().hear(compact()).fails("compact", failure("retry")).fails("compact", failure("retry"))
+    ]
+    for (const ada of ends) assert.strictEqual(ada.status, "awake.idle")
+  })
+
+  it("asleep I6: it means nothing where compaction is switched off", () => {
+    for (const compactEnabled of [true, false]) {
+      assert.strictEqual(new Rig({ compactEnabled }).hear(compact()).ignored, !compactEnabled)
+    }
+  })
+
+  it("asleep I6: a halt cuts it off, and the next tick is an ordinary one", () => {
+    const ada = new Rig().hear(compact()).hear({ type: "halt", reason: "fire drill" }).hear({ type: "resume" })
+    assert.strictEqual(ada.status, "awake.idle")
+    ada.hear(message("m1", { signals: at(0.8) }))
+    for (const _ of compactionPhases) ada.ends("compact", worked())
+    assert.strictEqual(ada.status, "awake.thinking.inferring")
   })
 })
 

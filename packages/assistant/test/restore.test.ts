@@ -3,7 +3,7 @@ import type { Json } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { birth, contextOf, restore, SnapshotUnfit } from "../src/index.ts"
 import { birthContext } from "../src/context.ts"
-import { asking, message, Rig, stored } from "./rig.ts"
+import { asking, compact, message, Rig, skipped, sleep, stored, worked } from "./rig.ts"
 
 type Fields = { readonly [key: string]: Json }
 
@@ -153,6 +153,20 @@ describe("decide I3: a snapshot that does not fit is refused", () => {
     ]
     for (const set of sets) refused(changed((snapshot) => (snapshot["children"] = set)))
     refused(changed((snapshot) => delete snapshot["children"]))
+  })
+})
+
+describe("a snapshot of a folding that was ordered", () => {
+  it("is restored, wherever the order was heard", () => {
+    const asleep = (settings = {}) => new Rig(settings).hear(sleep("s1", { forMillis: 90_000, at: 1 }))
+    const rested = asleep()
+    while (rested.jobs.size > 0) rested.ends("dream", skipped())
+    const paused = asleep({ sleepTickMillis: 5 }).ends("dream", worked())
+    const places = [new Rig(), rested, paused].map((rig) => {
+      const { decoded } = rig.hear(compact(2))
+      return contextOf(Result.getOrThrow(restore(stored(decoded)))).compactingFrom
+    })
+    assert.deepStrictEqual(places, ["idle", "resting", "pausing"])
   })
 })
 

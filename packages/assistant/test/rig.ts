@@ -61,6 +61,9 @@ export const sleep = (
   ...(more.at === undefined ? {} : { at: more.at })
 })
 
+/** An order to fold the history. */
+export const compact = (at?: number): MachineEvent => ({ type: "compact", ...(at === undefined ? {} : { at }) })
+
 /** What a model asked for: the first call of a category is named after it, and its approval after its place. */
 export const asking = (...categories: ReadonlyArray<ToolCategory>): { readonly calls: ReadonlyArray<CallRequest> } => ({
   calls: categories.map((category, index) => ({

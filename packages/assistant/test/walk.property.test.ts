@@ -287,10 +287,18 @@ describe("any life", PATIENT, () => {
         assert.strictEqual(to === "compacting.extracting", full)
         if (full) assert.strictEqual(context.compactingFrom, "dreaming")
       }
+      if (event.type === "compact") {
+        const began = compactEnabled && hears(before).includes("mail")
+        assert.strictEqual(to, began ? "compacting.extracting" : from)
+        if (began) assert.strictEqual(context.compactingFrom, from.slice(from.indexOf(".") + 1))
+        assert.deepStrictEqual([context.tick, context.envelope], [contextOf(before).tick, null])
+      }
       const leaves = from.startsWith("compacting") && !to.startsWith("compacting")
       if (!leaves || to === "halted" || to === "retired") return
-      if (contextOf(before).compactingFrom === "dreaming") {
-        assert.strictEqual(to, contextOf(before).wakeWanted ? "awake.idle" : "dreaming.resting")
+      const { compactingFrom, wakeWanted } = contextOf(before)
+      if (compactingFrom !== "awake") {
+        const rest = compactingFrom === "pausing" ? "dreaming.pausing" : "dreaming.resting"
+        assert.strictEqual(to, wakeWanted || compactingFrom === "idle" ? "awake.idle" : rest)
         assert.strictEqual(context.envelope, null)
       } else {
         if (to === "awake.idle") return assert.isTrue(wasCut)

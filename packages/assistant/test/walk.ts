@@ -14,7 +14,7 @@ import {
   someSignals,
   usualSettings
 } from "./arbitraries.ts"
-import { message, Rig, sleep, timer } from "./rig.ts"
+import { compact, message, Rig, sleep, timer } from "./rig.ts"
 
 /** One step of a walk: what was, what came, what followed. */
 export interface Moment {
@@ -44,7 +44,14 @@ const anEnd = fc.record({
 type End = typeof anEnd extends fc.Arbitrary<infer T> ? T : never
 
 const someMail = fc.record({
-  kind: fc.constantFrom("message" as const, "message" as const, "timer" as const, "sleep" as const),
+  kind: fc.constantFrom(
+    "message" as const,
+    "message" as const,
+    "message" as const,
+    "timer" as const,
+    "sleep" as const,
+    "compact" as const
+  ),
   signals: someSignals,
   settings: fc.option(anySettings, { freq: 10 }),
   forMillis: fc.option(fc.integer({ min: 1, max: 100_000 }))
@@ -114,6 +121,7 @@ export const endOf = (name: string, src: string, end: Omit<End, "delegates">): I
 }
 
 const mailOf = (id: string, { forMillis, kind, settings, signals }: Extract<Wish, { wish: "mail" }>["mail"]) => {
+  if (kind === "compact") return compact(forMillis ?? undefined)
   const more = { signals, ...(settings === null ? {} : { settings }) }
   if (kind === "sleep") return sleep(id, { ...more, ...(forMillis === null ? {} : { forMillis }) })
   return kind === "message" ? message(id, more) : timer(id, more)

@@ -52,6 +52,9 @@ export const SleepEvent = Schema.Struct({
   until: Schema.optionalKey(Schema.Int)
 })
 
+/** An order to fold the older part of the history, however much of the window it takes. */
+export const CompactEvent = Schema.Struct({ type: Schema.Literal("compact") })
+
 /** Takes a folding of the history back: what the model sees is again what it saw before. */
 export const UnfoldEvent = Schema.Struct({
   type: Schema.Literal("unfold"),
@@ -95,6 +98,7 @@ export const Event = Schema.Union([
   MessageEvent,
   TimerEvent,
   SleepEvent,
+  CompactEvent,
   UnfoldEvent,
   WakeEvent,
   ReportEvent,
@@ -108,7 +112,7 @@ export const Event = Schema.Union([
 export type Event = typeof Event.Type
 export type EventType = Event["type"]
 
-/** control: orders about the assistant itself. reply: answers it waits for. mail: everything that starts a tick. */
+/** control: orders about the assistant itself. reply: answers it waits for. mail: what is heard at rest. */
 export const LANES = ["control", "reply", "mail"] as const
 export type Lane = (typeof LANES)[number]
 
@@ -124,6 +128,7 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   message: "mail",
   timer: "mail",
   sleep: "mail",
+  compact: "mail",
   unfold: "mail"
 }
 

@@ -77,6 +77,8 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
       return { type: "timer", name: event.name, ...mail() }
     case "sleep":
       return { type: "sleep", ...mail(), at: now, ...sleepMillis(event, now) }
+    case "compact":
+      return { type: "compact", at: now }
     case "delegate":
       return { type: "delegate", ...requestOf(orderCall(envelope.id), event, now) }
     case "report":
@@ -135,8 +137,8 @@ export const heard = (session: Session, envelope: AcceptedEnvelope, now: number)
       messages: messagesOf(session, envelope, now),
       ...(report === undefined ? {} : { report }),
       ...(records.length === 0 ? {} : { records }),
-      // Mail settles when its tick ends; everything else with this commit.
-      ...(lane === "mail" ? {} : { settled: { id, outcome: "handled" as const } })
+      // Mail that begins a tick settles when that ends; everything else with this commit.
+      ...(lane === "mail" && event.type !== "compact" ? {} : { settled: { id, outcome: "handled" as const } })
     }
   }
 }

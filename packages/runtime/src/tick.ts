@@ -18,6 +18,7 @@ import { passedBy } from "./hearing.ts"
 import { burialOf, heard, ignored } from "./inbox.ts"
 import { type JobEnd, materialOf } from "./job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
+import { nothingToFold } from "./fold/ordered.ts"
 import { unfolded } from "./fold/unfolding.ts"
 import { advance, reopenHistory, type Session, signalsOf, takeBack } from "./session.ts"
 import { inSpan } from "./span.ts"
@@ -126,6 +127,7 @@ export const handleEnvelope = Effect.fnUntraced(function* (session: Session, env
     overslept(envelope, now) ??
     refreshed(envelope) ??
     (yield* unfolded(session, envelope, now)) ??
+    (yield* nothingToFold(session, envelope)) ??
     passedBy(session, envelope, now)
   if (passed !== undefined) return yield* commit(session, unmoved(session), passed, now, envelope)
   const { event, material } = heard(session, envelope, now)

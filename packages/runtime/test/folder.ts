@@ -53,7 +53,7 @@ export const settings: Partial<Settings> = { compactEnabled: true }
 export const small = { maxContextTokens: 6_000, reservedResponseTokens: 100 }
 
 /** About 150 tokens. */
-const ship = (index: number): string =>
+export const ship = (index: number): string =>
   `Ship ${index} lies at pier ${index % 7} and wants to sail with the tide. ${"Her papers are in order. ".repeat(21)}`
 
 /** Half of it stays, so that one call reads all that is folded. */

@@ -43,7 +43,10 @@ const NO_SIGNALS = { tokenRatio: 0, mailWaiting: false }
 
 export const aWish = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("message" as const), text: fc.string({ maxLength: 20 }) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("sleep" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom("sleep" as const, "sleep" as const, "compact" as const) })
+  },
   {
     weight: 14,
     arbitrary: fc.record({
@@ -90,6 +93,7 @@ interface Coming {
 const laneOf: Readonly<Record<string, Lane>> = {
   message: "mail",
   sleep: "mail",
+  compact: "mail",
   report: "reply",
   approval: "reply",
   wake: "reply"
@@ -128,7 +132,7 @@ export class Walk {
       messages: [],
       ...more,
       ...(isPassed ? { messages: [] } : {}),
-      ...(cause.kind !== "envelope" || (cause.lane === "mail" && !isPassed)
+      ...(cause.kind !== "envelope" || (cause.lane === "mail" && event.type !== "compact" && !isPassed)
         ? {}
         : { settled: { id: cause.id, outcome: isPassed ? ("ignored" as const) : ("handled" as const) } })
     }

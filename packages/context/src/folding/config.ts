@@ -85,11 +85,14 @@ export const foldingOf = (strategy: CompressionStrategy): Partial<FoldingConfig>
         compactModel: strategy.summarizationModel
       }
 
-/** What makes an assistant fold its history: sleep, or a window that is nearly full. */
-export const foldingTriggers = ["sleep", "emergency"] as const
+/** What makes an assistant fold its history: sleep, a window that is nearly full, or an order, however full it is. */
+export const foldingTriggers = ["sleep", "emergency", "order"] as const
 export type FoldingTrigger = (typeof foldingTriggers)[number]
 
 export const thresholdOf = (
   trigger: FoldingTrigger,
   settings: { readonly compactSleepRatio: number; readonly compactEmergencyRatio: number } = DEFAULT_SETTINGS
-): number => (trigger === "sleep" ? settings.compactSleepRatio : settings.compactEmergencyRatio)
+): number => {
+  if (trigger === "order") return 0
+  return trigger === "sleep" ? settings.compactSleepRatio : settings.compactEmergencyRatio
+}

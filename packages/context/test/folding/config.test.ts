@@ -15,7 +15,7 @@ describe("the configuration of folding", () => {
       preCompactPrompt: null
     })
     assert.strictEqual(strategy.type, "recursive-summarization")
-    assert.deepStrictEqual([thresholdOf("sleep"), thresholdOf("emergency")], [0.7, 0.8])
+    assert.deepStrictEqual([thresholdOf("sleep"), thresholdOf("emergency"), thresholdOf("order")], [0.7, 0.8, 0])
     const settings = { ...DEFAULT_SETTINGS, compactSleepRatio: 0.5, compactEmergencyRatio: 0.6 }
     assert.deepStrictEqual([thresholdOf("sleep", settings), thresholdOf("emergency", settings)], [0.5, 0.6])
   })

@@ -54,11 +54,13 @@ describe("extraction before a folding", () => {
     assert.strictEqual(reasonOf(50, { ratio: 0.1, force: true }), "extract")
   })
 
-  it("F57 A15 has its configured rounds asleep, at most three in an emergency", () => {
+  it("F57 A15 has its configured rounds asleep and by order, at most three in an emergency", () => {
     const rounds = (preCompactMaxIterations: number) =>
-      (["sleep", "emergency"] as const).map((trigger) => extractionRounds({ preCompactMaxIterations }, trigger))
-    assert.deepStrictEqual(rounds(5), [5, 3])
-    assert.deepStrictEqual(rounds(2), [2, 2])
+      (["sleep", "order", "emergency"] as const).map((trigger) =>
+        extractionRounds({ preCompactMaxIterations }, trigger)
+      )
+    assert.deepStrictEqual(rounds(5), [5, 5, 3])
+    assert.deepStrictEqual(rounds(2), [2, 2, 2])
   })
 
   it("F47 F60 the pending event names the task; a prompt of its own takes the place of the wording", () => {

@@ -1,6 +1,6 @@
 // Plan: whether the history at hand is folded, and which part of it.
 // Owns measuring. Leaves the split and the reasons against it to `context`.
-// P1  Both ways into a compaction, and its extraction, measure with the same counter and ask the same question (F65, A13).
+// P1  All ways into a compaction, and its extraction, measure with the same counter and ask the same question (F65, A13).
 
 import { contextOf, settingsNow } from "@reverie/assistant"
 import {
@@ -28,12 +28,18 @@ export interface FoldingGround {
 const ratioOf = ({ definition, window }: Pick<Session, "definition" | "window">): number =>
   conversationTokens(window) / definition.maxContextTokens
 
-export const groundOf = Effect.fnUntraced(function* (session: Session) {
+/** What the folding at hand was begun by. */
+const triggerNow = ({ decoded }: Session): FoldingTrigger => {
+  const { compactingFrom } = contextOf(decoded)
+  if (compactingFrom === "awake") return "emergency"
+  return compactingFrom === "dreaming" ? "sleep" : "order"
+}
+
+export const groundOf = Effect.fnUntraced(function* (session: Session, trigger = triggerNow(session)) {
   const { address, decoded, definition, desk } = session
   const context = contextOf(decoded)
   const settings = settingsNow(context)
   const config = foldingConfig(definition.folding)
-  const trigger: FoldingTrigger = context.compactingFrom === "dreaming" ? "sleep" : "emergency"
   const threshold = thresholdOf(trigger, settings)
   const ratio = ratioOf(session)
   const ground: FoldingGround = {
@@ -47,7 +53,7 @@ export const groundOf = Effect.fnUntraced(function* (session: Session) {
       enabled: settings.compactEnabled,
       ratio,
       threshold,
-      force: trigger === "emergency",
+      force: trigger !== "sleep",
       maxContextTokens: definition.maxContextTokens
     }
   }
