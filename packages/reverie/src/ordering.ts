@@ -104,6 +104,14 @@ export abstract class Ordering extends Delegating {
     return this.#run(resumeAll(this.tenant, await this.#run(this.#freshId)))
   }
 
+  /**
+   * Has it fold the older part of its history, however much of the window that takes; awake or asleep, it goes on where it
+   * was. The order waits behind the mail that came before it, and is passed over with the reason when nothing can be folded.
+   */
+  compact(to: string, options: OrderOptions = {}): Promise<Receipt> {
+    return this.post(to, { type: "compact" }, { from: "person", ...options })
+  }
+
   /** Takes a folding of the history back, and those that were made after it. The same order twice is one. */
   unfold(to: string, compaction: string): Promise<Receipt> {
     return this.post(to, { type: "unfold", compaction }, { from: "person", id: `unfold/${to}/${compaction}` })

@@ -65,6 +65,15 @@ const anOrder = fc
   .constantFrom("halt", "resume", "retire", "delegate")
   .map((type): Piece => ({ begins: false, kinds: ["order"], lines: (tick) => [{ tick, ...order(type) }] }))
 
+const aFolding = fc.nat(3).map((steps): Piece => ({
+  begins: false,
+  kinds: ["compaction"],
+  lines: (tick) => [
+    { tick, cause: by("mail"), event: { type: "compact" }, status: "compacting.extracting" },
+    ...Array.from({ length: steps }, () => ({ tick, step: step("compact"), status: "compacting.replacing" }))
+  ]
+}))
+
 /** Overheard, or ignored: it settles and begins nothing. */
 const aPassing = fc.constantFrom("overheard", "ignored").map((what): Piece => ({
   begins: false,
@@ -80,7 +89,7 @@ const aPassing = fc.constantFrom("overheard", "ignored").map((what): Piece => ({
   ]
 }))
 
-const aLife = fc.array(fc.oneof(aTick, aTick, aNight, anOrder, aPassing), { maxLength: 25 })
+const aLife = fc.array(fc.oneof(aTick, aTick, aNight, aFolding, anOrder, aPassing), { maxLength: 25 })
 
 const born = { kind: "birth" } as const
 

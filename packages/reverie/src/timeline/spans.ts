@@ -34,6 +34,9 @@ export const beginsTick = ({ cause, event, settled = [] }: Entry): boolean =>
   beginners.has(typeOf(event)) &&
   !settled.some(({ id, outcome }) => id === cause.id && outcome === "ignored")
 
+/** Begins a folding of its own, whatever went before. */
+const isFoldingOrder = ({ event }: Entry): boolean => typeOf(event) === "compact"
+
 const isOrder = ({ cause, event }: Entry): boolean => cause.kind === "envelope" && orders.has(typeOf(event))
 
 const isAsleep = ({ status }: Entry): boolean => status.startsWith("dreaming") || status.startsWith("compacting")
@@ -41,7 +44,7 @@ const isAsleep = ({ status }: Entry): boolean => status.startsWith("dreaming") |
 /** The kind of span that an entry outside a tick begins, or goes on with; undefined when it belongs to what was before. */
 const kindOutside = (entry: Entry): SpanKind | undefined => {
   if (isOrder(entry)) return "order"
-  if (entry.step?.kind === "compact") return "compaction"
+  if (entry.step?.kind === "compact" || isFoldingOrder(entry)) return "compaction"
   return entry.step?.kind === "dream" ? "dream" : undefined
 }
 
@@ -68,7 +71,7 @@ class Cutter {
     const kind = kindOutside(entry)
     if (kind === undefined) {
       if (last?.kind === "dream") last.rows.push(row)
-    } else if (kind === last?.kind && kind !== "order") last.rows.push(row)
+    } else if (kind === last?.kind && kind !== "order" && !isFoldingOrder(entry)) last.rows.push(row)
     else this.#begin(kind, row)
   }
 

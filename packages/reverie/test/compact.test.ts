@@ -1,0 +1,122 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Line } from "@reverie/testkit"
+import * as Effect from "effect/Effect"
+import { type AssistantOptions, type Fleet, viewOf } from "../src/index.ts"
+import { openFleet } from "./rig.ts"
+
+const NOOP: Line = { calls: [{ tool: "noop", arguments: {} }] }
+const said = (at: number): string => `Word ${at}. ${"The tide was fair and the wind stood east. ".repeat(6)}`
+
+/** What the last model call of a tick was shown. */
+interface Shown {
+  texts: ReadonlyArray<string>
+}
+
+const openKeeper = async (words: number, settings: AssistantOptions["settings"] = {}) => {
+  const shown: Shown = { texts: [] }
+  const fleet = await openFleet({
+    says: ({ messages, tools }) => {
+      if (tools.length === 0) return Effect.succeed({ text: "They talked about the tide." })
+      if (messages.some(({ content }) => content.includes("is about to be folded"))) return Effect.succeed(NOOP)
+      shown.texts = messages.map(({ content }) => content)
+      return Effect.succeed({ text: "Aye." })
+    },
+    assistant: { memory: { recall: "off" }, folding: { compactPreserveWindow: 4 }, settings }
+  })
+  for (let at = 0; at < words; at++) await fleet.send("desk", said(at))
+  await fleet.rest()
+  return { fleet, shown }
+}
+
+const shownNext = async (fleet: Fleet, shown: Shown): Promise<ReadonlyArray<string>> => {
+  await fleet.send("desk", "And now?")
+  await fleet.rest()
+  return shown.texts
+}
+
+const viewed = async (fleet: Fleet) => {
+  const record = await fleet.inspect("desk")
+  assert.isDefined(record)
+  return viewOf(record)
+}
+
+const settledAs = async (fleet: Fleet, id: string) =>
+  (await fleet.entries("desk", 1, 1_000)).flatMap(({ entry }) => entry.settled ?? []).find((each) => each.id === id)
+
+describe("a compaction that a person orders", () => {
+  it("F50 F53 folds a history that fills no window, and an undo brings it back; the life is told again the same", async () => {
+    const { fleet, shown } = await openKeeper(8)
+    await using _ = fleet
+    const receipt = await fleet.compact("desk", { id: "order-1" })
+    assert.deepStrictEqual(
+      [receipt.outcome, (await fleet.compact("desk", { id: "order-1" })).outcome],
+      ["accepted", "duplicate"]
+    )
+    await fleet.rest()
+    const [folding, ...others] = await fleet.compactions("desk")
+    assert.deepStrictEqual(others, [])
+    assert.deepInclude(folding, { trigger: "order", threshold: 0, preserved_count: 4, compacted_count: 12 })
+    assert.isBelow(folding?.after.tokens ?? Infinity, folding?.before.tokens ?? 0)
+    assert.strictEqual((await viewed(fleet)).state, "awake.idle")
+    const after = await shownNext(fleet, shown)
+    assert.isFalse(after.some((text) => text.startsWith("Word 0.")))
+    assert.isTrue(after.some((text) => text.startsWith("[CONTEXT SUMMARY]\nThey talked about the tide.")))
+    await fleet.unfold("desk", folding?.id ?? "")
+    await fleet.rest()
+    const again = await shownNext(fleet, shown)
+    assert.isTrue(again.some((text) => text.startsWith("Word 0.")))
+    assert.isFalse(again.some((text) => text.startsWith("[CONTEXT SUMMARY]")))
+    assert.deepInclude(await fleet.verify("desk"), { equal: true })
+  })
+
+  it("asleep it folds too, and sleeps on", async () => {
+    const { fleet } = await openKeeper(8)
+    await using _ = fleet
+    await fleet.sleep("desk")
+    await fleet.rest()
+    assert.strictEqual((await viewed(fleet)).state, "dreaming.resting")
+    await fleet.compact("desk")
+    await fleet.rest()
+    assert.deepStrictEqual(
+      (await fleet.compactions("desk")).map(({ trigger }) => trigger),
+      ["order"]
+    )
+    assert.strictEqual((await viewed(fleet)).state, "dreaming.resting")
+    assert.deepInclude(await fleet.verify("desk"), { equal: true })
+  })
+
+  it("J1 says why when there is nothing to fold, or it may not", async () => {
+    const short = await openKeeper(2)
+    await using _ = short.fleet
+    const off = await openKeeper(8, { compactEnabled: false })
+    await using __ = off.fleet
+    for (const [{ fleet }, reason] of [
+      [short, "the history is no longer than the window that is preserved"],
+      [off, "compaction is switched off"]
+    ] as const) {
+      await fleet.compact("desk", { id: "order-1" })
+      await fleet.rest()
+      assert.deepInclude(await settledAs(fleet, "order-1"), { outcome: "ignored", reason })
+      assert.deepStrictEqual(await fleet.compactions("desk"), [])
+    }
+    const accepts = await Promise.all([short, off].map(async ({ fleet }) => (await viewed(fleet)).accepts))
+    assert.deepStrictEqual(
+      accepts.map((events) => events.includes("compact")),
+      [true, false]
+    )
+  })
+
+  it("S2 stands in the timeline as a folding that somebody ordered", async () => {
+    const { fleet } = await openKeeper(8)
+    await using _ = fleet
+    await fleet.compact("desk", { id: "order-1", from: "kim" })
+    await fleet.rest()
+    const { ticks } = await fleet.ticks("desk")
+    const [folding] = ticks
+    assert.deepInclude(folding, { kind: "compaction", envelope: "order-1", type: "compact", from: "kim" })
+    assert.deepStrictEqual(
+      folding?.steps.map(({ name }) => name),
+      ["compact extracting", "compact summarizing", "compact replacing"]
+    )
+  })
+})
