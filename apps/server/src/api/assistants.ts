@@ -82,7 +82,7 @@ export const Counts = Schema.Struct({
 })
 export type Counts = typeof Counts.Type
 
-export const orders = ["wake", "sleep", "halt", "resume", "retire"] as const
+export const orders = ["wake", "sleep", "compact", "halt", "resume", "retire"] as const
 export const Order = Schema.Literals(orders)
 export const sorts = ["id", "since", "waiting", "context", "cost", "ticks", "errors"] as const
 

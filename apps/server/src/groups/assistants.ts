@@ -28,6 +28,8 @@ const give = (fleet: Fleet, to: string, { forMillis, id, order, reason }: Said):
       return fleet.wake(to, reason, options)
     case "sleep":
       return fleet.sleep(to, { ...options, ...(forMillis === undefined ? {} : { forMillis }) })
+    case "compact":
+      return fleet.compact(to, options)
     case "halt":
       return fleet.halt(to, reason ?? "halted by order", options)
     case "resume":
