@@ -38,7 +38,7 @@ const argsOf = (leaf: Leaf, { approval, dead }: HostileHouse = facts): ReadonlyA
   const values: Readonly<Record<string, string>> =
     leaf.path[0] === "approvals"
       ? { approval }
-      : leaf.path.join(" ") === "queues retry"
+      : ["queues retry", "queues discard"].includes(leaf.path.join(" "))
         ? { id: "carl", envelope: dead }
         : leaf.path.join(" ") === "agents approve" || leaf.path.join(" ") === "agents deny"
           ? { id: "clara" }
@@ -101,7 +101,8 @@ describe("through the store", () => {
     for (const args of [
       ["agents", "rm", "clerk"],
       ["memory", "forget", "clerk", "notes"],
-      ["queues", "pause"]
+      ["queues", "pause"],
+      ["queues", "discard", "carl", facts.dead]
     ]) {
       const { code, stdout } = await said([...args, "--data", data, "--json"])
       assert.deepStrictEqual([code, JSON.parse(stdout).error.code], [9, "consent-needed"], args.join(" "))

@@ -22,7 +22,7 @@ const named = [
   "agents.ls agents.inspect agents.create agents.rm agents.wake agents.sleep agents.halt agents.pause agents.resume",
   "agents.send agents.logs agents.approve agents.deny agents.context agents.tree agents.export agents.import",
   "memory.show memory.search memory.edit memory.history memory.forget memory.look",
-  "queues.ls queues.dead queues.retry queues.pause queues.resume queues.drain",
+  "queues.ls queues.dead queues.retry queues.discard queues.pause queues.resume queues.drain",
   "approvals.ls approvals.show approvals.approve approvals.deny",
   "config.get config.set config.list config.path mcp.serve mcp.tools compactions export import promote"
 ]

@@ -30,13 +30,13 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
       const tally = await reach.tally()
       const text = assistantTable(items)
       if (tally === undefined) return { key: "assistants", items, next, text }
-      const { accepted, dead, settled } = tally
+      const { accepted, aside, dead, settled } = tally
       return {
         key: "assistants",
         items,
         next,
-        beside: { total: { accepted, committed: settled, deadLetters: dead } },
-        text: `${text}\n\n${accepted} accepted, ${settled} committed, ${dead} dead letters`
+        beside: { total: { accepted, committed: settled, deadLetters: dead, laidAside: aside } },
+        text: `${text}\n\n${accepted} accepted, ${settled} committed, ${counted(dead - aside, "dead letter")}`
       }
     },
     reach

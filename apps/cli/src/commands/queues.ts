@@ -2,6 +2,8 @@
 // Owns the readings and the orders to everybody. Leaves one assistant to orders.ts.
 // Q1  A hint can be lost or held back without any harm, so holding hints back stops nobody: `pause` halts everybody, which
 //     does, and `resume` lets everybody go on.
+// Q2  A dead letter that is discarded is listed no more; that it was buried, and why, stays in the history.
+// Q3  A dead letter is named by its whole id: once one is gone, the same words would mean another one that begins so.
 
 import { assertConsent } from "../consent.ts"
 import { CommandFailed } from "../failure.ts"
@@ -21,12 +23,12 @@ const queuesText = ({ backend, queues, tally }: QueueView): string => {
     onOneLine(name, 40),
     ...[waiting, active, delayed, failed].map((count) => (count === undefined ? "" : String(count)))
   ])
-  const { accepted = 0, dead = 0, settled = 0 } = tally ?? {}
+  const { accepted = 0, aside = 0, dead = 0, settled = 0 } = tally ?? {}
   return [
     onOneLine(backend, 120),
     "",
     table([["queue", "waiting", "active", "delayed", "failed"], ...rows]),
-    ...(tally === undefined ? [] : ["", `${accepted} accepted, ${settled} committed, ${dead} dead letters`])
+    ...(tally === undefined ? [] : ["", `${accepted} accepted, ${settled} committed, ${counted(dead - aside, "dead letter")}`])
   ].join("\n")
 }
 
@@ -42,6 +44,8 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
 }
 
 const MOST_BURIED = 500
+/** An id is told whole: a letter has no other name. */
+const MAX_ID_CHARS = 256
 
 const deadText = (letters: ReadonlyArray<Buried>): string =>
   letters.length === 0
@@ -50,7 +54,7 @@ const deadText = (letters: ReadonlyArray<Buried>): string =>
         ["assistant", "envelope", "when", "reason"],
         ...letters.map(({ assistant, at, envelope, reason }) => [
           assistant,
-          onOneLine(envelope, 60),
+          onOneLine(envelope, MAX_ID_CHARS),
           new Date(at).toISOString().slice(0, 19),
           onOneLine(reason, 80)
         ])
@@ -65,25 +69,40 @@ export const dead = async (options: LookOptions & ListOptions, stop: Stop): Prom
   return await tellList(options, find, reach)
 }
 
+/** The dead letter of this very id, if it is listed; with --dry-run it has to be. */
+const buriedAs = async (reach: Reach, id: string, envelope: string, { dryRun }: OrderOptions) => {
+  const buried = (await reach.dead(MOST_BURIED)).filter(({ assistant }) => assistant === id)
+  const letter = buried.find((each) => each.envelope === envelope)
+  if (letter !== undefined || !dryRun) return letter
+  throw new CommandFailed("not-found", `${id} has no dead letter "${envelope}"`, {
+    hint: "reverie queues dead names them"
+  })
+}
+
 /** Sends what was buried again, under a new id. */
 export const retry = async (name: string, envelope: string, options: OrderOptions, stop: Stop): Promise<number> => {
   await using reach = await findReach(options, "order", stop)
   const view = await named(reach, name)
-  const buried = (await reach.dead(MOST_BURIED)).filter(({ assistant }) => assistant === view.id)
-  const matching = buried.filter((each) => each.envelope === envelope || each.envelope.startsWith(envelope))
-  const [first, ...others] = matching.some((each) => each.envelope === envelope)
-    ? matching.filter((each) => each.envelope === envelope)
-    : matching
-  if (first === undefined) {
-    throw new CommandFailed("not-found", `${view.id} has no dead letter "${envelope}"`, {
-      hint: "reverie queues dead names them"
-    })
+  await buriedAs(reach, view.id, envelope, options)
+  return await giveOrder(reach, view, { type: "redeliver", envelope }, options)
+}
+
+/** Lays what was buried aside, without sending it. */
+export const discard = async (name: string, envelope: string, options: OrderOptions, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, "order", stop)
+  const { id } = await named(reach, name)
+  const letter = await buriedAs(reach, id, envelope, options)
+  const what = `the dead letter ${envelope} of ${id}${letter === undefined ? "" : ` (${letter.reason})`}`
+  if (options.dryRun) {
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { type: "discard", envelope }, letter })
+    else say(onOneLine(`would lay ${what} aside`))
+    return 0
   }
-  if (others.length > 0) {
-    const ids = matching.map((each) => each.envelope).join(", ")
-    throw new CommandFailed("usage", `"${envelope}" is the beginning of ${ids}`)
-  }
-  return await giveOrder(reach, view, { type: "redeliver", envelope: first.envelope }, options)
+  await assertConsent(options, `${what} would be laid aside for good, and not sent`)
+  const outcome = await reach.within(reach.discard(id, envelope))
+  if (options.json) sayJson({ ok: true, outcome, assistant: id, envelope })
+  else say(onOneLine(`${what} ${outcome === "aside" ? "is" : "was already"} laid aside`))
+  return 0
 }
 
 const tellAll = async (

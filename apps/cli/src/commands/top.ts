@@ -36,7 +36,7 @@ const heard = (pulse: Pulse, { type }: Notice): void => {
 
 const look = async (reach: Reach, limit: number) => {
   const { items, next } = await reach.page({ limit: 500 })
-  const { accepted = 0, dead = 0, settled = 0 } = (await reach.tally()) ?? {}
+  const { accepted = 0, aside = 0, dead = 0, settled = 0 } = (await reach.tally()) ?? {}
   const shown = [...items.filter(isBusy), ...items.filter((view) => !isBusy(view))].slice(0, limit)
   const states: Record<string, number> = {}
   for (const { state } of items) {
@@ -44,13 +44,14 @@ const look = async (reach: Reach, limit: number) => {
     states[mode] = (states[mode] ?? 0) + 1
   }
   const waiting = items.reduce((sum, view) => sum + view.waiting, 0)
-  return { assistants: shown, count: items.length, more: next !== null, states, waiting, accepted, settled, dead }
+  const total = { accepted, settled, dead, aside }
+  return { assistants: shown, count: items.length, more: next !== null, states, waiting, ...total }
 }
 
 type Seen = Awaited<ReturnType<typeof look>>
 
 const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: string): string => {
-  const { accepted, assistants, count, dead, more, settled, states, waiting } = seen
+  const { accepted, aside, assistants, count, dead, more, settled, states, waiting } = seen
   const rate = (value: number) => (value / Math.max(seconds, 0.001)).toFixed(1)
   const rates =
     pulse === undefined || seconds === 0
@@ -65,7 +66,7 @@ const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: 
   ])
   return [
     onOneLine(`${counted(count, "assistant")}${more ? " and more" : ""}, ${place}`),
-    `${waiting} waiting, ${accepted} accepted, ${settled} committed, ${dead} dead${rates}`,
+    `${waiting} waiting, ${accepted} accepted, ${settled} committed, ${dead - aside} dead${rates}`,
     Object.entries(states)
       .map(([state, many]) => `${state} ${many}`)
       .join("  "),

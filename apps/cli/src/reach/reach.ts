@@ -211,6 +211,8 @@ export interface Reach extends AsyncDisposable {
   readonly queues: () => Promise<QueueView>
   readonly dead: (limit: number) => Promise<ReadonlyArray<Buried>>
   readonly redeliver: (id: string, envelope: string) => Promise<Taken>
+  /** Lays a dead letter aside without sending it; `already` when somebody else was faster. */
+  readonly discard: (id: string, envelope: string) => Promise<"aside" | "already">
 
   readonly frames: (id: string, wish: FrameWish) => Promise<Page<FrameView>>
   readonly verify: (id: string) => Promise<Verdict>

@@ -285,6 +285,10 @@ export class ServerReach implements Reach {
     return this.#ask((api) => api.queues.redeliver({ params: { id }, payload: { envelope } }))
   }
 
+  async discard(id: string, envelope: string) {
+    return (await this.#ask((api) => api.queues.discard({ params: { id }, payload: { envelope } }))).outcome
+  }
+
   async frames(id: string, { cursor, limit, to, untilState }: FrameWish) {
     const query = {
       limit: Math.min(limit, PAGE),

@@ -238,6 +238,10 @@ export class StoreReach implements Reach {
     return this.#fleet.redeliver(id, envelope)
   }
 
+  discard(id: string, envelope: string) {
+    return this.#fleet.layAside(id, envelope)
+  }
+
   async frames(id: string, { cursor, limit, to, untilState }: FrameWish) {
     const { frames, next } = await this.#records.replayPage(id, {
       limit,

@@ -45,6 +45,14 @@ const addQueues = (root: Command, trunk: Trunk): void => {
   does(retry, trunk, async (options, id, envelope) =>
     (await import("../commands/queues.ts")).retry(id, envelope, options, stop)
   )
+  const discard = leaf(queues, "discard <id> <envelope>", {
+    kind: "order",
+    says: "lay a dead letter aside, without sending it",
+    example: "queues discard desk m-17 --yes"
+  })
+  does(discard, trunk, async (options, id, envelope) =>
+    (await import("../commands/queues.ts")).discard(id, envelope, options, stop)
+  )
   const pause = leaf(queues, "pause [reason]", {
     kind: "order",
     says: "halt everybody: holding back hints alone would stop nobody",
