@@ -87,6 +87,34 @@ test("O1 a dead letter is sent again after it was asked for", async () => {
   await tab.page.waitForSelector('[data-action="queues.redeliver"]')
 })
 
+test("O1 a dead letter is laid aside after it was asked for, and counted no more", async () => {
+  await tab.open("/queues", "queues")
+  const dead = () => tab.page.getAttribute("[data-tally-of=dead]", "data-count")
+  const before = Number(await dead())
+  expect(before).toBe(api.world.dead.length)
+  await tab.page.click("[data-discard=dead-1]")
+  expect(await tab.page.textContent("[role=dialog]")).toContain("It is not sent")
+  await tab.page.keyboard.press("Escape")
+  await tab.page.waitForSelector("[role=dialog]", { state: "detached" })
+  expect(api.changes).toEqual([])
+  await tab.page.click("[data-discard=dead-1]")
+  await tab.page.click('[data-confirm="Lay aside"]')
+  await tab.page.waitForSelector("[data-dead=dead-1]", { state: "detached" })
+  await tab.page.waitForSelector(`[data-tally-of=dead][data-count="${before - 1}"]`)
+  expect(api.changes.map(({ asked }) => asked.payload)).toEqual([{ envelope: "dead-1" }])
+  await tab.open("/system", "system")
+  await tab.page.waitForSelector('[data-action="queues.discard"]')
+})
+
+test("a dead letter that is gone already is said in the question, and the list is asked again", async () => {
+  await tab.open("/queues", "queues")
+  await tab.page.click("[data-discard=dead-2]")
+  api.world.dead.splice(0)
+  await tab.page.click('[data-confirm="Lay aside"]')
+  await tab.page.waitForSelector('[role=dialog] [data-failed="NotFound"]')
+  await tab.page.waitForSelector("[data-dead]", { state: "detached" })
+})
+
 test("K1 a token is asked for, kept in the tab, and sent with the stream too", async () => {
   const guarded = await openFakeApi({ page: built.folder, rows: 20, token: "s3cret" })
   const { page } = tab

@@ -81,6 +81,9 @@ const system = ({ now, outboxEnd, startedAt }: World) => ({
   }))
 })
 
+/** Dead letters that there ever were. */
+const EVER_BURIED = 60
+
 const queues = (world: World) => ({
   backend: "bullmq",
   queues: [
@@ -105,7 +108,7 @@ const queues = (world: World) => ({
       paused: true
     }
   ],
-  tally: { accepted: 131_204, settled: 130_991, dead: world.dead.length },
+  tally: { accepted: 131_204, settled: 130_991, dead: EVER_BURIED, aside: EVER_BURIED - world.dead.length },
   workers: [
     { name: "worker-a1", role: "all", holds: world.rows.slice(0, 3).map(({ id }) => id) },
     { name: "worker-b7", role: "dream", holds: [] }
@@ -209,6 +212,13 @@ export const fleetHandlers: Handlers = {
     if (at < 0) throw world.failure(404, "NotFound", "there is no such dead letter")
     world.dead.splice(at, 1)
     return { outcome: "accepted", envelope: "e-3" }
+  },
+  "POST /v1/dead-letters/:id/discard": (world, { params, payload }) => {
+    world.audit("queues.discard", String(params["id"]))
+    const at = world.dead.findIndex(({ envelope }) => envelope === payload["envelope"])
+    if (at < 0) throw world.failure(404, "NotFound", "there is no such dead letter")
+    world.dead.splice(at, 1)
+    return { outcome: "aside" }
   },
   "GET /v1/system": system,
   "GET /v1/audit": ({ audited }) => ({ items: audited })

@@ -1,4 +1,4 @@
-// DeadLetters: what was buried, why, and the way to send it again.
+// DeadLetters: what was buried, why, and the ways to send it again and to lay it aside.
 
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
@@ -13,7 +13,12 @@ import { Ago } from "../../parts/time.tsx"
 
 type Letter = Answer<"GET /v1/dead-letters">["items"][number]
 
-const Row = ({ letter, onAgain }: { readonly letter: Letter; readonly onAgain: () => void }) => {
+interface Asked {
+  readonly letter: Letter
+  readonly order: "again" | "aside"
+}
+
+const Row = ({ letter, onOrder }: { readonly letter: Letter; readonly onOrder: (asked: Asked) => void }) => {
   const { assistant, at, envelope, reason, text, type } = letter
   return (
     <tr data-dead={envelope} data-assistant={assistant}>
@@ -42,17 +47,70 @@ const Row = ({ letter, onAgain }: { readonly letter: Letter; readonly onAgain: (
         <Ago at={at} />
       </td>
       <td data-align="end">
-        <button type="button" className="button button-small" data-redeliver={envelope} onClick={onAgain}>
-          Send again
-        </button>
+        <span className="inline-flex gap-2">
+          <button
+            type="button"
+            className="button button-small"
+            data-redeliver={envelope}
+            onClick={() => onOrder({ letter, order: "again" })}
+          >
+            Send again
+          </button>
+          <button
+            type="button"
+            className="button button-small"
+            data-discard={envelope}
+            onClick={() => onOrder({ letter, order: "aside" })}
+          >
+            Lay aside
+          </button>
+        </span>
       </td>
     </tr>
   )
 }
 
-export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }) => {
-  const [asked, ask] = useState<Letter>()
+interface QuestionProps {
+  readonly letter: Letter
+  readonly onClose: () => void
+}
+
+const askedOf = ({ assistant, envelope }: Letter) => ({ params: { id: assistant }, payload: { envelope } })
+
+const AskAgain = ({ letter, onClose }: QuestionProps) => {
   const { mutateAsync } = useChange("POST /v1/dead-letters/:id/redeliver")
+  return (
+    <ConfirmLater
+      title="Send it again?"
+      verb="Send again"
+      onClose={onClose}
+      onConfirm={() => mutateAsync(askedOf(letter))}
+    >
+      It goes to <Visible text={letter.assistant} /> under a new id. Whatever broke it may break it again: it would be
+      buried again, with the reason.
+    </ConfirmLater>
+  )
+}
+
+const AskAside = ({ letter, onClose }: QuestionProps) => {
+  const { mutateAsync } = useChange("POST /v1/dead-letters/:id/discard")
+  return (
+    <ConfirmLater
+      title="Lay it aside?"
+      verb="Lay aside"
+      danger
+      onClose={onClose}
+      onConfirm={() => mutateAsync(askedOf(letter))}
+    >
+      It is not sent to <Visible text={letter.assistant} />, and leaves this list for good. That it was buried, and why,
+      stays in the history.
+    </ConfirmLater>
+  )
+}
+
+export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }) => {
+  const [asked, ask] = useState<Asked>()
+  const Question = asked?.order === "again" ? AskAgain : AskAside
   return (
     <Section
       title="Dead letters"
@@ -60,9 +118,7 @@ export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }
       className="overflow-x-auto"
     >
       {items.length === 0 ? (
-        <Empty title="Nothing was buried">
-          What breaks its reader ends here, with the reason, and holds up nobody.
-        </Empty>
+        <Empty title="No dead letters">What breaks its reader ends here, with the reason, and holds up nobody.</Empty>
       ) : (
         <table className="plain-table" data-dead-letters={items.length}>
           <thead>
@@ -79,22 +135,12 @@ export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }
           </thead>
           <tbody>
             {items.map((letter) => (
-              <Row key={`${letter.assistant} ${letter.envelope}`} letter={letter} onAgain={() => ask(letter)} />
+              <Row key={`${letter.assistant} ${letter.envelope}`} letter={letter} onOrder={ask} />
             ))}
           </tbody>
         </table>
       )}
-      {asked === undefined ? null : (
-        <ConfirmLater
-          title="Send it again?"
-          verb="Send again"
-          onClose={() => ask(undefined)}
-          onConfirm={() => mutateAsync({ params: { id: asked.assistant }, payload: { envelope: asked.envelope } })}
-        >
-          It goes to <Visible text={asked.assistant} /> under a new id. Whatever broke it may break it again: it would
-          be buried again, with the reason.
-        </ConfirmLater>
-      )}
+      {asked === undefined ? null : <Question letter={asked.letter} onClose={() => ask(undefined)} />}
     </Section>
   )
 }

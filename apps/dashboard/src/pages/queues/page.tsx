@@ -17,13 +17,13 @@ const LATE_MILLIS = 60_000
 
 type Queues = Answer<"GET /v1/queues">
 
-const Tally = ({ accepted, dead, settled }: NonNullable<Queues["tally"]>) => {
+const Tally = ({ accepted, aside, dead, settled }: NonNullable<Queues["tally"]>) => {
   const open = Math.max(0, accepted - settled - dead)
   const parts = [
     ["accepted", accepted, "everything that was ever taken in"],
     ["settled", settled, "ended in a tick"],
     ["open", open, "taken in, and neither settled nor buried"],
-    ["dead", dead, "buried, with a reason"]
+    ["dead", dead - aside, `buried, with a reason; ${count(aside)} more were sent again or laid aside`]
   ] as const
   return (
     <dl className="grid grid-cols-4 max-sm:grid-cols-2" data-tally="">
