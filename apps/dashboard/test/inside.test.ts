@@ -177,6 +177,28 @@ test("Memory: undo asks first, keys lead to shelves, quarantine and recall say w
   await tab.close()
 })
 
+test("Compactions: why each was made, and one may be ordered where the state accepts it, and nowhere else", async () => {
+  const tab = await openTab(browser, api.url)
+  const { page } = tab
+  const row = api.world.rows.find(({ id }) => home.endsWith(`/${id}`))
+  if (row === undefined) throw new Error("nobody is there")
+  api.world.move(row, "awake.idle")
+  await tab.open(`${home}/compactions`, "compactions")
+  await page.waitForSelector("[data-compaction=fold-2]")
+  const why = await page.$$eval("[data-why]", (cells) => cells.slice(0, 3).map((cell) => cell.textContent))
+  expect(why).toEqual(["the window was nearly full", "asleep", "by order"])
+  const before = api.changes.length
+  await page.click("[data-order=compact]")
+  await page.waitForSelector("[data-told=compact]")
+  expect(api.changes.slice(before).map(({ asked, route }) => [route, asked.payload["order"]])).toEqual([
+    ["POST /v1/assistants/:id/orders", "compact"]
+  ])
+  api.world.move(row, "awake.thinking.inferring")
+  await page.waitForSelector("[data-order=compact]", { state: "detached" })
+  expect(tab.wrongs).toEqual([])
+  await tab.close()
+})
+
 test("Replay: arrows step, a breakpoint stops, the life is verified, a fork shows its difference", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab

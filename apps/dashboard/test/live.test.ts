@@ -98,7 +98,7 @@ test("only what the state accepts is offered", async () => {
   const row = await watch()
   const offered = () =>
     tab.page.$$eval("[data-order]", (buttons) => buttons.map((button) => button.getAttribute("data-order")))
-  expect(await offered()).toEqual(["sleep", "halt", "retire"])
+  expect(await offered()).toEqual(["sleep", "compact", "halt", "retire"])
   await tab.page.click("[data-order=halt]")
   await tab.page.fill("[name=reason]", "night")
   await tab.page.click("[data-confirm]")

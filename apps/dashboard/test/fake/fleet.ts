@@ -145,9 +145,15 @@ const acceptsOf = (state: string): ReadonlyArray<string> => {
     case "retired":
       return []
     case "dreaming":
-      return ["wake", "halt", "retire", "refresh", ...(state.endsWith("resting") ? ["message", "timer"] : [])]
+      return [
+        "wake",
+        "halt",
+        "retire",
+        "refresh",
+        ...(state.endsWith("resting") ? ["message", "timer", "compact"] : [])
+      ]
     default: {
-      const rest = state === "awake.idle" ? ["message", "timer", "sleep", "unfold"] : []
+      const rest = state === "awake.idle" ? ["message", "timer", "sleep", "compact", "unfold"] : []
       const approval = state === "awake.awaitingApproval" ? ["approval"] : []
       return ["halt", "retire", "refresh", "delegate", ...rest, ...approval]
     }

@@ -10,7 +10,7 @@ const taken = new Set<string>()
 const foldingOf = (now: number, n: number): Answer<"GET /v1/assistants/:id/compactions">["items"][number] => ({
   id: `fold-${n}`,
   at: now - n * 20 * HOUR,
-  reason: n % 3 === 0 ? "pressure" : n % 3 === 1 ? "asleep" : "asked for",
+  reason: ["emergency", "sleep", "order"][n % 3] ?? "order",
   undone: taken.has(`fold-${n}`) || n === 2,
   messages: 40 + n * 3,
   beforeTokens: 19_400 + n * 100,

@@ -11,10 +11,18 @@ import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
 import { Opened } from "./opened.tsx"
+import { Order } from "./order.tsx"
 
 type Folding = Answer<"GET /v1/assistants/:id/compactions">["items"][number]
 
 const route = getRouteApi("/a/$id/compactions")
+
+/** What made it fold. */
+const whys: Readonly<Record<string, string>> = {
+  sleep: "asleep",
+  emergency: "the window was nearly full",
+  order: "by order"
+}
 
 const saved = ({ afterTokens, beforeTokens }: Folding): string =>
   beforeTokens === 0 ? "–" : percent(Math.max(0, 1 - afterTokens / beforeTokens))
@@ -36,8 +44,8 @@ const Row = ({ folding, isOpen, onOpen }: { folding: Folding; isOpen: boolean; o
       <td className="text-ink-2">
         <Ago at={at} />
       </td>
-      <td>
-        <Visible text={reason} />
+      <td data-why={reason}>
+        <Visible text={whys[reason] ?? reason} />
       </td>
       <td data-align="end">{messages}</td>
       <td data-align="end">{tokens(beforeTokens)}</td>
@@ -86,8 +94,8 @@ const List = ({ items, onOpen, shown }: ListProps) => (
 const None = () => (
   <section className="card">
     <Empty title="Nothing was folded yet">
-      When the window fills, the older part of the history is folded behind a summary: at 70 % asleep, at 80 % awake.
-      The messages stay in the ledger, and each folding can be taken back here.
+      When the window fills, the older part of the history is folded behind a summary: at 70 % asleep, at 80 % awake. It
+      can be told to fold at any time. The messages stay in the ledger, and each folding can be taken back here.
     </Empty>
   </section>
 )
@@ -106,7 +114,12 @@ const CompactionsPage = () => {
       title="Compactions"
       ready={isReady(all)}
       aside={
-        items.length === 0 ? null : <span className="text-ink-2">{many(items.length, "folding")} of this history</span>
+        <>
+          {items.length === 0 ? null : (
+            <span className="text-ink-2">{many(items.length, "folding")} of this history</span>
+          )}
+          <Order id={id} />
+        </>
       }
     >
       <Answered of={all}>

@@ -20,6 +20,7 @@ interface Verb {
 const verbs: ReadonlyArray<Verb> = [
   { order: "wake", title: "Wake" },
   { order: "sleep", title: "Send to sleep" },
+  { order: "compact", title: "Fold history" },
   { order: "resume", title: "Resume" },
   {
     order: "halt",

@@ -21,6 +21,7 @@ const events = [
   "message",
   "timer",
   "sleep",
+  "compact",
   "wake",
   "approval",
   "report",
