@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { migrate } from "../src/format.ts"
 import { migrations } from "../src/migrations.ts"
+import { AT_REST } from "../src/migrations/0003-apply.ts"
 import { asRole, aSchema, openAt, tablesAt } from "./stores.ts"
 
 const postgres = sharePostgres({ fsync: false, settings: { max_connections: "20" } })
@@ -70,6 +71,30 @@ postgres.describe("opening", () => {
       const [row] = yield* database.query<object>("SELECT format, later FROM store")
       assert.deepStrictEqual({ ...row }, { format: steps.length, later: "it's there" })
       assert.strictEqual((yield* before.ledger.inspect(address))?.waiting, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("V1 a dead letter of format 6 is told and counted, and can be laid aside", () =>
+    Effect.gen(function* () {
+      const schema = aSchema()
+      const database = yield* tablesAt(url(), schema)
+      yield* migrate(database, { place: "here", schema }, migrations.slice(0, 6))
+      const [row] = yield* database.query<{ readonly key: string }>(
+        `INSERT INTO assistants (wake, lease_until, worker, epoch, version, settled, control, reply, mail,
+           last_control, last_reply, last_mail, hears, retired, tenant, id)
+         VALUES (${AT_REST}, 0, '', 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, false, 'harbor', 'ada') RETURNING key::text AS key`
+      )
+      const body = JSON.stringify({ envelope: "m-1", reason: "poison", at: 9 })
+      const bury = "INSERT INTO dead_letters (assistant, tenant, body) VALUES ($1::bigint, 'harbor', $2)"
+      yield* database.query(bury, [row?.key, body])
+      const { ledger } = yield* openAt(url(), { schema })
+      const address = anAddress("ada", "harbor")
+      const { id } = anEnvelope({ id: "m-1" })
+      assert.deepStrictEqual(yield* ledger.deadLetters(9), [{ address, envelope: id, reason: "poison", at: 9 }])
+      assert.deepStrictEqual(yield* ledger.tally, { accepted: 1, settled: 0, dead: 1, aside: 0 })
+      assert.strictEqual(yield* ledger.layAside(address, id), "aside")
+      assert.deepStrictEqual(yield* ledger.deadLetters(9), [])
+      assert.deepStrictEqual(yield* ledger.tally, { accepted: 1, settled: 0, dead: 1, aside: 1 })
     }).pipe(Effect.scoped)
   )
 

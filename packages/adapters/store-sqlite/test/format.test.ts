@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { describe, test } from "vitest"
 import { knownFormat, migrate, presentFormat } from "../src/format.ts"
-import { formats } from "../src/formats.ts"
+import { AT_REST, formats } from "../src/formats.ts"
 import { aDirectory } from "./directories.ts"
 
 const place = { directory: "somewhere", file: "somewhere/reverie.db" }
@@ -75,6 +75,26 @@ describe("the formats of Reverie", () => {
       digests
     )
   })
+
+  it.effect("V1 a dead letter of format 3 is told and counted, and can be laid aside", () =>
+    Effect.gen(function* () {
+      const directory = aDirectory()
+      mkdirSync(directory)
+      const database = new DatabaseSync(join(directory, "reverie.db"))
+      migrate(database, 0, formats.slice(0, 3))
+      database.exec(`INSERT INTO assistants VALUES (7, ${AT_REST}, 0, 0, 1, 0, 0, 0, 0, 0, 0, 'harbor', 'ada', '{}');
+        INSERT INTO dead_letters (assistant, body) VALUES (7, '{"envelope":"m-1","reason":"poison","at":9}');`)
+      database.close()
+      const { ledger } = yield* openSqliteStore(directory)
+      const address = anAddress("ada", "harbor")
+      const { id } = anEnvelope({ id: "m-1" })
+      assert.deepStrictEqual(yield* ledger.deadLetters(9), [{ address, envelope: id, reason: "poison", at: 9 }])
+      assert.deepStrictEqual(yield* ledger.tally, { accepted: 0, settled: 0, dead: 1, aside: 0 })
+      assert.strictEqual(yield* ledger.layAside(address, id), "aside")
+      assert.deepStrictEqual(yield* ledger.deadLetters(9), [])
+      assert.deepStrictEqual(yield* ledger.tally, { accepted: 0, settled: 0, dead: 1, aside: 1 })
+    })
+  )
 
   for (let from = 1; from <= formats.length; from++) {
     it.effect(`V1 a data directory of format ${from} opens and works`, () =>
