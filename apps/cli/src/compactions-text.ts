@@ -46,9 +46,10 @@ export const compactionText = (
   current: string | undefined
 ): string => {
   const { after, before, extraction, id, marker, model, pieces, ratio, strategy, threshold, trigger } = compaction
+  const atLeast = trigger === "order" ? "" : ` (threshold ${percent(threshold)})`
   return [
     `${whose}: ${id}, ${when(compaction.at)}, ${stateOf(compaction, current)}`,
-    `${trigger}, at ${percent(ratio)} of the window (threshold ${percent(threshold)}), ${strategy}` +
+    `${trigger}, at ${percent(ratio)} of the window${atLeast}, ${strategy}` +
       (pieces === 0 ? "" : ` in ${counted(pieces, "call")}${model === null ? "" : ` of ${onOneLine(model)}`}`),
     `${counted(before.messages, "message")} of ${before.tokens} tokens → ` +
       `${counted(after.messages, "message")} of ${after.tokens} tokens`,

@@ -12,7 +12,7 @@ import { counted } from "./table.ts"
 export const SLASH_HELP = `/state              who is doing what
 /context            what the model was shown last
 /memory             what it keeps
-/compact            how full its window is, and what was folded
+/compact            tell it to fold its history, and how full its window is
 /dream              tell it to sleep, and show its last dream
 /undo               take the newest folding of its history back
 /cost               what it has spent
@@ -37,7 +37,11 @@ const compact = async (reach: Reach, id: string): Promise<string> => {
   const report = await reach.contextReport(id, {})
   const folded = await reach.compactions(id)
   const share = report === undefined ? "its window is empty" : `its window is ${Math.round(report.share * 100)} % full`
-  return `${share}, ${counted(folded.length, "folding")} so far; it folds by itself when it is nearly full`
+  const so = `${share}, ${counted(folded.length, "folding")} so far`
+  const view = await reach.view(id)
+  if (view?.state.startsWith("compacting") === true) return `${id} folds its history: ${so}`
+  await reach.order(id, "compact", {})
+  return `${id} is told to fold its history: ${so}`
 }
 
 const dream = async (reach: Reach, id: string): Promise<string> => {

@@ -1,17 +1,18 @@
-// Nights: an assistant is sent to sleep, or asked about its folding and its last dream.
+// Nights: an assistant is sent to sleep or told to fold its history, or asked about its window and its last dream.
 // Owns `dream` and `compact`. Leaves sleeping and folding to the statechart.
-// N1  Folding begins by itself, when the window is as full as the settings say: there is no order for it, and none is
-//     invented here.
+// N1  The order to fold is durable when the command ends with 0; what has come of it by then is told, and why nothing has.
+// N2  With --dry-run nothing is told: how full the window is, is read.
 
-import { CommandFailed } from "../failure.ts"
+import type { Entry } from "reverie"
 import { dreamsText } from "../memory-text.ts"
 import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
-import { plain } from "../plain.ts"
+import { onOneLine, plain } from "../plain.ts"
 import { findReach } from "../reach/find-reach.ts"
+import type { Reach } from "../reach/reach.ts"
 import type { Stop } from "../stop.ts"
 import { counted, percent } from "../table.ts"
-import { giveOrder, type OrderOptions } from "./orders.ts"
+import { followed, giveOrder, type OrderOptions, watching } from "./orders.ts"
 
 export interface DreamOptions extends OrderOptions {
   readonly report?: boolean
@@ -35,23 +36,47 @@ export const dream = async (name: string, options: DreamOptions, stop: Stop): Pr
   return await giveOrder(reach, await named(reach, name), { type: "order", order: "sleep", ...bound }, options)
 }
 
-export const compact = async (name: string, options: OrderOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "look", stop)
-  const { id } = await named(reach, name)
+const tellWindow = async (reach: Reach, id: string, json: boolean): Promise<number> => {
   const report = await reach.contextReport(id, {})
   const folded = (await reach.compactions(id)).filter(({ undone_at }) => undone_at === undefined)
   const share = report?.share ?? 0
-  if (options.dryRun) {
-    const window = { tokens: report?.tokens ?? 0, limit: report?.limit ?? 0, share }
-    if (options.json) sayJson({ ok: true, dryRun: true, assistant: id, window, compactions: folded.length })
-    else say(plain(`${id}: ${percent(share)} of its window is used, ${counted(folded.length, "folding")} so far`))
-    return 0
+  const window = { tokens: report?.tokens ?? 0, limit: report?.limit ?? 0, share }
+  if (json) sayJson({ ok: true, dryRun: true, assistant: id, window, compactions: folded.length })
+  else say(plain(`${id}: ${percent(share)} of its window is used, ${counted(folded.length, "folding")} so far`))
+  return 0
+}
+
+/** More than a folding ever takes. */
+const MAX_COMMITS = 500
+
+/** Why nothing was folded, as the commits since the order say it; undefined where they do not. */
+const whyNot = (entries: ReadonlyArray<Entry>, envelope: string): string | undefined => {
+  const passed = entries.flatMap(({ settled = [] }) => settled).find(({ id }) => id === envelope)
+  const detail = entries.findLast(({ step }) => step?.kind === "compact")?.step?.detail
+  const told = passed?.reason ?? detail?.["skipped"] ?? detail?.["error"]
+  return typeof told === "string" ? told : undefined
+}
+
+export const compact = async (name: string, options: OrderOptions, stop: Stop): Promise<number> => {
+  await using reach = await findReach(options, options.dryRun ? "look" : "order", stop)
+  const { commits, id } = await named(reach, name)
+  if (options.dryRun) return await tellWindow(reach, id, options.json)
+  const known = new Set((await reach.compactions(id)).map((each) => each.id))
+  watching(reach, id, options.json)
+  const key = options.id === undefined ? {} : { id: options.id }
+  const { envelope, outcome } = await reach.within(reach.order(id, "compact", key))
+  await followed(reach, id, options)
+  const made = (await reach.compactions(id)).find((each) => each.trigger === "order" && !known.has(each.id))
+  const skipped = made === undefined ? whyNot(await reach.entries(id, commits + 1, MAX_COMMITS), envelope) : undefined
+  if (options.json) {
+    const why = skipped === undefined ? {} : { skipped }
+    sayJson({ ok: true, receipt: outcome, envelope, assistant: id, compaction: made?.id ?? null, ...why })
+  } else if (made !== undefined) {
+    const { after, before, compacted_count: count } = made
+    say(plain(`${id}: ${made.id} folded ${counted(count, "message")}, ${before.tokens} → ${after.tokens} tokens`))
+  } else {
+    const told = outcome === "duplicate" ? "was told so before" : "is told to fold its history; it does at rest"
+    say(onOneLine(`${id} ${skipped === undefined ? told : `folded nothing: ${skipped}`}`))
   }
-  throw new CommandFailed(
-    "not-possible",
-    `${id} folds its history by itself; ${percent(share)} of its window is used`,
-    {
-      hint: "--dry-run tells how full it is; the settings compactSleepRatio and compactEmergencyRatio say when it begins"
-    }
-  )
+  return 0
 }

@@ -141,7 +141,7 @@ export interface Forked {
   readonly differs: ReadonlyArray<string>
 }
 
-export type OrderName = "wake" | "sleep" | "halt" | "resume" | "retire"
+export type OrderName = "wake" | "sleep" | "compact" | "halt" | "resume" | "retire"
 
 export interface OrderWish {
   readonly reason?: string

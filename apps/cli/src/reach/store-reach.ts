@@ -299,6 +299,8 @@ export class StoreReach implements Reach {
         return this.#fleet.wake(id, reason, options)
       case "sleep":
         return this.#fleet.sleep(id, { ...options, ...(forMillis === undefined ? {} : { forMillis }) })
+      case "compact":
+        return this.#fleet.compact(id, options)
       case "halt":
         return this.#fleet.halt(id, reason ?? "halted by order", options)
       case "resume":

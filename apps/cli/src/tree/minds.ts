@@ -107,8 +107,8 @@ const addNights = (root: Command, trunk: Trunk): void => {
   )
   const compact = leaf(root, "compact <id>", {
     kind: "order",
-    says: "how full the window of one is; folding begins by itself",
-    example: "compact desk --dry-run"
+    says: "fold the older part of a history now; --dry-run tells how full the window is",
+    example: "compact desk --wait"
   })
   does(compact, trunk, async (options, id) => (await import("../commands/nights.ts")).compact(id, options, stop))
   const dream = leaf(root, "dream <id>", {
