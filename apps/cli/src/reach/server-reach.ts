@@ -337,14 +337,20 @@ export class ServerReach implements Reach {
     }
   }
 
+  #inspected(id: string) {
+    return this.#ask((api) => api.assistants.inspect({ params: { id } }))
+  }
+
   /** Nothing of it is in hand, and nothing waits in a lane that it hears. */
   async #isAtRest(id: string): Promise<boolean> {
-    const { hears, jobs, state, waiting } = await this.#ask((api) => api.assistants.inspect({ params: { id } }))
+    const { commits, hears, jobs, state, waiting } = await this.#inspected(id)
     if (!lasting.has(state) || (jobs.length > 0 && state !== "halted")) return false
     if (waiting === 0) return true
     const query = { limit: PAGE }
     const { items } = await this.#ask((api) => api.assistants.mailbox({ params: { id }, query }))
-    return !items.some(({ lane }) => hears.includes(lane))
+    if (items.some(({ lane }) => hears.includes(lane))) return false
+    // What was heard between the two answers waits no more, and is in hand.
+    return (await this.#inspected(id)).commits === commits
   }
 
   within<A>(work: Promise<A>, timeoutMillis?: number): Promise<A> {
