@@ -28,7 +28,9 @@ const queuesText = ({ backend, queues, tally }: QueueView): string => {
     onOneLine(backend, 120),
     "",
     table([["queue", "waiting", "active", "delayed", "failed"], ...rows]),
-    ...(tally === undefined ? [] : ["", `${accepted} accepted, ${settled} committed, ${counted(dead - aside, "dead letter")}`])
+    ...(tally === undefined
+      ? []
+      : ["", `${accepted} accepted, ${settled} committed, ${counted(dead - aside, "dead letter")}`])
   ].join("\n")
 }
 
