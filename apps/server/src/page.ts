@@ -4,6 +4,7 @@
 //     folder are no files of it.
 // P2  A path that means no file is the page itself where a browser asks for one, so that its addresses can be shared.
 // P3  What has its hash in its name is kept for ever, the page itself is asked for again each time.
+// P4  Until it has been built, whoever asks for the page itself is told so, and a browser asks again by itself.
 
 import { createHash } from "node:crypto"
 import { readdir, readFile, realpath, stat } from "node:fs/promises"
@@ -33,6 +34,14 @@ const MAX_FILES = 5_000
 /** A folder that was built anew is found again after so long. */
 const RESCAN_MILLIS = 1_000
 
+/** In place of the page while it is being built: a matter of seconds, once. */
+const COMING = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta http-equiv="refresh" content="1"><title>Reverie</title></head>
+<body><p>The page is being built, once. It opens here by itself; the terminal says if it can not be built.</p></body>
+</html>
+`
+
 const isHashed = (path: string): boolean => /\/assets\/[^/]*-[\w-]{8,}\.\w+$/.test(path)
 
 /** Paths of the files in a folder, e.g. `/assets/index-1a2b3c4d.js`, each with where it is. */
@@ -57,6 +66,15 @@ const accepts = (header: string | string[] | undefined, name: string): boolean =
   return wanted !== undefined && !wanted.some((each) => /^q=0(\.0*)?$/.test(each))
 }
 
+const sendComing = (response: ServerResponse): true => {
+  asPage(response)
+  response.setHeader("content-type", types[".html"] ?? "")
+  response.setHeader("retry-after", "1")
+  response.setHeader("content-length", Buffer.byteLength(COMING))
+  response.writeHead(503).end(COMING)
+  return true
+}
+
 export class Page {
   readonly #folder: string
   #files: ReadonlyMap<string, string> = new Map()
@@ -72,7 +90,7 @@ export class Page {
     const meant = (await this.#has(named)) ? named : "/index.html"
     const isItself = meant === "/index.html"
     if (isItself && named !== "/" && named !== meant && !this.#wantsPage(request)) return false
-    if (!(await this.#has(meant))) return false
+    if (!(await this.#has(meant))) return isItself && sendComing(response)
     return this.#send(request, response, meant)
   }
 

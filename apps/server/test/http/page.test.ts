@@ -98,8 +98,26 @@ describe("the page", () => {
     assert.strictEqual((await ask("/v1/assistants")).status, 401)
   })
 
-  it("a folder that is not there is no page", async () => {
-    const { ask } = await openHouse({ page: aPath() })
+  it("P4 until it is built it says so and asks again, and the API is not kept waiting", async () => {
+    const page = aPath()
+    const { ask } = await openHouse({ page })
+    for (const path of ["/", "/a/desk"]) {
+      const coming = await ask(path, { headers: html })
+      assert.deepStrictEqual([coming.status, coming.headers["retry-after"]], [503, "1"])
+      assert.match(coming.text, /<meta http-equiv="refresh" content="1">/)
+      assertSecured(coming)
+      assert.strictEqual(coming.headers["cache-control"], "no-store")
+    }
+    assertFailure(await ask("/assets/index-1a2B_c4d.js"), 404, "NotFound")
+    assert.strictEqual((await ask("/v1/assistants")).status, 200)
+    mkdirSync(page)
+    writeFileSync(join(page, "index.html"), "<!doctype html><title>Fleet</title>")
+    const opened = async () => (await ask("/", { headers: html })).status === 200
+    while (!(await opened())) await new Promise((resolve) => setTimeout(resolve, 50))
+  })
+
+  it("without a folder there is no page", async () => {
+    const { ask } = await openHouse()
     assertFailure(await ask("/", { headers: html }), 404, "NotFound")
   })
 })
