@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
 import { assert, describe, test } from "vitest"
 
@@ -31,5 +32,18 @@ describe("run", () => {
   test("I1 no stand-in is left between a signal and the program", () => {
     const said = runLines(["process.kill(process.pid, 'SIGKILL')"])
     assert.strictEqual(said.signal, "SIGKILL")
+  })
+
+  test("the command that npm links is the program, from wherever it is called", () => {
+    const { bin, version } = JSON.parse(readFileSync(join(root, "apps/cli/package.json"), "utf8")) as {
+      readonly bin: { readonly reverie: string }
+      readonly version: string
+    }
+    const file = join(root, "apps/cli", bin.reverie)
+    const said = spawnSync(process.execPath, [file, "--version"], { cwd: tmpdir(), encoding: "utf8" })
+    assert.deepStrictEqual([said.status, said.stdout, said.stderr], [0, `${version}\n`, ""])
+    // What an older Node is given has to be JavaScript, and may be started as it is.
+    assert.match(readFileSync(file, "utf8"), /^#!\/usr\/bin\/env node\n/)
+    assert.strictEqual(statSync(file).mode & 0o111, 0o111)
   })
 })
