@@ -1,6 +1,7 @@
 // Writer: every change of the database goes through here.
 // Owns transactions and the group commit. Leaves what is written to mailbox.ts and ledger.ts.
-// W1  All writes that were asked for in one turn of the event loop share one transaction, and so one fsync.
+// W1  All writes that were asked for in one turn of the event loop share one transaction, and so one fsync. While more are
+//     asked for in each of the next turns, a few of those are waited for; a write that is alone waits for none.
 // W2  A write answers only after its transaction is durable; when that fails, all of them fail and none was kept.
 // W3  A write that was asked for runs whole, in the order of asking, even if nobody waits for it any more.
 // W4  A write that fails alone is undone alone.
@@ -38,6 +39,9 @@ interface Ran {
 
 /** What SQLite writes before each page in the write-ahead log. */
 const FRAME_HEADER_BYTES = 24
+
+/** Turns of the event loop after the first, at most: a fraction of what one fsync takes. */
+const MAX_TURNS_MORE = 3
 
 const closed: SqliteFailure = { kind: "closed", message: "the store is closed", cause: undefined }
 
@@ -112,7 +116,16 @@ export class Writer {
 
   #enqueue(queued: Queued): void {
     if (this.#isClosed) return queued.fail(closed)
-    if (this.#queue.push(queued) === 1) setImmediate(() => this.#flush())
+    if (this.#queue.push(queued) === 1) this.#gather(1, MAX_TURNS_MORE)
+  }
+
+  /** Writes what is queued as soon as a turn has brought no more than there was. */
+  #gather(known: number, turnsMore: number): void {
+    setImmediate(() => {
+      const { length } = this.#queue
+      if (length > known && turnsMore > 0) this.#gather(length, turnsMore - 1)
+      else this.#flush()
+    })
   }
 
   #flush(): void {

@@ -81,6 +81,32 @@ describe("group commit", () => {
     }).pipe(Effect.provide(storeSqliteLayer(IN_MEMORY)))
   )
 
+  it.effect("W1 what comes in each of the next turns is waited for, a few turns long; what is alone is not", () =>
+    Effect.gen(function* () {
+      const table = aTable()
+      const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+      const fibers: Array<Fiber.Fiber<number, string>> = []
+      const begin = Effect.fnUntraced(function* (number: number) {
+        fibers.push(yield* Effect.forkChild(put(table, number), { startImmediately: true }))
+      })
+      yield* begin(0)
+      yield* turn
+      assert.deepStrictEqual(table.rows(), [0])
+      for (let number = 1; number <= 40; number += 2) {
+        yield* begin(number)
+        yield* begin(number + 1)
+        yield* turn
+      }
+      yield* Effect.forEach(fibers, Fiber.join)
+      assert.lengthOf(table.rows(), 41)
+      const { operations, transactions } = table.writer.stats
+      assert.strictEqual(operations, 41)
+      // Twenty turns in groups of at most four, and the one that was alone.
+      assert.isAtLeast(transactions, 6)
+      assert.isAtMost(transactions, 11)
+    })
+  )
+
   it.effect("renewing a lease writes nothing, nor does releasing it after a commit", () =>
     Effect.gen(function* () {
       yield* births
