@@ -72,7 +72,8 @@ export const makeLater = (
     close: async () => {
       const closing = sleeper?.close()
       if (closing === undefined) return
-      await within("close", deadlineMillis, closing).catch(() => sleeper?.close(true))
+      // What is not done by then is done again when its lock has lapsed.
+      await within("close", deadlineMillis, closing).catch(() => undefined)
     }
   }
 }

@@ -10,6 +10,7 @@ import type { Carrier } from "./carrier.ts"
 import { EVENTS, FOR_EVER, type Sleep, SLEEP, sleepIdOf, type Tick } from "./job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "./options.ts"
 import { bandOf } from "./priority.ts"
+import { within } from "./reach.ts"
 
 const { Queue, Worker } = withBackend(createPostgresBackend)
 
@@ -151,8 +152,8 @@ const carrierOn = (pool: PgPool, prefix: string, timing: Timing): Carrier => {
     hasForgotten: () => Promise.resolve(false),
     close: async () => {
       ear.close()
-      await Promise.allSettled([events.close(), sleep.close()])
-      await pool.end()
+      const closing = Promise.allSettled([events.close(), sleep.close()]).then(() => pool.end())
+      await within("close", timing.deadlineMillis, closing).catch(() => undefined)
     }
   }
 }

@@ -1,16 +1,18 @@
 // RedisCarrier: hints carried by Redis.
-// Owns the connections of one process to Redis, and what is kept there beside BullMQ's own keys. Leaves jobs to others.
-// C1  Connections come back by themselves, from a Redis that was away, replaced, or made read-only for a while.
+// Owns which connections a process has to Redis, and what is kept there beside BullMQ's own keys. Leaves a connection
+// to redis-client (C1, C5), and jobs to others.
 // C2  Everything kept here is made again when it is missing, and expires.
 
 import { addressKey } from "@reverie/protocol"
 import { URGENCIES } from "@reverie/mailbox"
 import { Queue, Worker } from "bullmq"
-import { Redis } from "ioredis"
+import type { Redis } from "ioredis"
 import type { Carrier } from "./carrier.ts"
 import { EVENTS, FOR_EVER, type Sleep, SLEEP, type Tick } from "./job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "./options.ts"
 import { PRIORITIES_SCRIPT } from "./priority.ts"
+import { within } from "./reach.ts"
+import { openRedisClient } from "./redis-client.ts"
 import { makeScript } from "./redis-script.ts"
 
 /** How long an appointment is remembered after its time. */
@@ -28,20 +30,6 @@ local known = tonumber(redis.call('GET', KEYS[1]) or '')
 if known and known <= tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
 return 0
 `
-
-const connect = (url: string, timing: Timing): Redis => {
-  const client = new Redis(url, {
-    maxRetriesPerRequest: null,
-    connectTimeout: timing.deadlineMillis,
-    disconnectTimeout: RETRY_MILLIS,
-    retryStrategy: (times) => Math.min(50 * times, RETRY_MILLIS),
-    // A primary that became a replica answers like this until the name leads to the new one.
-    reconnectOnError: ({ message }) => message.startsWith("READONLY")
-  })
-  // Told by what fails because of it.
-  client.on("error", () => undefined)
-  return client
-}
 
 /** What this process remembers in Redis beside BullMQ. */
 const openMemory = (client: Redis, prefix: string) => {
@@ -78,7 +66,7 @@ const openMemory = (client: Redis, prefix: string) => {
 }
 
 export const openRedisCarrier = (url: string, prefix: string, timing: Timing): Carrier => {
-  const client = connect(url, timing)
+  const client = openRedisClient(url, timing.deadlineMillis)
   const others: Array<Redis> = []
   const shared = { connection: client, prefix }
   const tolerant = <A extends { on: (event: "error", listener: () => void) => unknown }>(part: A): A => {
@@ -114,13 +102,14 @@ export const openRedisCarrier = (url: string, prefix: string, timing: Timing): C
       await Promise.all(keys.map((key) => client.publish(orders, key)))
     },
     listen: async (heard) => {
-      const ear = connect(url, timing)
+      const ear = openRedisClient(url, timing.deadlineMillis)
       others.push(ear)
       ear.on("message", (_, key) => heard(key))
       await ear.subscribe(orders)
     },
     close: async () => {
-      await Promise.allSettled([events.close(), sleep.close()])
+      const closing = Promise.allSettled([events.close(), sleep.close()])
+      await within("close", timing.deadlineMillis, closing).catch(() => undefined)
       for (const each of [client, ...others]) each.disconnect()
     }
   }

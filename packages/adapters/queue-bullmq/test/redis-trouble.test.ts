@@ -80,6 +80,15 @@ redis.describe("queue-bullmq in trouble", () => {
     await works(line)
   })
 
+  test("B2 C5 a Redis that is away when the queue is closed: closing ends", async () => {
+    const hole = await holeIn(redis.server().url)
+    const line = lineTo(hole.url)
+    await works(line)
+    await hole.cut()
+    await sleep(300)
+    await line.close()
+  })
+
   test("C1 a Redis that is read-only for a while", async () => {
     const line = lineTo(redis.server().url)
     await works(line)
