@@ -121,7 +121,7 @@ const checkError = (error: EmbedderError, verdict: object): void => {
 
 const judge = Effect.fnUntraced(function* (behaviour: ModelServerOptions, leadsTo: VectorMode["leadsTo"]) {
   const isLate = typeof leadsTo === "object" && "kind" in leadsTo && leadsTo.kind === "timeout"
-  const { embedder, server } = yield* harbor(behaviour, isLate ? { timeoutMillis: 120 } : {})
+  const { embedder, server } = yield* harbor(behaviour, isLate ? { timeoutMillis: 1_500 } : {})
   const outcome = yield* Effect.result(embedder.embed(texts))
   if (leadsTo === "vectors") {
     if (Result.isFailure(outcome)) return assert.fail(`expected vectors, got ${outcome.failure.message}`)

@@ -102,7 +102,7 @@ postgres.describe("faults", () => {
           Effect.promise(() => blackHole(url())),
           ({ close }) => Effect.promise(close)
         )
-        const { ledger, mailbox } = yield* openAt(hole.url, { schema: aSchema(), deadlineMillis: 400 })
+        const { ledger, mailbox } = yield* openAt(hole.url, { schema: aSchema(), deadlineMillis: 2_000 })
         yield* ledger.birth({ address: ada, state: aState(), entry: anEntry() })
         const { claim } = yield* mailbox.claim({ address: ada, worker: "worker-1", leaseMillis: 600_000 })
         hole.hang()
