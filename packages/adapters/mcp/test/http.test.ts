@@ -135,12 +135,13 @@ const misbehaviours: ReadonlyArray<readonly [string, (response: ServerResponse, 
 describe("a server over HTTP that misbehaves in a call", () => {
   it.each(misbehaviours)(
     "T3 H2 C3 %s: one plain failure, and the next call is answered",
-    async (_, misbehave, words) => {
+    async (name, misbehave, words) => {
       const { heard, options } = await served((asked, response) => {
         if (isBad(asked)) misbehave(response, asked.id)
         return isBad(asked)
       })
-      const source = await opened(options)
+      // Short only where time is what ends the call.
+      const source = await opened({ ...options, timeoutMillis: name.endsWith("hangs") ? 3_000 : 30_000 })
       const result = await call(source, "web__bad")
       assert.isFalse(result.ok)
       assert.match(result.content, words)
