@@ -19,6 +19,9 @@ export interface AssistantRow extends Cursors {
   readonly id: string
 }
 
+/** What accepting an envelope asks of the row. */
+export type DoorRow = Pick<AssistantRow, "key" | "wake" | "hears" | "retired">
+
 export interface StateRow extends AssistantRow {
   readonly state: string
 }
@@ -46,6 +49,7 @@ export const assistantQueries = (database: DatabaseSync) => {
     database,
     `SELECT ${columns}, octet_length(state) AS stateBytes FROM assistants WHERE tenant = ? AND id = ?`
   )
+  const door = query<DoorRow>(database, "SELECT key, wake, hears, retired FROM assistants WHERE tenant = ? AND id = ?")
   const withState = query<StateRow>(database, `SELECT ${columns}, state FROM assistants WHERE tenant = ? AND id = ?`)
   const after = query<StateRow>(
     database,
@@ -53,6 +57,7 @@ export const assistantQueries = (database: DatabaseSync) => {
   )
   return {
     find: ({ tenant, assistant }: Address) => byAddress.one(tenant, assistant),
+    findDoor: ({ tenant, assistant }: Address) => door.one(tenant, assistant),
     findWithState: ({ tenant, assistant }: Address) => withState.one(tenant, assistant),
     listAfter: (address: Address | undefined, limit: number) =>
       after.all(address?.tenant ?? "", address?.assistant ?? "", limit)

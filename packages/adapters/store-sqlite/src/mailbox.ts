@@ -68,7 +68,7 @@ const accepting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Servic
         const { id, to, event } = envelope
         const body = JSON.stringify(envelope)
         return writer.write(unavailable("accept"), (): Result.Result<Receipt, UnknownAssistant> => {
-          const row = assistants.find(to)
+          const row = assistants.findDoor(to)
           if (row === undefined || row.retired === 1) return Result.fail(new UnknownAssistant({ address: to }))
           if (!envelopes.insert(row.key, envelope, body, now)) {
             return Result.succeed({ outcome: "duplicate", envelope: id, to })
