@@ -81,13 +81,13 @@ export interface FleetOptions extends Partial<ProfileOptions>, Terms, TracingOpt
 
 export interface SendOptions {
   /** Idempotency key: the same id is accepted once. A fresh one when not said. */
-  readonly id?: string
+  readonly id?: string | undefined
   /** Who says it. "user" when not said. */
-  readonly from?: string
+  readonly from?: string | undefined
   /** Ids of memory blocks that a message refers to: they are in view while it is answered. */
-  readonly blocks?: ReadonlyArray<string>
+  readonly blocks?: ReadonlyArray<string> | undefined
   /** W3C trace context that this belongs to; what is none is passed over. */
-  readonly traceparent?: string
+  readonly traceparent?: string | undefined
 }
 
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")

@@ -16,12 +16,19 @@ const fenced = (mailbox: Mailbox["Service"], address: Address) =>
   Effect.catchTag(mailbox.fence(address), "UnknownAssistant", () => Effect.void)
 
 /** Accepts an envelope in its own trace, or in the one that is running; whoever takes it up continues that one. */
-const accepted = (envelope: Envelope) =>
-  Effect.gen(function* () {
-    const traceparent = envelope.traceparent ?? (yield* runningTraceparent)
-    const kept = traceparent === undefined ? envelope : { ...envelope, traceparent }
-    return { receipt: yield* (yield* Mailbox).accept(kept), traceparent }
-  }).pipe(inSpan("mailbox.accept"), below(envelope.traceparent))
+const accepted = (mailbox: Mailbox["Service"], envelope: Envelope) => {
+  const acceptedIn = (traceparent: string | undefined) =>
+    Effect.map(mailbox.accept(traceparent === undefined ? envelope : { ...envelope, traceparent }), (receipt) => ({
+      receipt,
+      traceparent
+    }))
+  const accepting = inSpan("mailbox.accept")(() =>
+    envelope.traceparent === undefined
+      ? Effect.flatMap(runningTraceparent, acceptedIn)
+      : acceptedIn(envelope.traceparent)
+  )
+  return below(envelope.traceparent)(accepting)
+}
 
 /** Accepts an envelope and hints that there is mail. */
 export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
@@ -29,11 +36,15 @@ export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   yield* faults.at("before-accept", envelope.to)
-  const { receipt, traceparent } = yield* accepted(envelope)
+  const { receipt, traceparent } = yield* accepted(mailbox, envelope)
   yield* faults.at("after-accept", envelope.to)
   if (receipt.outcome !== "accepted") return receipt
   const hint = queue.wake(envelope.to, urgencyOf(envelope), traceparent).pipe(inSpan("queue.wake"), below(traceparent))
-  const fencing = yield* Effect.result(envelope.event.type === "halt" ? fenced(mailbox, envelope.to) : Effect.void)
+  if (envelope.event.type !== "halt") {
+    yield* hint
+    return receipt
+  }
+  const fencing = yield* Effect.result(fenced(mailbox, envelope.to))
   // The order is durable: the hint is given also when nobody could be fenced.
   yield* hint
   yield* Effect.fromResult(fencing)
