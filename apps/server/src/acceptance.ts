@@ -13,19 +13,17 @@ import { Malformed, type Said } from "./api/index.ts"
 
 export type SaidMessage = typeof Said.Type
 
-const keyOf = (header: string | undefined, body: string | undefined): { readonly id?: string } => {
+const keyOf = (header: string | undefined, body: string | undefined): string | undefined => {
   if (header !== undefined && body !== undefined && header !== body) {
     throw new Malformed({ message: "the header idempotency-key and the id of the body differ" })
   }
-  const id = header ?? body
-  return id === undefined ? {} : { id }
+  return header ?? body
 }
 
-const fromOf = (from: string | undefined): { readonly from?: string } => {
-  if (from === undefined) return {}
-  if (sendingAssistant(from) !== undefined)
+const judgedFrom = (from: string | undefined): string | undefined => {
+  if (from !== undefined && sendingAssistant(from) !== undefined)
     throw new Malformed({ message: "from names an assistant, which speaks for itself" })
-  return { from }
+  return from
 }
 
 /** What stands beside the body of a request. */
@@ -37,11 +35,7 @@ export interface Beside {
 const optionsOf = (
   { key, traceparent }: Beside,
   { from, id }: { readonly from?: string; readonly id?: string }
-): SendOptions => ({
-  ...keyOf(key, id),
-  ...fromOf(from),
-  ...(traceparent === undefined ? {} : { traceparent })
-})
+): SendOptions => ({ id: keyOf(key, id), from: judgedFrom(from), traceparent })
 
 /** Fields by which assistants answer each other. */
 const amongAssistants = ["errand", "answers", "wantsAnswer"]

@@ -46,13 +46,14 @@ const PLAIN_NAME_CHARS = 100
 const isPlainName = (value: unknown): boolean =>
   value === undefined || (typeof value === "string" && value.length > 0 && value.length <= PLAIN_NAME_CHARS)
 
+const plainFields = new Set(["text", "id", "from"])
+
 /** A message as most are: fits the schema at a glance. */
 const isPlain = (value: Json | undefined): value is { readonly text: string } => {
   if (!isJsonObject(value)) return false
-  const { from, id, text, ...rest } = value
-  if (typeof text !== "string" || text.length > PLAIN_TEXT_CHARS || !isPlainName(id) || !isPlainName(from)) return false
-  for (const _ in rest) return false
-  return true
+  for (const field in value) if (!plainFields.has(field)) return false
+  const { from, id, text } = value
+  return typeof text === "string" && text.length <= PLAIN_TEXT_CHARS && isPlainName(id) && isPlainName(from)
 }
 
 const saidIn = (value: Json | undefined): Option.Option<SaidMessage> =>

@@ -14,25 +14,26 @@ interface Figures {
   count: number
 }
 
-const begun = new WeakMap<ServerResponse, { route: string }>()
+/** Stands on the response itself: an entry in a weak map took longer than the judgement of the guard. */
+const ROUTE = Symbol("route")
+
+interface Counted extends ServerResponse {
+  [ROUTE]?: string
+}
 
 export class Traffic {
   readonly #routes = new Map<string, Figures>()
   #streams = 0
 
   /** The answer counts for this route from now on, whatever was said before. */
-  begin(response: ServerResponse, route: string): void {
-    const before = begun.get(response)
-    if (before !== undefined) {
-      before.route = route
-      return
-    }
-    const under = { route }
-    begun.set(response, under)
+  begin(response: Counted, route: string): void {
+    const isBegun = response[ROUTE] !== undefined
+    response[ROUTE] = route
+    if (isBegun) return
     const since = performance.now()
     response.on("close", () => {
       const status = response.headersSent ? `${Math.floor(response.statusCode / 100)}xx` : "gone"
-      this.#count(under.route, status, (performance.now() - since) / 1_000)
+      this.#count(response[ROUTE] ?? route, status, (performance.now() - since) / 1_000)
     })
   }
 
@@ -55,8 +56,8 @@ export class Traffic {
     figures.byClass.set(status, (figures.byClass.get(status) ?? 0) + 1)
     figures.seconds += seconds
     figures.count++
-    for (const [index, bound] of BOUNDS.entries()) {
-      if (seconds <= bound) figures.buckets[index] = (figures.buckets[index] ?? 0) + 1
+    for (let at = BOUNDS.length - 1; at >= 0 && seconds <= (BOUNDS[at] ?? 0); at--) {
+      figures.buckets[at] = (figures.buckets[at] ?? 0) + 1
     }
   }
 
