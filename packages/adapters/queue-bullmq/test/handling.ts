@@ -7,6 +7,7 @@ import { addressOf, sleep } from "./line.ts"
 export class Handling {
   readonly mail = new Map<string, number>()
   readonly #busy = new Set<string>()
+  readonly #visiting: Array<Promise<void>> = []
   overlaps = 0
   visits = 0
   #isOver = false
@@ -19,16 +20,16 @@ export class Handling {
 
   /** Takes hints until `stop`, and handles what mail it finds, after a while. */
   async work(line: Line, pauseMillis: () => number): Promise<void> {
-    const visiting: Array<Promise<void>> = []
     while (!this.#isOver) {
       const hint = await line.take()
-      visiting.push(this.#visit(line, hint, pauseMillis))
+      if (!this.#isOver) this.#visiting.push(this.#visit(line, hint, pauseMillis))
     }
-    await Promise.all(visiting)
   }
 
-  stop(): void {
+  /** Begins no visit any more; settles when those that were begun are over. */
+  async stop(): Promise<void> {
     this.#isOver = true
+    await Promise.all(this.#visiting)
   }
 
   get waiting(): number {

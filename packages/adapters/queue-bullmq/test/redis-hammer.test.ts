@@ -45,7 +45,7 @@ redis.describe("queue-bullmq under the hammer", () => {
       await Promise.all(giving)
       // No sweep: what is left now is found only by a hint that is still there.
       while (handling.waiting > 0) await sleep(20)
-      handling.stop()
+      await handling.stop()
       assert.strictEqual(handling.overlaps, 0)
       assert.isAbove(handling.visits, ASSISTANTS)
       await closeAll(lines)
