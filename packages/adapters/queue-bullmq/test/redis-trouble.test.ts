@@ -80,14 +80,17 @@ redis.describe("queue-bullmq in trouble", () => {
     await works(line)
   })
 
-  test("B2 C5 a Redis that is away when the queue is closed: closing ends", async () => {
-    const hole = await holeIn(redis.server().url)
-    const line = lineTo(hole.url)
-    await works(line)
-    await hole.cut()
-    await sleep(300)
-    await line.close()
-  })
+  test.each(["cut", "hang"] as const)(
+    "B2 C5 a Redis that is away (%s) when the queue is closed: closing ends",
+    async (away) => {
+      const hole = await holeIn(redis.server().url)
+      const line = lineTo(hole.url)
+      await works(line)
+      await hole[away]()
+      await sleep(300)
+      await line.close()
+    }
+  )
 
   test("C1 a Redis that is read-only for a while", async () => {
     const line = lineTo(redis.server().url)
