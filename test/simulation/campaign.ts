@@ -20,6 +20,7 @@ export interface CampaignReport {
   readonly fencedCommits: number
   readonly facts: number
   readonly foldings: number
+  readonly orderedFoldings: number
   readonly subAgents: number
   readonly failures: ReadonlyArray<Failure>
   /** The seed that found each planted bug; null when none did. */
@@ -50,6 +51,7 @@ export const campaign = (from: number, seeds: number, progress: (done: number) =
     fencedCommits: 0,
     facts: 0,
     foldings: 0,
+    orderedFoldings: 0,
     subAgents: 0
   }
   for (let seed = from; seed < from + seeds; seed++) {
@@ -63,12 +65,13 @@ export const campaign = (from: number, seeds: number, progress: (done: number) =
     sum.fencedCommits += report.fenced
     sum.facts += report.facts
     sum.foldings += report.foldings
+    sum.orderedFoldings += report.orderedFoldings
     sum.subAgents += report.subAgents
     progress(seed - from + 1)
   }
   const found = Object.fromEntries(plantedBugs.map((bug) => [bug, findBug(bug)])) as Record<PlantedBug, number | null>
   const struck = sum.acknowledged > 0 && sum.crashes > 0 && sum.fencedCommits > 0
-  const dreamt = sum.facts > 0 && sum.foldings > 0 && sum.subAgents > 0
+  const dreamt = sum.facts > 0 && sum.orderedFoldings > 0 && sum.subAgents > 0
   const ok =
     struck &&
     dreamt &&

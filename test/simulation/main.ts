@@ -24,11 +24,11 @@ const report = campaign(from, seeds, (done) => {
 
 if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
 else {
-  const { acknowledged, crashes, effects, entries, facts, failures, fencedCommits, foldings, plantedBugs, subAgents } =
-    report
+  const { acknowledged, crashes, effects, entries, facts, failures, fencedCommits } = report
+  const { foldings, orderedFoldings, plantedBugs, subAgents } = report
   process.stdout.write(
     `${seeds} worlds from seed ${from}: ${acknowledged} events acknowledged, ${entries} commits, ${effects} effects, ` +
-      `${crashes} crashes, ${fencedCommits} stale commits refused, ${facts} facts found, ${foldings} histories folded, ` +
+      `${crashes} crashes, ${fencedCommits} stale commits refused, ${facts} facts found, ${foldings} histories folded (${orderedFoldings} by order), ` +
       `${subAgents} sub-agents\n`
   )
   for (const [bug, seed] of Object.entries(plantedBugs)) {

@@ -24,7 +24,15 @@ describe("simulation", () => {
       worlds.flatMap(({ seed, violations }) => violations.map((violation) => `seed ${seed}: ${violation}`)),
       []
     )
-    for (const count of ["acknowledged", "crashes", "fenced", "facts", "foldings", "subAgents"] as const) {
+    for (const count of [
+      "acknowledged",
+      "crashes",
+      "fenced",
+      "facts",
+      "foldings",
+      "orderedFoldings",
+      "subAgents"
+    ] as const) {
       const sum = worlds.reduce((total, world) => total + world[count], 0)
       assert.isAbove(sum, 0, count)
     }

@@ -62,25 +62,31 @@ const insist = Effect.fnUntraced(function* (people: People, sent: Sent) {
   if (fate.chance(0.1)) yield* once
 })
 
-/** Sends `count` messages, one after the other. */
+/** Most say something; some send to sleep, some have the history folded. */
+const eventBy = ({ fate }: People, text: string): Event => {
+  if (fate.chance(0.07)) return { type: "sleep", forMillis: fate.between(1_000, 60_000) }
+  return fate.chance(0.05) ? { type: "compact" } : { type: "message", text }
+}
+
+/** Sends `count` events, one after the other. */
 export const sender = Effect.fnUntraced(function* (people: People, name: string, count: number) {
   const { fate } = people
   for (let index = 0; index < count; index++) {
     const to = fate.pick(people.assistants)
-    const event: Event = fate.chance(0.07)
-      ? { type: "sleep", forMillis: fate.between(1_000, 60_000) }
-      : { type: "message", text: `${name} ${index}` }
+    const event = eventBy(people, `${name} ${index}`)
     yield* insist(people, { sender: name, envelope: envelopeOf(`${name}-${index}`, name, to, event) })
     yield* Effect.sleep(fate.between(0, 3_000))
   }
 })
 
-/** Sends everybody to sleep, and leaves them some time for it. */
+/** Sends everybody to sleep, some with the order to fold the history, and leaves them some time for it. */
 export const lullaby = Effect.fnUntraced(function* (people: People) {
   const { assistants, fate } = people
+  const send = (id: string, to: string, event: Event) =>
+    insist(people, { sender: "lullaby", envelope: envelopeOf(`${id}-${to}`, "lullaby", to, event) })
   for (const to of assistants) {
-    const event: Event = { type: "sleep", forMillis: fate.between(60_000, 300_000) }
-    yield* insist(people, { sender: "lullaby", envelope: envelopeOf(`lullaby-${to}`, "lullaby", to, event) })
+    if (fate.chance(0.4)) yield* send("tidy", to, { type: "compact" })
+    yield* send("lullaby", to, { type: "sleep", forMillis: fate.between(60_000, 300_000) })
   }
   yield* Effect.sleep(fate.between(10_000, 90_000))
 })

@@ -5,10 +5,18 @@
 // W3  After the last message the weather is fine, and the world must come to rest in bounded time: else that is a violation.
 
 import { createHash } from "node:crypto"
+import { isCompaction } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { Model, Tokens } from "@reverie/model"
-import { type Address, AssistantId, DEFAULT_TENANT, type Hold, type RecordKind } from "@reverie/protocol"
+import {
+  type Address,
+  AssistantId,
+  DEFAULT_TENANT,
+  type Hold,
+  type RecordKind,
+  type RecordRow
+} from "@reverie/protocol"
 import {
   birthOf,
   type Definition,
@@ -55,9 +63,10 @@ export interface WorldReport {
   readonly crashes: number
   readonly effects: number
   readonly fenced: number
-  /** Facts kept, and foldings of histories. */
+  /** Facts kept, and foldings of histories, some of which were ordered. */
   readonly facts: number
   readonly foldings: number
+  readonly orderedFoldings: number
   /** Sub-agents that came into the world. */
   readonly subAgents: number
   readonly virtualMillis: number
@@ -312,11 +321,10 @@ const live = Effect.fnUntraced(function* (world: World, acknowledged: Array<Sent
 const describe = (world: World): string =>
   [...world.disk.residents.values()].map(({ address, state }) => `${address.assistant} is ${state.status}`).join(", ")
 
-const kept = ({ residents }: MemoryDisk, wanted: RecordKind): number =>
-  [...residents.values()].reduce(
-    (sum, { records }) => sum + [...records.values()].filter(({ kind }) => kind === wanted).length,
-    0
-  )
+const kept = ({ residents }: MemoryDisk, wanted: RecordKind): ReadonlyArray<RecordRow> =>
+  [...residents.values()].flatMap(({ records }) => [...records.values()].filter(({ kind }) => kind === wanted))
+
+const isOrdered = ({ value }: RecordRow): boolean => isCompaction(value) && value.trigger === "order"
 
 const worldOf = (seed: number, options: WorldOptions): World => {
   const fate = fateOf(seed)
@@ -373,6 +381,7 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     outcome === true
       ? []
       : [`W3 no rest: ${outcome === false ? describe(world) : (outcome ?? "nothing left to happen")}`]
+  const foldings = kept(disk, "compaction")
   return {
     seed,
     violations: [...unrest, ...(outcome === true ? check(record) : [])],
@@ -382,8 +391,9 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     crashes: world.counts.crashes,
     effects: world.outside.effects.length,
     fenced: world.counts.fenced,
-    facts: kept(disk, "fact"),
-    foldings: kept(disk, "compaction"),
+    facts: kept(disk, "fact").length,
+    foldings: foldings.length,
+    orderedFoldings: foldings.filter(isOrdered).length,
     subAgents: countKin(disk),
     virtualMillis: time.now - start
   }
