@@ -18,7 +18,7 @@ import { AT_REST } from "./formats.ts"
 import { sqliteKept } from "./kept.ts"
 import { reading } from "./reading.ts"
 import { padded } from "./records.ts"
-import { beginningOf, type DeadLetterBody, NEXT_ASIDE, sqliteRegister } from "./register.ts"
+import { asideCounting, beginningOf, type DeadLetterBody, sqliteRegister } from "./register.ts"
 import { change, limited, query } from "./sql.ts"
 import { wakeOnCommit } from "./wake.ts"
 import type { Writer } from "./writer.ts"
@@ -168,7 +168,7 @@ const layingAside = (database: DatabaseSync, writer: Writer): Pick<Ledger["Servi
     database,
     "SELECT seq, aside FROM dead_letters WHERE assistant = ? AND instr(body, ?) = 1"
   )
-  const next = query<{ readonly count: number }>(database, NEXT_ASIDE)
+  const countAside = asideCounting(database)
   const lay = change(database, "UPDATE dead_letters SET aside = ? WHERE seq = ?")
   return {
     layAside: (address, envelope) =>
@@ -177,7 +177,7 @@ const layingAside = (database: DatabaseSync, writer: Writer): Pick<Ledger["Servi
         const row = who === undefined ? undefined : buried.one(who.key, beginningOf(envelope))
         if (row === undefined) return Result.succeed("unknown")
         if (row.aside !== null) return Result.succeed("already")
-        lay(next.one()?.count ?? 1, row.seq)
+        lay(countAside() + 1, row.seq)
         return Result.succeed("aside")
       })
   }

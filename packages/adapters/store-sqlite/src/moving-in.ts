@@ -10,7 +10,7 @@ import { entryQueries } from "./entries.ts"
 import { envelopeQueries } from "./envelopes.ts"
 import { AT_REST } from "./formats.ts"
 import { padded } from "./records.ts"
-import { NEXT_ASIDE } from "./register.ts"
+import { asideCounting } from "./register.ts"
 import { change, query } from "./sql.ts"
 import { wakeOnCommit } from "./wake.ts"
 
@@ -37,7 +37,7 @@ const livesTo = (database: DatabaseSync) => {
   const keep = change(database, "INSERT INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
   const send = change(database, "INSERT INTO sends (body) VALUES (?)")
   const bury = change(database, "INSERT INTO dead_letters (assistant, body, aside) VALUES (?, ?, ?)")
-  const nextAside = query<{ readonly count: number }>(database, NEXT_ASIDE)
+  const countAside = asideCounting(database)
   const settle = change(
     database,
     "UPDATE assistants SET control = ?, reply = ?, mail = ?, last = ?, wake = ? WHERE key = ?"
@@ -67,7 +67,7 @@ const livesTo = (database: DatabaseSync) => {
       else if (part.kind === "send") send(JSON.stringify(part.envelope))
       else if (part.kind === "dead-letter") {
         const { aside = false, at, envelope, reason } = part
-        bury(key, JSON.stringify({ envelope, reason, at }), aside ? (nextAside.one()?.count ?? 1) : null)
+        bury(key, JSON.stringify({ envelope, reason, at }), aside ? countAside() + 1 : null)
       }
     }
     const cursors = {

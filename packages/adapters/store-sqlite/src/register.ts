@@ -34,9 +34,14 @@ const lettersIn = (order: "ASC" | "DESC"): string => `
 /** What the body of a letter of this id begins with, and of no other. */
 export const beginningOf = (envelope: EnvelopeId): string => `${JSON.stringify({ envelope }).slice(0, -1)},`
 
-const LAST_ASIDE = "SELECT max(aside) AS count FROM dead_letters WHERE aside IS NOT NULL"
-/** The number of the next letter that is laid aside. */
-export const NEXT_ASIDE = "SELECT coalesce(max(aside), 0) + 1 AS count FROM dead_letters WHERE aside IS NOT NULL"
+/** How many letters were laid aside. They are numbered in that order, so the next one has the number after it. */
+export const asideCounting = (database: DatabaseSync): (() => number) => {
+  const last = query<{ readonly count: number | null }>(
+    database,
+    "SELECT max(aside) AS count FROM dead_letters WHERE aside IS NOT NULL"
+  )
+  return () => last.one()?.count ?? 0
+}
 
 export type Register = Pick<Ledger["Service"], "inspect" | "list" | "deadLetters" | "tally">
 
@@ -46,7 +51,7 @@ export const sqliteRegister = (database: DatabaseSync): Register => {
   const entries = entryQueries(database)
   const oldest = query<DeadLetterRow>(database, lettersIn("ASC"))
   const newest = query<DeadLetterRow>(database, lettersIn("DESC"))
-  const aside = query<{ readonly count: number | null }>(database, LAST_ASIDE)
+  const aside = asideCounting(database)
   const buried = query<{ readonly seq: number | null }>(database, "SELECT max(seq) AS seq FROM dead_letters")
 
   const recordOf = (row: StateRow): Result.Result<AssistantRecord, UnreadableRecord> => {
@@ -80,7 +85,7 @@ export const sqliteRegister = (database: DatabaseSync): Register => {
         settled: entries.settledTotal(),
         // No row is ever deleted, so the last number is their count.
         dead: buried.one()?.seq ?? 0,
-        aside: aside.one()?.count ?? 0
+        aside: aside()
       })
     )
   }
