@@ -41,7 +41,7 @@ export const letterProblem = (letter: Omit<Letter, "tenant">): string | undefine
   return Result.isFailure(envelope) ? envelope.failure.message : undefined
 }
 
-/** True when the event starts a tick of its own, false when it is heard in between: an approval, a report, an order. */
+/** True when the event waits its turn until the assistant rests, false when it is heard in between: an approval, a report. */
 export const isMail = (letter: Omit<Letter, "tenant">): boolean => {
   const envelope = envelopeOf({ ...letter, tenant: "default" as TenantId })
   return Result.isSuccess(envelope) && laneOf(envelope.success.event) === "mail"

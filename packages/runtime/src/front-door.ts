@@ -40,13 +40,9 @@ export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
   yield* faults.at("after-accept", envelope.to)
   if (receipt.outcome !== "accepted") return receipt
   const hint = queue.wake(envelope.to, urgencyOf(envelope), traceparent).pipe(inSpan("queue.wake"), below(traceparent))
-  if (envelope.event.type !== "halt") {
-    yield* hint
-    return receipt
-  }
-  const fencing = yield* Effect.result(fenced(mailbox, envelope.to))
+  const fencing = envelope.event.type === "halt" ? yield* Effect.result(fenced(mailbox, envelope.to)) : undefined
   // The order is durable: the hint is given also when nobody could be fenced.
   yield* hint
-  yield* Effect.fromResult(fencing)
+  if (fencing !== undefined) yield* Effect.fromResult(fencing)
   return receipt
 })
