@@ -45,9 +45,16 @@ interface Kind {
   readonly maxWorkers?: number
 }
 
-const project = (name: string, { exclude = [], include, isolate = false, ...rest }: Kind) => ({
+/** Projects of as many workers run side by side, others after them: Vitest refuses to mix them. */
+const project = (name: string, { exclude = [], include, isolate = false, maxWorkers }: Kind) => ({
   extends: true as const,
-  test: { name, include: [...include], exclude: ["**/node_modules/**", ...exclude], isolate, ...rest }
+  test: {
+    name,
+    include: [...include],
+    exclude: ["**/node_modules/**", ...exclude],
+    isolate,
+    ...(maxWorkers === undefined ? {} : { maxWorkers, sequence: { groupOrder: maxWorkers } })
+  }
 })
 
 export default defineConfig({
