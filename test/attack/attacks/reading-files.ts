@@ -1,0 +1,55 @@
+// A tool reads, hashes or copies the data directory, and somebody looks in with the sqlite3 shell: on Linux each closes
+// a descriptor of a locked file, which drops every lock of the process on it ("How to corrupt an SQLite database", 2.2).
+
+import type { Attack, Check } from "../attack.ts"
+import type { Posted } from "../client.ts"
+import { judge, pause } from "../judge.ts"
+import { lookIn, sendMany } from "../moves.ts"
+import type { Server } from "../scene.ts"
+
+const order = async (server: Server, tool: string, id: string): Promise<Posted | undefined> => {
+  const posted = { assistant: "desk", id }
+  if (!(await server.client.post(posted, `!${tool} {}`))) return undefined
+  for (let tries = 0; tries < 40 && !server.hasEnded(); tries++) {
+    const text = JSON.stringify(await server.client.json("/v1/assistants/desk/messages?limit=5").catch(() => ""))
+    if (text.includes("done: ")) break
+    await pause(100)
+  }
+  return posted
+}
+
+const attackWith = (tool: string, isShort: boolean): Attack => ({
+  name: `${tool.replaceAll("_", "-")}-and-look`,
+  item: 1,
+  says: `the tool ${tool} runs in the server, the sqlite3 shell looks in, messages go on, kill -9`,
+  isShort,
+  run: async (scene) => {
+    const server = await scene.serve()
+    const before = await sendMany(server, 8, "before")
+    const ordered = await order(server, tool, "order")
+    lookIn(scene)
+    const after = await sendMany(server, 24, "after")
+    if (!server.hasEnded()) lookIn(scene)
+    const more = await sendMany(server, 8, "more")
+    await server.kill()
+    const again = await scene.serve()
+    const posted = [...before, ...(ordered === undefined ? [] : [ordered]), ...after, ...more]
+    const judged = await judge(again.client, posted)
+    await again.stop()
+    const checks: ReadonlyArray<Check> = [
+      {
+        says: "messages were acknowledged before and after",
+        ok: before.length === 8,
+        seen: `${before.length}, ${after.length}, ${more.length}`
+      }
+    ]
+    return { ...judged, checks }
+  }
+})
+
+export const readingFiles: ReadonlyArray<Attack> = [
+  attackWith("read_files", true),
+  attackWith("hash_files", false),
+  attackWith("copy_directory", false),
+  attackWith("look_with_shell", false)
+]

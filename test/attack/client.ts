@@ -1,0 +1,82 @@
+// Client: what somebody outside asks a server, by HTTP alone.
+// Owns sending, and reading what became of it. The verdict is in judge.ts.
+
+export interface Posted {
+  readonly assistant: string
+  readonly id: string
+}
+
+const REQUEST_MILLIS = 30_000
+
+interface Entry {
+  readonly entry?: { readonly cause?: { readonly kind?: string; readonly id?: string } }
+  readonly cause?: { readonly kind?: string; readonly id?: string }
+}
+
+export class Client {
+  readonly url: string
+  readonly #headers: Readonly<Record<string, string>>
+
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
+    this.url = url
+    this.#headers = headers
+  }
+
+  fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = { ...this.#headers, ...(init.headers as Record<string, string> | undefined) }
+    return fetch(`${this.url}${path}`, { signal: AbortSignal.timeout(REQUEST_MILLIS), ...init, headers })
+  }
+
+  /** The status of an answer; 0 when there was none. */
+  async status(path: string, init: RequestInit = {}): Promise<number> {
+    try {
+      const response = await this.fetch(path, init)
+      await response.arrayBuffer()
+      return response.status
+    } catch {
+      return 0
+    }
+  }
+
+  async json(path: string): Promise<unknown> {
+    const response = await this.fetch(path)
+    if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
+    return response.json()
+  }
+
+  /** True when the server has said that the message is durable. */
+  async post({ assistant, id }: Posted, text: string): Promise<boolean> {
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": id },
+      body: JSON.stringify({ text })
+    }
+    return (await this.status(`/v1/assistants/${assistant}/messages`, init)) === 202
+  }
+
+  /** Ids of the envelopes that commits of an assistant have taken up, once for each commit that did. */
+  async taken(assistant: string): Promise<ReadonlyArray<string>> {
+    const ids: Array<string> = []
+    for (let from: number | null = 1; from !== null;) {
+      const page = (await this.json(`/v1/assistants/${assistant}/entries?from=${from}&limit=200`)) as {
+        readonly items: ReadonlyArray<Entry>
+        readonly next: number | null
+      }
+      for (const item of page.items) {
+        const cause = item.cause ?? item.entry?.cause
+        if (cause?.kind === "envelope" && cause.id !== undefined) ids.push(cause.id)
+      }
+      from = page.next
+    }
+    return ids
+  }
+
+  async deadLetters(): Promise<
+    ReadonlyArray<{ readonly assistant: string; readonly envelope: string; readonly reason: string }>
+  > {
+    const { items } = (await this.json("/v1/dead-letters?limit=200")) as {
+      readonly items: ReadonlyArray<{ readonly assistant: string; readonly envelope: string; readonly reason: string }>
+    }
+    return items
+  }
+}
