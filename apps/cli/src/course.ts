@@ -20,6 +20,8 @@ export interface CourseOptions {
   readonly data: string | undefined
   readonly events?: string
   readonly model?: ModelChoice
+  /** Open a directory though it holds less than was acknowledged. */
+  readonly force: boolean
   /** End after the report. */
   readonly exit: boolean
   readonly json: boolean

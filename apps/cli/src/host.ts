@@ -13,6 +13,8 @@ export interface HostOptions {
   /** None: what the environment names. */
   readonly data: string | undefined
   readonly model?: ModelChoice
+  /** Open a directory though it holds less than was acknowledged. */
+  readonly force?: boolean
   readonly stop: Stop
   /** Told of every notice from the first one on. */
   readonly onNotice?: (notice: Notice) => void
@@ -38,11 +40,12 @@ export class Host implements AsyncDisposable {
     this.#trouble = trouble
   }
 
-  static async open({ data, fleet, model, onNotice, stop }: HostOptions): Promise<Host> {
+  static async open({ data, fleet, force = false, model, onNotice, stop }: HostOptions): Promise<Host> {
     const trouble = Promise.withResolvers<never>()
     trouble.promise.catch(() => {})
     const opened = await Fleet.open({
       fleet,
+      acceptLoss: force,
       ...(data === undefined ? {} : { data }),
       ...(model === undefined ? {} : { model }),
       ...(onNotice === undefined ? {} : { onNotice }),

@@ -182,7 +182,7 @@ export class Fleet extends Ordering implements AsyncDisposable {
         ...profile.worker,
         ...options.worker
       }
-      const working = role === "api" ? Effect.never : profile.sustained(runWorker(settings))
+      const working = profile.sustained(role === "api" ? Effect.never : runWorker(settings))
       const house = new House(runtime, runtime.runFork(working))
       const directory = directoryOf(fleet)
       const teams = fleet.assistants.flatMap(({ team }) => team ?? [])

@@ -27,6 +27,7 @@ export {
   type ReportComparison
 } from "@reverie/context"
 export type { AssistantRecord, DeadLetter, OutboxRow, Tally } from "@reverie/ledger"
+export type { BackupContents, Restored } from "@reverie/store-sqlite"
 export {
   defineMcpServer,
   mcpServer,
@@ -94,6 +95,7 @@ export {
 export type { ApprovalAsked, Requester } from "./approvals.ts"
 export type { Part } from "./ask.ts"
 export type { Blocks, BornBlock, EditOptions } from "./blocks.ts"
+export { backup, type BackupRequest, restore, type RestoreRequest } from "./backup.ts"
 export { type ContextReport, contextReportOf } from "./context-report.ts"
 export { type AssistantDefinition, type AssistantOptions, defineAssistant } from "./define-assistant.ts"
 export { defineFleet, type FleetDefinition } from "./define-fleet.ts"

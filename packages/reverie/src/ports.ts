@@ -28,6 +28,6 @@ export interface Profile {
   readonly keepHours: (address: Address, hours: SleepSchedule) => Effect.Effect<void>
   /** What differs from the defaults of a worker. */
   readonly worker: Partial<WorkerSettings>
-  /** Whether a worker outlives a store that fails. */
-  readonly sustained: <R>(work: Effect.Effect<never, StoreFailure, R>) => Effect.Effect<never, StoreFailure, R>
+  /** What becomes of the work of this process when its store fails. */
+  readonly sustained: <R>(work: Effect.Effect<never, StoreFailure, R>) => Effect.Effect<never, unknown, R>
 }

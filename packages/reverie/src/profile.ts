@@ -8,11 +8,12 @@ import type { Mailbox } from "@reverie/mailbox"
 import type { BlockStore } from "@reverie/memory"
 import { NoticeHub } from "@reverie/runtime"
 import { queueLocalLayer } from "@reverie/queue-local"
-import { storeSqliteLayer } from "@reverie/store-sqlite"
+import { SqliteStore, storeSqliteLayer } from "@reverie/store-sqlite"
 import { gptTokenizerLayer } from "@reverie/tokens"
 import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { type Deployment, deployed, deployedStore, deploymentFromConfig } from "./deployment.ts"
 import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
 import type { Profile } from "./ports.ts"
@@ -31,15 +32,23 @@ export interface ProfileOptions {
   readonly durability?: "full" | "normal"
   /** Most bytes the data may have; beyond it the store refuses to write, as on a full disk. */
   readonly maxBytes?: number
+  /** Opens the data directory though it holds less than was acknowledged; see `StoreShortened`. */
+  readonly acceptLoss?: boolean
 }
 
 const DEFAULT_DATA = ".reverie"
 
+/** Work on files ends with them: what can no longer be kept is no longer done. */
+const whileKept: Profile["sustained"] = (work) =>
+  Effect.flatMap(Effect.serviceOption(SqliteStore), (store) =>
+    Option.isNone(store) ? work : Effect.raceFirst(work, store.value.lost)
+  )
+
 /** One process, no server: SQLite, an in-process queue, the model of choice. */
 const embedded = (options: Partial<ProfileOptions>): Profile => {
-  const { data = DEFAULT_DATA, durability = "full", maxBytes } = options
+  const { acceptLoss = false, data = DEFAULT_DATA, durability = "full", maxBytes } = options
   const ports = Layer.mergeAll(
-    storeSqliteLayer(data, { durability, ...(maxBytes === undefined ? {} : { maxBytes }) }),
+    storeSqliteLayer(data, { durability, acceptLoss, ...(maxBytes === undefined ? {} : { maxBytes }) }),
     queueLocalLayer,
     NoticeHub.layer,
     gptTokenizerLayer,
@@ -50,7 +59,7 @@ const embedded = (options: Partial<ProfileOptions>): Profile => {
   const measured = Effect.succeed("")
   const keepHours = () => Effect.void
   const worker = { worker: "embedded" }
-  return { says: `embedded in ${data}`, ports, measured, keepHours, worker, sustained: (work) => work }
+  return { says: `embedded in ${data}`, ports, measured, keepHours, worker, sustained: whileKept }
 }
 
 /** What a fleet runs on: the deployment that is said, else the directory that is said, else what the environment names. */

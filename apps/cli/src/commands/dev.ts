@@ -7,13 +7,14 @@ import type { Stop } from "../stop.ts"
 import { needsFleet } from "./run.ts"
 import { houseOf, type StartOptions } from "./start.ts"
 
-export type DevOptions = Where & Pick<StartOptions, "port" | "page" | "server">
+export type DevOptions = Where & Pick<StartOptions, "force" | "page" | "port" | "server">
 
 export const dev = async (options: DevOptions, stop: Stop): Promise<number> =>
   runCourse({
     fleet: await loadFleet(needsFleet(options.fleet, "dev")),
     data: options.data,
     ...(options.model === "offline" ? { model: "offline" as const } : {}),
+    force: options.force,
     exit: false,
     json: false,
     jsonl: false,

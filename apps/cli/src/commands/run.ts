@@ -19,6 +19,7 @@ import { watching } from "./orders.ts"
 
 export interface RunOptions extends Where, Bounds {
   readonly model: string
+  readonly force?: boolean
   readonly events?: string
   readonly prompt?: string
   readonly agent?: string
@@ -61,6 +62,7 @@ const runEvents = async (options: RunOptions, stop: Stop): Promise<number> => {
     data: options.data,
     ...(options.events === undefined ? {} : { events: options.events }),
     ...(options.model === "offline" ? { model: "offline" as const } : {}),
+    force: options.force === true,
     exit: options.exit,
     json: options.json,
     jsonl: options.jsonl,

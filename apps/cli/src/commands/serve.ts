@@ -16,6 +16,8 @@ export interface ServeOptions {
   readonly fleet: string
   readonly data: string | undefined
   readonly model: string
+  /** Open a directory though it holds less than was acknowledged. */
+  readonly force: boolean
   readonly host: string
   readonly port: number
   /** Something else guards it. */
@@ -38,10 +40,11 @@ const assertGuarded = ({ host, open }: ServeOptions): void => {
 
 export const serve = async (options: ServeOptions, stop: Stop): Promise<number> => {
   assertGuarded(options)
-  const { allowHost = [], concurrency, data, host, model, open, port, role } = options
+  const { allowHost = [], concurrency, data, force, host, model, open, port, role } = options
   await using fleet = await Fleet.open({
     fleet: await loadFleet(options.fleet),
     role,
+    acceptLoss: force,
     ...(data === undefined ? {} : { data }),
     ...(model === "offline" ? { model: "offline" as const } : {}),
     ...(concurrency === undefined ? {} : { worker: { concurrency } }),

@@ -13,6 +13,7 @@ const harbor = (file: string): string => fileURLToPath(new URL(`../../../../exam
 export interface StartOptions {
   readonly data: string
   readonly model: string
+  readonly force: boolean
   readonly exit: boolean
   readonly json: boolean
   readonly quiet: boolean
@@ -39,6 +40,7 @@ export const start = async (options: StartOptions, stop: Stop): Promise<number> 
     data: options.data,
     events: harbor("day.jsonl"),
     ...(options.model === "env" ? {} : { model: "offline" as const }),
+    force: options.force,
     exit: options.exit,
     json: options.json,
     jsonl: false,

@@ -1,4 +1,4 @@
-// Moving: the part of the tree about exports, imports and moving house.
+// Moving: the part of the tree about exports, imports, backups and promotion.
 
 import type { Command } from "commander"
 import { does, leaf, type Trunk } from "./leaf.ts"
@@ -33,7 +33,29 @@ export const addMovingOf = (parent: Command, before: string, trunk: Trunk): void
   does(coming, trunk, async (options, file) => (await import("../commands/moving.ts")).importFrom(file, options))
 }
 
+const addBackups = (root: Command, trunk: Trunk): void => {
+  const making = leaf(root, "backup <dir>", {
+    kind: "other",
+    says: "copy a data directory while work goes on, and verify the copy",
+    example: "backup backups/monday --data .reverie"
+  })
+    .option("--force", "replace a backup that is there", false)
+    .addOption(dataOption())
+    .addOption(jsonOption())
+  does(making, trunk, async (options, target) => (await import("../commands/backup.ts")).makeBackup(target, options))
+  const restoring = leaf(root, "restore <dir>", {
+    kind: "other",
+    says: "put a backup back, after it was read whole and found undamaged",
+    example: "restore backups/monday --data .reverie"
+  })
+    .option("--force", "put it in the place of what is there, which is kept beside it", false)
+    .addOption(dataOption())
+    .addOption(jsonOption())
+  does(restoring, trunk, async (options, source) => (await import("../commands/backup.ts")).putBack(source, options))
+}
+
 export const addMoving = (root: Command, trunk: Trunk): void => {
+  addBackups(root, trunk)
   addMovingOf(root, "", trunk)
   const promote = leaf(root, "promote", {
     kind: "other",

@@ -50,6 +50,10 @@ export const modelOption = (fallback: "env" | "offline"): Option =>
 
 export const jsonOption = (): Option => new Option("--json", "print one JSON object on stdout").default(false)
 
+/** Of commands that open a fleet on a directory. */
+export const forceOption = (): Option =>
+  new Option("--force", "open a data directory though it holds less than was acknowledged").default(false)
+
 export const timeoutOption = (): Option => new Option("--timeout <seconds>", "longest wait").argParser(seconds)
 
 /** A server, or the store itself. */

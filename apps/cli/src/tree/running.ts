@@ -6,6 +6,7 @@ import {
   atLeastOne,
   dataOption,
   fleetOption,
+  forceOption,
   jsonOption,
   modelOption,
   ownDataOption,
@@ -33,6 +34,7 @@ const addStart = (root: Command, trunk: Trunk): void => {
   })
     .addOption(ownDataOption(".reverie/harbor"))
     .addOption(modelOption("offline"))
+    .addOption(forceOption())
     .addOption(jsonOption())
     .option("--exit", "end after the report", false)
     .option("--quiet", "show no progress", false)
@@ -45,6 +47,7 @@ const addStart = (root: Command, trunk: Trunk): void => {
     .addOption(fleetOption())
     .addOption(dataOption())
     .addOption(modelOption("env"))
+    .addOption(forceOption())
   does(addPage(dev), trunk, async (options) => (await import("../commands/dev.ts")).dev(options, trunk.stop))
 }
 
@@ -59,6 +62,7 @@ const addRun = (root: Command, trunk: Trunk): void => {
     .addOption(tokenFile())
     .addOption(dataOption())
     .addOption(modelOption("env"))
+    .addOption(forceOption())
     .option("--events <file>", "events, one JSON object a line; - reads standard input")
     .option("-p, --prompt <text>", "ask one question, print the answer and end; - reads standard input")
     .option("--agent <id>", "whom to ask; the reception when not said")
@@ -102,6 +106,7 @@ const addServe = (root: Command, trunk: Trunk): void => {
     .addOption(new Option("--role <which>", "what it does").choices(["all", "api", "worker"]).default("all"))
     .addOption(dataOption())
     .addOption(modelOption("env"))
+    .addOption(forceOption())
     .addOption(new Option("--host <address>", "where it listens").default("127.0.0.1"))
     .addOption(new Option("--port <n>", "0 for any that is free").argParser(whole).default(4_000))
     .option("--open", "listen for others without REVERIE_TOKEN: something else guards it", false)

@@ -66,6 +66,39 @@ export class StoreUnopenable extends Schema.TaggedError<StoreUnopenable>()("Stor
   }
 }
 
+/** Others may enter the data directory, and it cannot be closed to them. */
+export class StoreExposed extends Schema.TaggedError<StoreExposed>()("StoreExposed", {
+  directory: Schema.String,
+  reason: Schema.String
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return (
+      `others may read what is kept in ${this.directory}, and ${this.reason}; ` +
+      "name a directory of its own, which Reverie makes for you, or close this one with chmod 700"
+    )
+  }
+}
+
+/** The files of the open store were removed, moved, replaced or written by another program: nothing is kept any more. */
+export class StoreLost extends Schema.TaggedError<StoreLost>()("StoreLost", { message: Schema.String }) {
+  readonly recovery = "stop" as const
+}
+
+/** The store holds less than it had acknowledged: its files were emptied, cut, replaced, or restored from an older copy. */
+export class StoreShortened extends Schema.TaggedError<StoreShortened>()("StoreShortened", {
+  directory: Schema.String,
+  reason: Schema.String
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return (
+      `${this.directory} has lost something: ${this.reason}; restore its files together (reverie restore), ` +
+      "or accept the loss (--force; acceptLoss in a program)"
+    )
+  }
+}
+
 /** Whoever lived in the directory has moved, or is about to. Working in it would make two of every assistant. */
 export class StoreMoved extends Schema.TaggedError<StoreMoved>()("StoreMoved", {
   directory: Schema.String,
@@ -83,4 +116,24 @@ export class StoreMoved extends Schema.TaggedError<StoreMoved>()("StoreMoved", {
   }
 }
 
-export type StoreError = StoreBusy | StoreFormatNewer | StoreFormatOlder | StoreDamaged | StoreMoved | StoreUnopenable
+/** A backup cannot be made or put back as asked. Nothing was changed. */
+export class BackupRefused extends Schema.TaggedError<BackupRefused>()("BackupRefused", {
+  /** The directory that is in the way, or the backup that is not whole. */
+  place: Schema.String,
+  reason: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+  override get message(): string {
+    return `${this.place}: ${this.reason}`
+  }
+}
+
+export type StoreError =
+  | StoreBusy
+  | StoreFormatNewer
+  | StoreFormatOlder
+  | StoreDamaged
+  | StoreExposed
+  | StoreMoved
+  | StoreShortened
+  | StoreUnopenable

@@ -2,15 +2,19 @@
 // Owns the reading of error codes. Leaves to the callers which error of which port it becomes.
 // I1  Only a refusal of SQLite or of the system is a failure; any other exception is a bug and stays one.
 
+/** What SQLite and the system say. */
+type RefusalKind = "full" | "busy" | "damaged" | "denied" | "closed" | "other"
+
 export interface SqliteFailure {
-  readonly kind: "full" | "busy" | "damaged" | "denied" | "closed" | "other"
+  /** lost: the files of the open store are no longer its own (safeguard.ts). */
+  readonly kind: RefusalKind | "lost"
   /** What is the matter and what helps. */
   readonly message: string
   readonly cause: unknown
 }
 
 /** Primary result codes of SQLite, https://sqlite.org/rescode.html */
-const kindByCode: Readonly<Record<number, SqliteFailure["kind"]>> = {
+const kindByCode: Readonly<Record<number, RefusalKind>> = {
   5: "busy",
   8: "denied",
   11: "damaged",
@@ -19,7 +23,7 @@ const kindByCode: Readonly<Record<number, SqliteFailure["kind"]>> = {
   26: "damaged"
 }
 
-const kindByErrno: Readonly<Record<string, SqliteFailure["kind"]>> = {
+const kindByErrno: Readonly<Record<string, RefusalKind>> = {
   ERR_INVALID_STATE: "closed",
   EACCES: "denied",
   EPERM: "denied",
@@ -28,7 +32,7 @@ const kindByErrno: Readonly<Record<string, SqliteFailure["kind"]>> = {
   EDQUOT: "full"
 }
 
-const sentences: Readonly<Record<Exclude<SqliteFailure["kind"], "other">, string>> = {
+const sentences: Readonly<Record<Exclude<RefusalKind, "other">, string>> = {
   full: "no space is left; free some and try again",
   busy: "another program holds the database locked",
   damaged: "the file is damaged or no database",

@@ -3,9 +3,10 @@
 // S1  Opening answers with the whole store or with a typed error, and an error leaves nothing open or locked.
 // S2  Closing writes what was asked for before it, moves the log into the database and gives the directory free.
 // S3  An opening for reading takes no lock, ends no lease and writes nothing; it works beside the owner.
-// S4  A directory that somebody has moved out of, or is about to, is not opened for work, unless it is forced.
+// S4  Files that are no longer the store's own end it: see safeguard.ts, and survival.ts for what a start makes of them.
+// S5  A directory that somebody has moved out of, or is about to, is not opened for work, unless it is forced.
 
-import { existsSync, mkdirSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { PromptStore } from "@reverie/context"
@@ -13,13 +14,23 @@ import { Allowance, Ledger, Removals } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import * as Context from "effect/Context"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { sqliteAllowance } from "./allowance.ts"
 import { sqliteBlocks } from "./blocks.ts"
-import { StoreDamaged, type StoreError, StoreMoved, StoreUnopenable } from "./errors.ts"
+import {
+  StoreDamaged,
+  type StoreError,
+  StoreExposed,
+  StoreLost,
+  StoreMoved,
+  StoreShortened,
+  StoreUnopenable
+} from "./errors.ts"
+import { DATABASE } from "./file-guard.ts"
 import { knownFormat, migrate, NO_DATA, type Place, presentFormat } from "./format.ts"
 import { formats, PAGE_BYTES } from "./formats.ts"
 import { sqliteLedger } from "./ledger.ts"
@@ -29,7 +40,10 @@ import { directoryMarks, type Marks, passingMarks } from "./marks.ts"
 import { own } from "./owner.ts"
 import { sqlitePrompts } from "./prompts.ts"
 import { sqliteRemovals } from "./removals.ts"
-import { sqliteFailure } from "./sqlite-failure.ts"
+import { privateDirectory, privateFile } from "./rights.ts"
+import { Safeguard } from "./safeguard.ts"
+import { type SqliteFailure, sqliteFailure } from "./sqlite-failure.ts"
+import { survive } from "./survival.ts"
 import { Writer, type WriterStats } from "./writer.ts"
 
 /** Instead of a directory: a store that ends with its scope, for tests. */
@@ -46,6 +60,8 @@ export interface StoreOptions {
   readonly maxBytes?: number
   /** Opens for work though the directory is marked as moved. */
   readonly despiteMove?: boolean
+  /** Opens for work though the files hold less than was acknowledged. */
+  readonly acceptLoss?: boolean
 }
 
 const CHECKPOINT_BYTES = 4 * 1024 * 1024
@@ -63,10 +79,13 @@ export class SqliteStore extends Context.Service<
     readonly removals: Removals["Service"]
     /** What has been written since the opening. */
     readonly stats: Effect.Effect<WriterStats>
+    /** Fails when the files are no longer the store's own: nothing is kept any more. Never succeeds. */
+    readonly lost: Effect.Effect<never, StoreLost>
   }
 >()("@reverie/store-sqlite/SqliteStore") {}
 
 const storeError = ({ directory, file }: Place, error: unknown): StoreError => {
+  if (error instanceof StoreShortened || error instanceof StoreExposed) return error
   const failure = sqliteFailure(error)
   if (failure === undefined) throw error
   if (failure.kind === "damaged") return new StoreDamaged({ file, reason: failure.message })
@@ -85,15 +104,27 @@ const settle = (database: DatabaseSync, { durability = "full", maxBytes }: Store
   if (maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / PAGE_BYTES)}`)
 }
 
+/** An open database, and what guards its files where it may be written. */
+interface Opened {
+  readonly database: DatabaseSync
+  safeguard: Safeguard | undefined
+}
+
 const connect = (place: Place, options: StoreOptions) =>
   Effect.acquireRelease(
-    attempt(place, () => {
+    attempt(place, (): Opened => {
       const readOnly = options.readOnly === true
-      return new DatabaseSync(place.file, { readOnly, timeout: BUSY_MILLIS, enableForeignKeyConstraints: false })
+      if (isWritten(place, options)) privateFile(place.directory, DATABASE, true)
+      const database = new DatabaseSync(place.file, {
+        readOnly,
+        timeout: BUSY_MILLIS,
+        enableForeignKeyConstraints: false
+      })
+      return { database, safeguard: undefined }
     }),
-    (database) => Effect.sync(() => database.close())
+    ({ database, safeguard }) => Effect.sync(() => (safeguard === undefined ? database.close() : safeguard.close()))
   ).pipe(
-    Effect.tap((database) =>
+    Effect.tap(({ database }) =>
       attempt(place, () => {
         database.exec(`PRAGMA cache_size = -${CACHE_KIB}`)
         if (options.readOnly === true) return presentFormat(database, place, formats)
@@ -105,17 +136,28 @@ const connect = (place: Place, options: StoreOptions) =>
     )
   )
 
-/** Makes the directory ours, or sees that there is something to read in it. */
-const enter = (place: Place, readOnly: boolean): Effect.Effect<void, StoreError, Scope.Scope> => {
-  if (place.directory === IN_MEMORY) return Effect.void
-  if (!readOnly) {
-    const made = attempt(place, () => mkdirSync(place.directory, { recursive: true, mode: 0o700 }))
-    return Effect.andThen(made, own(place.directory))
+const isWritten = ({ directory }: Place, { readOnly = false }: StoreOptions): boolean =>
+  directory !== IN_MEMORY && !readOnly
+
+const FILES = [DATABASE, "reverie.db-wal", "reverie.db-shm", "reverie.mark", "moved.json"]
+
+/** Makes the directory ours and judges what is in it, or sees that there is something to read. */
+const enter = (place: Place, options: StoreOptions): Effect.Effect<void, StoreError, Scope.Scope> => {
+  const { directory, file } = place
+  if (directory === IN_MEMORY) return Effect.void
+  if (!isWritten(place, options)) {
+    return Effect.suspend(() =>
+      existsSync(file) ? Effect.void : Effect.fail(new StoreUnopenable({ directory, reason: NO_DATA }))
+    )
   }
-  return Effect.suspend(() =>
-    existsSync(place.file)
-      ? Effect.void
-      : Effect.fail(new StoreUnopenable({ directory: place.directory, reason: NO_DATA }))
+  return attempt(place, () => privateDirectory(directory)).pipe(
+    Effect.andThen(own(directory)),
+    Effect.andThen(
+      attempt(place, () => {
+        for (const name of FILES) privateFile(directory, name)
+        survive(directory, options.acceptLoss === true)
+      })
+    )
   )
 }
 
@@ -139,11 +181,17 @@ export const openSqliteStore = (
     const file = directory === IN_MEMORY ? IN_MEMORY : join(directory, "reverie.db")
     const place: Place = { directory, file }
     const marks = directory === IN_MEMORY ? passingMarks() : directoryMarks(directory)
-    yield* enter(place, options.readOnly === true)
+    yield* enter(place, options)
     yield* assertUnmoved(place, marks, options)
-    const database = yield* connect(place, options)
+    const opened = yield* connect(place, options)
+    const { database } = opened
+    const lost = yield* Deferred.make<never, StoreLost>()
+    if (isWritten(place, options)) {
+      const tell = ({ message }: SqliteFailure) => Deferred.doneUnsafe(lost, Effect.fail(new StoreLost({ message })))
+      opened.safeguard = yield* attempt(place, () => new Safeguard(directory, database, tell))
+    }
     const writer = yield* Effect.acquireRelease(
-      attempt(place, () => new Writer(database, options.checkpointBytes ?? CHECKPOINT_BYTES)),
+      attempt(place, () => new Writer(database, options.checkpointBytes ?? CHECKPOINT_BYTES, opened.safeguard)),
       (writer) => Effect.sync(() => writer.close())
     )
     const leases = new Leases()
@@ -154,7 +202,8 @@ export const openSqliteStore = (
       allowance: sqliteAllowance(database, writer),
       blocks: sqliteBlocks(database, writer),
       removals: sqliteRemovals(database, writer, leases, marks),
-      stats: Effect.sync(() => writer.stats)
+      stats: Effect.sync(() => writer.stats),
+      lost: Deferred.await(lost)
     }))
   })
 

@@ -5,10 +5,12 @@
 // W2  A write answers only after its transaction is durable; when that fails, all of them fail and none was kept.
 // W3  A write that was asked for runs whole, in the order of asking, even if nobody waits for it any more.
 // W4  A write that fails alone is undone alone.
+// W5  What the safeguard no longer vouches for is not written, and not acknowledged when it was.
 
 import type { DatabaseSync } from "node:sqlite"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import type { Safeguard } from "./safeguard.ts"
 import { type SqliteFailure, sqliteFailure } from "./sqlite-failure.ts"
 
 export interface WriterStats {
@@ -62,19 +64,22 @@ export class Writer {
   >
   readonly #pageBytes: number
   readonly #checkpointBytes: number
+  readonly #safeguard: Safeguard | undefined
   #queue: Array<Queued> = []
   #isClosed = false
   #loggedFrames = 0
   #bytesSinceCheckpoint = 0
   readonly #stats = { transactions: 0, operations: 0, walFrames: 0, checkpoints: 0, failedCheckpoints: 0 }
 
-  constructor(database: DatabaseSync, checkpointBytes: number) {
+  /** `safeguard`: of a database in files. */
+  constructor(database: DatabaseSync, checkpointBytes: number, safeguard?: Safeguard) {
     const prepared = (sql: string) => {
       const statement = database.prepare(sql)
       return () => statement.get()
     }
     this.#database = database
     this.#checkpointBytes = checkpointBytes
+    this.#safeguard = safeguard
     this.#pageBytes = Number(Object.values(database.prepare("PRAGMA page_size").get() ?? {})[0])
     this.#statements = {
       begin: prepared("BEGIN IMMEDIATE"),
@@ -141,13 +146,25 @@ export class Writer {
   /** Runs a batch in one transaction; either way the answer is how its waiters are to be told. */
   #transact(batch: ReadonlyArray<Queued>): Result.Result<ReadonlyArray<() => void>, ReadonlyArray<() => void>> {
     const ran: Array<Ran> = []
+    const refuse = (failure: SqliteFailure) =>
+      Result.fail(
+        batch.map(
+          ({ fail }) =>
+            () =>
+              fail(failure)
+        )
+      )
+    const lost = this.#safeguard?.failure()
+    if (lost !== undefined) return refuse(lost)
     try {
       this.#statements.begin()
       for (const queued of batch) ran.push(this.#run(queued, batch.length > 1))
       this.#statements.commit()
-      return Result.succeed(ran.map(({ tell }) => tell))
+      const late = this.#safeguard?.committed()
+      return late === undefined ? Result.succeed(ran.map(({ tell }) => tell)) : refuse(late)
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK")
+      this.#safeguard?.rolledBack()
       takeBack(ran.flatMap(({ undos }) => undos))
       return Result.fail(batch.map((queued) => () => failWith(queued, error)))
     }
@@ -186,7 +203,8 @@ export class Writer {
   #checkpoint(): void {
     this.#bytesSinceCheckpoint = 0
     try {
-      this.#statements.checkpoint()
+      if (this.#safeguard === undefined) this.#statements.checkpoint()
+      else this.#safeguard.checkpoint(this.#statements.checkpoint)
       this.#stats.checkpoints++
     } catch (error) {
       if (sqliteFailure(error) === undefined) throw error

@@ -71,7 +71,7 @@ const aSmallDisk = Effect.acquireRelease(
     const path = aDirectory()
     mkdirSync(path)
     try {
-      execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", path], { stdio: "ignore" })
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m,mode=700", "tmpfs", path], { stdio: "ignore" })
       return path
     } catch {
       return undefined
