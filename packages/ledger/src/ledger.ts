@@ -10,6 +10,8 @@
 // I8  A record is what the last commit that named it said; nobody else's commit changes it.
 // I9  A dead letter that was laid aside is told no more, for good; that it was buried, and why, stays in its entry, and it
 //     stays counted among the dead.
+// I10 Where many assistants are read together (`outbox`, `openSends`, `list`), what cannot be read of one is passed over and
+//     said once: nobody else's work stops for it. Where one is read, it is an error that names it.
 
 import type {
   Address,

@@ -7,9 +7,12 @@ export class MailboxUnavailable extends Schema.TaggedError<MailboxUnavailable>()
   message: Schema.String,
   /** It ends by itself: a lost connection, a server that restarts. Whether the call was kept is not known then. */
   isPassing: Schema.optionalKey(Schema.Boolean),
+  /** A part of what is stored is damaged. It is in the way of this assistant; the work of others goes on. */
+  isDamaged: Schema.optionalKey(Schema.Boolean),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
-  get recovery(): "retry" | "stop" {
+  get recovery(): "retry" | "tell-owner" | "stop" {
+    if (this.isDamaged === true) return "tell-owner"
     return this.isPassing === true ? "retry" : "stop"
   }
 }

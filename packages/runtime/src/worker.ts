@@ -3,9 +3,10 @@
 // I1  No more than `concurrency` assistants work at the same time; the others wait for a fair turn (fair-turns.ts).
 // I2  A lost hint is found by the sweep: whatever is due and held by nobody is hosted within `sweepMillis`, and what was
 //     sent and not delivered, by a worker that died for one, is relayed.
-// I3  Only a store that can not be written ends the worker.
+// I3  Only a store that can not be written ends the worker. What is damaged in it is in the way of its own assistant.
 
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
+import type { Address } from "@reverie/protocol"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
@@ -50,12 +51,22 @@ const SWEEP_LIMIT = 256
 export const runWorker = (settings: WorkerSettings) =>
   Effect.suspend(() => Effect.provideService(Effect.scoped(working(settings)), Conversations, new Map()))
 
+/** A damaged page that is met while many are looked at together: it is said, and the next look tries again. */
+const pastDamage =
+  <A>(otherwise: A) =>
+  <R>(look: Effect.Effect<A, StoreFailure, R>): Effect.Effect<A, StoreFailure, R> =>
+    Effect.catchIf(
+      look,
+      (failure) => failure.recovery === "tell-owner",
+      (failure) => Effect.as(Effect.logWarning(`${failure.operation}: ${failure.message}`), otherwise)
+    )
+
 /** Relays as often as somebody says that something was sent; what is sent meanwhile is relayed after. */
 const relaying = Effect.fnUntraced(function* (sent: Latch.Latch) {
   while (true) {
     yield* Latch.await(sent)
     yield* Latch.close(sent)
-    yield* relayAll()
+    yield* pastDamage<void>(undefined)(relayAll())
   }
 })
 
@@ -90,7 +101,8 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
     while (true) {
       const most = settings.isOneOfMany === true ? Math.min(SWEEP_LIMIT, settings.concurrency - wanted) : SWEEP_LIMIT
       // Those who can not be hosted here stay due, and must not hide the others.
-      const due = most <= 0 ? [] : yield* mailbox.due(most + roster.refusedCount())
+      const due =
+        most <= 0 ? [] : yield* pastDamage<ReadonlyArray<Address>>([])(mailbox.due(most + roster.refusedCount()))
       for (const address of due) if (!roster.isKnown(address)) yield* roster.wake(address)
       yield* Latch.open(sent)
       yield* Effect.sleep(settings.sweepMillis)

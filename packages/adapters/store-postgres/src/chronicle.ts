@@ -5,7 +5,7 @@
 //     from a position never finds an earlier one later. It waits a moment for such a transaction; one that stays open
 //     for long, of any database of the server, holds back what is told, and nothing is lost.
 
-import { type Ledger, LedgerUnavailable, type OutboxRow, UnreadableRecord } from "@reverie/ledger"
+import { type Ledger, LedgerUnavailable, type OutboxRow, type Readable, UnreadableRecord } from "@reverie/ledger"
 import { type Address, addressKey, isBefore, type MessagePlace, type PlacedMessage, readEntry } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -16,7 +16,7 @@ import { PgFailure } from "./pg-failure.ts"
 export const ledgerUnavailable =
   (operation: string) =>
   ({ cause, kind, message }: PgFailure): LedgerUnavailable =>
-    new LedgerUnavailable({ operation, message, cause, isPassing: kind === "passing" })
+    new LedgerUnavailable({ operation, message, cause, isPassing: kind === "passing", isDamaged: kind === "damaged" })
 
 interface EntryRow {
   readonly seq: number
@@ -136,7 +136,7 @@ const endOf = (database: Database) =>
 
 export type Chronicle = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "outboxEnd">
 
-export const postgresChronicle = (database: Database): Chronicle => {
+export const postgresChronicle = (database: Database, readable: Readable): Chronicle => {
   const told = (operation: string, rows: Effect.Effect<ReadonlyArray<EntryRow>, PgFailure>) =>
     Effect.flatMap(Effect.mapError(rows, ledgerUnavailable(operation)), (found) =>
       Effect.fromResult(Result.all(found.map(toOutboxRow)))
@@ -157,6 +157,12 @@ export const postgresChronicle = (database: Database): Chronicle => {
       )
     },
     outboxEnd: Effect.mapError(endOf(database), ledgerUnavailable("outboxEnd")),
-    outbox: (after, limit) => told("outbox", outboxPage(database, after, limited(limit)))
+    outbox: (after, limit) =>
+      readable.page({
+        limit: limited(limit),
+        fetch: (last: EntryRow | undefined, wanted) =>
+          Effect.mapError(outboxPage(database, last?.seq ?? after, wanted), ledgerUnavailable("outbox")),
+        decode: toOutboxRow
+      })
   }
 }

@@ -3,7 +3,7 @@
 // reading back to chronicle.ts, register.ts and kept.ts.
 // I1  Everything of an entry that becomes text does so before the transaction begins.
 
-import { CommitFenced, type LaidAside, type Ledger, LedgerUnavailable, type OpenSend } from "@reverie/ledger"
+import { CommitFenced, type LaidAside, type Ledger, type OpenSend, Readable, UnreadableRecord } from "@reverie/ledger"
 import { type AssistantState, type Cause, type Entry, type EnvelopeId, keyText, readEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -84,21 +84,24 @@ interface SendRow {
   readonly body: string
 }
 
-const OPEN_SENDS = "SELECT seq::float8 AS seq, body FROM sends ORDER BY sends.seq LIMIT $1"
+const OPEN_SENDS = "SELECT seq::float8 AS seq, body FROM sends WHERE sends.seq > $1 ORDER BY sends.seq LIMIT $2"
 
-const toSend = ({ body, seq }: SendRow): Result.Result<OpenSend, LedgerUnavailable> =>
+const toSend = ({ body, seq }: SendRow): Result.Result<OpenSend, UnreadableRecord> =>
   Result.mapBoth(readEnvelope(body), {
-    onSuccess: (envelope): OpenSend => ({ seq, envelope }),
-    onFailure: (message) =>
-      new LedgerUnavailable({ operation: "openSends", message: `send ${seq} can not be read: ${message}` })
+    onSuccess: (envelope) => ({ seq, envelope }),
+    onFailure: (message) => new UnreadableRecord({ record: `send ${seq}`, message })
   })
 
-const sending = (database: Database, writer: Writer): Pick<Ledger["Service"], "openSends" | "settleSends"> => ({
+type Sending = Pick<Ledger["Service"], "openSends" | "settleSends">
+
+const sending = (database: Database, writer: Writer, readable: Readable): Sending => ({
   openSends: (limit) =>
-    Effect.flatMap(
-      Effect.mapError(database.query<SendRow>(OPEN_SENDS, [limited(limit)]), ledgerUnavailable("openSends")),
-      (rows) => Effect.fromResult(Result.all(rows.map(toSend)))
-    ),
+    readable.page({
+      limit: limited(limit),
+      fetch: (last: SendRow | undefined, wanted) =>
+        Effect.mapError(database.query<SendRow>(OPEN_SENDS, [last?.seq ?? 0, wanted]), ledgerUnavailable("openSends")),
+      decode: toSend
+    }),
   settleSends: (seqs) =>
     seqs.length === 0
       ? Effect.void
@@ -128,11 +131,14 @@ const layingAside = ({ query }: Database): Pick<Ledger["Service"], "layAside"> =
     })
 })
 
-export const postgresLedger = (database: Database, writer: Writer, time: Time): Ledger["Service"] => ({
-  ...writing(writer, time),
-  ...sending(database, writer),
-  ...layingAside(database),
-  ...postgresChronicle(database),
-  ...postgresRegister(database),
-  ...postgresKept(database)
-})
+export const postgresLedger = (database: Database, writer: Writer, time: Time): Ledger["Service"] => {
+  const readable = new Readable()
+  return {
+    ...writing(writer, time),
+    ...sending(database, writer, readable),
+    ...layingAside(database),
+    ...postgresChronicle(database, readable),
+    ...postgresRegister(database, readable),
+    ...postgresKept(database)
+  }
+}

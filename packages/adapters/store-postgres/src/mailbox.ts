@@ -37,7 +37,7 @@ import type { Writer } from "./writer.ts"
 const unavailable =
   (operation: string) =>
   ({ cause, kind, message }: PgFailure): MailboxUnavailable =>
-    new MailboxUnavailable({ operation, message, cause, isPassing: kind === "passing" })
+    new MailboxUnavailable({ operation, message, cause, isPassing: kind === "passing", isDamaged: kind === "damaged" })
 
 interface EnvelopeRow {
   readonly lane: number

@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import { isSqlError } from "effect/sql/SqlError"
 
 /** retry: undone as a whole, for the sake of others; the same statement may run again at once. */
-type Kind = "passing" | "retry" | "denied" | "full" | "closed" | "other"
+type Kind = "passing" | "retry" | "denied" | "full" | "damaged" | "closed" | "other"
 
 export class PgFailure {
   readonly kind: Kind
@@ -35,7 +35,9 @@ const kindByCode: Readonly<Record<string, Kind>> = {
   "25006": "passing",
   "53100": "full",
   "53200": "passing",
-  "42501": "denied"
+  "42501": "denied",
+  XX001: "damaged",
+  XX002: "damaged"
 }
 
 const sentences: Readonly<Record<string, string>> = {
@@ -47,6 +49,8 @@ const sentences: Readonly<Record<string, string>> = {
   "25006": "the server takes no writes now: it is a standby, or about to change over",
   "42501": "this role may not do that; grant it what the README of store-postgres names",
   "42P01": "the tables are not there; open the store once with a role that may create them",
+  XX001: "a page of the database is damaged",
+  XX002: "an index of the database is damaged; REINDEX makes it again",
   "57P01": "the server is shutting down",
   "57P03": "the server is starting up"
 }

@@ -2,7 +2,14 @@
 // Owns these readings. Leaves the writing of what they show to ledger.ts and mailbox.ts.
 // G1  Totals are sums over the assistants: no counter that all would have to write.
 
-import { type AssistantRecord, type DeadLetter, type Ledger, type Tally, UnreadableRecord } from "@reverie/ledger"
+import {
+  type AssistantRecord,
+  type DeadLetter,
+  type Ledger,
+  type Readable,
+  type Tally,
+  UnreadableRecord
+} from "@reverie/ledger"
 import { addressKey, type EnvelopeId, readState } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -46,9 +53,10 @@ const deadLettersIn = (order: "ASC" | "DESC"): string => `
 
 const TALLY = "SELECT accepted, settled, dead, aside FROM tally()"
 
-export const postgresRegister = ({
-  query
-}: Database): Pick<Ledger["Service"], "inspect" | "list" | "deadLetters" | "tally"> => ({
+export const postgresRegister = (
+  { query }: Database,
+  readable: Readable
+): Pick<Ledger["Service"], "inspect" | "list" | "deadLetters" | "tally"> => ({
   inspect: ({ assistant, tenant }) =>
     Effect.flatMap(
       Effect.mapError(query<AssistantRow>(INSPECT, [tenant, assistant]), ledgerUnavailable("inspect")),
@@ -56,13 +64,15 @@ export const postgresRegister = ({
         row === undefined ? Effect.succeed(undefined) : Effect.fromResult(recordOf(row))
     ),
   list: (after, limit) =>
-    Effect.flatMap(
-      Effect.mapError(
-        query<AssistantRow>(LIST, [after?.tenant ?? "", after?.assistant ?? "", limited(limit)]),
-        ledgerUnavailable("list")
-      ),
-      (rows) => Effect.fromResult(Result.all(rows.map(recordOf)))
-    ),
+    readable.page({
+      limit: limited(limit),
+      fetch: (last: AssistantRow | undefined, wanted) => {
+        const from = last === undefined ? after : addressOf(last)
+        const rows = query<AssistantRow>(LIST, [from?.tenant ?? "", from?.assistant ?? "", wanted])
+        return Effect.mapError(rows, ledgerUnavailable("list"))
+      },
+      decode: recordOf
+    }),
   deadLetters: (limit, { newestFirst = false, tenant = null } = {}) =>
     Effect.mapBoth(query<DeadLetterRow>(deadLettersIn(newestFirst ? "DESC" : "ASC"), [tenant, limited(limit)]), {
       onSuccess: (rows) => rows.map(toDeadLetter),

@@ -49,29 +49,38 @@ postgres.describe("rows that can not be read", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("an entry of a newer version is an UnreadableRecord wherever it is met", () =>
-    Effect.gen(function* () {
-      const { ledger } = yield* tampered(`UPDATE ledger SET body = '{"v":9}'`)
-      const errors = [
-        yield* Effect.flip(ledger.recent(address, 10)),
-        yield* Effect.flip(ledger.entries(address, 1, 10)),
-        yield* Effect.flip(ledger.outbox(0, 10))
-      ]
-      for (const error of errors) {
-        assert.strictEqual(error._tag, "UnreadableRecord")
-        assert.include(error.message, newer)
-        assert.strictEqual(error._tag === "UnreadableRecord" && error.record, "entry 1 of harbor/ada")
-      }
-    }).pipe(Effect.scoped)
+  it.effect(
+    "I10 an entry of a newer version is an UnreadableRecord where it is read, and hides nobody else's in the outbox",
+    () =>
+      Effect.gen(function* () {
+        const { ledger } = yield* tampered(`UPDATE ledger SET body = '{"v":9}'`)
+        const errors = [
+          yield* Effect.flip(ledger.recent(address, 10)),
+          yield* Effect.flip(ledger.entries(address, 1, 10))
+        ]
+        for (const error of errors) {
+          assert.strictEqual(error._tag, "UnreadableRecord")
+          assert.include(error.message, newer)
+          assert.strictEqual(error._tag === "UnreadableRecord" && error.record, "entry 1 of harbor/ada")
+        }
+        const other = anAddress("bob")
+        for (const each of [other, anAddress("cid")]) {
+          yield* ledger.birth({ address: each, state: aState(), entry: anEntry() })
+        }
+        assert.deepStrictEqual(
+          (yield* ledger.outbox(0, 1)).map((row) => row.address),
+          [other]
+        )
+        assert.strictEqual((yield* ledger.outbox(0, 10)).length, 2)
+      }).pipe(Effect.scoped)
   )
 
   it.effect(
-    "a state of a newer version is refused by inspection, list and claim; nobody holds it, no attempt counts",
+    "I10 a state of a newer version is refused by inspection and claim, counts no attempt, and hides nobody in the list",
     () =>
       Effect.gen(function* () {
         const { ledger, mailbox, query } = yield* tampered(`UPDATE states SET body = '{"v":9}'`)
-        const errors = [yield* Effect.flip(ledger.inspect(address)), yield* Effect.flip(ledger.list(undefined, 10))]
-        for (const error of errors) assert.strictEqual(error._tag, "UnreadableRecord")
+        assert.strictEqual((yield* Effect.flip(ledger.inspect(address)))._tag, "UnreadableRecord")
         for (const worker of ["worker-1", "worker-2", "worker-3"]) {
           const error = yield* Effect.flip(mailbox.claim({ ...claim, worker }))
           assert.strictEqual(error._tag, "StateUnreadable")
@@ -81,6 +90,12 @@ postgres.describe("rows that can not be read", () => {
         // Somebody who can read it finds it as it was.
         const [row] = yield* query<{ readonly attempts: number }>("SELECT attempts FROM assistants")
         assert.strictEqual(row?.attempts, 0)
+        const other = anAddress("bob")
+        yield* ledger.birth({ address: other, state: aState(), entry: anEntry() })
+        assert.deepStrictEqual(
+          (yield* ledger.list(undefined, 1)).map((record) => record.address),
+          [other]
+        )
       }).pipe(Effect.scoped)
   )
 })

@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import { type Address, type AssistantId, type Cursors, type Lane, LANES, type TenantId } from "@reverie/protocol"
+import { undamaged } from "./salvage.ts"
 import { query } from "./sql.ts"
 
 export interface AssistantRow extends Cursors {
@@ -25,6 +26,9 @@ export type DoorRow = Pick<AssistantRow, "key" | "wake" | "hears" | "retired">
 export interface StateRow extends AssistantRow {
   readonly state: string
 }
+
+/** One whose row lies on a damaged page is known by name only. */
+export type ListedRow = StateRow | (Pick<AssistantRow, "tenant" | "id"> & { readonly isDamaged: true })
 
 const columns = "key, wake, epoch, attempts, version, control, reply, mail, last, hears, retired, tenant, id"
 
@@ -55,11 +59,21 @@ export const assistantQueries = (database: DatabaseSync) => {
     database,
     `SELECT ${columns}, state FROM assistants WHERE (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`
   )
+  // The index on addresses answers it alone, and its pages may be whole where a row's are not.
+  const names = query<Pick<AssistantRow, "tenant" | "id">>(
+    database,
+    "SELECT tenant, id FROM assistants WHERE (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?"
+  )
+  const listAfter = (tenant: string, id: string, limit: number): ReadonlyArray<ListedRow> =>
+    undamaged(() => after.all(tenant, id, limit))?.value ??
+    names
+      .all(tenant, id, limit)
+      .map((name) => undamaged(() => withState.one(name.tenant, name.id))?.value ?? { ...name, isDamaged: true })
   return {
     find: ({ tenant, assistant }: Address) => byAddress.one(tenant, assistant),
     findDoor: ({ tenant, assistant }: Address) => door.one(tenant, assistant),
     findWithState: ({ tenant, assistant }: Address) => withState.one(tenant, assistant),
     listAfter: (address: Address | undefined, limit: number) =>
-      after.all(address?.tenant ?? "", address?.assistant ?? "", limit)
+      listAfter(address?.tenant ?? "", address?.assistant ?? "", limit)
   }
 }

@@ -3,19 +3,19 @@
 // I1  Reading stops where the caller's bound is reached: a long life costs no more than a short one.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type Ledger, LedgerUnavailable, type OutboxRow, UnreadableRecord } from "@reverie/ledger"
+import { type Ledger, LedgerUnavailable, type OutboxRow, type Readable, UnreadableRecord } from "@reverie/ledger"
 import { type Address, addressKey, isBefore, type MessagePlace, type PlacedMessage, readEntry } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { addressOf, assistantQueries } from "./assistants.ts"
-import { entryQueries, type EntryRow } from "./entries.ts"
+import { entryQueries, type EntryRow, type OutboxEntryRow } from "./entries.ts"
 import { reading } from "./reading.ts"
 import { limited } from "./sql.ts"
 import type { SqliteFailure } from "./sqlite-failure.ts"
 
 export const ledgerUnavailable =
   (operation: string) =>
-  ({ message, cause }: SqliteFailure): LedgerUnavailable =>
-    new LedgerUnavailable({ operation, message, cause })
+  ({ cause, kind, message }: SqliteFailure): LedgerUnavailable =>
+    new LedgerUnavailable({ operation, message, cause, isDamaged: kind === "damaged" })
 
 const entryOf = (address: Address, { no, body }: EntryRow) =>
   Result.mapError(
@@ -28,7 +28,7 @@ const toOutboxRow = (address: Address, row: EntryRow): Result.Result<OutboxRow, 
 
 export type Chronicle = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "outboxEnd">
 
-export const sqliteChronicle = (database: DatabaseSync): Chronicle => {
+export const sqliteChronicle = (database: DatabaseSync, readable: Readable): Chronicle => {
   const assistants = assistantQueries(database)
   const rows = entryQueries(database)
 
@@ -68,8 +68,11 @@ export const sqliteChronicle = (database: DatabaseSync): Chronicle => {
       }),
     outboxEnd: reading(ledgerUnavailable("outboxEnd"), () => Result.succeed(rows.newestSeq())),
     outbox: (after, limit) =>
-      reading(ledgerUnavailable("outbox"), () =>
-        Result.all(rows.after(after, limited(limit)).map((row) => toOutboxRow(addressOf(row), row)))
-      )
+      readable.page({
+        limit: limited(limit),
+        fetch: (last: OutboxEntryRow | undefined, wanted) =>
+          reading(ledgerUnavailable("outbox"), () => Result.succeed(rows.after(last?.seq ?? after, wanted))),
+        decode: (row) => toOutboxRow(addressOf(row), row)
+      })
   }
 }

@@ -9,27 +9,45 @@ import type { Address } from "@reverie/protocol"
 import { addressOf } from "./assistants.ts"
 import { AT_REST } from "./formats.ts"
 import type { Leases } from "./leases.ts"
+import { undamaged } from "./salvage.ts"
 import { query } from "./sql.ts"
 import { timeOf } from "./wake.ts"
 
 const LOOK_AHEAD = 4_096
 
-interface WakeRow {
+interface WakeKey {
   readonly key: number
   readonly wake: number
+}
+
+interface WakeRow extends WakeKey {
   readonly tenant: string
   readonly id: string
 }
 
 export const dueQueries = (database: DatabaseSync, leases: Leases) => {
-  const rows = (range: string): string =>
+  const rows = (columns: string, range: string): string =>
     // The index is used only where the query repeats its condition. A search ends at the first upper bound that is named:
     // behind the index's own it would go through all that sleep.
-    `SELECT key, wake, tenant, id FROM assistants WHERE ${range} AND wake < ${AT_REST} ORDER BY wake, key LIMIT ?`
-  const awake = query<WakeRow>(database, rows("wake < 0"))
-  const sleepers = query<WakeRow>(database, rows("wake >= 0 AND wake <= ?"))
+    `SELECT ${columns} FROM assistants WHERE ${range} AND wake < ${AT_REST} ORDER BY wake, key LIMIT ?`
+  const [whole, keys] = ["key, wake, tenant, id", "key, wake"]
+  const [AWAKE, SLEEPING] = ["wake < 0", "wake >= 0 AND wake <= ?"]
+  const awake = query<WakeRow>(database, rows(whole, AWAKE))
+  const sleepers = query<WakeRow>(database, rows(whole, SLEEPING))
+  // The index of wakes answers these alone: with them a row on a damaged page is left out, and the others are found.
+  const awakeKeys = query<WakeKey>(database, rows(keys, AWAKE))
+  const sleepingKeys = query<WakeKey>(database, rows(keys, SLEEPING))
+  const byKey = query<Omit<WakeRow, "key" | "wake">>(database, "SELECT tenant, id FROM assistants WHERE key = ?")
+  const named = (found: ReadonlyArray<WakeKey>): ReadonlyArray<WakeRow> =>
+    found.flatMap((wake) => {
+      const name = undamaged(() => byKey.one(wake.key))?.value
+      return name === undefined ? [] : [{ ...wake, ...name }]
+    })
+  const found = (until: number, limit: number): ReadonlyArray<WakeRow> =>
+    undamaged(() => [...awake.all(limit), ...sleepers.all(until, limit)])?.value ??
+    named([...awakeKeys.all(limit), ...sleepingKeys.all(until, limit)])
   const earliest = (until: number, limit: number) =>
-    [...awake.all(limit), ...sleepers.all(until, limit)].map((row) => ({ ...row, from: timeOf(row.wake) ?? AT_REST }))
+    found(until, limit).map((row) => ({ ...row, from: timeOf(row.wake) ?? AT_REST }))
   const free = (now: number, limit: number) =>
     earliest(now, limit + leases.count)
       .filter(({ key }) => leases.live(key, now) === undefined)

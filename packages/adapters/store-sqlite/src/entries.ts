@@ -6,6 +6,7 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import { LANDMARK_EVERY } from "./formats.ts"
+import { BEHIND, salvaging } from "./salvage.ts"
 import { change, query } from "./sql.ts"
 
 export interface EntryRow {
@@ -44,7 +45,7 @@ export const entryQueries = (database: DatabaseSync) => {
   const after = query<OutboxEntryRow>(
     database,
     `SELECT seq, no, previous, body, tenant, id
-     FROM ledger CROSS JOIN assistants ON key = assistant WHERE seq > ? ORDER BY seq LIMIT ?`
+     FROM ledger CROSS JOIN assistants ON key = assistant WHERE ${BEHIND} ORDER BY seq LIMIT ?`
   )
   const newest = query<{ readonly seq: number; readonly settled: number }>(
     database,
@@ -69,7 +70,7 @@ export const entryQueries = (database: DatabaseSync) => {
       return found.toReversed()
     },
     newestSeq: (): number => newest.one()?.seq ?? 0,
-    after: (seq: number, limit: number): ReadonlyArray<OutboxEntryRow> => after.all(seq, limit),
+    after: salvaging<OutboxEntryRow>(after.all, () => newest.one()?.seq ?? 0),
     settledTotal: (): number => newest.one()?.settled ?? 0
   }
 }

@@ -5,7 +5,7 @@
 // I2  A commit that leaves the waking as it is does not touch its index.
 
 import type { DatabaseSync } from "node:sqlite"
-import { CommitFenced, type LaidAside, type Ledger, LedgerUnavailable, type OpenSend } from "@reverie/ledger"
+import { CommitFenced, type LaidAside, type Ledger, type OpenSend, Readable, UnreadableRecord } from "@reverie/ledger"
 import { type AssistantState, type Cause, type Cursors, type Entry, readEnvelope } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -19,6 +19,7 @@ import { sqliteKept } from "./kept.ts"
 import { reading } from "./reading.ts"
 import { padded } from "./records.ts"
 import { asideCounting, beginningOf, type DeadLetterBody, sqliteRegister } from "./register.ts"
+import { BEHIND, salvaging } from "./salvage.ts"
 import { change, limited, query } from "./sql.ts"
 import { wakeOnCommit } from "./wake.ts"
 import type { Writer } from "./writer.ts"
@@ -132,21 +133,31 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
   return { birth, commit }
 }
 
-const sending = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "openSends" | "settleSends"> => {
-  const open = query<{ readonly seq: number; readonly body: string }>(
-    database,
-    "SELECT seq, body FROM sends ORDER BY seq LIMIT ?"
-  )
+interface SendRow {
+  readonly seq: number
+  readonly body: string
+}
+
+type Sending = Pick<Ledger["Service"], "openSends" | "settleSends">
+
+const sending = (database: DatabaseSync, writer: Writer, readable: Readable): Sending => {
+  const rows = query<SendRow>(database, `SELECT seq, body FROM sends WHERE ${BEHIND} ORDER BY seq LIMIT ?`)
+  const newest = query<{ readonly seq: number | null }>(database, "SELECT max(seq) AS seq FROM sends")
+  const open = salvaging(rows.all, () => newest.one()?.seq ?? 0)
   const settle = change(database, "DELETE FROM sends WHERE seq = ?")
-  const toSend = ({ seq, body }: { readonly seq: number; readonly body: string }) =>
+  const toSend = ({ body, seq }: SendRow): Result.Result<OpenSend, UnreadableRecord> =>
     Result.mapBoth(readEnvelope(body), {
-      onSuccess: (envelope): OpenSend => ({ seq, envelope }),
-      onFailure: (message) =>
-        new LedgerUnavailable({ operation: "openSends", message: `send ${seq} can not be read: ${message}` })
+      onSuccess: (envelope) => ({ seq, envelope }),
+      onFailure: (message) => new UnreadableRecord({ record: `send ${seq}`, message })
     })
   return {
     openSends: (limit) =>
-      reading(ledgerUnavailable("openSends"), () => Result.all(open.all(limited(limit)).map(toSend))),
+      readable.page({
+        limit: limited(limit),
+        fetch: (last: SendRow | undefined, wanted) =>
+          reading(ledgerUnavailable("openSends"), () => Result.succeed(open(last?.seq ?? 0, wanted))),
+        decode: toSend
+      }),
     settleSends: (seqs) =>
       seqs.length === 0
         ? Effect.void
@@ -183,11 +194,14 @@ const layingAside = (database: DatabaseSync, writer: Writer): Pick<Ledger["Servi
   }
 }
 
-export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Service"] => ({
-  ...writing(database, writer),
-  ...sending(database, writer),
-  ...layingAside(database, writer),
-  ...sqliteChronicle(database),
-  ...sqliteRegister(database),
-  ...sqliteKept(database)
-})
+export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Service"] => {
+  const readable = new Readable()
+  return {
+    ...writing(database, writer),
+    ...sending(database, writer, readable),
+    ...layingAside(database, writer),
+    ...sqliteChronicle(database, readable),
+    ...sqliteRegister(database, readable),
+    ...sqliteKept(database)
+  }
+}

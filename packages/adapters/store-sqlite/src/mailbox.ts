@@ -42,8 +42,8 @@ import type { OnUndo, Writer } from "./writer.ts"
 
 const unavailable =
   (operation: string) =>
-  ({ message, cause }: SqliteFailure): MailboxUnavailable =>
-    new MailboxUnavailable({ operation, message, cause })
+  ({ cause, kind, message }: SqliteFailure): MailboxUnavailable =>
+    new MailboxUnavailable({ operation, message, cause, isDamaged: kind === "damaged" })
 
 const readRow = ({ seq, id, acceptedAt, body }: EnvelopeRow, lane: Lane): AcceptedEnvelope | UnreadableEnvelope =>
   Result.match(readEnvelope(body), {

@@ -2,14 +2,15 @@
 // Owns these readings. Leaves the writing of what they show to ledger.ts and mailbox.ts.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type AssistantRecord, type DeadLetter, type Ledger, UnreadableRecord } from "@reverie/ledger"
+import { type AssistantRecord, type DeadLetter, type Ledger, type Readable, UnreadableRecord } from "@reverie/ledger"
 import { addressKey, type EnvelopeId, readState } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { addressOf, assistantQueries, cursorsOf, type StateRow } from "./assistants.ts"
+import { addressOf, assistantQueries, cursorsOf, type ListedRow, type StateRow } from "./assistants.ts"
 import { ledgerUnavailable } from "./chronicle.ts"
 import { entryQueries } from "./entries.ts"
 import { envelopeQueries } from "./envelopes.ts"
 import { reading } from "./reading.ts"
+import { undamaged } from "./salvage.ts"
 import { limited, query } from "./sql.ts"
 
 interface DeadLetterRow {
@@ -45,7 +46,7 @@ export const asideCounting = (database: DatabaseSync): (() => number) => {
 
 export type Register = Pick<Ledger["Service"], "inspect" | "list" | "deadLetters" | "tally">
 
-export const sqliteRegister = (database: DatabaseSync): Register => {
+export const sqliteRegister = (database: DatabaseSync, readable: Readable): Register => {
   const assistants = assistantQueries(database)
   const envelopes = envelopeQueries(database)
   const entries = entryQueries(database)
@@ -66,6 +67,12 @@ export const sqliteRegister = (database: DatabaseSync): Register => {
     return Result.succeed({ address, state: state.success, version, epoch, cursors, waiting })
   }
 
+  const DAMAGED = "a page of the database is damaged"
+  const listed = (row: ListedRow): Result.Result<AssistantRecord, UnreadableRecord> => {
+    const record = "isDamaged" in row ? undefined : undamaged(() => recordOf(row))?.value
+    return record ?? Result.fail(new UnreadableRecord({ record: addressKey(addressOf(row)), message: DAMAGED }))
+  }
+
   return {
     inspect: (address) =>
       reading(ledgerUnavailable("inspect"), (): Result.Result<AssistantRecord | undefined, UnreadableRecord> => {
@@ -73,7 +80,14 @@ export const sqliteRegister = (database: DatabaseSync): Register => {
         return row === undefined ? Result.succeed(undefined) : recordOf(row)
       }),
     list: (after, limit) =>
-      reading(ledgerUnavailable("list"), () => Result.all(assistants.listAfter(after, limited(limit)).map(recordOf))),
+      readable.page({
+        limit: limited(limit),
+        fetch: (last: ListedRow | undefined, wanted) =>
+          reading(ledgerUnavailable("list"), () =>
+            Result.succeed(assistants.listAfter(last === undefined ? after : addressOf(last), wanted))
+          ),
+        decode: listed
+      }),
     deadLetters: (limit, { newestFirst = false, tenant = null } = {}) =>
       reading(ledgerUnavailable("deadLetters"), () => {
         const letters = newestFirst ? newest : oldest

@@ -99,33 +99,48 @@ describe("rows that can not be read", () => {
     })
   )
 
-  it.effect("an entry of a newer version is an UnreadableRecord wherever it is met", () =>
-    Effect.gen(function* () {
-      const { ledger } = yield* tampered(`UPDATE ledger SET body = json_set(body, '$.v', 2)`)
-      const errors = [
-        yield* Effect.flip(ledger.recent(address, 10)),
-        yield* Effect.flip(ledger.entries(address, 1, 10)),
-        yield* Effect.flip(ledger.outbox(0, 10))
-      ]
-      for (const error of errors) {
-        assert.strictEqual(error._tag, "UnreadableRecord")
-        assert.include(error.message, "it was written by a newer Reverie (version 2, this one reads up to 1)")
-        assert.strictEqual(error._tag === "UnreadableRecord" && error.record, "entry 1 of harbor/ada")
-      }
-    })
+  it.effect(
+    "I10 an entry of a newer version is an UnreadableRecord where it is read, and hides nobody else's in the outbox",
+    () =>
+      Effect.gen(function* () {
+        const { ledger } = yield* tampered(`UPDATE ledger SET body = json_set(body, '$.v', 2)`)
+        const errors = [
+          yield* Effect.flip(ledger.recent(address, 10)),
+          yield* Effect.flip(ledger.entries(address, 1, 10))
+        ]
+        for (const error of errors) {
+          assert.strictEqual(error._tag, "UnreadableRecord")
+          assert.include(error.message, "it was written by a newer Reverie (version 2, this one reads up to 1)")
+          assert.strictEqual(error._tag === "UnreadableRecord" && error.record, "entry 1 of harbor/ada")
+        }
+        const other = anAddress("bob")
+        for (const each of [other, anAddress("cid")]) {
+          yield* ledger.birth({ address: each, state: aState(), entry: anEntry() })
+        }
+        assert.deepStrictEqual(
+          (yield* ledger.outbox(0, 1)).map((row) => row.address),
+          [other]
+        )
+        assert.strictEqual((yield* ledger.outbox(0, 10)).length, 2)
+      })
   )
 
-  it.effect("a state of a newer version is refused by inspection, list and claim, and no attempt is counted", () =>
-    Effect.gen(function* () {
-      const { ledger, mailbox, stats } = yield* tampered(`UPDATE assistants SET state = json_set(state, '$.v', 2)`)
-      const errors = [yield* Effect.flip(ledger.inspect(address)), yield* Effect.flip(ledger.list(undefined, 10))]
-      for (const error of errors) {
-        assert.strictEqual(error._tag, "UnreadableRecord")
-      }
-      const error = yield* Effect.flip(mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 }))
-      assert.strictEqual(error._tag, "StateUnreadable")
-      assert.include(error.message, "the state of harbor/ada can not be read: it was written by a newer Reverie")
-      assert.strictEqual((yield* stats).walFrames, 0)
-    })
+  it.effect(
+    "I10 a state of a newer version is refused by inspection and claim, counts no attempt, and hides nobody in the list",
+    () =>
+      Effect.gen(function* () {
+        const { ledger, mailbox, stats } = yield* tampered(`UPDATE assistants SET state = json_set(state, '$.v', 2)`)
+        assert.strictEqual((yield* Effect.flip(ledger.inspect(address)))._tag, "UnreadableRecord")
+        const error = yield* Effect.flip(mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 }))
+        assert.strictEqual(error._tag, "StateUnreadable")
+        assert.include(error.message, "the state of harbor/ada can not be read: it was written by a newer Reverie")
+        assert.strictEqual((yield* stats).walFrames, 0)
+        const other = anAddress("bob")
+        yield* ledger.birth({ address: other, state: aState(), entry: anEntry() })
+        assert.deepStrictEqual(
+          (yield* ledger.list(undefined, 1)).map((record) => record.address),
+          [other]
+        )
+      })
   )
 })
