@@ -3,12 +3,17 @@
 
 import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
+import { ownership } from "./attacks/ownership.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...readingFiles]
+export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...ownership]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
-const planted: Readonly<Record<string, string>> = {}
+const planted: Readonly<Record<string, string>> = {
+  "lock-alone": "two-starts",
+  "no-second-name": "read-files-and-look",
+  "unwatched-files": "directory-removed"
+}
 
 export const plants: ReadonlyArray<Plant> = Object.entries(planted).map(([name, attack]) => ({
   name,

@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
 import type { Posted } from "./client.ts"
+import { type Judged, judge, type JudgeOptions } from "./judge.ts"
 import type { Scene, Server } from "./scene.ts"
 
 const hasShell = (): boolean => {
@@ -37,4 +38,23 @@ export const sendMany = async (
     if (await server.client.post(posted, said)) acknowledged.push(posted)
   }
   return acknowledged
+}
+
+/** Starts a server on what is left, asks it what became of messages, and ends it. A refused start has lost them all. */
+export const judgeAgain = async (
+  scene: Scene,
+  posted: ReadonlyArray<Posted>,
+  options: JudgeOptions & { readonly data?: string } = {}
+): Promise<Judged> => {
+  const { data } = options
+  try {
+    const again = await scene.serve(data === undefined ? {} : { data })
+    const judged = await judge(again.client, posted, options)
+    await again.stop()
+    return judged
+  } catch (error) {
+    const remarks = [`no server starts: ${error instanceof Error ? error.message : String(error)}`]
+    const acknowledged = posted.length
+    return { acknowledged, lost: acknowledged, duplicated: 0, innocents: 0, recoverSeconds: 0, remarks }
+  }
 }

@@ -3,8 +3,8 @@
 
 import type { Attack, Check } from "../attack.ts"
 import type { Posted } from "../client.ts"
-import { judge, pause } from "../judge.ts"
-import { lookIn, sendMany } from "../moves.ts"
+import { pause } from "../judge.ts"
+import { judgeAgain, lookIn, sendMany } from "../moves.ts"
 import type { Server } from "../scene.ts"
 
 const order = async (server: Server, tool: string, id: string): Promise<Posted | undefined> => {
@@ -31,16 +31,20 @@ const attackWith = (tool: string, isShort: boolean): Attack => ({
     const after = await sendMany(server, 24, "after")
     if (!server.hasEnded()) lookIn(scene)
     const more = await sendMany(server, 8, "more")
+    const hadEnded = await Promise.race([server.ended.then(() => true), pause(1_500).then(() => false)])
     await server.kill()
-    const again = await scene.serve()
+    const sentences = server
+      .said()
+      .split("\n")
+      .filter((line) => line.startsWith("reverie: "))
     const posted = [...before, ...(ordered === undefined ? [] : [ordered]), ...after, ...more]
-    const judged = await judge(again.client, posted)
-    await again.stop()
+    const judged = await judgeAgain(scene, posted)
     const checks: ReadonlyArray<Check> = [
+      { says: "messages were acknowledged before", ok: before.length === 8, seen: `${before.length} of 8` },
       {
-        says: "messages were acknowledged before and after",
-        ok: before.length === 8,
-        seen: `${before.length}, ${after.length}, ${more.length}`
+        says: "a server that ends by itself says why in one sentence",
+        ok: sentences.length === (hadEnded ? 1 : 0),
+        seen: `${after.length} acknowledged after it; ${sentences.join(" | ")}`
       }
     ]
     return { ...judged, checks }
