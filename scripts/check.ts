@@ -9,7 +9,7 @@ import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { docs } from "./check/docs.ts"
 import { features } from "./check/features.ts"
-import { crash, simulate } from "./check/lanes.ts"
+import { attack, crash, simulate } from "./check/lanes.ts"
 import { servers } from "./check/servers.ts"
 import { sizes } from "./check/sizes.ts"
 import { judge, lineOf, type Step, type Verdict } from "./check/step.ts"
@@ -36,6 +36,7 @@ const steps: ReadonlyArray<Step> = [
   testStep("journey"),
   features,
   crash,
+  attack,
   simulate
 ]
 

@@ -17,4 +17,6 @@ const laneStep = (script: string, args: ReadonlyArray<string>, counted: string):
 })
 
 export const crash = laneStep("crash", ["--kills", "10"], "kills")
+/** The quick ones, without planted faults. */
+export const attack = laneStep("attack", ["--short", "--no-plants"], "acknowledged")
 export const simulate = laneStep("simulate", ["--seeds", "100"], "seeds")

@@ -3,15 +3,19 @@
 
 import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
+import { damage } from "./attacks/damage.ts"
 import { ownership } from "./attacks/ownership.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...ownership]
+export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...ownership, ...damage]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
 const planted: Readonly<Record<string, string>> = {
+  "fatal-damage": "one-bad-page",
   "lock-alone": "two-starts",
+  "no-mark": "store-emptied",
   "no-second-name": "read-files-and-look",
+  "open-files": "open-rights",
   "unwatched-files": "directory-removed"
 }
 

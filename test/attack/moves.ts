@@ -6,7 +6,7 @@ import type { Posted } from "./client.ts"
 import { type Judged, judge, type JudgeOptions } from "./judge.ts"
 import type { Scene, Server } from "./scene.ts"
 
-const hasShell = (): boolean => {
+export const hasShell = (): boolean => {
   try {
     execFileSync("sqlite3", ["--version"])
     return true

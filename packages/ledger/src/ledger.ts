@@ -133,6 +133,11 @@ export class Ledger extends Context.Service<
       after: Address | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<AssistantRecord>, LedgerUnavailable | UnreadableRecord>
+    /** Every assistant in the order of the addresses, after the given one, also one whose state cannot be read. */
+    readonly addresses: (
+      after: Address | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<Address>, LedgerUnavailable>
     /** Those that nobody has laid aside, the oldest first, and of every tenant, when nothing else is wished. */
     readonly deadLetters: (
       limit: number,

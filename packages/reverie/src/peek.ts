@@ -7,15 +7,24 @@ import { DEFAULT_TENANT, TenantId } from "@reverie/protocol"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as References from "effect/References"
+import type { DeepCheck } from "./deep-check.ts"
 import { reading } from "./profile.ts"
 import { Records, type RunReading } from "./records.ts"
 
 export class Peek extends Records implements AsyncDisposable {
+  readonly #run: RunReading
   readonly #dispose: () => Promise<void>
 
   private constructor(run: RunReading, tenant: TenantId, dispose: () => Promise<void>) {
     super(run, tenant)
+    this.#run = run
     this.#dispose = dispose
+  }
+
+  /** Reads every row of every tenant once and names what is damaged. It takes a while, and works beside a running fleet. */
+  async deepCheck(): Promise<DeepCheck> {
+    const { deepCheck } = await import("./deep-check.ts")
+    return this.#run(deepCheck)
   }
 
   /**

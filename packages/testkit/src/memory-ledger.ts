@@ -146,6 +146,14 @@ const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
         .slice(0, limit)
         .map(recordOf)
     ),
+  addresses: (after, limit) =>
+    Effect.sync(() =>
+      [...disk.residents.values()]
+        .map(({ address }) => address)
+        .filter((address) => after === undefined || compareAddresses(address, after) > 0)
+        .toSorted(compareAddresses)
+        .slice(0, limit)
+    ),
   deadLetters: (limit, { newestFirst = false, tenant } = {}) =>
     Effect.sync(() => {
       const letters = disk.deadLetters.filter(

@@ -4,7 +4,7 @@
 import type { Attack, Check } from "../attack.ts"
 import type { Posted } from "../client.ts"
 import { pause } from "../judge.ts"
-import { judgeAgain, lookIn, sendMany } from "../moves.ts"
+import { hasShell, judgeAgain, lookIn, sendMany } from "../moves.ts"
 import type { Server } from "../scene.ts"
 
 const order = async (server: Server, tool: string, id: string): Promise<Posted | undefined> => {
@@ -23,6 +23,7 @@ const attackWith = (tool: string, isShort: boolean): Attack => ({
   item: 1,
   says: `the tool ${tool} runs in the server, the sqlite3 shell looks in, messages go on, kill -9`,
   isShort,
+  wants: () => (tool === "look_with_shell" && !hasShell() ? "the sqlite3 shell" : undefined),
   run: async (scene) => {
     const server = await scene.serve()
     const before = await sendMany(server, 8, "before")

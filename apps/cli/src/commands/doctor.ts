@@ -2,6 +2,7 @@
 // Owns the checks. Leaves the probing of the store and the model to the SDK.
 // D1  It changes nothing: no directory is made, no data directory is opened for writing.
 // D2  Keys are named by where they come from, never shown.
+// D3  With --deep every row is read once, and what is damaged is named with its assistant.
 
 import { constants } from "node:fs"
 import { access, readFile, stat } from "node:fs/promises"
@@ -172,6 +173,32 @@ const directoryChecks = async (data: string): Promise<ReadonlyArray<Check>> => [
 
 interface DoctorOptions extends Where {
   readonly json: boolean
+  /** Read everything that is stored. */
+  readonly deep: boolean
+}
+
+/** Most damages that are told one by one. */
+const MOST_TOLD = 20
+
+/** Reads every row. What is damaged is named with its assistant, whose work it stops, and nobody else's. */
+const deepChecks = async (data: string | undefined): Promise<ReadonlyArray<Check>> => {
+  const { Peek } = await import("reverie")
+  try {
+    await using peek = await Peek.open(data)
+    const { assistants, entries, flaws } = await peek.deepCheck()
+    const read = `${counted(assistants, "assistant")} and ${entries} commits read`
+    if (flaws.length === 0) return [{ name: "deep", ok: true, says: `${read}, nothing is damaged` }]
+    const told = flaws.slice(0, MOST_TOLD).map(({ assistant, what }): Check => {
+      const says = assistant === undefined ? what : `${assistant}: ${what}`
+      return { name: "damage", ok: false, says }
+    })
+    const fix = "put a backup back (reverie restore), or go on without what is damaged"
+    return [...told, { name: "deep", ok: false, says: `${read}, ${counted(flaws.length, "damage")} found`, fix }]
+  } catch (error) {
+    const { code, hint, message } = failureOf(error)
+    if (code === "data-not-found") return []
+    return [{ name: "deep", ok: false, says: message, fix: hint }]
+  }
 }
 
 const line = ({ fix, name, ok, says }: Check): string => {
@@ -179,7 +206,7 @@ const line = ({ fix, name, ok, says }: Check): string => {
   return `${mark} ${name.padEnd(9)} ${onOneLine(says, 300)}${ok || fix === undefined || fix === "" ? "" : `\n     ${fix}`}`
 }
 
-export const doctor = async ({ json, ...where }: DoctorOptions): Promise<number> => {
+export const doctor = async ({ deep, json, ...where }: DoctorOptions): Promise<number> => {
   const { data } = where
   const checks = [
     nodeCheck(),
@@ -188,6 +215,7 @@ export const doctor = async ({ json, ...where }: DoctorOptions): Promise<number>
     settingsCheck(),
     ...tokenChecks(),
     pageCheck(),
+    ...(deep ? await deepChecks(data) : []),
     await modelCheck()
   ]
   const failed = checks.filter(({ ok }) => !ok)

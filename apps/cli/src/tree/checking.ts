@@ -60,7 +60,9 @@ export const addChecking = (root: Command, trunk: Trunk): void => {
       says: "check what a fleet needs here, and say what to do",
       example: "doctor"
     })
-  ).addOption(jsonOption())
+  )
+    .option("--deep", "read everything that is stored, and name what is damaged", false)
+    .addOption(jsonOption())
   does(doctor, trunk, async (options) => (await import("../commands/doctor.ts")).doctor(options))
   addConfig(root, trunk)
   addMcp(root, trunk)

@@ -3,6 +3,7 @@
 // B1  After any sequence of commits it is what it would be if it were built anew, but for what only entries tell.
 // B2  What entries do not tell is read from the records: of the rows that a page shows at once, of the others in turn.
 // B3  It holds one row an assistant and nothing that grows with their lives.
+// B4  What cannot be read of one assistant is in nobody else's way.
 
 import type { AssistantRecord, Fleet, OutboxRow } from "reverie"
 import type { AssistantRow, Counts } from "../api/index.ts"
@@ -34,6 +35,12 @@ export interface Work {
 }
 
 type Reading = Pick<Fleet, "list" | "inspect" | "entries" | "tenant">
+
+/** Damaged, or written by a newer Reverie: a matter of one assistant. */
+const isUnreadable = (error: unknown): boolean => {
+  if (typeof error !== "object" || error === null) return false
+  return Reflect.get(error, "_tag") === "UnreadableRecord" || Reflect.get(error, "recovery") === "tell-owner"
+}
 
 export class Board {
   readonly #fleet: Reading
@@ -171,18 +178,27 @@ export class Board {
     this.#changed.clear()
     await Promise.all(
       changed.map(async (id) => {
-        const record = await this.#fleet.inspect(id)
-        if (record !== undefined) this.#read(record, now)
+        try {
+          const record = await this.#fleet.inspect(id)
+          if (record !== undefined) this.#read(record, now)
+        } catch (error) {
+          if (!isUnreadable(error)) throw error
+        }
       })
     )
   }
 
+  /** What cannot be read of one keeps its row as it was: the list is for all the others too. */
   async #freshen(row: Row, now: number): Promise<void> {
-    if (now - row.readAt > FRESH_MILLIS) {
-      const record = await this.#fleet.inspect(row.id)
-      if (record !== undefined) readInto(row, record, now)
+    try {
+      if (now - row.readAt > FRESH_MILLIS) {
+        const record = await this.#fleet.inspect(row.id)
+        if (record !== undefined) readInto(row, record, now)
+      }
+      if (row.since === 0) await this.#lookBack(row)
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
     }
-    if (row.since === 0) await this.#lookBack(row)
   }
 
   /** Since when it is in its state, as far as its newest entries tell. */

@@ -94,7 +94,31 @@ describe("board", () => {
       waiting: (index * 7_919) % 101
     }) as unknown as AssistantRecord
 
-  const boardOf = async (count: number) => {
+  it("B4 what cannot be read of one assistant is in nobody else's way", async () => {
+    const unreadable = Object.assign(new Error("a page is damaged"), { _tag: "UnreadableRecord" })
+    const fail = (): Promise<never> => Promise.reject(unreadable)
+    const { board, records } = await boardOf(5, { inspect: fail, entries: fail })
+    board.tell([
+      {
+        seq: 1,
+        address: records[1]?.address,
+        entry: { no: 99, status: "awake.idle", messages: [] }
+      } as unknown as OutboxRow
+    ])
+    const { items } = await board.list({ limit: 50 }, HOUR)
+    assert.deepStrictEqual(
+      items.map(({ id }) => id),
+      records.map(({ address }) => String(address.assistant))
+    )
+    const broken = await boardOf(5, { inspect: () => Promise.reject(new Error("the store is gone")) })
+    const said = await broken.board.list({ limit: 50 }, HOUR).then(
+      () => "listed",
+      (error: unknown) => String(error)
+    )
+    assert.include(said, "the store is gone")
+  })
+
+  const boardOf = async (count: number, otherwise: object = {}) => {
     const records = Array.from({ length: count }, (_, index) => recordOf(index))
     const board = new Board({
       tenant: "t",
@@ -103,7 +127,8 @@ describe("board", () => {
         return records.slice(from, from + limit)
       },
       inspect: async (id: string) => records[Number(id.slice(1))],
-      entries: async () => [] as ReadonlyArray<OutboxRow>
+      entries: async () => [] as ReadonlyArray<OutboxRow>,
+      ...otherwise
     } as never)
     await board.build(0)
     return { board, records }

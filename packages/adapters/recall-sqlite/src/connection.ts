@@ -4,8 +4,9 @@
 //     and indexing begins anew. A reader changes nothing and waits until there is one that it can read.
 // C2  What opens and what fails is tried again with the next verb: only the verb at hand fails, with RecallUnavailable.
 // C3  A transaction is whole or nothing.
+// C4  The file is for its owner alone: it holds what was said.
 
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs"
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import { RecallUnavailable } from "@reverie/memory"
@@ -43,6 +44,12 @@ interface Open<A> {
   readonly begin: StatementSync
   readonly commit: StatementSync
   readonly statements: A
+}
+
+/** Made by us before SQLite does it with the rights that the umask leaves. One that exists is not opened for it. */
+const makePrivate = (file: string): void => {
+  if (!existsSync(file)) closeSync(openSync(file, "wx", 0o600))
+  else if (process.platform !== "win32") chmodSync(file, 0o600)
 }
 
 const whole = <A, B>({ begin, commit, database }: Open<A>, change: () => B): B => {
@@ -139,7 +146,10 @@ export class Connection<A> {
   /** A file with the present tables, whatever has to be done for it. */
   #usable(): DatabaseSync {
     if (this.#isReader) return this.#readable()
-    if (this.#file !== IN_MEMORY) mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+    if (this.#file !== IN_MEMORY) {
+      mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+      makePrivate(this.#file)
+    }
     const database = this.#connect()
     try {
       const state = stateOf(database)

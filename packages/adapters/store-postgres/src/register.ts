@@ -44,6 +44,7 @@ const WITH_STATE = `
   SELECT ${assistantColumns}, (SELECT body FROM states WHERE assistant = key) AS state FROM assistants`
 
 const INSPECT = `${WITH_STATE} WHERE tenant = $1 AND id = $2`
+const NAMES = "SELECT tenant, id FROM assistants WHERE (tenant, id) > ($1, $2) ORDER BY tenant, id LIMIT $3"
 const LIST = `${WITH_STATE} WHERE (tenant, id) > ($1, $2) ORDER BY tenant, id LIMIT $3`
 
 /** Of one tenant, or of all where it is null. */
@@ -56,7 +57,7 @@ const TALLY = "SELECT accepted, settled, dead, aside FROM tally()"
 export const postgresRegister = (
   { query }: Database,
   readable: Readable
-): Pick<Ledger["Service"], "inspect" | "list" | "deadLetters" | "tally"> => ({
+): Pick<Ledger["Service"], "addresses" | "inspect" | "list" | "deadLetters" | "tally"> => ({
   inspect: ({ assistant, tenant }) =>
     Effect.flatMap(
       Effect.mapError(query<AssistantRow>(INSPECT, [tenant, assistant]), ledgerUnavailable("inspect")),
@@ -73,6 +74,11 @@ export const postgresRegister = (
       },
       decode: recordOf
     }),
+  addresses: (after, limit) =>
+    Effect.mapBoth(
+      query<Pick<AssistantRow, "tenant" | "id">>(NAMES, [after?.tenant ?? "", after?.assistant ?? "", limited(limit)]),
+      { onSuccess: (rows) => rows.map(addressOf), onFailure: ledgerUnavailable("addresses") }
+    ),
   deadLetters: (limit, { newestFirst = false, tenant = null } = {}) =>
     Effect.mapBoth(query<DeadLetterRow>(deadLettersIn(newestFirst ? "DESC" : "ASC"), [tenant, limited(limit)]), {
       onSuccess: (rows) => rows.map(toDeadLetter),

@@ -96,6 +96,7 @@ postgres.describe("rows that can not be read", () => {
           (yield* ledger.list(undefined, 1)).map((record) => record.address),
           [other]
         )
+        assert.deepStrictEqual(yield* ledger.addresses(undefined, 10), [address, other])
       }).pipe(Effect.scoped)
   )
 })

@@ -73,6 +73,8 @@ export const assistantQueries = (database: DatabaseSync) => {
     find: ({ tenant, assistant }: Address) => byAddress.one(tenant, assistant),
     findDoor: ({ tenant, assistant }: Address) => door.one(tenant, assistant),
     findWithState: ({ tenant, assistant }: Address) => withState.one(tenant, assistant),
+    namesAfter: (address: Address | undefined, limit: number) =>
+      names.all(address?.tenant ?? "", address?.assistant ?? "", limit),
     listAfter: (address: Address | undefined, limit: number) =>
       listAfter(address?.tenant ?? "", address?.assistant ?? "", limit)
   }

@@ -44,7 +44,7 @@ export const asideCounting = (database: DatabaseSync): (() => number) => {
   return () => last.one()?.count ?? 0
 }
 
-export type Register = Pick<Ledger["Service"], "inspect" | "list" | "deadLetters" | "tally">
+export type Register = Pick<Ledger["Service"], "addresses" | "inspect" | "list" | "deadLetters" | "tally">
 
 export const sqliteRegister = (database: DatabaseSync, readable: Readable): Register => {
   const assistants = assistantQueries(database)
@@ -88,6 +88,10 @@ export const sqliteRegister = (database: DatabaseSync, readable: Readable): Regi
           ),
         decode: listed
       }),
+    addresses: (after, limit) =>
+      reading(ledgerUnavailable("addresses"), () =>
+        Result.succeed(assistants.namesAfter(after, limited(limit)).map(addressOf))
+      ),
     deadLetters: (limit, { newestFirst = false, tenant = null } = {}) =>
       reading(ledgerUnavailable("deadLetters"), () => {
         const letters = newestFirst ? newest : oldest

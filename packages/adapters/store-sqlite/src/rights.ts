@@ -33,6 +33,14 @@ export const privateDirectory = (directory: string): void => {
   if ((now & OTHERS) !== 0) throw exposed(directory, now, "its file system keeps no rights")
 }
 
+/** Closes what earlier processes left open to others. */
+export const closeFiles = (directory: string): void => {
+  if (!hasModes) return
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    if (entry.isFile() && OURS.test(entry.name)) privateFile(directory, entry.name)
+  }
+}
+
 /** Closes a file to others, made empty where it is missing and `isMade` says so. */
 export const privateFile = (directory: string, name: string, isMade = false): void => {
   const file = join(directory, name)

@@ -10,7 +10,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { PromptStore } from "@reverie/context"
-import { Allowance, Ledger, Removals } from "@reverie/ledger"
+import { Allowance, Ledger, type LedgerUnavailable, Removals } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import * as Context from "effect/Context"
@@ -21,6 +21,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { sqliteAllowance } from "./allowance.ts"
 import { sqliteBlocks } from "./blocks.ts"
+import { ledgerUnavailable } from "./chronicle.ts"
 import {
   StoreDamaged,
   type StoreError,
@@ -40,7 +41,8 @@ import { directoryMarks, type Marks, passingMarks } from "./marks.ts"
 import { own } from "./owner.ts"
 import { sqlitePrompts } from "./prompts.ts"
 import { sqliteRemovals } from "./removals.ts"
-import { privateDirectory, privateFile } from "./rights.ts"
+import { reading } from "./reading.ts"
+import { closeFiles, privateDirectory, privateFile } from "./rights.ts"
 import { Safeguard } from "./safeguard.ts"
 import { type SqliteFailure, sqliteFailure } from "./sqlite-failure.ts"
 import { survive } from "./survival.ts"
@@ -79,6 +81,8 @@ export class SqliteStore extends Context.Service<
     readonly removals: Removals["Service"]
     /** What has been written since the opening. */
     readonly stats: Effect.Effect<WriterStats>
+    /** Reads the whole file and names what does not fit; nothing when it is sound. */
+    readonly integrity: Effect.Effect<ReadonlyArray<string>, LedgerUnavailable>
     /** Fails when the files are no longer the store's own: nothing is kept any more. Never succeeds. */
     readonly lost: Effect.Effect<never, StoreLost>
   }
@@ -139,8 +143,6 @@ const connect = (place: Place, options: StoreOptions) =>
 const isWritten = ({ directory }: Place, { readOnly = false }: StoreOptions): boolean =>
   directory !== IN_MEMORY && !readOnly
 
-const FILES = [DATABASE, "reverie.db-wal", "reverie.db-shm", "reverie.mark", "moved.json"]
-
 /** Makes the directory ours and judges what is in it, or sees that there is something to read. */
 const enter = (place: Place, options: StoreOptions): Effect.Effect<void, StoreError, Scope.Scope> => {
   const { directory, file } = place
@@ -154,7 +156,7 @@ const enter = (place: Place, options: StoreOptions): Effect.Effect<void, StoreEr
     Effect.andThen(own(directory)),
     Effect.andThen(
       attempt(place, () => {
-        for (const name of FILES) privateFile(directory, name)
+        closeFiles(directory)
         survive(directory, options.acceptLoss === true)
       })
     )
@@ -171,6 +173,14 @@ const assertUnmoved = (
     attempt({ directory, file: directory }, () => (despiteMove || readOnly ? undefined : marks.read())),
     (mark) => (mark === undefined ? Effect.void : Effect.fail(new StoreMoved({ directory, ...mark })))
   )
+
+const MOST_FLAWS = 100
+
+const integrityOf = (database: DatabaseSync): Effect.Effect<ReadonlyArray<string>, LedgerUnavailable> =>
+  reading(ledgerUnavailable("integrity"), () => {
+    const rows = database.prepare(`PRAGMA integrity_check(${MOST_FLAWS})`).all()
+    return Result.succeed(rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== "ok"))
+  })
 
 /** Opens a store for as long as the scope lasts. */
 export const openSqliteStore = (
@@ -203,6 +213,7 @@ export const openSqliteStore = (
       blocks: sqliteBlocks(database, writer),
       removals: sqliteRemovals(database, writer, leases, marks),
       stats: Effect.sync(() => writer.stats),
+      integrity: integrityOf(database),
       lost: Deferred.await(lost)
     }))
   })

@@ -141,6 +141,7 @@ describe("rows that can not be read", () => {
           (yield* ledger.list(undefined, 1)).map((record) => record.address),
           [other]
         )
+        assert.deepStrictEqual(yield* ledger.addresses(undefined, 10), [address, other])
       })
   )
 })

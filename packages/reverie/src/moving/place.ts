@@ -89,11 +89,12 @@ const isNoData = (error: unknown): boolean => error instanceof StoreUnopenable &
 export const residentsOf = (tenants: ReadonlyArray<TenantId>): Stream.Stream<Address, unknown, Ledger> =>
   Stream.unwrap(
     Effect.map(Ledger, (ledger) => {
-      const page = (after: Address | undefined) => ledger.list(after, PAGE)
+      // By address alone: one whose state cannot be read is an error of the move, and not left behind unsaid.
+      const page = (after: Address | undefined) => ledger.addresses(after, PAGE)
       return Stream.unfold<Address | undefined, ReadonlyArray<Address>, unknown, never>(undefined, (after) =>
-        Effect.map(page(after), (records) => {
-          const last = records.at(-1)
-          return last === undefined ? undefined : [records.map(({ address }) => address), last.address]
+        Effect.map(page(after), (addresses) => {
+          const last = addresses.at(-1)
+          return last === undefined ? undefined : [addresses, last]
         })
       ).pipe(
         Stream.flatMap((addresses) => Stream.fromIterable(addresses.filter(({ tenant }) => tenants.includes(tenant))))

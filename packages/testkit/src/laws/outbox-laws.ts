@@ -3,7 +3,7 @@
 import * as assert from "node:assert/strict"
 import { type AssistantRecord, Ledger, type OutboxRow } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
-import { addressKey, type AssistantId, type Entry } from "@reverie/protocol"
+import { type Address, addressKey, type AssistantId, type Entry } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { aMessage, anAddress, anEnvelope, anEnvelopeId } from "../fixtures.ts"
 import type { Law } from "../law.ts"
@@ -185,6 +185,19 @@ const outbox: ReadonlyArray<Law<Mailbox | Ledger>> = [
       // Before every name of a tenant: where its assistants begin.
       const beginning = { ...anAddress("x", "b"), assistant: "" as AssistantId }
       assert.deepEqual(yield* ledger.list(beginning, 2), all.slice(3, 5))
+    })
+  },
+  {
+    id: "I10.addresses",
+    says: "addresses are told in order, page by page, from a place on, without looking into anybody's state",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const everyone = [anAddress("x", "a"), anAddress("x", "a-b"), anAddress("A", "b"), anAddress("a-1", "b")]
+      yield* Effect.forEach(everyone.toReversed(), (address) => give(address))
+      const plain = (found: ReadonlyArray<Address>) => found.map((address) => ({ ...address }))
+      assert.deepEqual(plain(yield* ledger.addresses(undefined, 100)), everyone)
+      assert.deepEqual(plain(yield* ledger.addresses(everyone[1], 1)), everyone.slice(2, 3))
+      assert.deepEqual(yield* ledger.addresses(everyone[3], 10), [])
     })
   }
 ]

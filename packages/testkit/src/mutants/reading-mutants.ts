@@ -85,6 +85,8 @@ const tellsAssistantsWrongly: Readonly<Record<string, Mistake>> = {
     list: (after, limit) => Effect.map(list(after, limit), (all) => all.map((one) => ({ ...one, waiting: 0 })))
   })),
   listsWithoutLimit: tellsWith(({ list }) => ({ list: (after) => list(after, 1_000) })),
+  namesTheFirstAgain: tellsWith(({ addresses }) => ({ addresses: (_, limit) => addresses(undefined, limit) })),
+  namesWithoutLimit: tellsWith(({ addresses }) => ({ addresses: (after) => addresses(after, 1_000) })),
   inspectsByNameAlone: ({ ledger }, disk) => ({
     ledger: {
       inspect: (address) => Effect.suspend(() => ledger.inspect(namesakes(disk, address)[0]?.address ?? address))

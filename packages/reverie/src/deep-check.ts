@@ -1,0 +1,105 @@
+// DeepCheck: every row of a store, read once, to find what is damaged before somebody needs it.
+// Owns the walk and the sentences. Leaves reading to the ports, and the cure to a person.
+// D1  It changes nothing, works beside a running fleet, and goes on behind what it cannot read.
+// D2  Each finding names the assistant that it belongs to, where there is one.
+
+import { Ledger } from "@reverie/ledger"
+import { Mailbox } from "@reverie/mailbox"
+import { type Address, addressKey, LANES, recordKinds } from "@reverie/protocol"
+import { SqliteStore } from "@reverie/store-sqlite"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+
+export interface Flaw {
+  /** `tenant/assistant`; undefined where it belongs to none. */
+  readonly assistant?: string
+  /** What is damaged. */
+  readonly what: string
+}
+
+export interface DeepCheck {
+  readonly assistants: number
+  readonly entries: number
+  readonly flaws: ReadonlyArray<Flaw>
+}
+
+const PAGE = 500
+const ENTRY_PAGE = 200
+const PENDING = 64
+
+/** The flaw that a failed reading stands for; undefined when it did not fail. */
+const flawIn = <A, R>(reading: Effect.Effect<A, { readonly message: string }, R>) =>
+  Effect.match(reading, {
+    onSuccess: (): string | undefined => undefined,
+    onFailure: ({ message }): string | undefined => message
+  })
+
+/** Reads all entries of an assistant: in pages, and one by one where a page of them cannot be read. */
+const entriesOf = Effect.fnUntraced(function* (address: Address) {
+  const ledger = yield* Ledger
+  const flaws: Array<string> = []
+  const inspected = yield* Effect.option(ledger.inspect(address))
+  const version = Option.getOrUndefined(inspected)?.version ?? Number.POSITIVE_INFINITY
+  let next = 1
+  while (next <= version) {
+    const page = yield* Effect.option(ledger.entries(address, next, ENTRY_PAGE))
+    const rows = Option.getOrElse(page, () => [])
+    if (Option.isNone(page)) {
+      const flaw = yield* flawIn(ledger.entries(address, next, 1))
+      if (flaw !== undefined) flaws.push(`entry ${next}: ${flaw}`)
+      if (!Number.isFinite(version)) break
+      next++
+      continue
+    }
+    for (const { entry } of rows) {
+      if (entry.no !== next) flaws.push(`entries ${next} to ${entry.no - 1} are missing`)
+      next = entry.no + 1
+    }
+    if (rows.length < ENTRY_PAGE) {
+      if (Number.isFinite(version) && next <= version) flaws.push(`entries ${next} to ${version} are missing`)
+      break
+    }
+  }
+  return { count: next - 1, flaws }
+})
+
+const flawsOf = Effect.fnUntraced(function* (address: Address) {
+  const ledger = yield* Ledger
+  const mailbox = yield* Mailbox
+  const { count, flaws } = yield* entriesOf(address)
+  const state = yield* flawIn(ledger.inspect(address))
+  const records = yield* flawIn(ledger.records(address, recordKinds))
+  const mail = yield* flawIn(mailbox.pending(address, LANES, PENDING))
+  const found = [
+    ...(state === undefined ? [] : [`state: ${state}`]),
+    ...(records === undefined ? [] : [`records: ${records}`]),
+    ...(mail === undefined ? [] : [`mailbox: ${mail}`]),
+    ...flaws
+  ]
+  return { count, flaws: found.map((what): Flaw => ({ assistant: addressKey(address), what })) }
+})
+
+/** Reads everything that is stored. */
+export const deepCheck = Effect.gen(function* (): Effect.fn.Return<
+  DeepCheck,
+  { readonly message: string },
+  Ledger | Mailbox
+> {
+  const ledger = yield* Ledger
+  const store = yield* Effect.serviceOption(SqliteStore)
+  const ofFile = Option.isNone(store) ? [] : yield* store.value.integrity
+  const flaws: Array<Flaw> = ofFile.map((what) => ({ what }))
+  let [assistants, entries] = [0, 0]
+  let last: Address | undefined
+  while (true) {
+    const page: ReadonlyArray<Address> = yield* ledger.addresses(last, PAGE)
+    for (const address of page) {
+      const found = yield* flawsOf(address)
+      assistants++
+      entries += found.count
+      flaws.push(...found.flaws)
+    }
+    last = page.at(-1)
+    if (page.length < PAGE) return { assistants, entries, flaws }
+  }
+})

@@ -1,0 +1,9 @@
+// Neighbours who remember what they hear.
+
+import { defineAssistant, defineFleet, memoryTools } from "reverie"
+
+export default defineFleet({
+  assistants: ["ann", "bob", "cid", "dee"].map((id) =>
+    defineAssistant({ id, prompt: "You say aye, and remember.", tools: [...memoryTools], memory: { recall: "auto" } })
+  )
+})
