@@ -20,6 +20,8 @@ export interface OpenJob {
   readonly name: string
   readonly src: string
   readonly input: Json
+  /** How many holders were lost while it was open, up to the last commit that left it open. None when not said. */
+  readonly lost?: number
 }
 
 /** A durable timer. `dueAt` is milliseconds since the epoch, by the store's clock. */

@@ -24,6 +24,7 @@ export type DoorRow = Pick<AssistantRow, "key" | "wake" | "hears" | "retired">
 
 export interface StateRow extends AssistantRow {
   readonly state: string
+  readonly note: string | null
 }
 
 const columns = "key, wake, epoch, attempts, version, control, reply, mail, last, hears, retired, tenant, id"
@@ -50,10 +51,13 @@ export const assistantQueries = (database: DatabaseSync) => {
     `SELECT ${columns}, octet_length(state) AS stateBytes FROM assistants WHERE tenant = ? AND id = ?`
   )
   const door = query<DoorRow>(database, "SELECT key, wake, hears, retired FROM assistants WHERE tenant = ? AND id = ?")
-  const withState = query<StateRow>(database, `SELECT ${columns}, state FROM assistants WHERE tenant = ? AND id = ?`)
+  const withState = query<StateRow>(
+    database,
+    `SELECT ${columns}, note, state FROM assistants WHERE tenant = ? AND id = ?`
+  )
   const after = query<StateRow>(
     database,
-    `SELECT ${columns}, state FROM assistants WHERE (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`
+    `SELECT ${columns}, note, state FROM assistants WHERE (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`
   )
   return {
     find: ({ tenant, assistant }: Address) => byAddress.one(tenant, assistant),
