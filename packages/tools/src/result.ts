@@ -45,6 +45,20 @@ export const interrupted = (call: ToolCall): ToolResult =>
       "Do not assume either; check before repeating it."
   )
 
+/** The result of a call that took its process with it too often. `alone`: the last time no other tool ran. */
+export const convicted = (call: ToolCall, times: number, alone: boolean): ToolResult =>
+  failed(
+    "crashed",
+    `The process ended ${times} times while the tool ${nameOf(call)} ran${alone ? ", the last time with no other tool running" : ""}. ` +
+      "It is not run again; whether it took effect is unknown."
+  )
+
+/** What a tool message says of a crash: whether the call was cut off by one, or is held to have caused it. */
+export const crashIn = (content: string): "cut-off" | "caused" | undefined => {
+  if (/^The call of "[^"]*" was started before a crash;/.test(content)) return "cut-off"
+  return /^The process ended \d+ times while the tool "/.test(content) ? "caused" : undefined
+}
+
 /** The result of a call that was not allowed to run. */
 export const refused = (call: ToolCall, reason: string): ToolResult =>
   failed("refused", `The call of ${nameOf(call)} was refused and did not run: ${clipped(reason, 2_000)}`)

@@ -118,6 +118,8 @@ export interface Tool {
   readonly timeoutMillis: number
   /** True when running it twice with the same key does no more than running it once. */
   readonly idempotent: boolean
+  /** It runs in a process of its own: whatever it does there, this one goes on. */
+  readonly isolated?: boolean
   /** Reads or changes the desk: such runs of one assistant follow one another, they never overlap. */
   readonly usesDesk?: boolean
   /** How long an earlier result may stand for an equal call; without it every call runs. */
@@ -130,6 +132,17 @@ export interface Tool {
   readonly run: (args: unknown, run: ToolRun) => Effect.Effect<unknown, unknown>
 }
 
+/** crashed: the process ended while it ran, so often that it is not run again. */
+export type ToolFailure =
+  | "unknown-tool"
+  | "arguments"
+  | "timeout"
+  | "threw"
+  | "not-json"
+  | "interrupted"
+  | "refused"
+  | "crashed"
+
 /** How a run ended, ready to be recorded. */
 export interface ToolResult {
   readonly ok: boolean
@@ -138,7 +151,7 @@ export interface ToolResult {
   readonly sends: ReadonlyArray<Envelope>
   /** Changes to the assistant's own records. Only a result that is ok carries any. */
   readonly records?: ReadonlyArray<RecordChange>
-  readonly failure?: "unknown-tool" | "arguments" | "timeout" | "threw" | "not-json" | "interrupted" | "refused"
+  readonly failure?: ToolFailure
   /** The work has begun; its real result comes later as a `report` event. */
   readonly pending?: true
   /** Text of that event, when the run had it already: only beside `pending`, and then nobody else has to send it. */
