@@ -22,6 +22,8 @@ export interface OpenJob {
   readonly input: Json
   /** How many holders were lost while it was open, up to the last commit that left it open. None when not said. */
   readonly lost?: number
+  /** How many of them were lost while it was tried under suspicion. */
+  readonly tried?: number
 }
 
 /** A durable timer. `dueAt` is milliseconds since the epoch, by the store's clock. */

@@ -9,6 +9,7 @@ import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+import { CourtOfProcess, openCourt } from "./blame/court.ts"
 import { Conversations } from "./dream/working.ts"
 import { inTurns, openTurnLine, type TenantWeight } from "./fair-turns.ts"
 import type { StoreFailure } from "./host-failure.ts"
@@ -48,7 +49,12 @@ const SWEEP_LIMIT = 256
 
 /** Works until it is interrupted, or fails when the store does. Interruption lets go of every claim. */
 export const runWorker = (settings: WorkerSettings) =>
-  Effect.suspend(() => Effect.provideService(Effect.scoped(working(settings)), Conversations, new Map()))
+  Effect.suspend(() =>
+    Effect.scoped(working(settings)).pipe(
+      Effect.provideService(Conversations, new Map()),
+      Effect.provideService(CourtOfProcess, openCourt())
+    )
+  )
 
 /** Relays as often as somebody says that something was sent; what is sent meanwhile is relayed after. */
 const relaying = Effect.fnUntraced(function* (sent: Latch.Latch) {
