@@ -133,7 +133,7 @@ const runOnDesk = Effect.fnUntraced(function* (
   const result =
     found ??
     ((yield* mayBegin(session, tool))
-      ? hide(yield* execute(tool, call, { address, key, hops, desk: access, names, post, ...trace }))
+      ? hide(yield* execute(tool, call, { address, key, hops, desk: access, names, post, hide, ...trace }))
       : refused(call, "It was not begun: this worker's claim is over."))
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
   const mail = posted(session, result.sends, now)

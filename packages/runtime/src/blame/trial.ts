@@ -62,7 +62,7 @@ const toolOf = (session: Session, job: OpenJob): Tool | undefined =>
 const kindOf = ({ src }: OpenJob, tool: Tool | undefined): JobKind => {
   if (src === "infer") return "model"
   if (src !== "tool") return "step"
-  return tool === undefined || tool.isolated === true ? "safe" : "tool"
+  return tool === undefined || tool.isolated !== undefined ? "safe" : "tool"
 }
 
 const NOTHING_CRASHED = { cutOff: 0, isCause: false }
