@@ -84,6 +84,8 @@ export type {
 export {
   blockTools,
   defineTool,
+  type IsolatedRun,
+  type IsolateOptions,
   memoryTools,
   selfTools,
   sendMessage,
