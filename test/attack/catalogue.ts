@@ -3,12 +3,27 @@
 
 import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
+import { crashingTools } from "./attacks/crashing-tools.ts"
+import { crashingWorkers } from "./attacks/crashing-workers.ts"
+import { isolatedTools } from "./attacks/isolated-tools.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
+import { strayTools } from "./attacks/stray-tools.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...readingFiles]
+export const attacks: ReadonlyArray<Attack> = [
+  ...readingFiles,
+  ...crashingTools,
+  ...crashingWorkers,
+  ...strayTools,
+  ...isolatedTools
+]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
-const planted: Readonly<Record<string, string>> = {}
+const planted: Readonly<Record<string, string>> = {
+  "forgets-notes": "crash-loop-kill-from-outside",
+  "finds-no-run": "stray-tools",
+  "believes-late-results": "stray-tools",
+  "lets-isolated-run-on": "isolated-tools"
+}
 
 export const plants: ReadonlyArray<Plant> = Object.entries(planted).map(([name, attack]) => ({
   name,
