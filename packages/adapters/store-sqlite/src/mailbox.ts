@@ -82,7 +82,7 @@ const accepting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Servic
   }
 }
 
-type Claiming = Pick<Mailbox["Service"], "claim" | "renew" | "note" | "release">
+type Claiming = Pick<Mailbox["Service"], "claim" | "renew" | "release">
 
 const lost = ({ address, epoch: heldEpoch }: Claim, row: AssistantRow | undefined): LeaseLost =>
   new LeaseLost({ address, heldEpoch, currentEpoch: row?.epoch ?? 0 })
@@ -91,7 +91,6 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
   const assistants = assistantQueries(database)
   const grant = change(database, "UPDATE assistants SET epoch = ?, attempts = ? WHERE key = ?")
   const forget = change(database, "UPDATE assistants SET attempts = 0, note = NULL WHERE key = ?")
-  const keep = change(database, "UPDATE assistants SET note = ? WHERE key = ?")
 
   const granted = ({ address, worker, leaseMillis }: ClaimRequest, now: number, onUndo: OnUndo) => {
     const row = assistants.findWithState(address)
@@ -136,13 +135,6 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
           return Result.succeed({ ...claim, leaseUntil })
         })
       ),
-    note: (claim, text) =>
-      writer.write(unavailable("note"), (): Result.Result<void, LeaseLost> => {
-        const row = assistants.find(claim.address)
-        if (row === undefined || isStale(claim, row)) return Result.fail(lost(claim, row))
-        keep(text, row.key)
-        return Result.void
-      }),
     release: (claim) =>
       Effect.flatMap(
         reading(unavailable("release"), () => Result.succeed(assistants.find(claim.address))),
@@ -153,6 +145,20 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
           return writer.write(unavailable("release"), () => forgotten(claim))
         }
       )
+  }
+}
+
+const noting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Service"], "note"> => {
+  const assistants = assistantQueries(database)
+  const keep = change(database, "UPDATE assistants SET note = ? WHERE key = ?")
+  return {
+    note: (claim, text) =>
+      writer.write(unavailable("note"), (): Result.Result<void, LeaseLost> => {
+        const row = assistants.find(claim.address)
+        if (row === undefined || isStale(claim, row)) return Result.fail(lost(claim, row))
+        keep(text, row.key)
+        return Result.void
+      })
   }
 }
 
@@ -209,6 +215,7 @@ const looking = (database: DatabaseSync, leases: Leases): Looking => {
 export const sqliteMailbox = (database: DatabaseSync, writer: Writer, leases: Leases): Mailbox["Service"] => ({
   ...accepting(database, writer),
   ...claiming(database, writer, leases),
+  ...noting(database, writer),
   ...fencing(database, writer, leases),
   ...looking(database, leases)
 })
