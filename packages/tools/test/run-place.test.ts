@@ -122,7 +122,6 @@ describe("execute I2: an answer after the time is not taken", () => {
       const clock = yield* Clock.Clock
       let now = 0n
       const held: Clock.Clock = {
-        ...clock,
         currentTimeMillis: clock.currentTimeMillis,
         currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe(),
         currentTimeNanos: clock.currentTimeNanos,

@@ -101,7 +101,7 @@ const unowned: Attack = {
     const checks: ReadonlyArray<Check> = [
       {
         says: "the rejection is one clear line",
-        ok: lines.length === 1 && /^reverie:/.test(lines[0] ?? ""),
+        ok: lines.length === 1 && (lines[0] ?? "").startsWith("reverie:"),
         seen: lines.join()
       },
       { says: "the server goes on after the rejection", ok: goesOn },

@@ -5,7 +5,7 @@ import { exit } from "node:process"
 import { defineAssistant, defineFleet, defineTool } from "reverie"
 
 /** Taken before any fleet is opened. */
-const { exit: kept } = process
+const kept: (code: number) => never = Reflect.get(process, "exit")
 
 const tools = [
   defineTool({

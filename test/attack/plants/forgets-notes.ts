@@ -1,12 +1,10 @@
-// Plant: what is tried under suspicion is not noted, so nobody is ever convicted as the only suspect.
+// Plant: what is tried under suspicion is not noted, so nothing is ever convicted as the only suspect.
 
-import { DatabaseSync } from "node:sqlite"
+import { DatabaseSync, type StatementSync } from "node:sqlite"
 
-const prepare = DatabaseSync.prototype.prepare
-DatabaseSync.prototype.prepare = function (sql: string, ...rest: Array<never>) {
-  return prepare.call(
-    this,
-    sql.replace("SET note = ? WHERE key = ?", "SET note = substr(?, 1, 0) WHERE key = ?"),
-    ...rest
-  )
+const prepare = Reflect.get(DatabaseSync.prototype, "prepare") as (sql: string) => StatementSync
+
+DatabaseSync.prototype.prepare = function (sql: string) {
+  const forgetting = sql.replace("SET note = ? WHERE key = ?", "SET note = substr(?, 1, 0) WHERE key = ?")
+  return Reflect.apply(prepare, this, [forgetting])
 }

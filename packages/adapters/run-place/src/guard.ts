@@ -93,10 +93,12 @@ const refusing =
     throw refusal(run, what)
   }
 
+const spelled = (code: unknown): string => (code === undefined ? "" : JSON.stringify(code))
+
 const guards: Readonly<Record<string, (verb: Verb) => Verb>> = {
   emit: emitting,
-  exit: (verb) => refusing(verb, ([code]) => `process.exit(${code === undefined ? "" : String(code)})`),
-  reallyExit: (verb) => refusing(verb, ([code]) => `process.reallyExit(${String(code)})`),
+  exit: (verb) => refusing(verb, ([code]) => `process.exit(${spelled(code)})`),
+  reallyExit: (verb) => refusing(verb, ([code]) => `process.reallyExit(${spelled(code)})`),
   abort: (verb) => refusing(verb, () => "process.abort()"),
   kill: (verb) =>
     refusing(verb, ([pid, signal = "SIGTERM"]) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { OpenJob } from "@reverie/protocol"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import {
   type JobKind,
   MAX_LOST,

@@ -33,4 +33,5 @@ setInterval(() => {
   if (process.memoryUsage.rss() - own > memoryBytes) end("memory")
 }, LOOK_MILLIS)
 
+// oxlint-disable-next-line unicorn/require-post-message-target-origin
 parentPort?.postMessage("ready")

@@ -5,7 +5,7 @@ import { EventEmitter } from "node:events"
 import { exit as exitByName } from "node:process"
 import { guardProcess, inRun, type GuardedRun } from "../../src/guard.ts"
 
-const { exit: kept } = process
+const kept: (code: number) => never = Reflect.get(process, "exit")
 const what = process.argv[2] ?? ""
 const later = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 

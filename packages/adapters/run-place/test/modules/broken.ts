@@ -1,2 +1,5 @@
-throw new Error("this module breaks when it is loaded")
-export default 1
+const load = (): never => {
+  throw new Error("this module breaks when it is loaded")
+}
+
+export default load()
