@@ -16,7 +16,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Queue from "effect/Queue"
-import { noteOf, pauseMillis, SUSPECT_AFTER, suspicionOf, tried, VISIT } from "./blame/suspicion.ts"
+import { isVisitSuspect, noteOf, pauseMillis, suspicionOf, tried, VISIT } from "./blame/suspicion.ts"
 import { Faults } from "./faults.ts"
 import { buryAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeUp, work } from "./host.ts"
 import { keepIndexed } from "./recall/indexer.ts"
@@ -77,8 +77,7 @@ const pausing = Effect.fnUntraced(function* (visit: Visit, claim: Claim, millis:
 /** The first turn, from the claim on; undefined when there has to be a pause first. */
 const begin = Effect.fnUntraced(function* (visit: Visit) {
   const hold = yield* claimed(visit)
-  const suspicion = suspicionOf(hold)
-  const millis = pauseMillis(suspicion)
+  const millis = pauseMillis(suspicionOf(hold), hold.state.jobs)
   return millis === 0 ? yield* enter(visit, hold) : { hold, millis }
 })
 
@@ -100,9 +99,9 @@ const enter = Effect.fnUntraced(function* (visit: Visit, granted: Hold) {
 })
 
 const noted = Effect.fnUntraced(function* (hold: Hold) {
-  const { lost, tries } = suspicionOf(hold)
-  if (lost < SUSPECT_AFTER) return hold
-  const note = noteOf(tried(tries, VISIT))
+  const suspicion = suspicionOf(hold)
+  if (!isVisitSuspect(suspicion, hold.state.jobs)) return hold
+  const note = noteOf(tried(suspicion.tries, VISIT))
   yield* (yield* Mailbox).note(hold.claim, note)
   return { ...hold, note }
 })

@@ -18,7 +18,7 @@ export interface Trial<A, E, R, R2> {
   /** Done when it is alone, before the work. */
   readonly before: Effect.Effect<void, never, R2>
   readonly work: Effect.Effect<A, E, R>
-  /** Done when others are let in while it still runs. */
+  /** Done when it begins in company, or others are let in while it still runs. */
   readonly crowded: Effect.Effect<void, never, R2>
 }
 
@@ -61,6 +61,7 @@ export const openCourt = (): Court => {
       yield* closed
       const isAlone = Option.isSome(yield* Effect.timeoutOption(quiet.await, PATIENCE_MILLIS))
       if (!isAlone) {
+        yield* crowded
         yield* opened
         return yield* work
       }

@@ -15,6 +15,8 @@ import { crashesOfTick, type Session } from "../session.ts"
 import { calledBy, type Conviction, convictedTool } from "../tool-job.ts"
 import { CourtOfProcess } from "./court.ts"
 import {
+  beside,
+  endsWith,
   type JobKind,
   noteOf,
   reasonOf,
@@ -47,12 +49,17 @@ const underTrial = <A, E, R>(session: Session, { id }: OpenJob, run: Effect.Effe
   }),
   work: Effect.ensuring(
     run,
-    Effect.sync(() => session.underTrial.delete(id))
+    Effect.sync(() => {
+      session.underTrial.delete(id)
+      session.underTrial.delete(beside(id))
+    })
   ),
   /** It does not run alone after all. */
   crowded: Effect.suspend(() => {
     session.underTrial.delete(id)
-    return keep(session, new Map([...session.suspicion.tries].filter(([each]) => each !== id)))
+    session.underTrial.add(beside(id))
+    const others = new Map([...session.suspicion.tries].filter(([each]) => each !== id))
+    return keep(session, tried(others, beside(id)))
   })
 })
 
@@ -73,7 +80,7 @@ const judged = (session: Session, job: OpenJob, recovered: boolean) => {
   const kind = kindOf(job, tool)
   const crashes = kind === "tool" && tool !== undefined ? crashesOfTick(session, tool.name) : NOTHING_CRASHED
   const verdict = verdictOnJob(job, kind)
-  const by: Conviction = { times: (job.lost ?? 0) + crashes.cutOff, isAlone: (job.tried ?? 0) > 0 }
+  const by: Conviction = { times: endsWith(job) + crashes.cutOff, isAlone: (job.tried ?? 0) > 0 }
   const as = (changed: Verdict, runsBeside = false) => ({ verdict: changed, by, runsBeside })
   if (kind !== "tool" || tool === undefined || verdict === "convict") return as(verdict)
   // It is not begun: the model is told that it was cut off.

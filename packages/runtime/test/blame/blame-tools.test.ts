@@ -86,6 +86,53 @@ describe("a tool that ends its process", () => {
     assert.strictEqual(last.answerTo("1.1.0", "bob"), "look done")
   })
 
+  it("B2 B6 is found out among ten that do the same, each by one more loss, and neighbours are answered soon after", () => {
+    const guilty = Array.from({ length: 10 }, (_, index) => `g-${index}`)
+    const { deaths, last } = lives(
+      (kill) => ({
+        assistants: [...guilty, ...NEIGHBOURS],
+        tools: [deadly(kill)],
+        model: slowModel(20_000),
+        worker: { concurrency: 64, leaseMillis: 1_000 }
+      }),
+      (first) => {
+        for (const to of NEIGHBOURS) first.slip("Hello?", { to, id: `m-${to}` })
+        for (const to of guilty) first.slip("Dig.", { to, id: `m-${to}` })
+      }
+    )
+    assert.isAtMost(deaths, 2 + guilty.length)
+    for (const name of NEIGHBOURS) assert.deepInclude(last.ends(name)[0], { outcome: "answered", reply: "Aye." })
+    for (const name of guilty) assert.deepInclude(last.ends(name)[0], { outcome: "answered", reply: "Enough." })
+    assert.deepStrictEqual(last.deadLetters(), [])
+    assert.isBelow(last.time.now - last.entries("ann")[0]!.at, 90_000)
+  })
+
+  it("B1 waits for its turn while others are tried, and is convicted by none of their losses", () => {
+    const guilty = Array.from({ length: 14 }, (_, index) => `g-${index}`)
+    const { deaths, last } = lives(
+      (kill) => ({
+        assistants: [...guilty, "ann"],
+        tools: [
+          deadly(kill),
+          aTool("look", { idempotent: true, run: () => Effect.delay(Effect.succeed("seen"), 2_000) })
+        ],
+        model: (prompt) =>
+          Effect.succeed(
+            isResult(prompt)
+              ? { text: "Enough." }
+              : calling(prompt.messages.some(({ content }) => content === "Dig.") ? "dig" : "look")
+          ),
+        worker: { concurrency: 64, leaseMillis: 1_000 }
+      }),
+      (first) => {
+        for (const to of guilty) first.slip("Dig.", { to, id: `m-${to}` })
+        first.slip("Look.", { to: "ann", id: "m-1" })
+      }
+    )
+    assert.isAtMost(deaths, 2 + guilty.length)
+    assert.strictEqual(last.answerTo("1.1.0", "ann"), "seen")
+  })
+
   it("T2 B2 that must not run twice is tried alone when the model calls it a third time, and then refused", () => {
     const { deaths, last } = lives(
       (kill) => ({

@@ -78,7 +78,7 @@ describe("court", () => {
     })
   )
 
-  it.effect("C2 where others run on and on it is tried in company, and not noted", () =>
+  it.effect("C2 where others run on and on it is tried in company, and noted as that", () =>
     Effect.gen(function* () {
       const said: Array<string> = []
       const court = openCourt()
@@ -87,7 +87,14 @@ describe("court", () => {
       yield* TestClock.adjust(PATIENCE_MILLIS)
       yield* start(court.beside(run(said, "other", 10)))
       yield* TestClock.adjust(10)
-      assert.deepStrictEqual(said, ["long begins", "suspect begins", "other begins", "suspect ends", "other ends"])
+      assert.deepStrictEqual(said, [
+        "long begins",
+        "suspect is crowded",
+        "suspect begins",
+        "other begins",
+        "suspect ends",
+        "other ends"
+      ])
     })
   )
 

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { OpenJob } from "@reverie/protocol"
 import * as fc from "fast-check"
 import {
+  beside,
   type JobKind,
   MAX_LOST,
   noteOf,
@@ -10,6 +11,7 @@ import {
   SUSPECT_AFTER,
   suspicionOf,
   timesOf,
+  TOOL_TRIES_BESIDE,
   tried,
   triesIn,
   VISIT,
@@ -56,16 +58,25 @@ describe("suspicion", () => {
           const [found] = withLost([job()], suspicion)
           assert.strictEqual(verdictOnJob(found ?? job(), kind), "go")
           assert.strictEqual(verdictOnEvent(subject, suspicion), "go")
-          assert.strictEqual(pauseMillis(suspicion), 0)
+          assert.strictEqual(pauseMillis(suspicion, [job()]), 0)
         }
       )
     )
   })
 
-  it("B2 a tool that is never noted as alone is convicted by the tenth loss, and no earlier", () => {
+  it("B1 B2 losses alone convict no tool, however many: it may have waited for its turn in all of them", () => {
     fc.assert(
       fc.property(counts, (lost) => {
-        assert.strictEqual(verdictOnJob(job({ lost }), "tool") === "convict", lost >= MAX_LOST)
+        assert.strictEqual(verdictOnJob(job({ lost }), "tool"), lost >= SUSPECT_AFTER ? "alone" : "go")
+      })
+    )
+  })
+
+  it("B2 a tool that is always tried beside others is convicted by the eighth of these trials, and no earlier", () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 20 }), (times) => {
+        const [found] = withLost([job()], { lost: 12, tries: new Map([[beside("3/x"), times]]) })
+        assert.strictEqual(verdictOnJob(found ?? job(), "tool") === "convict", times >= TOOL_TRIES_BESIDE)
       })
     )
   })
@@ -102,7 +113,7 @@ describe("suspicion", () => {
         for (let lost = SUSPECT_AFTER; lost < kills; lost++) {
           const suspicion = suspicionOf({ attempts: lost + 1, ...(note === undefined ? {} : { note }) })
           // A life that is killed in its pause begins nothing. The worst case is one that has an event in hand each time.
-          if (pauseMillis(suspicion) >= betweenMillis) continue
+          if (pauseMillis(suspicion, []) >= betweenMillis) continue
           assert.notStrictEqual(verdictOnEvent("mail 7", suspicion), "convict")
           note = noteOf(tried(tried(suspicion.tries, VISIT), "mail 7"))
         }
@@ -111,9 +122,18 @@ describe("suspicion", () => {
   })
 
   it("B6 the pause doubles with each loss after it, from a second on, and ends growing at five minutes", () => {
-    const pauses = Array.from({ length: 12 }, (_, times) => pauseMillis({ lost: 9, tries: new Map([[VISIT, times]]) }))
+    const pauses = Array.from({ length: 12 }, (_, times) =>
+      pauseMillis({ lost: 9, tries: new Map([[VISIT, times]]) }, [])
+    )
     assert.deepStrictEqual(pauses.slice(0, 5), [0, 1_000, 2_000, 4_000, 8_000])
     assert.deepStrictEqual(pauses.slice(-2), [300_000, 300_000])
+  })
+
+  it("B6 where a tool is open there is no pause, until it is convicted in any case", () => {
+    const tries = new Map([[VISIT, 5]])
+    assert.strictEqual(pauseMillis({ lost: MAX_LOST - 1, tries }, [job()]), 0)
+    assert.strictEqual(pauseMillis({ lost: MAX_LOST, tries }, [job()]), 16_000)
+    assert.strictEqual(pauseMillis({ lost: SUSPECT_AFTER, tries }, [job({ src: "infer" })]), 16_000)
   })
 
   it("a note is read as it was written, and anything else as none", () => {
