@@ -2,7 +2,7 @@
 
 import { placeOf, type PostgresServer, type RedisServer, startPostgres, startRedis } from "@reverie/testkit/servers"
 import type { Attack, Check } from "../attack.ts"
-import { judge } from "../judge.ts"
+import { judge, pause } from "../judge.ts"
 import { allAnswered, askNeighbours, NEIGHBOURS, restarted, until, wordsOf } from "../neighbours.ts"
 import type { Scene, Server, ServerOptions } from "../scene.ts"
 import { slowScript } from "../slow-model.ts"
@@ -18,6 +18,8 @@ interface Deployment {
   readonly redis: RedisServer
   /** Keeps starting the two workers until it is told to stop; answers the codes that they ended with. */
   readonly stop: () => Promise<ReadonlyArray<number>>
+  /** Kills one of the workers, the one that has lived longest. */
+  readonly killOne: () => Promise<void>
 }
 
 const deployed = async (scene: Scene): Promise<Deployment> => {
@@ -49,6 +51,10 @@ const deployed = async (scene: Scene): Promise<Deployment> => {
     api,
     postgres,
     redis,
+    killOne: async () => {
+      const [oldest] = living
+      await oldest?.kill()
+    },
     stop: async () => {
       isOver = true
       await Promise.all([...living].map((worker) => worker.kill()))
@@ -58,7 +64,36 @@ const deployed = async (scene: Scene): Promise<Deployment> => {
   }
 }
 
-const run = async (scene: Scene, slowMillis: number) => {
+const KILLS = 30
+
+const burst = async (scene: Scene) => {
+  scene.model.become({ script: slowScript })
+  const { api, killOne, postgres, redis, stop } = await deployed(scene)
+  try {
+    const asked = [...(await askNeighbours(api, 20_000))]
+    for (const assistant of ["ann", "bob"]) {
+      const behind = { assistant, id: `behind-${assistant}` }
+      if (await api.client.post(behind, "hello")) asked.push(behind)
+    }
+    for (let kill = 0; kill < KILLS; kill++) {
+      await pause(1_000 + (kill % 4) * 500)
+      await killOne()
+    }
+    const everyone = await until(api, 180_000, () => allAnswered(api))
+    const judged = await judge(api.client, asked)
+    await stop()
+    await api.stop()
+    return {
+      ...judged,
+      checks: [{ says: "all were answered in the end", ok: everyone, seen: judged.remarks.join("; ") }]
+    }
+  } finally {
+    await stop()
+    await Promise.all([postgres.stop(), redis.stop()])
+  }
+}
+
+const crashLoop = async (scene: Scene, slowMillis: number) => {
   scene.model.become({ script: slowScript })
   const { api, postgres, redis, stop } = await deployed(scene)
   try {
@@ -96,6 +131,13 @@ export const crashingWorkers: ReadonlyArray<Attack> = [
     item: 3,
     says: "a tool kills one of two workers on PostgreSQL and Redis whenever it runs; five neighbours wait 20 s for their model",
     wants: wanting,
-    run: (scene) => run(scene, 20_000)
+    run: (scene) => crashLoop(scene, 20_000)
+  },
+  {
+    name: "kill-burst-workers",
+    item: 3,
+    says: `${KILLS} kills of the two workers on PostgreSQL and Redis while five assistants wait for slow models`,
+    wants: wanting,
+    run: burst
   }
 ]
