@@ -1,13 +1,12 @@
 // Isolated: one run of a tool in a process of its own.
 // Owns starting the process, what is said to and fro, and its end. Leaves loading the module to child/.
-// I1  The process has ended, or has been sent SIGKILL, when the run has: nothing of it goes on.
+// I1  The process and all that it has started have been sent SIGKILL when the run has ended: nothing of it goes on.
 // I2  What the function does there, this process goes on; its event loop is not held, and what it is told is bounded.
 // I3  An end without an answer is said in a sentence: which bound was passed, which code or signal it was.
 // I4  At most MAX_PROCESSES run at once; the others wait their turn, within their own deadline.
 
 import { type ChildProcess, spawn } from "node:child_process"
-import { constants } from "node:os"
-import { availableParallelism } from "node:os"
+import { availableParallelism, constants } from "node:os"
 import type { Duplex, Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { serialize } from "node:v8"
@@ -15,12 +14,15 @@ import { type IsolatedCall, messageOf } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { IsolatedRunFailed } from "./errors.ts"
+import { outsideRuns } from "./guard.ts"
 import { lineOf, type Order, readingLines, type Said, saidIn } from "./lines.ts"
 
 const MAIN = fileURLToPath(new URL("./child/main.ts", import.meta.url))
 /** What a function that was told to stop still has to put its things in order. */
 const GRACE_MILLIS = 250
 const MEGABYTE = 1_048_576
+/** What Node needs of the heap before the function has any. */
+const OWN_HEAP_MB = 32
 
 const MAX_PROCESSES = Math.max(8, 4 * availableParallelism())
 const processes = Semaphore.makeUnsafe(MAX_PROCESSES)
@@ -42,12 +44,21 @@ const started = ({ memoryMb }: IsolatedCall): ChildProcess =>
     [
       ...optionsFrom(process.execArgv),
       "--disable-warning=ExperimentalWarning",
-      `--max-old-space-size=${memoryMb}`,
+      `--max-old-space-size=${memoryMb + OWN_HEAP_MB}`,
       MAIN
     ],
-    // What it prints goes to the log: standard output belongs to the program.
-    { stdio: ["ignore", 2, 2, "pipe", "pipe"] }
+    // What it prints goes to the log: standard output belongs to the program. It leads a group, so that all of it ends at once.
+    { stdio: ["ignore", 2, 2, "pipe", "pipe"], detached: true }
   )
+
+const killAll = ({ pid }: ChildProcess): void => {
+  if (pid === undefined) return
+  try {
+    outsideRuns(() => process.kill(-pid, "SIGKILL"))
+  } catch {
+    // All of it has ended.
+  }
+}
 
 const orderOf = (call: IsolatedCall): Order => {
   const { args, memoryMb, module, run, timeoutMillis, tool } = call
@@ -86,7 +97,7 @@ const inProcess = (call: IsolatedCall): Effect.Effect<string, IsolatedRunFailed>
     const talk = child.stdio[3] as Duplex
     let reason = ""
     const end = (outcome: Effect.Effect<string, IsolatedRunFailed>): void => {
-      child.kill("SIGKILL")
+      killAll(child)
       resume(outcome)
     }
     const hear = (said: Said): void => {
@@ -114,7 +125,7 @@ const inProcess = (call: IsolatedCall): Effect.Effect<string, IsolatedRunFailed>
     talk.write(lineOf(orderOf(call)))
     return Effect.sync(() => {
       talk.write(lineOf({ type: "abort" }))
-      setTimeout(() => child.kill("SIGKILL"), GRACE_MILLIS)
+      setTimeout(() => killAll(child), GRACE_MILLIS)
     })
   })
 

@@ -16,12 +16,12 @@ const PATIENCE_MILLIS = 30_000
 
 const moduleOf = (name: string): URL => new URL(`./modules/${name}.ts`, import.meta.url)
 
-const running = (args: object, { module = "tool", timeoutMillis = PATIENCE_MILLIS } = {}) => {
+const running = (args: object, { memoryMb = 64, module = "tool", timeoutMillis = PATIENCE_MILLIS } = {}) => {
   const tool = defineTool({
     name: "probe",
     description: "For tests.",
     input: { type: "object" },
-    isolate: { memoryMb: 64 },
+    isolate: { memoryMb },
     timeoutMillis,
     run: moduleOf(module)
   })
@@ -102,10 +102,20 @@ describe("a run in a process of its own", () => {
     )
   })
 
-  test.each(["spin", "block"])("I1 its deadline ends it though it does nothing but %s", async (what) => {
+  test("I1 its deadline ends it though it never yields", async () => {
+    assert.strictEqual((await run({ what: "spin" }, { timeoutMillis: 2_000 })).failure, "timeout")
+  })
+
+  test("I1 its deadline ends it though it waits for a program, and the program with it", async () => {
     const file = aFile()
-    const result = await run({ what, file }, { timeoutMillis: 2_000 })
-    assert.strictEqual(result.failure, "timeout")
+    const blocking = run({ what: "block", file }, { timeoutMillis: 5_000 })
+    await until(() => existsSync(file) && readFileSync(file, "utf8") !== "")
+    assert.strictEqual((await blocking).failure, "timeout")
+    await until(() => !isAlive(Number(readFileSync(file, "utf8"))))
+  })
+
+  test("a small bound is enough for a small function", async () => {
+    assert.strictEqual((await run({ what: "text" }, { memoryMb: 16 })).content, "two words")
   })
 
   test("I1 nothing of it is left when it was stopped from outside, and its signal was aborted before", async () => {

@@ -23,7 +23,8 @@ const end = (reason: string): void => {
   try {
     writeSync(REASONS_FD, `${reason}\n`)
   } finally {
-    process.kill(process.pid, "SIGKILL")
+    // The group that it leads: whatever it has started ends with it.
+    process.kill(-process.pid, "SIGKILL")
   }
 }
 

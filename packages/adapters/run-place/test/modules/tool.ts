@@ -30,7 +30,7 @@ const kinds: Readonly<Record<string, (wish: Wish, run: IsolatedRun) => unknown>>
   spin: () => {
     for (;;);
   },
-  block: () => execSync("sleep 60").toString(),
+  block: ({ file = "" }) => execSync(`echo $$ > ${file}; exec sleep 600`).toString(),
   leave: () => process.exit(0),
   segv: () => process.kill(process.pid, "SIGSEGV"),
   heap: () => {
