@@ -18,6 +18,7 @@ const integration = ["test/integration/**/*.test.ts"]
 const fleet = [
   "packages/adapters/store-postgres/test/**/*.test.ts",
   "packages/adapters/queue-bullmq/test/**/*.test.ts",
+  "packages/adapters/run-place/test/**/*.test.ts",
   "packages/testkit/test/servers/**/*.test.ts",
   "packages/reverie/test/deployment.test.ts",
   "packages/reverie/test/moving/*.test.ts",

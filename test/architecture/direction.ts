@@ -3,7 +3,8 @@
 // D1  An import points only to a room of a smaller rank; rooms of one rank do not import one another.
 // D2  Adapters import protocol and the rooms whose ports they implement, never each other (they share a rank).
 // D3  Only `assistant` imports xstate. Nobody imports the barrel of effect.
-// D4  A relative import stays in its room; a computed one is for apps, which load what a user names.
+// D4  A relative import stays in its room; a computed one is for what loads a module that a user names: apps, and the process
+//     of an isolated tool.
 
 import { dirname, join } from "node:path/posix"
 import { type Fault, type House, isAdapter, type Module, type Room, roomOf } from "./house.ts"
@@ -61,8 +62,11 @@ const roomsWithPorts = new Set(["packages/context", "packages/tools"])
 const adapterMayImport = (target: Room): boolean =>
   (rankOf(target.folder) ?? 9) <= 1 || roomsWithPorts.has(target.folder)
 
+const loaders = ["apps/", "packages/adapters/run-place/src/child/"]
+
 const faultOf = (house: House, module: Module, { to }: Import): string | undefined => {
-  if (to === undefined) return module.path.startsWith("apps/") ? undefined : "computes what it imports"
+  if (to === undefined)
+    return loaders.some((folder) => module.path.startsWith(folder)) ? undefined : "computes what it imports"
   if (to.startsWith(".")) return relativeFault(module, to)
   if (to === "effect") return "imports the barrel of effect; import the module (effect/Effect)"
   const name = packageOf(to)

@@ -3,15 +3,31 @@
 
 import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
+import { crashingTools } from "./attacks/crashing-tools.ts"
+import { crashingWorkers } from "./attacks/crashing-workers.ts"
 import { damage } from "./attacks/damage.ts"
+import { isolatedTools } from "./attacks/isolated-tools.ts"
 import { ownership } from "./attacks/ownership.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
+import { strayTools } from "./attacks/stray-tools.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...ownership, ...damage]
+export const attacks: ReadonlyArray<Attack> = [
+  ...readingFiles,
+  ...ownership,
+  ...damage,
+  ...crashingTools,
+  ...crashingWorkers,
+  ...strayTools,
+  ...isolatedTools
+]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
 const planted: Readonly<Record<string, string>> = {
+  "believes-late-results": "stray-tools",
   "fatal-damage": "one-bad-page",
+  "finds-no-run": "stray-tools",
+  "forgets-notes": "crash-loop-kill-from-outside",
+  "lets-isolated-run-on": "isolated-tools",
   "lock-alone": "two-starts",
   "no-mark": "store-emptied",
   "no-second-name": "read-files-and-look",

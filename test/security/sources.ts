@@ -16,10 +16,14 @@ const forbidden: Readonly<Record<string, RegExp>> = {
   "raw HTML": /dangerouslySetInnerHTML|\.innerHTML\s*=|insertAdjacentHTML|document\.write\(["`\x27]/
 }
 
-/** Servers for tests, MCP servers that a user names, and the page's build: programs by path, never through a shell. */
+/**
+ * Servers for tests, MCP servers that a user names, the page's build, and Node itself for an isolated tool: programs by path,
+ * never through a shell.
+ */
 const mayStartPrograms = [
   /^packages\/testkit\/src\/servers\//,
   /^packages\/adapters\/mcp\/src\//,
+  /^packages\/adapters\/run-place\/src\/isolated\.ts$/,
   /^apps\/cli\/src\/(page|commands\/doctor)\.ts$/
 ]
 

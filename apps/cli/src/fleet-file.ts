@@ -7,6 +7,7 @@ import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { FleetDefinition, ScriptLetter } from "reverie"
 import { CommandFailed, failureOf } from "./failure.ts"
+import { beginHosting } from "./strays.ts"
 
 const isFleet = (value: unknown): value is FleetDefinition =>
   typeof value === "object" &&
@@ -33,6 +34,7 @@ const importFile = async (path: string): Promise<unknown> => {
 export const loadFleet = async (path: string): Promise<FleetDefinition> => {
   const file = resolve(path)
   await assertFile(file, "fleet file")
+  beginHosting()
   const module = await importFile(file)
   const fleet: unknown = typeof module === "object" && module !== null ? Reflect.get(module, "default") : undefined
   if (!isFleet(fleet)) throw new CommandFailed("fleet-invalid", `${path} does not export a fleet as its default`)

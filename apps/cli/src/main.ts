@@ -2,14 +2,13 @@
 // The command line. Nothing heavy is loaded before the command is known.
 
 import { call, isForPrograms } from "./call.ts"
-import { flushed, tellFailure } from "./output.ts"
+import { flushed } from "./output.ts"
 import { Stop } from "./stop.ts"
+import { listenToStrays } from "./strays.ts"
 
 const args = process.argv.slice(2)
 
-for (const event of ["uncaughtException", "unhandledRejection"]) {
-  process.on(event, (error: unknown) => process.exit(tellFailure(error, isForPrograms(args))))
-}
+listenToStrays(isForPrograms(args))
 
 const stop = new Stop()
 stop.listen()

@@ -9,6 +9,7 @@
 // I7  Nothing is accepted for an address where nobody lives.
 // I8  After `fence` nobody holds the assistant, and who held it can write nothing more.
 // I9  What was accepted can be read again under its id, after it was handled too.
+// I10 A note of a holder is handed to whoever claims next, until a commit, a release or a fence; a stale claim notes nothing.
 
 import type {
   AcceptedEnvelope,
@@ -44,6 +45,8 @@ export class Mailbox extends Context.Service<
       request: ClaimRequest
     ) => Effect.Effect<Hold, MailboxUnavailable | UnknownAssistant | ClaimHeld | StateUnreadable>
     readonly renew: (claim: Claim, leaseMillis: number) => Effect.Effect<Claim, MailboxUnavailable | LeaseLost>
+    /** Keeps a text for the next claim, in place of an earlier one, in case this one does not end well. Durable on return. */
+    readonly note: (claim: Claim, text: string) => Effect.Effect<void, MailboxUnavailable | LeaseLost>
     /** Ends the lease at once, in good order: the next claim is a first attempt. A stale claim releases nothing. */
     readonly release: (claim: Claim) => Effect.Effect<void, MailboxUnavailable>
     /** Takes an assistant from whoever holds it: from now on that claim is stale, and the next is a first attempt. */

@@ -20,6 +20,11 @@ export interface OpenJob {
   readonly name: string
   readonly src: string
   readonly input: Json
+  /** How many holders were lost while it was open, up to the last commit that left it open. None when not said. */
+  readonly lost?: number
+  /** How many of them were lost while it was tried under suspicion: alone, where that is asked for, and beside others. */
+  readonly tried?: number
+  readonly triedBeside?: number
 }
 
 /** A durable timer. `dueAt` is milliseconds since the epoch, by the store's clock. */

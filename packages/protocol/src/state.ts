@@ -40,8 +40,13 @@ export interface Hold {
   readonly state: AssistantState
   readonly version: number
   readonly cursors: Cursors
-  /** Claims in a row, this one included, since the last commit or release: how often the work at hand took its worker with it. */
+  /**
+   * Claims in a row that the work at hand has had, this one included. What a commit leaves open began under the claim of that
+   * commit, which counts as the first; a release in good order begins the count anew.
+   */
   readonly attempts: number
+  /** What a holder noted that did not let go in good order (`Mailbox.note`); nothing was committed since. */
+  readonly note?: string
 }
 
 /** What waits in a mailbox for the lanes asked for, control before reply before mail, each in order. */

@@ -31,6 +31,7 @@ import {
   runWorker,
   type WorkerSettings
 } from "@reverie/runtime"
+import { runPlaceLayer } from "@reverie/run-place"
 import { SqliteStore, type WriterStats } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -56,6 +57,7 @@ import type { Profile, Services } from "./ports.ts"
 import { type ProfileOptions, profileOf } from "./profile.ts"
 import { flawOfTerms, limitsLayer, type Terms, weightIn } from "./limits.ts"
 import { measured } from "./metrics.ts"
+import { assertModules } from "./tool-modules.ts"
 import { Ordering } from "./ordering.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
 import { tracingLayer, type TracingOptions } from "./tracing.ts"
@@ -151,6 +153,7 @@ export class Fleet extends Ordering implements AsyncDisposable {
     const terms: Terms = { ...fleet, ...options }
     const flaw = flawOfTerms(terms)
     if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
+    assertModules(fleet.assistants)
     const layer = Layer.mergeAll(
       profile.ports,
       Layer.succeed(Definitions, { find: (name) => byName.get(name) }),
@@ -159,6 +162,8 @@ export class Fleet extends Ordering implements AsyncDisposable {
       // Standard output belongs to the program.
       Layer.succeed(References.LogToStderr, true),
       onTrouble === undefined ? Layer.empty : Layer.succeed(HostFailures, onTrouble),
+      // Who only takes in runs no tools.
+      role === "api" ? Layer.empty : runPlaceLayer,
       limitsLayer(terms),
       tracingLayer(options)
     )

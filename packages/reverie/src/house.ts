@@ -3,6 +3,7 @@
 // H1  What is asked of a closed fleet, or was under way when it closed and could not end, fails with FleetClosed.
 // H2  Whoever waits is told of the end once, and keeps nothing alive by having waited.
 
+import { outsideRuns } from "@reverie/run-place"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -38,7 +39,8 @@ export class House<Services> {
 
   async run<A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> {
     if (this.#isClosed) throw this.#over
-    const exit = await this.#runtime.runPromiseExit(effect)
+    // Asked from within a tool, what happens here is none of its doing.
+    const exit = await outsideRuns(() => this.#runtime.runPromiseExit(effect))
     if (Exit.isSuccess(exit)) return exit.value
     throw this.#isClosed ? this.#over : Cause.squash(exit.cause)
   }

@@ -85,6 +85,8 @@ export type {
 export {
   blockTools,
   defineTool,
+  type IsolatedRun,
+  type IsolateOptions,
   memoryTools,
   selfTools,
   sendMessage,

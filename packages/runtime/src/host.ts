@@ -4,7 +4,7 @@
 // I1  One event at a time: control before results, results before timers, timers before replies, replies before mail.
 // I2  Jobs found open on a claim are taken up again before anything new is heard, but for orders: what a halt stops does
 //     not run once more before it.
-// I3  What crashes its worker again and again is given up after MAX_ATTEMPTS claims, with a reason.
+// I3  What may have ended the process is noted before it is tried again, and ended with a reason when that was enough (blame/).
 // I4  A turn takes up at most one envelope of mail, so that nobody with a backlog keeps others from theirs.
 // I5  What waits for a retired assistant is buried: nobody will ever hear it.
 
@@ -25,6 +25,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
+import { noteAgain, tryEvent, tryJob } from "./blame/trial.ts"
 import { wakes } from "./hearing.ts"
 import type { JobEnd } from "./job-end.ts"
 import { failedJob, runJob } from "./jobs.ts"
@@ -32,9 +33,6 @@ import { Secrets } from "./secrets.ts"
 import type { Session } from "./session.ts"
 import { beginTurn, inTurn } from "./telemetry/turn-trace.ts"
 import { type Aftermath, bury, handleEnvelope, handleJobEnd, handleTimer } from "./tick.ts"
-
-/** Claims in a row without a commit after which the work at hand is given up. */
-export const MAX_ATTEMPTS = 10
 
 /** Most envelopes of a lane that are read at once. */
 const PENDING_LIMIT = 8
@@ -79,8 +77,8 @@ export const hostOf = (session: Session, signals: Queue.Queue<Signal>, settings:
 })
 
 const startJob = Effect.fnUntraced(function* (host: Host, job: OpenJob, recovered: boolean) {
-  const fiber = yield* runJob(host.session, job, recovered).pipe(
-    inTurn(host.session),
+  const run = runJob(host.session, job, recovered).pipe(inTurn(host.session))
+  const fiber = yield* tryJob(host.session, job, recovered, run).pipe(
     Effect.exit,
     Effect.flatMap((exit) => {
       if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
@@ -102,6 +100,7 @@ const follow = Effect.fnUntraced(function* (host: Host, { sent, started, stopped
     host.fibers.delete(id)
     if (fiber !== undefined) yield* Effect.forkDetach(Fiber.interrupt(fiber))
   }
+  yield* noteAgain(host.session)
   for (const job of started) yield* startJob(host, job, false)
   if (sent) yield* host.settings.onSent
 })
@@ -144,12 +143,16 @@ const step = Effect.fnUntraced(function* (host: Host) {
   const end = host.ended.shift()
   if (end !== undefined) {
     host.fibers.delete(end.job.id)
-    yield* follow(host, yield* handleJobEnd(session, end, isWoken(host)))
+    const taken = (problem?: string) => handleJobEnd(session, end, isWoken(host), problem)
+    const { id, name } = end.job
+    yield* follow(host, yield* tryEvent(session, `end ${id}`, `the result of ${name} was taken in`, taken(), taken))
     return true
   }
   const timer = dueTimer(host, yield* Clock.currentTimeMillis)
   if (timer !== undefined) {
-    yield* follow(host, yield* handleTimer(session, timer))
+    const fired = (problem?: string) => handleTimer(session, timer, problem)
+    const { name } = timer
+    yield* follow(host, yield* tryEvent(session, `timer ${name}`, `the timer ${name} was taken up`, fired(), fired))
     return true
   }
   const reply = lanes.includes("reply") ? take(host, "reply") : undefined
@@ -161,29 +164,14 @@ const step = Effect.fnUntraced(function* (host: Host) {
 })
 
 const takeEnvelope = Effect.fnUntraced(function* (host: Host, envelope: AcceptedEnvelope | UnreadableEnvelope) {
-  yield* follow(
-    host,
-    isUnreadable(envelope)
-      ? yield* bury(host.session, envelope, envelope.unreadable)
-      : yield* handleEnvelope(host.session, envelope)
-  )
-  return true
-})
-
-/** The work that crashed its worker too often is given up. */
-const giveUp = Effect.fnUntraced(function* (host: Host, attempts: number) {
   const { session } = host
-  const reason = `given up after ${attempts} attempts that ended without a result`
-  const [job] = session.jobs
-  if (job !== undefined) {
-    const end = failedJob(session, job, { recovery: "tell-owner", reason }, yield* Clock.currentTimeMillis)
-    return yield* follow(host, yield* handleJobEnd(session, end, false))
-  }
-  yield* read(host)
-  for (const lane of hears(session.decoded)) {
-    const envelope = take(host, lane)
-    if (envelope !== undefined) return yield* follow(host, yield* bury(session, envelope, reason))
-  }
+  const { lane, seq } = envelope
+  const handled = isUnreadable(envelope)
+    ? bury(session, envelope, envelope.unreadable)
+    : handleEnvelope(session, envelope)
+  const buried = (reason: string) => bury(session, envelope, reason)
+  yield* follow(host, yield* tryEvent(session, `${lane} ${seq}`, "this was taken up", handled, buried))
+  return true
 })
 
 export const isRetired = (host: Host): boolean => statusOf(host.session.decoded) === "retired"
@@ -223,9 +211,8 @@ export const work = Effect.fnUntraced(function* (host: Host) {
 })
 
 /** Takes up what a crash may have left open. */
-export const takeUp = Effect.fnUntraced(function* (host: Host, attempts: number) {
+export const takeUp = Effect.fnUntraced(function* (host: Host) {
   const { session } = host
-  if (attempts > MAX_ATTEMPTS) yield* giveUp(host, attempts)
   if (session.jobs.length > 0) {
     yield* read(host)
     while (hears(session.decoded).includes("control")) {

@@ -30,9 +30,10 @@ import {
   type RecordChange,
   type ToolCall
 } from "@reverie/protocol"
-import { type ToolCache, toolCache } from "@reverie/tools"
+import { crashIn, type ToolCache, toolCache } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
+import { NO_SUSPICION, stillTrying, type Suspicion, suspicionOf, withLost } from "./blame/suspicion.ts"
 import { type BlocksInView, NO_BLOCKS } from "./blocks-in-view.ts"
 import { type Definition, Definitions } from "./definition.ts"
 import { changeDesk, type DeskState, openDeskState } from "./desk.ts"
@@ -80,6 +81,10 @@ export interface Session {
   decoded: Decoded
   jobs: ReadonlyArray<OpenJob>
   timers: ReadonlyArray<OpenTimer>
+  /** What is known of holders that were lost; nothing any more after the first commit. */
+  suspicion: Suspicion
+  /** Ids of the jobs that run under suspicion. */
+  readonly underTrial: Set<string>
   window: Window
   /** Where the messages of the window stand in the ledger. */
   readonly places: WeakMap<Message, MessagePlace>
@@ -110,6 +115,7 @@ export const openSession = Effect.fnUntraced(function* (
   const desk = openDeskState(yield* (yield* Ledger).records(address, deskKinds))
   const count = (message: UncountedMessage) => countMessage(message, countText)
   const { placed, window } = yield* openHistory(address, definition, desk)
+  const suspicion = suspicionOf(hold)
   return {
     address,
     definition,
@@ -130,8 +136,10 @@ export const openSession = Effect.fnUntraced(function* (
     version: hold.version,
     cursors: hold.cursors,
     decoded,
-    jobs: hold.state.jobs,
+    jobs: withLost(hold.state.jobs, suspicion),
     timers: hold.state.timers,
+    suspicion,
+    underTrial: new Set(),
     promptTokens: 0,
     trace: openTrace(woken),
     window,
@@ -152,6 +160,7 @@ export const advance = (session: Session, turn: Turn, decoded: Decoded): void =>
   session.version = turn.entry.no
   session.decoded = decoded
   session.jobs = turn.state.jobs
+  session.suspicion = session.underTrial.size === 0 ? NO_SUSPICION : stillTrying(session.underTrial)
   session.timers = turn.state.timers
   const { messages, no } = turn.entry
   for (const [index, message] of messages.entries()) session.places.set(message, { no, index })
@@ -202,6 +211,15 @@ export const toolsOfTick = ({ decoded, window }: Session): ReadonlyArray<string>
   return window.messages.flatMap(({ call, content, name = "", role }) =>
     role === "tool" && call?.startsWith(`${tick}.`) === true && !content.startsWith(REFUSED) ? [name] : []
   )
+}
+
+/** How often calls of a tool were cut off by a crash in the tick at hand, and whether one is held to have caused it. */
+export const crashesOfTick = ({ decoded, window }: Session, tool: string) => {
+  const { tick } = contextOf(decoded)
+  const ends = window.messages.flatMap(({ call, content, name, role }) =>
+    role === "tool" && name === tool && call?.startsWith(`${tick}.`) === true ? [crashIn(content)] : []
+  )
+  return { cutOff: ends.filter((end) => end === "cut-off").length, isCause: ends.includes("caused") }
 }
 
 /** What an approval of this call is bound to, its epoch left out. */

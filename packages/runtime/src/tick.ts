@@ -171,7 +171,13 @@ const withSignals = (session: Session, end: JobEnd, mailWaiting: boolean): JobEn
     : { ...end, event: { ...end.event, output: { ...output, signals: signalsOf(session, mailWaiting) } } as Input }
 }
 
-export const handleJobEnd = Effect.fnUntraced(function* (session: Session, end: JobEnd, mailWaiting: boolean) {
+/** `problem`: why the statechart is not even asked. */
+export const handleJobEnd = Effect.fnUntraced(function* (
+  session: Session,
+  end: JobEnd,
+  mailWaiting: boolean,
+  problem?: string
+) {
   if (!session.jobs.some((job) => job.id === end.job.id)) {
     yield* Metric.update(lateResults, 1)
     yield* takeBack(session, end.records)
@@ -180,19 +186,19 @@ export const handleJobEnd = Effect.fnUntraced(function* (session: Session, end: 
   const now = yield* Clock.currentTimeMillis
   const current = withSignals(session, end, mailWaiting)
   const material = materialOf(current)
-  const outcome = yield* decided(session, current.event)
+  const outcome = problem === undefined ? yield* decided(session, current.event) : { problem }
   return "problem" in outcome
     ? yield* haltInstead(session, material, outcome.problem, now)
     : yield* commit(session, outcome.decision, material, now)
 })
 
-export const handleTimer = Effect.fnUntraced(function* (session: Session, timer: OpenTimer) {
+export const handleTimer = Effect.fnUntraced(function* (session: Session, timer: OpenTimer, problem?: string) {
   const now = yield* Clock.currentTimeMillis
-  if (timer.name === BEDTIME) {
+  if (problem === undefined && timer.name === BEDTIME) {
     session.timers = session.timers.filter((each) => each !== timer)
     return yield* commit(session, unmoved(session), bedtimeOf(session.address, timer), now)
   }
-  if (timer.name === TEAM_DUE) {
+  if (problem === undefined && timer.name === TEAM_DUE) {
     session.timers = session.timers.filter((each) => each !== timer)
     return yield* commit(session, unmoved(session), teamDueOf(session.address, session.version + 1), now)
   }
@@ -201,7 +207,7 @@ export const handleTimer = Effect.fnUntraced(function* (session: Session, timer:
   yield* beginTurn(session)
   // The timer goes with its own firing, even when the state it belonged to has already been left.
   session.timers = session.timers.filter((each) => each !== timer)
-  const outcome = yield* decided(session, event)
+  const outcome = problem === undefined ? yield* decided(session, event) : { problem }
   return "problem" in outcome
     ? yield* haltInstead(session, material, outcome.problem, now)
     : yield* commit(session, outcome.decision, material, now)

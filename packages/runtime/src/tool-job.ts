@@ -8,7 +8,7 @@
 import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"
 import { addressKey, type OpenJob, type ToolCall } from "@reverie/protocol"
-import { execute, interrupted, isApprovalFor, refused, type Tool, type ToolResult } from "@reverie/tools"
+import { convicted, execute, interrupted, isApprovalFor, refused, type Tool, type ToolResult } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -58,7 +58,7 @@ const toolEnd = (
 }
 
 /** The call that a tool job runs; undefined when the history in memory does not hold it. */
-const calledBy = (session: Session, job: OpenJob) => {
+export const calledBy = (session: Session, job: OpenJob) => {
   const { iteration, tick } = contextOf(session.decoded)
   const { index } = job.input as { readonly index: number }
   return { id: callId(tick, iteration, index), call: callInWindow(session, index) }
@@ -133,7 +133,7 @@ const runOnDesk = Effect.fnUntraced(function* (
   const result =
     found ??
     ((yield* mayBegin(session, tool))
-      ? hide(yield* execute(tool, call, { address, key, hops, desk: access, names, post, ...trace }))
+      ? hide(yield* execute(tool, call, { address, key, hops, desk: access, names, post, hide, ...trace }))
       : refused(call, "It was not begun: this worker's claim is over."))
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
   const mail = posted(session, result.sends, now)
@@ -151,6 +151,24 @@ export const runHouseCall = Effect.fnUntraced(function* (session: Session, tool:
 })
 
 const indexOf = (job: OpenJob): number => (job.input as { readonly index: number }).index
+
+/** A tool job that is not run again: it took its process with it, or an equal one of the same tick did. */
+export const convictedTool = (session: Session, job: OpenJob, by: Conviction, now: number): JobEnd => {
+  const { call, id } = calledBy(session, job)
+  const found = call ?? { id, tool: "unknown", arguments: {} }
+  const result =
+    by.times === undefined
+      ? refused(found, "Earlier in this task the process ended while this tool ran.")
+      : convicted(found, by.times, by.isAlone)
+  return toolEnd(job, id, found.tool, result, now, now)
+}
+
+/** `times`: how often the process ended with it; undefined where it was another call of the same tool. */
+export interface Conviction {
+  readonly times: number | undefined
+  /** The last time no other tool ran. */
+  readonly isAlone: boolean
+}
 
 /** A tool job that has no end of its own. */
 export const brokenTool = (session: Session, job: OpenJob, reason: string, now: number): JobEnd => {

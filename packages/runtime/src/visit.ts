@@ -9,12 +9,14 @@
 // I6  A visit that broke on a bug keeps its claim until the lease ends: released, it would not count as an attempt.
 
 import { type LeaseLost, Mailbox, type MailboxUnavailable, WakeQueue } from "@reverie/mailbox"
-import type { Address, Claim } from "@reverie/protocol"
+import type { Address, Claim, Hold } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Queue from "effect/Queue"
+import { isVisitSuspect, noteOf, pauseMillis, suspicionOf, tried, VISIT } from "./blame/suspicion.ts"
 import { Faults } from "./faults.ts"
 import { buryAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeUp, work } from "./host.ts"
 import { keepIndexed } from "./recall/indexer.ts"
@@ -47,16 +49,44 @@ const keepLease = Effect.fnUntraced(function* (session: Session, leaseMillis: nu
   }
 })
 
-/** The first turn, from the claim on. */
-const begin = Effect.fnUntraced(function* (visit: Visit) {
-  const { address, lost, settings, signals } = visit
-  const woken = keptTraceparent(visit.woken)
+const claimed = Effect.fnUntraced(function* (visit: Visit) {
+  const { address, settings } = visit
   const { leaseMillis, worker } = settings
   const hold = yield* (yield* Mailbox)
     .claim({ address, worker, leaseMillis })
-    .pipe(inSpan("mailbox.claim"), below(woken))
+    .pipe(inSpan("mailbox.claim"), below(keptTraceparent(visit.woken)))
   visit.claim = hold.claim
   yield* (yield* Faults).at("after-claim", address)
+  return hold
+})
+
+/** Waits under the claim, which is renewed meanwhile, and holds no turn. */
+const pausing = Effect.fnUntraced(function* (visit: Visit, claim: Claim, millis: number) {
+  const mailbox = yield* Mailbox
+  const { leaseMillis } = visit.settings
+  const until = (yield* Clock.currentTimeMillis) + millis
+  for (let held = claim; ;) {
+    const left = until - (yield* Clock.currentTimeMillis)
+    if (left <= 0) return
+    yield* Effect.sleep(Math.min(left, leaseMillis / 3))
+    held = yield* mailbox.renew(held, leaseMillis)
+    visit.claim = held
+  }
+})
+
+/** The first turn, from the claim on; undefined when there has to be a pause first. */
+const begin = Effect.fnUntraced(function* (visit: Visit) {
+  const hold = yield* claimed(visit)
+  const millis = pauseMillis(suspicionOf(hold), hold.state.jobs)
+  return millis === 0 ? yield* enter(visit, hold) : { hold, millis }
+})
+
+/** With a note of the visit itself, where holders before it were lost. */
+const enter = Effect.fnUntraced(function* (visit: Visit, granted: Hold) {
+  const { lost, settings, signals } = visit
+  const { leaseMillis } = settings
+  const woken = keptTraceparent(visit.woken)
+  const hold = yield* noted({ ...granted, claim: visit.claim ?? granted.claim })
   const session = yield* openSession(hold, leaseMillis, woken)
   visit.session = session
   const host = hostOf(session, signals, settings)
@@ -64,14 +94,24 @@ const begin = Effect.fnUntraced(function* (visit: Visit) {
     Effect.onError((cause) => Deferred.failCause(lost, cause)),
     Effect.forkScoped
   )
-  yield* takeUp(host, hold.attempts)
+  yield* takeUp(host)
   return { host, isMore: yield* work(host) }
+})
+
+const noted = Effect.fnUntraced(function* (hold: Hold) {
+  const suspicion = suspicionOf(hold)
+  if (!isVisitSuspect(suspicion, hold.state.jobs)) return hold
+  const note = noteOf(tried(suspicion.tries, VISIT))
+  yield* (yield* Mailbox).note(hold.claim, note)
+  return { ...hold, note }
 })
 
 const live = Effect.fnUntraced(function* (visit: Visit) {
   const { address, settings } = visit
   const { working } = settings
-  const { host, ...first } = yield* working(begin(visit), address)
+  const begun = yield* working(begin(visit), address)
+  if ("millis" in begun) yield* pausing(visit, begun.hold.claim, begun.millis)
+  const { host, ...first } = "millis" in begun ? yield* working(enter(visit, begun.hold), address) : begun
   const { session } = host
   let { isMore } = first
   let indexed = session.version

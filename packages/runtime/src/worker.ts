@@ -10,6 +10,7 @@ import type { Address } from "@reverie/protocol"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+import { CourtOfProcess, openCourt } from "./blame/court.ts"
 import { Conversations } from "./dream/working.ts"
 import { inTurns, openTurnLine, type TenantWeight } from "./fair-turns.ts"
 import type { StoreFailure } from "./host-failure.ts"
@@ -49,7 +50,12 @@ const SWEEP_LIMIT = 256
 
 /** Works until it is interrupted, or fails when the store does. Interruption lets go of every claim. */
 export const runWorker = (settings: WorkerSettings) =>
-  Effect.suspend(() => Effect.provideService(Effect.scoped(working(settings)), Conversations, new Map()))
+  Effect.suspend(() =>
+    Effect.scoped(working(settings)).pipe(
+      Effect.provideService(Conversations, new Map()),
+      Effect.provideService(CourtOfProcess, openCourt())
+    )
+  )
 
 /** A damaged page that is met while many are looked at together: it is said, and the next look tries again. */
 const pastDamage =

@@ -43,7 +43,7 @@ export interface Resident {
   epoch: number
   lease: { readonly worker: string; readonly until: number } | undefined
   attempts: number
-  attemptsVersion: number
+  note: string | undefined
   cursors: Cursors
   readonly mail: Readonly<Record<Lane, Array<MailRow>>>
   readonly accepted: Set<EnvelopeId>
@@ -87,7 +87,7 @@ export const aResident = (address: Address, state: AssistantState, now: number):
   epoch: 0,
   lease: undefined,
   attempts: 0,
-  attemptsVersion: -1,
+  note: undefined,
   records: new Map(),
   cursors: NO_CURSORS,
   mail: { control: [], reply: [], mail: [] },

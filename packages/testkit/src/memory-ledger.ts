@@ -103,6 +103,8 @@ const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
     }
     resident.state = copy(state)
     resident.version = entry.no
+    resident.attempts = state.jobs.length === 0 ? 0 : 1
+    resident.note = undefined
     resident.committedAt = now
     resident.cursors = moved(resident.cursors, entry.cause)
     return fileEntry(disk, resident, entry)

@@ -2,7 +2,7 @@
 // Owns the rules of acceptance, lease and dueness, each step without a pause in it. Keeps nothing itself.
 
 import { ClaimHeld, dealt, LeaseLost, type Mailbox, MAX_PENDING, UnknownAssistant } from "@reverie/mailbox"
-import { type Address, type Lane, laneOf, LANES, type Pending } from "@reverie/protocol"
+import { type Address, type Claim, type Lane, laneOf, LANES, type Pending } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { appendMail, copy, firstWaiting, type MailRow, type MemoryDisk, type Resident } from "./memory-disk.ts"
@@ -68,7 +68,10 @@ const accepting = (disk: MemoryDisk): Pick<Verbs, "accept" | "accepted" | "pendi
     })
 })
 
-const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "release" | "fence"> => ({
+const lost = ({ address, epoch: heldEpoch }: Claim, resident: Resident | undefined) =>
+  new LeaseLost({ address, heldEpoch, currentEpoch: resident?.epoch ?? 0 })
+
+const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "note" | "release" | "fence"> => ({
   claim: Effect.fnUntraced(function* ({ address, worker, leaseMillis }) {
     const now = yield* Clock.currentTimeMillis
     const resident = yield* living(disk, address)
@@ -76,9 +79,8 @@ const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "release" | 
     if (held !== undefined && held.worker !== worker) {
       return yield* new ClaimHeld({ address, worker: held.worker, leaseUntil: held.until })
     }
-    const { version } = resident
-    resident.attempts = resident.attemptsVersion === version ? resident.attempts + 1 : 1
-    resident.attemptsVersion = version
+    const { note, version } = resident
+    resident.attempts++
     resident.epoch++
     resident.lease = { worker, until: now + leaseMillis }
     return {
@@ -86,18 +88,21 @@ const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "release" | 
       state: copy(resident.state),
       version,
       cursors: resident.cursors,
-      attempts: resident.attempts
+      attempts: resident.attempts,
+      ...(note === undefined ? {} : { note })
     }
   }),
   renew: Effect.fnUntraced(function* (claim, leaseMillis) {
     const now = yield* Clock.currentTimeMillis
     const resident = disk.resident(claim.address)
-    if (resident === undefined || resident.epoch !== claim.epoch) {
-      const { address, epoch: heldEpoch } = claim
-      return yield* new LeaseLost({ address, heldEpoch, currentEpoch: resident?.epoch ?? 0 })
-    }
+    if (resident === undefined || resident.epoch !== claim.epoch) return yield* lost(claim, resident)
     resident.lease = { worker: claim.worker, until: now + leaseMillis }
     return { ...copy(claim), leaseUntil: resident.lease.until }
+  }),
+  note: Effect.fnUntraced(function* (claim, text) {
+    const resident = disk.resident(claim.address)
+    if (resident === undefined || resident.epoch !== claim.epoch) return yield* lost(claim, resident)
+    resident.note = text
   }),
   release: (claim) =>
     Effect.sync(() => {
@@ -105,12 +110,14 @@ const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "release" | 
       if (resident?.epoch !== claim.epoch) return
       resident.lease = undefined
       resident.attempts = 0
+      resident.note = undefined
     }),
   fence: Effect.fnUntraced(function* (address) {
     const resident = yield* living(disk, address)
     resident.epoch++
     resident.lease = undefined
     resident.attempts = 0
+    resident.note = undefined
   })
 })
 

@@ -2,18 +2,39 @@
 // Owns the checks of a definition and the way from a plain function to a `Tool`. Leaves running it to `execute.ts`.
 // I1  A wrong definition throws at once, with one sentence that names the tool.
 // I2  The function of the user may be plain or async, may throw, and sees no Effect.
+// I3  A tool that runs in a process of its own names a module: a function cannot be sent there.
 
 import { type ToolCategory, toolCategories } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { ToolDefinitionInvalid } from "./errors.ts"
 import { acceptInput, type ArgumentsOf, type ToolInput } from "./input.ts"
+import { CurrentWatch, RunPlace } from "./run-place.ts"
 import { clipped } from "./sentences.ts"
-import { type CachePolicy, DEFAULT_TOOL_TIMEOUT_MILLIS, type Tool, type ToolRun } from "./tool.ts"
+import { type CachePolicy, DEFAULT_TOOL_TIMEOUT_MILLIS, type IsolatedModule, type Tool, type ToolRun } from "./tool.ts"
 
 /** What a timer can wait for at most, about 24 days. */
 const MAX_TOOL_TIMEOUT_MILLIS = 2 ** 31 - 1
 
-export interface ToolDefinition<Input extends ToolInput | undefined> {
+/** What the process of an isolated run may use. */
+export interface IsolateOptions {
+  /** Beyond what the process needs itself; 256 when not said. */
+  readonly memoryMb?: number
+}
+
+export interface ToolDefinition<Input extends ToolInput | undefined> extends DefinedTool<Input> {
+  readonly isolate?: false
+  /** Gives a text or any JSON value, or nothing; directly or as a promise. What it throws, the model is told. */
+  readonly run: (args: ArgumentsOf<Input>, run: ToolRun) => unknown
+}
+
+/** Each call runs in a process of its own: it may block, exit, crash or use up its memory, and hurts nothing else. */
+export interface IsolatedToolDefinition<Input extends ToolInput | undefined> extends DefinedTool<Input> {
+  readonly isolate: true | IsolateOptions
+  /** `new URL("./tool.ts", import.meta.url)`: a module whose default export is the function, `(args, run: IsolatedRun)`. */
+  readonly run: URL
+}
+
+interface DefinedTool<Input extends ToolInput | undefined> {
   /** Small letters, digits and `_`, beginning with a letter, at most 64 characters. */
   readonly name: string
   /** Read by the model: what the tool does and when to use it. */
@@ -32,9 +53,13 @@ export interface ToolDefinition<Input extends ToolInput | undefined> {
   readonly needsConsent?: Tool["needsConsent"]
   /** How long a result may stand for an equal call. Not at all when not said; only for a tool of the category `safe_chain`. */
   readonly cache?: CachePolicy
-  /** Gives a text or any JSON value, or nothing; directly or as a promise. What it throws, the model is told. */
-  readonly run: (args: ArgumentsOf<Input>, run: ToolRun) => unknown
 }
+
+/** Of any input, as the checks look at it. */
+type AnyDefinition = DefinedTool<ToolInput | undefined> & { readonly isolate?: unknown; readonly run: unknown }
+
+export const DEFAULT_MEMORY_MB = 256
+const MIN_MEMORY_MB = 16
 
 /**
  * @example
@@ -45,9 +70,11 @@ export interface ToolDefinition<Input extends ToolInput | undefined> {
  *   run: ({ sides }, { now }) => `You rolled ${now % sides + 1}`
  * })
  */
-export const defineTool = <Input extends ToolInput | undefined = undefined>(
-  definition: ToolDefinition<Input>
-): Tool => {
+export function defineTool<Input extends ToolInput | undefined = undefined>(definition: ToolDefinition<Input>): Tool
+export function defineTool<Input extends ToolInput | undefined = undefined>(
+  definition: IsolatedToolDefinition<Input>
+): Tool
+export function defineTool(definition: AnyDefinition): Tool {
   const { cache, category = "safe_chain", description, idempotent = false, name, usesDesk = false } = definition
   const { needsConsent } = definition
   const { timeoutMillis = DEFAULT_TOOL_TIMEOUT_MILLIS } = definition
@@ -57,8 +84,7 @@ export const defineTool = <Input extends ToolInput | undefined = undefined>(
     const tool = clipped(String(given), 64)
     throw new ToolDefinitionInvalid({ tool, message: `tool ${JSON.stringify(tool)}: ${input}` })
   }
-  // `validate` gives what the schema decodes to, which is what `ArgumentsOf` says.
-  const run = definition.run as (args: unknown, run: ToolRun) => unknown
+  const isolated = isolatedIn(definition)
   return Object.freeze({
     name,
     description,
@@ -68,10 +94,30 @@ export const defineTool = <Input extends ToolInput | undefined = undefined>(
     timeoutMillis,
     ...(needsConsent === undefined ? {} : { needsConsent }),
     ...(cache === undefined ? {} : { cache: Object.freeze({ ...cache }) }),
+    ...(isolated === undefined ? {} : { isolated }),
     parameters: input.parameters,
     validate: input.validate,
-    run: (args: unknown, toolRun: ToolRun) => Effect.suspend(() => started(() => run(args, toolRun)))
+    run: isolated === undefined ? runHere(definition.run) : runElsewhere(name, timeoutMillis, isolated)
   })
+}
+
+/** `validate` gives what the schema decodes to, which is what `ArgumentsOf` says. */
+const runHere = (run: unknown): Tool["run"] => {
+  const call = run as (args: unknown, run: ToolRun) => unknown
+  return (args, toolRun) =>
+    Effect.flatMap(CurrentWatch, ({ inside }) => started(() => inside(() => call(args, toolRun))))
+}
+
+const runElsewhere =
+  (tool: string, timeoutMillis: number, isolated: IsolatedModule): Tool["run"] =>
+  (args, run) =>
+    Effect.flatMap(RunPlace, (place) => place.isolated({ ...isolated, tool, timeoutMillis, args, run }))
+
+/** Only of a definition without a flaw. */
+const isolatedIn = ({ isolate = false, run }: AnyDefinition): IsolatedModule | undefined => {
+  if (isolate === false) return undefined
+  const { memoryMb = DEFAULT_MEMORY_MB } = isolate === true ? {} : (isolate as IsolateOptions)
+  return Object.freeze({ module: String(run), memoryMb })
 }
 
 const started = (begin: () => unknown): Effect.Effect<unknown, unknown> => {
@@ -89,13 +135,14 @@ const started = (begin: () => unknown): Effect.Effect<unknown, unknown> => {
 const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
 
-const flawOf = (definition: ToolDefinition<ToolInput | undefined>): string | undefined => {
-  const { cache, category, description, idempotent, name, run, timeoutMillis } = definition
+const flawOf = (definition: AnyDefinition): string | undefined => {
+  const { cache, category, description, idempotent, name, timeoutMillis } = definition
   if (typeof name !== "string" || !/^[a-z][a-z0-9_]{0,63}$/.test(name)) {
     return "its name must begin with a small letter and have only small letters, digits and _, at most 64"
   }
   if (typeof description !== "string" || description.trim() === "") return "it needs a description to be chosen by"
-  if (typeof run !== "function") return "its run must be a function"
+  const running = flawOfRun(definition)
+  if (running !== undefined) return running
   if (category !== undefined && !toolCategories.includes(category)) {
     return `its category must be one of ${toolCategories.join(", ")}`
   }
@@ -104,6 +151,32 @@ const flawOf = (definition: ToolDefinition<ToolInput | undefined>): string | und
   }
   if (idempotent !== undefined && typeof idempotent !== "boolean") return "its idempotent must be true or false"
   return cache === undefined ? undefined : flawOfCache(cache, category)
+}
+
+const isModule = (run: unknown): run is URL => run instanceof URL && run.protocol === "file:"
+
+const flawOfRun = ({ isolate = false, run, usesDesk }: AnyDefinition): string | undefined => {
+  if (isolate === false) {
+    if (run instanceof URL) return "its run is a module, which only a tool with isolate: true has"
+    return typeof run === "function" ? undefined : "its run must be a function"
+  }
+  if (!isModule(run)) {
+    return (
+      "it runs in a process of its own, where no function of this one can be sent; put the function into a module, as its " +
+      'default export, and say run: new URL("./that-module.ts", import.meta.url)'
+    )
+  }
+  if (usesDesk === true) return "it can not use the desk, which is in this process, and run in another one"
+  return flawOfIsolate(isolate)
+}
+
+const flawOfIsolate = (isolate: unknown): string | undefined => {
+  if (isolate === true) return undefined
+  if (typeof isolate !== "object" || isolate === null) return "its isolate must be true, or { memoryMb }"
+  const { memoryMb = MIN_MEMORY_MB }: { readonly memoryMb?: unknown } = isolate
+  return typeof memoryMb === "number" && Number.isInteger(memoryMb) && memoryMb >= MIN_MEMORY_MB
+    ? undefined
+    : `its memoryMb must be a whole number of at least ${MIN_MEMORY_MB}`
 }
 
 const flawOfCache = (cache: CachePolicy, category: ToolCategory = "safe_chain"): string | undefined => {

@@ -5,6 +5,7 @@
 
 import type { Json, RecordChange, RecordKind } from "@reverie/protocol"
 import { noBlocks } from "./blocks/block-desk.ts"
+import type { Watch } from "./run-place.ts"
 import type { Desk, LoopState } from "./tool.ts"
 
 /** What the runtime lends a run. */
@@ -34,6 +35,28 @@ const nowhere: DeskAccess = {
     toolsThisTick: [],
     pendingTools: [],
     bedside: { isAsleep: false, unfinished: [] }
+  }
+}
+
+type Verb = (...args: ReadonlyArray<never>) => Promise<unknown>
+
+/** The same verbs: what they do is done outside of the run, and what they come to is told inside of it. */
+const through = <Verbs extends object>(verbs: Verbs, outside: Watch["outside"]): Verbs =>
+  Object.fromEntries(
+    Object.entries(verbs as Readonly<Record<string, Verb>>).map(([name, verb]): [string, Verb] => [
+      name,
+      async (...args) => outside(() => verb(...args))
+    ])
+  ) as unknown as Verbs
+
+/** What of a desk goes on by itself is ours and belongs to no run; a promise of it that nobody handles does. */
+export const deskOutside = (desk: Desk, outside: Watch["outside"]): Desk => {
+  const { blocks, consult, history, recall } = desk
+  return {
+    ...desk,
+    ...through({ consult, recall }, outside),
+    history: through(history, outside),
+    blocks: through(blocks, outside)
   }
 }
 

@@ -2,8 +2,10 @@
 // Owns the order check, run, render, the timeout and what a model is told when any of them goes wrong.
 // Leaves recording the result, approvals and retries to the runtime.
 // I1  It never fails; it is interrupted when the caller is, and then the signal of the run is aborted.
-// I2  A run that has not answered in its time is stopped, told so by its signal, and said to be of unknown effect.
+// I2  A run that has not answered in its time is stopped, told so by its signal, and said to be of unknown effect. An answer
+//     that comes later is not taken, also where the run has kept everything else from happening meanwhile.
 // I3  A tool that threw is quoted with its message alone.
+// I4  What it leaves behind and nobody handles fails the call, like a throw (`run-place.ts`).
 
 import { reach } from "@reverie/assistant"
 import type { ToolCall } from "@reverie/protocol"
@@ -11,8 +13,10 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import { type DeskAccess, openDesk } from "./desk.ts"
+import { type DeskAccess, deskOutside, openDesk } from "./desk.ts"
+import { CurrentWatch, RunPlace, type Watch } from "./run-place.ts"
 import { nearest } from "./nearest.ts"
 import { failed, finished, nameOf, spelledMillis, unsent } from "./result.ts"
 import { openSends, type Sender, type Sends } from "./sends.ts"
@@ -26,6 +30,8 @@ export interface RunContext extends Sender {
   readonly desk?: DeskAccess
   /** The tools that may be called now, to be named to a model that asked for another. */
   readonly names?: ReadonlyArray<string>
+  /** Takes secrets out of what a run leaves behind for the log. */
+  readonly hide?: (text: string) => string
 }
 
 export const execute = (tool: Tool | undefined, call: ToolCall, context: RunContext): Effect.Effect<ToolResult> => {
@@ -35,12 +41,21 @@ export const execute = (tool: Tool | undefined, call: ToolCall, context: RunCont
 }
 
 const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, context: RunContext) {
+  const place = yield* RunPlace
   const controller = new AbortController()
+  let stray: string | undefined
+  let running: Fiber.Fiber<unknown, unknown> | undefined
+  const { assistant, tenant } = context.address
+  const name = { assistant, tenant, tool: tool.name, call: call.id, hide: context.hide ?? ((text: string) => text) }
+  const watch = place.watch(name, (problem) => {
+    stray ??= problem
+    running?.interruptUnsafe()
+  })
   const sends = openSends(context)
   const desk = openDesk(context.desk)
   const run: ToolRun = {
-    assistant: context.address.assistant,
-    tenant: context.address.tenant,
+    assistant,
+    tenant,
     call: call.id,
     key: context.key,
     signal: controller.signal,
@@ -48,15 +63,31 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     send: sends.send,
     reach: (target) => context.post?.reach(target) ?? reach([], target),
     mayNotWrite: (to) => context.post?.refusal(to, 0),
-    desk: desk.desk
+    desk: deskOutside(desk.desk, watch.outside)
   }
-  const exit = yield* answer(tool, call, run).pipe(
-    Effect.onInterrupt(() => Effect.sync(() => controller.abort())),
+  const began = yield* Clock.monotonicTimeNanos
+  const exit = yield* Effect.withFiber<unknown, unknown>((fiber) => {
+    running = fiber
+    return answer(tool, call, run, watch)
+  }).pipe(
+    Effect.onInterrupt(() => Effect.sync(() => watch.inside(() => controller.abort()))),
     Effect.timeoutOption(tool.timeoutMillis),
-    Effect.ensuring(Effect.sync(sends.close)),
+    Effect.ensuring(
+      Effect.sync(() => {
+        sends.close()
+        watch.end()
+      })
+    ),
     Effect.exit
   )
-  const result = resultOf(tool, call, sends, exit)
+  const tookMillis = Number((yield* Clock.monotonicTimeNanos) - began) / 1e6
+  const result = resultOf(
+    tool,
+    call,
+    sends,
+    tookMillis > tool.timeoutMillis ? Exit.succeed(Option.none()) : exit,
+    stray
+  )
   const records = desk.changes()
   return result.ok && records.length > 0 ? { ...result, records } : result
 })
@@ -69,19 +100,24 @@ class Misfit {
   }
 }
 
-const answer = (tool: Tool, call: ToolCall, run: ToolRun): Effect.Effect<unknown, unknown> =>
-  Effect.suspend(() => tool.validate(call.arguments)).pipe(
+/** What it left behind before it answered counts until that has settled. */
+const answer = (tool: Tool, call: ToolCall, run: ToolRun, watch: Watch): Effect.Effect<unknown, unknown> =>
+  Effect.suspend(() => watch.inside(() => tool.validate(call.arguments))).pipe(
     Effect.mapError((issues) => new Misfit(issues)),
-    Effect.flatMap((args) => tool.run(args, run))
+    Effect.flatMap((args) => tool.run(args, run)),
+    Effect.provideService(CurrentWatch, watch),
+    Effect.tap(watch.settled)
   )
 
 const resultOf = (
   tool: Tool,
   call: ToolCall,
   sends: Sends,
-  exit: Exit.Exit<Option.Option<unknown>, unknown>
+  exit: Exit.Exit<Option.Option<unknown>, unknown>,
+  stray: string | undefined
 ): ToolResult => {
   const sent = sends.close()
+  if (stray !== undefined) return failed("threw", `The tool ${nameOf(call)} failed: ${stray}${unsent(sent.length)}`)
   if (Exit.isSuccess(exit)) {
     return Option.isSome(exit.value) ? finished(tool, exit.value.value, sent) : tooLate(tool, call, sent.length)
   }

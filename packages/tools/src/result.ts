@@ -1,14 +1,11 @@
 // Result: what a model is told of a run.
-// Owns the wording, the rendering of values and the cap. Leaves running to `execute.ts`.
-// I1  No content is longer than MAX_RESULT_CHARS, and one that was cut says so and by how much.
-// I2  A value is shown whole as JSON or refused: nothing is dropped from it silently.
-// I3  Content is well-formed Unicode, so that any store and any provider takes it.
+// Owns the wording. Leaves running to `execute.ts`, showing a value and the cap to `render.ts`.
 
 import type { Envelope, ToolCall } from "@reverie/protocol"
 import { AsyncReport } from "./async-report.ts"
+import { capped, render } from "./render.ts"
 import { clipped } from "./sentences.ts"
-import { messageOf } from "./thrown.ts"
-import { MAX_RESULT_CHARS, type Tool, type ToolResult } from "./tool.ts"
+import type { Tool, ToolResult } from "./tool.ts"
 
 const noSends: ReadonlyArray<Envelope> = Object.freeze([])
 
@@ -45,6 +42,20 @@ export const interrupted = (call: ToolCall): ToolResult =>
       "Do not assume either; check before repeating it."
   )
 
+/** The result of a call that took its process with it too often. `alone`: the last time no other tool ran. */
+export const convicted = (call: ToolCall, times: number, alone: boolean): ToolResult =>
+  failed(
+    "crashed",
+    `The process ended ${times} times while the tool ${nameOf(call)} ran${alone ? ", the last time with no other tool running" : ""}. ` +
+      "It is not run again; whether it took effect is unknown."
+  )
+
+/** What a tool message says of a crash: whether the call was cut off by one, or is held to have caused it. */
+export const crashIn = (content: string): "cut-off" | "caused" | undefined => {
+  if (/^The call of "[^"]*" was started before a crash;/.test(content)) return "cut-off"
+  return /^The process ended \d+ times while the tool "/.test(content) ? "caused" : undefined
+}
+
 /** The result of a call that was not allowed to run. */
 export const refused = (call: ToolCall, reason: string): ToolResult =>
   failed("refused", `The call of ${nameOf(call)} was refused and did not run: ${clipped(reason, 2_000)}`)
@@ -61,35 +72,3 @@ export const unsent = (count: number): string => {
 
 /** `1.5 s`, `30 s`, `250 ms`. */
 export const spelledMillis = (millis: number): string => (millis < 1_000 ? `${millis} ms` : `${millis / 1_000} s`)
-
-const capped = (content: string): string => {
-  const text = content.isWellFormed() ? content : content.toWellFormed()
-  if (text.length <= MAX_RESULT_CHARS) return text
-  const room = MAX_RESULT_CHARS - 120
-  const end = isHighSurrogate(text.charCodeAt(room - 1)) ? room - 1 : room
-  return `${text.slice(0, end)}\n[Cut here: only the first ${end} of ${text.length} characters are shown.]`
-}
-
-const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
-
-const render = (value: unknown): { readonly text: string } | { readonly problem: string } => {
-  if (typeof value === "string") return { text: value }
-  if (value === undefined) return { text: "ok" }
-  try {
-    return { text: JSON.stringify(value, refuseWhatIsNotJson) }
-  } catch (thrown) {
-    const cyclic = thrown instanceof TypeError && /circular|cyclic/i.test(thrown.message)
-    return { problem: cyclic ? "it contains itself" : messageOf(thrown) }
-  }
-}
-
-// Left alone, JSON.stringify drops functions and symbols and shows a Map as `{}`.
-const refuseWhatIsNotJson = (key: string, value: unknown): unknown => {
-  const kind = typeof value
-  const where = key === "" ? "it" : `its ${JSON.stringify(clipped(key, 64))}`
-  if (kind === "function" || kind === "symbol" || kind === "bigint") throw notJson(where, kind)
-  if (value instanceof Map || value instanceof Set) throw notJson(where, value instanceof Map ? "Map" : "Set")
-  return value
-}
-
-const notJson = (where: string, kind: string): TypeError => new TypeError(`${where} is a ${kind}, which is not JSON`)

@@ -22,8 +22,7 @@ import type { BlockDesk } from "./blocks/block-desk.ts"
 /** Longest run of a tool that names no limit of its own. */
 export const DEFAULT_TOOL_TIMEOUT_MILLIS = 30_000
 
-/** Longest result a model is shown, in UTF-16 units; the rest is cut and said to be cut. */
-export const MAX_RESULT_CHARS = 16_000
+export { MAX_RESULT_CHARS } from "./render.ts"
 
 /** Most messages one run may send. */
 export const MAX_SENDS = 64
@@ -56,6 +55,16 @@ export interface ToolRun {
   readonly mayNotWrite: (to: string) => { readonly reason: string; readonly retryAt: number } | undefined
   /** What the assistant keeps about itself and its work. */
   readonly desk: Desk
+}
+
+/** What a run in a process of its own can know and do. `send` refuses later: a message that may not go fails the call. */
+export type IsolatedRun = Pick<ToolRun, "assistant" | "tenant" | "call" | "key" | "signal" | "now" | "send">
+
+/** Where the function of an isolated tool is found, and what its process may use. */
+export interface IsolatedModule {
+  /** The URL of a module whose default export is the function. */
+  readonly module: string
+  readonly memoryMb: number
 }
 
 /** What a run sees and changes of the assistant's own records. Changes leave with the commit of its result, or not at all. */
@@ -118,6 +127,8 @@ export interface Tool {
   readonly timeoutMillis: number
   /** True when running it twice with the same key does no more than running it once. */
   readonly idempotent: boolean
+  /** It runs in a process of its own: whatever it does there, this one goes on. */
+  readonly isolated?: IsolatedModule
   /** Reads or changes the desk: such runs of one assistant follow one another, they never overlap. */
   readonly usesDesk?: boolean
   /** How long an earlier result may stand for an equal call; without it every call runs. */
@@ -130,6 +141,17 @@ export interface Tool {
   readonly run: (args: unknown, run: ToolRun) => Effect.Effect<unknown, unknown>
 }
 
+/** crashed: the process ended while it ran, so often that it is not run again. */
+export type ToolFailure =
+  | "unknown-tool"
+  | "arguments"
+  | "timeout"
+  | "threw"
+  | "not-json"
+  | "interrupted"
+  | "refused"
+  | "crashed"
+
 /** How a run ended, ready to be recorded. */
 export interface ToolResult {
   readonly ok: boolean
@@ -138,7 +160,7 @@ export interface ToolResult {
   readonly sends: ReadonlyArray<Envelope>
   /** Changes to the assistant's own records. Only a result that is ok carries any. */
   readonly records?: ReadonlyArray<RecordChange>
-  readonly failure?: "unknown-tool" | "arguments" | "timeout" | "threw" | "not-json" | "interrupted" | "refused"
+  readonly failure?: ToolFailure
   /** The work has begun; its real result comes later as a `report` event. */
   readonly pending?: true
   /** Text of that event, when the run had it already: only beside `pending`, and then nobody else has to send it. */

@@ -92,13 +92,14 @@ const accepting = (ask: Ask): Pick<Mailbox["Service"], "accept"> => ({
 
 type Granted = Extract<Answer, { readonly is: "granted" }>
 
-const claiming = (ask: Ask): Pick<Mailbox["Service"], "claim" | "renew" | "release" | "fence"> => {
+const claiming = (ask: Ask): Pick<Mailbox["Service"], "claim" | "renew" | "note" | "release" | "fence"> => {
   const held = ({ address, worker }: ClaimRequest, granted: Granted, state: Hold["state"]): Hold => ({
     claim: { address: { ...address }, worker, epoch: granted.epoch, leaseUntil: granted.until },
     state,
     version: granted.version,
     cursors: cursorsOf(granted),
-    attempts: granted.attempts
+    attempts: granted.attempts,
+    ...(granted.note === null ? {} : { note: granted.note })
   })
   return {
     claim: (request) =>
@@ -122,6 +123,13 @@ const claiming = (ask: Ask): Pick<Mailbox["Service"], "claim" | "renew" | "relea
         const { answer } = yield* ask("renew", operation, [], "renewed", "lost")
         if (answer.is === "renewed") return { ...claim, leaseUntil: answer.until }
         return yield* new LeaseLost({ address, heldEpoch: epoch, currentEpoch: answer.epoch })
+      }),
+    note: ({ address, epoch }, text) =>
+      Effect.gen(function* () {
+        const { answer } = yield* ask("note", { k: "note", ...spokenTo(address), epoch }, [text], "noted", "lost")
+        if (answer.is === "lost") {
+          return yield* new LeaseLost({ address, heldEpoch: epoch, currentEpoch: answer.epoch })
+        }
       }),
     release: ({ address, epoch }: Claim) =>
       Effect.asVoid(ask("release", { k: "release", ...spokenTo(address), epoch }, [], "released")),

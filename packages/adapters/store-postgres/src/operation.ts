@@ -32,14 +32,14 @@ export type Operation = Spoken &
     | { readonly k: "accept"; readonly id: string; readonly lane: number }
     | { readonly k: "claim"; readonly worker: string; readonly lease: number }
     | { readonly k: "renew"; readonly worker: string; readonly lease: number; readonly epoch: number }
-    | { readonly k: "release" | "unclaim"; readonly epoch: number }
+    | { readonly k: "release" | "unclaim" | "note"; readonly epoch: number }
     | { readonly k: "fence" }
     | ({ readonly k: "birth" } & Filed)
     | ({ readonly k: "commit"; readonly epoch: number; readonly lane?: number; readonly seq?: number } & Filed)
     | { readonly k: "settle"; readonly seqs: ReadonlyArray<number> }
   )
 
-type Plain = "unknown" | "accepted" | "duplicate" | "released" | "fenced" | "born" | "exists" | "settled"
+type Plain = "unknown" | "accepted" | "duplicate" | "noted" | "released" | "fenced" | "born" | "exists" | "settled"
 
 export type Answer =
   | { readonly [Is in Plain]: { readonly is: Is } }[Plain]
@@ -49,6 +49,7 @@ export type Answer =
       readonly version: number
       readonly until: number
       readonly attempts: number
+      readonly note: string | null
       readonly control: number
       readonly reply: number
       readonly mail: number

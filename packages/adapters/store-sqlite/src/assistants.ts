@@ -25,6 +25,7 @@ export type DoorRow = Pick<AssistantRow, "key" | "wake" | "hears" | "retired">
 
 export interface StateRow extends AssistantRow {
   readonly state: string
+  readonly note: string | null
 }
 
 /** One whose row lies on a damaged page is known by name only. */
@@ -54,10 +55,13 @@ export const assistantQueries = (database: DatabaseSync) => {
     `SELECT ${columns}, octet_length(state) AS stateBytes FROM assistants WHERE tenant = ? AND id = ?`
   )
   const door = query<DoorRow>(database, "SELECT key, wake, hears, retired FROM assistants WHERE tenant = ? AND id = ?")
-  const withState = query<StateRow>(database, `SELECT ${columns}, state FROM assistants WHERE tenant = ? AND id = ?`)
+  const withState = query<StateRow>(
+    database,
+    `SELECT ${columns}, note, state FROM assistants WHERE tenant = ? AND id = ?`
+  )
   const after = query<StateRow>(
     database,
-    `SELECT ${columns}, state FROM assistants WHERE (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`
+    `SELECT ${columns}, note, state FROM assistants WHERE (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`
   )
   // The index on addresses answers it alone, and its pages may be whole where a row's are not.
   const names = query<Pick<AssistantRow, "tenant" | "id">>(

@@ -140,4 +140,9 @@ CREATE INDEX dead_letters_told ON dead_letters (seq) WHERE aside IS NULL;
 CREATE UNIQUE INDEX dead_letters_aside ON dead_letters (aside) WHERE aside IS NOT NULL;
 `
 
-export const formats: ReadonlyArray<string> = [first, second, third, fourth]
+/** What a holder noted for the next one, in case it does not end well; no note nearly always. */
+const fifth = `
+ALTER TABLE assistants ADD COLUMN note TEXT;
+`
+
+export const formats: ReadonlyArray<string> = [first, second, third, fourth, fifth]

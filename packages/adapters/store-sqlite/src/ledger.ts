@@ -87,8 +87,8 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
   const setWake = change(database, "UPDATE assistants SET wake = ? WHERE key = ?")
   const update = change(
     database,
-    `UPDATE assistants SET attempts = 0, version = ?, control = ?, reply = ?, mail = ?, last = ?, hears = ?, retired = ?,
-       state = ? WHERE key = ?`
+    `UPDATE assistants SET attempts = ?, note = NULL, version = ?, control = ?, reply = ?, mail = ?, last = ?, hears = ?,
+       retired = ?, state = ? WHERE key = ?`
   )
 
   const birth: Ledger["Service"]["birth"] = ({ address, state, entry }) =>
@@ -122,7 +122,8 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
         const seq = append(key, row.last, encoded)
         const { control, reply, mail } = moved(row, entry.cause)
         const flags = [hearsColumn(state.hears), retiredColumn(state)]
-        update(encoded.no, control, reply, mail, seq, ...flags, padded(json, row.stateBytes), key)
+        const attempts = state.jobs.length === 0 ? 0 : 1
+        update(attempts, encoded.no, control, reply, mail, seq, ...flags, padded(json, row.stateBytes), key)
         const cursors = { control, reply, mail }
         const wake = wakeOnCommit(row.wake, state, now, (lane) => envelopes.firstAcceptedAt(key, lane, cursors[lane]))
         if (wake !== row.wake) setWake(wake, key)

@@ -1,6 +1,7 @@
 // Mailbox on SQLite: acceptance, claims, what waits and who is due.
-// Owns the rows of `envelopes`, and of an assistant's row its epoch, its attempts and its waking by mail. Leaves commits
-// to ledger.ts and leases, which are memory, to leases.ts: renewing writes nothing, nor does releasing after a commit.
+// Owns the rows of `envelopes`, and of an assistant's row its epoch, its attempts, its note and its waking by mail. Leaves
+// commits to ledger.ts and leases, which are memory, to leases.ts: renewing writes nothing, nor does releasing after a commit
+// that left no job open.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
@@ -83,9 +84,13 @@ const accepting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Servic
 
 type Claiming = Pick<Mailbox["Service"], "claim" | "renew" | "release">
 
+const lost = ({ address, epoch: heldEpoch }: Claim, row: AssistantRow | undefined): LeaseLost =>
+  new LeaseLost({ address, heldEpoch, currentEpoch: row?.epoch ?? 0 })
+
 const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claiming => {
   const assistants = assistantQueries(database)
   const grant = change(database, "UPDATE assistants SET epoch = ?, attempts = ? WHERE key = ?")
+  const forget = change(database, "UPDATE assistants SET attempts = 0, note = NULL WHERE key = ?")
 
   const granted = ({ address, worker, leaseMillis }: ClaimRequest, now: number, onUndo: OnUndo) => {
     const row = assistants.findWithState(address)
@@ -101,7 +106,8 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
       grant(epoch, attempts, row.key)
       onUndo(leases.grant(row.key, { worker, until: leaseUntil }, now))
       const claim = { address: addressOf(row), worker, epoch, leaseUntil }
-      return { claim, state, version: row.version, cursors: cursorsOf(row), attempts }
+      const noted = row.note === null ? {} : { note: row.note }
+      return { claim, state, version: row.version, cursors: cursorsOf(row), attempts, ...noted }
     })
   }
 
@@ -109,7 +115,7 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
     const row = assistants.find(claim.address)
     if (row !== undefined && !isStale(claim, row)) {
       leases.end(row.key)
-      grant(row.epoch, 0, row.key)
+      forget(row.key)
     }
     return Result.void
   }
@@ -123,10 +129,7 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
         reading(unavailable("renew"), () => {
           const row = assistants.find(claim.address)
-          if (row === undefined || isStale(claim, row)) {
-            const { address, epoch: heldEpoch } = claim
-            return Result.fail(new LeaseLost({ address, heldEpoch, currentEpoch: row?.epoch ?? 0 }))
-          }
+          if (row === undefined || isStale(claim, row)) return Result.fail(lost(claim, row))
           const leaseUntil = now + leaseMillis
           leases.grant(row.key, { worker: claim.worker, until: leaseUntil }, now)
           return Result.succeed({ ...claim, leaseUntil })
@@ -137,7 +140,7 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
         reading(unavailable("release"), () => Result.succeed(assistants.find(claim.address))),
         (row) => {
           if (row === undefined || isStale(claim, row)) return Effect.void
-          // After a commit there is no attempt to forget, and so nothing to write.
+          // After a commit that left no job open there is no attempt to forget, and so nothing to write.
           if (row.attempts === 0) return Effect.sync(() => leases.end(row.key))
           return writer.write(unavailable("release"), () => forgotten(claim))
         }
@@ -145,9 +148,23 @@ const claiming = (database: DatabaseSync, writer: Writer, leases: Leases): Claim
   }
 }
 
+const noting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Service"], "note"> => {
+  const assistants = assistantQueries(database)
+  const keep = change(database, "UPDATE assistants SET note = ? WHERE key = ?")
+  return {
+    note: (claim, text) =>
+      writer.write(unavailable("note"), (): Result.Result<void, LeaseLost> => {
+        const row = assistants.find(claim.address)
+        if (row === undefined || isStale(claim, row)) return Result.fail(lost(claim, row))
+        keep(text, row.key)
+        return Result.void
+      })
+  }
+}
+
 const fencing = (database: DatabaseSync, writer: Writer, leases: Leases): Pick<Mailbox["Service"], "fence"> => {
   const assistants = assistantQueries(database)
-  const raise = change(database, "UPDATE assistants SET epoch = epoch + 1, attempts = 0 WHERE key = ?")
+  const raise = change(database, "UPDATE assistants SET epoch = epoch + 1, attempts = 0, note = NULL WHERE key = ?")
   return {
     fence: (address) =>
       writer.write(unavailable("fence"), () => {
@@ -198,6 +215,7 @@ const looking = (database: DatabaseSync, leases: Leases): Looking => {
 export const sqliteMailbox = (database: DatabaseSync, writer: Writer, leases: Leases): Mailbox["Service"] => ({
   ...accepting(database, writer),
   ...claiming(database, writer, leases),
+  ...noting(database, writer),
   ...fencing(database, writer, leases),
   ...looking(database, leases)
 })

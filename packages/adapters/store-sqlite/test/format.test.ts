@@ -66,7 +66,8 @@ describe("the formats of Reverie", () => {
     "6db99e633c25409a741377bf8a04ac80bd54a8136f9f8868a2ac6d967e105e70",
     "a70e093a0629a003e2e1af26b77e44a5a5077d0c141097141ac7af20f71c3ce8",
     "f92884b4f5aa639ee88f8a2a899ec5e4da2b6c5c14c21d9809e246643866ef0c",
-    "78c3fc48fdd4e4bfacfe1215d44adf83413c80c586aa2525f58ec0fcd88020b0"
+    "78c3fc48fdd4e4bfacfe1215d44adf83413c80c586aa2525f58ec0fcd88020b0",
+    "cfac18613447baf899e8de8b1c2f05d9af83a180a9f3ea315f7983cf83ad3b6e"
   ]
 
   test("no released step has changed", () => {

@@ -1,4 +1,4 @@
-// Claim laws: who may write, and since when (mailbox I1, I4).
+// Claim laws: who may write, since when, and what is known of holders that were lost (mailbox I1, I4, I8).
 
 import * as assert from "node:assert/strict"
 import type { Ledger } from "@reverie/ledger"
@@ -188,6 +188,8 @@ const leases: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
+const openJob = { id: "2/tool.0", name: "tool.0", src: "tool", input: { index: 0 } }
+
 const epochs: ReadonlyArray<Law<Mailbox | Ledger>> = [
   {
     id: "I4.grows",
@@ -236,7 +238,7 @@ const epochs: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I4.attempts",
-    says: "a hold tells how many claims in a row ended neither in a commit nor in a release",
+    says: "a hold tells how many claims in a row ended neither in a commit nor in a release, where no job is open",
     check: Effect.gen(function* () {
       yield* give(ada)
       assert.equal((yield* claimBy("worker-1")).attempts, 1)
@@ -253,6 +255,28 @@ const epochs: ReadonlyArray<Law<Mailbox | Ledger>> = [
       yield* commitOn(fourth.claim, fourth.version)
       assert.equal((yield* claimBy("worker-3")).attempts, 1)
       assert.equal((yield* claimBy("worker-3")).attempts, 2)
+    })
+  },
+  {
+    id: "I4.jobs",
+    says: "a claim whose commit left a job open counts as the first attempt at it, unless it was released",
+    check: Effect.gen(function* () {
+      yield* give(ada)
+      const { claim, version } = yield* claimBy("worker-1")
+      yield* commitOn(claim, version, { state: { jobs: [openJob] } })
+      const again = yield* claimBy("worker-1")
+      assert.deepEqual([again.attempts, again.state.jobs], [2, [openJob]])
+      const third = yield* claimBy("worker-1")
+      assert.equal(third.attempts, 3)
+      yield* commitOn(third.claim, third.version, { state: { jobs: [{ ...openJob, lost: 2 }] } })
+      const next = yield* claimBy("worker-1")
+      assert.deepEqual([next.attempts, next.state.jobs[0]?.lost], [2, 2])
+      yield* commitOn(next.claim, next.version, { state: { jobs: [openJob] } })
+      yield* release(next.claim)
+      const calm = yield* claimBy("worker-1")
+      assert.equal(calm.attempts, 1)
+      yield* commitOn(calm.claim, calm.version)
+      assert.equal((yield* claimBy("worker-1")).attempts, 1)
     })
   }
 ]

@@ -103,6 +103,7 @@ const claim: Deed = (day) => {
       leaseUntil - start,
       hold.version,
       hold.attempts,
+      hold.note,
       shapeOf(day, hold.state)
     ]),
     (outcome) => {
@@ -127,6 +128,13 @@ const release: Deed = (day) => {
   const held = anyClaim(day)
   if (held === undefined) return Effect.void
   return noted(day, `release ${held.address.assistant}`, day.store.mailbox.release(held), () => "released")
+}
+
+const leaveNote: Deed = (day) => {
+  const held = anyClaim(day)
+  if (held === undefined) return Effect.void
+  const text = `note ${day.diary.length}`
+  return noted(day, `note on ${held.address.assistant}`, day.store.mailbox.note(held, text), () => text)
 }
 
 const anyCause = ({ fate, store }: Day, address: Address) =>
@@ -241,6 +249,7 @@ const deeds: ReadonlyArray<Deed> = [
   claim,
   claim,
   renew,
+  leaveNote,
   release,
   commit,
   commit,

@@ -6,5 +6,6 @@ import type { Law } from "../law.ts"
 import { claimLaws } from "./claim-laws.ts"
 import { dueLaws } from "./due-laws.ts"
 import { mailLaws } from "./mail-laws.ts"
+import { noteLaws } from "./note-laws.ts"
 
-export const mailboxLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...claimLaws, ...mailLaws, ...dueLaws]
+export const mailboxLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...claimLaws, ...noteLaws, ...mailLaws, ...dueLaws]

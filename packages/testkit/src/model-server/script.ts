@@ -15,6 +15,8 @@ export interface ScriptedReply {
   /** What a provider would say by itself when absent: `tool_calls` with calls, else `stop`. */
   readonly finish?: string
   readonly usage?: unknown
+  /** How long the model thinks; no time when not said. */
+  readonly afterMillis?: number
 }
 
 export type Script = (request: ModelRequest) => ScriptedReply

@@ -2,7 +2,7 @@
 // Owns the listening, the record of requests and the change of behaviour. Leaves what is said to scripts, vectors
 // and modes.
 // M1  It listens on 127.0.0.1 only, and after `close` nothing of it is left: no socket, no timer.
-// M2  It thinks for no time: an answer is written in the turn in which the request was read.
+// M2  It thinks for no time unless the script says so: an answer is written in the turn in which the request was read.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -71,14 +71,18 @@ const readRequest = (text: string, incoming: IncomingMessage): ModelRequest => {
 }
 
 const play = (script: Script, request: ModelRequest, response: ServerResponse): void => {
-  const text = request.stream
-    ? stream(request.model, said(script(request)))
-    : completion(request.model, said(script(request)))
-  response.writeHead(200, {
-    "content-type": request.stream ? "text/event-stream; charset=utf-8" : "application/json",
-    "content-length": Buffer.byteLength(text)
-  })
-  response.end(text)
+  const reply = script(request)
+  const text = request.stream ? stream(request.model, said(reply)) : completion(request.model, said(reply))
+  const answer = (): void => {
+    response.writeHead(200, {
+      "content-type": request.stream ? "text/event-stream; charset=utf-8" : "application/json",
+      "content-length": Buffer.byteLength(text)
+    })
+    response.end(text)
+  }
+  if (reply.afterMillis === undefined) return answer()
+  const timer = setTimeout(answer, reply.afterMillis)
+  response.on("close", () => clearTimeout(timer))
 }
 
 const misbehave = (mode: HostileMode, request: ModelRequest, response: ServerResponse): void => {

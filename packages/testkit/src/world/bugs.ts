@@ -19,7 +19,8 @@ export const plantedBugs = [
   "crash-cost-forgotten",
   "released-twice",
   "granted-too-much",
-  "orphans-left"
+  "orphans-left",
+  "blamed-without-trial"
 ] as const
 export type PlantedBug = (typeof plantedBugs)[number]
 
@@ -83,6 +84,20 @@ const absentMinded = (store: Store, fate: Fate): Store => ({
   }
 })
 
+/** Tells some holders that what waits was tried often, and their processes lost with it. */
+const slanderous = (store: Store, fate: Fate): Store => ({
+  ...store,
+  mailbox: {
+    ...store.mailbox,
+    claim: (request) =>
+      Effect.map(store.mailbox.claim(request), (hold) => {
+        if (!fate.chance(0.1)) return hold
+        const tries = Array.from({ length: 9 }, (_, index) => [`mail ${hold.cursors.mail + index}`, 9])
+        return { ...hold, attempts: 9, note: JSON.stringify(Object.fromEntries(tries)) }
+      })
+  }
+})
+
 export const withBug = (store: Store, bug: PlantedBug | undefined, fate: Fate): Store => {
   switch (bug) {
     case "no-fencing":
@@ -101,6 +116,8 @@ export const withBug = (store: Store, bug: PlantedBug | undefined, fate: Fate): 
       return grantingTooMuch(store)
     case "orphans-left":
       return leavingOrphans(store)
+    case "blamed-without-trial":
+      return slanderous(store, fate)
     default:
       return store
   }

@@ -8,6 +8,7 @@
 // C6  Every tool call has exactly one tool message, and the other way round.
 // C7  What an assistant sent was accepted exactly once.
 // C8  A worker never has more assistants at work than it may.
+// C9  Crashes at random cost time, and never a message: none is dead-lettered because processes ended.
 
 import { persist, type Settings } from "@reverie/assistant"
 import { addressKey } from "@reverie/protocol"
@@ -158,6 +159,13 @@ const checkSends = (record: Record): ReadonlyArray<string> => {
   )
 }
 
+const checkBlame = ({ disk }: Record): ReadonlyArray<string> =>
+  disk.deadLetters.flatMap(({ address, envelope, reason }) =>
+    reason.startsWith("the process ended")
+      ? [`C9 ${envelope} of ${addressKey(address)} was dead-lettered though nothing in it ends processes: ${reason}`]
+      : []
+  )
+
 /** Every violation, in words; none when the world is as it should be. */
 export const check = (record: Record): ReadonlyArray<string> => {
   const residents = [...record.disk.residents.values()]
@@ -170,6 +178,7 @@ export const check = (record: Record): ReadonlyArray<string> => {
     ...checkEffects(record),
     ...residents.flatMap(checkPairs),
     ...checkSends(record),
+    ...checkBlame(record),
     ...residents.flatMap(checkMemory),
     ...checkKin(record.disk, record.settings, record.taken),
     ...(record.mostAtOnce > record.concurrency

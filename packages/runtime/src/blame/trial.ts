@@ -1,0 +1,136 @@
+// Trial: what is suspect is begun after a durable note, or is not begun any more.
+// Owns the notes of one stay, and how a convicted job ends. Leaves the rule to suspicion.ts, the turn of each to court.ts.
+// T1  What is tried is noted before it begins, under the claim it runs under. Without suspicion nothing is written.
+// T2  A tool that must not run twice is suspect by its tick: when two of its calls there were cut off by a crash, the next
+//     one is tried alone, and after a conviction none runs.
+
+import { Mailbox } from "@reverie/mailbox"
+import { addressKey, type OpenJob } from "@reverie/protocol"
+import type { Tool } from "@reverie/tools"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { JobEnd } from "../job-end.ts"
+import { failedJob } from "../jobs.ts"
+import { crashesOfTick, type Session } from "../session.ts"
+import { calledBy, type Conviction, convictedTool } from "../tool-job.ts"
+import { CourtOfProcess } from "./court.ts"
+import {
+  beside,
+  endsWith,
+  type JobKind,
+  noteOf,
+  reasonOf,
+  SUSPECT_AFTER,
+  tried,
+  type Tries,
+  type Verdict,
+  verdictOnEvent,
+  verdictOnJob
+} from "./suspicion.ts"
+
+/** Without a note it is tried all the same: what can not be written down ends the visit elsewhere. */
+const keep = Effect.fnUntraced(function* (session: Session, tries: Tries) {
+  session.suspicion = { ...session.suspicion, tries }
+  yield* Effect.ignore((yield* Mailbox).note(session.claim, noteOf(tries)))
+})
+
+const noteTry = (session: Session, subject: string) =>
+  Effect.suspend(() => keep(session, tried(session.suspicion.tries, subject)))
+
+/** Notes once more what a commit has made the store forget while it still runs. */
+export const noteAgain = (session: Session) =>
+  Effect.suspend(() => (session.underTrial.size === 0 ? Effect.void : keep(session, session.suspicion.tries)))
+
+/** A job under trial, from its note to its end. */
+const underTrial = <A, E, R>(session: Session, { id }: OpenJob, run: Effect.Effect<A, E, R>) => ({
+  before: Effect.suspend(() => {
+    session.underTrial.add(id)
+    return noteTry(session, id)
+  }),
+  work: Effect.ensuring(
+    run,
+    Effect.sync(() => {
+      session.underTrial.delete(id)
+      session.underTrial.delete(beside(id))
+    })
+  ),
+  /** It does not run alone after all. */
+  crowded: Effect.suspend(() => {
+    session.underTrial.delete(id)
+    session.underTrial.add(beside(id))
+    const others = new Map([...session.suspicion.tries].filter(([each]) => each !== id))
+    return keep(session, tried(others, beside(id)))
+  })
+})
+
+const toolOf = (session: Session, job: OpenJob): Tool | undefined =>
+  session.definition.toolkit.get(calledBy(session, job).call?.tool ?? "")
+
+const kindOf = ({ src }: OpenJob, tool: Tool | undefined): JobKind => {
+  if (src === "infer") return "model"
+  if (src !== "tool") return "step"
+  return tool === undefined || tool.isolated !== undefined ? "safe" : "tool"
+}
+
+const NOTHING_CRASHED = { cutOff: 0, isCause: false }
+
+/** What becomes of a job, and how often the process ended with it or with its like. */
+const judged = (session: Session, job: OpenJob, recovered: boolean) => {
+  const tool = job.src === "tool" ? toolOf(session, job) : undefined
+  const kind = kindOf(job, tool)
+  const crashes = kind === "tool" && tool !== undefined ? crashesOfTick(session, tool.name) : NOTHING_CRASHED
+  const verdict = verdictOnJob(job, kind)
+  const by: Conviction = { times: endsWith(job) + crashes.cutOff, isAlone: (job.tried ?? 0) > 0 }
+  const as = (changed: Verdict, runsBeside = false) => ({ verdict: changed, by, runsBeside })
+  if (kind !== "tool" || tool === undefined || verdict === "convict") return as(verdict)
+  // It is not begun: the model is told that it was cut off.
+  if (recovered && !tool.idempotent) return as("go")
+  if (crashes.isCause)
+    return { verdict: "convict" as const, by: { times: undefined, isAlone: false }, runsBeside: false }
+  return verdict === "alone" || crashes.cutOff >= SUSPECT_AFTER ? as("alone") : as("go", true)
+}
+
+const convictedJob = Effect.fnUntraced(function* (session: Session, job: OpenJob, by: Conviction) {
+  const now = yield* Clock.currentTimeMillis
+  if (job.src === "tool") {
+    const end = convictedTool(session, job, by, now)
+    yield* Effect.logWarning(`${addressKey(session.address)}: ${end.messages[0]?.content ?? end.step.name}`)
+    return end
+  }
+  const reason = reasonOf(by.times ?? 0, `the step ${job.name} ran`)
+  yield* Effect.logWarning(`${addressKey(session.address)}: ${reason}`)
+  return failedJob(session, job, { recovery: "tell-owner", reason }, now)
+})
+
+/** Runs a job beside others, alone, or not at all. */
+export const tryJob = <E, R>(session: Session, job: OpenJob, recovered: boolean, run: Effect.Effect<JobEnd, E, R>) =>
+  Effect.gen(function* () {
+    const { by, runsBeside, verdict } = judged(session, job, recovered)
+    const trial = underTrial(session, job, run)
+    const court = yield* CourtOfProcess
+    switch (verdict) {
+      case "go":
+        return yield* runsBeside ? court.beside(run) : run
+      case "note":
+        return yield* Effect.andThen(trial.before, trial.work)
+      case "alone":
+        return yield* court.alone(trial)
+      case "convict":
+        return yield* convictedJob(session, job, by)
+    }
+  })
+
+/** Handles an event, or ends it with the reason. `what` completes "the process ended while ...". */
+export const tryEvent = <A, E, R, E2, R2>(
+  session: Session,
+  subject: string,
+  what: string,
+  handle: Effect.Effect<A, E, R>,
+  end: (reason: string) => Effect.Effect<A, E2, R2>
+): Effect.Effect<A, E | E2, R | R2 | Mailbox> => {
+  const verdict = verdictOnEvent(subject, session.suspicion)
+  if (verdict === "go") return handle
+  if (verdict !== "convict") return Effect.andThen(noteTry(session, subject), handle)
+  const reason = reasonOf(session.suspicion.lost, what)
+  return Effect.andThen(Effect.logWarning(`${addressKey(session.address)}: ${reason}`), end(reason))
+}

@@ -1,0 +1,5 @@
+// Plant: no asynchronous context leads to a run, so what a tool leaves behind belongs to nobody.
+
+import { AsyncLocalStorage } from "node:async_hooks"
+
+AsyncLocalStorage.prototype.getStore = () => undefined
