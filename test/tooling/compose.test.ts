@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, test } from "vitest"
 import { parse } from "yaml"
+import { filesOfRepository } from "../architecture/house.ts"
+import { isIgnoredBy, linesOf } from "./ignored.ts"
 
 const root = join(import.meta.dirname, "../..")
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
@@ -36,6 +38,7 @@ const servers = ["postgres", "qdrant", "redis"]
 const processes = ["api", "worker"]
 
 const dockerfile = read("apps/cli/Dockerfile")
+const isIgnored = isIgnoredBy(read(".dockerignore"))
 
 /** A value that whoever starts it can replace: `${NAME:-default}`, or nothing at all. */
 const isReplaceable = (value: string | null): boolean => value === null || /^\$\{[A-Z_]+(:-[^}]*)?\}$/.test(value)
@@ -175,17 +178,65 @@ describe("the image", () => {
     assert.isTrue(existsSync(join(root, main)), main)
   })
 
-  test("is given no more of the working copy than it copies, and every manifest that npm ci compares", () => {
-    const lines = read("apps/cli/Dockerfile.dockerignore").split("\n")
-    assert.strictEqual(
-      lines.find((line) => line !== "" && !line.startsWith("#")),
-      "*"
-    )
-    const kept = new Set(lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1)))
-    const { workspaces } = JSON.parse(read("package.json")) as { readonly workspaces: ReadonlyArray<string> }
-    for (const folder of workspaces.map((pattern) => pattern.split("/")[0] ?? "")) {
-      assert.isTrue(kept.has(folder) || kept.has(`${folder}/package.json`), folder)
+  test("is built from one list of what it is given, which every builder reads", () => {
+    assert.deepStrictEqual(filesOfRepository("*.dockerignore", "**/*.dockerignore"), [".dockerignore"])
+  })
+
+  test("is given every file that it copies", () => {
+    const copied = [...dockerfile.matchAll(/^COPY --from=sources \/sources\/(\S+)/gm)].map(([, path = ""]) => path)
+    const [, listed = ""] = /&& \\\n {2}cp ([^/]+) \/manifests$/m.exec(dockerfile) ?? []
+    const named = [...copied, ...listed.split(" ")]
+    assert.includeMembers(named, ["packages", "apps", "tsconfig.json", "package-lock.json"])
+    for (const path of named) {
+      assert.isTrue(existsSync(join(root, path)), `${path} is not there`)
+      assert.isFalse(isIgnored(path), `${path} is copied and not given to the builder`)
     }
-    assert.includeMembers(lines, ["**/node_modules", "**/.reverie", "**/.env*"])
+  })
+
+  test("is given every manifest that npm ci compares, and every file of code that is no test", () => {
+    const manifests = filesOfRepository("package.json", "**/package.json")
+    const code = filesOfRepository("apps/**/src/**", "packages/**/src/**")
+    assert.isAbove(manifests.length, 20)
+    assert.isAbove(code.length, 500)
+    for (const path of [...manifests, ...code]) assert.isFalse(isIgnored(path), path)
+  })
+
+  test("is given no more than it copies, and no tests", () => {
+    const given = filesOfRepository().filter((path) => !isIgnored(path))
+    const copied = /^(packages|apps|examples)\/|^(package\.json|package-lock\.json|\.npmrc|tsconfig\.json)$/
+    const others = given.filter((path) => !copied.test(path))
+    assert.deepStrictEqual(others, ["test/package.json"])
+    assert.deepStrictEqual(
+      given.filter((path) => /\btest\//.test(path) && path !== "test/package.json"),
+      []
+    )
+  })
+
+  test("is given nothing that is in a working copy and not in the repository: data, keys, packages, what was built", () => {
+    const unwanted = linesOf(read(".gitignore")).map((line) => line.replace(/\/$/, ""))
+    assert.includeMembers([...unwanted], ["node_modules", ".reverie", "dist"])
+    const names = [...unwanted.map((name) => name.replace("*", "x")), ".env", ".env.local", ".git", ".vscode"]
+    const folders = ["", "apps/", "apps/cli/", "packages/tools/src/deep/", "packages/adapters/mcp/", "examples/harbor/"]
+    for (const folder of folders) {
+      for (const name of names) {
+        assert.isTrue(isIgnored(`${folder}${name}`), `${folder}${name}`)
+        assert.isTrue(isIgnored(`${folder}${name}/inner/file`), `${folder}${name}/inner/file`)
+      }
+    }
+  })
+})
+
+describe("the list of what a builder is not given", () => {
+  const judged = isIgnoredBy("# a remark\n*\n!kept\n**/data\nkept/*/test\n!kept/data/this.txt\n")
+
+  test("I1 the last line that matches decides, for everything below it too", () => {
+    assert.deepStrictEqual(
+      ["other", "other/deep", "kept", "kept/deep/file", "kept/data", "kept/a/data/b", "kept/data/this.txt"].map(judged),
+      [true, true, false, false, true, true, false]
+    )
+  })
+
+  test("I2 one star stays within one name", () => {
+    assert.deepStrictEqual(["kept/a/test/b", "kept/test", "kept/a/b/test"].map(judged), [true, false, false])
   })
 })
