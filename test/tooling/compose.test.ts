@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, test } from "vitest"
 import { parse } from "yaml"
+import { databaseUrl } from "reverie"
 import { filesOfRepository } from "../architecture/house.ts"
 import { isIgnoredBy, linesOf } from "./ignored.ts"
 
@@ -43,6 +44,21 @@ const isIgnored = isIgnoredBy(read(".dockerignore"))
 /** A value that whoever starts it can replace: `${NAME:-default}`, or nothing at all. */
 const isReplaceable = (value: string | null): boolean => value === null || /^\$\{[A-Z_]+(:-[^}]*)?\}$/.test(value)
 
+/** A service's environment as Compose hands it on. */
+const interpolated = (
+  environment: Readonly<Record<string, string | null>>,
+  shell: Readonly<Record<string, string>>
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name,
+      (value ?? "").replaceAll(
+        /\$\{(\w+):-([^}]*)\}/g,
+        (_, variable: string, fallback: string) => shell[variable] ?? fallback
+      )
+    ])
+  )
+
 describe("docker-compose.yml", () => {
   test("has the servers, an API and two workers, and says the one command that starts them", () => {
     assert.deepStrictEqual(names.toSorted(), [...processes, ...servers].toSorted())
@@ -80,12 +96,10 @@ describe("docker-compose.yml", () => {
     }
   })
 
-  test("ports are published on this machine's loopback only, each once", () => {
-    const published = names.flatMap((name) => serviceOf(name).ports ?? [])
-    assert.isNotEmpty(published)
-    for (const port of published) assert.match(port, /^127\.0\.0\.1:\d+:\d+$/)
-    assert.strictEqual(new Set(published).size, published.length)
-    assert.isUndefined(serviceOf("worker").ports, "two workers can not share a port")
+  test("the API alone is published, on this machine's loopback: nothing else can be taken, and nothing else is needed", () => {
+    for (const name of names) {
+      assert.deepStrictEqual(serviceOf(name).ports ?? [], name === "api" ? ["127.0.0.1:4000:4000"] : [], name)
+    }
   })
 
   test("each server keeps its data in a volume of its own", () => {
@@ -100,27 +114,31 @@ describe("docker-compose.yml", () => {
     for (const name of names) {
       for (const [variable, value] of Object.entries(serviceOf(name).environment ?? {})) {
         if (/PASSWORD|KEY|TOKEN|SECRET/.test(variable)) assert.isTrue(isReplaceable(value), `${name} ${variable}`)
-        const [, password] = /:\/\/[^:/]+:([^@]+)@/.exec(value ?? "") ?? []
-        if (password !== undefined)
-          assert.strictEqual(password, serviceOf("postgres").environment?.["POSTGRES_PASSWORD"])
+        assert.notMatch(value ?? "", /:\/\/[^/]*\$/, `${name} ${variable}: what is replaced is not escaped in a URL`)
+        assert.notMatch(value ?? "", /:\/\/[^@/]*:[^@/]*@/, `${name} ${variable}: a password stands in a URL`)
       }
+    }
+  })
+
+  test("any password of the database will do, whatever stands for something else in a URL", () => {
+    for (const password of ["reverie", "p@ss/w#rd:%20", "50%?a=b&c", " ä\\'"]) {
+      const given = interpolated(serviceOf("api").environment ?? {}, { POSTGRES_PASSWORD: password })
+      const { DATABASE_PASSWORD = "", DATABASE_URL = "" } = given
+      const url = new URL(databaseUrl({ database: DATABASE_URL, password: DATABASE_PASSWORD }))
+      assert.deepStrictEqual([decodeURIComponent(url.password), url.host], [password, "postgres:5432"])
+      const server = interpolated(serviceOf("postgres").environment ?? {}, { POSTGRES_PASSWORD: password })
+      assert.strictEqual(server["POSTGRES_PASSWORD"], password)
+      assert.strictEqual(url.username, server["POSTGRES_USER"])
+      assert.strictEqual(url.pathname, `/${server["POSTGRES_DB"]}`)
     }
   })
 
   test("addresses name services by what they listen on", () => {
     const { environment = {} } = serviceOf("api")
-    const places = ["DATABASE_URL", "REDIS_URL", "QDRANT_URL"].map((variable) => {
-      const { hostname, port } = new URL((environment[variable] ?? "").replaceAll(/\$\{\w+:-(\w*)\}/g, "$1"))
-      return `${hostname}:${port}`
-    })
-    for (const place of places) {
-      const [name = "", port = ""] = place.split(":")
-      assert.isTrue(
-        serviceOf(name).ports?.some((published) => published.endsWith(`:${port}`)),
-        place
-      )
-    }
-    assert.lengthOf(places, 3)
+    const places = ["DATABASE_URL", "REDIS_URL", "QDRANT_URL"].map(
+      (variable) => new URL(environment[variable] ?? "").host
+    )
+    assert.deepStrictEqual(places, ["postgres:5432", "redis:6379", "qdrant:6333"])
   })
 })
 
