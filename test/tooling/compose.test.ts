@@ -177,6 +177,15 @@ describe("the processes of docker-compose.yml", () => {
     }
   })
 
+  test("serve others only under the names by which the published port is asked", () => {
+    const { command = [], ports = [] } = serviceOf("api")
+    assert.include(command, "--open")
+    const named = command.slice(command.indexOf("--allow-host") + 1)
+    assert.deepStrictEqual(named, ["localhost", "127.0.0.1"])
+    assert.match(ports.join(), /^127\.0\.0\.1:/)
+    assert.notInclude(serviceOf("worker").command ?? [], "--open")
+  })
+
   test("run a fleet that is in the image", () => {
     const [, fleet = ""] = /:-([^}]+)/.exec(serviceOf("api").environment?.["REVERIE_FLEET"] ?? "") ?? []
     assert.isTrue(existsSync(join(root, fleet)), fleet)
