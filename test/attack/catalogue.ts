@@ -4,11 +4,14 @@
 import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
+import { reboundPage } from "./attacks/rebound-page.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...readingFiles]
+export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...reboundPage]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
-const planted: Readonly<Record<string, string>> = {}
+const planted: Readonly<Record<string, string>> = {
+  "host-believed": "rebound-page"
+}
 
 export const plants: ReadonlyArray<Plant> = Object.entries(planted).map(([name, attack]) => ({
   name,
