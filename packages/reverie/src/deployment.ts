@@ -109,6 +109,13 @@ const queueMeasured = Effect.gen(function* () {
   return Option.isNone(metrics) ? "" : yield* metrics.value.prometheusMetrics
 })
 
+const otherWorkers = Effect.gen(function* () {
+  const { QueueMetrics } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
+  const metrics = yield* Effect.serviceOption(QueueMetrics)
+  const workers = Option.isNone(metrics) ? undefined : yield* metrics.value.workers
+  return workers?.filter(({ isThis }) => !isThis).map(({ name }) => name)
+})
+
 /** Nights begin at a full hour; whoever is asleep already takes the hint for nothing. */
 const keepHours: Profile["keepHours"] = Effect.fnUntraced(function* (address, { sleepStartHour, timeZone }) {
   const { SleepSchedules } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
@@ -129,5 +136,5 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
     embedderLayer(options.embedder, options.model),
     remoteRecallLayer(options.recall)
   )
-  return { says: describe(deployment), ports, measured: queueMeasured, keepHours, worker, sustained }
+  return { says: describe(deployment), ports, measured: queueMeasured, otherWorkers, keepHours, worker, sustained }
 }
