@@ -5,12 +5,14 @@ import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 import { reboundPage } from "./attacks/rebound-page.ts"
+import { workersSeen } from "./attacks/workers.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...reboundPage]
+export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...reboundPage, ...workersSeen]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
 const planted: Readonly<Record<string, string>> = {
-  "host-believed": "rebound-page"
+  "host-believed": "rebound-page",
+  "workers-unseen": "workers-seen"
 }
 
 export const plants: ReadonlyArray<Plant> = Object.entries(planted).map(([name, attack]) => ({
