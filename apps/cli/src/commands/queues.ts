@@ -50,7 +50,8 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
     const view = await reach.queues()
     const { items, next } = pageOf(view.queues, options)
     const { backend, tally, workers } = view
-    const beside = { backend, ...(tally === undefined ? {} : { tally }), ...(workers === undefined ? {} : { workers }) }
+    // Null where it is not known: who reads the store alone sees nobody, whoever may work on it.
+    const beside = { backend, ...(tally === undefined ? {} : { tally }), workers: workers ?? null }
     return { key: "queues", items, next, beside, text: queuesText(view) }
   }
   return await tellList(options, find, reach)
