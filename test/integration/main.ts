@@ -1,13 +1,15 @@
-// npm run test:integration -- [words] [-t PATTERN]
+// npm run test:integration -- [words] [-t PATTERN] [--stand-ins]
 // The suites that need a real Redis, PostgreSQL or Qdrant, on whatever of them is here: all of them, the files whose path
 // has one of the words, or the tests whose title matches. First it prints which servers the run stands on, at the end
 // what was skipped. Exit code 0: what ran passed. 1: a test failed, or no suite found a server, which would prove nothing.
+// With --stand-ins they run on an engine and images made here: see test/stand-ins.
 
 import { spawn } from "node:child_process"
 import { mkdir, readFile, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { serverNames } from "@reverie/testkit/servers"
+import { runStandIns } from "../stand-ins/lane.ts"
 import { argumentsIn } from "./arguments.ts"
 import { LACKS } from "./engine.ts"
 import { groundOf } from "./ground.ts"
@@ -38,7 +40,7 @@ const readReport = async (): Promise<Report> => {
   }
 }
 
-const { ofVitest, pattern } = argumentsIn(process.argv.slice(2))
+const { isOnStandIns, ofVitest, pattern } = argumentsIn(process.argv.slice(2))
 
 const runHere = async (): Promise<boolean> => {
   const grounds = await Promise.all(serverNames.map((server) => groundOf(server)))
@@ -53,4 +55,4 @@ const runHere = async (): Promise<boolean> => {
   return code === 0 && ok
 }
 
-process.exitCode = (await runHere()) ? 0 : 1
+process.exitCode = (await (isOnStandIns ? runStandIns(ofVitest) : runHere())) ? 0 : 1
