@@ -53,8 +53,8 @@ const recipes: Readonly<Record<ServerName, Recipe>> = {
   }
 }
 
-/** Stands on every container of this process, and of no other. */
-const LABEL = "reverie.integration"
+/** Stands on every container of a run; its value is that of one process. */
+export const LABEL = "reverie.integration"
 const run = randomUUID()
 
 let keeper: ChildProcess | undefined

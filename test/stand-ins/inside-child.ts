@@ -9,6 +9,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { makeImages } from "./images.ts"
 import type { Configuration } from "./lane.ts"
+import { runInterrupted } from "./interrupted.ts"
 import { findLeaks } from "./leaks.ts"
 import { openNetwork, startEngine } from "./own-engine.ts"
 import { runRound } from "./round.ts"
@@ -43,6 +44,7 @@ const copy = join(work, "copy")
 
 const runs: Readonly<Record<string, () => Promise<boolean>>> = {
   suites,
+  interrupted: async () => told(await runInterrupted(root)),
   leaks: async () => told(await findLeaks(copy)),
   round: async () => told(await runRound(copy, work, say))
 }

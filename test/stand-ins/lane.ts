@@ -16,7 +16,7 @@ import { fetchTools } from "./packages.ts"
 import { beginning, say } from "./say.ts"
 
 /** In this order. */
-export const PARTS = ["suites", "leaks", "round"] as const
+export const PARTS = ["suites", "interrupted", "leaks", "round"] as const
 
 export interface Configuration {
   readonly root: string

@@ -58,7 +58,7 @@ export const needsOf = ({ folder, freeBytes, has, isRoot, osRelease, platform, s
   for (const [program, name] of Object.entries(programs)) {
     if (!has(program)) needs.push(`${program} is not on the PATH (apt-get install ${name})`)
   }
-  if (!has("/dev/net/tun")) needs.push("/dev/net/tun is missing: the network of the engine is led through it")
+  if (!has("/dev/net/tun")) needs.push("/dev/net/tun can not be opened: the network of the engine is led through it")
   if (freeBytes < NEEDED_GIGABYTES * GIGABYTE) {
     const free = (freeBytes / GIGABYTE).toFixed(1)
     needs.push(`${folder} has ${free} GB free, and ${NEEDED_GIGABYTES} are needed (TMPDIR names another folder)`)

@@ -6,6 +6,7 @@ import { parse } from "yaml"
 import type { Judged } from "../attack/judge.ts"
 import { imageOf } from "../integration/docker.ts"
 import { containersIn } from "../stand-ins/composed.ts"
+import { verdictOfInterrupted } from "../stand-ins/interrupted.ts"
 import { PARTS, partsIn } from "../stand-ins/lane.ts"
 import { leaksIn } from "../stand-ins/leaks.ts"
 import { Load, type Phase } from "../stand-ins/load.ts"
@@ -197,6 +198,13 @@ describe("a run on stand-ins", () => {
     assert.deepStrictEqual(partsIn([]), { parts: PARTS, unknown: [], ofVitest: [] })
     const { ofVitest, parts, unknown } = partsIn(["--part=round", "-t", "queue", "--part=leaks", "--part=nought"])
     assert.deepStrictEqual([parts, unknown, ofVitest], [["leaks", "round"], ["nought"], ["-t", "queue"]])
+  })
+
+  test("T1 T2 a run that was killed has left nothing, if there was something", () => {
+    assert.isTrue(verdictOfInterrupted({ before: 1, after: 0 }).ok)
+    assert.isFalse(verdictOfInterrupted({ before: 1, after: 1 }).ok)
+    const { lines, ok } = verdictOfInterrupted({ before: 0, after: 0 })
+    assert.deepStrictEqual([ok, lines.join().includes("nothing was proved")], [false, true])
   })
 
   test("containers are read as Compose prints them", () => {
