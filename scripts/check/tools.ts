@@ -2,6 +2,7 @@
 // Owns how each is called and where it says how much it examined. Leaves their rules to their configuration.
 
 import { formatted } from "./formatted.ts"
+import { linted } from "./linted.ts"
 import { allOf, numberIn, type Said, root, run } from "./program.ts"
 import type { Outcome, Step } from "./step.ts"
 
@@ -57,7 +58,7 @@ interface Lint {
 }
 
 const lint = async (): Promise<Outcome> => {
-  const said = await run("oxlint", ["--type-aware", "--deny-warnings", "--format", "json"])
+  const said = await run("oxlint", [...linted, "--format", "json"])
   // Words that are no JSON are a complaint about the configuration: nothing was examined.
   if (!said.stdout.startsWith("{")) return outcome(said, 0)
   const { diagnostics, number_of_files: count } = JSON.parse(said.stdout) as Lint

@@ -9,7 +9,9 @@ import { damage } from "./attacks/damage.ts"
 import { isolatedTools } from "./attacks/isolated-tools.ts"
 import { ownership } from "./attacks/ownership.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
+import { reboundPage } from "./attacks/rebound-page.ts"
 import { strayTools } from "./attacks/stray-tools.ts"
+import { workersSeen } from "./attacks/workers.ts"
 
 export const attacks: ReadonlyArray<Attack> = [
   ...readingFiles,
@@ -18,7 +20,9 @@ export const attacks: ReadonlyArray<Attack> = [
   ...crashingTools,
   ...crashingWorkers,
   ...strayTools,
-  ...isolatedTools
+  ...isolatedTools,
+  ...reboundPage,
+  ...workersSeen
 ]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
@@ -27,12 +31,14 @@ const planted: Readonly<Record<string, string>> = {
   "fatal-damage": "one-bad-page",
   "finds-no-run": "stray-tools",
   "forgets-notes": "crash-loop-kill-from-outside",
+  "host-believed": "rebound-page",
   "lets-isolated-run-on": "isolated-tools",
   "lock-alone": "two-starts",
   "no-mark": "store-emptied",
   "no-second-name": "read-files-and-look",
   "open-files": "open-rights",
-  "unwatched-files": "directory-removed"
+  "unwatched-files": "directory-removed",
+  "workers-unseen": "workers-seen"
 }
 
 export const plants: ReadonlyArray<Plant> = Object.entries(planted).map(([name, attack]) => ({

@@ -44,14 +44,19 @@ export class Client {
     return response.json()
   }
 
-  /** True when the server has said that the message is durable. */
-  async post({ assistant, id }: Posted, text: string): Promise<boolean> {
+  /** The status of an attempt to say something; 202 when the server has said that the message is durable. */
+  say({ assistant, id }: Posted, text: string): Promise<number> {
     const init = {
       method: "POST",
       headers: { "content-type": "application/json", "idempotency-key": id },
       body: JSON.stringify({ text })
     }
-    return (await this.status(`/v1/assistants/${assistant}/messages`, init)) === 202
+    return this.status(`/v1/assistants/${assistant}/messages`, init)
+  }
+
+  /** True when the server has said that the message is durable. */
+  async post(posted: Posted, text: string): Promise<boolean> {
+    return (await this.say(posted, text)) === 202
   }
 
   /** Ids of the envelopes that commits of an assistant have taken up, once for each commit that did. */

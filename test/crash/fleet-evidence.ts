@@ -61,7 +61,10 @@ export const ledgerOf = async (fleet: Fleet): Promise<ReadonlyMap<string, Readon
 }
 
 /** From now on the database notes every grant, beside the tables of the deployment. */
-export const noteGrants = async ({ database, name }: Required<Deployment>): Promise<void> => {
+export const noteGrants = async ({
+  database,
+  name
+}: Required<Pick<Deployment, "database" | "name">>): Promise<void> => {
   await postgresSays(
     database,
     `CREATE TABLE ${name}.grants (assistant text, epoch bigint, worker text, at timestamptz DEFAULT clock_timestamp())`,
@@ -75,7 +78,10 @@ export const noteGrants = async ({ database, name }: Required<Deployment>): Prom
 }
 
 /** In the order of their times. */
-export const grantsIn = async ({ database, name }: Required<Deployment>): Promise<ReadonlyArray<Grant>> => {
+export const grantsIn = async ({
+  database,
+  name
+}: Required<Pick<Deployment, "database" | "name">>): Promise<ReadonlyArray<Grant>> => {
   const rows = await postgresSays(
     database,
     `SELECT assistant, epoch, worker, extract(epoch FROM at) * 1000 FROM ${name}.grants ORDER BY at, epoch`

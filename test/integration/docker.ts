@@ -1,26 +1,14 @@
 // Docker: servers in containers, of the images that docker-compose.yml names.
-// Owns how each is started and when it is ready. Leaves the containers' end to Testcontainers, which also removes those
-// of a killed run.
+// Owns how each is started and when it is ready, and that a keeper outlives the run. Leaves the engine to engine.
+// D1  A run that ends in any way, SIGKILL included, leaves no container behind: the keeper waits for it. Nothing else is
+//     pulled for that.
 
+import { type ChildProcess, spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { request } from "node:http"
+import type { Socket } from "node:net"
+import { fileURLToPath } from "node:url"
 import type { ServerName } from "@reverie/testkit/servers"
-
-const socketPath = "/var/run/docker.sock"
-
-const answers = (): Promise<boolean> =>
-  new Promise((resolve) => {
-    const asked = request({ socketPath, path: "/_ping", timeout: 5_000 }, ({ statusCode }) => {
-      resolve(statusCode === 200)
-      asked.destroy()
-    })
-    asked.on("timeout", () => asked.destroy()).on("error", () => resolve(false))
-    asked.end()
-  })
-
-/** Whether containers can be started here. An engine that DOCKER_HOST names is taken at its word. */
-export const isDockerThere = (): Promise<boolean> =>
-  process.env["DOCKER_HOST"] === undefined ? answers() : Promise.resolve(true)
 
 /** The image that users are told to run. */
 export const imageOf = (service: ServerName): string => {
@@ -65,12 +53,32 @@ const recipes: Readonly<Record<ServerName, Recipe>> = {
   }
 }
 
+/** Stands on every container of a run; its value is that of one process. */
+export const LABEL = "reverie.integration"
+const run = randomUUID()
+
+let keeper: ChildProcess | undefined
+
+/** Ends what carries our label as soon as this process is gone: then the pipe that it reads has closed. */
+const keep = (): void => {
+  if (keeper !== undefined) return
+  const file = fileURLToPath(new URL("keeper-child.ts", import.meta.url))
+  keeper = spawn(process.execPath, [file, `${LABEL}=${run}`], { detached: true, stdio: ["pipe", "ignore", "inherit"] })
+  keeper.unref()
+  // A pipe to a child is a socket, which its type does not say.
+  ;(keeper.stdin as unknown as Socket).unref()
+}
+
 export const startContainer = async (server: ServerName): Promise<Contained> => {
   const { environment, port, ready, urlOf } = recipes[server]
+  keep()
+  // It would be a container of its own, of an image that an engine without network has not.
+  process.env["TESTCONTAINERS_RYUK_DISABLED"] = "true"
   // Imported where it is used: it takes a second to load, and is not needed where no Docker is.
   const { GenericContainer, Wait } = await import("testcontainers")
   const container = await new GenericContainer(imageOf(server))
     .withEnvironment(environment)
+    .withLabels({ [LABEL]: run })
     .withExposedPorts(port)
     .withWaitStrategy("path" in ready ? Wait.forHttp(ready.path, port) : Wait.forLogMessage(ready.log, ready.times))
     .start()

@@ -2,6 +2,7 @@ import { complaintOf } from "@reverie/testkit"
 import { serverNames, type ServerName } from "@reverie/testkit/servers"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
+import { registry, stopServers } from "../laws/registry.ts"
 import { imageOf } from "./docker.ts"
 import { groundOf, withGround } from "./ground.ts"
 
@@ -16,8 +17,6 @@ const adapters: ReadonlyArray<readonly [adapter: string, server: ServerName]> = 
 const MINUTES = 60_000
 
 const judgeAll = async (adapter: string): Promise<number> => {
-  // Imported now: some look for their server when they are loaded.
-  const { registry, stopServers } = await import("../laws/registry.ts")
   const suites = registry[adapter] ?? []
   let count = 0
   for (const { port, results, waivers } of suites) {

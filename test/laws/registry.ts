@@ -53,17 +53,29 @@ import * as Redacted from "effect/Redacted"
 
 /** One list of laws on one adapter. */
 export interface Suite {
+  /** Read when it is judged: it may name a server that was started after this was loaded. */
   readonly port: string
   readonly results: Effect.Effect<ReadonlyArray<LawResult>>
   readonly waivers: Waivers
 }
 
-const suite = <R>(port: string, laws: ReadonlyArray<Law<R>>, layer: FreshLayer<R>, waivers: Waivers = {}): Suite => {
+const suite = <R>(
+  port: string | (() => string),
+  laws: ReadonlyArray<Law<R>>,
+  layer: FreshLayer<R>,
+  waivers: Waivers = {}
+): Suite => {
   checkWaivers(
     laws.map(({ id }) => id),
     waivers
   )
-  return { port, results: runLaws(laws, layer), waivers }
+  return {
+    get port() {
+      return typeof port === "string" ? port : port()
+    },
+    results: runLaws(laws, layer),
+    waivers
+  }
 }
 
 const store = (
@@ -212,7 +224,7 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
     suite("recall in memory", recallLaws, () => recallSqliteLayer(IN_MEMORY)),
     suite("recall in a directory", recallLaws, () => inDirectory((directory) => recallSqliteLayer(directory)))
   ],
-  "recall-qdrant": [suite(`recall on ${qdrantPlaceName}`, recallLaws, onQdrant)]
+  "recall-qdrant": [suite(() => `recall on ${qdrantPlaceName()}`, recallLaws, onQdrant)]
 }
 
 /** The adapters asked for, all of them when none is named. Throws on a name that is not in the registry. */

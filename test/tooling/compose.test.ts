@@ -3,6 +3,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, test } from "vitest"
 import { parse } from "yaml"
+import { databaseUrl } from "reverie"
+import { filesOfRepository } from "../architecture/house.ts"
+import { isIgnoredBy, linesOf } from "./ignored.ts"
 
 const root = join(import.meta.dirname, "../..")
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
@@ -36,9 +39,25 @@ const servers = ["postgres", "qdrant", "redis"]
 const processes = ["api", "worker"]
 
 const dockerfile = read("apps/cli/Dockerfile")
+const isIgnored = isIgnoredBy(read(".dockerignore"))
 
 /** A value that whoever starts it can replace: `${NAME:-default}`, or nothing at all. */
 const isReplaceable = (value: string | null): boolean => value === null || /^\$\{[A-Z_]+(:-[^}]*)?\}$/.test(value)
+
+/** A service's environment as Compose hands it on. */
+const interpolated = (
+  environment: Readonly<Record<string, string | null>>,
+  shell: Readonly<Record<string, string>>
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name,
+      (value ?? "").replaceAll(
+        /\$\{(\w+):-([^}]*)\}/g,
+        (_, variable: string, fallback: string) => shell[variable] ?? fallback
+      )
+    ])
+  )
 
 describe("docker-compose.yml", () => {
   test("has the servers, an API and two workers, and says the one command that starts them", () => {
@@ -77,12 +96,10 @@ describe("docker-compose.yml", () => {
     }
   })
 
-  test("ports are published on this machine's loopback only, each once", () => {
-    const published = names.flatMap((name) => serviceOf(name).ports ?? [])
-    assert.isNotEmpty(published)
-    for (const port of published) assert.match(port, /^127\.0\.0\.1:\d+:\d+$/)
-    assert.strictEqual(new Set(published).size, published.length)
-    assert.isUndefined(serviceOf("worker").ports, "two workers can not share a port")
+  test("the API alone is published, on this machine's loopback: nothing else can be taken, and nothing else is needed", () => {
+    for (const name of names) {
+      assert.deepStrictEqual(serviceOf(name).ports ?? [], name === "api" ? ["127.0.0.1:4000:4000"] : [], name)
+    }
   })
 
   test("each server keeps its data in a volume of its own", () => {
@@ -97,27 +114,31 @@ describe("docker-compose.yml", () => {
     for (const name of names) {
       for (const [variable, value] of Object.entries(serviceOf(name).environment ?? {})) {
         if (/PASSWORD|KEY|TOKEN|SECRET/.test(variable)) assert.isTrue(isReplaceable(value), `${name} ${variable}`)
-        const [, password] = /:\/\/[^:/]+:([^@]+)@/.exec(value ?? "") ?? []
-        if (password !== undefined)
-          assert.strictEqual(password, serviceOf("postgres").environment?.["POSTGRES_PASSWORD"])
+        assert.notMatch(value ?? "", /:\/\/[^/]*\$/, `${name} ${variable}: what is replaced is not escaped in a URL`)
+        assert.notMatch(value ?? "", /:\/\/[^@/]*:[^@/]*@/, `${name} ${variable}: a password stands in a URL`)
       }
+    }
+  })
+
+  test("any password of the database will do, whatever stands for something else in a URL", () => {
+    for (const password of ["reverie", "p@ss/w#rd:%20", "50%?a=b&c", " ä\\'"]) {
+      const given = interpolated(serviceOf("api").environment ?? {}, { POSTGRES_PASSWORD: password })
+      const { DATABASE_PASSWORD = "", DATABASE_URL = "" } = given
+      const url = new URL(databaseUrl({ database: DATABASE_URL, password: DATABASE_PASSWORD }))
+      assert.deepStrictEqual([decodeURIComponent(url.password), url.host], [password, "postgres:5432"])
+      const server = interpolated(serviceOf("postgres").environment ?? {}, { POSTGRES_PASSWORD: password })
+      assert.strictEqual(server["POSTGRES_PASSWORD"], password)
+      assert.strictEqual(url.username, server["POSTGRES_USER"])
+      assert.strictEqual(url.pathname, `/${server["POSTGRES_DB"]}`)
     }
   })
 
   test("addresses name services by what they listen on", () => {
     const { environment = {} } = serviceOf("api")
-    const places = ["DATABASE_URL", "REDIS_URL", "QDRANT_URL"].map((variable) => {
-      const { hostname, port } = new URL((environment[variable] ?? "").replaceAll(/\$\{\w+:-(\w*)\}/g, "$1"))
-      return `${hostname}:${port}`
-    })
-    for (const place of places) {
-      const [name = "", port = ""] = place.split(":")
-      assert.isTrue(
-        serviceOf(name).ports?.some((published) => published.endsWith(`:${port}`)),
-        place
-      )
-    }
-    assert.lengthOf(places, 3)
+    const places = ["DATABASE_URL", "REDIS_URL", "QDRANT_URL"].map(
+      (variable) => new URL(environment[variable] ?? "").host
+    )
+    assert.deepStrictEqual(places, ["postgres:5432", "redis:6379", "qdrant:6333"])
   })
 })
 
@@ -156,6 +177,15 @@ describe("the processes of docker-compose.yml", () => {
     }
   })
 
+  test("serve others only under the names by which the published port is asked", () => {
+    const { command = [], ports = [] } = serviceOf("api")
+    assert.include(command, "--open")
+    const named = command.slice(command.indexOf("--allow-host") + 1)
+    assert.deepStrictEqual(named, ["localhost", "127.0.0.1"])
+    assert.match(ports.join(), /^127\.0\.0\.1:/)
+    assert.notInclude(serviceOf("worker").command ?? [], "--open")
+  })
+
   test("run a fleet that is in the image", () => {
     const [, fleet = ""] = /:-([^}]+)/.exec(serviceOf("api").environment?.["REVERIE_FLEET"] ?? "") ?? []
     assert.isTrue(existsSync(join(root, fleet)), fleet)
@@ -175,17 +205,65 @@ describe("the image", () => {
     assert.isTrue(existsSync(join(root, main)), main)
   })
 
-  test("is given no more of the working copy than it copies, and every manifest that npm ci compares", () => {
-    const lines = read("apps/cli/Dockerfile.dockerignore").split("\n")
-    assert.strictEqual(
-      lines.find((line) => line !== "" && !line.startsWith("#")),
-      "*"
-    )
-    const kept = new Set(lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1)))
-    const { workspaces } = JSON.parse(read("package.json")) as { readonly workspaces: ReadonlyArray<string> }
-    for (const folder of workspaces.map((pattern) => pattern.split("/")[0] ?? "")) {
-      assert.isTrue(kept.has(folder) || kept.has(`${folder}/package.json`), folder)
+  test("is built from one list of what it is given, which every builder reads", () => {
+    assert.deepStrictEqual(filesOfRepository("*.dockerignore", "**/*.dockerignore"), [".dockerignore"])
+  })
+
+  test("is given every file that it copies", () => {
+    const copied = [...dockerfile.matchAll(/^COPY --from=sources \/sources\/(\S+)/gm)].map(([, path = ""]) => path)
+    const [, listed = ""] = /&& \\\n {2}cp ([^/]+) \/manifests$/m.exec(dockerfile) ?? []
+    const named = [...copied, ...listed.split(" ")]
+    assert.includeMembers(named, ["packages", "apps", "tsconfig.json", "package-lock.json"])
+    for (const path of named) {
+      assert.isTrue(existsSync(join(root, path)), `${path} is not there`)
+      assert.isFalse(isIgnored(path), `${path} is copied and not given to the builder`)
     }
-    assert.includeMembers(lines, ["**/node_modules", "**/.reverie", "**/.env*"])
+  })
+
+  test("is given every manifest that npm ci compares, and every file of code that is no test", () => {
+    const manifests = filesOfRepository("package.json", "**/package.json")
+    const code = filesOfRepository("apps/**/src/**", "packages/**/src/**")
+    assert.isAbove(manifests.length, 20)
+    assert.isAbove(code.length, 500)
+    for (const path of [...manifests, ...code]) assert.isFalse(isIgnored(path), path)
+  })
+
+  test("is given no more than it copies, and no tests", () => {
+    const given = filesOfRepository().filter((path) => !isIgnored(path))
+    const copied = /^(packages|apps|examples)\/|^(package\.json|package-lock\.json|\.npmrc|tsconfig\.json)$/
+    const others = given.filter((path) => !copied.test(path))
+    assert.deepStrictEqual(others, ["test/package.json"])
+    assert.deepStrictEqual(
+      given.filter((path) => /\btest\//.test(path) && path !== "test/package.json"),
+      []
+    )
+  })
+
+  test("is given nothing that is in a working copy and not in the repository: data, keys, packages, what was built", () => {
+    const unwanted = linesOf(read(".gitignore")).map((line) => line.replace(/\/$/, ""))
+    assert.includeMembers([...unwanted], ["node_modules", ".reverie", "dist"])
+    const names = [...unwanted.map((name) => name.replace("*", "x")), ".env", ".env.local", ".git", ".vscode"]
+    const folders = ["", "apps/", "apps/cli/", "packages/tools/src/deep/", "packages/adapters/mcp/", "examples/harbor/"]
+    for (const folder of folders) {
+      for (const name of names) {
+        assert.isTrue(isIgnored(`${folder}${name}`), `${folder}${name}`)
+        assert.isTrue(isIgnored(`${folder}${name}/inner/file`), `${folder}${name}/inner/file`)
+      }
+    }
+  })
+})
+
+describe("the list of what a builder is not given", () => {
+  const judged = isIgnoredBy("# a remark\n*\n!kept\n**/data\nkept/*/test\n!kept/data/this.txt\n")
+
+  test("I1 the last line that matches decides, for everything below it too", () => {
+    assert.deepStrictEqual(
+      ["other", "other/deep", "kept", "kept/deep/file", "kept/data", "kept/a/data/b", "kept/data/this.txt"].map(judged),
+      [true, true, false, false, true, true, false]
+    )
+  })
+
+  test("I2 one star stays within one name", () => {
+    assert.deepStrictEqual(["kept/a/test/b", "kept/test", "kept/a/b/test"].map(judged), [true, false, false])
   })
 })

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs"
 import { assert, describe, test } from "vitest"
+import { linted } from "../../scripts/check/linted.ts"
 import { judge, lineOf, type Outcome } from "../../scripts/check/step.ts"
 
 const step = (outcome: Outcome) => ({ name: "planted", unit: "files", prove: () => Promise.resolve(outcome) })
@@ -21,4 +23,11 @@ describe("a step of the check", () => {
     assert.match(lineOf({ ...verdict, passed: false }), /FAILED$/)
     assert.match(lineOf({ ...verdict, remark: "all of them" }), /312 files: all of them$/)
   })
+})
+
+test("npm run lint reads what the step lint reads, by the same rules", () => {
+  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    readonly scripts: { readonly lint: string }
+  }
+  assert.strictEqual(manifest.scripts.lint.replaceAll("'", ""), ["oxlint", ...linted].join(" "))
 })

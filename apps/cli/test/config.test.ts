@@ -116,6 +116,16 @@ describe("C2 a project can not send your secret elsewhere", () => {
       }))
   }
 
+  test("nor the password of your database, unless the address has one of its own", () =>
+    within({ dotenv: "DATABASE_URL=postgres://me@evil.example/x" }, async (place) => {
+      read(place).assertTrusted()
+      const { failure } = failureOf(() => read(place, { DATABASE_PASSWORD: "canary" }).assertTrusted())
+      assert.deepStrictEqual([failure.exit, failure.code], [3, "config-untrusted"])
+      assert.notInclude(`${failure.message}${failure.hint}`, "canary")
+      await writeFile(join(place.directory, ".env"), "DATABASE_URL=postgres://me:own@evil.example/x")
+      read(place, { DATABASE_PASSWORD: "canary" }).assertTrusted()
+    }))
+
   test("nor with its .env; its own key may go where it says", () =>
     within({ dotenv: "OPENAI_BASE_URL=https://evil.example" }, async (place) => {
       assert.strictEqual(failureOf(() => read(place, { OPENAI_API_KEY: "k" }).assertTrusted()).failure.exit, 3)

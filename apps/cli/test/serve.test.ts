@@ -104,6 +104,22 @@ describe("reverie serve", () => {
       assert.notInclude((await running.ended).stderr, "s3cret-of-test")
     }))
 
+  it("S2 open with names it refuses any other Host, and warns where none is named", () =>
+    inDirectory(async (data) => {
+      const named = serving(`${data}/one`, ["--open", "--allow-host", "localhost", "127.0.0.1"])
+      const url = await addressOf(named)
+      const under = async (host: string) => (await ask(`${url}/v1/assistants`, { headers: { host } })).status
+      assert.deepStrictEqual([await under("evil.example"), await under("localhost:4000")], [403, 200])
+      assert.notInclude(named.said(), "--allow-host")
+      const unnamed = serving(`${data}/two`, ["--open"])
+      await addressOf(unnamed)
+      assert.match(unnamed.said(), /--open without --allow-host: .*Host/)
+      for (const { child, ended } of [named, unnamed]) {
+        child.kill("SIGTERM")
+        await ended
+      }
+    }))
+
   it("S1 a port that is taken is said in one line", () =>
     inDirectory(async (data) => {
       const running = serving(`${data}/one`)

@@ -5,6 +5,7 @@
 //     is refused, so that no page on the web can reach in (DNS rebinding).
 // G3  A page of another site changes nothing, whatever it sends along.
 // G4  Whoever guesses waits longer each time, and takes no more memory than the bound says.
+// G5  Open, others are served too; where names are allowed, under these alone, for G2's reason.
 
 import { createHash, timingSafeEqual } from "node:crypto"
 import type { IncomingMessage } from "node:http"
@@ -18,8 +19,9 @@ export interface GuardOptions {
   readonly tokens: ReadonlyArray<Token>
   /** The tenant that this machine is served for. */
   readonly tenant: string
+  /** Something else guards it. */
   readonly open: boolean
-  /** Names of this machine, besides its own, under which it is asked. */
+  /** Names under which it is asked, besides this machine's own. Open with none of them, it is asked under any. */
   readonly hosts: ReadonlyArray<string>
 }
 
@@ -46,6 +48,10 @@ const foreignOrigin = new Forbidden({
 const foreignHost = new Forbidden({
   message: "only this machine is served, under its own names",
   hint: "set REVERIE_TOKEN to serve others, or name the host with --allow-host"
+})
+const foreignName = new Forbidden({
+  message: "only the names that were allowed are served",
+  hint: "name the host with --allow-host, or set REVERIE_TOKEN"
 })
 const noToken = new Unauthorized({
   message: "a token is needed",
@@ -81,11 +87,17 @@ export class Guard {
     return this.#known.length > 0
   }
 
+  get #isAnyName(): boolean {
+    return this.#options.open && this.#hosts.size === 0
+  }
+
   /** Who asks, or why nobody is let in. */
   judge(request: IncomingMessage, wanted: Wanted): Judged {
     const { headers } = request
     const isChange = !looking.has(request.method ?? "")
-    if (!this.#hasTokens && !this.#options.open && !this.#isOurs(request)) return foreignHost
+    if (!this.#hasTokens && !this.#isAnyName && !this.#isOurs(request)) {
+      return this.#options.open ? foreignName : foreignHost
+    }
     if (this.#isForeign(request) && (isChange || !this.#hasTokens)) return foreignOrigin
     if (wanted === "public" || !this.#hasTokens) return this.#local
     const { authorization } = headers

@@ -36,7 +36,7 @@ export interface ServerOptions {
   readonly port?: number
   /** With none only this machine is served. */
   readonly tokens: ReadonlyArray<Token>
-  /** Something else guards it: without tokens others are served too. */
+  /** Something else guards it: without tokens others are served too, under `hosts` where any is named. */
   readonly open?: boolean
   /** Names under which it is asked, besides those of this machine. */
   readonly hosts?: ReadonlyArray<string>

@@ -20,6 +20,8 @@ import { type RecallChoice, remoteRecallLayer } from "./recall-index.ts"
 export interface Deployment {
   /** `postgres://...`: where everything is kept. */
   readonly database: string
+  /** Of the database, as it is, where its URL names none: in a URL `@ / # :` and others have to be escaped. */
+  readonly password?: string
   /** `redis://...`: what carries hints. */
   readonly redis?: string
   /** The PostgreSQL schema, and the prefix of keys in Redis; "reverie" when not said. */
@@ -38,11 +40,13 @@ const DEFAULT_NAME = "reverie"
 /** The servers that the environment names; undefined when it names no database. */
 export const deploymentFromConfig = Effect.gen(function* () {
   const database = yield* Config.option(Config.Redacted("DATABASE_URL"))
+  const password = yield* Config.option(Config.Redacted("DATABASE_PASSWORD"))
   const redis = yield* Config.option(Config.Redacted("REDIS_URL"))
   const name = yield* Config.option(Config.String("REVERIE_DEPLOYMENT"))
   if (Option.isNone(database)) return undefined
   return {
     database: Redacted.value(database.value),
+    ...(Option.isNone(password) ? {} : { password: Redacted.value(password.value) }),
     ...(Option.isNone(redis) ? {} : { redis: Redacted.value(redis.value) }),
     ...(Option.isNone(name) ? {} : { name: name.value })
   } satisfies Deployment
@@ -63,21 +67,34 @@ const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string 
 /** Host and port of a URL; nothing else of it. */
 export const hostIn = (url: string): string => (URL.canParse(url) ? new URL(url).host : "an address that is no URL")
 
+/** The URL of the database with its password in it. */
+export const databaseUrl = ({ database, password = "" }: Deployment): string => {
+  if (password === "" || !URL.canParse(database)) return database
+  const url = new URL(database)
+  if (url.password === "") url.password = encodeURIComponent(password)
+  return url.href
+}
+
 /** The store of a deployment. Loaded when chosen: whoever needs no server does not wait for its client. */
-export const deployedStore = ({ database, name = DEFAULT_NAME }: Deployment) =>
+export const deployedStore = (deployment: Deployment) =>
   Layer.unwrap(
     Effect.map(
       Effect.promise(() => import("@reverie/store-postgres")),
       ({ databaseClockLayer, storePostgresLayer }) =>
-        Layer.provideMerge(databaseClockLayer, storePostgresLayer(Redacted.make(database), { schema: name }))
+        Layer.provideMerge(
+          databaseClockLayer,
+          storePostgresLayer(Redacted.make(databaseUrl(deployment)), { schema: deployment.name ?? DEFAULT_NAME })
+        )
     )
   )
 
-const deployedQueue = ({ database, name = DEFAULT_NAME, redis }: Deployment, concurrency: number) =>
+const deployedQueue = (deployment: Deployment, concurrency: number) =>
   Layer.unwrap(
     Effect.gen(function* () {
+      const { name = DEFAULT_NAME, redis } = deployment
       const { queueBullmqLayer } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
-      const backend = redis === undefined ? { postgres: Redacted.make(database) } : { redis: Redacted.make(redis) }
+      const postgres = () => ({ postgres: Redacted.make(databaseUrl(deployment)) })
+      const backend = redis === undefined ? postgres() : { redis: Redacted.make(redis) }
       return queueBullmqLayer({ backend, prefix: name, concurrency, now: Clock.currentTimeMillis })
     })
   )
@@ -90,6 +107,13 @@ const queueMeasured = Effect.gen(function* () {
   const { QueueMetrics } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
   const metrics = yield* Effect.serviceOption(QueueMetrics)
   return Option.isNone(metrics) ? "" : yield* metrics.value.prometheusMetrics
+})
+
+const otherWorkers = Effect.gen(function* () {
+  const { QueueMetrics } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
+  const metrics = yield* Effect.serviceOption(QueueMetrics)
+  const workers = Option.isNone(metrics) ? undefined : yield* metrics.value.workers
+  return workers?.filter(({ isThis }) => !isThis).map(({ name }) => name)
 })
 
 /** Nights begin at a full hour; whoever is asleep already takes the hint for nothing. */
@@ -112,5 +136,5 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
     embedderLayer(options.embedder, options.model),
     remoteRecallLayer(options.recall)
   )
-  return { says: describe(deployment), ports, measured: queueMeasured, keepHours, worker, sustained }
+  return { says: describe(deployment), ports, measured: queueMeasured, otherWorkers, keepHours, worker, sustained }
 }

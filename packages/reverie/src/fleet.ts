@@ -3,7 +3,8 @@
 // runtime.
 // I1  `send` resolves after the message is durable, never before.
 // I2  What happens inside reaches the user as promises, async iterables and typed errors; no Effect shows.
-// I4  Of what it does and tells, nothing belongs to another tenant but what says so: `rest`, `metrics`, `written`, `tally`.
+// I4  Of what it does and tells, nothing belongs to another tenant but what says so: `rest`, `metrics`, `written`, `tally`,
+//     `otherWorkers`.
 // I3  Closing lets go of every claim and closes the store; what was open goes on with the next start.
 
 import { type Directory, reach, type Team } from "@reverie/assistant"
@@ -360,6 +361,11 @@ export class Fleet extends Ordering implements AsyncDisposable {
   /** What this process and its servers have measured, in the text format of Prometheus. No assistant is named in it. */
   metrics(): Promise<string> {
     return this.#run(Effect.zipWith(measured, this.#opened.profile.measured, (own, ofServers) => own + ofServers))
+  }
+
+  /** The other processes that work on the same store, by name; undefined when the queue can not say. */
+  otherWorkers(): Promise<ReadonlyArray<string> | undefined> {
+    return this.#run(this.#opened.profile.otherWorkers)
   }
 
   /**

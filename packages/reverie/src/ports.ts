@@ -24,6 +24,8 @@ export interface Profile {
   readonly ports: Layer.Layer<Ports | NoticeHub, unknown>
   /** What its servers have measured, in the text format of Prometheus. */
   readonly measured: Effect.Effect<string>
+  /** The other processes that work on the same store, by name; undefined when the queue can not say. */
+  readonly otherWorkers: Effect.Effect<ReadonlyArray<string> | undefined>
   /** Tells the queue of an assistant's hours of sleep, where it keeps such. Only a hint: the night itself is in the store. */
   readonly keepHours: (address: Address, hours: SleepSchedule) => Effect.Effect<void>
   /** What differs from the defaults of a worker. */

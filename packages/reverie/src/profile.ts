@@ -57,9 +57,11 @@ const embedded = (options: Partial<ProfileOptions>): Profile => {
     recallLayer(data, options.recall)
   )
   const measured = Effect.succeed("")
+  // A directory has one owner.
+  const otherWorkers = Effect.succeed([])
   const keepHours = () => Effect.void
   const worker = { worker: "embedded" }
-  return { says: `embedded in ${data}`, ports, measured, keepHours, worker, sustained: whileKept }
+  return { says: `embedded in ${data}`, ports, measured, otherWorkers, keepHours, worker, sustained: whileKept }
 }
 
 /** What a fleet runs on: the deployment that is said, else the directory that is said, else what the environment names. */

@@ -10,7 +10,7 @@ import type { ProfileOptions } from "./profile.ts"
 export type SecretHolders = Pick<Partial<ProfileOptions>, "deployment" | "embedder" | "model" | "recall">
 
 /** Names of the environment whose whole value is a secret, and those that hold a URL with one in it. */
-const KEYS = ["OPENAI_API_KEY", "QDRANT_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS"]
+const KEYS = ["DATABASE_PASSWORD", "OPENAI_API_KEY", "QDRANT_API_KEY", "OTEL_EXPORTER_OTLP_HEADERS"]
 const URLS = ["DATABASE_URL", "REDIS_URL", "QDRANT_URL", "OPENAI_BASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"]
 
 /** The password in a URL, as it stands there and as it is meant. */
@@ -38,6 +38,12 @@ export const secretsOf = Effect.fnUntraced(function* ({ deployment, embedder, mo
   const keys = (yield* Effect.all(KEYS.map(read))).flat()
   const urls = (yield* Effect.all(URLS.map(read))).flat()
   const named = [deployment?.database, deployment?.redis].flatMap((url) => url ?? [])
-  const all = [...keys, ...[...urls, ...named].flatMap(passwordIn), ...[embedder, model, recall].flatMap(keyOf)]
+  const password = deployment?.password ?? ""
+  const all = [
+    ...keys,
+    password,
+    ...[...urls, ...named].flatMap(passwordIn),
+    ...[embedder, model, recall].flatMap(keyOf)
+  ]
   return [...new Set(all.filter((secret) => secret !== ""))]
 })

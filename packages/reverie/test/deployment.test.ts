@@ -12,10 +12,28 @@ const fleet = defineFleet({ assistants })
 const open = (deployment: Deployment, role: FleetRole): Promise<Fleet> =>
   Fleet.open({ fleet, deployment, role, model: "offline", recall: "none" })
 
+/** Looks until it is so; what is seen last, else. */
+const until = async <A>(look: () => Promise<A>, isSo: (seen: A) => boolean): Promise<A> => {
+  for (let looks = 0; ; looks++) {
+    const seen = await look()
+    if (isSo(seen) || looks === 100) return seen
+    await new Promise((done) => setTimeout(done, 50))
+  }
+}
+
 const life = async (deployment: Deployment): Promise<void> => {
   await using api = await open(deployment, "api")
   const worker = await open(deployment, "worker")
   try {
+    // The API sees who works, who works sees nobody else.
+    assert.lengthOf(
+      (await until(
+        () => api.otherWorkers(),
+        (seen) => seen?.length === 1
+      )) ?? [],
+      1
+    )
+    assert.deepStrictEqual(await worker.otherWorkers(), [])
     for (const id of ["ada", "bo", "cy"])
       assert.notStrictEqual(await api.answer(id, "Say something.", { id: "m-1" }), "")
     assert.strictEqual((await api.send("ada", "Say something.", { id: "m-1" })).outcome, "duplicate")
@@ -23,6 +41,13 @@ const life = async (deployment: Deployment): Promise<void> => {
     await worker.close()
   }
   // Nobody works: it is accepted, and waits.
+  assert.deepStrictEqual(
+    await until(
+      () => api.otherWorkers(),
+      (seen) => seen?.length === 0
+    ),
+    []
+  )
   await api.send("ada", "Are you there?", { id: "m-2" })
   assert.strictEqual((await api.inspect("ada"))?.waiting, 1)
   const heard: Array<string> = []

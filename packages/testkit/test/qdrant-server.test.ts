@@ -1,5 +1,13 @@
 import { assert, it } from "@effect/vitest"
-import { contractIfThere, type QdrantServer, startQdrantServer } from "../src/qdrant-server/index.ts"
+import * as Effect from "effect/Effect"
+import { later } from "../src/later.ts"
+import {
+  contractIfThere,
+  qdrantPlace,
+  qdrantPlaceName,
+  type QdrantServer,
+  startQdrantServer
+} from "../src/qdrant-server/index.ts"
 
 interface Answer {
   readonly status: number
@@ -230,3 +238,23 @@ it("S3 half a surrogate pair is refused, a whole one is not", () =>
     assert.strictEqual((await put("\\ud83d\\ude00 a pair")).status, 200)
     assert.strictEqual((await put("\\\\ud800 spelt out")).status, 200)
   }))
+
+it("P1 P3 the place is the server that the environment names when it is asked for, and a double without one", async () => {
+  const named = { QDRANT_URL: process.env["QDRANT_URL"], QDRANT_API_KEY: process.env["QDRANT_API_KEY"] }
+  const server = await startQdrantServer({ apiKey: "key-of-the-server" })
+  later(async () => {
+    for (const [name, value] of Object.entries(named)) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+    await server.close()
+  })
+  const placed = () => Effect.runPromise(Effect.scoped(qdrantPlace))
+  process.env["QDRANT_URL"] = server.url
+  process.env["QDRANT_API_KEY"] = "key-of-the-server"
+  const { apiKey, url } = await placed()
+  assert.deepStrictEqual([url, apiKey, qdrantPlaceName()], [server.url, "key-of-the-server", `Qdrant at ${server.url}`])
+  process.env["QDRANT_URL"] = ""
+  assert.notStrictEqual((await placed()).url, server.url)
+  assert.strictEqual(qdrantPlaceName(), "a double of Qdrant")
+})

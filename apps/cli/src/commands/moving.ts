@@ -33,11 +33,11 @@ interface PlaceOptions {
 }
 
 const deployment = (database: string): Deployment => {
-  const name = process.env["REVERIE_DEPLOYMENT"] ?? ""
+  const [name = "", password = ""] = [process.env["REVERIE_DEPLOYMENT"], process.env["DATABASE_PASSWORD"]]
   if (!/^postgres(?:ql)?:\/\//.test(database) || !URL.canParse(database)) {
     throw new CommandFailed("usage", "the database must be a URL like postgres://user@host/name")
   }
-  return { database, ...(name === "" ? {} : { name }) }
+  return { database, ...(password === "" ? {} : { password }), ...(name === "" ? {} : { name }) }
 }
 
 const placeOf = ({ data }: PlaceOptions): HousePlace =>

@@ -18,7 +18,16 @@ import { counted, table } from "../table.ts"
 import type { LookOptions } from "./agents.ts"
 import { giveOrder, type OrderOptions } from "./orders.ts"
 
-const queuesText = ({ backend, queues, tally }: QueueView): string => {
+const MAX_WORKERS_SHOWN = 8
+
+const workersText = (workers: NonNullable<QueueView["workers"]>): string => {
+  if (workers.length === 0) return "nobody works: what comes waits for a worker"
+  const names = workers.slice(0, MAX_WORKERS_SHOWN).map(({ name }) => onOneLine(name, 40))
+  const more = workers.length > names.length ? [`and ${workers.length - names.length} more`] : []
+  return `${counted(workers.length, "worker")}: ${[...names, ...more].join(", ")}`
+}
+
+export const queuesText = ({ backend, queues, tally, workers }: QueueView): string => {
   const rows = queues.map(({ active, delayed, failed, name, waiting }) => [
     onOneLine(name, 40),
     ...[waiting, active, delayed, failed].map((count) => (count === undefined ? "" : String(count)))
@@ -26,6 +35,7 @@ const queuesText = ({ backend, queues, tally }: QueueView): string => {
   const { accepted = 0, aside = 0, dead = 0, settled = 0 } = tally ?? {}
   return [
     onOneLine(backend, 120),
+    ...(workers === undefined ? [] : [workersText(workers)]),
     "",
     table([["queue", "waiting", "active", "delayed", "failed"], ...rows]),
     ...(tally === undefined
@@ -39,7 +49,9 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
   const find = async () => {
     const view = await reach.queues()
     const { items, next } = pageOf(view.queues, options)
-    const beside = { backend: view.backend, ...(view.tally === undefined ? {} : { tally: view.tally }) }
+    const { backend, tally, workers } = view
+    // Null where it is not known: who reads the store alone sees nobody, whoever may work on it.
+    const beside = { backend, ...(tally === undefined ? {} : { tally }), workers: workers ?? null }
     return { key: "queues", items, next, beside, text: queuesText(view) }
   }
   return await tellList(options, find, reach)

@@ -29,14 +29,18 @@ export interface ServeOptions {
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|::1)$/.test(host)
 
+const hasToken = (): boolean => ["REVERIE_TOKEN", "REVERIE_TOKENS"].some((name) => (process.env[name] ?? "") !== "")
+
 const assertGuarded = ({ host, open }: ServeOptions): void => {
-  const isGuarded = ["REVERIE_TOKEN", "REVERIE_TOKENS"].some((name) => (process.env[name] ?? "") !== "")
-  if (isGuarded || isLoopback(host) || open) return
+  if (hasToken() || isLoopback(host) || open) return
   throw new CommandFailed(
     "usage",
     `${host} is reached by others: set REVERIE_TOKEN, or say --open if something guards it`
   )
 }
+
+/** Any page of the web may have its name lead here, and is then served like the page itself (DNS rebinding). */
+const OPEN_TO_ANY_NAME = "--open without --allow-host: a request is served whatever Host it names; name yours"
 
 export const serve = async (options: ServeOptions, stop: Stop): Promise<number> => {
   assertGuarded(options)
@@ -54,6 +58,7 @@ export const serve = async (options: ServeOptions, stop: Stop): Promise<number> 
   const page = withPage ? "built" : "none"
   await using house = await openHouse({ fleet, role, data, host, port, open, hosts: allowHost, page })
   if (withPage && !isPageBuilt()) note(painted("dim", "no page is built: node apps/dashboard/build.ts builds it"))
+  if (open && allowHost.length === 0 && !hasToken()) note(painted("yellow", OPEN_TO_ANY_NAME))
   note(`${role} on ${house.url} (${fleet.profile}); Ctrl-C ends it`)
   const ended = fleet.ended.then((failure) => {
     throw failure ?? new CommandFailed("unexpected", "the fleet was closed")

@@ -24,6 +24,7 @@ export const settings: ReadonlyArray<Setting> = [
   { name: "embeddingModel", variable: "OPENAI_EMBEDDING_MODEL", says: "the model of embeddings" },
   { name: "embeddingDimensions", variable: "OPENAI_EMBEDDING_DIMENSIONS", says: "their length" },
   { name: "database", variable: "DATABASE_URL", isSecret: true, says: "PostgreSQL of a deployment" },
+  { name: "databasePassword", variable: "DATABASE_PASSWORD", isSecret: true, says: "its password, not in the URL" },
   { name: "redis", variable: "REDIS_URL", isSecret: true, says: "Redis of a deployment" },
   { name: "qdrant", variable: "QDRANT_URL", says: "Qdrant" },
   { name: "qdrantKey", variable: "QDRANT_API_KEY", isSecret: true, says: "its key" },
@@ -36,6 +37,7 @@ export const secretFiles: Readonly<Record<string, string>> = {
   apiKeyFile: "apiKey",
   qdrantKeyFile: "qdrantKey",
   databaseFile: "database",
+  databasePasswordFile: "databasePassword",
   redisFile: "redis"
 }
 
@@ -43,7 +45,8 @@ export const secretFiles: Readonly<Record<string, string>> = {
 export const guarded: ReadonlyArray<readonly [address: string, secret: string]> = [
   ["baseUrl", "apiKey"],
   ["url", "token"],
-  ["qdrant", "qdrantKey"]
+  ["qdrant", "qdrantKey"],
+  ["database", "databasePassword"]
 ]
 
 /** Addresses that a person has confirmed, in his own configuration. */

@@ -107,12 +107,15 @@ const fromDotenv = (path: string): ReadonlyArray<Resolved> => {
 const zoneOf = ({ origin }: Resolved): "project" | "own" =>
   origin === "project" || origin === ".env" ? "project" : "own"
 
+/** A URL with a password of its own is sent no other. */
+const hasOwnPassword = ({ value }: Resolved): boolean => URL.canParse(value) && new URL(value).password !== ""
+
 const assertTrusted = (found: ReadonlyArray<Resolved>, trusted: ReadonlyArray<string>): void => {
   const of = (name: string) => found.find(({ setting }) => setting.name === name)
   for (const [address, secret] of guarded) {
     const [to, what] = [of(address), of(secret)]
     if (to === undefined || what === undefined || zoneOf(to) === "own" || zoneOf(what) === "project") continue
-    if (trusted.includes(to.value)) continue
+    if (trusted.includes(to.value) || (address === "database" && hasOwnPassword(to))) continue
     throw new CommandFailed("config-untrusted", `${to.from} would send your ${what.setting.variable} to ${to.value}`, {
       hint: `if that is meant: reverie config set --user trusted ${to.value}`
     })

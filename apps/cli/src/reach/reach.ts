@@ -70,6 +70,8 @@ export interface QueueView {
     readonly failed?: number
   }>
   readonly tally?: Tally
+  /** Who works, where that is known. */
+  readonly workers?: ReadonlyArray<{ readonly name: string; readonly role: string }>
 }
 
 export interface BlockSummary {

@@ -135,8 +135,16 @@ export class QueuesGroup extends HttpApiGroup.make("queues").add(
           aside: Schema.Finite
         })
       ),
-      workers: Schema.Array(
-        Schema.Struct({ name: Schema.String, role: Schema.String, holds: Schema.Array(Schema.String) })
+      /** Who works; absent when the queue can not say, and for tenants that the process is not opened for. */
+      workers: Schema.optionalKey(
+        Schema.Array(
+          Schema.Struct({
+            name: Schema.String,
+            role: Schema.String,
+            /** Whom it works on; absent when that is not known here. */
+            holds: Schema.optionalKey(Schema.Array(Schema.String))
+          })
+        )
       )
     }),
     error: failures

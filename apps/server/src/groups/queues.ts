@@ -1,17 +1,38 @@
 // Queues: the group about what waits to be worked on, and what was buried.
 // Owns joining what the mailboxes hold with what the servers behind them count. Leaves both to the house.
 // K1  A tenant sees its own mailboxes; figures of the whole store only the tenant that the process is opened for.
+// K2  Who works is said as far as the queue knows: where it can not say, nothing is said, never that nobody works. What
+//     each holds is known of a process that works alone.
 
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import type { Fleet } from "reverie"
+import type { Fleet, FleetRole } from "reverie"
 import { Api } from "../api/index.ts"
 import { asking, changing, Desk } from "../desk.ts"
 import { Live } from "../live.ts"
 import { type QueueFigures, queuesIn } from "../queue-figures.ts"
 
 const MAX_NAMED = 100
+const MAX_WORKERS = 1_000
 const MAX_DEAD = 10_000
+
+interface Working {
+  readonly name: string
+  readonly role: string
+  readonly holds?: ReadonlyArray<string>
+}
+
+/** This process, unless it leaves the work to others, and those that the queue knows. */
+export const workersOf = (
+  role: FleetRole,
+  others: ReadonlyArray<string> | undefined,
+  busy: ReadonlyArray<string>
+): ReadonlyArray<Working> | undefined => {
+  const isAlone = others?.length === 0
+  const own = role === "api" ? [] : [{ name: "this process", role, ...(isAlone ? { holds: busy } : {}) }]
+  if (others === undefined) return own.length === 0 ? undefined : own
+  return [...own, ...others.slice(0, MAX_WORKERS).map((name) => ({ name, role: "worker" }))]
+}
 
 export const queuesLive = HttpApiBuilder.group(
   Api,
@@ -31,11 +52,16 @@ export const queuesLive = HttpApiBuilder.group(
         failed,
         paused: false
       }
-      const own = { backend: fleet.profile, workers: [] }
+      const own = { backend: fleet.profile }
       if (fleet.tenant !== house) return { ...own, queues: [mailboxes] }
-      const [metrics, tally] = await Promise.all([fleet.metrics(), fleet.tally()])
-      const workers = role === "api" ? [] : [{ name: "this process", role, holds: busy.slice(0, MAX_NAMED) }]
-      return { ...own, queues: [mailboxes, ...queuesIn(metrics)], tally, workers }
+      const [metrics, tally, others] = await Promise.all([fleet.metrics(), fleet.tally(), fleet.otherWorkers()])
+      const workers = workersOf(role, others, busy.slice(0, MAX_NAMED))
+      return {
+        ...own,
+        queues: [mailboxes, ...queuesIn(metrics)],
+        tally,
+        ...(workers === undefined ? {} : { workers })
+      }
     }
     return handlers.handleAll({
       queues: () => asking(queuesOf),

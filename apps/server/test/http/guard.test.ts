@@ -1,4 +1,6 @@
+import type { IncomingMessage } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
+import { Guard } from "../../src/guard.ts"
 import { Patience } from "../../src/patience.ts"
 import { assertFailure, assertSecured, bearer, type Loose, openHouse, SECRETS, tokens } from "./rig.ts"
 
@@ -61,11 +63,42 @@ describe("guard: without tokens only this machine", () => {
     assert.deepStrictEqual([answer.status, answer.json.principal, answer.json.tenant], [200, "local", "default"])
   })
 
-  it("open: what something else guards is served under any name, and foreign pages still change nothing", async () => {
+  it("G5 open without names: served under any name, and foreign pages still change nothing", async () => {
     const { ask, post } = await openHouse({ open: true })
     assert.strictEqual((await ask("/v1/assistants", { headers: { host: "fleet.example" } })).status, 200)
     const headers = { host: "fleet.example", origin: "https://evil.example" }
     assertFailure(await post("/v1/assistants/desk/messages", { text: "a" }, headers), 403, "Forbidden")
+  })
+
+  it("G5 open with names: a page whose name was bound to this machine may neither look nor change", async () => {
+    const { ask, post, server } = await openHouse({ open: true, hosts: ["localhost", "127.0.0.1"] })
+    const host = `evil.example:${server.port}`
+    for (const headers of [{ host }, { host, origin: `http://${host}` }]) {
+      for (const path of paths) assertFailure(await ask(path, { headers }), 403, "Forbidden")
+      assertFailure(await post("/v1/assistants/desk/messages", { text: "a" }, headers), 403, "Forbidden")
+      assertFailure(await post("/v1/orders", { order: "halt" }, headers), 403, "Forbidden")
+      assertFailure(await post("/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers), 403, "Forbidden")
+      assert.strictEqual((await ask("/readyz", { headers })).status, 200)
+    }
+    for (const name of ["localhost", "127.0.0.1", "[::1]"]) {
+      const headers = { host: `${name}:${server.port}` }
+      assert.strictEqual((await ask("/v1/assistants", { headers })).status, 200, name)
+    }
+  })
+
+  it("G5 open with names: under these it is reached from elsewhere, as through a published port", () => {
+    const guard = new Guard({ tokens: [], tenant: "default", open: true, hosts: ["localhost", "Fleet.Example"] })
+    const judged = (host: string) => {
+      const request = { method: "POST", headers: { host }, socket: { remoteAddress: "172.18.0.1" } }
+      const answer = guard.judge(request as unknown as IncomingMessage, "fleet")
+      return "_tag" in answer ? answer._tag : "served"
+    }
+    assert.deepStrictEqual(
+      ["localhost:4000", "fleet.example", "127.0.0.1:4000", "[::1]", "evil.example", "localhost.evil.example", ""].map(
+        judged
+      ),
+      ["served", "served", "Forbidden", "Forbidden", "Forbidden", "Forbidden", "Forbidden"]
+    )
   })
 })
 

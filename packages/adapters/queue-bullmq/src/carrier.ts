@@ -23,6 +23,8 @@ export interface Appointment {
 }
 
 export interface Carrier {
+  /** What the connection on which this process waits for hints is called. */
+  readonly workerName: string
   readonly events: Queue<Tick>
   readonly sleep: Queue<Sleep>
   /** Settles when the server has answered for the first time. */

@@ -11,6 +11,7 @@ import { EVENTS, FOR_EVER, type Sleep, SLEEP, sleepIdOf, type Tick } from "./job
 import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "./options.ts"
 import { bandOf } from "./priority.ts"
 import { within } from "./reach.ts"
+import { newWorkerName } from "./workers.ts"
 
 const { Queue, Worker } = withBackend(createPostgresBackend)
 
@@ -119,13 +120,15 @@ const carrierOn = (pool: PgPool, prefix: string, timing: Timing): Carrier => {
     const job = id === null ? undefined : await sleep.getJob(id)
     return job?.data.dueAt
   }
+  const workerName = newWorkerName()
   return {
+    workerName,
     events: events as unknown as Carrier["events"],
     sleep: sleep as unknown as Carrier["sleep"],
     openTaker: () =>
-      tolerant(new Worker<Tick>(nameOf(EVENTS), null, { ...working, autorun: false })) as unknown as ReturnType<
-        Carrier["openTaker"]
-      >,
+      tolerant(
+        new Worker<Tick>(nameOf(EVENTS), null, { ...working, name: workerName, autorun: false })
+      ) as unknown as ReturnType<Carrier["openTaker"]>,
     openSleeper: (process) =>
       tolerant(
         new Worker<Sleep>(nameOf(SLEEP), (job, token) => process(job as never, token ?? ""), {

@@ -1,15 +1,18 @@
-// QueueMetrics: what BullMQ counts, in the words of Prometheus.
+// QueueMetrics: what BullMQ counts, in the words of Prometheus, and which processes take hints.
 
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { Carrier } from "./carrier.ts"
 import type { Reach } from "./reach.ts"
+import { type SeenWorker, workersOf } from "./workers.ts"
 
 export class QueueMetrics extends Context.Service<
   QueueMetrics,
   {
     /** Jobs of both queues by state; empty while the server does not answer. */
     readonly prometheusMetrics: Effect.Effect<string>
+    /** The processes that take hints; undefined when the server does not say. */
+    readonly workers: Effect.Effect<ReadonlyArray<SeenWorker> | undefined>
   }
 >()("@reverie/queue-bullmq/QueueMetrics") {}
 
@@ -31,5 +34,6 @@ export const makeQueueMetrics = (carrier: Carrier, reach: Reach): QueueMetrics["
     } catch {
       return ""
     }
-  })
+  }),
+  workers: Effect.promise(() => workersOf(carrier, reach))
 })

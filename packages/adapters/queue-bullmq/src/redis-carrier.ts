@@ -14,6 +14,7 @@ import { PRIORITIES_SCRIPT } from "./priority.ts"
 import { within } from "./reach.ts"
 import { openRedisClient } from "./redis-client.ts"
 import { makeScript } from "./redis-script.ts"
+import { newWorkerName } from "./workers.ts"
 
 /** How long an appointment is remembered after its time. */
 const AFTERWARDS_MILLIS = 60_000
@@ -84,10 +85,12 @@ export const openRedisCarrier = (url: string, prefix: string, timing: Timing): C
     runRetryDelay: RETRY_MILLIS
   }
   const orders = `${prefix}:orders`
+  const workerName = newWorkerName()
   return {
+    workerName,
     events,
     sleep,
-    openTaker: () => tolerant(new Worker<Tick>(EVENTS, null, { ...working, autorun: false })),
+    openTaker: () => tolerant(new Worker<Tick>(EVENTS, null, { ...working, name: workerName, autorun: false })),
     openSleeper: (process) =>
       tolerant(new Worker<Sleep>(SLEEP, (job, token) => process(job, token ?? ""), { ...working, concurrency: 16 })),
     ready: () => events.waitUntilReady(),

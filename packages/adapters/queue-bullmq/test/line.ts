@@ -36,6 +36,7 @@ export const openLine = (options: QueueBullmqOptions) => {
     schedule: (address: Address, hours: SleepHours | undefined) =>
       runtime.runPromise(SleepSchedules.use((schedules) => schedules.set(address, hours))),
     metrics: () => runtime.runPromise(QueueMetrics.use((metrics) => metrics.prometheusMetrics)),
+    workers: () => runtime.runPromise(QueueMetrics.use((metrics) => metrics.workers)),
     close: () => runtime.dispose()
   }
 }

@@ -69,7 +69,7 @@ const onPlace = <A>(use: (place: QdrantPlace, using: string) => Effect.Effect<A>
     }).pipe(Effect.provide(recallQdrantLayer(place)))
   }).pipe(Effect.scoped)
 
-it.effect(`the score for words is the sum of rarity times weight, on ${qdrantPlaceName}`, () =>
+it.effect(`the score for words is the sum of rarity times weight, on ${qdrantPlaceName()}`, () =>
   onPlace((place) =>
     Effect.gen(function* () {
       const weights = day.map(({ entry }) => termWeights(fieldsOf(entry)))
@@ -90,7 +90,7 @@ it.effect(`the score for words is the sum of rarity times weight, on ${qdrantPla
   )
 )
 
-it.effect(`the fusion of memory is the fusion of the server, on ${qdrantPlaceName}`, () =>
+it.effect(`the fusion of memory is the fusion of the server, on ${qdrantPlaceName()}`, () =>
   onPlace((place, using) =>
     Effect.gen(function* () {
       const meaning = { query: [1, 0], using, filter }

@@ -12,7 +12,7 @@ import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import * as Stream from "effect/Stream"
 import { MoveRefused } from "./errors.ts"
-import type { Deployment } from "../deployment.ts"
+import { databaseUrl, type Deployment } from "../deployment.ts"
 
 /** Where assistants live: a data directory, or the database of a deployment. */
 export type HousePlace = { readonly data: string } | { readonly deployment: Deployment }
@@ -31,14 +31,14 @@ export const placeName = (place: HousePlace): string => {
 }
 
 /** One connection, so that whoever else is connected can be counted. */
-const deployedHouse = ({ database, name = DEFAULT_NAME }: Deployment, isAlone: boolean) =>
+const deployedHouse = (deployment: Deployment, isAlone: boolean) =>
   Layer.unwrap(
     Effect.map(
       // Loaded when chosen: whoever needs no server does not wait for its client.
       Effect.promise(() => import("@reverie/store-postgres")),
       ({ PostgresStore, storePostgresLayer }) => {
-        const options = { schema: name, connections: 1, despiteMove: true }
-        const store = storePostgresLayer(Redacted.make(database), options)
+        const options = { schema: deployment.name ?? DEFAULT_NAME, connections: 1, despiteMove: true }
+        const store = storePostgresLayer(Redacted.make(databaseUrl(deployment)), options)
         const alone = Effect.flatMap(
           PostgresStore.use((open) => open.beside),
           (others) => (isAlone && others > 0 ? Effect.fail(besides(others)) : Effect.void)

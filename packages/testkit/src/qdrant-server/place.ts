@@ -3,6 +3,7 @@
 // P1  With `QDRANT_URL` set (and `QDRANT_API_KEY`, if it wants one) it is that server, and a collection that nobody else
 //     uses and that is gone afterwards. Otherwise it is a double.
 // P2  A double that has the contract breaks the test that broke the contract.
+// P3  The environment is read when a place is asked for, not when this is loaded: a run may start its server later.
 
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -16,11 +17,19 @@ export interface QdrantPlace {
   readonly collection: string
 }
 
-const realUrl = process.env["QDRANT_URL"]
-const realKey = process.env["QDRANT_API_KEY"]
+const named = (variable: string): string | undefined => {
+  const value = process.env[variable]
+  return value === "" ? undefined : value
+}
 
-/** Where tests take place, for people. */
-export const qdrantPlaceName = realUrl === undefined ? "a double of Qdrant" : `Qdrant at ${realUrl}`
+const realUrl = (): string | undefined => named("QDRANT_URL")
+const realKey = (): string | undefined => named("QDRANT_API_KEY")
+
+/** Where tests take place now, for people. */
+export const qdrantPlaceName = (): string => {
+  const url = realUrl()
+  return url === undefined ? "a double of Qdrant" : `Qdrant at ${url}`
+}
 
 let opened: Contract | undefined
 /** The contract when its document is there, read once. */
@@ -34,7 +43,8 @@ let places = 0
 const newName = (): string => `reverie-test-${process.pid}-${++places}`
 
 const send = async (url: string, method: string, path: string): Promise<unknown> => {
-  const headers = realKey === undefined ? {} : { "api-key": realKey }
+  const key = realKey()
+  const headers = key === undefined ? {} : { "api-key": key }
   const response = await fetch(new URL(path, url.replace(/\/?$/, "/")), { method, headers })
   return fieldsOf(await response.json())["result"]
 }
@@ -62,9 +72,14 @@ const double = Effect.map(
 
 const real = (url: string) =>
   Effect.acquireRelease(
-    Effect.sync((): QdrantPlace => ({ url, collection: newName(), ...(realKey !== undefined && { apiKey: realKey }) })),
+    Effect.sync((): QdrantPlace => {
+      const apiKey = realKey()
+      return { url, collection: newName(), ...(apiKey === undefined ? {} : { apiKey }) }
+    }),
     ({ collection }) => Effect.promise(() => clean(url, collection))
   )
 
-export const qdrantPlace: Effect.Effect<QdrantPlace, never, Scope.Scope> =
-  realUrl === undefined ? double : real(realUrl)
+export const qdrantPlace: Effect.Effect<QdrantPlace, never, Scope.Scope> = Effect.suspend(() => {
+  const url = realUrl()
+  return url === undefined ? double : real(url)
+})

@@ -93,7 +93,8 @@ const QueuesPage = () => {
       aside={
         queues.data === undefined ? null : (
           <span className="text-ink-2">
-            {many(queues.data.workers.length, "worker")} · <Visible text={queues.data.backend} />
+            {queues.data.workers === undefined ? null : `${many(queues.data.workers.length, "worker")} · `}
+            <Visible text={queues.data.backend} />
           </span>
         )
       }

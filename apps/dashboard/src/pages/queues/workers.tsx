@@ -11,7 +11,9 @@ const SHOWN = 8
 
 export const Workers = ({ workers }: { readonly workers: Answer<"GET /v1/queues">["workers"] }) => (
   <Section title="Workers">
-    {workers.length === 0 ? (
+    {workers === undefined ? (
+      <Empty title="Not known">The queue does not say which processes work.</Empty>
+    ) : workers.length === 0 ? (
       <Empty title="Nobody works">
         Events are taken in and kept; they are handled as soon as a worker comes:{" "}
         <code>reverie start --role worker</code>
@@ -19,19 +21,21 @@ export const Workers = ({ workers }: { readonly workers: Answer<"GET /v1/queues"
     ) : (
       <ul>
         {workers.map(({ holds, name, role }) => (
-          <li key={name} className="strip-line" data-worker={name} data-holds={holds.length}>
+          <li key={name} className="strip-line" data-worker={name} data-holds={holds?.length}>
             <span className="w-32 flex-none truncate font-mono">
               <Visible text={name} />
             </span>
             <span className="w-16 flex-none text-ink-2">{role}</span>
             <span className="min-w-0 flex-1">
-              {holds.length === 0 ? <span className="text-ink-3">holds nobody</span> : null}
-              {holds.slice(0, SHOWN).map((id) => (
+              {holds?.length === 0 ? <span className="text-ink-3">holds nobody</span> : null}
+              {holds?.slice(0, SHOWN).map((id) => (
                 <Link key={id} to="/a/$id" params={{ id }} className="mr-2 inline-block">
                   <Visible text={id} />
                 </Link>
               ))}
-              {holds.length > SHOWN ? <span className="text-ink-2">and {count(holds.length - SHOWN)} more</span> : null}
+              {holds !== undefined && holds.length > SHOWN ? (
+                <span className="text-ink-2">and {count(holds.length - SHOWN)} more</span>
+              ) : null}
             </span>
           </li>
         ))}

@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import { workersOf } from "../../src/groups/queues.ts"
+import { bearer, openHouse, SECRETS, tokens } from "./rig.ts"
+
+describe("queues: who works", () => {
+  it("K2 an API process names the workers that the queue knows, and none of itself", async () => {
+    const { ask, fleet } = await openHouse({ role: "api" })
+    const workers = async () => (await ask("/v1/queues")).json.workers
+    assert.deepStrictEqual(await workers(), [], "nobody works beside an embedded API")
+    fleet.otherWorkers = () => Promise.resolve(["1@quay", "1@slip"])
+    assert.deepStrictEqual(await workers(), [
+      { name: "1@quay", role: "worker" },
+      { name: "1@slip", role: "worker" }
+    ])
+    fleet.otherWorkers = () => Promise.resolve(undefined)
+    assert.isUndefined(await workers(), "not known is not nobody")
+  })
+
+  it("K2 a process that works alone says whom it holds, beside others it does not know", () => {
+    const own = { name: "this process", role: "all" }
+    assert.deepStrictEqual(workersOf("all", [], ["desk"]), [{ ...own, holds: ["desk"] }])
+    assert.deepStrictEqual(workersOf("all", ["2@quay"], ["desk"]), [own, { name: "2@quay", role: "worker" }])
+    assert.deepStrictEqual(workersOf("all", undefined, ["desk"]), [own])
+    assert.deepStrictEqual(workersOf("api", [], []), [])
+    assert.isUndefined(workersOf("api", undefined, []))
+  })
+
+  it("K1 the names of processes are told only to the tenant that the process is opened for", async () => {
+    const { ask, fleet } = await openHouse({ tokens: [...tokens, { ...own, tenant: "default" }] })
+    fleet.otherWorkers = () => Promise.resolve(["1@quay"])
+    const told = async (secret: string) => (await ask("/v1/queues", { headers: bearer(secret) })).json
+    assert.isUndefined((await told(SECRETS.north)).workers)
+    assert.lengthOf((await told(own.secret)).workers, 2)
+  })
+})
+
+const own = { name: "own", secret: "own-secret-0123456789-abc", readOnly: false }
