@@ -16,7 +16,7 @@ import {
   Unavailable,
   Unexpected
 } from "./api/index.ts"
-import { type JsonBody, judgedBody, readBody } from "./body.ts"
+import { bodyLimitOf, type JsonBody, judgedBody, MAX_BODY_BYTES, readBody } from "./body.ts"
 import type { Guard, Wanted } from "./guard.ts"
 import type { Patience } from "./patience.ts"
 import { find } from "./route-table.ts"
@@ -132,7 +132,7 @@ export class Front {
     if (isClosing()) {
       return refuse(request, response, new Unavailable({ message: "this process is about to end; ask again" }))
     }
-    const body = await bodyIn(request, response)
+    const body = await bodyIn(request, response, bodyLimitOf(found.route.name))
     if (body === ANSWERED) return
     admit(request, { principal, ...body })
     api(request, response)
@@ -142,7 +142,7 @@ export class Front {
     this.#behind.traffic.begin(response, path)
     const principal = this.#admitted(request, response, "fleet")
     if (principal === ANSWERED) return
-    const body = await bodyIn(request, response)
+    const body = await bodyIn(request, response, MAX_BODY_BYTES)
     if (body !== ANSWERED) await mount(request, response, { principal, ...body })
   }
 
@@ -186,10 +186,14 @@ export class Front {
 const nothing: JsonBody = { text: "", value: undefined }
 
 /** The judged body of a request. */
-const bodyIn = async (request: IncomingMessage, response: ServerResponse): Promise<JsonBody | typeof ANSWERED> => {
+const bodyIn = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxBytes: number
+): Promise<JsonBody | typeof ANSWERED> => {
   const { headers } = request
   if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return nothing
-  const bytes = await readBody(request)
+  const bytes = await readBody(request, maxBytes)
   if (Buffer.isBuffer(bytes) && bytes.length === 0) return nothing
   const judged = Buffer.isBuffer(bytes) ? judgedBody(bytes, headers["content-type"]) : bytes
   if (!("_tag" in judged)) return judged

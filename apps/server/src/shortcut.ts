@@ -11,7 +11,7 @@ import { acceptMessage, type Beside, type SaidMessage } from "./acceptance.ts"
 import { refuse } from "./answer.ts"
 import { Id, Key, type Principal, Said } from "./api/index.ts"
 import type { Boards } from "./board/boards.ts"
-import { judgedBody, keepRead, MAX_BODY_BYTES } from "./body.ts"
+import { judgedBody, keepRead, MAX_MESSAGE_BYTES } from "./body.ts"
 import type { Desk } from "./desk.ts"
 import { apiFailureOf } from "./failure.ts"
 import type { NodeHandler } from "./front.ts"
@@ -75,7 +75,7 @@ const besideIn = ({ headers }: IncomingMessage): Beside | undefined => {
 }
 
 const holdsShortBody = ({ headers }: IncomingMessage): boolean =>
-  headers["transfer-encoding"] === undefined && Number(headers["content-length"]) <= MAX_BODY_BYTES
+  headers["transfer-encoding"] === undefined && Number(headers["content-length"]) <= MAX_MESSAGE_BYTES
 
 const flatSecuring = securing.flat()
 
