@@ -5,7 +5,7 @@
 
 import { BlockStore, Recall } from "@reverie/memory"
 import type { Model } from "@reverie/model"
-import { Embedder, Model as ModelPort, Tokens, tokensOf } from "@reverie/model"
+import { Embedder, Model as ModelPort, Tokens } from "@reverie/model"
 import { Allowance, Ledger } from "@reverie/ledger"
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import {
@@ -43,6 +43,7 @@ import {
   type ScriptedModel,
   type Script,
   scriptedModel,
+  someTokens,
   type Store
 } from "@reverie/testkit"
 import { fateOf, VirtualTime } from "@reverie/testkit/world"
@@ -206,10 +207,7 @@ export class Life {
         }))
       }),
       Context.add(ModelPort, typeof model === "object" && "infer" in model ? model : this.scripted.model),
-      Context.add(
-        Tokens,
-        tokensOf((text) => Math.ceil(text.length / 4))
-      ),
+      Context.add(Tokens, someTokens),
       Context.add(Definitions, { find }),
       Context.add(NoticeHub, this.hub),
       Context.add(FleetDirectory, this.#options.directory ?? []),

@@ -1,6 +1,6 @@
 // Counter: from the encoder of a vocabulary to the count of any text.
 // Owns the adding up, the memory of short pieces, and counting long texts in slices. Leaves cutting to pieces.ts, encoding
-// to the vocabulary, whose turn it is to slice-line.ts.
+// to the vocabulary.
 // C1  An encoder sees pieces only, never the empty text, and each remembered piece once while it is remembered.
 // C2  What is remembered is bounded: at most REMEMBERED pieces of at most REMEMBERED_CHARS each, and long texts of at most
 //     KEPT_CHARS together.
@@ -8,10 +8,10 @@
 // C4  In slices, no more than one stretch is counted before the event loop turns, however many count at the same time.
 
 import type { Tokens } from "@reverie/model"
+import { longWork } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { Generations } from "./generations.ts"
 import { LONGEST_PIECE, MAX_RUN, piecesOf, stretchAt } from "./pieces.ts"
-import { SliceLine } from "./slice-line.ts"
 
 /** How many tokens a piece has. */
 export type Encoder = (piece: string) => number
@@ -24,6 +24,9 @@ export const REMEMBERED_CHARS = 2 * MAX_RUN
 
 /** Longer texts are counted in slices where that was asked for: two stretches, which take milliseconds. */
 export const LONG_TEXT = 2 * LONGEST_PIECE
+
+/** What a character costs in the worst case, by what reading one costs. */
+const SLICE_WORK = 40 * LONGEST_PIECE
 
 /** Of all long texts whose counts are kept: a tick asks for the same several times. */
 export const KEPT_CHARS = 8_000_000
@@ -64,7 +67,7 @@ export interface Counter extends Pick<Tokens["Service"], "inSlices"> {
 }
 
 /** Counts by the encoder. Each counter has a memory of its own. */
-export const counterOf = (encode: Encoder, line: SliceLine = new SliceLine()): Counter => {
+export const counterOf = (encode: Encoder, work = longWork): Counter => {
   const known = new Generations(REMEMBERED)
   const long = new LongCounts()
   /** What the work at hand has had counted for it; undefined outside `inSlices`. */
@@ -90,19 +93,18 @@ export const counterOf = (encode: Encoder, line: SliceLine = new SliceLine()): C
     return tokens
   }
 
-  const countInSlices = (text: string): Effect.Effect<number> =>
-    line.run(() => {
-      let at = 0
-      let tokens = 0
-      return () => {
-        const { end, pieces } = stretchAt(text, at)
-        tokens += sum(pieces)
-        at = end
-        if (at < text.length) return undefined
-        long.note(text, tokens)
-        return tokens
-      }
-    })
+  const countInSlices = Effect.fnUntraced(function* (text: string) {
+    let tokens = 0
+    for (let at = 0; at < text.length;) {
+      yield* work.roomForSlice
+      work.note(SLICE_WORK)
+      const { end, pieces } = stretchAt(text, at)
+      tokens += sum(pieces)
+      at = end
+    }
+    long.note(text, tokens)
+    return tokens
+  })
 
   /** What the work makes, or the text that it could not go on without. */
   const attempt = <A>(work: () => A, have: Map<string, number>): { readonly made: A } | NotCounted => {

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto"
 import { isCompaction } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
-import { Model, Tokens, tokensOf } from "@reverie/model"
+import { Model, Tokens } from "@reverie/model"
 import {
   type Address,
   AssistantId,
@@ -181,10 +181,7 @@ const servicesIn = (world: World, process: Process, hub: NoticeHub["Service"]): 
     Context.add(Ledger, portIn(process, store.ledger)),
     Context.add(WakeQueue, portIn(process, hintsOf(world))),
     Context.add(Model, portIn(process, world.outside.model)),
-    Context.add(
-      Tokens,
-      tokensOf((text) => Math.ceil(text.length / 4))
-    ),
+    Context.add(Tokens, world.outside.tokens),
     Context.add(Definitions, { find: () => definition }),
     Context.add(NoticeHub, hub)
   )
