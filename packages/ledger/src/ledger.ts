@@ -85,6 +85,9 @@ export interface Tally {
   readonly aside: number
 }
 
+/** A page of the outbox ends with the entry in which it comes to so many characters, so that it fits into memory. */
+export const MAX_PAGE_CHARS = 500_000
+
 /** `already` when it was laid aside before; `unknown` when no such letter of that assistant was ever buried. */
 export type LaidAside = "aside" | "already" | "unknown"
 
@@ -109,7 +112,10 @@ export class Ledger extends Context.Service<
       from: number,
       limit: number
     ) => Effect.Effect<ReadonlyArray<OutboxRow>, LedgerUnavailable | UnreadableRecord>
-    /** Entries of all assistants after outbox position `after`. */
+    /**
+     * Entries of all assistants after outbox position `after`: at most `limit`, fewer where they are long, and none only
+     * where there are none.
+     */
     readonly outbox: (
       after: number,
       limit: number
@@ -121,6 +127,7 @@ export class Ledger extends Context.Service<
       address: Address,
       kinds: ReadonlyArray<RecordKind>
     ) => Effect.Effect<ReadonlyArray<RecordRow>, LedgerUnavailable | UnreadableRecord>
+    /** The oldest, at most `limit`, fewer where they are long. */
     readonly openSends: (limit: number) => Effect.Effect<ReadonlyArray<OpenSend>, LedgerUnavailable>
     readonly settleSends: (seqs: ReadonlyArray<number>) => Effect.Effect<void, LedgerUnavailable>
     readonly inspect: (

@@ -1,7 +1,7 @@
 // Outbox laws: one order of all entries, and sends that stay open until they are settled (ledger I4, I5).
 
 import * as assert from "node:assert/strict"
-import { type AssistantRecord, Ledger, type OutboxRow } from "@reverie/ledger"
+import { type AssistantRecord, Ledger, MAX_PAGE_CHARS, type OutboxRow } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import { addressKey, type AssistantId, type Entry } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -135,6 +135,30 @@ const outbox: ReadonlyArray<Law<Mailbox | Ledger>> = [
       assert.deepEqual(yield* ledger.entries(ada, 4, 3), own.slice(3, 6))
       assert.deepEqual(yield* ledger.entries(ada, 0, 2), own.slice(0, 2))
       assert.deepEqual(yield* ledger.entries(ada, 10, 5), [])
+    })
+  },
+  {
+    id: "I4.long",
+    says: "a page of long entries is shorter and never empty, and all of them can be read page by page",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* give(ada)
+      const lengths = [0.6, 0.6, 1.2, 0.1].map((share) => share * MAX_PAGE_CHARS)
+      yield* commitAll(
+        ada,
+        lengths.map((length) => ({ entry: { messages: [aMessage("x".repeat(length))] } }))
+      )
+      const numbersOf = (rows: ReadonlyArray<OutboxRow>) => rows.map(({ entry }) => entry.no)
+      const pages: Array<ReadonlyArray<number>> = []
+      for (let after = 0, isMore = true; isMore && pages.length < 10;) {
+        const page = yield* ledger.outbox(after, 100)
+        isMore = page.length > 0
+        if (isMore) pages.push(numbersOf(page))
+        after = page.at(-1)?.seq ?? after
+      }
+      assert.deepEqual(pages, [[1, 2, 3], [4], [5]])
+      assert.deepEqual(numbersOf(yield* ledger.entries(ada, 1, 100)), [1, 2, 3, 4, 5])
+      assert.deepEqual(numbersOf(yield* ledger.entries(ada, 2, 3)), [2, 3, 4])
     })
   },
   {

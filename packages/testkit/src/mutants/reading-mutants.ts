@@ -1,6 +1,6 @@
 // Reading mutants: ledgers that keep rightly and tell wrongly.
 
-import type { AssistantRecord, Ledger, OutboxRow } from "@reverie/ledger"
+import { type AssistantRecord, type Ledger, MAX_PAGE_CHARS, type OutboxRow } from "@reverie/ledger"
 import { addressKey, type Entry, type Message, type PlacedMessage, recordKinds } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { afterwards, type Mistake, namesakes, throughUtf8 } from "./mutant.ts"
@@ -47,6 +47,31 @@ const tellsOutboxWrongly: Readonly<Record<string, Mistake>> = {
   ignoresTheLimit: tellsWith(({ outbox, entries }) => ({
     outbox: (after) => outbox(after, 1_000),
     entries: (address, from) => entries(address, from, 1_000)
+  })),
+  fillsPagesWithLongEntries: tellsWith(({ outbox }) => ({
+    outbox: (after, limit) =>
+      Effect.gen(function* () {
+        const all: Array<OutboxRow> = []
+        for (let last = after; all.length < limit;) {
+          const page = yield* outbox(last, limit - all.length)
+          if (page.length === 0) break
+          all.push(...page)
+          last = page.at(-1)?.seq ?? last
+        }
+        return all
+      })
+  })),
+  stopsAtALongEntry: tellsWith(({ outbox }) => ({
+    outbox: (after, limit) =>
+      Effect.map(outbox(after, limit), (rows) =>
+        rows.filter(({ entry }) => (entry.messages[0]?.content.length ?? 0) <= MAX_PAGE_CHARS)
+      )
+  })),
+  tellsOnePageOfEntries: tellsWith(({ entries, outbox }) => ({
+    entries: (address, from, limit) =>
+      Effect.flatMap(outbox(0, 1_000), (page) =>
+        Effect.map(entries(address, from, limit), (rows) => rows.slice(0, Math.max(page.length, 1)))
+      )
   })),
   beginsAfterFrom: tellsWith(({ entries }) => ({
     entries: (address, from, limit) => entries(address, from + 1, limit)
