@@ -59,17 +59,15 @@ export const entryQueries = (database: DatabaseSync) => {
       append(assistant, no, previous, settled, body).lastSeq,
     /** From the given row on towards the birth. */
     backwards,
-    /** Entries `from` to `to` of one assistant, oldest first. `last` is its newest row. */
-    between: (assistant: number, last: number, from: number, to: number): ReadonlyArray<EntryRow> => {
-      const found: Array<EntryRow> = []
+    /** Entries `to` down to `from` of one assistant. `last` is its newest row. */
+    between: function* (assistant: number, last: number, from: number, to: number): Generator<EntryRow> {
       for (const row of backwards(landmark.one(assistant, to)?.seq ?? last)) {
-        if (row.no < from) break
-        if (row.no <= to) found.push(row)
+        if (row.no < from) return
+        if (row.no <= to) yield row
       }
-      return found.toReversed()
     },
     newestSeq: (): number => newest.one()?.seq ?? 0,
-    after: (seq: number, limit: number): ReadonlyArray<OutboxEntryRow> => after.all(seq, limit),
+    after: (seq: number, limit: number): Iterable<OutboxEntryRow> => after.each(seq, limit),
     settledTotal: (): number => newest.one()?.settled ?? 0
   }
 }

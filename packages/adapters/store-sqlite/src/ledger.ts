@@ -16,7 +16,7 @@ import { entryQueries } from "./entries.ts"
 import { envelopeQueries } from "./envelopes.ts"
 import { AT_REST } from "./formats.ts"
 import { sqliteKept } from "./kept.ts"
-import { reading } from "./reading.ts"
+import { pageOf, readingLong } from "./reading.ts"
 import { padded } from "./records.ts"
 import { asideCounting, beginningOf, type DeadLetterBody, sqliteRegister } from "./register.ts"
 import { change, limited, query } from "./sql.ts"
@@ -110,23 +110,27 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
       const encoded = encode(entry)
       const json = JSON.stringify(state)
       const { address, epoch: heldEpoch } = claim
-      return writer.write(ledgerUnavailable("commit"), () => {
-        const row = assistants.find(address)
-        const { epoch: currentEpoch, version: currentVersion } = row ?? { epoch: 0, version: 0 }
-        if (row === undefined || heldEpoch !== currentEpoch || encoded.no !== currentVersion + 1) {
-          const expectedVersion = encoded.no - 1
-          return Result.fail(new CommitFenced({ address, heldEpoch, currentEpoch, expectedVersion, currentVersion }))
-        }
-        const { key } = row
-        const seq = append(key, row.last, encoded)
-        const { control, reply, mail } = moved(row, entry.cause)
-        const flags = [hearsColumn(state.hears), retiredColumn(state)]
-        update(encoded.no, control, reply, mail, seq, ...flags, padded(json, row.stateBytes), key)
-        const cursors = { control, reply, mail }
-        const wake = wakeOnCommit(row.wake, state, now, (lane) => envelopes.firstAcceptedAt(key, lane, cursors[lane]))
-        if (wake !== row.wake) setWake(wake, key)
-        return Result.succeed(seq)
-      })
+      return writer.write(
+        ledgerUnavailable("commit"),
+        () => {
+          const row = assistants.find(address)
+          const { epoch: currentEpoch, version: currentVersion } = row ?? { epoch: 0, version: 0 }
+          if (row === undefined || heldEpoch !== currentEpoch || encoded.no !== currentVersion + 1) {
+            const expectedVersion = encoded.no - 1
+            return Result.fail(new CommitFenced({ address, heldEpoch, currentEpoch, expectedVersion, currentVersion }))
+          }
+          const { key } = row
+          const seq = append(key, row.last, encoded)
+          const { control, reply, mail } = moved(row, entry.cause)
+          const flags = [hearsColumn(state.hears), retiredColumn(state)]
+          update(encoded.no, control, reply, mail, seq, ...flags, padded(json, row.stateBytes), key)
+          const cursors = { control, reply, mail }
+          const wake = wakeOnCommit(row.wake, state, now, (lane) => envelopes.firstAcceptedAt(key, lane, cursors[lane]))
+          if (wake !== row.wake) setWake(wake, key)
+          return Result.succeed(seq)
+        },
+        encoded.body.length + json.length
+      )
     })
 
   return { birth, commit }
@@ -146,7 +150,14 @@ const sending = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
     })
   return {
     openSends: (limit) =>
-      reading(ledgerUnavailable("openSends"), () => Result.all(open.all(limited(limit)).map(toSend))),
+      readingLong(ledgerUnavailable("openSends"), function* () {
+        const found: Array<ReturnType<typeof toSend>> = []
+        for (const row of pageOf(open.each(limited(limit)))) {
+          found.push(toSend(row))
+          yield row.body.length
+        }
+        return Result.all(found)
+      }),
     settleSends: (seqs) =>
       seqs.length === 0
         ? Effect.void

@@ -6,6 +6,8 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite"
 export interface Query<Row> {
   readonly one: (...values: ReadonlyArray<SQLInputValue>) => Row | undefined
   readonly all: (...values: ReadonlyArray<SQLInputValue>) => ReadonlyArray<Row>
+  /** The rows while they are asked for; those of one statement are read to their end, or left, before it is used again. */
+  readonly each: (...values: ReadonlyArray<SQLInputValue>) => Iterable<Row>
 }
 
 /** Prepares a query once. The caller vouches for the row. */
@@ -13,7 +15,8 @@ export const query = <Row>(database: DatabaseSync, sql: string): Query<Row> => {
   const statement = database.prepare(sql)
   return {
     one: (...values) => statement.get(...values) as Row | undefined,
-    all: (...values) => statement.all(...values) as ReadonlyArray<unknown> as ReadonlyArray<Row>
+    all: (...values) => statement.all(...values) as ReadonlyArray<unknown> as ReadonlyArray<Row>,
+    each: (...values) => statement.iterate(...values) as Iterable<unknown> as Iterable<Row>
   }
 }
 
