@@ -12,6 +12,7 @@ import { ledgerUnavailable, postgresChronicle } from "./chronicle.ts"
 import type { Database } from "./database.ts"
 import { postgresKept } from "./kept.ts"
 import { type Filed, type Operation, spokenTo } from "./operation.ts"
+import { bounded, readEach } from "./pages.ts"
 import { type DeadLetterBody, postgresRegister } from "./register.ts"
 import type { Time } from "./time.ts"
 import type { Writer } from "./writer.ts"
@@ -84,7 +85,7 @@ interface SendRow {
   readonly body: string
 }
 
-const OPEN_SENDS = "SELECT seq::float8 AS seq, body FROM sends ORDER BY sends.seq LIMIT $1"
+const OPEN_SENDS = bounded("SELECT seq::float8 AS seq, body FROM sends ORDER BY sends.seq LIMIT $1")
 
 const toSend = ({ body, seq }: SendRow): Result.Result<OpenSend, LedgerUnavailable> =>
   Result.mapBoth(readEnvelope(body), {
@@ -97,7 +98,7 @@ const sending = (database: Database, writer: Writer): Pick<Ledger["Service"], "o
   openSends: (limit) =>
     Effect.flatMap(
       Effect.mapError(database.query<SendRow>(OPEN_SENDS, [limited(limit)]), ledgerUnavailable("openSends")),
-      (rows) => Effect.fromResult(Result.all(rows.map(toSend)))
+      (rows) => readEach(rows, toSend)
     ),
   settleSends: (seqs) =>
     seqs.length === 0
