@@ -4,6 +4,7 @@
 // W2  Work on short texts is not noted, and where its length is known it never waits.
 // W3  What waits begins in the order of asking; slices of work that takes long as a whole come after everything else.
 // W4  Who is interrupted leaves the line.
+// W5  Whoever waits does so by the scheduler of its own fiber, so that virtual time can pass over it.
 
 import * as Effect from "effect/Effect"
 
@@ -13,41 +14,46 @@ export const SHORT_TEXT = 16_384
 /** To read so much and parse it takes a few milliseconds. */
 const ROOM = 400_000
 
-/** Begun at most in one turn, in case that none of them notes what it does. */
-const MOST_BEGUN = 8
-
-type Turn = (then: () => void) => void
-
-/** Effect yields by a turn of the event loop. */
-const turning: Turn = (then) => void Effect.runFork(Effect.andThen(Effect.yieldNow, Effect.sync(then)))
+type Ticket = object
 
 export class LongWork {
-  readonly #turn: Turn
-  #first: Array<() => void> = []
-  #slices: Array<() => void> = []
+  readonly #first: Array<Ticket> = []
+  readonly #slices: Array<Ticket> = []
+  /** In this turn, as far as is known. */
   #worked = 0
+  #notes = 0
   #isTurning = false
-
-  constructor(turn: Turn = turning) {
-    this.#turn = turn
-  }
 
   /** So many characters are worked on in this turn. */
   note(characters: number): void {
     if (characters <= SHORT_TEXT) return
     this.#worked += characters
-    this.#goOn()
+    this.#notes++
+    if (this.#isTurning) return
+    this.#isTurning = true
+    Effect.runFork(
+      Effect.andThen(
+        Effect.yieldNow,
+        Effect.sync(() => {
+          this.#isTurning = false
+          this.#worked = 0
+        })
+      )
+    )
   }
 
   /** Waits until the turn has room for work. */
   readonly room: Effect.Effect<void> = Effect.suspend(() =>
-    this.#worked < ROOM ? Effect.void : this.#waiting(this.#first)
+    this.#worked < ROOM && this.#first.length === 0
+      ? Effect.void
+      : this.#waiting(this.#first, () => this.#worked < ROOM)
   )
 
   /** Waits until the turn has room, behind everything else: for a slice of work that has many of them. */
-  readonly roomForSlice: Effect.Effect<void> = Effect.suspend(() =>
-    this.#worked === 0 && this.#slices.length === 0 ? Effect.void : this.#waiting(this.#slices)
-  )
+  readonly roomForSlice: Effect.Effect<void> = Effect.suspend(() => {
+    const isFree = () => this.#worked === 0 && this.#first.length === 0
+    return isFree() && this.#slices.length === 0 ? Effect.void : this.#waiting(this.#slices, isFree)
+  })
 
   /** Waits for room for work on a text of that length, and notes it. */
   begin(characters: number): Effect.Effect<void> {
@@ -58,36 +64,26 @@ export class LongWork {
     )
   }
 
-  #waiting(line: Array<() => void>): Effect.Effect<void> {
-    return Effect.callback((resume) => {
-      const go = () => resume(Effect.void)
-      line.push(go)
-      this.#goOn()
-      return Effect.sync(() => {
-        const at = line.indexOf(go)
+  #waiting(line: Array<Ticket>, isFree: () => boolean): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const ticket = {}
+      line.push(ticket)
+      const leave = (): void => {
+        const at = line.indexOf(ticket)
         if (at !== -1) line.splice(at, 1)
+      }
+      const turned: Effect.Effect<void> = Effect.suspend(() => {
+        const seen = this.#notes
+        return Effect.flatMap(Effect.yieldNow, () => {
+          // What was noted before the turn is over.
+          if (this.#notes === seen) this.#worked = 0
+          if (line[0] !== ticket || !isFree()) return turned
+          leave()
+          return Effect.void
+        })
       })
+      return Effect.onInterrupt(turned, () => Effect.sync(leave))
     })
-  }
-
-  #goOn(): void {
-    if (this.#isTurning) return
-    this.#isTurning = true
-    this.#turn(() => {
-      this.#isTurning = false
-      this.#worked = 0
-      this.#begin()
-      if (this.#worked > 0 || this.#first.length > 0 || this.#slices.length > 0) this.#goOn()
-    })
-  }
-
-  #begin(): void {
-    for (let begun = 0; begun < MOST_BEGUN && this.#worked < ROOM; begun++) {
-      const next = this.#first.shift()
-      if (next === undefined) break
-      next()
-    }
-    if (this.#worked === 0) this.#slices.shift()?.()
   }
 }
 
