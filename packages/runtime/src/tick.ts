@@ -6,7 +6,13 @@
 
 import { decide, type Decision, type Input, isIgnored, statusOf } from "@reverie/assistant"
 import { Ledger } from "@reverie/ledger"
-import type { AcceptedEnvelope, OpenJob, OpenTimer, UnreadableEnvelope } from "@reverie/protocol"
+import {
+  type AcceptedEnvelope,
+  longWork,
+  type OpenJob,
+  type OpenTimer,
+  type UnreadableEnvelope
+} from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -76,6 +82,7 @@ const commit = Effect.fnUntraced(function* (
     arrival
   )
   yield* faults.at("before-commit", session.address)
+  yield* longWork.begin(turn.entry.messages.reduce((sum, { content }) => sum + content.length, 0))
   const seq = yield* ledger
     .commit(session.claim, { entry: turn.entry, state: turn.state })
     .pipe(inSpan("ledger.commit"), inTurn(session, arrival))
