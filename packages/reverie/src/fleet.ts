@@ -59,6 +59,7 @@ import { measured } from "./metrics.ts"
 import { Ordering } from "./ordering.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
 import { tracingLayer, type TracingOptions } from "./tracing.ts"
+import { warmed } from "./warming.ts"
 
 /** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
 export type FleetRole = "all" | "api" | "worker"
@@ -350,6 +351,11 @@ export class Fleet extends Ordering implements AsyncDisposable {
   /** What it stands on, in words, without any password. */
   get profile(): string {
     return this.#opened.profile.says
+  }
+
+  /** Loads what the first message would otherwise wait for. Nothing needs to wait for it. */
+  warm(): Promise<void> {
+    return this.#run(warmed)
   }
 
   /** What this process and its servers have measured, in the text format of Prometheus. No assistant is named in it. */
