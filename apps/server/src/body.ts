@@ -5,7 +5,8 @@
 // B3  A message of a million characters comes in, whatever stands in it; a body of very many small values does not.
 
 import type { IncomingMessage } from "node:http"
-import { isJsonObject, type Json, MAX_MESSAGE_CHARS, parseJson } from "@reverie/protocol"
+import { isJsonObject, type Json, longWork, MAX_MESSAGE_CHARS, parseJson } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Malformed, TooLarge } from "./api/index.ts"
 
@@ -54,6 +55,9 @@ export const readBody = (request: IncomingMessage, maxBytes: number): Promise<Bu
     request.once("aborted", () => reject(new Error("gone")))
   })
 }
+
+/** Waits until the event loop has room for a body of so many bytes. */
+export const roomFor = (bytes: number): Promise<void> => Effect.runPromise(longWork.begin(bytes))
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 

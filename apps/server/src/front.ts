@@ -5,6 +5,7 @@
 // Q3  Every answer is counted by the pattern of its route.
 
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { SHORT_TEXT } from "@reverie/protocol"
 import { admit, type Admitted } from "./admitted.ts"
 import { refuse, write } from "./answer.ts"
 import {
@@ -16,7 +17,7 @@ import {
   Unavailable,
   Unexpected
 } from "./api/index.ts"
-import { bodyLimitOf, type JsonBody, judgedBody, MAX_BODY_BYTES, readBody } from "./body.ts"
+import { bodyLimitOf, type JsonBody, judgedBody, MAX_BODY_BYTES, readBody, roomFor } from "./body.ts"
 import type { Guard, Wanted } from "./guard.ts"
 import type { Patience } from "./patience.ts"
 import { find } from "./route-table.ts"
@@ -195,6 +196,7 @@ const bodyIn = async (
   if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return nothing
   const bytes = await readBody(request, maxBytes)
   if (Buffer.isBuffer(bytes) && bytes.length === 0) return nothing
+  if (Buffer.isBuffer(bytes) && bytes.length > SHORT_TEXT) await roomFor(bytes.length)
   const judged = Buffer.isBuffer(bytes) ? judgedBody(bytes, headers["content-type"]) : bytes
   if (!("_tag" in judged)) return judged
   refuse(request, response, judged)

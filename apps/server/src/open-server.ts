@@ -198,6 +198,8 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
     await house.close()
     throw error
   })
+  // A fleet that is closed meanwhile needs nothing any more.
+  if (role !== "api") fleet.warm().catch(() => {})
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     isClosing = true

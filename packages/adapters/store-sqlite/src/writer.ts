@@ -165,7 +165,7 @@ export class Writer {
     if (this.#isClosed) return this.#checkpoint()
     if (this.#isCheckpointing) return
     this.#isCheckpointing = true
-    setImmediate(() => {
+    void Effect.runPromise(longWork.begin(this.#bytesSinceCheckpoint)).then(() => {
       this.#isCheckpointing = false
       if (!this.#isClosed) this.#checkpoint()
     })
