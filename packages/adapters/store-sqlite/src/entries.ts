@@ -36,6 +36,7 @@ export const entryQueries = (database: DatabaseSync) => {
      VALUES (?, ?, ?, ? + coalesce((SELECT settled FROM ledger ORDER BY seq DESC LIMIT 1), 0), ?)`
   )
   const bySeq = query<EntryRow>(database, "SELECT seq, no, previous, body FROM ledger WHERE seq = ?")
+  const step = query<Omit<EntryRow, "body">>(database, "SELECT seq, no, previous FROM ledger WHERE seq = ?")
   const landmark = query<{ readonly seq: number }>(
     database,
     `SELECT seq FROM ledger WHERE assistant = ? AND no >= ? AND no % ${LANDMARK_EVERY} = 0 ORDER BY no LIMIT 1`
@@ -61,9 +62,12 @@ export const entryQueries = (database: DatabaseSync) => {
     backwards,
     /** Entries `to` down to `from` of one assistant. `last` is its newest row. */
     between: function* (assistant: number, last: number, from: number, to: number): Generator<EntryRow> {
-      for (const row of backwards(landmark.one(assistant, to)?.seq ?? last)) {
+      let at = step.one(landmark.one(assistant, to)?.seq ?? last)
+      // What is only walked over may be long, and is not read.
+      while (at !== undefined && at.no > to) at = step.one(at.previous)
+      for (const row of backwards(at?.seq ?? 0)) {
         if (row.no < from) return
-        if (row.no <= to) yield row
+        yield row
       }
     },
     newestSeq: (): number => newest.one()?.seq ?? 0,

@@ -135,7 +135,7 @@ export class Writer {
     setImmediate(() => {
       const { length } = this.#queue
       if (length > known && turnsMore > 0) this.#gather(length, turnsMore - 1)
-      else this.#flush()
+      else if (!this.#isCheckpointing) this.#flush()
     })
   }
 
@@ -147,9 +147,22 @@ export class Writer {
     const done = this.#transact(batch)
     if (Result.isSuccess(done)) this.#count(batch.length)
     for (const tell of Result.merge(done)) tell()
-    if (this.#bytesSinceCheckpoint >= this.#checkpointBytes) this.#checkpointSoon()
     // What was asked for meanwhile has found a queue that was not empty.
-    if (isMore && !this.#isClosed) setImmediate(() => this.#flush())
+    if (this.#bytesSinceCheckpoint >= this.#checkpointBytes) this.#checkpointNext()
+    else if (isMore && !this.#isClosed) setImmediate(() => this.#flush())
+  }
+
+  /** The log is moved before anything more is written: it would only grow. */
+  #checkpointNext(): void {
+    if (this.#isClosed) return this.#checkpoint()
+    this.#isCheckpointing = true
+    setImmediate(() => {
+      this.#isCheckpointing = false
+      if (this.#isClosed) return
+      longWork.note(this.#bytesSinceCheckpoint)
+      this.#checkpoint()
+      setImmediate(() => this.#flush())
+    })
   }
 
   #takeBatch(): ReadonlyArray<Queued> {
@@ -159,16 +172,6 @@ export class Writer {
       return characters >= BATCH_CHARS
     })
     return this.#queue.splice(0, end === -1 ? this.#queue.length : end + 1)
-  }
-
-  #checkpointSoon(): void {
-    if (this.#isClosed) return this.#checkpoint()
-    if (this.#isCheckpointing) return
-    this.#isCheckpointing = true
-    void Effect.runPromise(longWork.begin(this.#bytesSinceCheckpoint)).then(() => {
-      this.#isCheckpointing = false
-      if (!this.#isClosed) this.#checkpoint()
-    })
   }
 
   /** Runs a batch in one transaction; either way the answer is how its waiters are to be told. */

@@ -36,7 +36,7 @@ export interface CaughtUp {
 }
 
 /** Of all texts that are indexed at once, as much of each as an index takes of it. */
-const MAX_PART_CHARS = 16_000
+const MAX_PART_CHARS = 8_000
 const MAX_ENTRY_CHARS = 8_000
 /** To index a character costs so many times what reading it costs. */
 const WORK_PER_CHAR = 20
