@@ -10,6 +10,7 @@
 // I8  A record is what the last commit that named it said; nobody else's commit changes it.
 // I9  A dead letter that was laid aside is told no more, for good; that it was buried, and why, stays in its entry, and it
 //     stays counted among the dead.
+// I10 A probe fails where nothing can be written, and leaves nothing behind where it can.
 
 import type {
   Address,
@@ -146,5 +147,7 @@ export class Ledger extends Context.Service<
     /** Takes a letter off the list of the dead, because somebody has seen to it. Needs no claim; durable when it returns. */
     readonly layAside: (address: Address, envelope: EnvelopeId) => Effect.Effect<LaidAside, LedgerUnavailable>
     readonly tally: Effect.Effect<Tally, LedgerUnavailable>
+    /** Writes something and takes it away in one transaction: fails where the store refuses to write, and leaves nothing. */
+    readonly probe: Effect.Effect<void, LedgerUnavailable>
   }
 >()("@reverie/ledger/Ledger") {}

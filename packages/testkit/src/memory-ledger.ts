@@ -96,7 +96,7 @@ const pageOf = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<OutboxRow> => {
   return end === -1 ? rows : rows.slice(0, end + 1)
 }
 
-type Writing = "birth" | "commit" | "layAside" | "settleSends"
+type Writing = "birth" | "commit" | "layAside" | "probe" | "settleSends"
 
 const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
   birth: ({ address, state, entry }) =>
@@ -125,6 +125,7 @@ const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
     return fileEntry(disk, resident, entry)
   }),
   layAside: (address, envelope) => Effect.sync(() => layAside(disk, address, envelope)),
+  probe: Effect.void,
   settleSends: (seqs) =>
     Effect.sync(() => {
       for (const seq of seqs) disk.sends.delete(seq)

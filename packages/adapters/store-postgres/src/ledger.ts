@@ -129,10 +129,18 @@ const layingAside = ({ query }: Database): Pick<Ledger["Service"], "layAside"> =
     })
 })
 
+// A row version is written; a server that only reads, or has no room, refuses it.
+const PROBE = "UPDATE store SET raised = raised"
+
+const probing = ({ query }: Database): Pick<Ledger["Service"], "probe"> => ({
+  probe: Effect.mapBoth(query(PROBE), { onSuccess: () => undefined, onFailure: ledgerUnavailable("probe") })
+})
+
 export const postgresLedger = (database: Database, writer: Writer, time: Time): Ledger["Service"] => ({
   ...writing(writer, time),
   ...sending(database, writer),
   ...layingAside(database),
+  ...probing(database),
   ...postgresChronicle(database),
   ...postgresRegister(database),
   ...postgresKept(database)

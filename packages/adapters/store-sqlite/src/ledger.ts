@@ -194,10 +194,25 @@ const layingAside = (database: DatabaseSync, writer: Writer): Pick<Ledger["Servi
   }
 }
 
+/** As long as what an assistant is told and says in a tick may well be: a store with less room than that is full. */
+const PROBE = "probe ".repeat(11_000)
+
+const probing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "probe"> => {
+  const put = change(database, "INSERT INTO sends (body) VALUES (?)")
+  const take = change(database, "DELETE FROM sends WHERE seq = ?")
+  return {
+    probe: writer.write(ledgerUnavailable("probe"), () => {
+      take(put(PROBE).lastSeq)
+      return Result.void
+    })
+  }
+}
+
 export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Service"] => ({
   ...writing(database, writer),
   ...sending(database, writer),
   ...layingAside(database, writer),
+  ...probing(database, writer),
   ...sqliteChronicle(database),
   ...sqliteRegister(database),
   ...sqliteKept(database)

@@ -7,7 +7,7 @@ import { addressKey, type AssistantId, type Entry } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { aMessage, anAddress, anEnvelope, anEnvelopeId } from "../fixtures.ts"
 import type { Law } from "../law.ts"
-import { ada, bob, claimBy, commitAll, commitOn, type CommitWish, give, pageThrough, send } from "./steps.ts"
+import { ada, bob, claimBy, commitAll, commitOn, type CommitWish, give, pageThrough, send, witness } from "./steps.ts"
 
 const sending = (...ids: ReadonlyArray<string>): CommitWish => ({
   entry: { sends: ids.map((id) => anEnvelope({ id, to: bob })) }
@@ -213,6 +213,26 @@ const outbox: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
+const probing: ReadonlyArray<Law<Mailbox | Ledger>> = [
+  {
+    id: "I10.probe",
+    says: "a probe succeeds on a store that writes, also many at once, and leaves nothing behind",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* give(ada)
+      yield* commitAll(ada, [sending("m-1", "m-2")])
+      const before = yield* witness(ada, bob)
+      yield* Effect.all(
+        Array.from({ length: 5 }, () => ledger.probe),
+        { concurrency: "unbounded" }
+      )
+      assert.deepEqual(yield* witness(ada, bob), before)
+      const [seq] = yield* commitAll(ada, [sending("m-3")])
+      assert.equal(yield* ledger.outboxEnd, seq)
+    })
+  }
+]
+
 const openIds = (limit = 100) =>
   Ledger.use((ledger) => Effect.map(ledger.openSends(limit), (sends) => sends.map(({ envelope }) => envelope.id)))
 
@@ -257,4 +277,4 @@ const sends: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
-export const outboxLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...outbox, ...sends]
+export const outboxLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...outbox, ...sends, ...probing]

@@ -1,8 +1,9 @@
 // Reading mutants: ledgers that keep rightly and tell wrongly.
 
-import { type AssistantRecord, type Ledger, MAX_PAGE_CHARS, type OutboxRow } from "@reverie/ledger"
+import { type AssistantRecord, type Ledger, LedgerUnavailable, MAX_PAGE_CHARS, type OutboxRow } from "@reverie/ledger"
 import { addressKey, type Entry, type Message, type PlacedMessage, recordKinds } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { anEnvelope } from "../fixtures.ts"
 import { afterwards, type Mistake, namesakes, throughUtf8 } from "./mutant.ts"
 
 type LedgerVerbs = Ledger["Service"]
@@ -84,6 +85,20 @@ const tellsOutboxWrongly: Readonly<Record<string, Mistake>> = {
     return { ...entry, step: rest }
   }),
   damagesEntries: tellsEntries(throughUtf8)
+}
+
+const probesWrongly: Readonly<Record<string, Mistake>> = {
+  leavesItsProbe: ({ ledger }, disk) => ({
+    ledger: {
+      probe: Effect.sync(() => {
+        const seq = Math.max(0, ...disk.sends.keys()) + 1
+        disk.sends.set(seq, { seq, envelope: anEnvelope({ id: `probe-${seq}` }) })
+      }).pipe(Effect.andThen(ledger.probe))
+    }
+  }),
+  probesInVain: tellsWith(() => ({
+    probe: Effect.fail(new LedgerUnavailable({ operation: "probe", message: "never" }))
+  }))
 }
 
 const tellsAssistantsWrongly: Readonly<Record<string, Mistake>> = {
@@ -237,6 +252,7 @@ const tellsHistoryWrongly: Readonly<Record<string, Mistake>> = {
 
 export const readingMistakes: Readonly<Record<string, Mistake>> = {
   ...tellsOutboxWrongly,
+  ...probesWrongly,
   ...tellsAssistantsWrongly,
   ...tellsSendsWrongly,
   ...tellsHistoryWrongly,
