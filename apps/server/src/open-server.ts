@@ -19,6 +19,7 @@ import { refuseUnread } from "./answer.ts"
 import { Front } from "./front.ts"
 import { Guard, isLoopback } from "./guard.ts"
 import { plainOf } from "./health.ts"
+import { LoopWatch } from "./loop-watch.ts"
 import { mcpMount } from "./mcp/index.ts"
 import { Page } from "./page.ts"
 import { Patience } from "./patience.ts"
@@ -108,11 +109,14 @@ const outboxOf = (fleet: Fleet): Outbox => ({
   listen: (listener) => fleet.onEvery(listener)
 })
 
-/** What is made for a tenant is made once. Only tokens name tenants: there are as many as those say. */
+/**
+ * What is made for a tenant is made once. Only tokens name tenants: there are as many as those say. An id in a path is that
+ * id: what a name means is for programs and assistants, and would reach another one than the same path reads.
+ */
 const fleetsOf = (fleet: Fleet): ((tenant: string) => Fleet) => {
-  const known = new Map<string, Fleet>([[fleet.tenant, fleet]])
+  const known = new Map<string, Fleet>()
   return (tenant) => {
-    const found = known.get(tenant) ?? fleet.of(tenant)
+    const found = known.get(tenant) ?? fleet.of(tenant, { exact: true })
     known.set(tenant, found)
     return found
   }
@@ -173,13 +177,14 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   const house = await openHouse(options, traffic)
   const page = options.page === undefined || role === "worker" ? undefined : new Page(options.page)
   const mcp = mcpMount(house.desk)
+  const watch = new LoopWatch().start()
   let isClosing = false
   const guard = new Guard({ tokens, tenant: fleet.tenant, open, hosts })
   const front = new Front({
     guard,
     patience,
     traffic,
-    plain: plainOf({ fleet, role, traffic, patience, isClosing: () => isClosing }),
+    plain: plainOf({ fleet, role, traffic, patience, watch, isClosing: () => isClosing }),
     mounts: new Map([["/mcp", mcp.answer]]),
     withApi: role !== "worker",
     api: house.api.handle,
@@ -203,6 +208,7 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     isClosing = true
+    watch.stop()
     house.silence()
     await mcp.close()
     await closed(server)
