@@ -6,6 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { SHORT_TEXT } from "@reverie/protocol"
+import { hasTwoKeys, twoKeys } from "./acceptance.ts"
 import { admit, type Admitted } from "./admitted.ts"
 import { refuse, write } from "./answer.ts"
 import {
@@ -133,6 +134,7 @@ export class Front {
     if (isClosing()) {
       return refuse(request, response, new Unavailable({ message: "this process is about to end; ask again" }))
     }
+    if (hasTwoKeys(request)) return refuse(request, response, twoKeys)
     const body = await bodyIn(request, response, bodyLimitOf(found.route.name))
     if (body === ANSWERED) return
     admit(request, { principal, ...body })

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { isJsonObject, type Json, SHORT_TEXT } from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { acceptMessage, type Beside, type SaidMessage } from "./acceptance.ts"
+import { acceptMessage, type Beside, hasTwoKeys, type SaidMessage } from "./acceptance.ts"
 import { refuse } from "./answer.ts"
 import { Id, Key, type Principal, Said } from "./api/index.ts"
 import type { Boards } from "./board/boards.ts"
@@ -127,7 +127,7 @@ export class Shortcut {
     const id = PATH.exec(request.url ?? "")?.[1]
     if (id === undefined || !isId(id) || !holdsShortBody(request)) return undefined
     const beside = besideIn(request)
-    if (beside === undefined) return undefined
+    if (beside === undefined || hasTwoKeys(request)) return undefined
     const principal = this.#options.guard.judge(request, "fleet")
     return "_tag" in principal || principal.readOnly ? undefined : { id, principal, beside }
   }

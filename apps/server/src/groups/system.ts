@@ -24,9 +24,13 @@ export const systemLive = HttpApiBuilder.group(
   "system",
   Effect.fnUntraced(function* (handlers) {
     const desk = yield* Desk
-    const { config, feed } = yield* Live
+    const { boards, config, feed, house } = yield* Live
     return handlers.handleAll({
-      system: () => asking((fleet, principal) => systemOf({ fleet, principal, desk, config })),
+      system: () =>
+        asking((fleet, principal) => {
+          const used = async () => (await boards.of(fleet.tenant)).definitions()
+          return systemOf({ fleet, principal, desk, config, house, used })
+        }),
       audit: ({ query: { limit } }) => asking(({ tenant }) => ({ items: desk.audited(tenant, limit) })),
       events: ({ headers, query: { after, assistant } }) =>
         asking(async (_, { name, tenant }) => {
