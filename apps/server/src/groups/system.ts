@@ -32,20 +32,23 @@ export const systemLive = HttpApiBuilder.group(
           return systemOf({ fleet, principal, desk, config, house, used })
         }),
       audit: ({ query: { limit } }) => asking(({ tenant }) => ({ items: desk.audited(tenant, limit) })),
+      // Whoever leaves before the answer has begun leaves no stream behind: the answer destroys what nobody reads.
       events: ({ headers, query: { after, assistant } }) =>
-        asking(async (_, { name, tenant }) => {
-          const from = placeOf(headers["last-event-id"], after)
-          const stream = await feed.open({
-            tenant,
-            principal: `${tenant}/${name}`,
-            ...(assistant === undefined ? {} : { assistant }),
-            ...(from === undefined ? {} : { from })
+        Effect.uninterruptible(
+          asking(async (_, { name, tenant }) => {
+            const from = placeOf(headers["last-event-id"], after)
+            const stream = await feed.open({
+              tenant,
+              principal: `${tenant}/${name}`,
+              ...(assistant === undefined ? {} : { assistant }),
+              ...(from === undefined ? {} : { from })
+            })
+            return HttpServerResponse.raw(stream, {
+              contentType: "text/event-stream",
+              headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
+            })
           })
-          return HttpServerResponse.raw(stream, {
-            contentType: "text/event-stream",
-            headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
-          })
-        })
+        )
     })
   })
 )
