@@ -22,7 +22,6 @@ export interface Wish {
   readonly maxStalledBeats: number
 }
 
-
 export class Subscriber extends Readable {
   readonly #wish: Wish
   readonly #tail: Tail
