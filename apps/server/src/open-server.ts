@@ -13,6 +13,7 @@ import { Audit } from "./audit.ts"
 import { Boards } from "./board/boards.ts"
 import type { Desk } from "./desk.ts"
 import { ListenRefused } from "./errors.ts"
+import { eventDoor } from "./event-door.ts"
 import { Feed } from "./feed/feed.ts"
 import { type Outbox, OutboxReader } from "./feed/outbox-reader.ts"
 import { refuseUnread } from "./answer.ts"
@@ -49,7 +50,7 @@ export interface ServerOptions {
   readonly maxStreams?: number
   /** What the process stands on, each with where it comes from, secrets masked: for the system page. */
   readonly config?: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
-  /** Where false, messages go the long way too; both answer the same. */
+  /** Where false, messages and event streams go through the router too; both ways answer the same. */
   readonly shortcut?: boolean
   /** Told of what went wrong while answering, one line each, without secrets. */
   readonly onTrouble?: (line: string) => void
@@ -178,6 +179,7 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   const page = options.page === undefined || role === "worker" ? undefined : new Page(options.page)
   const mcp = mcpMount(house.desk)
   const watch = new LoopWatch().start()
+  const hasShortcut = role !== "worker" && options.shortcut !== false
   let isClosing = false
   const guard = new Guard({ tokens, tenant: fleet.tenant, open, hosts })
   const front = new Front({
@@ -187,6 +189,7 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
     plain: plainOf({ fleet, role, traffic, patience, watch, isClosing: () => isClosing }),
     mounts: new Map([["/mcp", mcp.answer]]),
     withApi: role !== "worker",
+    doors: new Map(hasShortcut ? [["system.events", eventDoor(house.live.feed, house.desk.onTrouble)]] : []),
     api: house.api.handle,
     page: async (request, response, path) => (await page?.answer(request, response, path)) ?? false,
     isClosing: () => isClosing,
@@ -194,7 +197,6 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   })
   const { boards } = house.live
   const long = front.handle
-  const hasShortcut = role !== "worker" && options.shortcut !== false
   const handle = hasShortcut
     ? new Shortcut({ desk: house.desk, boards, guard, traffic, isClosing: () => isClosing, long }).handle
     : long
