@@ -35,7 +35,12 @@ export class RunStream extends Readable {
     this.#beat.unref()
   }
 
-  // What the router hashes when somebody leaves: see the event stream.
+  /** Aborted when its reader leaves, or it ends. */
+  get leaving(): AbortSignal {
+    return this.#leaving.signal
+  }
+
+  // The router hashes it when a client leaves: see the event stream.
   [Hash.symbol](): number {
     return Hash.random(this)
   }
