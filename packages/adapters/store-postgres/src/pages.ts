@@ -5,7 +5,7 @@
 
 import { MAX_PAGE_CHARS } from "@reverie/ledger"
 import { longWork } from "@reverie/protocol"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
 interface Bodied {

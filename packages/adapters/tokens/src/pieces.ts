@@ -55,7 +55,7 @@ const SPACE = 0x20
 const LINE_END = 0x0a
 const isWordUnit = (unit: number): boolean =>
   (unit >= 0x30 && unit <= 0x39) || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x61 && unit <= 0x7a)
-const closing = new Set([...".,;:!?)"].map((sign) => sign.charCodeAt(0)))
+const closing = new Set(Array.from(".,;:!?)", (sign) => sign.charCodeAt(0)))
 
 /** Between `at - 1` and `at` two words of the pattern meet, whatever stands around them. */
 const isBetweenWords = (text: string, at: number): boolean => {
