@@ -5,8 +5,8 @@
 
 import { MAX_PAGE_CHARS } from "@reverie/ledger"
 import { longWork } from "@reverie/protocol"
-import type * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
+import * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
 
 interface Bodied {
   readonly body: string
