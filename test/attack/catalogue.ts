@@ -3,12 +3,16 @@
 
 import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
+import { longTexts } from "./attacks/long-texts.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...readingFiles]
+export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...longTexts]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
-const planted: Readonly<Record<string, string>> = {}
+const planted: Readonly<Record<string, string>> = {
+  "all-in-one-turn": "three-long-texts",
+  "memory-of-merges": "nineteen-at-once"
+}
 
 export const plants: ReadonlyArray<Plant> = Object.entries(planted).map(([name, attack]) => ({
   name,
