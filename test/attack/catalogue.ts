@@ -5,13 +5,17 @@ import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
 import { longTexts } from "./attacks/long-texts.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
+import { storms } from "./attacks/storms.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...longTexts]
+export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...longTexts, ...storms]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
 const planted: Readonly<Record<string, string>> = {
   "all-in-one-turn": "three-long-texts",
-  "memory-of-merges": "nineteen-at-once"
+  "memory-of-merges": "nineteen-at-once",
+  "streams-outlive-clients": "small-storm",
+  "streams-without-pace": "slow-readers",
+  "streams-without-bound": "slow-readers"
 }
 
 export const plants: ReadonlyArray<Plant> = Object.entries(planted).map(([name, attack]) => ({

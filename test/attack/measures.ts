@@ -67,27 +67,41 @@ export const holdsSince = (before: Holds, after: Holds): Holds => ({
 export const saidOf = ({ over25, over50, over100, over250 }: Holds): string =>
   `${over25} over 25 ms, ${over50} over 50 ms, ${over100} over 100 ms, ${over250} over 250 ms`
 
-/** Milliseconds until the answer holds what is looked for; `withinMillis` when it did not come. */
-export const millisUntil = (server: { readonly url: string }, path: string, wanted: string, withinMillis = 20_000) =>
-  new Promise<number>((resolve) => {
-    const { host, hostname, port } = new URL(server.url)
+/** An answer that is being read. */
+export interface Listening {
+  /** Resolves with the time from now on until it holds what is looked for; with `withinMillis` when that did not come. */
+  readonly until: (wanted: string, withinMillis?: number) => Promise<number>
+  readonly leave: () => void
+}
+
+const LOOK_MILLIS = 2
+
+export const listening = (server: { readonly url: string }, path: string): Listening => {
+  const { host, hostname, port } = new URL(server.url)
+  const socket = connect(Number(port), hostname)
+  let heard = ""
+  socket.on("error", () => {})
+  socket.on("connect", () => socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`))
+  socket.on("data", (chunk) => (heard += chunk.toString("latin1")))
+  const until = async (wanted: string, withinMillis = 20_000): Promise<number> => {
     const begun = performance.now()
-    const socket = connect(Number(port), hostname)
-    let heard = ""
-    const end = (millis: number): void => {
-      clearTimeout(timer)
-      socket.destroy()
-      resolve(Math.round(millis))
+    const passed = (): number => Math.round(performance.now() - begun)
+    while (!heard.includes(wanted)) {
+      if (passed() > withinMillis || socket.destroyed) return withinMillis
+      await pause(LOOK_MILLIS)
     }
-    const timer = setTimeout(() => end(withinMillis), withinMillis)
-    socket.on("error", () => end(withinMillis))
-    socket.on("close", () => end(withinMillis))
-    socket.on("connect", () => socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`))
-    socket.on("data", (chunk) => {
-      heard += chunk.toString("latin1")
-      if (heard.includes(wanted)) end(performance.now() - begun)
-    })
-  })
+    return passed()
+  }
+  return { until, leave: () => void socket.destroy() }
+}
+
+/** Milliseconds until the answer of a connection of its own holds what is looked for. */
+export const millisUntil = async (server: { readonly url: string }, path: string, wanted: string): Promise<number> => {
+  const answer = listening(server, path)
+  const millis = await answer.until(wanted)
+  answer.leave()
+  return millis
+}
 
 interface Row {
   readonly id: string

@@ -67,6 +67,8 @@ const LOCAL = "127.0.0.1"
 const MAX_STREAMS = 256
 const BEAT_MILLIS = 15_000
 const POLL_MILLIS = 250
+/** Connections that wait to be taken. A client that finds no place waits a second before it tries again: 511 are too few. */
+const BACKLOG = 4_096
 /** What is being answered has so long to end. */
 const GRACE_MILLIS = 3_000
 
@@ -88,7 +90,7 @@ const listening = (server: Server, port: number, host: string): Promise<AddressI
       const message = `${host}:${port} can not be listened on: ${why}`
       reject(new ListenRefused({ host, port, code: error.code ?? "unknown", message }))
     })
-    server.listen(port, host, () => resolve(server.address() as AddressInfo))
+    server.listen({ port, host, backlog: BACKLOG }, () => resolve(server.address() as AddressInfo))
   })
 
 const closed = (server: Server): Promise<void> =>

@@ -10,6 +10,7 @@ import { LimitReached } from "../api/index.ts"
 import { framesOf, passingFrameOf } from "./frame.ts"
 import type { Outbox, OutboxReader } from "./outbox-reader.ts"
 import { OldPages } from "./old-pages.ts"
+import { Pace } from "./pace.ts"
 import type { Place } from "./place.ts"
 import { Subscriber } from "./subscriber.ts"
 import { Tail } from "./tail.ts"
@@ -51,6 +52,7 @@ export class Feed {
   readonly #options: FeedOptions
   readonly #tail = new Tail()
   readonly #old: OldPages
+  readonly #pace = new Pace()
   readonly #subscribers = new Set<Subscriber>()
   readonly #byPrincipal = new Map<string, number>()
   #passing: Array<Passing> = []
@@ -87,7 +89,7 @@ export class Feed {
     const place = from === undefined || from.seq > end ? { seq: end, told: 0 } : from
     const { maxStalledBeats = MAX_STALLED_BEATS } = this.#options
     const wish = { tenant, from: place, maxStalledBeats, ...(assistant === undefined ? {} : { assistant }) }
-    const subscriber = new Subscriber(wish, this.#tail, this.#old)
+    const subscriber = new Subscriber(wish, this.#tail, this.#old, this.#pace)
     this.#subscribers.add(subscriber)
     // A store that fails ends the stream; whoever listened comes back with the last id.
     subscriber.on("error", () => {})

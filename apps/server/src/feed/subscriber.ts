@@ -4,13 +4,15 @@
 //     the tail after that.
 // U2  It takes nothing before there is room for it: a slow reader costs no memory, and goes on from the store. One that
 //     reads nothing for too many beats is cut off, and comes back with its last id if it is still there.
-// U3  Whoever leaves is read for no more.
+// U3  Nothing is read for a client that has left.
+// U4  One that is far behind is told at the pace of all that are.
 
 import { Readable } from "node:stream"
 import * as Equal from "effect/Equal"
 import * as Hash from "effect/Hash"
 import { type EntryFrames, standing } from "./frame.ts"
 import type { OldPages } from "./old-pages.ts"
+import type { Pace } from "./pace.ts"
 import type { Place } from "./place.ts"
 import { CHUNK_CHARS, type Chunk, type Tail } from "./tail.ts"
 
@@ -22,10 +24,14 @@ export interface Wish {
   readonly maxStalledBeats: number
 }
 
+/** So many entries behind the newest one it is far behind. */
+const FAR = 100
+
 export class Subscriber extends Readable {
   readonly #wish: Wish
   readonly #tail: Tail
   readonly #old: OldPages
+  readonly #pace: Pace
   readonly #leaving = new AbortController()
   #place: Place
   #stalled = 0
@@ -34,12 +40,13 @@ export class Subscriber extends Readable {
   #isStarted = false
   #wasWoken = false
 
-  constructor(wish: Wish, tail: Tail, old: OldPages) {
+  constructor(wish: Wish, tail: Tail, old: OldPages, pace: Pace) {
     super({ highWaterMark: CHUNK_CHARS })
     this.#wish = wish
     this.#place = wish.from
     this.#tail = tail
     this.#old = old
+    this.#pace = pace
   }
 
   // The router compares what it answered with when somebody leaves, by hashing all that can be reached from it: a stream
@@ -113,6 +120,10 @@ export class Subscriber extends Readable {
 
   async #goOn(): Promise<void> {
     while (this.#hasRoom && !this.destroyed && this.#place.seq < this.#tail.end) {
+      if (this.#tail.end - this.#place.seq > FAR) {
+        await this.#pace.turn(this.#leaving.signal)
+        if (!this.#hasRoom || this.destroyed) return
+      }
       const shared = this.#shared()
       if (shared !== undefined) {
         this.#place = { seq: shared.end, told: 0 }
