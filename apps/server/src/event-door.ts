@@ -4,11 +4,11 @@
 // D2  A stream ends with its connection; a client that left before it began opens none.
 
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { pipeline } from "node:stream"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { refuse } from "./answer.ts"
 import { eventsHeaders, eventsQuery, Malformed, type Principal } from "./api/index.ts"
+import { stream } from "./connection.ts"
 import { apiFailureOf } from "./failure.ts"
 import type { Feed } from "./feed/feed.ts"
 import { type Place, placeIn } from "./feed/place.ts"
@@ -74,12 +74,11 @@ export const eventDoor = (feed: Feed, onTrouble: (line: string) => void): Door =
     wanted: Wanted
   ) => {
     try {
-      const stream = await openStream(feed, principal, wanted)
-      if (response.destroyed) return void stream.destroy()
+      const subscriber = await openStream(feed, principal, wanted)
+      if (response.destroyed) return void subscriber.destroy()
       response.writeHead(200, { "content-type": STREAM_TYPE, ...streamHeaders })
       response.flushHeaders()
-      // Ends both when either ends; a client that leaves is no failure.
-      pipeline(stream, response, () => {})
+      stream(subscriber, response)
     } catch (error) {
       if (!response.destroyed) refuse(request, response, apiFailureOf(error, onTrouble))
     }

@@ -27,6 +27,9 @@ export interface Wish {
 /** So many entries behind the newest one it is far behind. */
 const FAR = 100
 
+/** Made once: an error for each client that leaves costs more than serving it. */
+const LEFT = new Error("the client has left")
+
 export class Subscriber extends Readable {
   readonly #wish: Wish
   readonly #tail: Tail
@@ -60,7 +63,7 @@ export class Subscriber extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#leaving.abort()
+    this.#leaving.abort(LEFT)
     done(error)
   }
 
