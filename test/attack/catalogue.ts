@@ -3,13 +3,17 @@
 
 import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
+import { bursts } from "./attacks/bursts.ts"
 import { crashingTools } from "./attacks/crashing-tools.ts"
 import { crashingWorkers } from "./attacks/crashing-workers.ts"
 import { damage } from "./attacks/damage.ts"
 import { isolatedTools } from "./attacks/isolated-tools.ts"
+import { longTexts } from "./attacks/long-texts.ts"
 import { ownership } from "./attacks/ownership.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 import { reboundPage } from "./attacks/rebound-page.ts"
+import { smallDoor } from "./attacks/small-doors.ts"
+import { storms } from "./attacks/storms.ts"
 import { strayTools } from "./attacks/stray-tools.ts"
 import { workersSeen } from "./attacks/workers.ts"
 
@@ -22,21 +26,31 @@ export const attacks: ReadonlyArray<Attack> = [
   ...strayTools,
   ...isolatedTools,
   ...reboundPage,
-  ...workersSeen
+  ...workersSeen,
+  ...longTexts,
+  ...storms,
+  ...smallDoor,
+  ...bursts
 ]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
 const planted: Readonly<Record<string, string>> = {
+  "all-in-one-turn": "three-long-texts",
   "believes-late-results": "stray-tools",
   "fatal-damage": "one-bad-page",
   "finds-no-run": "stray-tools",
   "forgets-notes": "crash-loop-kill-from-outside",
+  "health-that-forgets": "small-doors",
   "host-believed": "rebound-page",
   "lets-isolated-run-on": "isolated-tools",
   "lock-alone": "two-starts",
+  "memory-of-merges": "nineteen-at-once",
   "no-mark": "store-emptied",
   "no-second-name": "read-files-and-look",
   "open-files": "open-rights",
+  "streams-outlive-clients": "small-storm",
+  "streams-without-bound": "slow-readers",
+  "streams-without-pace": "slow-readers",
   "unwatched-files": "directory-removed",
   "workers-unseen": "workers-seen"
 }

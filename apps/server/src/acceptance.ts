@@ -4,7 +4,9 @@
 // C2  Nobody outside speaks as an assistant or reports as one: `from` is a name that a person or a program gave, and what
 //     only assistants tell each other is refused.
 // C3  The trace context of a request goes with what it brings.
+// C4  Two keys of one request contradict each other, also when they are the same: node would join them to a third one.
 
+import type { IncomingMessage } from "node:http"
 import { sendingAssistant } from "@reverie/protocol"
 import type { Event, Fleet, Receipt, SendOptions } from "reverie"
 import * as Option from "effect/Option"
@@ -12,6 +14,20 @@ import * as Schema from "effect/Schema"
 import { Malformed, type Said } from "./api/index.ts"
 
 export type SaidMessage = typeof Said.Type
+
+const KEY_HEADER = "idempotency-key"
+
+/** True where the header of the key stands more than once in what was sent. */
+export const hasTwoKeys = ({ rawHeaders }: Pick<IncomingMessage, "rawHeaders">): boolean => {
+  let found = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ""
+    if (name.length === KEY_HEADER.length && name.toLowerCase() === KEY_HEADER) found++
+  }
+  return found > 1
+}
+
+export const twoKeys = new Malformed({ message: "the header idempotency-key stands more than once" })
 
 const keyOf = (header: string | undefined, body: string | undefined): string | undefined => {
   if (header !== undefined && body !== undefined && header !== body) {

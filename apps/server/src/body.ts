@@ -2,15 +2,28 @@
 // Owns the limit, and what JSON may be. Leaves its meaning to the schema of the route.
 // B1  No body is read beyond its limit.
 // B2  Text that the house's own parser would refuse or change is refused: nesting, and keys that reach into objects.
+// B3  A message of a million characters comes in, whatever stands in it; a body of very many small values does not.
 
 import type { IncomingMessage } from "node:http"
-import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
+import { isJsonObject, type Json, longWork, MAX_MESSAGE_CHARS, parseJson } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Malformed, TooLarge } from "./api/index.ts"
 
 export const MAX_BODY_BYTES = 2_000_000
 
-const tooLarge = new TooLarge({ message: `a body has at most ${MAX_BODY_BYTES} bytes` })
+/** Where a message comes: a text of a million characters, six bytes each where all of them are escaped, and its envelope. */
+export const MAX_MESSAGE_BYTES = 6 * MAX_MESSAGE_CHARS + 100_000
+
+/** Of JSON. Schemas take a microsecond or two for each value, and a body of tiny ones would hold the process up. */
+export const MAX_BODY_VALUES = 25_000
+
+const messageRoutes: ReadonlySet<string> = new Set(["messages.send", "messages.post", "messages.run"])
+
+/** What the body of a route may have; `name` is `group.endpoint`. */
+export const bodyLimitOf = (name: string): number => (messageRoutes.has(name) ? MAX_MESSAGE_BYTES : MAX_BODY_BYTES)
+
+const tooLarge = (maxBytes: number): TooLarge => new TooLarge({ message: `a body has at most ${maxBytes} bytes` })
 
 const read = new WeakMap<IncomingMessage, Buffer>()
 
@@ -20,19 +33,19 @@ export const keepRead = (request: IncomingMessage, bytes: Buffer): void => {
 }
 
 /** Rejects when whoever asks has gone. */
-export const readBody = (request: IncomingMessage): Promise<Buffer | TooLarge> => {
+export const readBody = (request: IncomingMessage, maxBytes: number): Promise<Buffer | TooLarge> => {
   const kept = read.get(request)
   if (kept !== undefined) return Promise.resolve(kept)
-  if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) return Promise.resolve(tooLarge)
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(tooLarge(maxBytes))
   return new Promise((resolve, reject) => {
     const chunks: Array<Buffer> = []
     let size = 0
     request.on("data", (chunk: Buffer) => {
       size += chunk.length
-      if (size > MAX_BODY_BYTES) {
+      if (size > maxBytes) {
         request.pause()
         request.removeAllListeners("data")
-        resolve(tooLarge)
+        resolve(tooLarge(maxBytes))
       } else chunks.push(chunk)
     })
     request.once("end", () =>
@@ -43,19 +56,10 @@ export const readBody = (request: IncomingMessage): Promise<Buffer | TooLarge> =
   })
 }
 
+/** Waits until the event loop has room for a body of so many bytes. */
+export const roomFor = (bytes: number): Promise<void> => Effect.runPromise(longWork.begin(bytes))
+
 const decoder = new TextDecoder("utf-8", { fatal: true })
-
-const hostile = /__proto__|constructor|prototype|\\u/
-
-/** A key that the house's parser would have dropped. */
-const holdsHostileKey = (text: string): boolean => {
-  let found = false
-  JSON.parse(text, (key, value: unknown) => {
-    found ||= key === "__proto__" || key === "constructor" || key === "prototype"
-    return value
-  })
-  return found
-}
 
 export interface JsonBody {
   readonly text: string
@@ -72,14 +76,20 @@ const jsonOf = (bytes: Buffer): JsonBody | Malformed => {
   } catch {
     return malformed("the body is not UTF-8")
   }
-  const parsed = parseJson(text)
+  let isHostile = false
+  const onDropped = () => {
+    isHostile = true
+  }
+  const parsed = parseJson(text, { maxValues: MAX_BODY_VALUES, onDropped })
   if (Result.isFailure(parsed)) {
     return malformed(
-      parsed.failure.startsWith("nested") ? `the body is ${parsed.failure}` : "the body is not JSON that can be read"
+      /^(?:nested|made) /.test(parsed.failure)
+        ? `the body is ${parsed.failure}`
+        : "the body is not JSON that can be read"
     )
   }
   if (!isJsonObject(parsed.success)) return malformed("the body must be a JSON object")
-  if (hostile.test(text) && holdsHostileKey(text)) {
+  if (isHostile) {
     return malformed("the body has a key named __proto__, constructor or prototype")
   }
   return { text, value: parsed.success }

@@ -3,8 +3,11 @@
 // Q1  Nothing is answered before the guard has judged, but whether the process lives and is ready.
 // Q2  Whatever goes wrong on the way is answered in the contract's form, and nothing throws beyond it.
 // Q3  Every answer is counted by the pattern of its route.
+// Q4  No stream is opened for a client that has left already.
 
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { SHORT_TEXT } from "@reverie/protocol"
+import { hasTwoKeys, twoKeys } from "./acceptance.ts"
 import { admit, type Admitted } from "./admitted.ts"
 import { refuse, write } from "./answer.ts"
 import {
@@ -16,7 +19,9 @@ import {
   Unavailable,
   Unexpected
 } from "./api/index.ts"
-import { type JsonBody, judgedBody, readBody } from "./body.ts"
+import { bodyLimitOf, type JsonBody, judgedBody, MAX_BODY_BYTES, readBody, roomFor } from "./body.ts"
+import { isGone } from "./connection.ts"
+import type { Door } from "./event-door.ts"
 import type { Guard, Wanted } from "./guard.ts"
 import type { Patience } from "./patience.ts"
 import { find } from "./route-table.ts"
@@ -44,6 +49,8 @@ export interface Behind {
   /** By their path. */
   readonly mounts: ReadonlyMap<string, Mount>
   readonly withApi: boolean
+  /** Routes that need no router for a request that fits, by their name. */
+  readonly doors: ReadonlyMap<string, Door>
   readonly api: NodeHandler
   /** A file of the page; false when there is none under this path. */
   readonly page: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>
@@ -79,6 +86,9 @@ const isLooking = (method: string | undefined): boolean => method === "GET" || m
 const malformed = (message: string): Malformed => new Malformed({ message })
 
 const nowhere = new NotFound({ message: "there is nothing here", hint: "GET /openapi.json tells what there is" })
+
+/** Routes that a stream answers, and that change nothing. */
+const streams: ReadonlySet<string> = new Set(["system.events", "messages.answers"])
 
 /** Marks what was answered already. */
 const ANSWERED = Symbol("answered")
@@ -132,8 +142,11 @@ export class Front {
     if (isClosing()) {
       return refuse(request, response, new Unavailable({ message: "this process is about to end; ask again" }))
     }
-    const body = await bodyIn(request, response)
+    if (hasTwoKeys(request)) return refuse(request, response, twoKeys)
+    if (streams.has(found.route.name) && (await isGone(request, response))) return
+    const body = await bodyIn(request, response, bodyLimitOf(found.route.name))
     if (body === ANSWERED) return
+    if (this.#behind.doors.get(found.route.name)?.(request, response, principal) === true) return
     admit(request, { principal, ...body })
     api(request, response)
   }
@@ -142,7 +155,7 @@ export class Front {
     this.#behind.traffic.begin(response, path)
     const principal = this.#admitted(request, response, "fleet")
     if (principal === ANSWERED) return
-    const body = await bodyIn(request, response)
+    const body = await bodyIn(request, response, MAX_BODY_BYTES)
     if (body !== ANSWERED) await mount(request, response, { principal, ...body })
   }
 
@@ -186,11 +199,16 @@ export class Front {
 const nothing: JsonBody = { text: "", value: undefined }
 
 /** The judged body of a request. */
-const bodyIn = async (request: IncomingMessage, response: ServerResponse): Promise<JsonBody | typeof ANSWERED> => {
+const bodyIn = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxBytes: number
+): Promise<JsonBody | typeof ANSWERED> => {
   const { headers } = request
   if (headers["content-length"] === undefined && headers["transfer-encoding"] === undefined) return nothing
-  const bytes = await readBody(request)
+  const bytes = await readBody(request, maxBytes)
   if (Buffer.isBuffer(bytes) && bytes.length === 0) return nothing
+  if (Buffer.isBuffer(bytes) && bytes.length > SHORT_TEXT) await roomFor(bytes.length)
   const judged = Buffer.isBuffer(bytes) ? judgedBody(bytes, headers["content-type"]) : bytes
   if (!("_tag" in judged)) return judged
   refuse(request, response, judged)

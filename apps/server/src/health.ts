@@ -1,28 +1,36 @@
 // Health: whether the process lives, whether it is ready, and what it measures; and the contract itself, for people.
 // Owns these routes. Leaves figures of the fleet to the fleet.
-// L1  `/livez` asks nothing of the store: it tells whether this process still turns.
-// L2  `/readyz` is well only while the store answers in time and the process does not end.
+// L1  `/livez` asks nothing of the store: it tells whether this process still turns, the same to all who ask.
+// L2  `/readyz` is well only while the store answers and writes in time, an assistant is not halted, and the process does not
+//     end. With every assistant halted `?exclude=halted` is well: for whoever routes the orders by which they go on.
+// L3  However often it is asked, the store is asked once a second.
 
-import { monitorEventLoopDelay } from "node:perf_hooks"
+import type { IncomingMessage } from "node:http"
 import * as OpenApi from "effect/http-api/OpenApi"
-import type { Fleet, FleetRole } from "reverie"
+import type { Fleet, FleetRole, Readiness } from "reverie"
 import { write } from "./answer.ts"
 import { Api } from "./api/index.ts"
 import { docsPage } from "./docs.ts"
 import { type Plain, plainText } from "./front.ts"
+import type { LoopWatch } from "./loop-watch.ts"
 import type { Patience } from "./patience.ts"
 import { asDocs } from "./security-headers.ts"
 import type { Traffic } from "./traffic.ts"
 
-/** A process that has not turned for so long is not well. */
+/** A process that has not turned for so long, in the last so long, is not well. */
 const MAX_LAG_MILLIS = 5_000
+const LAG_WINDOW_MILLIS = 10_000
 const READY_WITHIN_MILLIS = 2_000
+const KNOWN_MILLIS = 1_000
 
 export interface HealthOptions {
   readonly fleet: Fleet
   readonly role: FleetRole
   readonly traffic: Traffic
   readonly patience: Patience
+  readonly watch: LoopWatch
+  /** How long an answer of the store is known; a second when not said. */
+  readonly knownMillis?: number
   readonly isClosing: () => boolean
 }
 
@@ -37,47 +45,86 @@ const json = (status: number, value: unknown): { readonly status: number; readon
   body: `${JSON.stringify(value)}\n`
 })
 
-const readiness = async ({ fleet, isClosing, role }: HealthOptions) => {
-  if (isClosing()) return json(503, { ok: false, role, says: "it is about to end" })
-  try {
-    await inTime(fleet.outboxEnd())
-    return json(200, { ok: true, role })
-  } catch {
-    return json(503, { ok: false, role, says: "the store does not answer" })
+/** Asks once for all who ask within a while, whatever comes of it. */
+const knownFor = <A>(millis: number, ask: () => Promise<A>): (() => Promise<A>) => {
+  let known: Promise<A> | undefined
+  return () => {
+    if (known === undefined) {
+      known = ask()
+      setTimeout(() => {
+        known = undefined
+      }, millis).unref()
+    }
+    return known
   }
 }
 
-/** The longest time since the last question in which the process did not turn. */
-const liveness = (): Plain => {
-  const delay = monitorEventLoopDelay({ resolution: 20 })
-  delay.enable()
+const isExcluded = ({ url = "" }: IncomingMessage, what: string): boolean =>
+  new URLSearchParams(url.split("?")[1] ?? "").getAll("exclude").includes(what)
+
+const readiness = ({ fleet, isClosing, knownMillis = KNOWN_MILLIS, role }: HealthOptions): Plain => {
+  let asking: Promise<Readiness> | undefined
+  const ask = (): Promise<Readiness> => {
+    // A store that hangs is not asked again before it has answered.
+    asking ??= fleet.readiness().finally(() => {
+      asking = undefined
+    })
+    return inTime(asking)
+  }
+  const asked = knownFor(knownMillis, ask)
+  const judged = async (request: IncomingMessage) => {
+    const unwell = (says: string) => json(503, { ok: false, role, says })
+    if (isClosing()) return unwell("it is about to end")
+    try {
+      const { allHalted } = await asked()
+      if (allHalted === 0) return json(200, { ok: true, role })
+      const says = allHalted === 1 ? "its only assistant is halted" : `all ${allHalted} assistants are halted`
+      return isExcluded(request, "halted") ? json(200, { ok: true, role, says }) : unwell(says)
+    } catch {
+      return unwell("the store does not answer, or refuses to write")
+    }
+  }
   return {
     wanted: "anybody",
-    answer: (_, response) => {
-      const lagMillis = Math.max(0, delay.max / 1e6)
-      delay.reset()
-      const isWell = lagMillis < MAX_LAG_MILLIS
-      const { body, status } = json(isWell ? 200 : 503, { ok: isWell, lagMillis: Math.round(lagMillis) })
+    answer: async (request, response) => {
+      const { body, status } = await judged(request)
       write(response, status, "application/json", body)
     }
   }
 }
 
+/** What the process measures is told also when its store does not answer: then more than ever. */
+const measuredBy = async (fleet: Fleet): Promise<string> => {
+  const up = (value: 0 | 1) =>
+    `# HELP reverie_store_up Whether the store has answered this question.\n# TYPE reverie_store_up gauge\nreverie_store_up ${value}\n`
+  try {
+    return `${await inTime(fleet.metrics())}${up(1)}`
+  } catch {
+    return up(0)
+  }
+}
+
+const liveness = ({ watch }: HealthOptions): Plain => ({
+  wanted: "anybody",
+  answer: (_, response) => {
+    const { wall: lagMillis } = watch.longest(LAG_WINDOW_MILLIS)
+    const isWell = lagMillis < MAX_LAG_MILLIS
+    const { body, status } = json(isWell ? 200 : 503, { ok: isWell, lagMillis: Math.round(lagMillis) })
+    write(response, status, "application/json", body)
+  }
+})
+
 export const plainOf = (options: HealthOptions): ReadonlyMap<string, Plain> => {
-  const { fleet, patience, role, traffic } = options
-  const plain = new Map<string, Plain>([["/livez", liveness()]])
-  plain.set("/readyz", {
-    wanted: "anybody",
-    answer: async (_, response) => {
-      const { body, status } = await readiness(options)
-      write(response, status, "application/json", body)
-    }
-  })
+  const { fleet, patience, role, traffic, watch } = options
+  const plain = new Map<string, Plain>([
+    ["/livez", liveness(options)],
+    ["/readyz", readiness(options)]
+  ])
   plain.set("/metrics", {
     wanted: "fleet",
     answer: plainText(
       "text/plain; version=0.0.4; charset=utf-8",
-      async () => `${await fleet.metrics()}${traffic.format(patience.failed)}`
+      async () => `${await measuredBy(fleet)}${traffic.format(patience.failed)}${watch.format()}`
     )
   })
   if (role === "worker") return plain

@@ -13,12 +13,14 @@ import { Audit } from "./audit.ts"
 import { Boards } from "./board/boards.ts"
 import type { Desk } from "./desk.ts"
 import { ListenRefused } from "./errors.ts"
+import { eventDoor } from "./event-door.ts"
 import { Feed } from "./feed/feed.ts"
 import { type Outbox, OutboxReader } from "./feed/outbox-reader.ts"
 import { refuseUnread } from "./answer.ts"
 import { Front } from "./front.ts"
 import { Guard, isLoopback } from "./guard.ts"
 import { plainOf } from "./health.ts"
+import { LoopWatch } from "./loop-watch.ts"
 import { mcpMount } from "./mcp/index.ts"
 import { Page } from "./page.ts"
 import { Patience } from "./patience.ts"
@@ -48,7 +50,7 @@ export interface ServerOptions {
   readonly maxStreams?: number
   /** What the process stands on, each with where it comes from, secrets masked: for the system page. */
   readonly config?: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
-  /** Where false, messages go the long way too; both answer the same. */
+  /** Where false, messages and event streams go through the router too; both ways answer the same. */
   readonly shortcut?: boolean
   /** Told of what went wrong while answering, one line each, without secrets. */
   readonly onTrouble?: (line: string) => void
@@ -65,6 +67,8 @@ const LOCAL = "127.0.0.1"
 const MAX_STREAMS = 256
 const BEAT_MILLIS = 15_000
 const POLL_MILLIS = 250
+/** Connections that wait to be taken. A client that finds no place waits a second before it tries again: 511 are too few. */
+const BACKLOG = 4_096
 /** What is being answered has so long to end. */
 const GRACE_MILLIS = 3_000
 
@@ -86,7 +90,7 @@ const listening = (server: Server, port: number, host: string): Promise<AddressI
       const message = `${host}:${port} can not be listened on: ${why}`
       reject(new ListenRefused({ host, port, code: error.code ?? "unknown", message }))
     })
-    server.listen(port, host, () => resolve(server.address() as AddressInfo))
+    server.listen({ port, host, backlog: BACKLOG }, () => resolve(server.address() as AddressInfo))
   })
 
 const closed = (server: Server): Promise<void> =>
@@ -108,11 +112,14 @@ const outboxOf = (fleet: Fleet): Outbox => ({
   listen: (listener) => fleet.onEvery(listener)
 })
 
-/** What is made for a tenant is made once. Only tokens name tenants: there are as many as those say. */
+/**
+ * What is made for a tenant is made once. Only tokens name tenants: there are as many as those say. An id in a path is that
+ * id: what a name means is for programs and assistants, and would reach another one than the same path reads.
+ */
 const fleetsOf = (fleet: Fleet): ((tenant: string) => Fleet) => {
-  const known = new Map<string, Fleet>([[fleet.tenant, fleet]])
+  const known = new Map<string, Fleet>()
   return (tenant) => {
-    const found = known.get(tenant) ?? fleet.of(tenant)
+    const found = known.get(tenant) ?? fleet.of(tenant, { exact: true })
     known.set(tenant, found)
     return found
   }
@@ -173,15 +180,18 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   const house = await openHouse(options, traffic)
   const page = options.page === undefined || role === "worker" ? undefined : new Page(options.page)
   const mcp = mcpMount(house.desk)
+  const watch = new LoopWatch().start()
+  const hasShortcut = role !== "worker" && options.shortcut !== false
   let isClosing = false
   const guard = new Guard({ tokens, tenant: fleet.tenant, open, hosts })
   const front = new Front({
     guard,
     patience,
     traffic,
-    plain: plainOf({ fleet, role, traffic, patience, isClosing: () => isClosing }),
+    plain: plainOf({ fleet, role, traffic, patience, watch, isClosing: () => isClosing }),
     mounts: new Map([["/mcp", mcp.answer]]),
     withApi: role !== "worker",
+    doors: new Map(hasShortcut ? [["system.events", eventDoor(house.live.feed, house.desk.onTrouble)]] : []),
     api: house.api.handle,
     page: async (request, response, path) => (await page?.answer(request, response, path)) ?? false,
     isClosing: () => isClosing,
@@ -189,7 +199,6 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   })
   const { boards } = house.live
   const long = front.handle
-  const hasShortcut = role !== "worker" && options.shortcut !== false
   const handle = hasShortcut
     ? new Shortcut({ desk: house.desk, boards, guard, traffic, isClosing: () => isClosing, long }).handle
     : long
@@ -198,9 +207,12 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
     await house.close()
     throw error
   })
+  // A fleet that is closed meanwhile needs nothing any more.
+  if (role !== "api") fleet.warm().catch(() => {})
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     isClosing = true
+    watch.stop()
     house.silence()
     await mcp.close()
     await closed(server)

@@ -4,14 +4,14 @@
 // H1  Both ways answer the same to the same request, and leave the same line in the audit log.
 
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { isJsonObject, type Json } from "@reverie/protocol"
+import { isJsonObject, type Json, SHORT_TEXT } from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { acceptMessage, type Beside, type SaidMessage } from "./acceptance.ts"
+import { acceptMessage, type Beside, hasTwoKeys, type SaidMessage } from "./acceptance.ts"
 import { refuse } from "./answer.ts"
 import { Id, Key, type Principal, Said } from "./api/index.ts"
 import type { Boards } from "./board/boards.ts"
-import { judgedBody, keepRead, MAX_BODY_BYTES } from "./body.ts"
+import { judgedBody, keepRead, MAX_MESSAGE_BYTES, roomFor } from "./body.ts"
 import type { Desk } from "./desk.ts"
 import { apiFailureOf } from "./failure.ts"
 import type { NodeHandler } from "./front.ts"
@@ -75,7 +75,7 @@ const besideIn = ({ headers }: IncomingMessage): Beside | undefined => {
 }
 
 const holdsShortBody = ({ headers }: IncomingMessage): boolean =>
-  headers["transfer-encoding"] === undefined && Number(headers["content-length"]) <= MAX_BODY_BYTES
+  headers["transfer-encoding"] === undefined && Number(headers["content-length"]) <= MAX_MESSAGE_BYTES
 
 const flatSecuring = securing.flat()
 
@@ -104,16 +104,21 @@ export class Shortcut {
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.on("end", () => {
       const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
-      const judged = judgedBody(bytes, request.headers["content-type"])
-      const said = "_tag" in judged ? Option.none() : saidIn(judged.value)
-      if (Option.isSome(said)) {
-        void this.#accept(request, response, envelope, said.value)
-        return
-      }
-      keepRead(request, bytes)
-      this.#options.long(request, response)
+      if (bytes.length <= SHORT_TEXT) this.#take(request, response, envelope, bytes)
+      else void roomFor(bytes.length).then(() => this.#take(request, response, envelope, bytes))
     })
     request.on("error", () => response.destroy())
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse, envelope: Envelope, bytes: Buffer): void {
+    const judged = judgedBody(bytes, request.headers["content-type"])
+    const said = "_tag" in judged ? Option.none() : saidIn(judged.value)
+    if (Option.isSome(said)) {
+      void this.#accept(request, response, envelope, said.value)
+      return
+    }
+    keepRead(request, bytes)
+    this.#options.long(request, response)
   }
 
   /** Undefined for what must go the long way. */
@@ -122,7 +127,7 @@ export class Shortcut {
     const id = PATH.exec(request.url ?? "")?.[1]
     if (id === undefined || !isId(id) || !holdsShortBody(request)) return undefined
     const beside = besideIn(request)
-    if (beside === undefined) return undefined
+    if (beside === undefined || hasTwoKeys(request)) return undefined
     const principal = this.#options.guard.judge(request, "fleet")
     return "_tag" in principal || principal.readOnly ? undefined : { id, principal, beside }
   }

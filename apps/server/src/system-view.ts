@@ -1,12 +1,22 @@
 // SystemView: what a deployment is, in words and figures.
-// Owns its checks. Leaves measuring to whoever does the work.
+// Owns its checks, and what of it each principal may see. Leaves measuring to whoever does the work.
+// V1  What the process stands on is for those who may change the tenant that it is opened for.
+// V2  So are all definitions. Another tenant sees those that its own assistants were made from, and the names of the rest,
+//     by which it can make more.
+// V3  Who may only look sees no prompt and no persona here.
 
 import { chart, type Fleet, type Json } from "reverie"
 import type { Principal } from "./api/index.ts"
 import type { Desk } from "./desk.ts"
 import { version } from "./version.ts"
 
+type Definition = ReturnType<Fleet["definitions"]>[number]
+
 export interface SystemQuestion {
+  /** The tenant that the process is opened for. */
+  readonly house: string
+  /** The names of the definitions that assistants of the tenant were made from. */
+  readonly used: () => Promise<ReadonlySet<string>>
   readonly fleet: Fleet
   readonly principal: Principal["Service"]
   readonly desk: Desk["Service"]
@@ -21,12 +31,27 @@ const checked = async (name: string, ask: () => Promise<string>, hint: string) =
   }
 }
 
-export const systemOf = async ({ config, desk, fleet, principal }: SystemQuestion) => {
+const withoutWords = ({ persona: _persona, systemPrompt: _prompt, ...rest }: Definition) => rest
+
+const definitionsFor = async ({ fleet, house, principal, used }: SystemQuestion): Promise<ReadonlyArray<object>> => {
+  const { readOnly, tenant } = principal
+  const all = fleet.definitions()
+  const own = tenant === house ? undefined : await used()
+  return all.map((definition) => {
+    const { isTeam, name } = definition
+    if (own !== undefined && !own.has(name)) return { name, isTeam }
+    return readOnly ? withoutWords(definition) : definition
+  })
+}
+
+export const systemOf = async (question: SystemQuestion) => {
+  const { config, desk, fleet, house, principal } = question
+  const isOperator = principal.tenant === house && !principal.readOnly
   const [store, outboxEnd] = await Promise.all([
     checked("store", async () => `position ${await fleet.outboxEnd()}`, "look whether the store of the profile runs"),
     fleet.outboxEnd()
   ])
-  const definitions = fleet.definitions() as unknown as ReadonlyArray<Json>
+  const definitions = (await definitionsFor(question)) as unknown as ReadonlyArray<Json>
   return {
     version,
     node: process.version,
@@ -40,7 +65,7 @@ export const systemOf = async ({ config, desk, fleet, principal }: SystemQuestio
     outboxEnd,
     machine: chart().hash,
     checks: [store],
-    config,
+    config: isOperator ? config : [],
     definitions
   }
 }

@@ -12,6 +12,7 @@
 //     stays counted among the dead.
 // I10 Where many assistants are read together (`outbox`, `openSends`, `list`), what cannot be read of one is passed over and
 //     said once: nobody else's work stops for it. Where one is read, it is an error that names it.
+// I11 A probe fails where nothing can be written, and leaves nothing behind where it can.
 
 import type {
   Address,
@@ -87,6 +88,9 @@ export interface Tally {
   readonly aside: number
 }
 
+/** A page of the outbox ends with the entry in which it comes to so many characters, so that it fits into memory. */
+export const MAX_PAGE_CHARS = 500_000
+
 /** `already` when it was laid aside before; `unknown` when no such letter of that assistant was ever buried. */
 export type LaidAside = "aside" | "already" | "unknown"
 
@@ -111,7 +115,10 @@ export class Ledger extends Context.Service<
       from: number,
       limit: number
     ) => Effect.Effect<ReadonlyArray<OutboxRow>, LedgerUnavailable | UnreadableRecord>
-    /** Entries of all assistants after outbox position `after`. */
+    /**
+     * Entries of all assistants after outbox position `after`: at most `limit`, fewer where they are long, and none only
+     * where there are none.
+     */
     readonly outbox: (
       after: number,
       limit: number
@@ -123,6 +130,7 @@ export class Ledger extends Context.Service<
       address: Address,
       kinds: ReadonlyArray<RecordKind>
     ) => Effect.Effect<ReadonlyArray<RecordRow>, LedgerUnavailable | UnreadableRecord>
+    /** The oldest, at most `limit`, fewer where they are long. */
     readonly openSends: (limit: number) => Effect.Effect<ReadonlyArray<OpenSend>, LedgerUnavailable>
     readonly settleSends: (seqs: ReadonlyArray<number>) => Effect.Effect<void, LedgerUnavailable>
     readonly inspect: (
@@ -146,5 +154,7 @@ export class Ledger extends Context.Service<
     /** Takes a letter off the list of the dead, because somebody has seen to it. Needs no claim; durable when it returns. */
     readonly layAside: (address: Address, envelope: EnvelopeId) => Effect.Effect<LaidAside, LedgerUnavailable>
     readonly tally: Effect.Effect<Tally, LedgerUnavailable>
+    /** Writes something and takes it away in one transaction: fails where the store refuses to write, and leaves nothing. */
+    readonly probe: Effect.Effect<void, LedgerUnavailable>
   }
 >()("@reverie/ledger/Ledger") {}

@@ -16,6 +16,7 @@ export const MAX_CONVERSATIONS = 64
 export const MAX_LINES = 12
 export const MAX_LINE_CHARS = 400
 const MAX_SPEAKER_CHARS = 100
+const READ_CHARS = 8 * MAX_LINE_CHARS
 
 /**
  * A day: every night digests what was said, so that a conversation which is taken up again later is remembered from
@@ -86,7 +87,8 @@ const NEW_CONVERSATION: Conversation = { lines: [], topics: [], lastAt: Number.N
 /** With one more line. */
 export const noteLine = (working: WorkingMemory, conversation: string, line: WorkingLine): WorkingMemory => {
   const { lastAt, lines, words: before } = working.get(conversation) ?? NEW_CONVERSATION
-  const text = bounded(cleanLine(line.text), MAX_LINE_CHARS)
+  // Of a long text only the beginning is cleaned: what can not be seen takes no room.
+  const text = bounded(cleanLine(bounded(line.text, READ_CHARS)), MAX_LINE_CHARS)
   const words = weighed(before, text)
   const after = new Map(working)
   after.delete(conversation)

@@ -3,6 +3,7 @@
 // I1  Parsing never throws: the answer is a value or one sentence of why not.
 // I2  No parsed object carries a `__proto__`, `constructor` or `prototype` key, at any depth.
 // I3  Nesting deeper than the limit is refused before anything recursive walks it.
+// I4  Work grows with the length of the text, and little of it is done where a text is one long string.
 
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -14,33 +15,88 @@ export const MAX_JSON_DEPTH = 64
 
 const hostileKeys = new Set(["__proto__", "constructor", "prototype"])
 
-const depthOf = (text: string): number => {
-  let depth = 0
-  let deepest = 0
-  let inString = false
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (inString) {
-      if (code === 92) index++
-      else if (code === 34) inString = false
-    } else if (code === 34) inString = true
-    else if (code === 91 || code === 123) deepest = Math.max(deepest, ++depth)
-    else if (code === 93 || code === 125) depth--
+const QUOTE = 34
+const COMMA = 44
+const BACKSLASH = 92
+
+/** Where the string ends whose text begins at `from`; the end of all when it is not closed. */
+const stringEnd = (text: string, from: number): number => {
+  for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
+    let escapes = 0
+    while (at - escapes > from && text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes++
+    if (escapes % 2 === 0) return at
   }
-  return deepest
+  return text.length
 }
 
-/** A reviver costs several times the parse, so it runs only where one of the keys can stand, spelt out or escaped. */
+/** What is wrong with the levels and values of a text, as far as its signs tell. */
+const flawIn = (text: string, maxDepth: number, maxValues: number): string | undefined => {
+  let depth = 0
+  let values = 1
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) index = stringEnd(text, index + 1)
+    else if (code === COMMA) values++
+    else if (code === 91 || code === 123) {
+      values++
+      if (++depth > maxDepth) return `nested deeper than ${maxDepth} levels`
+    } else if (code === 93 || code === 125) depth--
+    if (values > maxValues) return `made of more than ${maxValues} values`
+  }
+  return undefined
+}
+
+/** True where a text holds more of some signs than that, in its strings or outside of them. */
+const holdsMore = (text: string, signs: string, most: number): boolean => {
+  let found = 0
+  for (const sign of signs) {
+    for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) if (++found > most) return true
+  }
+  return false
+}
+
+export interface JsonBounds {
+  readonly maxDepth?: number
+  /** Values that it may hold, each member of an array or an object one; unbounded when not said. */
+  readonly maxValues?: number
+  /** Called where a hostile key was dropped. */
+  readonly onDropped?: () => void
+}
+
+/** It is walked only where enough signs stand in it: a long message is not. */
+const flawOfShape = (text: string, maxDepth: number, maxValues: number): string | undefined =>
+  holdsMore(text, "[{", maxDepth) || holdsMore(text, "[{,", maxValues - 1)
+    ? flawIn(text, maxDepth, maxValues)
+    : undefined
+
+/** Keys are looked for only where one of them can stand, spelt out or escaped. */
 const mayHoldHostileKeys = (text: string): boolean =>
   text.includes("__proto__") || text.includes("constructor") || text.includes("prototype") || text.includes("\\u")
 
-const withoutHostileKeys = (key: string, value: unknown): unknown => (hostileKeys.has(key) ? undefined : value)
+const holdsHostileKeys = (value: unknown): boolean => {
+  const waiting: Array<unknown> = [value]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (!Array.isArray(next) && Object.keys(next as object).some((key) => hostileKeys.has(key))) return true
+    for (const each of Object.values(next as object)) if (typeof each === "object" && each !== null) waiting.push(each)
+  }
+  return false
+}
+
+/** A reviver costs many times the parse, so it runs only where there is something to take out. */
+const withoutHostileKeys = (text: string, onDropped: () => void): Json => {
+  const value = JSON.parse(text) as Json
+  if (typeof value !== "object" || value === null || !mayHoldHostileKeys(text) || !holdsHostileKeys(value)) return value
+  onDropped()
+  return JSON.parse(text, (key, each: unknown) => (hostileKeys.has(key) ? undefined : each)) as Json
+}
 
 /** Parses JSON text; hostile keys are dropped. Fails with a sentence, never throws. */
-export const parseJson = (text: string, maxDepth: number = MAX_JSON_DEPTH): Result.Result<Json, string> => {
-  if (depthOf(text) > maxDepth) return Result.fail(`nested deeper than ${maxDepth} levels`)
+export const parseJson = (text: string, bounds: JsonBounds = {}): Result.Result<Json, string> => {
+  const { maxDepth = MAX_JSON_DEPTH, maxValues = Number.POSITIVE_INFINITY, onDropped = () => {} } = bounds
+  const flaw = flawOfShape(text, maxDepth, maxValues)
+  if (flaw !== undefined) return Result.fail(flaw)
   try {
-    return Result.succeed(JSON.parse(text, mayHoldHostileKeys(text) ? withoutHostileKeys : undefined) as Json)
+    return Result.succeed(withoutHostileKeys(text, onDropped))
   } catch (cause) {
     return Result.fail(cause instanceof Error ? cause.message : "not JSON")
   }

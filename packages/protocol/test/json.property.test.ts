@@ -76,3 +76,32 @@ it("I3 the last level allowed is read, one more is refused, brackets in texts do
   assert.isTrue(Result.isFailure(parseJson(nested(MAX_JSON_DEPTH + 1))))
   assert.isTrue(Result.isSuccess(parseJson(JSON.stringify(`\\"${nested(100)}`))))
 })
+
+it("I4 as many values as are allowed are read, one more is refused, signs in texts do not count", () => {
+  /** Each member of an array or object, and the value itself, as the signs of a text tell. */
+  const valuesOf = (text: string): number =>
+    1 + text.replaceAll(/"(?:[^"\\]|\\.)*"/gs, "").replaceAll(/[^[{,]/g, "").length
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), fc.boolean(), (text, isEscaped) => {
+      const given = isEscaped ? escaped(text) : text
+      const values = valuesOf(given)
+      fc.pre(values > 1)
+      assert.isTrue(Result.isSuccess(parseJson(given, { maxValues: values })), given)
+      assert.isTrue(Result.isFailure(parseJson(given, { maxValues: values - 1 })), given)
+    }),
+    settings
+  )
+  assert.isTrue(Result.isSuccess(parseJson(JSON.stringify(",[{".repeat(1_000)), { maxValues: 1 })))
+})
+
+it("I2 says that something was dropped, and only then", () => {
+  fc.assert(
+    fc.property(value, (given) => {
+      const text = JSON.stringify(given)
+      let dropped = 0
+      parseJson(text, { onDropped: () => dropped++ })
+      assert.strictEqual(dropped > 0, JSON.stringify(without(JSON.parse(text))) !== text)
+    }),
+    settings
+  )
+})

@@ -61,7 +61,9 @@ import { measured } from "./metrics.ts"
 import { assertModules } from "./tool-modules.ts"
 import { Ordering } from "./ordering.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
+import { type Readiness, readiness } from "./readiness.ts"
 import { tracingLayer, type TracingOptions } from "./tracing.ts"
+import { warmed } from "./warming.ts"
 
 /** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
 export type FleetRole = "all" | "api" | "worker"
@@ -128,21 +130,24 @@ export class Fleet extends Ordering implements AsyncDisposable {
   readonly #opened: Opened
   /** Whether closing it closes the house. */
   readonly #isOwner: boolean
+  readonly #isExact: boolean
 
-  private constructor(opened: Opened, tenant: TenantId, isOwner: boolean) {
+  private constructor(opened: Opened, tenant: TenantId, isOwner: boolean, isExact = false) {
     super((effect) => opened.house.run(effect), tenant, freshId)
     this.#opened = opened
     this.#isOwner = isOwner
+    this.#isExact = isExact
     this.reception = opened.definition.reception
     this.ended = opened.house.ended
   }
 
   /**
    * The same house for another tenant, who need not have anything in it yet. Closing what is answered closes nothing: the
-   * fleet that was opened does.
+   * fleet that was opened does. `exact`: whoever is written to is named by id, letter by letter, as in every reading;
+   * otherwise by name, team or role as well.
    */
-  of(tenant: string): Fleet {
-    return new Fleet(this.#opened, tenantOf(tenant), false)
+  of(tenant: string, { exact = false }: { readonly exact?: boolean } = {}): Fleet {
+    return new Fleet(this.#opened, tenantOf(tenant), false, exact)
   }
 
   /** Opens the store, brings every assistant of the definition to life, and starts to work. */
@@ -254,6 +259,7 @@ export class Fleet extends Ordering implements AsyncDisposable {
 
   /** The assistant that a target means. What the definition does not know may still be in the store, under its id. */
   #meant(target: string): string {
+    if (this.#isExact) return target
     const reached = reach(this.#opened.directory, target)
     if ("refused" in reached) {
       if (reached.refused === "unknown") return target
@@ -356,6 +362,16 @@ export class Fleet extends Ordering implements AsyncDisposable {
   /** What it stands on, in words, without any password. */
   get profile(): string {
     return this.#opened.profile.says
+  }
+
+  /** Loads what the first message would otherwise wait for. Nothing needs to wait for it. */
+  warm(): Promise<void> {
+    return this.#run(warmed)
+  }
+
+  /** Whether anything can be accepted and worked on, of any tenant. Rejects where the store does not answer or write. */
+  readiness(): Promise<Readiness> {
+    return this.#run(readiness)
   }
 
   /** What this process and its servers have measured, in the text format of Prometheus. No assistant is named in it. */

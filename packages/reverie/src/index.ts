@@ -1,3 +1,4 @@
+export type { Readiness } from "./readiness.ts"
 export {
   type Answer,
   type Ask,

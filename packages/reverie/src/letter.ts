@@ -1,6 +1,7 @@
 // Letter: an event with an address, as a user gives it.
 // Owns its making into an envelope, and the sentence that says why it can not be one. Leaves acceptance to the mailbox.
 // L1  What `letterProblem` finds nothing wrong with, `Fleet.post` does not refuse for its form.
+// L2  A half of a surrogate pair in a text becomes U+FFFD: no text in UTF-8 holds one, and no other system would keep it.
 
 import { ENVELOPE_VERSION, Envelope, laneOf, type TenantId } from "@reverie/protocol"
 import { keptTraceparent } from "@reverie/runtime"
@@ -20,6 +21,23 @@ export interface Letter {
 
 const decodeEnvelope = Schema.decodeUnknownResult(Envelope)
 
+const spoken = ["text", "content"] as const
+
+/** The event with its text well-formed; the same event where it is so already. */
+const wellFormed = (event: unknown): unknown => {
+  if (typeof event !== "object" || event === null) return event
+  const broken = spoken.filter((field) => {
+    const text: unknown = Reflect.get(event, field)
+    return typeof text === "string" && !text.isWellFormed()
+  })
+  return broken.length === 0
+    ? event
+    : {
+        ...event,
+        ...Object.fromEntries(broken.map((field) => [field, String(Reflect.get(event, field)).toWellFormed()]))
+      }
+}
+
 export const envelopeOf = (letter: Letter): Result.Result<Envelope, EnvelopeInvalid> => {
   const { event, from, id, tenant, to } = letter
   const kept = keptTraceparent(letter.traceparent)
@@ -29,7 +47,7 @@ export const envelopeOf = (letter: Letter): Result.Result<Envelope, EnvelopeInva
     id,
     to: { tenant, assistant: to },
     from,
-    event,
+    event: wellFormed(event),
     hops: 0,
     ...trace
   }).pipe(Result.mapError(({ message }) => new EnvelopeInvalid({ message: message.replaceAll(/\s+/g, " ") })))

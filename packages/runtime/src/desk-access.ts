@@ -30,7 +30,8 @@ export const deskAccess = Effect.fnUntraced(function* (session: Session, index: 
     consult: (question, text) =>
       Effect.runPromiseWith(services)(
         Effect.gen(function* () {
-          const { messages } = yield* Effect.fromResult(questionOf(session, getContextType(question), text))
+          const asked = yield* session.inSlices(() => questionOf(session, getContextType(question), text))
+          const { messages } = yield* Effect.fromResult(asked)
           const callPrefix = `${callId(context.tick, context.iteration, index)}.${question}`
           return (yield* model.infer({ messages, tools: [], callPrefix })).text
         })

@@ -3,9 +3,10 @@
 // I1  An envelope is acknowledged only after it is durable; the hint that follows may be lost.
 // I2  Who is halted is fenced as soon as the order is durable: whoever holds it writes nothing more, and its next claim
 //     hears the order first.
+// I3  A long text waits until the event loop has room for it.
 
 import { Mailbox, urgencyOf, WakeQueue } from "@reverie/mailbox"
-import type { Address, Envelope } from "@reverie/protocol"
+import { type Address, type Envelope, longWork } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { Faults } from "./faults.ts"
 import { inSpan } from "./span.ts"
@@ -30,12 +31,16 @@ const accepted = (mailbox: Mailbox["Service"], envelope: Envelope) => {
   return below(envelope.traceparent)(accepting)
 }
 
+const lengthOf = ({ event }: Envelope): number =>
+  event.type === "message" ? event.text.length : event.type === "report" ? event.content.length : 0
+
 /** Accepts an envelope and hints that there is mail. */
 export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
   const faults = yield* Faults
   const mailbox = yield* Mailbox
   const queue = yield* WakeQueue
   yield* faults.at("before-accept", envelope.to)
+  yield* longWork.begin(lengthOf(envelope))
   const { receipt, traceparent } = yield* accepted(mailbox, envelope)
   yield* faults.at("after-accept", envelope.to)
   if (receipt.outcome !== "accepted") return receipt

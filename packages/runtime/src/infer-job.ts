@@ -152,7 +152,9 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   if (context.iteration <= 1) yield* noteTopics(session)
   const { window } = session
   const warning = warningOf(session, startedAt)
-  const { assembled, offers } = yield* Effect.sync(() => promptOf(session, warning)).pipe(inSpan("context.assemble"))
+  const { assembled, offers } = yield* session
+    .inSlices(() => promptOf(session, warning))
+    .pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {
     return inferFailed(job, tooLarge(session, assembled.failure), startedAt, startedAt)
   }

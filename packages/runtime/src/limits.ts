@@ -122,7 +122,8 @@ export const limitedModel = Effect.fnUntraced(function* (session: Session, job: 
     yield* Effect.serviceOption(Allowance),
     () => new Error("tenants have limits, and the store keeps no allowance")
   )
-  const count = isMeasured(limits) ? yield* (yield* Tokens).ready : undefined
+  const tokens = yield* Tokens
+  const count = isMeasured(limits) ? yield* tokens.ready : undefined
   const unavailable = ({ message }: { readonly message: string }) =>
     new ModelUnavailable({ provider: PROVIDER, kind: "network", message })
   let calls = 0
@@ -132,7 +133,8 @@ export const limitedModel = Effect.fnUntraced(function* (session: Session, job: 
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
           const key = `${addressKey(address)}/${job.id}/${claim.epoch}/${++calls}`
-          const { amounts, prompt } = measured(asked, definition.reservedResponseTokens, tariff, count)
+          const reserved = definition.reservedResponseTokens
+          const { amounts, prompt } = yield* tokens.inSlices(() => measured(asked, reserved, tariff, count))
           const leaseMillis = CALL_LEASE_MILLIS
           // Whoever is stopped meanwhile leaves a reservation that counts in full, as one who dies does.
           const reserving = restore(allowance.reserve({ tenant, key, amounts, limits, leaseMillis }))

@@ -54,6 +54,8 @@ export interface Session {
   readonly address: Address
   readonly definition: Definition
   readonly count: (message: UncountedMessage) => number
+  /** What work makes that counts; a long text in it does not hold the event loop. It must be work that may be done twice. */
+  readonly inSlices: Tokens["Service"]["inSlices"]
   /** Prices of what stays the same from one prompt to the next, its texts, and the offers of tools. */
   readonly book: PriceBook
   readonly texts: Map<string, RememberedText>
@@ -111,7 +113,8 @@ export const openSession = Effect.fnUntraced(function* (
   const decoded = yield* Effect.fromResult(restore(hold.state.snapshot))
   const { errand } = contextOf(decoded)
   const definition = errand === null ? found : sentDefinition(found, errand, definitions)
-  const countText = yield* (yield* Tokens).ready
+  const { inSlices, ready } = yield* Tokens
+  const countText = yield* ready
   const desk = openDeskState(yield* (yield* Ledger).records(address, deskKinds))
   const count = (message: UncountedMessage) => countMessage(message, countText)
   const { placed, window } = yield* openHistory(address, definition, desk)
@@ -120,6 +123,7 @@ export const openSession = Effect.fnUntraced(function* (
     address,
     definition,
     count,
+    inSlices,
     book: openPriceBook(count),
     texts: new Map(),
     plugged: [],

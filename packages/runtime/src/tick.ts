@@ -6,7 +6,13 @@
 
 import { decide, type Decision, type Input, isIgnored, statusOf } from "@reverie/assistant"
 import { Ledger } from "@reverie/ledger"
-import type { AcceptedEnvelope, OpenJob, OpenTimer, UnreadableEnvelope } from "@reverie/protocol"
+import {
+  type AcceptedEnvelope,
+  longWork,
+  type OpenJob,
+  type OpenTimer,
+  type UnreadableEnvelope
+} from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -26,7 +32,7 @@ import { bearBeforeTelling } from "./sub-agents/child-job.ts"
 import { notItsTask, withKin } from "./sub-agents/kin.ts"
 import { TEAM_DUE, teamDueOf, withTeamDue } from "./team-desk.ts"
 import { beginTurn, followTurn, inTurn, traced } from "./telemetry/turn-trace.ts"
-import { type Material, type Turn, turnOf } from "./turn.ts"
+import { type Ground, type Material, type Turn, turnOf } from "./turn.ts"
 
 /** Results that came after their job had been stopped or replaced. */
 export const lateResults = Metric.counter("reverie_late_results_total", { incremental: true })
@@ -56,28 +62,27 @@ const commit = Effect.fnUntraced(function* (
   const hub = yield* NoticeHub
   yield* bearBeforeTelling(session, decision)
   const tail = session.window.messages.slice(-TAIL_MESSAGES)
-  const decided: Turn = turnOf(
-    {
-      before: session.decoded,
-      decision,
-      version: session.version,
-      epoch: session.claim.epoch,
-      now,
-      definition: session.definition.name,
-      jobs: session.jobs,
-      timers: session.timers,
-      count: session.count,
-      schedule: session.definition.sleep,
-      tail
-    },
-    material
-  )
+  const ground: Ground = {
+    before: session.decoded,
+    decision,
+    version: session.version,
+    epoch: session.claim.epoch,
+    now,
+    definition: session.definition.name,
+    jobs: session.jobs,
+    timers: session.timers,
+    count: session.count,
+    schedule: session.definition.sleep,
+    tail
+  }
+  const decided: Turn = yield* session.inSlices(() => turnOf(ground, material))
   const turn = sentWithTrace(
     session,
     withKin(session, decision, withTeamDue(session.desk, corresponded(session, decided, arrival)), tail),
     arrival
   )
   yield* faults.at("before-commit", session.address)
+  yield* longWork.begin(turn.entry.messages.reduce((sum, { content }) => sum + content.length, 0))
   const seq = yield* ledger
     .commit(session.claim, { entry: turn.entry, state: turn.state })
     .pipe(inSpan("ledger.commit"), inTurn(session, arrival))

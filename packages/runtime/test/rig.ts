@@ -43,6 +43,7 @@ import {
   type ScriptedModel,
   type Script,
   scriptedModel,
+  someTokens,
   type Store
 } from "@reverie/testkit"
 import { fateOf, VirtualTime } from "@reverie/testkit/world"
@@ -206,7 +207,7 @@ export class Life {
         }))
       }),
       Context.add(ModelPort, typeof model === "object" && "infer" in model ? model : this.scripted.model),
-      Context.add(Tokens, { ready: Effect.succeed((text: string) => Math.ceil(text.length / 4)) }),
+      Context.add(Tokens, someTokens),
       Context.add(Definitions, { find }),
       Context.add(NoticeHub, this.hub),
       Context.add(FleetDirectory, this.#options.directory ?? []),

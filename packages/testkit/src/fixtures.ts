@@ -1,6 +1,7 @@
 // Fixtures: the smallest valid values of the protocol's words, each field open to change.
 // Owns defaults for tests. Leaves meaning to the test: what a test is about, it names itself.
 
+import { tokensOf } from "@reverie/model"
 import {
   type Address,
   AssistantId,
@@ -87,3 +88,6 @@ export const anEnvelope = (wish: EnvelopeWish = {}): Envelope => ({
   hops: wish.hops ?? 0,
   ...(wish.traceparent === undefined ? {} : { traceparent: wish.traceparent })
 })
+
+/** Four characters a token. */
+export const someTokens = tokensOf((text) => Math.ceil(text.length / 4))

@@ -1,7 +1,14 @@
 // MemoryLedger: the ledger over a MemoryDisk.
 // Owns the rules of birth and commit, each without a pause in it, and the reading back. Keeps nothing itself.
 
-import { type AssistantRecord, CommitFenced, type LaidAside, type Ledger } from "@reverie/ledger"
+import {
+  type AssistantRecord,
+  CommitFenced,
+  type LaidAside,
+  type Ledger,
+  MAX_PAGE_CHARS,
+  type OutboxRow
+} from "@reverie/ledger"
 import {
   type Address,
   addressKey,
@@ -79,7 +86,17 @@ const layAside = ({ deadLetters }: MemoryDisk, address: Address, envelope: Envel
 
 const isAside = ({ aside }: BuriedRow): boolean => aside === true
 
-type Writing = "birth" | "commit" | "layAside" | "settleSends"
+/** As many as come to the length of a page. */
+const pageOf = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<OutboxRow> => {
+  let characters = 0
+  const end = rows.findIndex(({ entry }) => {
+    characters += JSON.stringify(entry).length
+    return characters >= MAX_PAGE_CHARS
+  })
+  return end === -1 ? rows : rows.slice(0, end + 1)
+}
+
+type Writing = "birth" | "commit" | "layAside" | "probe" | "settleSends"
 
 const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
   birth: ({ address, state, entry }) =>
@@ -110,6 +127,7 @@ const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
     return fileEntry(disk, resident, entry)
   }),
   layAside: (address, envelope) => Effect.sync(() => layAside(disk, address, envelope)),
+  probe: Effect.void,
   settleSends: (seqs) =>
     Effect.sync(() => {
       for (const seq of seqs) disk.sends.delete(seq)
@@ -128,7 +146,7 @@ const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
       return copy(rows.filter(({ entry }) => entry.no >= from).slice(0, limit))
     }),
   outboxEnd: Effect.sync(() => disk.outbox.at(-1)?.seq ?? 0),
-  outbox: (after, limit) => Effect.sync(() => copy(disk.outbox.slice(after, after + limit))),
+  outbox: (after, limit) => Effect.sync(() => copy(pageOf(disk.outbox.slice(after, after + limit)))),
   records: (address, kinds) =>
     Effect.sync(() => {
       const rows = [...(disk.resident(address)?.records.values() ?? [])].filter(({ kind }) => kinds.includes(kind))

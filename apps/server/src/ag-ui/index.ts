@@ -3,10 +3,14 @@
 // A1  What nobody knows, or can not be said, is refused as any request is; whatever happens after that is told in the run.
 // A2  A run is named by its envelope: said again under the same id it is told again, from its beginning.
 
+import type { Socket } from "node:net"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
+import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Fleet } from "reverie"
-import { type ApiFailure, Malformed, type Principal } from "../api/index.ts"
+import { type ApiFailure, Malformed, type Principal, Unavailable } from "../api/index.ts"
+import { endWith } from "../connection.ts"
 import { asking, changing, Desk } from "../desk.ts"
 import { apiFailureOf } from "../failure.ts"
 import { living } from "../living.ts"
@@ -15,8 +19,11 @@ import { beginningOf, type RunWish } from "./run.ts"
 import { RunStream } from "./run-stream.ts"
 import { unknownEnvelope } from "./told-run.ts"
 
+/** What opening a run asks for. */
+type Asked = Desk | HttpServerRequest | Principal
+
 /** The body is a stream of events. */
-export type ChatStream = Effect.Effect<HttpServerResponse.HttpServerResponse, ApiFailure, Desk | Principal>
+export type ChatStream = Effect.Effect<HttpServerResponse.HttpServerResponse, ApiFailure, Asked>
 
 export interface AgUiWish {
   readonly threadId: string
@@ -29,21 +36,27 @@ interface Opening {
   readonly wish: RunWish
   readonly principal: Principal["Service"]
   readonly desk: Desk["Service"]
+  /** Of the client. */
+  readonly socket: Socket
   /** Comes after listening has begun and before anything is told. */
   readonly prepare: () => Promise<unknown>
 }
 
-const openRun = async ({ desk, fleet, prepare, principal, wish }: Opening): Promise<RunStream> => {
+const ended = new Unavailable({ message: "the run ended before its beginning was found; ask again" })
+
+const openRun = async ({ desk, fleet, prepare, principal, socket, wish }: Opening): Promise<RunStream> => {
   const token = `${principal.tenant}/${principal.name}`
   const runs = openRunsOf(desk)
   runs.admit(token)
   const { version: heardSince } = await living(fleet, wish.assistant)
   const stream = new RunStream(fleet, wish)
   runs.add(token, stream)
+  endWith(socket, stream)
   try {
     await prepare()
-    const beginning = await beginningOf(fleet, wish)
-    if (beginning === undefined) throw unknownEnvelope(wish)
+    const key = JSON.stringify([fleet.tenant, wish.assistant, wish.envelope])
+    const beginning = await runs.beginnings.ask(key, (signal) => beginningOf(fleet, wish, signal), stream.leaving)
+    if (beginning === undefined) throw stream.leaving.aborted ? ended : unknownEnvelope(wish)
     const explain = (error: unknown) => apiFailureOf(error, desk.onTrouble).message
     return stream.tell({ beginning, explain, heardSince })
   } catch (error) {
@@ -58,19 +71,22 @@ const responseOf = (stream: RunStream): HttpServerResponse.HttpServerResponse =>
     headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
   })
 
-/** Whoever asked and left before the answer was begun hears nothing of it. */
-const streaming = (open: Effect.Effect<RunStream, ApiFailure, Desk | Principal>): ChatStream =>
-  Effect.uninterruptible(Effect.map(open, responseOf))
+/** What was begun for a client that leaves is ended by its connection, and not in the middle of a commit. */
+const streaming = (open: (desk: Desk["Service"], socket: Socket) => Effect.Effect<RunStream, ApiFailure, Asked>) =>
+  Effect.uninterruptible(
+    Effect.gen(function* () {
+      const { socket } = NodeHttpServerRequest.toIncomingMessage(yield* HttpServerRequest)
+      return responseOf(yield* open(yield* Desk, socket))
+    })
+  )
 
 /** What came, and comes, back for a message. */
 export const answersOf = (assistant: string, envelope: string): ChatStream =>
-  streaming(
-    Effect.flatMap(Desk, (desk) => {
-      const wish = { assistant, envelope, threadId: assistant, runId: envelope }
-      const prepare = () => Promise.resolve()
-      return asking((fleet, principal) => openRun({ desk, fleet, principal, wish, prepare }))
-    })
-  )
+  streaming((desk, socket) => {
+    const wish = { assistant, envelope, threadId: assistant, runId: envelope }
+    const prepare = () => Promise.resolve()
+    return asking((fleet, principal) => openRun({ desk, fleet, principal, socket, wish, prepare }))
+  })
 
 const textOf = (content: unknown): string | undefined => {
   if (typeof content === "string") return content
@@ -92,16 +108,14 @@ const saidIn = ({ messages }: AgUiWish): string => {
 
 /** Says the last user message, and tells what follows. */
 export const runOf = (assistant: string, asked: AgUiWish): ChatStream =>
-  streaming(
-    Effect.flatMap(Desk, (desk) =>
-      changing("messages.run", assistant, (fleet, principal) => {
-        const { runId, threadId } = asked
-        const said = saidIn(asked)
-        const wish = { assistant, envelope: runId, threadId, runId }
-        const prepare = () => fleet.send(assistant, said, { id: runId })
-        return openRun({ desk, fleet, principal, wish, prepare })
-      })
-    )
+  streaming((desk, socket) =>
+    changing("messages.run", assistant, (fleet, principal) => {
+      const { runId, threadId } = asked
+      const said = saidIn(asked)
+      const wish = { assistant, envelope: runId, threadId, runId }
+      const prepare = () => fleet.send(assistant, said, { id: runId })
+      return openRun({ desk, fleet, principal, socket, wish, prepare })
+    })
   )
 
 /** Ends what a server tells: whoever asks again hears it from its beginning. */

@@ -1,15 +1,22 @@
 // OpenRuns: the runs that a server tells at this moment.
-// Owns their number for each token, and their end when the server ends. Leaves telling them to run-stream.ts.
+// Owns their number for each token, the searches for their beginnings, and their end when the server ends. Leaves telling them
+// to run-stream.ts.
 // O1  A token has no more of them open at once than the bound says.
 // O2  Ended, it leaves none of them open, and whoever reads one sees its stream end.
 
 import { LimitReached } from "../api/index.ts"
+import { SharedReads } from "../shared-reads.ts"
+import type { Beginning } from "./run.ts"
 import type { RunStream } from "./run-stream.ts"
 
 const MAX_RUNS = 256
 const RETRY_SECONDS = 5
+/** Each reads thousands of entries where the envelope is old or unknown. */
+const MAX_SEARCHES = 4
 
 export class OpenRuns {
+  /** By tenant, assistant and envelope. */
+  readonly beginnings = new SharedReads<string, Beginning>(MAX_SEARCHES)
   readonly #byToken = new Map<string, Set<RunStream>>()
 
   /** Refuses before anything of a run is begun. */

@@ -4,6 +4,8 @@
 // U2  Nothing is read from the ledger before there is room for it.
 
 import { Readable } from "node:stream"
+import * as Equal from "effect/Equal"
+import * as Hash from "effect/Hash"
 import type { Fleet } from "reverie"
 import { Ear } from "./ear.ts"
 import { type AgUiEvent, BEAT, frameOf } from "./events.ts"
@@ -31,6 +33,20 @@ export class RunStream extends Readable {
     this.#ear = new Ear(fleet, wish)
     this.#beat = setInterval(() => this.#keepOpen(), BEAT_MILLIS)
     this.#beat.unref()
+  }
+
+  /** Aborted when its reader leaves, or it ends. */
+  get leaving(): AbortSignal {
+    return this.#leaving.signal
+  }
+
+  // The router hashes it when a client leaves: see the event stream.
+  [Hash.symbol](): number {
+    return Hash.random(this)
+  }
+
+  [Equal.symbol](that: unknown): boolean {
+    return this === that
   }
 
   tell(known: Pick<Listening, "beginning" | "explain" | "heardSince">): this {

@@ -35,16 +35,22 @@ const movers: ReadonlySet<string> = new Set(["approval", "resume"])
 
 const settles = ({ settled = [] }: Entry, envelope: string): boolean => settled.some(({ id }) => id === envelope)
 
-/** Looks for the beginning of a run; undefined when nobody knows the envelope. */
-export const beginningOf = async (fleet: Fleet, { assistant, envelope }: RunWish): Promise<Beginning> => {
+/** Looks for the beginning of a run; undefined when the envelope is unknown, or the signal says that no client waits. */
+export const beginningOf = async (
+  fleet: Fleet,
+  { assistant, envelope }: RunWish,
+  signal: AbortSignal
+): Promise<Beginning> => {
   let looked = 0
   let end: number | undefined
   for await (const { entry } of fleet.newest(assistant)) {
+    if (signal.aborted) return undefined
     if (beginsWith(entry, envelope)) return { from: entry.no }
     if (settles(entry, envelope)) end = entry.no
     if (++looked >= MAX_LOOKED_BACK) break
   }
   if (end !== undefined) return { from: end }
+  if (signal.aborted) return undefined
   const letters = await fleet.mailbox(assistant, MAX_LETTERS)
   if (letters.some(({ id }) => id === envelope)) return "waiting"
   // More waits than can be looked through: it may be among them.

@@ -22,7 +22,7 @@ export async function* toldRun(
   const ear = new Ear(fleet, wish)
   try {
     await prepare()
-    const beginning = await beginningOf(fleet, wish)
+    const beginning = await beginningOf(fleet, wish, signal)
     if (beginning === undefined) throw unknownEnvelope(wish)
     yield* eventsOf({ fleet, wish, ear, heardSince, beginning, signal, explain })
   } finally {

@@ -91,6 +91,9 @@ export class PromptsGroup extends HttpApiGroup.make("prompts").add(
   })
 ) {}
 
+export const eventsHeaders = { "last-event-id": Schema.optionalKey(Text(40)) }
+export const eventsQuery = { after: Schema.optionalKey(WholeFromQuery), assistant: Schema.optionalKey(Text(128)) }
+
 const Check = Schema.Struct({
   name: Schema.String,
   ok: Schema.Boolean,
@@ -143,8 +146,8 @@ export class SystemGroup extends HttpApiGroup.make("system").add(
    * seconds keeps it open. `part` (a piece of a reply that is being written) has no id and is told only where it is written.
    */
   HttpApiEndpoint.get("events", "/v1/events", {
-    headers: { "last-event-id": Schema.optionalKey(Text(40)) },
-    query: { after: Schema.optionalKey(WholeFromQuery), assistant: Schema.optionalKey(Text(128)) },
+    headers: eventsHeaders,
+    query: eventsQuery,
     success: HttpApiSchema.StreamSse({ data: Json }),
     error: failures
   })

@@ -60,6 +60,11 @@ export class Board {
     return this.#rows.size
   }
 
+  /** The names of the definitions that its assistants were made from. */
+  definitions(): ReadonlySet<string> {
+    return new Set([...this.#rows.values()].map(({ definition }) => definition))
+  }
+
   /** Entries of this tenant, from before `build` on. */
   tell(rows: ReadonlyArray<OutboxRow>): void {
     if (!this.#isBuilt) {

@@ -1,6 +1,6 @@
 // Feed: the notices of a store, told to everybody who listens to this process.
 // Owns the subscribers, their number and their heartbeat. Leaves reading to the outbox reader, telling to each subscriber.
-// D1  The store is read once for all who keep up; who does not reads for itself, page by page.
+// D1  The store is read once for all who keep up, and a page of it once for all who are at the same place behind them.
 // D2  Nobody is told of another tenant.
 // D3  A piece of a reply is told after the notices that were committed before it, or not at all.
 
@@ -9,6 +9,8 @@ import type { OutboxRow } from "reverie"
 import { LimitReached } from "../api/index.ts"
 import { framesOf, passingFrameOf } from "./frame.ts"
 import type { Outbox, OutboxReader } from "./outbox-reader.ts"
+import { OldPages } from "./old-pages.ts"
+import { Pace } from "./pace.ts"
 import type { Place } from "./place.ts"
 import { Subscriber } from "./subscriber.ts"
 import { Tail } from "./tail.ts"
@@ -19,6 +21,8 @@ export interface FeedOptions {
   /** Streams of one principal at once. */
   readonly maxStreams: number
   readonly beatMillis: number
+  /** Beats after which a stream that takes nothing is cut off; 8 when not said. */
+  readonly maxStalledBeats?: number
   readonly onOpen?: () => void
   readonly onClose?: () => void
 }
@@ -41,10 +45,14 @@ interface Passing {
 }
 
 const MAX_PASSING = 1_000
+/** Two minutes, of a beat every fifteen seconds. */
+const MAX_STALLED_BEATS = 8
 
 export class Feed {
   readonly #options: FeedOptions
   readonly #tail = new Tail()
+  readonly #old: OldPages
+  readonly #pace = new Pace()
   readonly #subscribers = new Set<Subscriber>()
   readonly #byPrincipal = new Map<string, number>()
   #passing: Array<Passing> = []
@@ -55,6 +63,7 @@ export class Feed {
 
   constructor(options: FeedOptions) {
     this.#options = options
+    this.#old = new OldPages((after, limit) => options.outbox.read(after, limit))
   }
 
   get size(): number {
@@ -78,9 +87,9 @@ export class Feed {
     const { end } = this.#tail
     // A place that the store has never reached is of another store: what is new is told.
     const place = from === undefined || from.seq > end ? { seq: end, told: 0 } : from
-    const wish = { tenant, from: place, ...(assistant === undefined ? {} : { assistant }) }
-    const { outbox } = this.#options
-    const subscriber = new Subscriber(wish, this.#tail, (after, limit) => outbox.read(after, limit))
+    const { maxStalledBeats = MAX_STALLED_BEATS } = this.#options
+    const wish = { tenant, from: place, maxStalledBeats, ...(assistant === undefined ? {} : { assistant }) }
+    const subscriber = new Subscriber(wish, this.#tail, this.#old, this.#pace)
     this.#subscribers.add(subscriber)
     // A store that fails ends the stream; whoever listened comes back with the last id.
     subscriber.on("error", () => {})
@@ -96,6 +105,7 @@ export class Feed {
   /** Ends every stream. */
   close(): void {
     clearInterval(this.#beat)
+    this.#old.close()
     for (const stop of this.#stop) stop()
     for (const subscriber of this.#subscribers) subscriber.push(null)
   }

@@ -2,11 +2,17 @@
 // Owns what it has told, and telling the next when its reader has room. Leaves the newest entries to the tail they are kept in.
 // U1  Every notice of the tenant after its place is told once, in order: from the store while it is behind the tail, from
 //     the tail after that.
-// U2  It takes nothing before there is room for it: a slow reader costs no memory, and goes on from the store.
+// U2  It takes nothing before there is room for it: a slow reader costs no memory, and goes on from the store. One that
+//     reads nothing for too many beats is cut off, and comes back with its last id if it is still there.
+// U3  Nothing is read for a client that has left.
+// U4  One that is far behind is told at the pace of all that are.
 
 import { Readable } from "node:stream"
-import type { OutboxRow } from "reverie"
-import { type EntryFrames, framesOf, standing } from "./frame.ts"
+import * as Equal from "effect/Equal"
+import * as Hash from "effect/Hash"
+import { type EntryFrames, standing } from "./frame.ts"
+import type { OldPages } from "./old-pages.ts"
+import type { Pace } from "./pace.ts"
 import type { Place } from "./place.ts"
 import { CHUNK_CHARS, type Chunk, type Tail } from "./tail.ts"
 
@@ -14,32 +20,56 @@ export interface Wish {
   readonly tenant: string
   readonly assistant?: string
   readonly from: Place
+  /** Beats without room after which it is cut off. */
+  readonly maxStalledBeats: number
 }
 
-export type ReadOutbox = (after: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>
+/** So many entries behind the newest one it is far behind. */
+const FAR = 100
 
-const PAGE = 200
+/** Made once: an error for each client that leaves costs more than serving it. */
+const LEFT = new Error("the client has left")
 
 export class Subscriber extends Readable {
   readonly #wish: Wish
   readonly #tail: Tail
-  readonly #readOutbox: ReadOutbox
+  readonly #old: OldPages
+  readonly #pace: Pace
+  readonly #leaving = new AbortController()
   #place: Place
+  #stalled = 0
   #hasRoom = false
   #isTelling = false
   #isStarted = false
   #wasWoken = false
 
-  constructor(wish: Wish, tail: Tail, readOutbox: ReadOutbox) {
+  constructor(wish: Wish, tail: Tail, old: OldPages, pace: Pace) {
     super({ highWaterMark: CHUNK_CHARS })
     this.#wish = wish
     this.#place = wish.from
     this.#tail = tail
-    this.#readOutbox = readOutbox
+    this.#old = old
+    this.#pace = pace
+  }
+
+  // The router compares what it answered with when somebody leaves, by hashing all that can be reached from it: a stream
+  // reaches everything that is told to anybody. It is itself and nothing else.
+  [Hash.symbol](): number {
+    return Hash.random(this)
+  }
+
+  [Equal.symbol](that: unknown): boolean {
+    return this === that
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#leaving.abort(LEFT)
+    done(error)
   }
 
   override _read(): void {
     this.#hasRoom = true
+    this.#stalled = 0
     if (!this.#isStarted) {
       this.#isStarted = true
       // In the middle of an entry no whole number tells the place.
@@ -68,7 +98,11 @@ export class Subscriber extends Readable {
   }
 
   beat(): void {
-    if (!this.#hasRoom || this.destroyed) return
+    if (this.destroyed) return
+    if (!this.#hasRoom) {
+      if (++this.#stalled >= this.#wish.maxStalledBeats) this.destroy()
+      return
+    }
     this.#tell(this.#place.told === 0 && this.#place.seq >= this.#tail.end ? standing(this.#place.seq) : ": here\n\n")
   }
 
@@ -89,6 +123,10 @@ export class Subscriber extends Readable {
 
   async #goOn(): Promise<void> {
     while (this.#hasRoom && !this.destroyed && this.#place.seq < this.#tail.end) {
+      if (this.#tail.end - this.#place.seq > FAR) {
+        await this.#pace.turn(this.#leaving.signal)
+        if (!this.#hasRoom || this.destroyed) return
+      }
       const shared = this.#shared()
       if (shared !== undefined) {
         this.#place = { seq: shared.end, told: 0 }
@@ -96,12 +134,22 @@ export class Subscriber extends Readable {
         continue
       }
       const kept = this.#tail.after(this.#place.seq)
-      if (kept === undefined) {
-        const rows = await this.#readOutbox(this.#place.seq, PAGE)
-        if (rows.length === 0) return
-        this.#tellAll(rows.map(framesOf))
-      } else this.#tellAll(kept)
+      if (kept !== undefined) this.#tellAll(kept)
+      else if (!(await this.#tellOld())) return
     }
+  }
+
+  /** Tells a page from before the tail; false when there is none. */
+  async #tellOld(): Promise<boolean> {
+    const page = await this.#old.after(this.#place.seq, this.#leaving.signal)
+    if (page === undefined || this.destroyed) return false
+    const { assistant, tenant } = this.#wish
+    if (assistant === undefined && this.#place.told === 0 && this.#place.seq === page.from) {
+      const bytes = page.bytesFor(tenant)
+      this.#place = { seq: page.to, told: 0 }
+      if (bytes.length > 0) this.#tell(bytes)
+    } else this.#tellAll(page.entries.filter(({ seq }) => seq > this.#place.seq))
+    return true
   }
 
   #tellAll(entries: Iterable<EntryFrames>): void {

@@ -5,43 +5,35 @@
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { Api, Malformed } from "../api/index.ts"
+import { Api } from "../api/index.ts"
 import { asking, Desk } from "../desk.ts"
-import { type Place, placeIn } from "../feed/place.ts"
+import { openStream, STREAM_TYPE, streamHeaders } from "../event-door.ts"
 import { Live } from "../live.ts"
 import { systemOf } from "../system-view.ts"
-
-/** The header is of a reconnect, and newer than the address that was asked first. */
-const placeOf = (header: string | undefined, after: number | undefined): Place | undefined => {
-  if (header === undefined || header === "") return after === undefined ? undefined : { seq: after, told: 0 }
-  const place = placeIn(header)
-  if (place === undefined) throw new Malformed({ message: "this is no place in the event stream" })
-  return place
-}
 
 export const systemLive = HttpApiBuilder.group(
   Api,
   "system",
   Effect.fnUntraced(function* (handlers) {
     const desk = yield* Desk
-    const { config, feed } = yield* Live
+    const { boards, config, feed, house } = yield* Live
     return handlers.handleAll({
-      system: () => asking((fleet, principal) => systemOf({ fleet, principal, desk, config })),
+      system: () =>
+        asking((fleet, principal) => {
+          const used = async () => (await boards.of(fleet.tenant)).definitions()
+          return systemOf({ fleet, principal, desk, config, house, used })
+        }),
       audit: ({ query: { limit } }) => asking(({ tenant }) => ({ items: desk.audited(tenant, limit) })),
-      events: ({ headers, query: { after, assistant } }) =>
-        asking(async (_, { name, tenant }) => {
-          const from = placeOf(headers["last-event-id"], after)
-          const stream = await feed.open({
-            tenant,
-            principal: `${tenant}/${name}`,
-            ...(assistant === undefined ? {} : { assistant }),
-            ...(from === undefined ? {} : { from })
+      // Whoever leaves before the answer has begun leaves no stream behind: the answer destroys what nobody reads.
+      events: ({ headers, query }) =>
+        Effect.uninterruptible(
+          asking(async (_, principal) => {
+            const { "last-event-id": lastEventId } = headers
+            const wanted = { ...query, ...(lastEventId === undefined ? {} : { lastEventId }) }
+            const stream = await openStream(feed, principal, wanted)
+            return HttpServerResponse.raw(stream, { contentType: STREAM_TYPE, headers: streamHeaders })
           })
-          return HttpServerResponse.raw(stream, {
-            contentType: "text/event-stream",
-            headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
-          })
-        })
+        )
     })
   })
 )

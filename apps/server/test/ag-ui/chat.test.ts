@@ -41,10 +41,9 @@ const settledOf = (events: ReadonlyArray<Told>) => [
 /** How many listen to the notices of a fleet. */
 const counted = (fleet: Fleet) => {
   let listeners = 0
-  const own = fleet.of("north")
-  const on = fleet.on.bind(fleet) as (type: "*", listener: (notice: never) => void) => () => void
-  Object.assign(fleet, {
-    of: () => own,
+  const own = fleet.of("north", { exact: true })
+  const on = own.on.bind(own) as (type: "*", listener: (notice: never) => void) => () => void
+  Object.assign(own, {
     on: (type: "*", listener: (notice: never) => void) => {
       listeners++
       const stop = on(type, listener)
@@ -54,6 +53,7 @@ const counted = (fleet: Fleet) => {
       }
     }
   })
+  Object.assign(fleet, { of: () => own })
   return () => listeners
 }
 

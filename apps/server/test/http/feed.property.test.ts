@@ -172,7 +172,7 @@ const rig = () => {
     pollMillis: 2,
     onTrouble: () => {}
   })
-  const feed = new Feed({ outbox, reader, maxStreams: 10, beatMillis: 3 })
+  const feed = new Feed({ outbox, reader, maxStreams: 10, beatMillis: 3, maxStalledBeats: Infinity })
   return { outbox, reader, feed }
 }
 

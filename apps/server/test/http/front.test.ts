@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { connect } from "node:net"
-import { MAX_BODY_BYTES } from "../../src/body.ts"
+import { MAX_BODY_BYTES, MAX_BODY_VALUES, MAX_MESSAGE_BYTES } from "../../src/body.ts"
 import { routes } from "../../src/route-table.ts"
 import { aFleet, askAt, assertFailure, assertSecured, type Loose, openHouse } from "./rig.ts"
 import { openServer } from "../../src/index.ts"
@@ -38,24 +38,50 @@ describe("front: every request, whatever it asks", () => {
     const { ask, server } = await openHouse()
     const frame = JSON.stringify({ text: "", pad: "" }).length
     const bodyOf = (bytes: number) => JSON.stringify({ text: "", pad: "x".repeat(bytes - frame) })
-    const whole = await ask(SEND, { method: "POST", headers: JSON_TYPE, body: bodyOf(MAX_BODY_BYTES) })
-    assert.notStrictEqual(whole.status, 413, whole.text)
-    const over = await ask(SEND, { method: "POST", headers: JSON_TYPE, body: bodyOf(MAX_BODY_BYTES + 1) })
-    assertFailure(over, 413, "TooLarge")
-    assertSecured(over)
+    for (const [path, most] of [
+      [SEND, MAX_MESSAGE_BYTES],
+      ["/v1/assistants", MAX_BODY_BYTES]
+    ] as const) {
+      const whole = await ask(path, { method: "POST", headers: JSON_TYPE, body: bodyOf(most) })
+      assert.notStrictEqual(whole.status, 413, whole.text)
+      const over = await ask(path, { method: "POST", headers: JSON_TYPE, body: bodyOf(most + 1) })
+      assertFailure(over, 413, "TooLarge")
+      assertSecured(over)
+    }
     // Nobody says how long it is.
     const chunked = await fetch(`${server.url}${SEND}`, {
       method: "POST",
       headers: JSON_TYPE,
       body: new ReadableStream({
         start(controller) {
-          for (let part = 0; part < 3; part++) controller.enqueue(new TextEncoder().encode("x".repeat(1_000_000)))
+          for (let part = 0; part < 7; part++) controller.enqueue(new TextEncoder().encode("x".repeat(1_000_000)))
           controller.close()
         }
       }),
       duplex: "half"
     } as RequestInit)
     assert.strictEqual(chunked.status, 413)
+  })
+
+  it("B1 a message of a million characters comes in, however many bytes they take", async () => {
+    const { ask } = await openHouse()
+    for (const unit of ["\u6e2f", "\ud83d\ude00", "\ud800", "\u0000", '"']) {
+      const body = JSON.stringify({ text: unit.repeat(1_000_000 / unit.length) })
+      const answer = await ask(SEND, { method: "POST", headers: JSON_TYPE, body })
+      assert.strictEqual(answer.status, 202, `${body.slice(9, 16)} ${body.length}: ${answer.text}`)
+    }
+  })
+
+  it("B3 a body of very many values is refused before any schema sees it", async () => {
+    const { ask } = await openHouse()
+    const bodyOf = (values: number) => `{"text":"a","x":[${"1,".repeat(values - 4)}1]}`
+    for (const path of [SEND, "/v1/assistants/desk/events", "/v1/agui/desk"]) {
+      const over = await ask(path, { method: "POST", headers: JSON_TYPE, body: bodyOf(MAX_BODY_VALUES + 1) })
+      assertFailure(over, 400, "Malformed")
+      assert.include(over.text, `more than ${MAX_BODY_VALUES} values`)
+    }
+    const whole = await ask(SEND, { method: "POST", headers: JSON_TYPE, body: bodyOf(MAX_BODY_VALUES) })
+    assert.strictEqual(whole.status, 202, whole.text)
   })
 
   it("B2 what is no plain JSON object is refused before any schema sees it", async () => {

@@ -13,7 +13,7 @@ import type { Limits } from "./options.ts"
 import { isEmpty, type Judged, judge } from "./reply.ts"
 import { retried } from "./retry.ts"
 import type { Scrub } from "./scrub.ts"
-import { type Count, roughCount, usageOf } from "./usage.ts"
+import { roughCount, usageOf } from "./usage.ts"
 import { type BodyWriter, type WireMessages, wireTools } from "./wire.ts"
 
 export interface RoundContext extends AttemptContext<string> {
@@ -33,8 +33,11 @@ export interface Round extends Judged {
   readonly said: string
 }
 
-const counter = (assembly: Assembly, { tokens }: RoundContext): Effect.Effect<Count> =>
-  tokens === undefined || assembly.usage !== undefined ? Effect.succeed(roughCount) : tokens.ready
+const usedBy = Effect.fnUntraced(function* (prompt: Prompt, assembly: Assembly, { tokens }: RoundContext) {
+  if (tokens === undefined || assembly.usage !== undefined) return usageOf(prompt, assembly, roughCount)
+  const count = yield* tokens.ready
+  return yield* tokens.inSlices(() => usageOf(prompt, assembly, count))
+})
 
 /** Asks once, with its retries. `until` is milliseconds since the epoch. */
 export const round = Effect.fnUntraced(function* (
@@ -54,7 +57,7 @@ export const round = Effect.fnUntraced(function* (
     until,
     context
   )
-  const usage = usageOf(prompt, assembly, yield* counter(assembly, context))
+  const usage = yield* usedBy(prompt, assembly, context)
   const said = assembly.text
   const broken = isPlain ? readPlainReply(assembly, prompt.tools.length > 0) : undefined
   const { nameByWire } = tools

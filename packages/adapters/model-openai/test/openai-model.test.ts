@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Model, Tokens } from "@reverie/model"
+import { Model, Tokens, tokensOf } from "@reverie/model"
 import { benchScript, DONE, piece, saying } from "@reverie/testkit/model-server"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -105,7 +105,10 @@ describe("a good server", () => {
     Effect.gen(function* () {
       const { server } = yield* harbor({ mode: "usage-missing" })
       const model = yield* makeOpenAiModel({ baseURL: server.url, apiKey: Redacted.make(KEY), model: "m" }).pipe(
-        Effect.provideService(Tokens, { ready: Effect.succeed(() => 100) })
+        Effect.provideService(
+          Tokens,
+          tokensOf(() => 100)
+        )
       )
       const { usage } = yield* model.infer(aPrompt())
       assert.deepStrictEqual(usage, { inputTokens: 2 * 104 + 3 * 100, outputTokens: 100, source: "counted" })

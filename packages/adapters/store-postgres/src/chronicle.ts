@@ -6,11 +6,20 @@
 //     for long, of any database of the server, holds back what is told, and nothing is lost.
 
 import { type Ledger, LedgerUnavailable, type OutboxRow, type Readable, UnreadableRecord } from "@reverie/ledger"
-import { type Address, addressKey, isBefore, type MessagePlace, type PlacedMessage, readEntry } from "@reverie/protocol"
+import {
+  type Address,
+  addressKey,
+  isBefore,
+  longWork,
+  type MessagePlace,
+  type PlacedMessage,
+  readEntry
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { addressOf, limited } from "./assistants.ts"
 import type { Database } from "./database.ts"
+import { bounded, isCutShort, lengthOf, readEach } from "./pages.ts"
 import { PgFailure } from "./pg-failure.ts"
 
 export const ledgerUnavailable =
@@ -43,10 +52,11 @@ const toOutboxRow = (row: EntryRow): Result.Result<OutboxRow, UnreadableRecord> 
 const FIRST_PAGE = 16
 const LONGEST_PAGE = 256
 
-const BACKWARDS = `
-  SELECT no::float8 AS no, body FROM ledger
-  WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2) AND no < $3 AND no >= $4
-  ORDER BY ledger.no DESC LIMIT $5`
+const BACKWARDS = bounded(
+  `SELECT no::float8 AS no, body FROM ledger
+   WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2) AND no < $3 AND no >= $4
+   ORDER BY ledger.no DESC LIMIT $5`
+)
 
 const recentOf = (database: Database, address: Address, maxTokens: number, since: MessagePlace) =>
   Effect.gen(function* () {
@@ -58,6 +68,7 @@ const recentOf = (database: Database, address: Address, maxTokens: number, since
       const values = [address.tenant, address.assistant, before, since.no, page]
       const rows = yield* database.query<Pick<EntryRow, "body" | "no">>(BACKWARDS, values)
       for (const row of rows) {
+        yield* longWork.begin(row.body.length)
         const entry = yield* Effect.fromResult(entryOf(address, row))
         for (const [index, message] of [...entry.messages.entries()].toReversed()) {
           const place = { no: row.no, index }
@@ -68,22 +79,39 @@ const recentOf = (database: Database, address: Address, maxTokens: number, since
           isTurnWhole ||= message.role === "user"
         }
       }
-      if (rows.length < page) return found.toReversed()
+      if (rows.length < page && !isCutShort(rows)) return found.toReversed()
       before = rows.at(-1)?.no ?? 0
     }
   })
 
-const ENTRIES = `
-  SELECT l.position::float8 AS seq, no::float8 AS no, body FROM ledger l
-  WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2) AND no >= $3 ORDER BY l.no LIMIT $4`
+const ENTRIES = bounded(
+  `SELECT l.position::float8 AS seq, no::float8 AS no, body FROM ledger l
+   WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2) AND no >= $3 ORDER BY l.no LIMIT $4`
+)
+
+const entriesOf = ({ assistant: id, tenant }: Address, database: Database, from: number, limit: number) =>
+  Effect.gen(function* () {
+    const found: Array<OutboxRow> = []
+    for (let next = from; found.length < limit;) {
+      const values = [tenant, id, next, limit - found.length]
+      const rows = yield* database.query<Omit<EntryRow, "tenant" | "id">>(ENTRIES, values)
+      const page = yield* readEach(rows, (row) => toOutboxRow({ ...row, tenant, id }))
+      for (const row of page) found.push(row)
+      if (!isCutShort(rows)) break
+      next = (rows.at(-1)?.no ?? 0) + 1
+    }
+    return found
+  })
 
 const HORIZON = "SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + raised) * 4096 AS horizon FROM store"
 
 // Behind the page stands one row that tells whether entries are held back.
 const OUTBOX = `
-  WITH sure AS (${HORIZON})
-  (SELECT ${rowColumns} FROM sure, ledger l JOIN assistants a ON key = assistant
-   WHERE l.position > $1 AND l.position < sure.horizon ORDER BY l.position LIMIT $2)
+  WITH sure AS (${HORIZON}), page AS (${bounded(
+    `SELECT ${rowColumns} FROM sure, ledger l JOIN assistants a ON key = assistant
+   WHERE l.position > $1 AND l.position < sure.horizon ORDER BY l.position LIMIT $2`
+  )})
+  SELECT seq, no, tenant, id, body FROM page
   UNION ALL
   SELECT -1, 0, '', '', '' FROM sure WHERE EXISTS (SELECT 1 FROM ledger WHERE position >= sure.horizon)`
 
@@ -106,7 +134,7 @@ const outboxPage = (database: Database, after: number, limit: number) =>
     for (const millis of PAUSES_MILLIS) {
       const rows = yield* database.query<EntryRow>(OUTBOX, [after, limit])
       const page = sure(rows)
-      if (page.length === rows.length || page.length >= limit) return page
+      if (page.length === rows.length || page.length >= limit || isCutShort(page)) return page
       yield* pause(millis)
     }
     return sure(yield* database.query<EntryRow>(OUTBOX, [after, limit]))
@@ -137,31 +165,26 @@ const endOf = (database: Database) =>
 export type Chronicle = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "outboxEnd">
 
 export const postgresChronicle = (database: Database, readable: Readable): Chronicle => {
-  const told = (operation: string, rows: Effect.Effect<ReadonlyArray<EntryRow>, PgFailure>) =>
-    Effect.flatMap(Effect.mapError(rows, ledgerUnavailable(operation)), (found) =>
-      Effect.fromResult(Result.all(found.map(toOutboxRow)))
-    )
+  const unavailable =
+    (operation: string) =>
+    <A>(read: Effect.Effect<A, PgFailure | UnreadableRecord>) =>
+      Effect.catchIf(
+        read,
+        (failure) => failure instanceof PgFailure,
+        (failure) => Effect.fail(ledgerUnavailable(operation)(failure))
+      )
   return {
     recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
-      Effect.catchIf(
-        recentOf(database, address, maxTokens, since),
-        (failure) => failure instanceof PgFailure,
-        (failure) => Effect.fail(ledgerUnavailable("recent")(failure))
-      ),
-    entries: ({ assistant: id, tenant }, from, limit) => {
-      const values = [tenant, id, Math.max(1, Math.ceil(from)), limited(limit)]
-      const rows = database.query<Omit<EntryRow, "tenant" | "id">>(ENTRIES, values)
-      return told(
-        "entries",
-        Effect.map(rows, (found) => found.map((row) => ({ ...row, tenant, id })))
-      )
-    },
+      unavailable("recent")(recentOf(database, address, maxTokens, since)),
+    entries: (address, from, limit) =>
+      unavailable("entries")(entriesOf(address, database, Math.max(1, Math.ceil(from)), limited(limit))),
     outboxEnd: Effect.mapError(endOf(database), ledgerUnavailable("outboxEnd")),
     outbox: (after, limit) =>
       readable.page({
         limit: limited(limit),
         fetch: (last: EntryRow | undefined, wanted) =>
           Effect.mapError(outboxPage(database, last?.seq ?? after, wanted), ledgerUnavailable("outbox")),
+        lengthOf,
         decode: toOutboxRow
       })
   }

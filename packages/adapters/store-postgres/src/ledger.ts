@@ -12,6 +12,7 @@ import { ledgerUnavailable, postgresChronicle } from "./chronicle.ts"
 import type { Database } from "./database.ts"
 import { postgresKept } from "./kept.ts"
 import { type Filed, type Operation, spokenTo } from "./operation.ts"
+import { bounded, lengthOf } from "./pages.ts"
 import { type DeadLetterBody, postgresRegister } from "./register.ts"
 import type { Time } from "./time.ts"
 import type { Writer } from "./writer.ts"
@@ -84,7 +85,9 @@ interface SendRow {
   readonly body: string
 }
 
-const OPEN_SENDS = "SELECT seq::float8 AS seq, body FROM sends WHERE sends.seq > $1 ORDER BY sends.seq LIMIT $2"
+const OPEN_SENDS = bounded(
+  "SELECT seq::float8 AS seq, body FROM sends WHERE sends.seq > $1 ORDER BY sends.seq LIMIT $2"
+)
 
 const toSend = ({ body, seq }: SendRow): Result.Result<OpenSend, UnreadableRecord> =>
   Result.mapBoth(readEnvelope(body), {
@@ -100,6 +103,7 @@ const sending = (database: Database, writer: Writer, readable: Readable): Sendin
       limit: limited(limit),
       fetch: (last: SendRow | undefined, wanted) =>
         Effect.mapError(database.query<SendRow>(OPEN_SENDS, [last?.seq ?? 0, wanted]), ledgerUnavailable("openSends")),
+      lengthOf,
       decode: toSend
     }),
   settleSends: (seqs) =>
@@ -131,12 +135,20 @@ const layingAside = ({ query }: Database): Pick<Ledger["Service"], "layAside"> =
     })
 })
 
+// A row version is written; a server that only reads, or has no room, refuses it.
+const PROBE = "UPDATE store SET raised = raised"
+
+const probing = ({ query }: Database): Pick<Ledger["Service"], "probe"> => ({
+  probe: Effect.mapBoth(query(PROBE), { onSuccess: () => undefined, onFailure: ledgerUnavailable("probe") })
+})
+
 export const postgresLedger = (database: Database, writer: Writer, time: Time): Ledger["Service"] => {
   const readable = new Readable()
   return {
     ...writing(writer, time),
     ...sending(database, writer, readable),
     ...layingAside(database),
+    ...probing(database),
     ...postgresChronicle(database, readable),
     ...postgresRegister(database, readable),
     ...postgresKept(database)

@@ -30,6 +30,7 @@ import { columnOf, cursorsOf, laneAt, limited } from "./assistants.ts"
 import type { Database } from "./database.ts"
 import { dueQueries } from "./due.ts"
 import { type Answer, type Operation, spokenTo } from "./operation.ts"
+import { readEach } from "./pages.ts"
 import type { PgFailure } from "./pg-failure.ts"
 import type { Time } from "./time.ts"
 import type { Writer } from "./writer.ts"
@@ -55,6 +56,8 @@ const readRow = ({ acceptedAt, body, id, lane: column, seq }: EnvelopeRow): Acce
     onFailure: (unreadable) => ({ unreadable, id: readKeyText(id) as UnreadableEnvelope["id"], lane, seq })
   })
 }
+
+const readAll = (rows: ReadonlyArray<EnvelopeRow>) => readEach(rows, (row) => Result.succeed(readRow(row)))
 
 /** Asks for one write; an answer that its kind of operation does not have is a bug. */
 const asking =
@@ -164,12 +167,12 @@ const looking = (database: Database, time: Time): Looking => {
       if (lanes.length === 0) return Effect.succeed([])
       const most = Math.min(limited(limit), MAX_PENDING)
       const rows = database.query<EnvelopeRow>(PENDING, [tenant, assistant, lanes.map(columnOf), most])
-      return Effect.mapBoth(rows, { onSuccess: (found) => found.map(readRow), onFailure: unavailable("pending") })
+      return Effect.flatMap(Effect.mapError(rows, unavailable("pending")), readAll)
     },
     accepted: ({ assistant, tenant }, ids) => {
       if (ids.length === 0) return Effect.succeed([])
       const rows = database.query<EnvelopeRow>(ACCEPTED, [tenant, assistant, ids.map(keyText)])
-      return Effect.mapBoth(rows, { onSuccess: (found) => found.map(readRow), onFailure: unavailable("accepted") })
+      return Effect.flatMap(Effect.mapError(rows, unavailable("accepted")), readAll)
     },
     due: (limit) =>
       Effect.mapError(

@@ -34,7 +34,8 @@ interface AnswerRow extends Answered {
 
 const IN_FLIGHT = 2
 const MAX_OPERATIONS = 512
-const MAX_CHARS = 8 * 1024 * 1024
+/** To pack more would hold up the process: what is longer by itself goes alone. */
+const MAX_CHARS = 1024 * 1024
 const MAX_UNDONE = 20
 
 const APPLY = "SELECT place, answer, body FROM apply($1::jsonb, $2::text[])"

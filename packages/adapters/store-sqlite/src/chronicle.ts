@@ -8,7 +8,7 @@ import { type Address, addressKey, isBefore, type MessagePlace, type PlacedMessa
 import * as Result from "effect/Result"
 import { addressOf, assistantQueries } from "./assistants.ts"
 import { entryQueries, type EntryRow, type OutboxEntryRow } from "./entries.ts"
-import { reading } from "./reading.ts"
+import { lengthOf, reading, readingLong, readingPage } from "./reading.ts"
 import { limited } from "./sql.ts"
 import type { SqliteFailure } from "./sqlite-failure.ts"
 
@@ -32,7 +32,7 @@ export const sqliteChronicle = (database: DatabaseSync, readable: Readable): Chr
   const assistants = assistantQueries(database)
   const rows = entryQueries(database)
 
-  const recentOf = (address: Address, last: number, maxTokens: number, since: MessagePlace) => {
+  const recentOf = function* (address: Address, last: number, maxTokens: number, since: MessagePlace) {
     const found: Array<PlacedMessage> = []
     let tokens = 0
     let isTurnWhole = false
@@ -40,6 +40,7 @@ export const sqliteChronicle = (database: DatabaseSync, readable: Readable): Chr
       const entry = entryOf(address, row)
       if (Result.isFailure(entry)) return Result.fail(entry.failure)
       if (row.no < since.no) break
+      yield row.body.length
       for (const [index, message] of [...entry.success.messages.entries()].toReversed()) {
         const place = { no: row.no, index }
         if (isBefore(place, since)) break
@@ -54,24 +55,29 @@ export const sqliteChronicle = (database: DatabaseSync, readable: Readable): Chr
 
   return {
     recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
-      reading(ledgerUnavailable("recent"), () => {
+      readingLong(ledgerUnavailable("recent"), function* () {
         const row = assistants.find(address)
-        return row === undefined ? Result.succeed([]) : recentOf(addressOf(row), row.last, maxTokens, since)
+        return row === undefined ? Result.succeed([]) : yield* recentOf(addressOf(row), row.last, maxTokens, since)
       }),
     entries: (address, from, limit) =>
-      reading(ledgerUnavailable("entries"), () => {
+      readingLong(ledgerUnavailable("entries"), function* () {
         const row = assistants.find(address)
         if (row === undefined) return Result.succeed([])
         const first = Math.max(1, from)
-        const found = rows.between(row.key, row.last, first, first + limited(limit) - 1)
-        return Result.all(found.map((entry) => toOutboxRow(addressOf(row), entry)))
+        const found: Array<Result.Result<OutboxRow, UnreadableRecord>> = []
+        for (const entry of rows.between(row.key, row.last, first, first + limited(limit) - 1)) {
+          found.push(toOutboxRow(addressOf(row), entry))
+          yield entry.body.length
+        }
+        return Result.all(found.toReversed())
       }),
     outboxEnd: reading(ledgerUnavailable("outboxEnd"), () => Result.succeed(rows.newestSeq())),
     outbox: (after, limit) =>
       readable.page({
         limit: limited(limit),
         fetch: (last: OutboxEntryRow | undefined, wanted) =>
-          reading(ledgerUnavailable("outbox"), () => Result.succeed(rows.after(last?.seq ?? after, wanted))),
+          readingPage(ledgerUnavailable("outbox"), () => rows.after(last?.seq ?? after, wanted)),
+        lengthOf,
         decode: (row) => toOutboxRow(addressOf(row), row)
       })
   }

@@ -6,6 +6,7 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import { LANDMARK_EVERY } from "./formats.ts"
+import { pageOf } from "./reading.ts"
 import { BEHIND, salvaging } from "./salvage.ts"
 import { change, query } from "./sql.ts"
 
@@ -37,6 +38,7 @@ export const entryQueries = (database: DatabaseSync) => {
      VALUES (?, ?, ?, ? + coalesce((SELECT settled FROM ledger ORDER BY seq DESC LIMIT 1), 0), ?)`
   )
   const bySeq = query<EntryRow>(database, "SELECT seq, no, previous, body FROM ledger WHERE seq = ?")
+  const step = query<Omit<EntryRow, "body">>(database, "SELECT seq, no, previous FROM ledger WHERE seq = ?")
   const landmark = query<{ readonly seq: number }>(
     database,
     `SELECT seq FROM ledger WHERE assistant = ? AND no >= ? AND no % ${LANDMARK_EVERY} = 0 ORDER BY no LIMIT 1`
@@ -60,17 +62,21 @@ export const entryQueries = (database: DatabaseSync) => {
       append(assistant, no, previous, settled, body).lastSeq,
     /** From the given row on towards the birth. */
     backwards,
-    /** Entries `from` to `to` of one assistant, oldest first. `last` is its newest row. */
-    between: (assistant: number, last: number, from: number, to: number): ReadonlyArray<EntryRow> => {
-      const found: Array<EntryRow> = []
-      for (const row of backwards(landmark.one(assistant, to)?.seq ?? last)) {
-        if (row.no < from) break
-        if (row.no <= to) found.push(row)
+    /** Entries `to` down to `from` of one assistant. `last` is its newest row. */
+    between: function* (assistant: number, last: number, from: number, to: number): Generator<EntryRow> {
+      let at = step.one(landmark.one(assistant, to)?.seq ?? last)
+      // What is only walked over may be long, and is not read.
+      while (at !== undefined && at.no > to) at = step.one(at.previous)
+      for (const row of backwards(at?.seq ?? 0)) {
+        if (row.no < from) return
+        yield row
       }
-      return found.toReversed()
     },
     newestSeq: (): number => newest.one()?.seq ?? 0,
-    after: salvaging<OutboxEntryRow>(after.all, () => newest.one()?.seq ?? 0),
+    after: salvaging<OutboxEntryRow>(
+      (seq, limit) => pageOf(after.each(seq, limit)),
+      () => newest.one()?.seq ?? 0
+    ),
     settledTotal: (): number => newest.one()?.settled ?? 0
   }
 }

@@ -24,9 +24,10 @@ export const envelopeQueries = (database: DatabaseSync) => {
     database,
     `SELECT accepted_at AS acceptedAt ${beyond} ORDER BY seq LIMIT 1`
   )
-  const rows = query<EnvelopeRow>(
+  const seqs = query<{ readonly seq: number }>(database, `SELECT seq ${beyond} ORDER BY seq LIMIT ?`)
+  const bySeq = query<EnvelopeRow>(
     database,
-    `SELECT seq, id, accepted_at AS acceptedAt, body ${beyond} ORDER BY seq LIMIT ?`
+    "SELECT seq, id, accepted_at AS acceptedAt, body FROM envelopes WHERE seq = ?"
   )
   const named = query<EnvelopeRow & { readonly lane: number }>(
     database,
@@ -40,8 +41,9 @@ export const envelopeQueries = (database: DatabaseSync) => {
       insert(assistant, columnOf(laneOf(envelope.event)), keyText(envelope.id), now, body).rows === 1,
     firstAcceptedAt: (assistant: number, lane: Lane, cursor: number): number | undefined =>
       first.one(assistant, columnOf(lane), cursor)?.acceptedAt,
-    waitingRows: (assistant: number, lane: Lane, cursor: number, limit: number): ReadonlyArray<EnvelopeRow> =>
-      rows.all(assistant, columnOf(lane), cursor, limit),
+    waitingSeqs: (assistant: number, lane: Lane, cursor: number, limit: number): ReadonlyArray<number> =>
+      seqs.all(assistant, columnOf(lane), cursor, limit).map(({ seq }) => seq),
+    rowAt: (seq: number): EnvelopeRow | undefined => bySeq.one(seq),
     /** The row of an id, with its lane. */
     rowOf: (assistant: number, id: EnvelopeId): { readonly row: EnvelopeRow; readonly lane: Lane } | undefined => {
       const found = named.one(assistant, keyText(id))

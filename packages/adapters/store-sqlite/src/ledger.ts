@@ -16,7 +16,7 @@ import { entryQueries } from "./entries.ts"
 import { envelopeQueries } from "./envelopes.ts"
 import { AT_REST } from "./formats.ts"
 import { sqliteKept } from "./kept.ts"
-import { reading } from "./reading.ts"
+import { lengthOf, pageOf, readingPage } from "./reading.ts"
 import { padded } from "./records.ts"
 import { asideCounting, beginningOf, type DeadLetterBody, sqliteRegister } from "./register.ts"
 import { BEHIND, salvaging } from "./salvage.ts"
@@ -111,24 +111,28 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
       const encoded = encode(entry)
       const json = JSON.stringify(state)
       const { address, epoch: heldEpoch } = claim
-      return writer.write(ledgerUnavailable("commit"), () => {
-        const row = assistants.find(address)
-        const { epoch: currentEpoch, version: currentVersion } = row ?? { epoch: 0, version: 0 }
-        if (row === undefined || heldEpoch !== currentEpoch || encoded.no !== currentVersion + 1) {
-          const expectedVersion = encoded.no - 1
-          return Result.fail(new CommitFenced({ address, heldEpoch, currentEpoch, expectedVersion, currentVersion }))
-        }
-        const { key } = row
-        const seq = append(key, row.last, encoded)
-        const { control, reply, mail } = moved(row, entry.cause)
-        const flags = [hearsColumn(state.hears), retiredColumn(state)]
-        const attempts = state.jobs.length === 0 ? 0 : 1
-        update(attempts, encoded.no, control, reply, mail, seq, ...flags, padded(json, row.stateBytes), key)
-        const cursors = { control, reply, mail }
-        const wake = wakeOnCommit(row.wake, state, now, (lane) => envelopes.firstAcceptedAt(key, lane, cursors[lane]))
-        if (wake !== row.wake) setWake(wake, key)
-        return Result.succeed(seq)
-      })
+      return writer.write(
+        ledgerUnavailable("commit"),
+        () => {
+          const row = assistants.find(address)
+          const { epoch: currentEpoch, version: currentVersion } = row ?? { epoch: 0, version: 0 }
+          if (row === undefined || heldEpoch !== currentEpoch || encoded.no !== currentVersion + 1) {
+            const expectedVersion = encoded.no - 1
+            return Result.fail(new CommitFenced({ address, heldEpoch, currentEpoch, expectedVersion, currentVersion }))
+          }
+          const { key } = row
+          const seq = append(key, row.last, encoded)
+          const { control, reply, mail } = moved(row, entry.cause)
+          const flags = [hearsColumn(state.hears), retiredColumn(state)]
+          const attempts = state.jobs.length === 0 ? 0 : 1
+          update(attempts, encoded.no, control, reply, mail, seq, ...flags, padded(json, row.stateBytes), key)
+          const cursors = { control, reply, mail }
+          const wake = wakeOnCommit(row.wake, state, now, (lane) => envelopes.firstAcceptedAt(key, lane, cursors[lane]))
+          if (wake !== row.wake) setWake(wake, key)
+          return Result.succeed(seq)
+        },
+        encoded.body.length + json.length
+      )
     })
 
   return { birth, commit }
@@ -144,7 +148,10 @@ type Sending = Pick<Ledger["Service"], "openSends" | "settleSends">
 const sending = (database: DatabaseSync, writer: Writer, readable: Readable): Sending => {
   const rows = query<SendRow>(database, `SELECT seq, body FROM sends WHERE ${BEHIND} ORDER BY seq LIMIT ?`)
   const newest = query<{ readonly seq: number | null }>(database, "SELECT max(seq) AS seq FROM sends")
-  const open = salvaging(rows.all, () => newest.one()?.seq ?? 0)
+  const open = salvaging(
+    (seq, most) => pageOf(rows.each(seq, most)),
+    () => newest.one()?.seq ?? 0
+  )
   const settle = change(database, "DELETE FROM sends WHERE seq = ?")
   const toSend = ({ body, seq }: SendRow): Result.Result<OpenSend, UnreadableRecord> =>
     Result.mapBoth(readEnvelope(body), {
@@ -156,7 +163,8 @@ const sending = (database: DatabaseSync, writer: Writer, readable: Readable): Se
       readable.page({
         limit: limited(limit),
         fetch: (last: SendRow | undefined, wanted) =>
-          reading(ledgerUnavailable("openSends"), () => Result.succeed(open(last?.seq ?? 0, wanted))),
+          readingPage(ledgerUnavailable("openSends"), () => open(last?.seq ?? 0, wanted)),
+        lengthOf,
         decode: toSend
       }),
     settleSends: (seqs) =>
@@ -195,12 +203,27 @@ const layingAside = (database: DatabaseSync, writer: Writer): Pick<Ledger["Servi
   }
 }
 
+/** As long as what an assistant is told and says in a tick may well be: a store with less room than that is full. */
+const PROBE = "probe ".repeat(11_000)
+
+const probing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "probe"> => {
+  const put = change(database, "INSERT INTO sends (body) VALUES (?)")
+  const take = change(database, "DELETE FROM sends WHERE seq = ?")
+  return {
+    probe: writer.write(ledgerUnavailable("probe"), () => {
+      take(put(PROBE).lastSeq)
+      return Result.void
+    })
+  }
+}
+
 export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Service"] => {
   const readable = new Readable()
   return {
     ...writing(database, writer),
     ...sending(database, writer, readable),
     ...layingAside(database, writer),
+    ...probing(database, writer),
     ...sqliteChronicle(database, readable),
     ...sqliteRegister(database, readable),
     ...sqliteKept(database)

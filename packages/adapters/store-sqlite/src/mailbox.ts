@@ -35,7 +35,7 @@ import { addressOf, type AssistantRow, assistantQueries, cursorsOf, isHeard } fr
 import { dueQueries } from "./due.ts"
 import { type EnvelopeRow, envelopeQueries } from "./envelopes.ts"
 import type { Leases } from "./leases.ts"
-import { reading } from "./reading.ts"
+import { reading, readingLong } from "./reading.ts"
 import { change, limited } from "./sql.ts"
 import type { SqliteFailure } from "./sqlite-failure.ts"
 import { wakeOnMail } from "./wake.ts"
@@ -68,16 +68,20 @@ const accepting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Servic
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const { id, to, event } = envelope
         const body = JSON.stringify(envelope)
-        return writer.write(unavailable("accept"), (): Result.Result<Receipt, UnknownAssistant> => {
-          const row = assistants.findDoor(to)
-          if (row === undefined || row.retired === 1) return Result.fail(new UnknownAssistant({ address: to }))
-          if (!envelopes.insert(row.key, envelope, body, now)) {
-            return Result.succeed({ outcome: "duplicate", envelope: id, to })
-          }
-          const wake = isHeard(row.hears, laneOf(event)) ? wakeOnMail(row.wake, now) : row.wake
-          if (wake !== row.wake) setWake(wake, row.key)
-          return Result.succeed({ outcome: "accepted", envelope: id, to })
-        })
+        return writer.write(
+          unavailable("accept"),
+          (): Result.Result<Receipt, UnknownAssistant> => {
+            const row = assistants.findDoor(to)
+            if (row === undefined || row.retired === 1) return Result.fail(new UnknownAssistant({ address: to }))
+            if (!envelopes.insert(row.key, envelope, body, now)) {
+              return Result.succeed({ outcome: "duplicate", envelope: id, to })
+            }
+            const wake = isHeard(row.hears, laneOf(event)) ? wakeOnMail(row.wake, now) : row.wake
+            if (wake !== row.wake) setWake(wake, row.key)
+            return Result.succeed({ outcome: "accepted", envelope: id, to })
+          },
+          body.length
+        )
       })
   }
 }
@@ -185,22 +189,33 @@ const looking = (database: DatabaseSync, leases: Leases): Looking => {
   const due = dueQueries(database, leases)
   return {
     pending: (address, lanes, limit) =>
-      reading(unavailable("pending"), () => {
+      readingLong(unavailable("pending"), function* () {
         const row = assistants.find(address)
         if (row === undefined) return Result.succeed([])
         const most = Math.min(limited(limit), MAX_PENDING)
-        return Result.succeed(
-          LANES.filter((lane) => lanes.includes(lane)).flatMap((lane) =>
-            envelopes.waitingRows(row.key, lane, row[lane], most).map((envelope) => readRow(envelope, lane))
-          )
-        )
+        const found: Array<AcceptedEnvelope | UnreadableEnvelope> = []
+        for (const lane of LANES.filter((each) => lanes.includes(each))) {
+          for (const seq of envelopes.waitingSeqs(row.key, lane, row[lane], most)) {
+            const waiting = envelopes.rowAt(seq)
+            if (waiting === undefined) continue
+            found.push(readRow(waiting, lane))
+            yield waiting.body.length
+          }
+        }
+        return Result.succeed(found)
       }),
     accepted: (address, ids) =>
-      reading(unavailable("accepted"), () => {
+      readingLong(unavailable("accepted"), function* () {
         const key = assistants.find(address)?.key
         if (key === undefined) return Result.succeed([])
-        const found = ids.flatMap((id) => envelopes.rowOf(key, id) ?? [])
-        return Result.succeed(found.map(({ lane, row }) => readRow(row, lane)))
+        const found: Array<AcceptedEnvelope | UnreadableEnvelope> = []
+        for (const id of ids) {
+          const known = envelopes.rowOf(key, id)
+          if (known === undefined) continue
+          found.push(readRow(known.row, known.lane))
+          yield known.row.body.length
+        }
+        return Result.succeed(found)
       }),
     due: (limit) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>

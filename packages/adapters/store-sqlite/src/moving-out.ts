@@ -162,7 +162,8 @@ const growingOf = (database: DatabaseSync) => {
     },
     entries: function* (key: number, last: number, version: number): Generator<RemovalPart> {
       for (let from = 1; from <= version; from += PAGE) {
-        for (const { body } of entries.between(key, last, from, Math.min(from + PAGE - 1, version))) {
+        const page = [...entries.between(key, last, from, Math.min(from + PAGE - 1, version))]
+        for (const { body } of page.toReversed()) {
           yield { kind: "entry", entry: valueOf(body) } as RemovalPart
         }
       }

@@ -3,6 +3,7 @@
 // V1  Of a list by number every row is found that can be read by itself; the damaged stretch costs a few look-ups, however
 //     many numbers it spans.
 
+import { MAX_PAGE_CHARS } from "@reverie/ledger"
 import { sqliteFailure } from "./sqlite-failure.ts"
 
 const isDamage = (error: unknown): boolean => sqliteFailure(error)?.kind === "damaged"
@@ -42,17 +43,19 @@ const beyondDamage = <Row>(rows: Rows<Row>, after: number, end: number): Row | u
 
 /** Rows in the order of their numbers, behind a number; where pages are damaged, those that can be read one by one. */
 export const salvaging =
-  <Row extends { readonly seq: number }>(rows: Rows<Row>, newest: () => number): Rows<Row> =>
+  <Row extends { readonly seq: number; readonly body: string }>(rows: Rows<Row>, newest: () => number): Rows<Row> =>
   (after, limit) => {
     const whole = undamaged(() => rows(after, limit))
     if (whole !== undefined) return whole.value
     const end = newest()
     const found: Array<Row> = []
-    for (let last = after; found.length < limit && last < end;) {
+    let characters = 0
+    for (let last = after; found.length < limit && characters < MAX_PAGE_CHARS && last < end;) {
       const next = undamaged(() => rows(last, 1)[0])
       const row = next === undefined ? beyondDamage(rows, last, end) : next.value
       if (row === undefined) break
       found.push(row)
+      characters += row.body.length
       last = row.seq
     }
     return found

@@ -66,7 +66,7 @@ export interface StoreOptions {
   readonly acceptLoss?: boolean
 }
 
-const CHECKPOINT_BYTES = 4 * 1024 * 1024
+const CHECKPOINT_BYTES = 2 * 1024 * 1024
 const CACHE_KIB = 16 * 1024
 const BUSY_MILLIS = 1_000
 
@@ -104,7 +104,7 @@ const attempt = <A>(place: Place, run: () => A): Effect.Effect<A, StoreError> =>
 const settle = (database: DatabaseSync, { durability = "full", maxBytes }: StoreOptions): void => {
   database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability}`)
   // The writer moves the log by itself, after its waiters have been answered.
-  database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${4 * CHECKPOINT_BYTES}`)
+  database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${8 * CHECKPOINT_BYTES}`)
   if (maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / PAGE_BYTES)}`)
 }
 

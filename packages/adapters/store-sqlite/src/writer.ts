@@ -1,13 +1,16 @@
 // Writer: every change of the database goes through here.
 // Owns transactions and the group commit. Leaves what is written to mailbox.ts and ledger.ts.
-// W1  All writes that were asked for in one turn of the event loop share one transaction, and so one fsync. While more are
+// W1  All short writes that were asked for in one turn of the event loop share one transaction, and so one fsync. While more are
 //     asked for in each of the next turns, a few of those are waited for; a write that is alone waits for none.
 // W2  A write answers only after its transaction is durable; when that fails, all of them fail and none was kept.
 // W3  A write that was asked for runs whole, in the order of asking, even if nobody waits for it any more.
 // W4  A write that fails alone is undone alone.
-// W5  What the safeguard no longer vouches for is not written, and not acknowledged when it was.
+// W5  Long writes are shared out over turns of the event loop: a transaction ends with the write in which it comes to
+//     BATCH_CHARS characters. Moving the log into the database has a turn of its own.
+// W6  What the safeguard no longer vouches for is not written, and not acknowledged when it was.
 
 import type { DatabaseSync } from "node:sqlite"
+import { longWork } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Safeguard } from "./safeguard.ts"
@@ -27,6 +30,8 @@ export interface WriterStats {
 export type OnUndo = (undo: () => void) => void
 
 interface Queued {
+  /** What it writes, in characters. */
+  readonly length: number
   /** Runs inside the transaction; the answer tells the waiter, once it is durable. */
   readonly run: (onUndo: OnUndo) => () => void
   readonly fail: (failure: SqliteFailure) => void
@@ -41,6 +46,9 @@ interface Ran {
 
 /** What SQLite writes before each page in the write-ahead log. */
 const FRAME_HEADER_BYTES = 24
+
+/** Of one transaction; what is longer by itself goes alone. */
+const BATCH_CHARS = 400_000
 
 /** Turns of the event loop after the first, at most: a fraction of what one fsync takes. */
 const MAX_TURNS_MORE = 3
@@ -67,6 +75,7 @@ export class Writer {
   readonly #safeguard: Safeguard | undefined
   #queue: Array<Queued> = []
   #isClosed = false
+  #isCheckpointing = false
   #loggedFrames = 0
   #bytesSinceCheckpoint = 0
   readonly #stats = { transactions: 0, operations: 0, walFrames: 0, checkpoints: 0, failedCheckpoints: 0 }
@@ -99,10 +108,12 @@ export class Writer {
   /** Queues one write. A refusal must come before anything was written. */
   write<A, E, U>(
     unavailable: (failure: SqliteFailure) => U,
-    operation: (onUndo: OnUndo) => Result.Result<A, E>
+    operation: (onUndo: OnUndo) => Result.Result<A, E>,
+    length = 0
   ): Effect.Effect<A, E | U> {
     return Effect.callback<A, E | U>((resume) => {
       this.#enqueue({
+        length,
         run: (onUndo) => {
           const result = operation(onUndo)
           return () => resume(Effect.fromResult(result))
@@ -116,7 +127,7 @@ export class Writer {
   /** Writes what is queued; every later write is refused. */
   close(): void {
     this.#isClosed = true
-    this.#flush()
+    while (this.#queue.length > 0) this.#flush()
   }
 
   #enqueue(queued: Queued): void {
@@ -129,18 +140,43 @@ export class Writer {
     setImmediate(() => {
       const { length } = this.#queue
       if (length > known && turnsMore > 0) this.#gather(length, turnsMore - 1)
-      else this.#flush()
+      else if (!this.#isCheckpointing) this.#flush()
     })
   }
 
   #flush(): void {
-    const batch = this.#queue
+    const batch = this.#takeBatch()
     if (batch.length === 0) return
-    this.#queue = []
+    longWork.note(batch.reduce((sum, { length }) => sum + length, 0))
+    const isMore = this.#queue.length > 0
     const done = this.#transact(batch)
     if (Result.isSuccess(done)) this.#count(batch.length)
     for (const tell of Result.merge(done)) tell()
-    if (this.#bytesSinceCheckpoint >= this.#checkpointBytes) this.#checkpoint()
+    // What was asked for meanwhile has found a queue that was not empty.
+    if (this.#bytesSinceCheckpoint >= this.#checkpointBytes) this.#checkpointNext()
+    else if (isMore && !this.#isClosed) setImmediate(() => this.#flush())
+  }
+
+  /** The log is moved before anything more is written: it would only grow. */
+  #checkpointNext(): void {
+    if (this.#isClosed) return this.#checkpoint()
+    this.#isCheckpointing = true
+    setImmediate(() => {
+      this.#isCheckpointing = false
+      if (this.#isClosed) return
+      longWork.note(this.#bytesSinceCheckpoint)
+      this.#checkpoint()
+      setImmediate(() => this.#flush())
+    })
+  }
+
+  #takeBatch(): ReadonlyArray<Queued> {
+    let characters = 0
+    const end = this.#queue.findIndex(({ length }) => {
+      characters += length
+      return characters >= BATCH_CHARS
+    })
+    return this.#queue.splice(0, end === -1 ? this.#queue.length : end + 1)
   }
 
   /** Runs a batch in one transaction; either way the answer is how its waiters are to be told. */

@@ -121,7 +121,7 @@ describe("salvaging", () => {
       lookups++
       const found = seqs.filter((seq) => seq > after).slice(0, limit)
       if (found.some(isDamaged)) throw damage()
-      return found.map((seq) => ({ seq }))
+      return found.map((seq) => ({ seq, body: "" }))
     }
     const found = salvaging(rows, () => 900_001)(0, 100)
     assert.deepStrictEqual(

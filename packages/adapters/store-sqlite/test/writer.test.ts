@@ -146,6 +146,49 @@ describe("group commit", () => {
     }).pipe(Effect.provide(storeSqliteLayer(aDirectory())))
   )
 
+  it.effect("W5 long writes that arrive together are shared out, each acknowledged, in the order of asking", () =>
+    Effect.gen(function* () {
+      yield* births
+      const mailbox = yield* Mailbox
+      const { stats } = yield* SqliteStore
+      const to = anAddress("a-0")
+      const long = (index: number) =>
+        mailbox.accept(anEnvelope({ id: `m-${index}`, to, event: { type: "message", text: "x".repeat(500_000) } }))
+      const before = yield* stats
+      const receipts = yield* Effect.forEach([0, 1, 2, 3, 4], long, { concurrency: "unbounded" })
+      const after = yield* stats
+      assert.strictEqual(receipts.length, 5)
+      assert.strictEqual(after.transactions - before.transactions, 5)
+      const pending = yield* mailbox.pending(to, ["mail"], 10)
+      assert.deepStrictEqual(
+        pending.map(({ id }) => String(id)),
+        ["m-0", "m-1", "m-2", "m-3", "m-4"]
+      )
+    }).pipe(Effect.provide(storeSqliteLayer(aDirectory())))
+  )
+
+  it.effect("W5 S2 closing in the midst of long writes writes all of them", () =>
+    Effect.gen(function* () {
+      const { insert, rows, writer } = aTable()
+      const fibers = yield* Effect.forEach([1, 2, 3], (number) =>
+        Effect.forkChild(
+          writer.write(
+            ({ kind }) => kind,
+            () => {
+              insert(number)
+              return Result.succeed(number)
+            },
+            1_000_000
+          ),
+          { startImmediately: true }
+        )
+      )
+      writer.close()
+      assert.deepStrictEqual(yield* Effect.forEach(fibers, Fiber.join), [1, 2, 3])
+      assert.deepStrictEqual(rows(), [1, 2, 3])
+    })
+  )
+
   it.effect("the log is moved into the database when it has grown enough, and nothing is lost by it", () =>
     Effect.gen(function* () {
       yield* births

@@ -1,25 +1,32 @@
-// GptTokenizer: the default of the Tokens port, o200k_base by `gpt-tokenizer`.
-// Owns loading that one encoding on first use. Leaves cutting and memory to `counter.ts`, which the reference shares.
-// G1  Nothing is loaded before `ready` runs, and then once for each layer.
+// GptTokenizer: the default of the Tokens port, o200k_base by the ranks that `gpt-tokenizer` brings.
+// Owns loading that one vocabulary on first use. Leaves words to words.ts, merging to byte-pairs.ts, cutting and slices to
+// counter.ts, which the reference shares. The package's own encoder is not used: its memory of merges makes a megabyte of
+// `a@a@` cost fifteen seconds, and its merging is quadratic.
+// G1  Nothing is loaded before a count is asked for, and then the vocabulary once for the process.
 // G2  The marks of special tokens are counted as the plain text that they are in a message.
 
 import { Tokens } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { BytePairs } from "./byte-pairs.ts"
 import { counterOf } from "./counter.ts"
+import { wordCounter } from "./words.ts"
 
-/** Words whose encoding the vocabulary keeps: 100,000 by default, which costs more memory than it saves time. */
-const MERGES_KEPT = 10_000
+const vocabulary = Effect.runSync(
+  Effect.cached(
+    Effect.promise(async () => {
+      const { default: ranks } = await import("gpt-tokenizer/bpeRanks/o200k_base")
+      return new BytePairs(ranks)
+    })
+  )
+)
 
-const noneSpecial = { disallowedSpecial: new Set<string>() }
-
-const load = Effect.promise(async () => {
-  const { default: encoding } = await import("gpt-tokenizer/encoding/o200k_base")
-  encoding.setMergeCacheSize(MERGES_KEPT)
-  return counterOf((piece) => encoding.countTokens(piece, noneSpecial))
-})
+const load = Effect.map(vocabulary, (pairs) => counterOf(wordCounter(pairs)))
 
 export const gptTokenizerLayer: Layer.Layer<Tokens> = Layer.effect(
   Tokens,
-  Effect.map(Effect.cached(load), (ready) => ({ ready }))
+  Effect.map(Effect.cached(load), (loaded) => ({
+    ready: Effect.map(loaded, ({ count }) => count),
+    inSlices: (work) => Effect.flatMap(loaded, ({ inSlices }) => inSlices(work))
+  }))
 )

@@ -1,4 +1,7 @@
+export * from "./byte-pairs.ts"
 export * from "./counter.ts"
+export * from "./generations.ts"
 export * from "./gpt-tokenizer.ts"
 export * from "./pieces.ts"
 export * from "./tiktoken.ts"
+export * from "./words.ts"

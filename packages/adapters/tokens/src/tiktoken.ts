@@ -24,5 +24,8 @@ const load = Effect.map(encoder, (encoding) => counterOf((piece) => encoding.enc
 
 export const tiktokenLayer: Layer.Layer<Tokens> = Layer.effect(
   Tokens,
-  Effect.map(Effect.cached(load), (ready) => ({ ready }))
+  Effect.map(Effect.cached(load), (loaded) => ({
+    ready: Effect.map(loaded, ({ count }) => count),
+    inSlices: (work) => Effect.flatMap(loaded, ({ inSlices }) => inSlices(work))
+  }))
 )

@@ -5,6 +5,9 @@ import { vi } from "vitest"
 import {
   counterOf,
   gptTokenizerLayer,
+  KEPT_CHARS,
+  LONG_TEXT,
+  LONGEST_PIECE,
   MAX_RUN,
   piecesOf,
   REMEMBERED,
@@ -18,11 +21,11 @@ vi.setConfig({ testTimeout: 60_000 })
 /** A counter that counts code points, and what its encoder was given. */
 const watched = () => {
   const seen: Array<string> = []
-  const count = counterOf((piece) => {
+  const { count, inSlices } = counterOf((piece) => {
     seen.push(piece)
     return Array.from(piece).length
   })
-  return { count, seen }
+  return { count, inSlices, seen }
 }
 
 describe("hostile text", () => {
@@ -78,7 +81,7 @@ describe("memory", () => {
     assert.strictEqual(seen.length, 2)
   })
 
-  it("C2 the oldest is forgotten when the memory is full", () => {
+  it("C2 G1 the oldest half is forgotten when the memory is full", () => {
     const { count, seen } = watched()
     for (let index = 0; index <= REMEMBERED; index++) count(`${index}`)
     const before = seen.length
@@ -86,6 +89,71 @@ describe("memory", () => {
     assert.strictEqual(seen.length, before)
     count("0")
     assert.strictEqual(seen.length, before + 1)
+  })
+})
+
+describe("long texts", () => {
+  it.effect("C3 C4 work is begun again until every long text in it is counted, each of them once", () =>
+    Effect.gen(function* () {
+      const { count, inSlices, seen } = watched()
+      const texts = [1, 2, 3].map((number) => `${number} a berth`.repeat(LONG_TEXT / 4))
+      let begun = 0
+      const made = yield* inSlices(() => {
+        begun++
+        return texts.map(count)
+      })
+      assert.strictEqual(begun, 4)
+      assert.deepStrictEqual(
+        made,
+        texts.map(({ length }) => length)
+      )
+      const before = seen.length
+      assert.deepStrictEqual(texts.map(count), made)
+      assert.strictEqual(seen.length, before)
+    })
+  )
+
+  it.effect("C2 the counts of long texts are kept within a bound, and progress does not hang on it", () =>
+    Effect.gen(function* () {
+      const { count, inSlices } = watched()
+      const long = "a".repeat(KEPT_CHARS / 4)
+      const texts = Array.from({ length: 6 }, (_, index) => `${index}${long}`)
+      const made = yield* inSlices(() => texts.map(count))
+      assert.deepStrictEqual(
+        made,
+        texts.map(({ length }) => length)
+      )
+    })
+  )
+
+  it.effect("what work throws is its own", () =>
+    Effect.gen(function* () {
+      const { inSlices } = watched()
+      const exit = yield* Effect.exit(
+        inSlices(() => {
+          throw new Error("its own")
+        })
+      )
+      assert.include(String(exit), "its own")
+    })
+  )
+})
+
+describe("stretches", () => {
+  it("P5 P6 a text with words is cut where two of them meet", () => {
+    const text = "The harbour master said, that it is free; 12 berths are.\nAnd so on ".repeat(1_000)
+    const pieces = piecesOf(text)
+    assert.isAbove(pieces.length, 7)
+    for (const piece of pieces.slice(1)) assert.match(piece, /^(?: \w|[A-Za-z0-9])/)
+    for (const piece of pieces) assert.isAtMost(piece.length, LONGEST_PIECE)
+  })
+
+  it("P5 a text without such a place is cut all the same", () => {
+    const pieces = piecesOf("a@".repeat(LONGEST_PIECE))
+    assert.deepStrictEqual(
+      pieces.map(({ length }) => length),
+      [LONGEST_PIECE, LONGEST_PIECE]
+    )
   })
 })
 

@@ -40,6 +40,16 @@ const long: Golden = {
 }
 
 const MEGABYTE = 1_000_000
+
+const LENGTH = 200_000
+/** Without a place where words meet, with lines, and with what counts by more than one class. */
+const lengthy = {
+  words: "the harbour master said that the boat would come in at noon. ".repeat(LENGTH / 61),
+  lines: "berth=free;tide=low\n".repeat(LENGTH / 20),
+  mails: "a@".repeat(LENGTH / 2),
+  runs: "x".repeat(LENGTH)
+}
+
 const hostile: ReadonlyArray<readonly [text: string, tokens: number]> = [
   ["a".repeat(MEGABYTE), 125_000],
   [" ".repeat(MEGABYTE), 7_813],
@@ -112,6 +122,40 @@ export const tokenLaws: ReadonlyArray<Law<Tokens>> = [
     says: "a megabyte of one letter, of space, of line ends, of marks is counted to its end",
     check: counting((count) => {
       for (const [text, tokens] of hostile) assert.equal(count(text), tokens, JSON.stringify(text.slice(0, 4)))
+    })
+  },
+  {
+    id: "T4.same",
+    says: "in slices a text has the count that it has at once",
+    check: Effect.gen(function* () {
+      const { inSlices, ready } = yield* Tokens
+      const count = yield* ready
+      for (const [kind, text] of Object.entries(lengthy)) {
+        const inside = yield* inSlices(() => [count(text), count(`${text} x`), count("x")])
+        assert.deepEqual(inside, [count(text), count(`${text} x`), 1], kind)
+      }
+    })
+  },
+  {
+    id: "T4.turns",
+    says: "the event loop turns all along while a long text is counted in slices, and others that do so have their turns",
+    check: Effect.gen(function* () {
+      const { inSlices, ready } = yield* Tokens
+      const count = yield* ready
+      let turns = 0
+      let isOver = false
+      const turn = (): void => {
+        turns++
+        if (!isOver) setImmediate(turn)
+      }
+      setImmediate(turn)
+      const texts = ["first", "second"].map((name) => `${name} ${lengthy["words"]}`)
+      yield* Effect.all(
+        texts.map((text) => inSlices(() => count(text))),
+        { concurrency: 2 }
+      )
+      isOver = true
+      assert.ok(turns >= LENGTH / 10_000, `${turns} turns`)
     })
   },
   {

@@ -3,7 +3,17 @@ import { Tokens } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { beforeAll, vi } from "vitest"
-import { counterOf, gptTokenizerLayer, LONGEST_WORD, MAX_RUN, piecesOf, tiktokenLayer } from "../src/index.ts"
+import {
+  counterOf,
+  gptTokenizerLayer,
+  LONGEST_PIECE,
+  LONGEST_WORD,
+  MAX_RUN,
+  piecesOf,
+  stretchAt,
+  tiktokenLayer,
+  wordPattern
+} from "../src/index.ts"
 
 // The reference needs seconds to load on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -110,6 +120,70 @@ it("P3 the pieces joined are the text, with what can not be encoded replaced", (
   )
 })
 
+/** Long enough for several stretches, of what ordinary texts are made of. */
+const prose = fc
+  .array(
+    fc.constantFrom(
+      "the ",
+      "Harbour",
+      " master's",
+      ", ",
+      "12",
+      " 345,6",
+      "\n",
+      "\n\n- ",
+      "free.",
+      " berth",
+      "?! ",
+      "x_y "
+    ),
+    {
+      minLength: 2_000,
+      maxLength: 5_000
+    }
+  )
+  .map((parts) => parts.join(""))
+
+it("P6 T2 a long text of words counts as the reference counts it uncut", async () => {
+  const [{ Tiktoken }, { default: ranks }] = await Promise.all([
+    import("js-tiktoken/lite"),
+    import("js-tiktoken/ranks/o200k_base")
+  ])
+  const uncut = new Tiktoken(ranks)
+  fc.assert(
+    fc.property(prose, (some) => assert.strictEqual(count(some), uncut.encode(some, [], []).length)),
+    { numRuns: 40 }
+  )
+})
+
+it("C3 P5 a stretch is short and ends on a code point, and stretches are the text", () => {
+  const long = fc
+    .tuple(fc.constantFrom("a@", "x", "😀", "the berth ", "\n", '{"a":1},', "\u0301"), text)
+    .map(([unit, some]) => `${some}${unit.repeat(9_000)}${some}`)
+  fc.assert(
+    fc.property(long, (some) => {
+      let joined = ""
+      for (let at = 0; at < some.length;) {
+        const { end, pieces } = stretchAt(some, at)
+        assert.isAtMost(end - at, LONGEST_PIECE)
+        assert.isAbove(end, at)
+        assert.strictEqual(pieces.join("").length, end - at)
+        joined += pieces.join("")
+        at = end
+      }
+      assert.strictEqual(joined, some.toWellFormed().replaceAll("\uFEFF", "\uFFFD"))
+    }),
+    { numRuns: 60 }
+  )
+})
+
+it("W1 the words are those of the reference's pattern", () => {
+  fc.assert(
+    fc.property(text, (some) => assert.deepStrictEqual(some.match(wordPattern), some.match(pattern))),
+    { numRuns: 500 }
+  )
+})
+
 it("P4 T3 the work an encoder is given is bounded by the length of the text", () => {
   fc.assert(
     fc.property(text, (some) => {
@@ -119,7 +193,7 @@ it("P4 T3 the work an encoder is given is bounded by the length of the text", ()
         calls++
         chars += piece.length
         return 1
-      })(some)
+      }).count(some)
       assert.isAtMost(calls, 1 + some.length / MAX_RUN)
       assert.isAtMost(chars, some.length)
     })

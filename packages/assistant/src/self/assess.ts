@@ -3,6 +3,7 @@
 // I1  The same event gives the same assessment; every event gives one.
 // I2  A model's answer that does not fit becomes the heuristic's, part by part: no part is ever invented.
 // I3  A class that needs one action gets one: observation and movement; a query two; a goal action a loop.
+// I4  A long text costs no more than its beginning and its end.
 
 import { isJsonObject, type Json, jsonIn } from "@reverie/protocol"
 import type { Assessment, ContextSignals } from "../select-pattern.ts"
@@ -54,8 +55,16 @@ const wordsByClass: ReadonlyArray<readonly [EventClass, RegExp]> = [
 /** Events that carry no words of a person. */
 const classByType: Readonly<Record<string, EventClass>> = { timer: "goal_action", report: "unknown", sleep: "unknown" }
 
-export const eventClassOf = ({ text, type }: Task): EventClass =>
-  classByType[type] ?? wordsByClass.find(([, words]) => words.test(text))?.[0] ?? "unknown"
+/** Of a longer text the beginning and the end are read: what was pasted stands between them. In UTF-16 units each. */
+const READ_CHARS = 4_000
+
+const readPart = (text: string): string =>
+  text.length <= 2 * READ_CHARS ? text : `${text.slice(0, READ_CHARS)}\n${text.slice(-READ_CHARS)}`
+
+export const eventClassOf = ({ text, type }: Task): EventClass => {
+  const read = readPart(text)
+  return classByType[type] ?? wordsByClass.find(([, words]) => words.test(read))?.[0] ?? "unknown"
+}
 
 const sequence = /\b(?:then|after that|afterwards|first|second|finally|next|before|once|until)\b/gi
 const breadth = /\b(?:all|every|each|whole|entire|several|plan|organi[sz]e|compare|coordinate)\b/gi
@@ -64,15 +73,17 @@ const sentences = /[.!?;](?:\s|$)|\n/g
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
 /** 1, and one more each for length, for steps that follow one another, for breadth, and for many sentences. */
-export const complexityOf = (text: string): number =>
-  Math.min(
+export const complexityOf = (text: string): number => {
+  const read = readPart(text)
+  return Math.min(
     5,
     1 +
       (text.length > 240 ? 1 : 0) +
-      Math.min(2, count(text, sequence)) +
-      Math.min(1, count(text, breadth)) +
-      (count(text, sentences) > 3 ? 1 : 0)
+      Math.min(2, count(read, sequence)) +
+      Math.min(1, count(read, breadth)) +
+      (count(read, sentences) > 3 ? 1 : 0)
   )
+}
 
 type Recommended = Pick<TaskAssessment, "recommended_mode" | "recommended_iterations">
 

@@ -66,30 +66,52 @@ const stays = (context: Context, char: string, next: string): boolean => {
   return mongolianSelector.test(char) && mongolian.test(context.last)
 }
 
-const flagAfter = (chars: ReadonlyArray<string>, at: number): string =>
-  taggedFlags.find((tags) => chars.slice(at, at + [...tags].length).join("") === tags) ?? ""
+const HIDDEN = 1
+const MARK = 2
+const VIRAMA = 4
+const KNOWN = 8
+
+/** By code point, filled as characters are met: a pattern costs many times as much. */
+const kinds = new Uint8Array(0x11_00_00)
+
+const kindOf = (code: number, char: string): number => {
+  const known = kinds[code] ?? 0
+  if (known !== 0) return known
+  const isHidden = char !== "\n" && char !== "\t" && invisible.test(char)
+  const kind = KNOWN | (isHidden ? HIDDEN : 0) | (mark.test(char) ? MARK : 0) | (virama.test(char) ? VIRAMA : 0)
+  kinds[code] = kind
+  return kind
+}
+
+const charAt = (text: string, at: number): string => {
+  const code = text.codePointAt(at)
+  return code === undefined ? "" : String.fromCodePoint(code)
+}
 
 const withoutInvisible = (text: string): string => {
-  const chars = [...text]
-  const kept: Array<string> = []
   const context: Context = { base: "", hasVirama: false, last: "" }
-  for (let at = 0; at < chars.length; at++) {
-    const char = chars[at] ?? ""
-    const isHidden = char !== "\n" && char !== "\t" && invisible.test(char)
-    if (isHidden && !stays(context, char, chars[at + 1] ?? "")) continue
-    kept.push(char)
-    if (char === BLACK_FLAG) {
-      const flag = flagAfter(chars, at + 1)
-      kept.push(flag)
-      at += [...flag].length
+  let clean = ""
+  /** Up to here the text was kept or left out. */
+  let from = 0
+  for (let at = 0; at < text.length;) {
+    const code = text.codePointAt(at) ?? 0
+    const char = String.fromCodePoint(code)
+    const next = at + char.length
+    const kind = kindOf(code, char)
+    if ((kind & HIDDEN) !== 0 && !stays(context, char, charAt(text, next))) {
+      clean += text.slice(from, at)
+      from = next
+      at = next
+      continue
     }
     // A style is a mark by its class; nothing is composed with it.
-    const isMark = mark.test(char)
+    const isMark = (kind & MARK) !== 0
     if (!isMark) context.base = char
-    context.hasVirama = (isMark && context.hasVirama) || virama.test(char)
+    context.hasVirama = (isMark && context.hasVirama) || (kind & VIRAMA) !== 0
     context.last = char
+    at = char === BLACK_FLAG ? next + (taggedFlags.find((tags) => text.startsWith(tags, next)) ?? "").length : next
   }
-  return kept.join("")
+  return clean + text.slice(from)
 }
 
 const normalised = (text: string): string => text.toWellFormed().normalize("NFC")

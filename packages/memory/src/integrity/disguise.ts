@@ -64,8 +64,8 @@ const lettersOfDigits: Readonly<Record<string, string>> = {
   "@": "a",
   $: "s"
 }
-/** A word with letters and, between or before them, what stands for one. */
-const digitWord = /(?=[a-z013457@$]*[a-z])(?=[a-z]*[013457@$])[a-z013457@$]{4,}/g
+/** A word with letters and, between or before them, what stands for one. It is looked for where a word begins, and only there. */
+const digitWord = /(?<![a-z013457@$])(?=[a-z013457@$]*[a-z])(?=[a-z]*[013457@$])[a-z013457@$]{4,}/g
 
 const withoutDigits = (text: string): string =>
   text.replace(digitWord, (word) => word.replace(/[013457@$]/g, (digit) => lettersOfDigits[digit] ?? digit))
@@ -85,6 +85,9 @@ const decoded = (text: string): ReadonlyArray<string> =>
     const bytes = atob(run.replace(/=+$/, "").slice(0, run.replace(/=+$/, "").length & ~3))
     return printable.test(bytes) && bytes.includes(" ") ? [spaced(lettersOf(bytes))] : []
   })
+
+/** What is looked for in any text: each takes time in proportion to its length. */
+export const readingPatterns: ReadonlyArray<RegExp> = [digitWord, apart, base64]
 
 /** The readings of a text, folded, the plain one first. */
 export const readingsOf = (text: string): ReadonlyArray<string> => {

@@ -2,6 +2,7 @@
 // Owns the patterns, on readings as disguise.ts makes them: folded, lower case. Leaves other languages to foreign-rules.ts.
 // A pattern speaks of the model, its prompt, its rules, its tools or its user, or gives an order only a model would get.
 
+import { holdsOpenLink } from "./open-link.ts"
 import { GAP, r, type Rule, rule } from "./rule.ts"
 
 /** Where an order begins: a sentence, a clause, or behind what makes one of it. */
@@ -17,7 +18,7 @@ const SOMEBODY_ELSE = r`(?<!\b(?:i|we|they|he|she|who|people|folks|kids|often|so
 const MODEL = r`(?:ai|a\.i\.|assistant|language model|llm|chatbot|bot|model|agent|hacker|terminal|interpreter|jailbroken|unrestricted|unfiltered|uncensored|evil|dan)`
 const SECRETS =
   "(?:passwords?|passphrases?|passcodes?|credentials?|logins?|api[ -]?keys?|keys?|secrets?|tokens?|seed phrase|credit card|card numbers?|bank details|account numbers?|chat (?:history|log)s?|conversation(?: history| log)?s?|history|memor(?:y|ies)|notes|contacts?|address(?:es| book)?|phone numbers?|files?|e-?mails?|messages|documents|(?:personal|private|user|customer) (?:data|details|information)|system prompt|environment variables?|ssh keys?|cookies|session)"
-const DESTINATION = r`(?:https?:|www\.|\S+@\S+\.|\S+\.(?:com|net|org|io|xyz|ru|cc|dev|example)\b|(?:this|the following|my|our|an external|a remote) (?:url|address|e-?mail|server|link|site|webhook|endpoint|host|number)|(?:a |the )?(?:webhook|endpoint|attacker|pastebin))`
+const DESTINATION = r`(?:https?:|www\.|[^\s@]{1,64}@[^\s@.]{1,100}\.|\S{1,100}?\.(?:com|net|org|io|xyz|ru|cc|dev|example)\b|(?:this|the following|my|our|an external|a remote) (?:url|address|e-?mail|server|link|site|webhook|endpoint|host|number)|(?:a |the )?(?:webhook|endpoint|attacker|pastebin))`
 const USER = "(?:users?|end[ -]?users?|humans?|human operator|operators?)"
 
 export const instructionRules: ReadonlyArray<Rule> = [
@@ -95,15 +96,18 @@ export const instructionRules: ReadonlyArray<Rule> = [
     r`</?(?:tool_call|tool_calls|function_call|function_calls|function_results|tool_use|tool_response|tool_result|invoke|antml)\b`,
     r`["'](?:function|tool|tool_name|function_name|name)["'] ?: ?["'][\w.-]+["'] ?,\s*["'](?:arguments|args|parameters|params|input|tool_input)["'] ?:`,
     r`["'](?:tool_calls|function_call)["'] ?: ?[\[{]|'''\s*tool_code|\btool_code\b|\baction ?: ?\w+\s*\n ?action input ?:`,
-    r`${ORDER}(?:call|invoke|execute|run|use|trigger)(?: the| your)? ?['"]?(?:[a-z]+_[a-z_]+|[\w.]+\([^)]*\))`,
+    r`${ORDER}(?:call|invoke|execute|run|use|trigger)(?: the| your)? ?['"]?(?:[a-z]+_[a-z_]+|[\w.]{1,64}\([^)\n]{0,200}\))`,
     r`${ORDER}(?:call|invoke|execute|trigger|use) (?:the|your) (?:\w+ )?(?:['"]\w+['"] )?(?:tool|function|plugin|api) (?:with|to (?:send|delete|read|fetch|transfer|export|forward|wipe|e-?mail))`
   ]),
-  rule("exfiltrate", [
-    r`${SOMEBODY_ELSE}\b(?:send|forward|e-?mail|post|upload|transmit|exfiltrate|leak|share|copy|append|submit|deliver|relay|publish|dm|export|report)\b[^.!?]{0,60}\b${SECRETS}\b[^!?\n]{0,60}?\b(?:to|at|via|into|in|onto|through|with) [^!?\n]{0,30}?${DESTINATION}`,
-    r`\bhttps?://\S*[?&/=#]\S*(?:\{[^}\n]{1,60}\}|\[(?:insert |your |the )?[a-z_ ]{3,40}\]|<[a-z_ ]{3,40}>|\$\{?[a-z_]+)`,
-    r`${ORDER}(?:give|tell|send|show|reveal|provide|hand|disclose|share|print|output|list|state)\b(?: me| us| over| out)?\b[^.!?]{0,30}\b(?:the |your )?(?:(?:user|owner|admin|operator|customer)s?'?s? |api |secret |private |access |stored |saved ){1,3}(?:passwords?|credentials?|keys?|secrets?|tokens?|(?:credit )?card (?:numbers?|details)|bank details|home address)`,
-    r`\b(?:encode|embed|hide|put|place|append|include)\b[^.!?]{0,60}\b(?:${SECRETS})\b[^.!?]{0,60}\b(?:image|markdown|link|url|query|parameter|dns)\b`
-  ]),
+  rule(
+    "exfiltrate",
+    [
+      r`${SOMEBODY_ELSE}\b(?:send|forward|e-?mail|post|upload|transmit|exfiltrate|leak|share|copy|append|submit|deliver|relay|publish|dm|export|report)\b[^.!?]{0,60}\b${SECRETS}\b[^!?\n]{0,60}?\b(?:to|at|via|into|in|onto|through|with) [^!?\n]{0,30}?${DESTINATION}`,
+      r`${ORDER}(?:give|tell|send|show|reveal|provide|hand|disclose|share|print|output|list|state)\b(?: me| us| over| out)?\b[^.!?]{0,30}\b(?:the |your )?(?:(?:user|owner|admin|operator|customer)s?'?s? |api |secret |private |access |stored |saved ){1,3}(?:passwords?|credentials?|keys?|secrets?|tokens?|(?:credit )?card (?:numbers?|details)|bank details|home address)`,
+      r`\b(?:encode|embed|hide|put|place|append|include)\b[^.!?]{0,60}\b(?:${SECRETS})\b[^.!?]{0,60}\b(?:image|markdown|link|url|query|parameter|dns)\b`
+    ],
+    holdsOpenLink
+  ),
   rule("false-authority", [
     r`\b(?:this|the following) is (?:an? )?(?:\w+ ){0,3}(?:message|order|instruction|directive|command|request|notice|update) (?:directly )?(?:from|by|of) (?:the |your )?(?:system|admin(?:istrator)?s?|developers?|creators?|vendor|provider|operator|platform|security team|model provider)`,
     r`\bas (?:your|the system's) (?:system )?(?:developer|creator|administrator|operator|admin|maker|programmer|supervisor|controller),? (?:i|we|you)\b`,

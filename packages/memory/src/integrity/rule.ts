@@ -1,9 +1,12 @@
 // Rule: one way to pose as an instruction, by name.
 // Owns how patterns are written. Leaves the patterns to the lists of rules.
 // P1  A space in a pattern, outside a class of characters, also stands for the end of a line.
+// P2  Whatever the text, a pattern takes a bounded number of steps for each of its characters: what repeats without a bound
+//     begins at few places, or can not be split in several ways.
 
 export interface Rule {
   readonly name: string
+  readonly patterns: ReadonlyArray<RegExp>
   readonly matches: (reading: string) => boolean
 }
 
@@ -16,7 +19,12 @@ export const GAP = "[^.!?]{0,40}?"
 /** A class of characters, an escape, or a space. */
 const part = /\[(?:[^\]\\]|\\.)*\]|\\.| /g
 
-export const rule = (name: string, patterns: ReadonlyArray<string>): Rule => {
+/** `also`: what no pattern finds in time that grows with the text alone. */
+export const rule = (
+  name: string,
+  patterns: ReadonlyArray<string>,
+  also: (reading: string) => boolean = () => false
+): Rule => {
   const all = patterns.map(
     (pattern) =>
       new RegExp(
@@ -24,5 +32,5 @@ export const rule = (name: string, patterns: ReadonlyArray<string>): Rule => {
         "u"
       )
   )
-  return { name, matches: (reading) => all.some((pattern) => pattern.test(reading)) }
+  return { name, patterns: all, matches: (reading) => all.some((pattern) => pattern.test(reading)) || also(reading) }
 }

@@ -88,7 +88,7 @@ export class ExportWriter {
 
 /** JSON as it is written, every key of it: nothing of it is ever merged into anything. */
 const readJson = (text: string): Result.Result<Json, string> =>
-  Result.map(parseJson(text, MAX_PART_DEPTH), (value) =>
+  Result.map(parseJson(text, { maxDepth: MAX_PART_DEPTH }), (value) =>
     /__proto__|constructor|prototype|\\u/.test(text) ? (JSON.parse(text) as Json) : value
   )
 

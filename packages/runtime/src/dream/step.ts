@@ -48,7 +48,7 @@ const promptOf = ({ book, definition, values }: Session, { data, instructions }:
 /** Asks the model. `name` tells the asks of one step apart. */
 export const askModel = Effect.fnUntraced(function* (session: Session, ask: Ask, name: string = ask.task) {
   const model = yield* Model
-  const { messages } = yield* Effect.fromResult(promptOf(session, ask))
+  const { messages } = yield* Effect.fromResult(yield* session.inSlices(() => promptOf(session, ask)))
   const { round, tick } = contextOf(session.decoded)
   const callPrefix = `dream.${tick}.${name}.${round}`
   const faults = yield* Faults

@@ -75,7 +75,9 @@ const round = Effect.fnUntraced(function* (session: Session, { config, question,
     failed: { reason, recovery }
   })
   const history = question.history.map(({ message }) => message)
-  const assembled = extractionPromptOf(session, history, extractionText(config), offers, now)
+  const assembled = yield* session.inSlices(() =>
+    extractionPromptOf(session, history, extractionText(config), offers, now)
+  )
   if (Result.isFailure(assembled)) return failed(assembled.failure.message, assembled.failure.recovery)
   const callPrefix = extractionPrefix(no)
   yield* faults.at("before-model", session.address)

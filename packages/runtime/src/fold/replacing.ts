@@ -22,20 +22,23 @@ export const replacing = Effect.fnUntraced(function* (session: Session) {
   const { config, question } = yield* groundOf(session)
   // Every key, also of what can not be read as a compaction: nothing is written over.
   const taken = new Set((yield* (yield* Ledger).records(address, ["compaction"])).map(({ key }) => key))
-  const folded = fold({
-    draft,
-    history: question.history,
-    start: historyStartOn(facts),
-    extraction,
-    config,
-    approvals: [],
-    canRead: definition.toolkit.get("read_history") !== undefined,
-    journal: journalOn(desk),
-    moment: { tick: contextOf(session.decoded).tick, now: yield* Clock.currentTimeMillis },
-    taken: (id) => taken.has(id),
-    maxContextTokens: definition.maxContextTokens,
-    priced: session.count
-  })
+  const now = yield* Clock.currentTimeMillis
+  const folded = yield* session.inSlices(() =>
+    fold({
+      draft,
+      history: question.history,
+      start: historyStartOn(facts),
+      extraction,
+      config,
+      approvals: [],
+      canRead: definition.toolkit.get("read_history") !== undefined,
+      journal: journalOn(desk),
+      moment: { tick: contextOf(session.decoded).tick, now },
+      taken: (id) => taken.has(id),
+      maxContextTokens: definition.maxContextTokens,
+      priced: session.count
+    })
+  )
   if (folded.skipped) return { ...dropped, skipped: skipReasons[folded.reason] }
   const { after, before, compacted_count, id } = folded.compaction
   const ratio = after.tokens / definition.maxContextTokens

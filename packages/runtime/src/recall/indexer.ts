@@ -8,7 +8,7 @@
 
 import { indexOf, type IndexWindow, isWindowWhole, NOTHING_SAID, Recall, RecallUnavailable } from "@reverie/memory"
 import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
-import type { Address } from "@reverie/protocol"
+import { type Address, type Entry, longWork } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -33,6 +33,34 @@ export interface CaughtUp {
   readonly entries: number
   /** Nothing was left to go through. */
   readonly isWhole: boolean
+}
+
+/** Of all texts that are indexed at once, as much of each as an index takes of it. */
+const MAX_PART_CHARS = 8_000
+const MAX_ENTRY_CHARS = 8_000
+/** To index a character costs so many times what reading it costs. */
+const WORK_PER_CHAR = 20
+
+const charsOf = (entries: ReadonlyArray<Entry>): number =>
+  entries.reduce(
+    (sum, { messages }) =>
+      sum + messages.reduce((own, { content }) => own + Math.min(content.length, MAX_ENTRY_CHARS), 0),
+    0
+  )
+
+/** A page in parts that are indexed in milliseconds: one for most pages, more where texts are long. */
+const partsOf = (page: ReadonlyArray<Entry>): ReadonlyArray<ReadonlyArray<Entry>> => {
+  const parts: Array<Array<Entry>> = []
+  let chars = MAX_PART_CHARS
+  for (const entry of page) {
+    if (chars >= MAX_PART_CHARS) {
+      parts.push([])
+      chars = 0
+    }
+    parts.at(-1)?.push(entry)
+    chars += charsOf([entry])
+  }
+  return parts
 }
 
 const entriesOf = Effect.fnUntraced(function* (address: Address, from: number, limit: number) {
@@ -69,10 +97,13 @@ const catchingUp = Effect.fnUntraced(function* (
     const last = page.at(-1)
     if (last === undefined) return { position, entries, isWhole: true } satisfies CaughtUp
     window ??= yield* windowBefore(address, position)
-    const indexed = indexOf(page, window, address.assistant)
-    yield* Effect.mapError(recall.apply(address, indexed.changes, last.no), asApply)
-    window = indexed.window
-    position = last.no
+    for (const part of partsOf(page)) {
+      yield* longWork.begin(WORK_PER_CHAR * charsOf(part))
+      const indexed = indexOf(part, window, address.assistant)
+      position = part.at(-1)?.no ?? position
+      yield* Effect.mapError(recall.apply(address, indexed.changes, position), asApply)
+      window = indexed.window
+    }
     entries += page.length
     state.keepWindow(address, position, window)
     if (page.length < limit) return { position, entries, isWhole: true } satisfies CaughtUp

@@ -1,13 +1,13 @@
 // Outbox laws: one order of all entries, and sends that stay open until they are settled (ledger I4, I5).
 
 import * as assert from "node:assert/strict"
-import { type AssistantRecord, Ledger, type OutboxRow } from "@reverie/ledger"
+import { type AssistantRecord, Ledger, MAX_PAGE_CHARS, type OutboxRow } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import { type Address, addressKey, type AssistantId, type Entry } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { aMessage, anAddress, anEnvelope, anEnvelopeId } from "../fixtures.ts"
 import type { Law } from "../law.ts"
-import { ada, bob, claimBy, commitAll, commitOn, type CommitWish, give, pageThrough, send } from "./steps.ts"
+import { ada, bob, claimBy, commitAll, commitOn, type CommitWish, give, pageThrough, send, witness } from "./steps.ts"
 
 const sending = (...ids: ReadonlyArray<string>): CommitWish => ({
   entry: { sends: ids.map((id) => anEnvelope({ id, to: bob })) }
@@ -138,6 +138,30 @@ const outbox: ReadonlyArray<Law<Mailbox | Ledger>> = [
     })
   },
   {
+    id: "I4.long",
+    says: "a page of long entries is shorter and never empty, and all of them can be read page by page",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* give(ada)
+      const lengths = [0.6, 0.6, 1.2, 0.1].map((share) => share * MAX_PAGE_CHARS)
+      yield* commitAll(
+        ada,
+        lengths.map((length) => ({ entry: { messages: [aMessage("x".repeat(length))] } }))
+      )
+      const numbersOf = (rows: ReadonlyArray<OutboxRow>) => rows.map(({ entry }) => entry.no)
+      const pages: Array<ReadonlyArray<number>> = []
+      for (let after = 0, isMore = true; isMore && pages.length < 10;) {
+        const page = yield* ledger.outbox(after, 100)
+        isMore = page.length > 0
+        if (isMore) pages.push(numbersOf(page))
+        after = page.at(-1)?.seq ?? after
+      }
+      assert.deepEqual(pages, [[1, 2, 3], [4], [5]])
+      assert.deepEqual(numbersOf(yield* ledger.entries(ada, 1, 100)), [1, 2, 3, 4, 5])
+      assert.deepEqual(numbersOf(yield* ledger.entries(ada, 2, 3)), [2, 3, 4])
+    })
+  },
+  {
     id: "I4.exact",
     says: "an entry comes back as it was committed, to the last optional field",
     check: Effect.gen(function* () {
@@ -202,6 +226,26 @@ const outbox: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
+const probing: ReadonlyArray<Law<Mailbox | Ledger>> = [
+  {
+    id: "I11.probe",
+    says: "a probe succeeds on a store that writes, also many at once, and leaves nothing behind",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* give(ada)
+      yield* commitAll(ada, [sending("m-1", "m-2")])
+      const before = yield* witness(ada, bob)
+      yield* Effect.all(
+        Array.from({ length: 5 }, () => ledger.probe),
+        { concurrency: "unbounded" }
+      )
+      assert.deepEqual(yield* witness(ada, bob), before)
+      const [seq] = yield* commitAll(ada, [sending("m-3")])
+      assert.equal(yield* ledger.outboxEnd, seq)
+    })
+  }
+]
+
 const openIds = (limit = 100) =>
   Ledger.use((ledger) => Effect.map(ledger.openSends(limit), (sends) => sends.map(({ envelope }) => envelope.id)))
 
@@ -246,4 +290,4 @@ const sends: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
-export const outboxLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...outbox, ...sends]
+export const outboxLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...outbox, ...sends, ...probing]

@@ -1,8 +1,9 @@
 // Reading mutants: ledgers that keep rightly and tell wrongly.
 
-import type { AssistantRecord, Ledger, OutboxRow } from "@reverie/ledger"
+import { type AssistantRecord, type Ledger, LedgerUnavailable, MAX_PAGE_CHARS, type OutboxRow } from "@reverie/ledger"
 import { addressKey, type Entry, type Message, type PlacedMessage, recordKinds } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
+import { anEnvelope } from "../fixtures.ts"
 import { afterwards, type Mistake, namesakes, throughUtf8 } from "./mutant.ts"
 
 type LedgerVerbs = Ledger["Service"]
@@ -48,6 +49,31 @@ const tellsOutboxWrongly: Readonly<Record<string, Mistake>> = {
     outbox: (after) => outbox(after, 1_000),
     entries: (address, from) => entries(address, from, 1_000)
   })),
+  fillsPagesWithLongEntries: tellsWith(({ outbox }) => ({
+    outbox: (after, limit) =>
+      Effect.gen(function* () {
+        const all: Array<OutboxRow> = []
+        for (let last = after; all.length < limit;) {
+          const page = yield* outbox(last, limit - all.length)
+          if (page.length === 0) break
+          all.push(...page)
+          last = page.at(-1)?.seq ?? last
+        }
+        return all
+      })
+  })),
+  stopsAtALongEntry: tellsWith(({ outbox }) => ({
+    outbox: (after, limit) =>
+      Effect.map(outbox(after, limit), (rows) =>
+        rows.filter(({ entry }) => (entry.messages[0]?.content.length ?? 0) <= MAX_PAGE_CHARS)
+      )
+  })),
+  tellsOnePageOfEntries: tellsWith(({ entries, outbox }) => ({
+    entries: (address, from, limit) =>
+      Effect.flatMap(outbox(0, 1_000), (page) =>
+        Effect.map(entries(address, from, limit), (rows) => rows.slice(0, Math.max(page.length, 1)))
+      )
+  })),
   beginsAfterFrom: tellsWith(({ entries }) => ({
     entries: (address, from, limit) => entries(address, from + 1, limit)
   })),
@@ -59,6 +85,20 @@ const tellsOutboxWrongly: Readonly<Record<string, Mistake>> = {
     return { ...entry, step: rest }
   }),
   damagesEntries: tellsEntries(throughUtf8)
+}
+
+const probesWrongly: Readonly<Record<string, Mistake>> = {
+  leavesItsProbe: ({ ledger }, disk) => ({
+    ledger: {
+      probe: Effect.sync(() => {
+        const seq = Math.max(0, ...disk.sends.keys()) + 1
+        disk.sends.set(seq, { seq, envelope: anEnvelope({ id: `probe-${seq}` }) })
+      }).pipe(Effect.andThen(ledger.probe))
+    }
+  }),
+  probesInVain: tellsWith(() => ({
+    probe: Effect.fail(new LedgerUnavailable({ operation: "probe", message: "never" }))
+  }))
 }
 
 const tellsAssistantsWrongly: Readonly<Record<string, Mistake>> = {
@@ -214,6 +254,7 @@ const tellsHistoryWrongly: Readonly<Record<string, Mistake>> = {
 
 export const readingMistakes: Readonly<Record<string, Mistake>> = {
   ...tellsOutboxWrongly,
+  ...probesWrongly,
   ...tellsAssistantsWrongly,
   ...tellsSendsWrongly,
   ...tellsHistoryWrongly,

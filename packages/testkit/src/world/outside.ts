@@ -4,10 +4,11 @@
 // O1  An effect is recorded in the instant it happens, whether or not its result ever arrives.
 
 import type { Prompt, Reply } from "@reverie/model"
-import { type Model, ModelUnavailable } from "@reverie/model"
+import { type Model, ModelUnavailable, type Tokens } from "@reverie/model"
 import type { Json, ToolCategory } from "@reverie/protocol"
 import { delegateTools, type Tool, type Toolkit, toolkitOf } from "@reverie/tools"
 import * as Effect from "effect/Effect"
+import { someTokens } from "../fixtures.ts"
 import { type TakenCall, taskIn as errandIn } from "./check-kin.ts"
 import { digest, taskIn } from "./digestion.ts"
 import type { Fate } from "./fate.ts"
@@ -27,6 +28,7 @@ export interface Outside {
   readonly taken: Array<TakenCall>
   readonly toolkit: Toolkit
   readonly model: Model["Service"]
+  readonly tokens: Tokens["Service"]
 }
 
 interface Habits {
@@ -131,6 +133,7 @@ export const outsideOf = (habits: Habits): Outside => {
     effects,
     asked,
     taken,
+    tokens: someTokens,
     toolkit: toolkitOf([...toolsOf(habits, effects, asked), ...delegateTools]),
     model: {
       infer: (prompt) =>

@@ -181,7 +181,7 @@ const servicesIn = (world: World, process: Process, hub: NoticeHub["Service"]): 
     Context.add(Ledger, portIn(process, store.ledger)),
     Context.add(WakeQueue, portIn(process, hintsOf(world))),
     Context.add(Model, portIn(process, world.outside.model)),
-    Context.add(Tokens, { ready: Effect.succeed((text: string) => Math.ceil(text.length / 4)) }),
+    Context.add(Tokens, world.outside.tokens),
     Context.add(Definitions, { find: () => definition }),
     Context.add(NoticeHub, hub)
   )

@@ -49,16 +49,16 @@ const piece = (text: string, offset: number): { readonly text: string; readonly 
 
 const toldOf = ({ message, place }: PlacedMessage, self: string, offset: number): Told => {
   const { at, call, calls = [], content, name, role } = message
-  const whole = cleanText(content)
-  const { end, text } = piece(whole, offset)
+  // The piece alone is cleaned: a message may have a million characters, and each answer shows a few thousand of them.
+  const { end, text } = piece(content, offset)
   const room = Math.min(MAX_CALL_CHARS, Math.floor(MAX_CALLS_CHARS / Math.max(1, calls.length)))
   const value = {
     place: messageId(place),
     when: new Date(at).toISOString(),
     who: role === "assistant" ? self : (name ?? role),
     ...(role === "tool" ? { result_of: call ?? "" } : {}),
-    text,
-    ...(offset === 0 && end === whole.length ? {} : { characters: `${offset} to ${end} of ${whole.length}` }),
+    text: cleanText(text),
+    ...(offset === 0 && end === content.length ? {} : { characters: `${offset} to ${end} of ${content.length}` }),
     ...(calls.length === 0
       ? {}
       : {
@@ -69,7 +69,7 @@ const toldOf = ({ message, place }: PlacedMessage, self: string, offset: number)
           }))
         })
   }
-  return end < whole.length ? { value, rest: end } : { value }
+  return end < content.length ? { value, rest: end } : { value }
 }
 
 interface Page {

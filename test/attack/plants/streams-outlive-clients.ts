@@ -1,0 +1,8 @@
+// A stream goes on for a while after its client has left.
+
+import { Subscriber } from "../../../apps/server/src/feed/subscriber.ts"
+
+const destroy = Subscriber.prototype._destroy
+Subscriber.prototype._destroy = function (error, done) {
+  setTimeout(() => destroy.call(this, error, done), 30_000)
+}
