@@ -138,6 +138,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   ModelDenied: ownRows["model-denied"],
   ModelUnavailable: ownRows["model-unavailable"],
   ModelParked: ownRows["model-unavailable"],
+  CallWithheld: ownRows["model-unavailable"],
   ModelRefused: ownRows["answer-failed"],
   ReplyUnusable: ownRows["model-unavailable"],
   FleetClosed: row("fleet-closed", 5, true, "")
