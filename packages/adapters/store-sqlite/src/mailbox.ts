@@ -185,9 +185,9 @@ const looking = (database: DatabaseSync, leases: Leases): Looking => {
         const found = ids.flatMap((id) => envelopes.rowOf(key, id) ?? [])
         return Result.succeed(found.map(({ lane, row }) => readRow(row, lane)))
       }),
-    due: (limit) =>
+    due: (limit, until = 0) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        reading(unavailable("due"), () => Result.succeed(due.now(now, limited(limit))))
+        reading(unavailable("due"), () => Result.succeed(due.by(Math.max(now, until), now, limited(limit))))
       ),
     nextDue: Effect.flatMap(Clock.currentTimeMillis, (now) =>
       reading(unavailable("nextDue"), () => Result.succeed(due.next(now)))
