@@ -154,6 +154,7 @@ const inferring = base.createStateConfig({
       },
       { guard: reacts("halt"), target: "#assistant.halted", actions: halting },
       { guard: reacts("cut"), target: "#assistant.awake.idle", actions: failing("cut") },
+      { guard: reacts("refuse"), target: "#assistant.awake.idle", actions: failing("failed") },
       {
         guard: reacts("fail and halt"),
         target: "#assistant.halted",

@@ -39,7 +39,7 @@ export {
   whyIgnored
 } from "./ignored.ts"
 export { assistantMachine } from "./machine.ts"
-export { type Outage, type OutageSeen } from "./outage.ts"
+export { type Haste, type Outage, type OutageSeen } from "./outage.ts"
 export * from "./overheard.ts"
 export {
   type ExecutionMode,
@@ -57,3 +57,4 @@ export * from "./self/index.ts"
 export { isWarned } from "./spending.ts"
 export * from "./sub-agents/index.ts"
 export * from "./team/index.ts"
+export { mayWait, waitOf } from "./waiting.ts"

@@ -5,7 +5,8 @@
 // O2  The pause doubles with each failure up to the maximum, and is never shorter than the time that the server named.
 // O3  Those that wait do not come back at once: `spread` takes up to half of a pause away, or adds it to a named time.
 // O4  The success of others ends a pause, unless the server named a time to this very assistant, or has answered others again
-//     and again while it failed this one: then something is wrong with what is asked, and only its own pause counts.
+//     and again while it failed this one: then something is wrong with what is asked, and only its own pause counts. To try
+//     out whether the server is back, nobody is chosen who was given a time.
 
 import type { AssistantContext } from "./context.ts"
 import type { CompactionPhase } from "./phases.ts"
@@ -23,9 +24,13 @@ export interface OutageSeen {
   readonly withheld?: true
   /** The server has answered others since it last failed this assistant. */
   readonly alone?: true
-  /** The server named a time to this very assistant. */
-  readonly named?: true
+  /** The server named a time, to whoever asks, or because this one asks too much. */
+  readonly named?: "all" | "one"
 }
+
+/** What may end a pause before its time: that somebody has to try, the success of others, or nothing. */
+export const haste = ["try", "answer", "never"] as const
+export type Haste = (typeof haste)[number]
 
 export interface Outage {
   readonly server: string
@@ -36,8 +41,7 @@ export interface Outage {
   readonly tries: number
   /** How many of them the server answered others before. */
   readonly alone: number
-  /** The success of others may end the pause. */
-  readonly sooner: boolean
+  readonly sooner: Haste
   /** The last reason, in one line. */
   readonly reason: string
   /** The phase of a compaction that is tried again; empty outside of one. */
@@ -58,6 +62,11 @@ const MAX_REASON_CHARS = 200
 
 export const clipped = (reason: string): string =>
   reason.length <= MAX_REASON_CHARS ? reason : `${reason.slice(0, MAX_REASON_CHARS - 1)}…`
+
+const hasteOf = (alone: number, named: OutageSeen["named"]): Haste => {
+  if (alone >= MOST_ALONE || named === "one") return "never"
+  return named === "all" ? "answer" : "try"
+}
 
 /** How long the wait lasts after so many failures before this one. */
 const pauseMillis = (
@@ -90,7 +99,7 @@ export const metOutage = (
     at,
     tries: tries + 1,
     alone,
-    sooner: alone < MOST_ALONE && seen.named !== true,
+    sooner: hasteOf(alone, seen.named),
     reason: clipped(reason),
     phase
   }

@@ -9,16 +9,16 @@ import type { InferFailure } from "./events.ts"
 
 /**
  * again: the call is made anew at once. wait: until its server may be tried. hold back: until a limit leaves room. retry:
- * after a pause. fail and halt: the tick fails, and was the last one that may.
+ * after a pause. refuse: the tick fails, and nothing is counted. fail and halt: the tick fails, and was the last one that may.
  */
-export type Reaction = "again" | "wait" | "hold back" | "retry" | "halt" | "cut" | "fail" | "fail and halt"
+export type Reaction = "again" | "wait" | "hold back" | "retry" | "halt" | "cut" | "refuse" | "fail" | "fail and halt"
 
 export const reactionTo = (context: AssistantContext, failure: InferFailure): Reaction => {
   const { maxErrors } = settingsNow(context)
   const { limited, outage, recovery } = failure
   if (recovery === "again" || recovery === "cut") return recovery
   if (outage !== undefined) return "wait"
-  if (limited === true) return "hold back"
+  if (limited === true) return recovery === "tell-owner" ? "refuse" : "hold back"
   const isErrand = context.errand !== null
   if (recovery === "stop") return isErrand ? "fail" : "halt"
   if (recovery !== "tell-owner" && context.tries + 1 < maxErrors) return "retry"

@@ -14,7 +14,7 @@ import type { SnapshotFrom } from "xstate"
 import { callPhases } from "./calls.ts"
 import { type AssistantContext, compactingPlaces, DEFAULT_CONTEXT_TYPE } from "./context.ts"
 import { assistantMachine } from "./machine.ts"
-import type { Outage } from "./outage.ts"
+import { haste, type Outage } from "./outage.ts"
 import { executionModes } from "./pattern.ts"
 import { compactionPhases } from "./phases.ts"
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts"
@@ -70,7 +70,7 @@ const StoredOutage = Schema.Struct({
   at: Schema.Finite,
   tries: count,
   alone: count,
-  sooner: Schema.Boolean,
+  sooner: Schema.Literals(haste),
   reason: Schema.String,
   phase: Schema.Literals([...compactionPhases, ""])
 }) satisfies Schema.Codec<Outage>

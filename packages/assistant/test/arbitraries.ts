@@ -94,7 +94,7 @@ const anOutage: fc.Arbitrary<OutageSeen> = fc.record(
     spread: fc.double({ min: 0, max: 1, noNaN: true }),
     withheld: fc.constant(true as const),
     alone: fc.constant(true as const),
-    named: fc.constant(true as const)
+    named: fc.constantFrom("all" as const, "one" as const)
   },
   { requiredKeys: ["server", "at", "spread"] }
 )

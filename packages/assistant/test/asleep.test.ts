@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { compactionPhases, dreamOperations } from "../src/index.ts"
+import { compactionPhases, dreamOperations, mayWait, waitOf } from "../src/index.ts"
 import { ANSWER, at, away, compact, failure, message, Rig, skipped, sleep, timer, unfinished, worked } from "./rig.ts"
 
 const MAIL_WAITS = { tokenRatio: 0, mailWaiting: true }
@@ -313,6 +313,25 @@ describe("compaction in an emergency", () => {
     ada.fails("compact", failure("retry")).fails("compact", failure("retry"))
     assert.strictEqual(ada.status, "awake.thinking.inferring")
     assert.strictEqual(ada.context.iteration, 1)
+  })
+})
+
+describe("waiting", () => {
+  it("is told with the timer that ends it, in every state that waits for a model, and in no other", () => {
+    const waiting = [
+      new Rig().hear(message("m1")).fails("infer", away()),
+      new Rig().hear(sleep("s1")).fails("dream", away()),
+      new Rig().hear(compact()).fails("compact", away())
+    ]
+    for (const ada of waiting) {
+      assert.isTrue(mayWait(ada.status))
+      assert.deepStrictEqual([waitOf(ada.decoded)?.timer], [...ada.timers.keys()])
+      assert.strictEqual(waitOf(ada.decoded)?.outage.server, "127.0.0.1:9")
+      assert.isUndefined(waitOf(ada.due().decoded), "it is tried again")
+    }
+    assert.isUndefined(waitOf(new Rig().hear(message("m1")).fails("infer", failure("retry")).decoded))
+    assert.isUndefined(waitOf(new Rig({ sleepTickMillis: 5 }).hear(sleep("s1")).ends("dream", worked()).decoded))
+    assert.isFalse(mayWait("awake.idle"))
   })
 })
 

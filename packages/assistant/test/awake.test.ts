@@ -258,6 +258,8 @@ describe("awake I3: a model call that fails for a reason of its own", () => {
       ada.due()
     }
     assert.deepInclude(ada.context, { errors: 0, tries: 0, outage: null })
+    ada.fails("infer", failure("tell-owner", { limited: true }))
+    assert.deepStrictEqual([ada.status, ada.context.errors], ["awake.idle", 0], "no limit will ever leave room for it")
   })
 
   it("halts the assistant with the fifth tick in a row that failed; resume begins to count anew", () => {
@@ -353,15 +355,17 @@ describe("awake I3: an outage of the model", () => {
   })
 
   it("outage O4: others' success ends the pause, but for a named time, and a server that answers all others", () => {
-    const ada = new Rig().hear(message("m1")).fails("infer", away(1_000, { named: true }))
-    assert.strictEqual(ada.context.outage?.sooner, false)
+    const ada = new Rig().hear(message("m1")).fails("infer", away(1_000, { named: "one" }))
+    assert.strictEqual(ada.context.outage?.sooner, "never")
+    ada.due().fails("infer", away(1_500, { named: "all" }))
+    assert.strictEqual(ada.context.outage?.sooner, "answer")
     ada.due().fails("infer", away(2_000))
-    assert.strictEqual(ada.context.outage?.sooner, true)
+    assert.strictEqual(ada.context.outage?.sooner, "try")
     const sooner = [3, 4, 5, 6].map((second) => {
       ada.due().fails("infer", away(second * 1_000, { alone: true }))
       return ada.context.outage?.sooner
     })
-    assert.deepStrictEqual(sooner, [true, true, false, false])
+    assert.deepStrictEqual(sooner, ["try", "try", "never", "never"])
   })
 
   it("between failures of the call itself changes nothing about how often that is tried", () => {

@@ -112,6 +112,7 @@ const endsOf = (job: string): ReadonlyArray<Input> => {
           failure("again"),
           failure("cut"),
           failure("park", { limited: true, retryAfterMillis: 500 }),
+          failure("tell-owner", { limited: true }),
           away()
         ]
       )
