@@ -86,6 +86,19 @@ export type RequestError = ModelUnavailable | ModelParked | CallWithheld | Model
 
 export type ModelError = RequestError | ReplyUnusable | CallLimited | CallOverLimit
 
+const modelErrors: ReadonlySet<string> = new Set<ModelError["_tag"]>([
+  "ModelUnavailable",
+  "ModelParked",
+  "CallWithheld",
+  "ModelDenied",
+  "ModelRefused",
+  "ReplyUnusable",
+  "CallLimited",
+  "CallOverLimit"
+])
+
+export const isModelError = (error: { readonly _tag: string }): error is ModelError => modelErrors.has(error._tag)
+
 export type EmbedderError = RequestError | EmbeddingUnfit
 
 /**

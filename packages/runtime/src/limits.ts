@@ -14,7 +14,7 @@ import {
   costMicrosOf,
   dearestCostMicros,
   failureCost,
-  Model,
+  type Model,
   type ModelError,
   ModelUnavailable,
   type Prompt,
@@ -117,8 +117,7 @@ const tooLong = new ModelUnavailable({
 })
 
 /** The model as the calls of one run of a job reach it. */
-export const limitedModel = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
-  const model = yield* Model
+export const limitedModel = Effect.fnUntraced(function* (session: Session, job: OpenJob, model: Model["Service"]) {
   const { of, tariff } = yield* Limits
   const { address, claim, definition } = session
   const { tenant } = address

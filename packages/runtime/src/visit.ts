@@ -8,6 +8,7 @@
 // I5  Whatever runs for an assistant has been stopped when its claim is released.
 // I6  A visit that broke on a bug keeps its claim until the lease ends: released, it would not count as an attempt.
 
+import { waitOf } from "@reverie/assistant"
 import { type LeaseLost, Mailbox, type MailboxUnavailable, WakeQueue } from "@reverie/mailbox"
 import type { Address, Claim } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
@@ -18,6 +19,7 @@ import type * as Queue from "effect/Queue"
 import { Faults } from "./faults.ts"
 import { buryAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeUp, work } from "./host.ts"
 import { keepIndexed } from "./recall/indexer.ts"
+import { followed } from "./outages/watched-model.ts"
 import { openSession, type Session } from "./session.ts"
 import { inSpan } from "./span.ts"
 import { below } from "./telemetry/spans.ts"
@@ -59,6 +61,7 @@ const begin = Effect.fnUntraced(function* (visit: Visit) {
   yield* (yield* Faults).at("after-claim", address)
   const session = yield* openSession(hold, leaseMillis, woken)
   visit.session = session
+  yield* followed(address, waitOf(session.decoded)?.outage)
   const host = hostOf(session, signals, settings)
   yield* keepLease(session, leaseMillis).pipe(
     Effect.onError((cause) => Deferred.failCause(lost, cause)),

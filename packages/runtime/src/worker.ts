@@ -4,6 +4,7 @@
 // I2  A lost hint is found by the sweep: whatever is due and held by nobody is hosted within `sweepMillis`, and what was
 //     sent and not delivered, by a worker that died for one, is relayed.
 // I3  Only a store that can not be written ends the worker.
+// I4  Whoever waits for a model that is away comes back to life soon after its first answer (outages/recovery.ts).
 
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import * as Deferred from "effect/Deferred"
@@ -13,6 +14,8 @@ import { Conversations } from "./dream/working.ts"
 import { inTurns, openTurnLine, type TenantWeight } from "./fair-turns.ts"
 import type { StoreFailure } from "./host-failure.ts"
 import type { HostSettings } from "./host.ts"
+import { OutageBook, Outages } from "./outages/outage-book.ts"
+import { recovering } from "./outages/recovery.ts"
 import { relayAll } from "./relay.ts"
 import { openRoster } from "./roster.ts"
 
@@ -48,7 +51,12 @@ const SWEEP_LIMIT = 256
 
 /** Works until it is interrupted, or fails when the store does. Interruption lets go of every claim. */
 export const runWorker = (settings: WorkerSettings) =>
-  Effect.suspend(() => Effect.provideService(Effect.scoped(working(settings)), Conversations, new Map()))
+  Effect.suspend(() =>
+    Effect.scoped(working(settings)).pipe(
+      Effect.provideService(Conversations, new Map()),
+      Effect.provideService(Outages, new OutageBook())
+    )
+  )
 
 /** Relays as often as somebody says that something was sent; what is sent meanwhile is relayed after. */
 const relaying = Effect.fnUntraced(function* (sent: Latch.Latch) {
@@ -104,5 +112,7 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
     }
   })
 
-  return yield* Effect.raceAllFirst([dispatch, sweep, relaying(sent), Deferred.await(fatal)])
+  const { isOneOfMany = false, leaseMillis } = settings
+  const recovery = recovering(roster.wake, { isOneOfMany, leaseMillis })
+  return yield* Effect.raceAllFirst([dispatch, sweep, relaying(sent), recovery, Deferred.await(fatal)])
 })
