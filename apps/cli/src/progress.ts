@@ -54,10 +54,14 @@ const lineOf = (notice: Notice): string | undefined => {
       return `${painted(notice.outcome === "dead" ? "red" : "dim", notice.outcome === "dead" ? "dead letter:" : "ignored:")} ${quoted(
         notice.reason ?? notice.envelope
       )}`
+    case "emitted": {
+      const { reason, server, type } = notice.event
+      if (type !== "model-away") return undefined
+      return `${painted("yellow", "waits for the model")} at ${quoted(String(server))}: ${quoted(String(reason))}`
+    }
     case "born":
     case "model-replied":
     case "step-finished":
-    case "emitted":
     case "part":
       return undefined
   }
@@ -82,6 +86,7 @@ export const sparingly = (): ((notice: Notice) => void) => {
     }
     const isTrouble =
       notice.type === "model-failed" ||
+      (notice.type === "emitted" && notice.event.type === "model-away") ||
       notice.type === "approval-asked" ||
       (notice.type === "envelope-settled" && notice.outcome === "dead") ||
       (notice.type === "state-changed" && notice.status === "halted")

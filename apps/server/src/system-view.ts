@@ -2,7 +2,7 @@
 // Owns its checks. Leaves measuring to whoever does the work.
 
 import { chart, type Fleet, type Json } from "reverie"
-import type { Principal } from "./api/index.ts"
+import type { Outage, Principal } from "./api/index.ts"
 import type { Desk } from "./desk.ts"
 import { version } from "./version.ts"
 
@@ -11,6 +11,7 @@ export interface SystemQuestion {
   readonly principal: Principal["Service"]
   readonly desk: Desk["Service"]
   readonly config: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
+  readonly outages: ReadonlyArray<Outage>
 }
 
 const checked = async (name: string, ask: () => Promise<string>, hint: string) => {
@@ -21,7 +22,18 @@ const checked = async (name: string, ask: () => Promise<string>, hint: string) =
   }
 }
 
-export const systemOf = async ({ config, desk, fleet, principal }: SystemQuestion) => {
+const time = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ")
+
+/** Whether anybody waits for a model. */
+const modelCheck = ([away]: ReadonlyArray<Outage>) => {
+  if (away === undefined) return { name: "model", ok: true, says: "nobody waits for it" }
+  const { assistants, nextTry, reason, server, since } = away
+  const next = nextTry === undefined ? "it is being tried now" : `it is tried again by ${time(nextTry)}`
+  const says = `${server} has not answered since ${time(since)} UTC (${reason}); ${assistants} wait for it, ${next}`
+  return { name: "model", ok: false, says, hint: "nothing is lost: they go on by themselves when it answers" }
+}
+
+export const systemOf = async ({ config, desk, fleet, outages, principal }: SystemQuestion) => {
   const [store, outboxEnd] = await Promise.all([
     checked("store", async () => `position ${await fleet.outboxEnd()}`, "look whether the store of the profile runs"),
     fleet.outboxEnd()
@@ -39,7 +51,7 @@ export const systemOf = async ({ config, desk, fleet, principal }: SystemQuestio
     now: Date.now(),
     outboxEnd,
     machine: chart().hash,
-    checks: [store],
+    checks: [store, modelCheck(outages)],
     config,
     definitions
   }

@@ -24,9 +24,13 @@ export const systemLive = HttpApiBuilder.group(
   "system",
   Effect.fnUntraced(function* (handlers) {
     const desk = yield* Desk
-    const { config, feed } = yield* Live
+    const { boards, config, feed } = yield* Live
     return handlers.handleAll({
-      system: () => asking((fleet, principal) => systemOf({ fleet, principal, desk, config })),
+      system: () =>
+        asking(async (fleet, principal) => {
+          const outages = await (await boards.of(fleet.tenant)).outages(Date.now())
+          return systemOf({ fleet, principal, desk, config, outages })
+        }),
       audit: ({ query: { limit } }) => asking(({ tenant }) => ({ items: desk.audited(tenant, limit) })),
       events: ({ headers, query: { after, assistant } }) =>
         asking(async (_, { name, tenant }) => {

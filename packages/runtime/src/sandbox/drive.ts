@@ -149,11 +149,23 @@ const differs = (found: Entry, wanted: Entry | undefined): string | undefined =>
     : `commit ${found.no} is another one: recorded is ${shape(wanted)}, now ${shape(found)}`
 }
 
+/** A wait for a model ends when it did, whatever ended it then. */
+class HandedBook extends OutageBook {
+  isHanded = false
+
+  override mayTry(): boolean {
+    const { isHanded } = this
+    this.isHanded = false
+    return isHanded
+  }
+}
+
 /** The state of the course: what was committed so far, what is left to hand over. */
 interface Course {
   readonly driving: Driving
   readonly signals: Queue.Queue<Signal>
   readonly left: Array<Delivery>
+  readonly book: HandedBook
   entries: ReadonlyArray<Entry>
   /** What was handed over brings a commit about: the one of this number. */
   awaited: number
@@ -161,10 +173,11 @@ interface Course {
 }
 
 const hand = Effect.fnUntraced(function* (course: Course, delivery: Delivery, version: number) {
-  const { driving, left, signals } = course
+  const { book, driving, left, signals } = course
   course.awaited = version + 1
   left.splice(left.indexOf(delivery), 1)
   driving.clock.forward(delivery.at)
+  book.isHanded = delivery.kind === "timer"
   if (delivery.kind === "envelope") {
     const { envelope } = delivery
     yield* (yield* Mailbox).accept(driving.order === "free" ? onOldest(envelope) : envelope)
@@ -226,6 +239,7 @@ export const driveTick = Effect.fnUntraced(function* (driving: Driving) {
     driving,
     signals,
     left: [...deliveries],
+    book: new HandedBook(),
     entries: [],
     awaited: recorded.first.no,
     idlePolls: 0
@@ -253,7 +267,7 @@ export const driveTick = Effect.fnUntraced(function* (driving: Driving) {
   const end = yield* walked.pipe(
     Effect.provideService(Clock.Clock, clock),
     Effect.provideService(StandIns, stoodIn),
-    Effect.provideService(Outages, new OutageBook())
+    Effect.provideService(Outages, course.book)
   )
   const driven: Driven = { entries: course.entries, end }
   return driven

@@ -66,8 +66,11 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
       return [`is ${notice.status}`, notice.status === "halted"]
     case "envelope-settled":
       return notice.outcome === "dead" ? [`buried an envelope: ${notice.reason ?? "no reason"}`, true] : undefined
-    case "emitted":
-      return [`tells: ${notice.event.type}`, false]
+    case "emitted": {
+      const { reason, server, type } = notice.event
+      if (type !== "model-away") return [`tells: ${type}`, false]
+      return [`waits for the model at ${String(server)}: ${String(reason)}`, true]
+    }
     case "part":
       return undefined
   }
