@@ -19,7 +19,8 @@ export const plantedBugs = [
   "crash-cost-forgotten",
   "released-twice",
   "granted-too-much",
-  "orphans-left"
+  "orphans-left",
+  "outage-blamed-on-calls"
 ] as const
 export type PlantedBug = (typeof plantedBugs)[number]
 
