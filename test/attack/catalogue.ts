@@ -10,7 +10,11 @@ import { refusedKey } from "./attacks/refused-key.ts"
 export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...modelOutage, ...refusedKey]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
-const planted: Readonly<Record<string, string>> = {}
+const planted: Readonly<Record<string, string>> = {
+  "no-waking": "model-away",
+  "refusal-waits": "key-refused",
+  "withheld-counts": "model-unwell"
+}
 
 export const plants: ReadonlyArray<Plant> = Object.entries(planted).map(([name, attack]) => ({
   name,

@@ -7,4 +7,8 @@ export const CROWD: ReadonlyArray<string> = Array.from({ length: 40 }, (_, at) =
 /** Every fourth of them. */
 export const SOME: ReadonlyArray<string> = CROWD.filter((_, at) => at % 4 === 0)
 
-export default defineFleet({ assistants: CROWD.map((id) => defineAssistant({ id, prompt: "You say aye." })) })
+/** The shortest pause of an outage; that of the settings when not said. */
+const { REVERIE_ATTACK_PAUSE_MILLIS: pause } = process.env
+const settings = pause === undefined ? {} : { parkMinMillis: Number(pause) }
+
+export default defineFleet({ assistants: CROWD.map((id) => defineAssistant({ id, prompt: "You say aye.", settings })) })
