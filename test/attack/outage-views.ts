@@ -20,7 +20,7 @@ export interface Row {
 
 interface Page {
   readonly items: ReadonlyArray<Row>
-  readonly outages: ReadonlyArray<{ readonly server: string; readonly assistants: number }>
+  readonly outages?: ReadonlyArray<{ readonly server: string; readonly assistants: number }>
 }
 
 const pageOf = async (client: Client) => (await client.json("/v1/assistants?limit=200")) as Page
@@ -54,7 +54,7 @@ const byCommands = async (scene: Scene, server: Server, host: string, id: string
 }
 
 const byFigures = async ({ client }: Server, host: string): Promise<ReadonlyArray<Check>> => {
-  const { outages } = await pageOf(client)
+  const { outages = [] } = await pageOf(client)
   const { checks } = (await client.json("/v1/system")) as {
     readonly checks: ReadonlyArray<{ readonly name: string; readonly ok: boolean; readonly says: string }>
   }

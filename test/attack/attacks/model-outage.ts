@@ -7,20 +7,22 @@ import type { Posted } from "../client.ts"
 import { FailingModel, type Illness } from "../failing-model.ts"
 import { CROWD, SOME } from "../fleets/crowd.ts"
 import { judge, pause } from "../judge.ts"
-import { rowsUntil, saidAway, saidByMetrics } from "../outage-views.ts"
+import { type Row, rowsUntil, saidAway, saidByMetrics } from "../outage-views.ts"
 import type { Scene, Server } from "../scene.ts"
 
 /** What is wrong with the server, and for how long. */
 type Phase = readonly [Illness | "gone", seconds: number]
 
 interface Course {
-  /** Before the process is killed, and after it was started again. */
+  /** Before the process is killed, and after it was started again; without any after, the model is back by then. */
   readonly before: ReadonlyArray<Phase>
   readonly after: ReadonlyArray<Phase>
   /** Most calls that may reach the server while it is unwell. */
   readonly mostCalls: number
   /** Longest time from its return to the first call: one pause between two probes. */
   readonly probeSeconds: number
+  /** The shortest pause of those that wait; that of the settings when not said. */
+  readonly pauseMillis?: number
   readonly isBrief: boolean
 }
 
@@ -40,30 +42,34 @@ const live = async (model: FailingModel, server: Server, phases: ReadonlyArray<P
   return posted
 }
 
+interface Return {
+  readonly model: FailingModel
+  /** The server that is to recover. */
+  readonly serve: () => Promise<Server>
+  readonly posted: ReadonlyArray<Posted>
+  readonly bounds: Pick<Course, "mostCalls" | "probeSeconds">
+}
+
+const isWell = ({ outage, state }: Row): boolean => state !== "halted" && outage === undefined
+
+const secondsSince = (begun: number, ended: number): number => Math.round((ended - begun) / 100) / 10
+
 /** From the return of the model until all is well again. */
-export const recovering = async (
-  model: FailingModel,
-  { client }: Server,
-  posted: ReadonlyArray<Posted>,
-  { mostCalls, probeSeconds }: Pick<Course, "mostCalls" | "probeSeconds">
-) => {
+export const recovering = async ({ bounds: { mostCalls, probeSeconds }, model, posted, serve }: Return) => {
   const calls = model.callsWhileUnwell
   const returned = performance.now()
   const { firstCall } = await model.comeBack()
-  await Promise.race([firstCall, pause(60_000)])
-  const firstSeconds = (performance.now() - returned) / 1_000
-  const { left, seconds } = await untilAnswered(client, posted, 60_000)
-  const isWell = ({ outage, state }: { readonly outage?: unknown; readonly state: string }) =>
-    state !== "halted" && outage === undefined
+  const called = firstCall.then(() => performance.now())
+  const { client } = await serve()
+  const first = await Promise.race([called, pause(60_000).then(() => performance.now())])
+  const { left } = await untilAnswered(client, posted, 60_000)
+  const seconds = secondsSince(first, performance.now())
   const rows = await rowsUntil(client, BOARD_MILLIS, (all) => all.every(isWell))
   const unwell = rows.filter((row) => !isWell(row))
+  const tried = secondsSince(returned, first)
   const checks: ReadonlyArray<Check> = [
     { says: `no more than ${mostCalls} calls reach it while it is unwell`, ok: calls <= mostCalls, seen: `${calls}` },
-    {
-      says: `it is asked again within ${probeSeconds} s`,
-      ok: firstSeconds <= probeSeconds,
-      seen: `${firstSeconds.toFixed(1)} s`
-    },
+    { says: `it is asked again within ${probeSeconds} s`, ok: tried <= probeSeconds, seen: `${tried} s` },
     { says: "every message is answered", ok: left.length === 0, seen: `${left.length} of ${posted.length} are not` },
     {
       says: `all assistants have answered within ${AWAKE_SECONDS} s of the first call`,
@@ -92,34 +98,44 @@ export const greeting = async (server: Server) => {
 }
 
 const outage = async (scene: Scene, course: Course): Promise<Finding> => {
-  const { after, before, isBrief } = course
+  const { after, before, isBrief, pauseMillis } = course
   const model = await FailingModel.open()
   const { host } = model
   try {
-    const options = { fleet: "crowd.ts", env: { OPENAI_BASE_URL: model.url } }
+    const pauses = pauseMillis === undefined ? {} : { REVERIE_ATTACK_PAUSE_MILLIS: `${pauseMillis}` }
+    const options = { fleet: "crowd.ts", env: { OPENAI_BASE_URL: model.url, ...pauses } }
     const first = await scene.serve(options)
     const well = await greeting(first)
     const posted = [...well.posted, ...(await live(model, first, before, "before"))]
-    const saidBefore = await saidAway({ scene, server: first, host, isBrief: true })
+    const said = [...(await saidAway({ scene, server: first, host, isBrief: true })), await saidByMetrics(first, host)]
     await first.kill()
-    const second = await scene.serve(options)
-    posted.push(...(await live(model, second, after, "after")))
-    const saidAfter = [...(await saidAway({ scene, server: second, host, isBrief })), await saidByMetrics(second, host)]
-    const recovered = await recovering(model, second, posted, course)
-    const judged = await judge(second.client, posted)
-    await second.stop()
-    const checks = [well.check, ...saidBefore, ...saidAfter, ...recovered.checks]
-    return { ...judged, recoverSeconds: recovered.seconds, checks }
+    let second: Server | undefined
+    if (after.length > 0) {
+      second = await scene.serve(options)
+      posted.push(...(await live(model, second, after, "after")))
+      said.push(...(await saidAway({ scene, server: second, host, isBrief })))
+    }
+    const serve = async () => (second ??= await scene.serve(options))
+    const { checks, seconds } = await recovering({ model, serve, posted, bounds: course })
+    const last = await serve()
+    const judged = await judge(last.client, posted)
+    await last.stop()
+    return { ...judged, recoverSeconds: seconds, checks: [well.check, ...said, ...checks] }
   } finally {
     await model.goAway()
   }
 }
 
+/** The pauses of all are far longer than it lasts, so that only the first answer of one can wake the others in time. */
 const short: Course = {
-  before: [["gone", 0.3]],
-  after: [["overloaded", 0.3]],
-  mostCalls: 2 * CROWD.length,
+  before: [
+    ["overloaded", 0.3],
+    ["gone", 0.3]
+  ],
+  after: [],
+  mostCalls: CROWD.length,
   probeSeconds: 8,
+  pauseMillis: 120_000,
   isBrief: true
 }
 
@@ -145,7 +161,7 @@ export const modelOutage: ReadonlyArray<Attack> = [
   {
     name: "model-away",
     item: 4,
-    says: "the model server goes away and is overloaded, the process is killed meanwhile, forty assistants are written to",
+    says: "the model server is overloaded and goes away, the process is killed meanwhile, forty assistants are written to",
     isShort: true,
     run: (scene) => outage(scene, short)
   },
