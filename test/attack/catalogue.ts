@@ -3,11 +3,12 @@
 
 import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
+import { modelOutageWorkers } from "./attacks/model-outage-workers.ts"
 import { modelOutage } from "./attacks/model-outage.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 import { refusedKey } from "./attacks/refused-key.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...modelOutage, ...refusedKey]
+export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...modelOutage, ...modelOutageWorkers, ...refusedKey]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
 const planted: Readonly<Record<string, string>> = {
