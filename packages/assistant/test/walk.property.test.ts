@@ -12,7 +12,6 @@ import {
   type InferFailure,
   isIgnored,
   isOpen,
-  jobDone,
   patternNow,
   persist,
   restingStates,
@@ -20,7 +19,7 @@ import {
   statusOf
 } from "../src/index.ts"
 import { PATIENT, RUNS } from "./arbitraries.ts"
-import { ANSWER, asking, CALM, DONE, message, restored, Rig, stored } from "./rig.ts"
+import { ANSWER, CALM, DONE, restored, stored } from "./rig.ts"
 import { aLife, endOf, live, type Moment } from "./walk.ts"
 
 /** Checks every moment of many lives. */
@@ -375,29 +374,5 @@ describe("any life", PATIENT, () => {
       }),
       RUNS
     )
-  })
-})
-
-describe("the largest life", () => {
-  it("context I1: sixteen calls with the longest names, all running, fit into 8 KB", () => {
-    const calls = asking(...Array.from({ length: 16 }, () => "async_required" as const)).calls.map((call) => ({
-      ...call,
-      tool: "t".repeat(64),
-      approval: "f".repeat(64)
-    }))
-    const ada = new Rig({
-      maxIterations: 9,
-      approvalMillis: 1,
-      reportMillis: 1,
-      assessTask: true,
-      compactEnabled: true
-    })
-      .hear(message("e".repeat(256)))
-      .ends("assess", { restriction: { categories: ["async_required"], confirmDangerous: true, maxIterations: 3 } })
-      .hear(jobDone("infer", { calls }))
-    assert.strictEqual(ada.jobs.size, 16)
-    const bytes = Buffer.byteLength(JSON.stringify(stored(ada.decoded)))
-    console.log(`the largest snapshot: ${bytes} bytes`)
-    assert.isBelow(bytes, 8_192)
   })
 })
