@@ -1,6 +1,6 @@
 // FailingModel: a model server that goes away and comes back, always under the same address.
 // Owns its ways of being unwell and the count of calls that reached it meanwhile. What it says when it is well is in spoken.ts.
-// F1  A call that reaches it while it is unwell is counted once, whatever becomes of it.
+// M1  A call that reaches it while it is unwell is counted once, whatever becomes of it.
 
 import type { ServerResponse } from "node:http"
 import { type ModelServer, startModelServer } from "@reverie/testkit/model-server"

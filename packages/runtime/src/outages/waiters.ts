@@ -1,6 +1,6 @@
 // Waiters: those that wait for their model by what the store says.
 // Owns finding them. Leaves waking them to recovery.ts.
-// F1  A look costs what will wake by itself within the longest pause, never what sleeps.
+// L1  A look costs what will wake by itself within the longest pause, never what sleeps.
 
 import { mayWait, restore, waitOf } from "@reverie/assistant"
 import { Ledger } from "@reverie/ledger"
