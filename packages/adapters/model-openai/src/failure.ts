@@ -101,6 +101,24 @@ const isDenial = (status: number, isOfApi: boolean): boolean => {
 const isUnwell = (status: number): boolean =>
   status >= 500 || (status >= 300 && status < 400) || [404, 405, 408, 409, 425].includes(status)
 
+const parkedBy =
+  (provider: string): Failures["parked"] =>
+  (millis, status) =>
+    new ModelParked({
+      provider,
+      message: `asks to wait ${millis} ms`,
+      retryAfterMillis: millis,
+      ...(status === undefined ? {} : { status })
+    })
+
+const withheldBy =
+  (provider: string): Failures["withheld"] =>
+  (millis) => {
+    const message = `not asked: it has failed too often, and is tried again in ${millis} ms`
+    const error = new CallWithheld({ provider, message, retryAfterMillis: millis })
+    return { error, again: false, unhealthy: false }
+  }
+
 export const makeFailures = (provider: string, scrub: Scrub): Failures => {
   const unavailable: Failures["unavailable"] = (kind, message, { begun = false, status } = {}) => ({
     error: new ModelUnavailable({
@@ -113,18 +131,7 @@ export const makeFailures = (provider: string, scrub: Scrub): Failures => {
     again: kind !== "too-large",
     unhealthy: kind !== "too-large"
   })
-  const parked: Failures["parked"] = (millis, status) =>
-    new ModelParked({
-      provider,
-      message: `asks to wait ${millis} ms`,
-      retryAfterMillis: millis,
-      ...(status === undefined ? {} : { status })
-    })
-  const withheld = (millis: number): Failure => {
-    const message = `not asked: it has failed too often, and is tried again in ${millis} ms`
-    const error = new CallWithheld({ provider, message, retryAfterMillis: millis })
-    return { error, again: false, unhealthy: false }
-  }
+  const parked = parkedBy(provider)
   const denied = (message: string, status: number): ModelDenied =>
     new ModelDenied({ provider, message: scrub.shown(message), status })
   const final = (error: RequestError): Failure => ({ error, again: false, unhealthy: false })
@@ -161,7 +168,7 @@ export const makeFailures = (provider: string, scrub: Scrub): Failures => {
   return {
     unavailable,
     parked,
-    withheld,
+    withheld: withheldBy(provider),
     denied,
     filtered: (message) => new ModelRefused({ provider, kind: "filtered", message: scrub.shown(message) }),
     unusable: (message) => new ReplyUnusable({ provider, message: scrub.shown(message) }),

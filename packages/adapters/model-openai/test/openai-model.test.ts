@@ -202,7 +202,8 @@ describe("the circuit", () => {
       for (let failure = 0; failure < 3; failure++) yield* infer
       assert.lengthOf(server.requests, 3)
       const withheld = yield* Effect.flip(model.infer(aPrompt()))
-      assert.deepInclude({ ...withheld }, { _tag: "CallWithheld", retryAfterMillis: 30_000 })
+      assert.strictEqual(withheld._tag, "CallWithheld")
+      assert.strictEqual("retryAfterMillis" in withheld ? withheld.retryAfterMillis : undefined, 30_000)
       assert.strictEqual(yield* withheldMillis(model), 30_000)
       assert.lengthOf(server.requests, 3)
 
