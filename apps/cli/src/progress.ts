@@ -26,6 +26,9 @@ const endOf = (notice: Extract<Notice, { readonly type: "tick-ended" }>): string
   return notice.outcome === "max-iterations" ? `${painted("yellow", "ran out of iterations:")} ${reply}` : reply
 }
 
+/** A field of an event that the statechart emitted. */
+const textIn = (value: unknown): string => (typeof value === "string" ? value : "")
+
 /** The line for a notice; undefined when it needs none. */
 const lineOf = (notice: Notice): string | undefined => {
   switch (notice.type) {
@@ -57,7 +60,7 @@ const lineOf = (notice: Notice): string | undefined => {
     case "emitted": {
       const { reason, server, type } = notice.event
       if (type !== "model-away") return undefined
-      return `${painted("yellow", "waits for the model")} at ${quoted(String(server))}: ${quoted(String(reason))}`
+      return `${painted("yellow", "waits for the model")} at ${quoted(textIn(server))}: ${quoted(textIn(reason))}`
     }
     case "born":
     case "model-replied":

@@ -38,10 +38,12 @@ const answerOf = (event: { readonly [key: string]: Json }): Part => {
   return outcome === "failed" ? { type: "failed", reason: text } : { type: "done", outcome: "answered", reply: text }
 }
 
+const textIn = (value: Json | undefined): string => (typeof value === "string" ? value : "")
+
 /** It waits for its model, and goes on by itself. */
 const awayIn = ({ reason, server }: { readonly [key: string]: Json }): Part => ({
   type: "trouble",
-  reason: `it waits for the model at ${String(server)}, which does not answer: ${String(reason)}`
+  reason: `it waits for the model at ${textIn(server)}, which does not answer: ${textIn(reason)}`
 })
 
 /** What a notice means for whoever waits for the answer to `envelope`; undefined when nothing. */

@@ -34,6 +34,9 @@ export interface Turn {
 
 const nothing: Turn = { state: undefined, last: undefined, writing: undefined, log: [], seen: 0 }
 
+/** A field of an event that the statechart emitted. */
+const textIn = (value: unknown): string => (typeof value === "string" ? value : "")
+
 const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefined => {
   switch (notice.type) {
     case "born":
@@ -69,7 +72,7 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
     case "emitted": {
       const { reason, server, type } = notice.event
       if (type !== "model-away") return [`tells: ${type}`, false]
-      return [`waits for the model at ${String(server)}: ${String(reason)}`, true]
+      return [`waits for the model at ${textIn(server)}: ${textIn(reason)}`, true]
     }
     case "part":
       return undefined
