@@ -20,7 +20,7 @@ const answered = async (client: Client, assistant: string): Promise<ReadonlyArra
   })
 }
 
-export const unanswered = async (client: Client, posted: ReadonlyArray<Posted>): Promise<ReadonlyArray<Posted>> => {
+const unanswered = async (client: Client, posted: ReadonlyArray<Posted>): Promise<ReadonlyArray<Posted>> => {
   const names = [...new Set(posted.map((each) => each.assistant))]
   const ends = new Map(await Promise.all(names.map(async (name) => [name, await answered(client, name)] as const)))
   return posted.filter(({ assistant, id }) => !(ends.get(assistant) ?? []).includes(id))

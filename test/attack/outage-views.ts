@@ -25,7 +25,7 @@ interface Page {
 
 const pageOf = async (client: Client) => (await client.json("/v1/assistants?limit=200")) as Page
 
-export const rowsOf = async (client: Client): Promise<ReadonlyArray<Row>> => (await pageOf(client)).items
+const rowsOf = async (client: Client): Promise<ReadonlyArray<Row>> => (await pageOf(client)).items
 
 /** Looks until it is as it should be, or the time is over. */
 export const rowsUntil = async (client: Client, withinMillis: number, isSo: (rows: ReadonlyArray<Row>) => boolean) => {
