@@ -9,9 +9,12 @@ import { crashingWorkers } from "./attacks/crashing-workers.ts"
 import { damage } from "./attacks/damage.ts"
 import { isolatedTools } from "./attacks/isolated-tools.ts"
 import { longTexts } from "./attacks/long-texts.ts"
+import { modelOutageWorkers } from "./attacks/model-outage-workers.ts"
+import { modelOutage } from "./attacks/model-outage.ts"
 import { ownership } from "./attacks/ownership.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 import { reboundPage } from "./attacks/rebound-page.ts"
+import { refusedKey } from "./attacks/refused-key.ts"
 import { smallDoor } from "./attacks/small-doors.ts"
 import { storms } from "./attacks/storms.ts"
 import { strayTools } from "./attacks/stray-tools.ts"
@@ -30,7 +33,10 @@ export const attacks: ReadonlyArray<Attack> = [
   ...longTexts,
   ...storms,
   ...smallDoor,
-  ...bursts
+  ...bursts,
+  ...modelOutage,
+  ...modelOutageWorkers,
+  ...refusedKey
 ]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
@@ -47,11 +53,14 @@ const planted: Readonly<Record<string, string>> = {
   "memory-of-merges": "nineteen-at-once",
   "no-mark": "store-emptied",
   "no-second-name": "read-files-and-look",
+  "no-waking": "model-away",
   "open-files": "open-rights",
+  "refusal-waits": "key-refused",
   "streams-outlive-clients": "small-storm",
   "streams-without-bound": "slow-readers",
   "streams-without-pace": "slow-readers",
   "unwatched-files": "directory-removed",
+  "withheld-counts": "model-unwell",
   "workers-unseen": "workers-seen"
 }
 

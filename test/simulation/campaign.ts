@@ -1,6 +1,7 @@
 // Campaign: many seeded worlds, and the planted bugs that they must find.
 // Owns the counting. Leaves one world to testkit's World.
-// S1  A campaign that examined nothing, or in which nothing was struck, dreamt, folded or handed on, is a failure: it proves nothing.
+// S1  A campaign that examined nothing, or in which nothing was struck, dreamt, folded or handed on, or in which
+//     no model was ever away, is a failure: it proves nothing.
 
 import { type PlantedBug, plantedBugs, runWorld } from "@reverie/testkit/world"
 
@@ -22,6 +23,7 @@ export interface CampaignReport {
   readonly foldings: number
   readonly orderedFoldings: number
   readonly subAgents: number
+  readonly outages: number
   readonly failures: ReadonlyArray<Failure>
   /** The seed that found each planted bug; null when none did. */
   readonly plantedBugs: Readonly<Record<PlantedBug, number | null>>
@@ -52,7 +54,8 @@ export const campaign = (from: number, seeds: number, progress: (done: number) =
     facts: 0,
     foldings: 0,
     orderedFoldings: 0,
-    subAgents: 0
+    subAgents: 0,
+    outages: 0
   }
   for (let seed = from; seed < from + seeds; seed++) {
     const report = runWorld(seed)
@@ -67,11 +70,12 @@ export const campaign = (from: number, seeds: number, progress: (done: number) =
     sum.foldings += report.foldings
     sum.orderedFoldings += report.orderedFoldings
     sum.subAgents += report.subAgents
+    sum.outages += report.outages
     progress(seed - from + 1)
   }
   const found = Object.fromEntries(plantedBugs.map((bug) => [bug, findBug(bug)])) as Record<PlantedBug, number | null>
   const struck = sum.acknowledged > 0 && sum.crashes > 0 && sum.fencedCommits > 0
-  const dreamt = sum.facts > 0 && sum.orderedFoldings > 0 && sum.subAgents > 0
+  const dreamt = sum.facts > 0 && sum.orderedFoldings > 0 && sum.subAgents > 0 && sum.outages > 0
   const ok =
     struck &&
     dreamt &&

@@ -25,11 +25,11 @@ const report = campaign(from, seeds, (done) => {
 if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
 else {
   const { acknowledged, crashes, effects, entries, facts, failures, fencedCommits } = report
-  const { foldings, orderedFoldings, plantedBugs, subAgents } = report
+  const { foldings, orderedFoldings, outages, plantedBugs, subAgents } = report
   process.stdout.write(
     `${seeds} worlds from seed ${from}: ${acknowledged} events acknowledged, ${entries} commits, ${effects} effects, ` +
       `${crashes} crashes, ${fencedCommits} stale commits refused, ${facts} facts found, ${foldings} histories folded (${orderedFoldings} by order), ` +
-      `${subAgents} sub-agents\n`
+      `${subAgents} sub-agents, ${outages} outages of the model\n`
   )
   for (const [bug, seed] of Object.entries(plantedBugs)) {
     process.stdout.write(`planted bug ${bug}: ${seed === null ? "NOT FOUND" : `found by seed ${seed}`}\n`)

@@ -4,6 +4,7 @@
 // C2  With --json stdout is one object: the report, with the error in it when something is left undone.
 
 import type { FleetDefinition, ModelChoice, Notice, Played, ScriptLetter } from "reverie"
+import { watchAway } from "./away.ts"
 import { stayUp } from "./chat.ts"
 import { failureOf } from "./failure.ts"
 import { readEvents } from "./fleet-file.ts"
@@ -33,6 +34,8 @@ export interface CourseOptions {
   /** How long to wait for what happens by itself. */
   readonly patienceMillis: number
   readonly timeoutMillis?: number
+  /** How long a model that does not answer is waited for; for ever when not said. */
+  readonly awayMillis?: number
   /** Where it listens while it is up; nowhere when not said. */
   readonly house?: { readonly port?: number; readonly withPage: boolean }
   readonly stop: Stop
@@ -51,12 +54,37 @@ const resumeAll = async ({ fleet }: Host): Promise<void> => {
   for (const { id, state } of await fleet.views()) if (state === "halted") await fleet.resume(id)
 }
 
-const playAll = async (host: Host, options: CourseOptions, letters: ReadonlyArray<ScriptLetter>): Promise<Played> => {
+/** Whether somebody may wait for a model is told by notices, so that a large fleet is looked at only then. */
+interface Away {
+  isTold: boolean
+}
+
+/** Plays the letters and waits for rest, or until the model has been away for too long: the report will say so. */
+const playAll = async (
+  { fleet }: Host,
+  { awayMillis, patienceMillis, quiet }: CourseOptions,
+  letters: ReadonlyArray<ScriptLetter>,
+  away: Away
+): Promise<Played> => {
   const { play } = await import("reverie")
-  if (options.resume) await resumeAll(host)
-  const played = await play(host.fleet, letters)
-  await host.fleet.rest(options.patienceMillis)
-  return played
+  const look = async () => {
+    if (!away.isTold) return []
+    const views = await fleet.views()
+    away.isTold = views.some(({ outage }) => outage !== undefined)
+    return views
+  }
+  const watch = awayMillis === undefined ? undefined : watchAway({ look, waitMillis: awayMillis, isQuiet: quiet })
+  const ending = new AbortController()
+  const passed = watch?.passed.then(() => ending.abort()) ?? new Promise<never>(() => {})
+  try {
+    const played = await play(fleet, letters, { signal: ending.signal })
+    const rest = fleet.rest(patienceMillis)
+    rest.catch(() => {})
+    await Promise.race([rest, passed])
+    return played
+  } finally {
+    watch?.release()
+  }
 }
 
 const tellReport = (report: Report, options: CourseOptions): number => {
@@ -92,8 +120,10 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
   const model = await describeModel(options.model)
   const counter = new Counter()
   let tell = tellerOf(options, letters.length)
+  const away = { isTold: true }
   const onNotice = (notice: Notice) => {
     counter.hear(notice)
+    away.isTold ||= notice.type === "emitted" && notice.event.type === "model-away"
     tell(notice)
   }
   await using host = await Host.open({ ...options, onNotice })
@@ -101,7 +131,8 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
   const before = await host.fleet.tally()
   const count = letters.length === 0 ? "" : `, ${letters.length} events`
   note(painted("dim", `ready: ${fleet.assistants.length} assistants, ${host.fleet.profile}, ${model}${count}`))
-  const played = await host.within(playAll(host, options, letters), options.timeoutMillis)
+  if (options.resume) await host.within(resumeAll(host))
+  const played = await host.within(playAll(host, options, letters, away), options.timeoutMillis)
   const elapsedMs = performance.now() - began
   const report = await reportOf(host.fleet, { counter, before, played, elapsedMs, model, data: host.fleet.profile })
   const exit = tellReport(report, options)

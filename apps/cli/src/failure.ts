@@ -37,7 +37,7 @@ const ownRows = {
     "model-unavailable",
     6,
     true,
-    "everything accepted is kept; when the model answers again, run the same command with --resume"
+    "everything accepted is kept; when the model answers again, run the same command, which goes on where it stopped"
   ),
   "assistant-halted": row("assistant-halted", 5, false, "reverie agents resume ID lets it go on"),
   "assistant-unhosted": row("assistant-unhosted", 5, false, "use the fleet file that its data directory was made with"),
@@ -142,6 +142,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   ModelDenied: ownRows["model-denied"],
   ModelUnavailable: ownRows["model-unavailable"],
   ModelParked: ownRows["model-unavailable"],
+  CallWithheld: ownRows["model-unavailable"],
   ModelRefused: ownRows["answer-failed"],
   ReplyUnusable: ownRows["model-unavailable"],
   FleetClosed: row("fleet-closed", 5, true, "")

@@ -4,6 +4,7 @@
 // H1  Every wait ends: with rest, with the asking to stop, with the time limit, or with what broke.
 
 import { Fleet, type FleetDefinition, type HostFailure, type ModelChoice, type Notice } from "reverie"
+import { modelAway } from "./away.ts"
 import { CommandFailed } from "./failure.ts"
 import type { ListedView } from "./reach/reach.ts"
 import type { Stop } from "./stop.ts"
@@ -90,10 +91,9 @@ export const unfinished = (assistants: ReadonlyArray<ListedView>): CommandFailed
     if (haltReason.startsWith("ModelDenied")) {
       return new CommandFailed("model-denied", `the model refuses us, ${id} is halted: ${haltReason}`)
     }
-    if (/^(ModelUnavailable|ModelParked|ReplyUnusable)/.test(haltReason)) {
-      return new CommandFailed("model-unavailable", `the model can not be reached, ${id} is halted: ${haltReason}`)
-    }
   }
+  const away = modelAway(assistants)
+  if (away !== undefined) return away
   const asking = assistants.find(({ approvals }) => approvals.length > 0)
   const [asked] = asking?.approvals ?? []
   if (asking === undefined || asked === undefined) return undefined

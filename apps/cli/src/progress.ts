@@ -26,6 +26,9 @@ const endOf = (notice: Extract<Notice, { readonly type: "tick-ended" }>): string
   return notice.outcome === "max-iterations" ? `${painted("yellow", "ran out of iterations:")} ${reply}` : reply
 }
 
+/** A field of an event that the statechart emitted. */
+const textIn = (value: unknown): string => (typeof value === "string" ? value : "")
+
 /** The line for a notice; undefined when it needs none. */
 const lineOf = (notice: Notice): string | undefined => {
   switch (notice.type) {
@@ -54,10 +57,14 @@ const lineOf = (notice: Notice): string | undefined => {
       return `${painted(notice.outcome === "dead" ? "red" : "dim", notice.outcome === "dead" ? "dead letter:" : "ignored:")} ${quoted(
         notice.reason ?? notice.envelope
       )}`
+    case "emitted": {
+      const { reason, server, type } = notice.event
+      if (type !== "model-away") return undefined
+      return `${painted("yellow", "waits for the model")} at ${quoted(textIn(server))}: ${quoted(textIn(reason))}`
+    }
     case "born":
     case "model-replied":
     case "step-finished":
-    case "emitted":
     case "part":
       return undefined
   }
@@ -82,6 +89,7 @@ export const sparingly = (): ((notice: Notice) => void) => {
     }
     const isTrouble =
       notice.type === "model-failed" ||
+      (notice.type === "emitted" && notice.event.type === "model-away") ||
       notice.type === "approval-asked" ||
       (notice.type === "envelope-settled" && notice.outcome === "dead") ||
       (notice.type === "state-changed" && notice.status === "halted")

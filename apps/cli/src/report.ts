@@ -4,9 +4,9 @@
 // R2  accepted + relayed = committed + deadLetters, once nothing of an earlier run was left and nothing waits.
 
 import type { AssistantView, Fleet, Notice, Played, Tally } from "reverie"
-import { onOneLine } from "./plain.ts"
 import type { ListedView } from "./reach/reach.ts"
 import { counted, table } from "./table.ts"
+import { outageLines, stateText } from "./waits.ts"
 
 export interface Report {
   readonly ok: boolean
@@ -94,12 +94,12 @@ export const reportOf = async (fleet: Fleet, facts: ReportFacts): Promise<Report
 export const assistantTable = (assistants: ReadonlyArray<ListedView>): string =>
   table([
     ["assistant", "state", "ticks", "waiting", "commits"],
-    ...assistants.map(({ commits, haltReason, id, state, ticks, waiting }) => [
-      id,
-      haltReason === undefined ? state : `${state}: ${onOneLine(haltReason, 60)}`,
-      String(ticks),
-      String(waiting),
-      String(commits)
+    ...assistants.map((view) => [
+      view.id,
+      stateText(view),
+      String(view.ticks),
+      String(view.waiting),
+      String(view.commits)
     ])
   ])
 
@@ -112,6 +112,7 @@ export const reportText = (report: Report): string => {
       `${committed} committed, ${counted(deadLetters, "dead letter")}`,
     `${counted(ticks, "tick")}, ${counted(iterations, "iteration")}, ${counted(toolCalls, "tool call")} ` +
       `in ${(elapsedMs / 1000).toFixed(1)} s (${report.model})`,
+    ...outageLines(report.assistants),
     ...(isRepeat ? ["All of it had been accepted before: nothing new happened."] : []),
     "",
     assistantTable(report.assistants)

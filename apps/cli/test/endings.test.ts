@@ -121,21 +121,21 @@ describe.concurrent("one data directory", () => {
 })
 
 describe.concurrent("models", () => {
-  test("6 when nobody listens; everything is kept, and --resume goes on", async () => {
+  test("6 when nobody listens, with the server's name and within its time; the same command goes on", async () => {
     await using directory = await temporary()
     const args = ["run", ...fleet, "--events", await eventsIn(directory.path, 3), "--data", directory.path, "--exit"]
     const env = { OPENAI_BASE_URL: "http://127.0.0.1:9/v1" }
-    const away = await run([...args, "--json"], { env })
-    assertFailure(away, 6, "model-unavailable", "clerk is halted")
+    const away = await run([...args, "--json", "--wait-model", "1"], { env })
+    assertFailure(away, 6, "model-unavailable", "the model at 127.0.0.1:9 has not answered since")
     assert.deepStrictEqual([jsonOf(away)["accepted"], jsonOf(away)["ticks"]], [3, 0])
-    assert.strictEqual(
-      (await run([...args, "--json"])).code,
-      6,
-      "a halted assistant stays so until it is told otherwise"
-    )
-    const resumed = await run([...args, "--json", "--resume"])
-    assert.strictEqual(resumed.code, 0, resumed.stderr)
-    assert.deepStrictEqual([jsonOf(resumed)["duplicates"], jsonOf(resumed)["ticks"]], [3, 3])
+    const again = await run([...args, "--wait-model", "0"], { env })
+    assert.strictEqual(again.code, 6)
+    assert.match(again.stderr, /the model at 127\.0\.0\.1:9 .*ECONNREFUSED.* waits for 0 s at most/)
+    const listed = await run(["agents", "ls", "--data", directory.path])
+    assert.match(listed.stdout, /the model at 127\.0\.0\.1:9 .*1 assistant waits/)
+    const back = await run([...args, "--json"])
+    assert.strictEqual(back.code, 0, back.stderr)
+    assert.deepStrictEqual([jsonOf(back)["duplicates"], jsonOf(back)["ticks"]], [3, 3])
   })
 
   test("3 when the key is refused, and it is told to nobody", async () => {
@@ -149,7 +149,7 @@ describe.concurrent("models", () => {
 
   const lies: ReadonlyArray<readonly [HostileModeName, number, string]> = [
     ["html-with-200", 6, "model-unavailable"],
-    ["content-null", 6, "model-unavailable"],
+    ["content-null", 1, "answer-failed"],
     ["bad-request", 1, "answer-failed"],
     ["stream-cut-call", 6, "model-unavailable"]
   ]
@@ -157,8 +157,9 @@ describe.concurrent("models", () => {
     test(`${exit} for a model server in the mode ${mode}`, async () => {
       await using directory = await temporary()
       await using lying = await serverOf(mode)
-      const args = ["run", ...fleet, "--data", directory.path, "-p", "hello", "--json"]
-      assertFailure(await run(args, { env: lying.env }), exit, code, "clerk")
+      const args = ["run", ...fleet, "--data", directory.path, "-p", "hello", "--json", "--wait-model", "1"]
+      const says = code === "model-unavailable" ? new URL(lying.server.url).host : "clerk"
+      assertFailure(await run(args, { env: lying.env }), exit, code, says)
     })
   }
 

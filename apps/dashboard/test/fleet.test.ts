@@ -161,3 +161,24 @@ test("a server that does not answer is said once, and nobody is claimed to be ab
   // The tab that was open before has said of the same server that it was away.
   tab.wrongs.length = 0
 })
+
+test("a model that is away is said with its server: in the banner, in the rows, and by whoever waits for it", async () => {
+  const { page } = tab
+  const waiting = api.world.rows.filter(({ outage }) => outage !== undefined)
+  for (const server of ["127.0.0.1:8080", "models.example:8443"]) {
+    const count = waiting.filter(({ outage }) => outage?.server === server).length
+    expect(count).toBeGreaterThan(10)
+    const said = await page.textContent(`[data-banner-item=away][data-server="${server}"]`)
+    expect(said).toContain(`the model at ${server} has not answered for`)
+    expect(said).toContain(`${count} assistants wait, tried again in`)
+  }
+  await page.click('[data-banner-item=away][data-server="127.0.0.1:8080"]')
+  await page.waitForSelector('[data-row="0"][data-state="awake.thinking.parked"]')
+  expect(await page.textContent('[data-row="0"]')).toMatch(/waits for the model at (127|models)/)
+  const one = waiting.find(({ outage }) => outage?.reason.includes("ECONNREFUSED") && outage.nextTry !== undefined)
+  await tab.open(`/a/${one?.id}`, "live")
+  const trouble = await page.textContent("[data-trouble=away]")
+  expect(trouble).toMatch(
+    /Waits for its model.*has not answered in \d+ tries: ModelUnavailable: ECONNREFUSED.*tried again/
+  )
+})

@@ -6,7 +6,7 @@
 // V3  Who may only look sees no prompt and no persona here.
 
 import { chart, type Fleet, type Json } from "reverie"
-import type { Principal } from "./api/index.ts"
+import type { Outage, Principal } from "./api/index.ts"
 import type { Desk } from "./desk.ts"
 import { version } from "./version.ts"
 
@@ -21,6 +21,7 @@ export interface SystemQuestion {
   readonly principal: Principal["Service"]
   readonly desk: Desk["Service"]
   readonly config: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
+  readonly outages: ReadonlyArray<Outage>
 }
 
 const checked = async (name: string, ask: () => Promise<string>, hint: string) => {
@@ -44,8 +45,19 @@ const definitionsFor = async ({ fleet, house, principal, used }: SystemQuestion)
   })
 }
 
+const time = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ")
+
+/** Whether anybody waits for a model. */
+const modelCheck = ([away]: ReadonlyArray<Outage>) => {
+  if (away === undefined) return { name: "model", ok: true, says: "nobody waits for it" }
+  const { assistants, nextTry, reason, server, since } = away
+  const next = nextTry === undefined ? "it is being tried now" : `it is tried again by ${time(nextTry)}`
+  const says = `${server} has not answered since ${time(since)} UTC (${reason}); ${assistants} wait for it, ${next}`
+  return { name: "model", ok: false, says, hint: "nothing is lost: they go on by themselves when it answers" }
+}
+
 export const systemOf = async (question: SystemQuestion) => {
-  const { config, desk, fleet, house, principal } = question
+  const { config, desk, fleet, house, outages, principal } = question
   const isOperator = principal.tenant === house && !principal.readOnly
   const [store, outboxEnd] = await Promise.all([
     checked("store", async () => `position ${await fleet.outboxEnd()}`, "look whether the store of the profile runs"),
@@ -64,7 +76,7 @@ export const systemOf = async (question: SystemQuestion) => {
     now: Date.now(),
     outboxEnd,
     machine: chart().hash,
-    checks: [store],
+    checks: [store, modelCheck(outages)],
     config: isOperator ? config : [],
     definitions
   }

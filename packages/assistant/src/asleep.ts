@@ -9,21 +9,21 @@
 // I5  With a pace, a pause lies between two steps of a dream; whoever comes in a pause is heard at once.
 // I6  An order to compact is followed whatever the ratio, and is no tick: idle goes back to idle, a sleeper to its rest, or
 //     to its pause, whose operation begins to count anew. A halt cuts it off, as it does a dream.
+// I7  An outage of the model is no failure of a step: the same step is tried again after a pause. A dream pauses as it does
+//     where it is paced, until its sleep ends; a compaction waits as long as it takes, for what it makes room for needs the
+//     same model.
 
 import * as Now from "./context.ts"
 import type { StepOutput } from "./events.ts"
-import { base, beginTick, folding } from "./vocabulary.ts"
-
-/** The operations of a dream, in their order. */
-export const dreamOperations = ["consolidating", "linking", "profiling", "reflecting", "pruning"] as const
-export type DreamOperation = (typeof dreamOperations)[number]
-
-export const compactionPhases = ["extracting", "summarizing", "replacing"] as const
-export type CompactionPhase = (typeof compactionPhases)[number]
+import { metOutage, type ServerFailure } from "./outage.ts"
+import { type CompactionPhase, type DreamOperation, dreamOperations } from "./phases.ts"
+import { base, beginTick, folding, tellOutage } from "./vocabulary.ts"
 
 const WAKE = "#assistant.awake.idle"
 
-const awoken = { type: "remember", params: { wakeWanted: false } } as const
+const awoken = { type: "remember", params: { wakeWanted: false, outage: null } } as const
+
+const outageIn = ({ event }: { readonly event: { readonly error: unknown } }) => (event.error as ServerFailure).outage
 
 const isPaced = ({ context }: { readonly context: Now.AssistantContext }): boolean =>
   Now.settingsNow(context).sleepTickMillis > 0
@@ -67,7 +67,20 @@ const operation = <const Name extends DreamOperation, const Next extends string>
       ],
       onError: [
         { guard: "wakes", target: WAKE, actions: awoken },
-        { target: next, actions: { type: "remember", params: { round: 0 } } }
+        {
+          guard: ({ context, event }) => Now.sleptOut(context, outageIn({ event })?.at ?? 0),
+          target: WAKE,
+          actions: awoken
+        },
+        {
+          guard: ({ event }) => outageIn({ event }) !== undefined,
+          target: "pausing",
+          actions: {
+            type: "remember",
+            params: ({ context, event }) => ({ ...metOutage(context, event.error as ServerFailure), dreamNext: name })
+          }
+        },
+        { target: next, actions: { type: "remember", params: { round: 0, outage: null } } }
       ]
     }
   })
@@ -83,10 +96,11 @@ export const dreaming = base.createStateConfig({
     pruning: operation("pruning", "settling"),
     pausing: {
       tags: ["mail"],
+      entry: tellOutage,
       on: {
         message: { target: "#assistant.awake.assessing", actions: beginTick },
         timer: { target: "#assistant.awake.assessing", actions: beginTick },
-        wake: { target: WAKE },
+        wake: { target: WAKE, actions: awoken },
         compact: folding("pausing")
       },
       after: {
@@ -154,7 +168,17 @@ const phase = <const Name extends CompactionPhase, const Next extends string, co
           actions: { type: "remember", params: ({ context, event }) => Now.folded(context, event.output) }
         }
       ],
-      onError: { target: failed, actions: { type: "remember", params: { round: 0 } } }
+      onError: [
+        {
+          guard: ({ event }) => outageIn({ event }) !== undefined,
+          target: "parked",
+          actions: {
+            type: "remember",
+            params: ({ context, event }) => metOutage(context, event.error as ServerFailure, name)
+          }
+        },
+        { target: failed, actions: { type: "remember", params: { round: 0, outage: null } } }
+      ]
     }
   })
 
@@ -165,6 +189,16 @@ export const compacting = base.createStateConfig({
     extracting: phase("extracting", "summarizing", "summarizing"),
     summarizing: phase("summarizing", "replacing", "returning"),
     replacing: phase("replacing", "returning", "returning"),
+    parked: {
+      entry: tellOutage,
+      on: { wake: { actions: "wantWake" } },
+      after: {
+        park: [
+          { guard: ({ context }) => context.outage?.phase === "summarizing", target: "summarizing" },
+          { target: "extracting" }
+        ]
+      }
+    },
     returning: {
       always: [
         { guard: "cameFromIdle", target: WAKE, actions: awoken },

@@ -2,14 +2,19 @@
 // Owns the ReAct loop: assess, think, act, wait, end. Leaves sleep to asleep.ts.
 // I1  `idle` is the only state here that hears mail; every other one has a tick in hand.
 // I2  A tick makes at most `maxIterations` model calls.
-// I3  A failed model call never loses the tick: it is tried again after a pause, until the assistant halts.
+// I3  An outage of the model never ends a tick, nor a limit of the tenant: the call is made again after a pause, however often.
+//     A call that fails for a reason of its own is tried `maxErrors` times, then its tick fails; so many ticks in a row that
+//     failed halt the assistant, so that what waits for it is not lost as well. A refusal that only a person can cure halts
+//     at once, with the tick in hand.
 // I4  A model call that has no room in the budget is not made: the tick ends as cut.
 // I5  A sub-agent retires with the end of its first tick.
 
 import { inPhase, isInPhase } from "./calls.ts"
 import * as Now from "./context.ts"
 import type { InferFailure, MachineEvent, ToolOutput } from "./events.ts"
-import { failsAtOnce, whyCut } from "./spending.ts"
+import { metOutage } from "./outage.ts"
+import { type Reaction, reactionTo } from "./reaction.ts"
+import { whyCut } from "./spending.ts"
 import { dismissed, hired, unwaited } from "./sub-agents/index.ts"
 import {
   askApprovals,
@@ -21,6 +26,7 @@ import {
   leaving,
   startReadyCalls,
   taking,
+  tellOutage,
   toolIndex
 } from "./vocabulary.ts"
 
@@ -86,6 +92,17 @@ const failing = (outcome: "failed" | "cut") => [
   { type: "forgetTick" as const }
 ]
 
+const reacts =
+  (...reactions: ReadonlyArray<Reaction>) =>
+  ({ context, event }: { readonly context: Now.AssistantContext; readonly event: { readonly error: unknown } }) =>
+    reactions.includes(reactionTo(context, event.error as InferFailure))
+
+const halting = {
+  type: "remember" as const,
+  params: ({ event }: { readonly event: { readonly error: unknown } }) =>
+    Now.halted((event.error as InferFailure).reason)
+}
+
 const inferring = base.createStateConfig({
   exit: "settleCall",
   invoke: {
@@ -96,7 +113,7 @@ const inferring = base.createStateConfig({
       {
         guard: ({ event }) => event.output.calls.length === 0,
         target: "#assistant.awake.idle",
-        actions: [{ type: "remember", params: { errors: 0 } }, ...ending("answered")]
+        actions: [{ type: "remember", params: Now.answered() }, ...ending("answered")]
       },
       {
         target: "#assistant.awake.acting",
@@ -110,47 +127,40 @@ const inferring = base.createStateConfig({
       }
     ],
     onError: [
-      { guard: ({ event }) => (event.error as InferFailure).recovery === "again", target: "affording" },
+      { guard: reacts("again"), target: "affording" },
       {
-        guard: ({ event }) => (event.error as InferFailure).recovery === "cut",
-        target: "#assistant.awake.idle",
-        actions: failing("cut")
+        guard: reacts("wait"),
+        target: "parked",
+        actions: {
+          type: "remember",
+          params: ({ context, event }) => metOutage(context, event.error as InferFailure)
+        }
       },
       {
-        guard: ({ context, event }) => failsAtOnce(context, event.error as InferFailure),
-        target: "#assistant.awake.idle",
-        actions: [{ type: "countError", params: ({ event }) => event.error as InferFailure }, ...failing("failed")]
+        guard: reacts("hold back"),
+        target: "parked",
+        actions: {
+          type: "remember",
+          params: ({ context, event }) => Now.heldBack(context, event.error as InferFailure)
+        }
       },
       {
-        guard: ({ context, event }) => {
-          const { recovery } = event.error as InferFailure
-          return (
-            recovery !== "tell-owner" && (recovery === "stop" || Now.isLastError(context, event.error as InferFailure))
-          )
-        },
+        guard: reacts("retry"),
+        target: "parked",
+        actions: {
+          type: "remember",
+          params: ({ context, event }) => Now.triedInVain(context, event.error as InferFailure)
+        }
+      },
+      { guard: reacts("halt"), target: "#assistant.halted", actions: halting },
+      { guard: reacts("cut"), target: "#assistant.awake.idle", actions: failing("cut") },
+      { guard: reacts("refuse"), target: "#assistant.awake.idle", actions: failing("failed") },
+      {
+        guard: reacts("fail and halt"),
         target: "#assistant.halted",
-        actions: [
-          { type: "countError", params: ({ event }) => event.error as InferFailure },
-          { type: "remember", params: ({ event }) => Now.halted((event.error as InferFailure).reason) }
-        ]
+        actions: ["countError", halting, ...failing("failed")]
       },
-      {
-        guard: ({ context, event }) =>
-          (event.error as InferFailure).recovery === "tell-owner" &&
-          Now.isLastError(context, event.error as InferFailure),
-        target: "#assistant.halted",
-        actions: [
-          { type: "countError", params: ({ event }) => event.error as InferFailure },
-          { type: "remember", params: ({ event }) => Now.halted((event.error as InferFailure).reason) },
-          ...failing("failed")
-        ]
-      },
-      {
-        guard: ({ event }) => (event.error as InferFailure).recovery === "tell-owner",
-        target: "#assistant.awake.idle",
-        actions: [{ type: "countError", params: ({ event }) => event.error as InferFailure }, ...failing("failed")]
-      },
-      { target: "parked", actions: { type: "countError", params: ({ event }) => event.error as InferFailure } }
+      { target: "#assistant.awake.idle", actions: ["countError", ...failing("failed")] }
     ]
   }
 })
@@ -171,7 +181,7 @@ const affording = base.createStateConfig({
 
 const thinking = base.createStateConfig({
   initial: "affording",
-  states: { affording, inferring, parked: { after: { park: "affording" } } }
+  states: { affording, inferring, parked: { entry: tellOutage, after: { park: "affording" } } }
 })
 
 const acting = base.createStateConfig({

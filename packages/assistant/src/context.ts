@@ -16,6 +16,7 @@ import {
 } from "./calls.ts"
 import type { InferFailure, MachineEvent, Signals, StepOutput, ToolOutput } from "./events.ts"
 import { type Account, type Bound, openAccount } from "./budget/index.ts"
+import { clipped, type Outage } from "./outage.ts"
 import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
 import { changedSettings, type Settings, settingsOf } from "./settings.ts"
 import type { Errand, SubAgent } from "./sub-agents/sub-agent.ts"
@@ -36,7 +37,7 @@ export interface AssistantContext {
   readonly contextType: string
   readonly calls: ReadonlyArray<Call>
   readonly dangerousUsed: number
-  /** Model errors in a row. */
+  /** Ticks in a row that failed for reasons of their own, which no outage is. */
   readonly errors: number
   readonly parkMillis: number
   readonly sleepMillis: number
@@ -58,6 +59,10 @@ export interface AssistantContext {
   readonly subAgents: ReadonlyArray<SubAgent>
   /** Set for a sub-agent, from its birth on. */
   readonly errand: Errand | null
+  /** Failed tries in a row of the model call in hand, for reasons of its own. */
+  readonly tries: number
+  /** The outage of its model that the work in hand has met. */
+  readonly outage: Outage | null
 }
 
 /** What a sub-agent is born with. */
@@ -93,7 +98,9 @@ export const birthContext = (settings: Partial<Settings>, commission?: Commissio
   haltReason: null,
   account: commission === undefined ? null : openAccount(commission.granted),
   subAgents: [],
-  errand: commission?.errand ?? null
+  errand: commission?.errand ?? null,
+  tries: 0,
+  outage: null
 })
 
 type Change = Partial<AssistantContext>
@@ -106,6 +113,12 @@ export const settingsNow = (context: AssistantContext): Settings => settingsOf(c
 export const patternNow = (context: AssistantContext): ExecutionPattern =>
   restrict(patternOf(settingsNow(context)), context.restriction)
 
+/** Nothing has gone wrong with the work in hand. */
+const UNTROUBLED: Change = { tries: 0, outage: null }
+
+/** A model call has succeeded. */
+export const answered = (): Change => ({ errors: 0, ...UNTROUBLED })
+
 export const begin = (context: AssistantContext, event: MailEvent): Change => ({
   tick: context.tick + 1,
   envelope: event.envelope,
@@ -117,6 +130,7 @@ export const begin = (context: AssistantContext, event: MailEvent): Change => ({
   dangerousUsed: 0,
   wakeWanted: false,
   signals: event.signals,
+  ...UNTROUBLED,
   ...(event.settings === undefined ? {} : { settings: changedSettings(settingsOf(event.settings)) })
 })
 
@@ -139,6 +153,7 @@ export const dreamt = (context: AssistantContext, output: StepOutput, next: stri
   signals: output.signals,
   sleepMillis: sleepLeft(context, output),
   dreamNext: settingsNow(context).sleepTickMillis > 0 ? next : "",
+  outage: null,
   round: output.more === true ? context.round + 1 : 0
 })
 
@@ -147,23 +162,27 @@ export const foldByOrder = (
   context: AssistantContext,
   event: CompactEvent,
   compactingFrom: "idle" | "pausing" | "resting"
-): Change => ({ compactingFrom, round: 0, wakeWanted: false, sleepMillis: sleepLeft(context, event) })
+): Change => ({ compactingFrom, round: 0, wakeWanted: false, outage: null, sleepMillis: sleepLeft(context, event) })
 
 /** After a step of a compaction. */
 export const folded = (context: AssistantContext, output: StepOutput): Change => ({
   signals: output.signals,
   ...(context.compactingFrom === "awake" ? {} : { sleepMillis: sleepLeft(context, output) }),
   ...(output.restriction === undefined ? {} : { restriction: output.restriction }),
+  outage: null,
   round: output.more === true ? context.round + 1 : 0
 })
 
-export const end = (): Change => ({ envelope: null, calls: [], restriction: {} })
+/** True when an outage of the model has outlasted the sleep. */
+export const sleptOut = ({ sleepUntil }: AssistantContext, at: number): boolean => sleepUntil > 0 && at >= sleepUntil
+
+export const end = (): Change => ({ envelope: null, calls: [], restriction: {}, ...UNTROUBLED })
 
 export const nextIteration = (context: AssistantContext): Change => ({ iteration: context.iteration + 1, calls: [] })
 
 export const admitted = (context: AssistantContext, requests: ReadonlyArray<CallRequest>): Change => {
   const { calls, dangerousUsed } = admit(requests, patternNow(context), context.dangerousUsed)
-  return { calls, dangerousUsed, errors: 0 }
+  return { calls, dangerousUsed, ...answered() }
 }
 
 /** The refusals that `admitted` brings about, computed before it is applied. */
@@ -176,27 +195,22 @@ export const moved = (context: AssistantContext, indexes: ReadonlyArray<number>,
   calls: movedTo(context.calls, indexes, phase)
 })
 
-/**
- * One more model error: the pause doubles from one to the next, or is what the provider asked for. A call that a limit of
- * the tenant held back is no error: the pause lasts until there may be room again.
- */
-export const failed = (context: AssistantContext, failure: InferFailure): Change => {
-  const { parkMinMillis, parkMaxMillis } = settingsNow(context)
-  if (failure.limited === true) return { parkMillis: failure.retryAfterMillis ?? parkMinMillis }
-  const doubled = Math.min(parkMaxMillis, parkMinMillis * 2 ** context.errors)
-  return { errors: context.errors + 1, parkMillis: Math.max(failure.retryAfterMillis ?? 0, doubled) }
-}
-
-/** Longest reason a snapshot keeps, in UTF-16 units; the whole of it stands in the ledger. */
-const MAX_REASON_CHARS = 200
-
-export const halted = (reason: string): Change => ({
-  haltReason: reason.length <= MAX_REASON_CHARS ? reason : `${reason.slice(0, MAX_REASON_CHARS - 1)}…`
+/** A limit of the tenant held the call back: the pause lasts until there may be room again. */
+export const heldBack = (context: AssistantContext, { retryAfterMillis }: InferFailure): Change => ({
+  parkMillis: retryAfterMillis ?? settingsNow(context).parkMinMillis
 })
 
-/** True when this failure is the one that halts the assistant. */
-export const isLastError = (context: AssistantContext, { limited }: InferFailure): boolean =>
-  limited !== true && context.errors + 1 >= settingsNow(context).maxErrors
+/** One more failed try of the call in hand: the pause doubles from one to the next. */
+export const triedInVain = (context: AssistantContext, { retryAfterMillis = 0 }: InferFailure): Change => {
+  const { parkMaxMillis, parkMinMillis } = settingsNow(context)
+  const doubled = Math.min(parkMaxMillis, parkMinMillis * 2 ** context.tries)
+  return { tries: context.tries + 1, parkMillis: Math.max(retryAfterMillis, doubled) }
+}
+
+/** The tick in hand has failed. */
+export const failed = (context: AssistantContext): Change => ({ errors: context.errors + 1 })
+
+export const halted = (reason: string): Change => ({ haltReason: clipped(reason) })
 
 /** The open call that a report answers, or undefined. */
 export const callOfReport = (context: AssistantContext, event: MachineEvent): number | undefined => {

@@ -4,6 +4,7 @@
 
 import type { Amount } from "@reverie/protocol"
 import type { CallRequest } from "./calls.ts"
+import type { OutageSeen } from "./outage.ts"
 import type { Restriction } from "./pattern.ts"
 import type { Settings } from "./settings.ts"
 import type { DelegateRequest, News } from "./sub-agents/sub-agent.ts"
@@ -48,6 +49,8 @@ export interface InferFailure {
   readonly retryAfterMillis?: number
   /** Nothing is wrong: a limit of the tenant leaves no room. It counts as no error. */
   readonly limited?: true
+  /** Nothing is wrong with what was asked: the server is not well. It counts as no error either. */
+  readonly outage?: OutageSeen
 }
 
 export interface ToolOutput {

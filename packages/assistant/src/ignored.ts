@@ -4,10 +4,11 @@
 // G2  A pair that is listed is never handled: hearing it changes nothing and asks for nothing.
 // G3  What waits is exactly what the state does not hear (`hears` in decide.ts): the mailbox keeps it, nothing is lost.
 
-import { compactionPhases, dreamOperations } from "./asleep.ts"
+import { compactionPhases, dreamOperations } from "./phases.ts"
 
 const operations = dreamOperations.map((operation) => `dreaming.${operation}` as const)
 const phases = compactionPhases.map((phase) => `compacting.${phase}` as const)
+const compacting = [...phases, "compacting.parked"] as const
 
 /** States in which an assistant can be found between two events. */
 export const restingStates = [
@@ -21,7 +22,7 @@ export const restingStates = [
   ...operations,
   "dreaming.pausing",
   "dreaming.resting",
-  ...phases,
+  ...compacting,
   "halted",
   "retired"
 ] as const
@@ -75,7 +76,7 @@ const waiting = ["awake.awaitingApproval", "awake.awaitingReports"] as const
 export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "waits",
-    states: [...thinking, "awake.acting.running", ...waiting, ...operations, ...phases, "halted"],
+    states: [...thinking, "awake.acting.running", ...waiting, ...operations, ...compacting, "halted"],
     events: MAIL,
     reason: "mail is heard at rest: it waits until the assistant is idle or rests"
   },
@@ -95,7 +96,7 @@ export const ignored: ReadonlyArray<Ignored> = [
   },
   {
     kind: "nothing",
-    states: ["awake.idle", ...thinking, ...operations, "dreaming.pausing", "dreaming.resting", ...phases],
+    states: ["awake.idle", ...thinking, ...operations, "dreaming.pausing", "dreaming.resting", ...compacting],
     events: ["report", "approval"],
     reason: "no call waits for it: it has expired, or was answered before"
   },
@@ -148,6 +149,7 @@ export const ignored: ReadonlyArray<Ignored> = [
   lateJob("dream", ...operations),
   lateJob("compact", ...phases),
   lateTimer("park", "awake.thinking.parked"),
+  lateTimer("park", "compacting.parked"),
   lateTimer("approval", "awake.awaitingApproval"),
   lateTimer("report", "awake.awaitingReports"),
   lateTimer("dreamTick", "dreaming.pausing"),

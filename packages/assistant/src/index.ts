@@ -1,5 +1,4 @@
 export { acceptsOf } from "./accepts.ts"
-export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./asleep.ts"
 export { type Call, callId, type CallPhase, type CallRequest, type Refusal } from "./calls.ts"
 export * from "./budget/index.ts"
 export { type Chart, type ChartEdge, type ChartNode, chartOf } from "./chart.ts"
@@ -40,6 +39,7 @@ export {
   whyIgnored
 } from "./ignored.ts"
 export { assistantMachine } from "./machine.ts"
+export { type Haste, type Outage, type OutageSeen } from "./outage.ts"
 export * from "./overheard.ts"
 export {
   type ExecutionMode,
@@ -49,6 +49,7 @@ export {
   restrict,
   type Restriction
 } from "./pattern.ts"
+export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./phases.ts"
 export * from "./schedule.ts"
 export * from "./select-pattern.ts"
 export { changedSettings, DEFAULT_SETTINGS, MAX_SUB_AGENTS, type Settings, settingsOf } from "./settings.ts"
@@ -56,3 +57,4 @@ export * from "./self/index.ts"
 export { isWarned } from "./spending.ts"
 export * from "./sub-agents/index.ts"
 export * from "./team/index.ts"
+export { mayWait, waitOf } from "./waiting.ts"

@@ -21,7 +21,7 @@ import { base, endCalls, leaving, taking, telling } from "./vocabulary.ts"
 const cutOff = (verb: "halted" | "retired") =>
   `The assistant was ${verb} while this call was open; whether it took effect is unknown.`
 
-const goingOn = [{ type: "remember", params: { errors: 0, haltReason: null } } as const, telling("resume")]
+const goingOn = [{ type: "remember", params: { ...Now.answered(), haltReason: null } } as const, telling("resume")]
 
 /** The call whose sub-agent a birth was for, from the type of the event that says how it ended. */
 const jobCall = ({ type }: { readonly type: string }): string =>

@@ -37,13 +37,16 @@ export interface Settings {
   /** Prices in millionths of a unit for a million tokens. */
   readonly inputPriceMicros: number
   readonly outputPriceMicros: number
-  /** Consecutive errors that halt the assistant. */
+  /**
+   * Tries of one model call before its tick fails, and ticks in a row that failed before the assistant halts. An outage of
+   * the model counts as neither.
+   */
   readonly maxErrors: number
   /** How long an approval is waited for. */
   readonly approvalMillis: number
   /** How long the report of an ASYNC_REQUIRED call is waited for. */
   readonly reportMillis: number
-  /** Shortest and longest pause after a failed model call. */
+  /** Shortest and longest pause after a failed model call; in an outage the success of others ends it. */
   readonly parkMinMillis: number
   readonly parkMaxMillis: number
   /** How long a sleep lasts that names no end. */
@@ -85,7 +88,7 @@ export const DEFAULT_SETTINGS: Settings = {
   approvalMillis: 24 * 60 * MINUTE_MILLIS,
   reportMillis: 60 * MINUTE_MILLIS,
   parkMinMillis: 1_000,
-  parkMaxMillis: MINUTE_MILLIS,
+  parkMaxMillis: 5 * MINUTE_MILLIS,
   sleepMillis: 4 * 60 * MINUTE_MILLIS,
   sleepTickMillis: 0,
   compactEnabled: true,

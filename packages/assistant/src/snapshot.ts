@@ -14,7 +14,9 @@ import type { SnapshotFrom } from "xstate"
 import { callPhases } from "./calls.ts"
 import { type AssistantContext, compactingPlaces, DEFAULT_CONTEXT_TYPE } from "./context.ts"
 import { assistantMachine } from "./machine.ts"
+import { haste, type Outage } from "./outage.ts"
 import { executionModes } from "./pattern.ts"
+import { compactionPhases } from "./phases.ts"
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts"
 import { birthJob } from "./sub-agents/index.ts"
 import { StoredAccount, StoredErrand, StoredSubAgent } from "./sub-agents/stored.ts"
@@ -62,6 +64,17 @@ const Restriction = Schema.Struct({
   subAgents: Schema.optionalKey(Schema.Boolean)
 })
 
+const StoredOutage = Schema.Struct({
+  server: Schema.String,
+  since: Schema.Finite,
+  at: Schema.Finite,
+  tries: count,
+  alone: count,
+  sooner: Schema.Literals(haste),
+  reason: Schema.String,
+  phase: Schema.Literals([...compactionPhases, ""])
+}) satisfies Schema.Codec<Outage>
+
 /** In the order of `birthContext`. */
 const ContextFields = Schema.Struct({
   settings: ChangedSettings,
@@ -85,7 +98,9 @@ const ContextFields = Schema.Struct({
   haltReason: Schema.NullOr(Schema.String),
   account: Schema.NullOr(StoredAccount).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   subAgents: Schema.Array(StoredSubAgent).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
-  errand: Schema.NullOr(StoredErrand).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
+  errand: Schema.NullOr(StoredErrand).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  tries: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
+  outage: Schema.NullOr(StoredOutage).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }) satisfies Schema.Codec<AssistantContext, unknown>
 
 const decodeContext = Schema.decodeUnknownResult(ContextFields, { onExcessProperty: "error" })

@@ -6,7 +6,7 @@
 // P4  The model is told once how little is left.
 
 import { callRoom, type CallRoom, isBounded, reserve, settle, shareSpent, SOFT_SHARE } from "./budget/index.ts"
-import { type AssistantContext, isLastError, settingsNow } from "./context.ts"
+import { type AssistantContext, settingsNow } from "./context.ts"
 import type { InferFailure, InferOutput, MachineEvent } from "./events.ts"
 import { accountOf } from "./sub-agents/index.ts"
 
@@ -50,7 +50,3 @@ export const settled = (context: AssistantContext, event: MachineEvent): Change 
   const isEnd = event.type.endsWith(".actor.infer")
   return { account: settle(accountOf(context), isEnd ? (output?.used ?? error?.used) : undefined) }
 }
-
-/** A sub-agent that can not go on fails; nobody would come to resume it. */
-export const failsAtOnce = (context: AssistantContext, failure: InferFailure): boolean =>
-  context.errand !== null && (failure.recovery === "stop" || isLastError(context, failure))

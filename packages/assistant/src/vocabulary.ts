@@ -10,17 +10,20 @@ import * as Now from "./context.ts"
 import { NOTHING } from "./budget/index.ts"
 import { reserved, settled, whyCut } from "./spending.ts"
 import { isErrandOver, left, type Order, type DelegationRefusal, type Step, told } from "./sub-agents/index.ts"
-import type { AssessOutput, InferFailure, InferOutput, MachineEvent, StepOutput, ToolOutput } from "./events.ts"
+import type { AssessOutput, InferOutput, MachineEvent, StepOutput, ToolOutput } from "./events.ts"
 import type { Settings } from "./settings.ts"
 
 /** What the machine tells screens, besides its state. */
-export interface Emitted {
-  readonly type: "approval-asked"
-  readonly approval: string
-  readonly tool: string
-  readonly call: string
-  readonly withinMillis: number
-}
+export type Emitted =
+  | {
+      readonly type: "approval-asked"
+      readonly approval: string
+      readonly tool: string
+      readonly call: string
+      readonly withinMillis: number
+    }
+  /** The work in hand waits for its model, and goes on by itself; told when the wait begins. */
+  | { readonly type: "model-away"; readonly server: string; readonly reason: string; readonly withinMillis: number }
 
 const job = <Output>() => fromPromise<Output, Json>(() => Promise.reject(new Error("jobs run outside the statechart")))
 
@@ -60,7 +63,7 @@ export const base = setup({
     forgetTick: assign(() => Now.end()),
     nextIteration: assign(({ context }) => Now.nextIteration(context)),
     wantWake: assign({ wakeWanted: true }),
-    countError: assign(({ context }, failure: InferFailure) => Now.failed(context, failure)),
+    countError: assign(({ context }) => Now.failed(context)),
     remember: assign((_, params: Partial<Now.AssistantContext>) => params)
   },
   guards: {
@@ -86,7 +89,8 @@ export const base = setup({
     approval: ({ context }) => Now.settingsNow(context).approvalMillis,
     report: ({ context }) => Now.settingsNow(context).reportMillis,
     sleep: ({ context }) => context.sleepMillis,
-    dreamTick: ({ context }) => Now.settingsNow(context).sleepTickMillis
+    dreamTick: ({ context }) =>
+      Math.max(1, Now.settingsNow(context).sleepTickMillis, context.outage === null ? 0 : context.parkMillis)
   }
 })
 
@@ -176,6 +180,14 @@ export const taking = (stepOf: (context: Now.AssistantContext, event: MachineEve
       }
     }
   })
+
+/** Tells that the work in hand waits for its model, once for each wait. */
+export const tellOutage = base.enqueueActions(({ context, enqueue }) => {
+  const { outage, parkMillis } = context
+  if (outage === null || outage.tries > 1) return
+  const { reason, server } = outage
+  enqueue.emit({ type: "model-away", server, reason, withinMillis: parkMillis })
+})
 
 /** Leaves for good: nobody below stays, and whoever sent it is told what was spent. */
 export const leaving = [

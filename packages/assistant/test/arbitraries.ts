@@ -7,6 +7,7 @@ import {
   type CallRequest,
   executionModes,
   type InferFailure,
+  type OutageSeen,
   type Restriction,
   type Settings,
   type Signals,
@@ -85,6 +86,19 @@ export const aReply = fc.oneof(
   { weight: 1, arbitrary: fc.array(aRequest, { minLength: 5, maxLength: 16 }).map((calls) => ({ calls })) }
 )
 
+/** What the runtime saw of a server that is not well. */
+const anOutage: fc.Arbitrary<OutageSeen> = fc.record(
+  {
+    server: fc.constantFrom("127.0.0.1:9", "models.example:8443"),
+    at: fc.nat(200_000),
+    spread: fc.double({ min: 0, max: 1, noNaN: true }),
+    withheld: fc.constant(true as const),
+    alone: fc.constant(true as const),
+    named: fc.constantFrom("all" as const, "one" as const)
+  },
+  { requiredKeys: ["server", "at", "spread"] }
+)
+
 export const aFailure: fc.Arbitrary<InferFailure> = fc
   .record({
     recovery: fc.constantFrom(
@@ -95,9 +109,14 @@ export const aFailure: fc.Arbitrary<InferFailure> = fc
       "stop" as const
     ),
     reason: fc.string({ maxLength: 400 }),
-    retryAfterMillis: fc.option(fc.nat(10_000_000))
+    retryAfterMillis: fc.option(fc.nat(10_000_000)),
+    outage: fc.option(anOutage, { freq: 2 })
   })
-  .map(({ retryAfterMillis, ...rest }) => (retryAfterMillis === null ? rest : { ...rest, retryAfterMillis }))
+  .map(({ outage, retryAfterMillis, ...rest }) => ({
+    ...rest,
+    ...(retryAfterMillis === null ? {} : { retryAfterMillis }),
+    ...(outage === null ? {} : { outage })
+  }))
 
 export const aToolOutput: fc.Arbitrary<ToolOutput> = fc.record({
   ok: fc.oneof(fc.constant(true), fc.boolean()),

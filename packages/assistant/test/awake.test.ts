@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { callId } from "../src/index.ts"
-import { ANSWER, asking, BROKEN, DONE, failure, message, PENDING, Rig, timer } from "./rig.ts"
+import { callId, type InferFailure } from "../src/index.ts"
+import { ANSWER, asking, away, BROKEN, DONE, failure, message, PENDING, Rig, timer } from "./rig.ts"
 
 describe("a tick", () => {
   it("a message is answered", () => {
@@ -221,7 +221,7 @@ describe("calls that are answered later", () => {
   })
 })
 
-describe("awake I3: a model call that fails", () => {
+describe("awake I3: a model call that fails for a reason of its own", () => {
   const pauses = (ada: Rig) => [...ada.timers.values()].map(({ delayMillis }) => delayMillis)
 
   it("is tried again after a pause that doubles up to its limit", () => {
@@ -230,45 +230,68 @@ describe("awake I3: a model call that fails", () => {
       ada.fails("infer", failure("retry"))
       assert.strictEqual(ada.status, "awake.thinking.parked")
       assert.deepStrictEqual(pauses(ada), [pause])
+      assert.deepStrictEqual(ada.emitted(), [])
       ada.due()
       assert.strictEqual(ada.status, "awake.thinking.inferring")
     }
-    assert.deepInclude(ada.context, { envelope: "m1", iteration: 1, errors: 4 })
-    assert.deepInclude(ada.ends("infer", ANSWER).context, { envelope: null, errors: 0 })
+    assert.deepInclude(ada.context, { envelope: "m1", iteration: 1, tries: 4 })
+    assert.deepInclude(ada.ends("infer", ANSWER).context, { envelope: null, tries: 0, errors: 0 })
   })
 
-  it("is not tried again before the time the provider named", () => {
-    const ada = new Rig().hear(message("m1")).fails("infer", failure("park", { retryAfterMillis: 3_600_000 }))
-    assert.deepStrictEqual(pauses(ada), [3_600_000])
-    const soon = new Rig().hear(message("m1")).fails("infer", failure("park", { retryAfterMillis: 3 }))
-    assert.deepStrictEqual(pauses(soon), [1_000])
-  })
-
-  it("halts the assistant at the fifth in a row; resume takes up the same tick", () => {
+  it("ends the tick as failed at the fifth try; the next one is heard, and has five of its own", () => {
     const ada = new Rig().hear(message("m1"))
     for (let attempt = 1; attempt <= 4; attempt++) ada.fails("infer", failure("retry")).due()
     ada.fails("infer", failure("retry"))
+    assert.strictEqual(ada.status, "awake.idle")
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "failed", reason: "the model says retry" }])
+    assert.deepInclude(ada.context, { errors: 1, tries: 0 })
+    ada.hear(message("m2")).fails("infer", failure("retry"))
+    assert.strictEqual(ada.status, "awake.thinking.parked")
+    assert.deepStrictEqual(pauses(ada), [1_000])
+  })
+
+  it("is no call that a limit held back: that waits until there is room, and counts nothing", () => {
+    const ada = new Rig({ maxErrors: 1 }).hear(message("m1"))
+    for (let attempt = 1; attempt <= 9; attempt++) {
+      ada.fails("infer", failure("park", { limited: true, retryAfterMillis: 7_000 }))
+      assert.deepStrictEqual(pauses(ada), [7_000])
+      ada.due()
+    }
+    assert.deepInclude(ada.context, { errors: 0, tries: 0, outage: null })
+    ada.fails("infer", failure("tell-owner", { limited: true }))
+    assert.deepStrictEqual([ada.status, ada.context.errors], ["awake.idle", 0], "no limit will ever leave room for it")
+  })
+
+  it("halts the assistant with the fifth tick in a row that failed; resume begins to count anew", () => {
+    const ada = new Rig()
+    for (let tick = 1; tick <= 4; tick++) ada.hear(message(`m${tick}`)).fails("infer", failure("tell-owner"))
+    assert.deepInclude(ada.context, { errors: 4, envelope: null })
+    ada.hear(message("m5")).fails("infer", failure("tell-owner"))
     assert.strictEqual(ada.status, "halted")
-    assert.deepInclude(ada.context, { envelope: "m1", haltReason: "the model says retry", errors: 5 })
-    assert.deepStrictEqual(ada.actions("endTick"), [])
+    assert.deepInclude(ada.context, { haltReason: "the model says tell-owner", errors: 5, envelope: null })
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "failed", reason: "the model says tell-owner" }])
     ada.hear({ type: "resume" })
-    assert.strictEqual(ada.status, "awake.thinking.inferring")
-    assert.deepInclude(ada.context, { envelope: "m1", haltReason: null, errors: 0, iteration: 1 })
+    assert.strictEqual(ada.status, "awake.idle")
+    assert.deepInclude(ada.context, { errors: 0, haltReason: null })
   })
 
-  it("counts across ticks, and any success starts the count anew", () => {
-    const ada = new Rig().hear(message("m1"))
-    for (let attempt = 1; attempt <= 4; attempt++) ada.fails("infer", failure("retry")).due()
-    ada.ends("infer", asking("safe_chain"))
+  it("any success starts the count of failed ticks anew", () => {
+    const ada = new Rig()
+    for (let tick = 1; tick <= 4; tick++) ada.hear(message(`m${tick}`)).fails("infer", failure("tell-owner"))
+    ada.hear(message("m5")).ends("infer", asking("safe_chain"))
     assert.strictEqual(ada.context.errors, 0)
-    ada.ends("tool.0", DONE).fails("infer", failure("tell-owner")).hear(message("m2")).fails("infer", failure("retry"))
-    assert.strictEqual(ada.context.errors, 2)
+    ada.ends("tool.0", DONE).fails("infer", failure("tell-owner")).hear(message("m6"))
+    assert.deepInclude(ada.context, { errors: 1, tries: 0 })
   })
 
-  it("halts at once when a person must act", () => {
+  it("halts at once when a person must act, with the tick in hand; resume takes it up", () => {
     const ada = new Rig().hear(message("m1")).fails("infer", failure("stop"))
     assert.strictEqual(ada.status, "halted")
     assert.deepInclude(ada.context, { envelope: "m1", haltReason: "the model says stop" })
+    assert.deepStrictEqual(ada.actions("endTick"), [])
+    ada.hear({ type: "resume" })
+    assert.strictEqual(ada.status, "awake.thinking.inferring")
+    assert.deepInclude(ada.context, { envelope: "m1", haltReason: null, iteration: 1 })
   })
 
   it("ends the tick as failed when this very prompt can not be answered; the next one is heard", () => {
@@ -279,9 +302,90 @@ describe("awake I3: a model call that fails", () => {
   })
 
   it("ends the tick and halts when such a prompt was the last error allowed", () => {
-    const ada = new Rig({ maxErrors: 1 }).hear(message("m1")).fails("infer", failure("tell-owner"))
+    const ada = new Rig({ maxErrors: 1 }).hear(message("m1")).fails("infer", failure("retry"))
     assert.strictEqual(ada.status, "halted")
-    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "failed", reason: "the model says tell-owner" }])
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "failed", reason: "the model says retry" }])
     assert.strictEqual(ada.hear({ type: "resume" }).status, "awake.idle")
+  })
+})
+
+describe("awake I3: an outage of the model", () => {
+  const pauses = (ada: Rig) => [...ada.timers.values()].map(({ delayMillis }) => delayMillis)
+
+  it("outage O1, O2: is waited for with pauses that double to five minutes, for days, and nothing is counted", () => {
+    const ada = new Rig({ maxErrors: 1 }).hear(message("m1"))
+    const waited: Array<number> = []
+    for (let attempt = 1; attempt <= 1_000; attempt++) {
+      ada.fails("infer", away(attempt * 1_000))
+      assert.strictEqual(ada.status, "awake.thinking.parked")
+      waited.push(...pauses(ada))
+      ada.due()
+    }
+    assert.deepStrictEqual(
+      waited.slice(0, 10),
+      [1, 2, 4, 8, 16, 32, 64, 128, 256, 300].map((each) => each * 1_000)
+    )
+    assert.isTrue(waited.slice(9).every((pause) => pause === 300_000))
+    assert.deepInclude(ada.context, { envelope: "m1", tick: 1, iteration: 1, errors: 0, tries: 0 })
+    assert.deepInclude(ada.context.outage, { server: "127.0.0.1:9", since: 1_000, at: 1_000_000, tries: 1_000 })
+    ada.ends("infer", ANSWER)
+    assert.deepStrictEqual(ada.actions("endTick"), [{ outcome: "answered" }])
+    assert.isNull(ada.context.outage)
+  })
+
+  it("is told when the wait begins, with the server and the reason, and not again", () => {
+    const ada = new Rig().hear(message("m1")).fails("infer", away())
+    assert.deepStrictEqual(ada.emitted(), [
+      {
+        type: "model-away",
+        server: "127.0.0.1:9",
+        reason: "ModelUnavailable: ECONNREFUSED",
+        withinMillis: 1_000
+      }
+    ])
+    assert.deepStrictEqual(ada.due().fails("infer", away()).emitted(), [])
+  })
+
+  it("outage O2: is not tried again before the time that was named", () => {
+    const named = (more: Partial<InferFailure>) =>
+      pauses(new Rig().hear(message("m1")).fails("infer", away(1_000, { spread: 0.5 }, more)))
+    assert.deepStrictEqual(named({ retryAfterMillis: 3_600_000 }), [3_600_250])
+    assert.deepStrictEqual(named({ retryAfterMillis: 3 }), [750])
+    assert.deepStrictEqual(named({}), [750])
+  })
+
+  it("outage O4: others' success ends the pause, but for a named time, and a server that answers all others", () => {
+    const ada = new Rig().hear(message("m1")).fails("infer", away(1_000, { named: "one" }))
+    assert.strictEqual(ada.context.outage?.sooner, "never")
+    ada.due().fails("infer", away(1_500, { named: "all" }))
+    assert.strictEqual(ada.context.outage?.sooner, "answer")
+    ada.due().fails("infer", away(2_000))
+    assert.strictEqual(ada.context.outage?.sooner, "try")
+    const sooner = [3, 4, 5, 6].map((second) => {
+      ada.due().fails("infer", away(second * 1_000, { alone: true }))
+      return ada.context.outage?.sooner
+    })
+    assert.deepStrictEqual(sooner, ["try", "try", "never", "never"])
+  })
+
+  it("between failures of the call itself changes nothing about how often that is tried", () => {
+    const ada = new Rig({ maxErrors: 3 }).hear(message("m1"))
+    ada.fails("infer", failure("retry")).due().fails("infer", away()).due().fails("infer", failure("retry")).due()
+    assert.deepInclude(ada.context, { tries: 2, errors: 0 })
+    assert.strictEqual(ada.fails("infer", failure("retry")).status, "awake.idle")
+  })
+
+  it("keeps a long reason short", () => {
+    const ada = new Rig().hear(message("m1")).fails("infer", away(1_000, {}, { reason: "x".repeat(5_000) }))
+    assert.strictEqual(ada.context.outage?.reason.length, 200)
+  })
+
+  it("a person can halt what waits, and resume it: it begins to wait anew", () => {
+    const ada = new Rig().hear(message("m1")).fails("infer", away()).due().fails("infer", away())
+    ada.hear({ type: "halt", reason: "enough" })
+    assert.strictEqual(ada.timers.size, 0)
+    ada.hear({ type: "resume" })
+    assert.strictEqual(ada.status, "awake.thinking.inferring")
+    assert.deepStrictEqual(pauses(ada.fails("infer", away())), [1_000])
   })
 })

@@ -43,7 +43,9 @@ const laterFields: Fields = {
   round: 0,
   account: null,
   subAgents: [],
-  errand: null
+  errand: null,
+  tries: 0,
+  outage: null
 }
 
 describe("decide I3: a snapshot that does not fit is refused", () => {

@@ -20,6 +20,7 @@ import {
   jobDone,
   jobFailed,
   type MachineEvent,
+  type OutageSeen,
   persist,
   restore,
   type Settings,
@@ -88,6 +89,14 @@ export const failure = (recovery: InferFailure["recovery"], more: Partial<InferF
   recovery,
   reason: `the model says ${recovery}`,
   ...more
+})
+
+/** A failure of the model's server, seen at a time. */
+export const away = (at = 1_000, more: Partial<OutageSeen> = {}, failed: Partial<InferFailure> = {}): InferFailure => ({
+  recovery: "retry",
+  reason: "ModelUnavailable: ECONNREFUSED",
+  outage: { server: "127.0.0.1:9", at, spread: 0, ...more },
+  ...failed
 })
 
 /** A snapshot as the store gives it back. */

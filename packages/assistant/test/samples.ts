@@ -19,6 +19,7 @@ import {
   ANSWER,
   asking,
   at,
+  away,
   BROKEN,
   compact,
   DONE,
@@ -81,6 +82,8 @@ export const worlds: {
 
 const FULL = at(0.8)
 const DROWSY = at(0.7)
+/** Later than the end of the sleep that is a sample. */
+const SLEPT_OUT_MILLIS = 70_000
 const MAILED = { tokenRatio: 0, mailWaiting: true }
 
 const ends = (job: string, outputs: ReadonlyArray<unknown>, errors: ReadonlyArray<unknown>): ReadonlyArray<Input> => [
@@ -107,7 +110,10 @@ const endsOf = (job: string): ReadonlyArray<Input> => {
           failure("tell-owner"),
           failure("stop"),
           failure("again"),
-          failure("cut")
+          failure("cut"),
+          failure("park", { limited: true, retryAfterMillis: 500 }),
+          failure("tell-owner", { limited: true }),
+          away()
         ]
       )
     case "assess":
@@ -117,9 +123,13 @@ const endsOf = (job: string): ReadonlyArray<Input> => {
         [{}]
       )
     case "dream":
-      return ends(job, [worked(), worked(DROWSY), worked(MAILED), skipped(), unfinished()], [{}])
+      return ends(
+        job,
+        [worked(), worked(DROWSY), worked(MAILED), skipped(), unfinished()],
+        [{}, away(), away(SLEPT_OUT_MILLIS)]
+      )
     case "compact":
-      return ends(job, [worked(), skipped(FULL), unfinished()], [{}])
+      return ends(job, [worked(), skipped(FULL), unfinished()], [{}, away()])
     default:
       return job.startsWith("child.") ? ends(job, [null], [{}]) : ends(job, [DONE, BROKEN, PENDING], [{}])
   }
@@ -129,7 +139,7 @@ const wire: ReadonlyArray<Input> = [
   message("m"),
   message("m", { signals: FULL }),
   timer("t"),
-  sleep("s", { forMillis: 60_000 }),
+  sleep("s", { forMillis: 60_000, at: 1 }),
   compact(),
   { type: "wake" },
   { type: "report" },
@@ -174,11 +184,13 @@ const kin = ({ account, errand, subAgents, tick }: Snapshot["context"], settings
 
 /** What a state reads of the context. Whatever it does not read is set anew before anything reads it. */
 const read = (leaf: string, { calls, compactingFrom, envelope, ...rest }: Snapshot["context"]) => {
-  const { dangerousUsed, dreamNext, errors, iteration, parkMillis, restriction, signals, wakeWanted } = rest
-  const tick = { inTick: envelope !== null, errors }
+  const { dangerousUsed, dreamNext, errors, iteration, outage, parkMillis, restriction, signals, tries, wakeWanted } =
+    rest
+  const tick = { inTick: envelope !== null, errors, tries }
   if (leaf === "awake.idle" || leaf === "retired") return tick
   if (leaf === "dreaming.pausing") return { ...tick, signals, dreamNext }
   if (leaf.startsWith("dreaming")) return { ...tick, signals, wakeWanted }
+  if (leaf === "compacting.parked") return { ...tick, compactingFrom, signals, wakeWanted, phase: outage?.phase }
   if (leaf.startsWith("compacting")) return { ...tick, compactingFrom, signals, wakeWanted }
   const inTick = { ...tick, calls, dangerousUsed, iteration, restriction }
   if (leaf === "halted") return envelope === null ? tick : { ...inTick, signals }

@@ -9,9 +9,9 @@ import {
   type Decision,
   type Decoded,
   hears,
+  type InferFailure,
   isIgnored,
   isOpen,
-  jobDone,
   patternNow,
   persist,
   restingStates,
@@ -19,7 +19,7 @@ import {
   statusOf
 } from "../src/index.ts"
 import { PATIENT, RUNS } from "./arbitraries.ts"
-import { ANSWER, asking, CALM, DONE, message, restored, Rig, stored } from "./rig.ts"
+import { ANSWER, CALM, DONE, restored, stored } from "./rig.ts"
 import { aLife, endOf, live, type Moment } from "./walk.ts"
 
 /** Checks every moment of many lives. */
@@ -43,8 +43,6 @@ const startedCalls = ({ after, commands }: Moment): ReadonlyArray<readonly [numb
     const { index } = command.input as { readonly index: number }
     return [[index, contextOf(after).calls[index]] as const]
   })
-
-const isModelEnd = ({ event }: Moment): boolean => event.type.endsWith(".actor.infer")
 
 describe("any life", PATIENT, () => {
   it("the walks visit every state, and every kind of event", () => {
@@ -215,20 +213,24 @@ describe("any life", PATIENT, () => {
     )
   })
 
-  it("awake I3: errors in a row halt, a success starts the count anew, resume goes on with the same tick", () => {
+  it("awake I3: ticks that failed in a row halt, a success starts the counts anew, resume goes on with the same tick", () => {
     always((moment) => {
       const before = contextOf(moment.before)
       const after = contextOf(moment.after)
       const status = statusOf(moment.after)
-      if (isModelEnd(moment)) {
-        const failed = moment.event.type === "xstate.error.actor.infer"
-        assert.strictEqual(after.errors, failed ? before.errors + 1 : 0)
-        const { recovery } = ((moment.event as { readonly error?: unknown }).error ?? {}) as {
-          readonly recovery?: string
-        }
-        const halts = failed && (recovery === "stop" || after.errors >= settingsNow(before).maxErrors)
-        assert.strictEqual(status === "halted", halts)
-        if (failed && recovery !== "tell-owner") assert.strictEqual(after.envelope, before.envelope)
+      if (moment.event.type === "xstate.done.actor.infer") {
+        assert.deepStrictEqual([after.errors, after.tries, after.outage], [0, 0, null])
+      }
+      if (moment.event.type === "xstate.error.actor.infer") {
+        const { outage, recovery } = (moment.event as unknown as { readonly error: InferFailure }).error
+        const { maxErrors } = settingsNow(before)
+        const isOwn = outage === undefined
+        const fails = isOwn && recovery !== "stop" && (recovery === "tell-owner" || before.tries + 1 >= maxErrors)
+        assert.strictEqual(after.errors, before.errors + (fails ? 1 : 0))
+        assert.strictEqual(actionsOf(moment, "endTick").length, fails ? 1 : 0)
+        assert.strictEqual(status === "halted", isOwn && (recovery === "stop" || (fails && after.errors >= maxErrors)))
+        if (!fails) assert.strictEqual(after.envelope, before.envelope)
+        assert.strictEqual(after.tries, fails ? 0 : before.tries + (isOwn && recovery !== "stop" ? 1 : 0))
       }
       if (statusOf(moment.before) === "halted" && moment.event.type === "resume") {
         assert.deepStrictEqual([after.errors, after.haltReason], [0, null])
@@ -240,6 +242,43 @@ describe("any life", PATIENT, () => {
         if (before.envelope === null) assert.strictEqual(status, "awake.idle")
       }
     })
+  })
+
+  it("outage O1-O4: an outage waits and does nothing else, for as long as its pause and the server's word say", () => {
+    let met = 0
+    always((moment) => {
+      const before = contextOf(moment.before)
+      const after = contextOf(moment.after)
+      const [from, to] = [statusOf(moment.before), statusOf(moment.after)]
+      const { outage: seen, retryAfterMillis = 0 } = {
+        ...(moment.event as unknown as { readonly error?: Partial<InferFailure> }).error
+      }
+      const isMet = moment.event.type.startsWith("xstate.error.actor.") && seen !== undefined && !moment.ignored
+      if (after.outage !== null && !isMet) assert.deepStrictEqual(after.outage, before.outage, "nothing else brings it")
+      if (["awake.idle", "dreaming.resting"].includes(to)) assert.isNull(after.outage)
+      if (!isMet) return
+      met++
+      assert.strictEqual(actionsOf(moment, "endTick").length, 0)
+      assert.deepStrictEqual([after.tick, after.envelope, after.errors], [before.tick, before.envelope, before.errors])
+      if (to === "awake.idle") {
+        const { sleepUntil, signals, wakeWanted } = before
+        assert.isTrue(wakeWanted || signals.mailWaiting || (sleepUntil > 0 && seen.at >= sleepUntil))
+        return
+      }
+      const place = from.split(".")[0]
+      assert.strictEqual(to, `${place}.${{ awake: "thinking.parked", dreaming: "pausing" }[place ?? ""] ?? "parked"}`)
+      const { parkMaxMillis, parkMinMillis } = settingsNow(before)
+      const tries = before.outage?.tries ?? 0
+      const whole = Math.min(parkMaxMillis, parkMinMillis * 2 ** Math.min(40, tries))
+      assert.isAtLeast(after.parkMillis, Math.max(1, Math.floor(whole / 2), retryAfterMillis))
+      assert.isAtMost(after.parkMillis, Math.max(1, whole, Math.ceil(retryAfterMillis + whole / 2)))
+      assert.deepInclude(after.outage, { server: seen.server, at: seen.at, tries: tries + 1 })
+      assert.strictEqual(after.outage?.since, before.outage?.since ?? seen.at)
+      if (seen.named !== undefined) assert.notStrictEqual(after.outage?.sooner, "try")
+      const told = moment.commands.filter((command) => command._tag === "Emit")
+      assert.strictEqual(told.length, tries === 0 ? 1 : 0)
+    })
+    assert.isAbove(met, 40)
   })
 
   it("machine I2: halt is heard everywhere but by the retired, and a second one changes nothing", () => {
@@ -335,29 +374,5 @@ describe("any life", PATIENT, () => {
       }),
       RUNS
     )
-  })
-})
-
-describe("the largest life", () => {
-  it("context I1: sixteen calls with the longest names, all running, fit into 8 KB", () => {
-    const calls = asking(...Array.from({ length: 16 }, () => "async_required" as const)).calls.map((call) => ({
-      ...call,
-      tool: "t".repeat(64),
-      approval: "f".repeat(64)
-    }))
-    const ada = new Rig({
-      maxIterations: 9,
-      approvalMillis: 1,
-      reportMillis: 1,
-      assessTask: true,
-      compactEnabled: true
-    })
-      .hear(message("e".repeat(256)))
-      .ends("assess", { restriction: { categories: ["async_required"], confirmDangerous: true, maxIterations: 3 } })
-      .hear(jobDone("infer", { calls }))
-    assert.strictEqual(ada.jobs.size, 16)
-    const bytes = Buffer.byteLength(JSON.stringify(stored(ada.decoded)))
-    console.log(`the largest snapshot: ${bytes} bytes`)
-    assert.isBelow(bytes, 8_192)
   })
 })

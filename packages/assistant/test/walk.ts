@@ -107,7 +107,8 @@ const delegating = ({ context }: Rig, name: string): Input => {
 
 /** The end of an open job, as its kind ends. */
 export const endOf = (name: string, src: string, end: Omit<End, "delegates">): Input => {
-  if (end.breaks) return jobFailed(name, src === "infer" ? end.failure : { message: "it broke" })
+  const meetsOutage = (src === "dream" || src === "compact") && end.failure.outage !== undefined
+  if (end.breaks) return jobFailed(name, src === "infer" || meetsOutage ? end.failure : { message: "it broke" })
   switch (src) {
     case "infer":
       return jobDone(name, end.reply)

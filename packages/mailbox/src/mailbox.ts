@@ -61,9 +61,10 @@ export class Mailbox extends Context.Service<
     readonly accepted: (address: Address, ids: ReadonlyArray<EnvelopeId>) => Effect.Effect<Pending, MailboxUnavailable>
     /**
      * Assistants that have something to do and that nobody holds, the longest waiting first. When there are more than
-     * asked for, each tenant has a share: one with a backlog does not hide the others.
+     * asked for, each tenant has a share: one with a backlog does not hide the others. With `until`, in milliseconds since
+     * the epoch, also those whom a timer will wake by then.
      */
-    readonly due: (limit: number) => Effect.Effect<ReadonlyArray<Address>, MailboxUnavailable>
+    readonly due: (limit: number, until?: number) => Effect.Effect<ReadonlyArray<Address>, MailboxUnavailable>
     /** When the next assistant becomes due, in milliseconds since the epoch; undefined when all are at rest. */
     readonly nextDue: Effect.Effect<number | undefined, MailboxUnavailable>
   }

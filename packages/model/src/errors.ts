@@ -2,21 +2,15 @@ import * as Schema from "effect/Schema"
 
 const where = { provider: Schema.String, message: Schema.String }
 
-/** No usable answer for a passing reason: network, 5xx, cut stream, idle stream, timeout, empty choices. Own retries are spent. */
+/**
+ * No usable answer for a passing reason: network, 5xx, 429, cut stream, idle stream, timeout, empty choices. Own retries are
+ * spent. `begun`: an answer had begun to come, so that a model may have worked.
+ */
 export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("ModelUnavailable", {
   ...where,
-  kind: Schema.Literals([
-    "network",
-    "timeout",
-    "idle",
-    "server-error",
-    "cut",
-    "not-json",
-    "malformed",
-    "too-large",
-    "circuit-open"
-  ]),
+  kind: Schema.Literals(["network", "timeout", "idle", "server-error", "cut", "not-json", "malformed", "too-large"]),
   status: Schema.optionalKey(Schema.Int),
+  begun: Schema.optionalKey(Schema.Literal(true)),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
   readonly recovery = "retry" as const
@@ -24,6 +18,18 @@ export class ModelUnavailable extends Schema.TaggedError<ModelUnavailable>()("Mo
 
 /** The provider named a time before which it will not answer, and it is too far to wait for in place. */
 export class ModelParked extends Schema.TaggedError<ModelParked>()("ModelParked", {
+  ...where,
+  retryAfterMillis: Schema.Int,
+  status: Schema.optionalKey(Schema.Int)
+}) {
+  readonly recovery = "park" as const
+}
+
+/**
+ * The server is known to be away, so nothing was sent: that is no failure of the call. After `retryAfterMillis` one call may
+ * try.
+ */
+export class CallWithheld extends Schema.TaggedError<CallWithheld>()("CallWithheld", {
   ...where,
   retryAfterMillis: Schema.Int
 }) {
@@ -76,8 +82,53 @@ export class EmbeddingUnfit extends Schema.TaggedError<EmbeddingUnfit>()("Embedd
 }
 
 /** What can go wrong with any request to a server. */
-export type RequestError = ModelUnavailable | ModelParked | ModelDenied | ModelRefused
+export type RequestError = ModelUnavailable | ModelParked | CallWithheld | ModelDenied | ModelRefused
 
 export type ModelError = RequestError | ReplyUnusable | CallLimited | CallOverLimit
 
+const modelErrors: ReadonlySet<string> = new Set<ModelError["_tag"]>([
+  "ModelUnavailable",
+  "ModelParked",
+  "CallWithheld",
+  "ModelDenied",
+  "ModelRefused",
+  "ReplyUnusable",
+  "CallLimited",
+  "CallOverLimit"
+])
+
+export const isModelError = (error: { readonly _tag: string }): error is ModelError => modelErrors.has(error._tag)
+
 export type EmbedderError = RequestError | EmbeddingUnfit
+
+/**
+ * True of a failure that speaks of the server, and not of what it was asked: any other request would fare no better, and
+ * waiting is all that helps.
+ */
+export const isOutage = (error: ModelError): error is ModelUnavailable | ModelParked | CallWithheld =>
+  error._tag === "ModelParked" ||
+  error._tag === "CallWithheld" ||
+  // An answer without end is one to this very prompt.
+  (error._tag === "ModelUnavailable" && error.kind !== "too-large")
+
+/** Nothing of the kind happens before an answer has begun. */
+const begun: ReadonlySet<ModelUnavailable["kind"]> = new Set(["cut", "idle", "too-large"])
+
+/**
+ * What a failed call may have cost. unsent: it never left. unheard: no model has worked on it, as far as anybody can tell.
+ * unknown: a model may have worked.
+ */
+export const failureCost = (error: ModelError): "unsent" | "unheard" | "unknown" => {
+  switch (error._tag) {
+    case "CallWithheld":
+    case "CallLimited":
+    case "CallOverLimit":
+      return "unsent"
+    case "ModelUnavailable":
+      return error.begun === true || begun.has(error.kind) ? "unknown" : "unheard"
+    case "ReplyUnusable":
+      return "unknown"
+    default:
+      return "unheard"
+  }
+}

@@ -4,6 +4,7 @@
 // I2  Every failure is one of ModelError; nothing is thrown.
 // I3  Interrupting the call aborts the request.
 // I4  Arguments of tool calls are parsed data without hostile keys, or marked malformed; never text to be parsed again.
+// I5  A call that was never sent fails as withheld or limited, and as nothing else: neither is a failure of anybody.
 
 import type { FinishReason, Json, ToolCall, Usage } from "@reverie/protocol"
 import * as Context from "effect/Context"
@@ -52,11 +53,24 @@ export interface InferOptions {
   readonly onText?: (text: string) => void
 }
 
+/** Where an adapter keeps calls away from a server that does not answer. */
+export interface Circuit {
+  /** For how many milliseconds a call would be withheld, as of now; 0 when it would be sent. */
+  readonly withheldMillis: (model?: string) => Effect.Effect<number>
+  /** The server was heard to answer somebody else: one call may try at once. */
+  readonly tryNow: Effect.Effect<void>
+}
+
 export class Model extends Context.Service<
   Model,
   {
     readonly infer: (prompt: Prompt, options?: InferOptions) => Effect.Effect<Reply, ModelError>
-    /** Who answers, and with which model where a prompt names none: for traces and measures. */
-    readonly serves?: { readonly provider: string; readonly model: string }
+    /**
+     * Who answers, and with which model where a prompt names none: for traces and measures. `server`: host and port, as
+     * people are told of it.
+     */
+    readonly serves?: { readonly provider: string; readonly model: string; readonly server?: string }
+    /** Absent where every call is sent. */
+    readonly circuit?: Circuit
   }
 >()("@reverie/model/Model") {}

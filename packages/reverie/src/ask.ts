@@ -38,6 +38,14 @@ const answerOf = (event: { readonly [key: string]: Json }): Part => {
   return outcome === "failed" ? { type: "failed", reason: text } : { type: "done", outcome: "answered", reply: text }
 }
 
+const textIn = (value: Json | undefined): string => (typeof value === "string" ? value : "")
+
+/** It waits for its model, and goes on by itself. */
+const awayIn = ({ reason, server }: { readonly [key: string]: Json }): Part => ({
+  type: "trouble",
+  reason: `it waits for the model at ${textIn(server)}, which does not answer: ${textIn(reason)}`
+})
+
 /** What a notice means for whoever waits for the answer to `envelope`; undefined when nothing. */
 const partOf = (notice: Notice, envelope: EnvelopeId, isTeam: boolean): Part | undefined => {
   switch (notice.type) {
@@ -59,6 +67,7 @@ const partOf = (notice: Notice, envelope: EnvelopeId, isTeam: boolean): Part | u
       if (notice.outcome === "handled") return isTeam ? undefined : { type: "done", outcome: "noted", reply: "" }
       return { type: "failed", reason: notice.reason ?? notice.outcome }
     case "emitted":
+      if (notice.event.type === "model-away") return awayIn(notice.event)
       return isTeam && notice.event.type === "answered" && notice.event["envelope"] === envelope
         ? answerOf(notice.event)
         : undefined

@@ -10,7 +10,6 @@
 import { type Directory, reach, type Team } from "@reverie/assistant"
 import { Model } from "@reverie/model"
 import {
-  type Address,
   type AssistantId,
   DEFAULT_TENANT,
   type EnvelopeId,
@@ -26,11 +25,9 @@ import {
   Definitions,
   Faults,
   FleetDirectory,
-  type HostFailure,
   HostFailures,
   NoticeHub,
-  runWorker,
-  type WorkerSettings
+  runWorker
 } from "@reverie/runtime"
 import { runPlaceLayer } from "@reverie/run-place"
 import { SqliteStore, type WriterStats } from "@reverie/store-sqlite"
@@ -52,48 +49,19 @@ import { type DefinitionView, definitionViewOf } from "./definition-view.ts"
 import { directoryOf } from "./directory.ts"
 import { DefinitionUnknown, FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
 import type { Fork, ForkWish, PromptQuestion, TickPrompt } from "./forking/index.ts"
+import type { FleetOptions, SendOptions } from "./fleet-options.ts"
 import { House } from "./house.ts"
 import { envelopeOf } from "./letter.ts"
 import type { Profile, Services } from "./ports.ts"
-import { type ProfileOptions, profileOf } from "./profile.ts"
+import { profileOf } from "./profile.ts"
 import { flawOfTerms, limitsLayer, type Terms, weightIn } from "./limits.ts"
 import { measured } from "./metrics.ts"
 import { assertModules } from "./tool-modules.ts"
 import { Ordering } from "./ordering.ts"
 import { type Prompts, promptsOf } from "./prompts.ts"
 import { type Readiness, readiness } from "./readiness.ts"
-import { tracingLayer, type TracingOptions } from "./tracing.ts"
+import { tracingLayer } from "./tracing.ts"
 import { warmed } from "./warming.ts"
-
-/** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
-export type FleetRole = "all" | "api" | "worker"
-
-/** Limits of tenants, and prices, stand in place of those of the definition. */
-export interface FleetOptions extends Partial<ProfileOptions>, Terms, TracingOptions {
-  readonly fleet: FleetDefinition
-  /** What this process does; "all" when not said. */
-  readonly role?: FleetRole
-  /** "default" when not said. */
-  readonly tenant?: string
-  readonly worker?: Partial<WorkerSettings>
-  /** Where tests stop, delay or kill. */
-  readonly faults?: (typeof Faults)["Service"]
-  /** Told of assistants that can not be hosted, e.g. because their definition is gone. */
-  readonly onTrouble?: (address: Address, failure: HostFailure) => void
-  /** Told of every notice from the first one on; `fleet.on` hears only what comes after the opening. */
-  readonly onNotice?: (notice: Notice) => void
-}
-
-export interface SendOptions {
-  /** Idempotency key: the same id is accepted once. A fresh one when not said. */
-  readonly id?: string | undefined
-  /** Who says it. "user" when not said. */
-  readonly from?: string | undefined
-  /** Ids of memory blocks that a message refers to: they are in view while it is answered. */
-  readonly blocks?: ReadonlyArray<string> | undefined
-  /** W3C trace context that this belongs to; what is none is passed over. */
-  readonly traceparent?: string | undefined
-}
 
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
 

@@ -17,7 +17,7 @@ export interface Played {
 }
 
 export interface PlayOptions {
-  /** Ends playing between two letters, with what has been played so far. */
+  /** Ends playing between two letters, also while it waits for rest, with what has been played so far. */
   readonly signal?: AbortSignal
 }
 
@@ -36,6 +36,18 @@ const groupsOf = function* (letters: ReadonlyArray<ScriptLetter>): Generator<Rea
   if (mail.length > 0) yield mail
 }
 
+const restOf = async (fleet: Fleet, signal: AbortSignal | undefined): Promise<void> => {
+  if (signal === undefined) return fleet.rest()
+  const aborted = Promise.withResolvers<void>()
+  const abort = (): void => aborted.resolve()
+  signal.addEventListener("abort", abort)
+  if (signal.aborted) abort()
+  const rest = fleet.rest()
+  // Nobody hears of it any more when the playing was ended.
+  rest.catch(() => {})
+  await Promise.race([rest, aborted.promise]).finally(() => signal.removeEventListener("abort", abort))
+}
+
 export const play = async (
   fleet: Fleet,
   letters: ReadonlyArray<ScriptLetter>,
@@ -45,7 +57,7 @@ export const play = async (
   let duplicates = 0
   for (const group of groupsOf(letters)) {
     const [first] = group
-    if (first !== undefined && !isMail(first)) await fleet.rest()
+    if (first !== undefined && !isMail(first)) await restOf(fleet, options.signal)
     if (options.signal?.aborted === true) break
     const receipts = await Promise.all(group.map(({ event, from, id, to }) => fleet.post(to, event, { id, from })))
     for (const { outcome } of receipts) {

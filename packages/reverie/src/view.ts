@@ -8,9 +8,13 @@ import {
   type AssistantContext,
   callId,
   contextOf,
+  type Decoded,
+  hears,
   isBounded,
   isOpen,
-  restore
+  restore,
+  statusOf,
+  waitOf
 } from "@reverie/assistant"
 import type { AssistantRecord } from "@reverie/ledger"
 import type { EventType, Lane } from "@reverie/protocol"
@@ -20,6 +24,20 @@ import { type BudgetView, budgetOf } from "./kinship.ts"
 /** The great states of the statechart. */
 export const modes = ["awake", "dreaming", "compacting", "halted", "retired"] as const
 export type Mode = (typeof modes)[number]
+
+/** The wait for a model whose server is away. It ends by itself. */
+export interface OutageView {
+  /** Host and port of the server. */
+  readonly server: string
+  /** The first failure, in milliseconds since the epoch. */
+  readonly since: number
+  /** Why the last call failed, or was not sent, in one line. */
+  readonly reason: string
+  /** Failures in a row. */
+  readonly tries: number
+  /** When it is tried again at the latest; absent while it is being tried. */
+  readonly nextTry?: number
+}
 
 export interface AssistantView {
   readonly id: string
@@ -52,6 +70,8 @@ export interface AssistantView {
   readonly subAgents: number
   /** Why it is halted. */
   readonly haltReason?: string
+  /** Set while it waits for its model. */
+  readonly outage?: OutageView
   /** Commits since birth. */
   readonly commits: number
 }
@@ -65,6 +85,14 @@ const modeOf = (status: string): Mode => modes.find((mode) => status.split(".")[
 
 const boundsOf = (context: AssistantContext): { readonly budget?: BudgetView } =>
   isBounded(accountOf(context)) ? { budget: budgetOf(context) } : {}
+
+const outageOf = (decoded: Decoded, timers: AssistantView["timers"]): { readonly outage?: OutageView } => {
+  const { outage } = contextOf(decoded)
+  if (outage === null || hears(decoded).length === 0 || statusOf(decoded) === "halted") return {}
+  const { reason, server, since, tries } = outage
+  const nextTry = timers.find(({ name }) => name === waitOf(decoded)?.timer)?.dueAt
+  return { outage: { server, since, reason, tries, ...(nextTry === undefined ? {} : { nextTry }) } }
+}
 
 export const viewOf = (record: AssistantRecord): AssistantView => {
   const { address, epoch, state, version, waiting } = record
@@ -90,6 +118,7 @@ export const viewOf = (record: AssistantRecord): AssistantView => {
     ...(context === undefined ? {} : boundsOf(context)),
     subAgents: context === undefined ? 0 : context.subAgents.filter(isOpen).length,
     ...(haltReason === null || state.status !== "halted" ? {} : { haltReason }),
+    ...(Result.isSuccess(restored) ? outageOf(restored.success, state.timers) : {}),
     commits: version
   }
 }

@@ -1,5 +1,8 @@
 // Questions that were asked before: their end comes out of the ledger, and comes once.
 
+import { ModelUnavailable } from "@reverie/model"
+import { type Script, scriptedModel } from "@reverie/testkit"
+import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
 import { defineAssistant, defineFleet, defineTool, Fleet, type Part } from "../src/index.ts"
 
@@ -40,6 +43,29 @@ describe("ask", () => {
     const [view] = await opened.views()
     await opened.decide("clerk", view?.approvals[0]?.approval ?? "", "approved")
     assert.deepInclude((await again).at(-1), { type: "done", reply: "sign: signed." })
+  })
+
+  test("a model that is away is said at once with its server; the question waits, and is answered", async () => {
+    let isBack = false
+    const down = new ModelUnavailable({ provider: "models.example:8443", message: "ECONNREFUSED", kind: "network" })
+    const says: Script = () => (isBack ? Effect.succeed({ text: "Yes." }) : Effect.fail(down))
+    const { model } = scriptedModel(says)
+    const settings = { parkMinMillis: 3_600_000, parkMaxMillis: 3_600_000 }
+    const both = ["clerk", "other"].map((id) => defineAssistant({ id, prompt: "You are a clerk.", settings }))
+    await using opened = await Fleet.open({ fleet: defineFleet({ assistants: both }), data: ":memory:", model })
+    const parts: Array<Part> = []
+    for await (const part of opened.ask("clerk", "Are you there?")) {
+      parts.push(part)
+      if (part.type !== "trouble" || !part.reason.startsWith("it waits")) continue
+      isBack = true
+      await opened.send("other", "And you?")
+    }
+    const reasons = parts.flatMap((part) => (part.type === "trouble" ? [part.reason] : []))
+    assert.include(
+      reasons,
+      "it waits for the model at models.example:8443, which does not answer: ModelUnavailable: ECONNREFUSED"
+    )
+    assert.deepInclude(parts.at(-1), { type: "done", outcome: "answered", reply: "Yes." })
   })
 
   test("I1 what is only overheard ends without an answer, the first time and the second", async () => {

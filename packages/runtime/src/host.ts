@@ -8,7 +8,7 @@
 // I4  A turn takes up at most one envelope of mail, so that nobody with a backlog keeps others from theirs.
 // I5  What waits for a retired assistant is buried: nobody will ever hear it.
 
-import { hears, statusOf } from "@reverie/assistant"
+import { hears, statusOf, waitOf } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"
 import {
   type AcceptedEnvelope,
@@ -29,6 +29,7 @@ import { noteAgain, tryEvent, tryJob } from "./blame/trial.ts"
 import { wakes } from "./hearing.ts"
 import type { JobEnd } from "./job-end.ts"
 import { failedJob, runJob } from "./jobs.ts"
+import { type OutageBook, Outages } from "./outages/outage-book.ts"
 import { Secrets } from "./secrets.ts"
 import type { Session } from "./session.ts"
 import { beginTurn, inTurn } from "./telemetry/turn-trace.ts"
@@ -129,6 +130,13 @@ const isWoken = ({ session, waiting }: Host): boolean => waiting.mail.some((enve
 
 const dueTimer = (host: Host, now: number) => host.session.timers.find((timer) => timer.dueAt <= now)
 
+/** The timer of a wait for a model that may end before its time. */
+const endedWait = ({ session: { address, decoded, timers } }: Host, outages: OutageBook) => {
+  const wait = waitOf(decoded)
+  if (wait === undefined || !outages.mayTry(address, wait.outage)) return undefined
+  return timers.find(({ name }) => name === wait.timer)
+}
+
 const isUnreadable = (envelope: AcceptedEnvelope | UnreadableEnvelope): envelope is UnreadableEnvelope =>
   "unreadable" in envelope
 
@@ -148,7 +156,7 @@ const step = Effect.fnUntraced(function* (host: Host) {
     yield* follow(host, yield* tryEvent(session, `end ${id}`, `the result of ${name} was taken in`, taken(), taken))
     return true
   }
-  const timer = dueTimer(host, yield* Clock.currentTimeMillis)
+  const timer = dueTimer(host, yield* Clock.currentTimeMillis) ?? endedWait(host, yield* Outages)
   if (timer !== undefined) {
     const fired = (problem?: string) => handleTimer(session, timer, problem)
     const { name } = timer

@@ -14,6 +14,7 @@ export { type HostFailure, HostFailures, type StoreFailure } from "./host-failur
 export { MAX_CALLS } from "./infer-job.ts"
 export { Limits, refusedCalls } from "./limits.ts"
 export { type Listener, NoticeHub } from "./notice-hub.ts"
+export { modelUp } from "./outages/watched-model.ts"
 export { readCompactions, readPast } from "./past.ts"
 export { orderCall, subAgentId } from "./sub-agents/names.ts"
 export { recallFailures } from "./recall/index-state.ts"

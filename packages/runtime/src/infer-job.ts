@@ -6,7 +6,7 @@
 import { type CallRequest, contextOf, type InferFailure, jobDone, jobFailed } from "@reverie/assistant"
 import type { ContextReport, ContextTooSmall } from "@reverie/context"
 import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model"
-import type { EnvelopeId, Json, OpenJob, ToolCall } from "@reverie/protocol"
+import type { EnvelopeId, Json, OpenJob, StepRecord, ToolCall } from "@reverie/protocol"
 import { approvalId, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -18,6 +18,7 @@ import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { patternShown } from "./layers.ts"
 import { NoticeHub } from "./notice-hub.ts"
+import { outageSeen, withheldBefore } from "./outages/outage-seen.ts"
 import { refreshPlugged } from "./plugged.ts"
 import { promptOf } from "./prompt.ts"
 import { recollect } from "./recall/recollect.ts"
@@ -44,6 +45,19 @@ const failureOf = (error: ModelError): InferFailure => ({
   reason: `${error._tag}: ${error.message}`,
   ...("retryAfterMillis" in error ? { retryAfterMillis: error.retryAfterMillis } : {}),
   ...(error._tag === "CallLimited" || error._tag === "CallOverLimit" ? { limited: true } : {})
+})
+
+/** What the statechart is told of a failed call, and what it has cost. */
+const failedWith = Effect.fnUntraced(function* (
+  session: Session,
+  job: OpenJob,
+  error: ModelError,
+  promptTokens: number,
+  replyTokens: number | undefined
+): Effect.fn.Return<InferFailure, never, Model> {
+  const { hide } = yield* Secrets
+  const outage = yield* outageSeen(session, job, error)
+  return { ...hide(outage ?? failureOf(error)), ...failedUse(session, error, promptTokens, replyTokens) }
 })
 
 /** What the statechart is told of the calls: categories, what tool rules say, and what an approval would be bound to. */
@@ -98,11 +112,11 @@ const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, sta
   }
 }
 
-const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt: number): JobEnd => ({
-  job,
-  event: jobFailed("infer", failure),
-  messages: [],
-  step: {
+const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt: number): JobEnd => {
+  const end = { job, event: jobFailed("infer", failure), messages: [] }
+  // What was never sent is no step of anybody.
+  if (failure.outage?.withheld === true) return end
+  const step: StepRecord = {
     id: job.id,
     kind: "infer",
     name: "infer",
@@ -110,7 +124,8 @@ const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt
     elapsedMillis: now - startedAt,
     detail: { error: failure.reason, recovery: failure.recovery }
   }
-})
+  return { ...end, step }
+}
 
 const NO_ROOM: InferFailure = {
   recovery: "cut",
@@ -146,6 +161,10 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const startedAt = yield* Clock.currentTimeMillis
   const unsent = unsentBefore(session, recovered, startedAt)
   if (unsent !== undefined) return inferFailed(job, unsent, startedAt, startedAt)
+  const withheld = yield* withheldBefore
+  if (withheld !== undefined) {
+    return inferFailed(job, yield* failedWith(session, job, withheld, 0, undefined), startedAt, startedAt)
+  }
   if (context.iteration <= 1) yield* refreshPlugged(session)
   yield* refreshBlocks(session)
   yield* recollect(session)
@@ -179,9 +198,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     .pipe(
       Effect.map((reply) => ({ reply })),
       Effect.catch((error) =>
-        Effect.succeed({
-          failure: { ...hide(failureOf(error)), ...failedUse(session, error, report.tokens, room.tokens) }
-        })
+        Effect.map(failedWith(session, job, error, report.tokens, room.tokens), (failure) => ({ failure }))
       ),
       // A defect in an adapter must not take the assistant with it.
       Effect.catchDefect((defect) =>
@@ -205,15 +222,12 @@ const seeing = (
   report: ContextReport,
   pattern: Json | undefined,
   recalled: ReadonlyArray<string>
-): JobEnd => ({
-  ...end,
-  step: {
-    ...end.step,
-    detail: {
-      ...end.step.detail,
-      context: report as unknown as Json,
-      ...(pattern === undefined ? {} : { pattern }),
-      ...(recalled.length === 0 ? {} : { recalled })
-    }
+): JobEnd => {
+  if (end.step === undefined) return end
+  const shown = {
+    context: report as unknown as Json,
+    ...(pattern === undefined ? {} : { pattern }),
+    ...(recalled.length === 0 ? {} : { recalled })
   }
-})
+  return { ...end, step: { ...end.step, detail: { ...end.step.detail, ...shown } } }
+}

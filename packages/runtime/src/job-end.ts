@@ -10,12 +10,16 @@ export interface JobEnd {
   readonly job: OpenJob
   readonly event: Input
   readonly messages: ReadonlyArray<UncountedMessage>
-  readonly step: StepRecord
+  /** Absent when nothing was done: a call that was never sent. */
+  readonly step?: StepRecord
   readonly sends?: ReadonlyArray<Envelope>
   readonly records?: ReadonlyArray<RecordChange>
   /** Told to screens and callers, besides what the statechart emits. */
   readonly emitted?: NonNullable<Material["emitted"]>
 }
+
+/** The number of the commit that started a job stands before its name. */
+export const numberOf = ({ id }: OpenJob): number => Number(id.split("/")[0])
 
 export const kindOf = (job: OpenJob): StepRecord["kind"] => job.src as StepRecord["kind"]
 
@@ -23,7 +27,7 @@ export const materialOf = (end: JobEnd): Material => ({
   cause: { kind: "job", id: end.job.id },
   event: end.event as unknown as Json,
   messages: end.messages,
-  step: end.step,
+  ...(end.step === undefined ? {} : { step: end.step }),
   ...(end.sends === undefined ? {} : { sends: end.sends }),
   ...(end.records === undefined ? {} : { records: end.records }),
   ...(end.emitted === undefined ? {} : { emitted: end.emitted })

@@ -15,6 +15,7 @@ import { foldHistory } from "./fold/fold-job.ts"
 import { infer } from "./infer-job.ts"
 import { type JobEnd, kindOf } from "./job-end.ts"
 import { limitedModel } from "./limits.ts"
+import { watchedModel } from "./outages/watched-model.ts"
 import type { Session } from "./session.ts"
 import { StandIns } from "./stand-in.ts"
 import { coordinateTeam } from "./team-job.ts"
@@ -59,13 +60,14 @@ const stepWish = (name: typeof DREAM | typeof COMPACTION, session: Session, { in
 
 /** Runs an open job to its end. `recovered` says that a crash may have cut an earlier run of it off. */
 export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
-  Effect.flatMap(limitedModel(session, job), (model) =>
-    Effect.provideService(
+  Effect.gen(function* () {
+    const model = yield* limitedModel(session, job, yield* watchedModel(yield* Model))
+    return yield* Effect.provideService(
       run(session, job, recovered),
       Model,
       job.src !== "infer" && isMetered(session) ? unreachable : tracedModel(session, model)
     )
-  )
+  })
 
 /** A job that has no end of its own: said to the statechart as its failure. */
 export const failedJob = (

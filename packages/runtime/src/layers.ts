@@ -41,7 +41,7 @@ const settingsOfDefinition = ({ definition }: Session): Settings => settingsOf(d
 /** The signals that are measured and not assessed (A9). */
 const measured = (session: Session, settings: Settings, ratio: number = signalsOf(session, false).tokenRatio) => ({
   token_pressure: settings.compactEnabled ? tokenPressureOf(ratio) : "normal",
-  recent_errors: contextOf(session.decoded).errors,
+  recent_errors: contextOf(session.decoded).errors + contextOf(session.decoded).tries,
   pre_compaction: isExtracting(session)
 })
 

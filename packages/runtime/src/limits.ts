@@ -3,7 +3,8 @@
 // is held back to the statechart.
 // L1  Of a tenant with limits no call is sent that was not granted; of one without, nobody is asked and nothing is written.
 // L2  A call is granted for the most it may use, so its reply is cut to what is kept free for one; then what it used counts.
-// L3  Where nobody knows what a call has used, it counts in full: it was interrupted, or its answer was cut off.
+// L3  Where nobody knows what a call has used, it counts in full: it was interrupted, or its answer was cut off. One that
+//     nobody began to answer counts as a call, and one that was never sent as nothing.
 // L4  Calls of one run of a job are apart, and so are runs of a job: the call of a run that crashed counts beside the next.
 
 import { Allowance, type AllowanceAnswer, type TenantLimits } from "@reverie/ledger"
@@ -12,7 +13,8 @@ import {
   CallOverLimit,
   costMicrosOf,
   dearestCostMicros,
-  Model,
+  failureCost,
+  type Model,
   type ModelError,
   ModelUnavailable,
   type Prompt,
@@ -78,11 +80,10 @@ const measured = (prompt: Prompt, reserved: number, tariff: Tariff, count: Count
   }
 }
 
-/** Failures before which no model has worked: there is nothing to pay for. */
-const isUnheard = (error: ModelError): boolean =>
-  error._tag === "ModelUnavailable"
-    ? ["network", "server-error", "not-json", "circuit-open"].includes(error.kind)
-    : error._tag !== "ReplyUnusable"
+const failedUse = (error: ModelError, amounts: Amount): Amount => {
+  const cost = failureCost(error)
+  return cost === "unknown" ? amounts : { calls: cost === "unsent" ? 0 : 1, tokens: 0, costMicros: 0 }
+}
 
 const usedBy = (exit: Exit.Exit<Reply, ModelError>, tariff: Tariff, amounts: Amount): Amount => {
   if (Exit.isSuccess(exit)) {
@@ -91,7 +92,7 @@ const usedBy = (exit: Exit.Exit<Reply, ModelError>, tariff: Tariff, amounts: Amo
     return { calls: 1, tokens, costMicros: costMicrosOf(tariff, model, usage) }
   }
   const error = Cause.findErrorOption(exit.cause)
-  return Option.isSome(error) && isUnheard(error.value) ? { calls: 1, tokens: 0, costMicros: 0 } : amounts
+  return Option.isSome(error) ? failedUse(error.value, amounts) : amounts
 }
 
 type Refusal = Extract<AllowanceAnswer, { readonly outcome: "refused" }>
@@ -108,11 +109,15 @@ const refusedFor = Effect.fnUntraced(function* (tenant: TenantId, { limit, until
   return yield* new CallLimited({ provider: PROVIDER, limit, message, retryAfterMillis })
 })
 
-const tooLong = new ModelUnavailable({ provider: PROVIDER, kind: "timeout", message: "the call took too long" })
+const tooLong = new ModelUnavailable({
+  provider: PROVIDER,
+  kind: "timeout",
+  message: "the call took too long",
+  begun: true
+})
 
 /** The model as the calls of one run of a job reach it. */
-export const limitedModel = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
-  const model = yield* Model
+export const limitedModel = Effect.fnUntraced(function* (session: Session, job: OpenJob, model: Model["Service"]) {
   const { of, tariff } = yield* Limits
   const { address, claim, definition } = session
   const { tenant } = address

@@ -7,7 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
 /** States that end by themselves, with a timer: they are no rest. */
-const PAUSES = new Set(["awake.thinking.parked", "dreaming.pausing"])
+const PAUSES = new Set(["awake.thinking.parked", "dreaming.pausing", "compacting.parked"])
 
 /** True when nothing will happen to the assistant unless somebody sends something or time passes. */
 export const isAtRest = Effect.fnUntraced(function* (

@@ -4,7 +4,7 @@
 // I2  A result whose job is not open is late: it is dropped and counted, never decided upon.
 // I3  An event that the statechart can not take ends in the dead letters with the reason, and blocks nothing.
 
-import { decide, type Decision, type Input, isIgnored, statusOf } from "@reverie/assistant"
+import { decide, type Decision, type Input, isIgnored, statusOf, waitOf } from "@reverie/assistant"
 import { Ledger } from "@reverie/ledger"
 import {
   type AcceptedEnvelope,
@@ -26,6 +26,7 @@ import { type JobEnd, materialOf } from "./job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
 import { nothingToFold } from "./fold/ordered.ts"
 import { unfolded } from "./fold/unfolding.ts"
+import { followed } from "./outages/watched-model.ts"
 import { advance, reopenHistory, type Session, signalsOf, takeBack } from "./session.ts"
 import { inSpan } from "./span.ts"
 import { bearBeforeTelling } from "./sub-agents/child-job.ts"
@@ -90,6 +91,7 @@ const commit = Effect.fnUntraced(function* (
   advance(session, turn, decision.next)
   yield* reopenHistory(session, turn.entry.records)
   yield* noteAnswered(session, turn.entry)
+  yield* followed(session.address, waitOf(session.decoded)?.outage)
   yield* followTurn(session, turn.entry, arrival)
   hub.tellEntry(session.address, seq, turn.entry)
   return { started: turn.started, stopped: turn.stopped, sent: turn.entry.sends !== undefined }

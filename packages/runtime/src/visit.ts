@@ -8,6 +8,7 @@
 // I5  Whatever runs for an assistant has been stopped when its claim is released.
 // I6  A visit that broke on a bug keeps its claim until the lease ends: released, it would not count as an attempt.
 
+import { waitOf } from "@reverie/assistant"
 import { type LeaseLost, Mailbox, type MailboxUnavailable, WakeQueue } from "@reverie/mailbox"
 import type { Address, Claim, Hold } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
@@ -20,6 +21,7 @@ import { isVisitSuspect, noteOf, pauseMillis, suspicionOf, tried, VISIT } from "
 import { Faults } from "./faults.ts"
 import { buryAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeUp, work } from "./host.ts"
 import { keepIndexed } from "./recall/indexer.ts"
+import { followed } from "./outages/watched-model.ts"
 import { openSession, type Session } from "./session.ts"
 import { inSpan } from "./span.ts"
 import { below } from "./telemetry/spans.ts"
@@ -83,12 +85,13 @@ const begin = Effect.fnUntraced(function* (visit: Visit) {
 
 /** With a note of the visit itself, where holders before it were lost. */
 const enter = Effect.fnUntraced(function* (visit: Visit, granted: Hold) {
-  const { lost, settings, signals } = visit
+  const { address, lost, settings, signals } = visit
   const { leaseMillis } = settings
   const woken = keptTraceparent(visit.woken)
   const hold = yield* noted({ ...granted, claim: visit.claim ?? granted.claim })
   const session = yield* openSession(hold, leaseMillis, woken)
   visit.session = session
+  yield* followed(address, waitOf(session.decoded)?.outage)
   const host = hostOf(session, signals, settings)
   yield* keepLease(session, leaseMillis).pipe(
     Effect.onError((cause) => Deferred.failCause(lost, cause)),

@@ -4,6 +4,7 @@
 // I2  A lost hint is found by the sweep: whatever is due and held by nobody is hosted within `sweepMillis`, and what was
 //     sent and not delivered, by a worker that died for one, is relayed.
 // I3  Only a store that can not be written ends the worker. What is damaged in it is in the way of its own assistant.
+// I4  Whoever waits for a model that is away comes back to life soon after its first answer (outages/recovery.ts).
 
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import type { Address } from "@reverie/protocol"
@@ -15,6 +16,8 @@ import { Conversations } from "./dream/working.ts"
 import { inTurns, openTurnLine, type TenantWeight } from "./fair-turns.ts"
 import type { StoreFailure } from "./host-failure.ts"
 import type { HostSettings } from "./host.ts"
+import { OutageBook, Outages } from "./outages/outage-book.ts"
+import { recovering } from "./outages/recovery.ts"
 import { relayAll } from "./relay.ts"
 import { openRoster } from "./roster.ts"
 
@@ -53,7 +56,8 @@ export const runWorker = (settings: WorkerSettings) =>
   Effect.suspend(() =>
     Effect.scoped(working(settings)).pipe(
       Effect.provideService(Conversations, new Map()),
-      Effect.provideService(CourtOfProcess, openCourt())
+      Effect.provideService(CourtOfProcess, openCourt()),
+      Effect.provideService(Outages, new OutageBook())
     )
   )
 
@@ -122,5 +126,7 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
     }
   })
 
-  return yield* Effect.raceAllFirst([dispatch, sweep, relaying(sent), Deferred.await(fatal)])
+  const { isOneOfMany = false, leaseMillis } = settings
+  const recovery = recovering(roster.wake, { isOneOfMany, leaseMillis })
+  return yield* Effect.raceAllFirst([dispatch, sweep, relaying(sent), recovery, Deferred.await(fatal)])
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { dreamOperations, type JournalEntry } from "@reverie/assistant"
 import { type EntityProfile, type Fact, isEntityProfile, isFact } from "@reverie/memory"
-import { ModelRefused, ModelUnavailable, type Prompt } from "@reverie/model"
+import { ModelRefused, ModelUnavailable, type Prompt, ReplyUnusable } from "@reverie/model"
 import { type Json, type RecordKind, type Task, taskOf } from "@reverie/protocol"
 import { inTurn, type Script } from "@reverie/testkit"
 import { selfTools } from "@reverie/tools"
@@ -225,15 +225,68 @@ describe("a dream", () => {
       lived({
         model: (prompt, call) =>
           taskIn(prompt) === "link"
-            ? Effect.fail(new ModelUnavailable({ provider: "scripted", kind: "network", message: "the line is dead" }))
+            ? Effect.fail(new ReplyUnusable({ provider: "scripted", message: "it held nothing, twice" }))
             : dreamer(echo)(prompt, call)
       })
     )
     assert.strictEqual(facts(life).length, 3)
     assert.isFalse(facts(life).some(({ linked }) => linked))
     assert.isTrue(facts(life).every(({ profiled }) => profiled))
-    assert.deepInclude(lines(life)[1], { operation: "linking", error: "the line is dead", accepted: 0 })
+    assert.deepInclude(lines(life)[1], { operation: "linking", error: "it held nothing, twice", accepted: 0 })
     assert.strictEqual(life.status(), "dreaming.resting")
+  })
+
+  describe("D3 while its model is away", () => {
+    const dead = Effect.fail(
+      new ModelUnavailable({ provider: "scripted", kind: "network", message: "the line is dead" })
+    )
+    /** Away for so many asks of the task. */
+    const away = (task: Task, calls: number): Script => {
+      let asked = 0
+      return (prompt, call) => (taskIn(prompt) === task && asked++ < calls ? dead : dreamer(echo)(prompt, call))
+    }
+
+    it.each(["consolidate", "link", "profile"] as const)(
+      "%s waits, loses nothing, and is done in the same night when the model is back",
+      (task) => {
+        const well = sleep(lived())
+        const life = sleep(lived({ model: away(task, 4) }))
+        const waits = life.entries().filter(({ step }) => step?.detail?.["waits"] === true)
+        assert.deepStrictEqual(
+          waits.map(({ records = [], status }) => [status, records.length]),
+          Array.from({ length: 4 }, () => ["dreaming.pausing", 0])
+        )
+        const texts = (one: Life) => facts(one).map(({ text }) => text)
+        assert.deepStrictEqual(texts(life), texts(well))
+        assert.deepStrictEqual(
+          lines(life).map(({ accepted, error, operation }) => [operation, accepted, error]),
+          lines(well).map(({ accepted, error, operation }) => [operation, accepted, error])
+        )
+        assert.strictEqual(life.status(), "dreaming.resting")
+      }
+    )
+
+    it("for the whole night: it wakes as it was to, nothing is marked as read, and the next night reads it", () => {
+      const life = lived({ model: away("consolidate", 40) })
+      life.post({ type: "sleep", forMillis: 60_000 })
+      life.until(() => life.status() === "dreaming.pausing")
+      life.until(() => life.status() === "awake.idle")
+      assert.isEmpty(facts(life))
+      assert.isEmpty(rowsOf(life, "dream"))
+      life.post({ type: "sleep", forMillis: 4 * 60 * 60_000 })
+      life.until(() => life.status() === "dreaming.resting")
+      assert.strictEqual(facts(life).length, 3)
+    })
+
+    it("whoever writes in such a pause is heard at once", () => {
+      const life = lived({ model: away("consolidate", 1_000) })
+      life.post({ type: "sleep" })
+      life.until(() => life.status() === "dreaming.pausing")
+      const before = life.ends().length
+      life.say("Are you awake?", { from: "Ann" })
+      life.until(() => life.ends().length > before)
+      assert.strictEqual(life.ends().at(-1)?.outcome, "answered")
+    })
   })
 
   it("consolidating C3: a batch that the model refuses for itself keeps nothing behind it from being read", () => {

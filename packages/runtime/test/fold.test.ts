@@ -178,6 +178,31 @@ describe("folding in an emergency", () => {
     assert.isFalse(rowsOf(life, "desk").some((value) => JSON.stringify(value).includes('"draft"')))
   })
 
+  it.each(["extract", "summarize"] as const)(
+    "asleep I7: while the model of %s is away the compaction waits, then it is done, and its tick goes on",
+    (task) => {
+      const model = folder({ away: [task, 4] })
+      const life = opened(model.script)
+      talkUntilFolded(life)
+      const waits = life.entries().filter((entry) => entry.status === "compacting.parked")
+      assert.strictEqual(waits.length, 4)
+      assert.deepStrictEqual(compactions(life)[0]?.extraction, { ...compactions(life)[0]?.extraction, success: true })
+      assert.strictEqual(model.of("extract").length, 1, "what was extracted is not extracted again")
+      assert.deepStrictEqual(new Set(life.ends().map(({ outcome }) => outcome)), new Set(["answered"]))
+      assert.isEmpty(life.deadLetters())
+      const began = life.entries().find((entry) => entry.status.startsWith("compacting."))
+      assert.strictEqual(waits[0]?.tick, began?.tick)
+    }
+  )
+
+  it("asleep I7: summaries with a model of their own keep no tick waiting for that one", () => {
+    const model = folder({ away: ["summarize", 1] })
+    const life = opened(model.script, { definition: { ...small, folding: { compactModel: "thrifty" } } })
+    talkUntilFolded(life)
+    assert.isFalse(life.entries().some((entry) => entry.status === "compacting.parked"))
+    assert.deepStrictEqual(new Set(life.ends().map(({ outcome }) => outcome)), new Set(["answered"]))
+  })
+
   it("A11: once there is room again, the tick that was folded for may do all that it may", () => {
     const model = folder()
     const life = opened(model.script)

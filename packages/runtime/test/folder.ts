@@ -3,7 +3,7 @@
 
 import type { Settings } from "@reverie/assistant"
 import { type Compaction, isCompaction } from "@reverie/context"
-import { ModelUnavailable, type Prompt } from "@reverie/model"
+import { ModelUnavailable, type Prompt, ReplyUnusable } from "@reverie/model"
 import { type Json, type Message, type RecordKind, type Task, taskOf } from "@reverie/protocol"
 import type { Line, Script } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
@@ -12,6 +12,7 @@ import { type Life, live, type LifeOptions } from "./rig.ts"
 const taskIn = ({ messages }: Prompt): Task | undefined =>
   messages.flatMap(({ content, role }) => (role === "tool" ? [] : (taskOf(content) ?? [])))[0]
 
+const spoilt = Effect.fail(new ReplyUnusable({ provider: "scripted", message: "the reply held nothing, twice" }))
 const dead = Effect.fail(new ModelUnavailable({ provider: "scripted", kind: "network", message: "the line is dead" }))
 
 export const note = (content: string, importance?: number) => ({
@@ -25,21 +26,26 @@ interface Answers {
   /** One line a round. */
   readonly extract?: ReadonlyArray<Line>
   readonly failing?: Task
+  /** The model is away for so many calls of this task. */
+  readonly away?: readonly [task: Task, calls: number]
 }
 
 /** Answers by task, remembers what it was asked, and says a long word to everything else. */
 export const folder = ({
+  away: [missing, calls] = ["extract", 0] as const,
   extract = [{ calls: [NOOP] }],
   failing,
   summarize = "They spoke of ships."
 }: Answers = {}) => {
   const asked: Array<{ readonly task: Task; readonly prompt: Prompt }> = []
+  let absent = 0
   const script: Script = (prompt) => {
     const task = taskIn(prompt)
     if (task === undefined) return Effect.succeed({ text: "Aye." })
+    if (task === missing && absent++ < calls) return dead
     const round = asked.filter((each) => each.task === task).length
     asked.push({ task, prompt })
-    if (task === failing) return dead
+    if (task === failing) return spoilt
     if (task === "summarize") return Effect.succeed({ text: summarize })
     if (task === "extract") return Effect.succeed(extract[round] ?? { calls: [NOOP] })
     return Effect.succeed({ text: "[]" })

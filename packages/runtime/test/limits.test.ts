@@ -133,7 +133,10 @@ describe("a tenant's limits", () => {
     const lost = new ModelRefused({ provider: "scripted", message: "not such words", kind: "filtered" })
     const cut = new ModelUnavailable({ provider: "scripted", message: "half an answer", kind: "cut" })
     const spentAfter = (model: LifeOptions["model"], act?: (life: ReturnType<typeof live>) => void) => {
-      const { life, spent } = limited({ tokensPerDay: 50_000 }, { model: model ?? {}, settings: { maxErrors: 1 } })
+      const { life, spent } = limited(
+        { tokensPerDay: 50_000 },
+        { model: model ?? {}, settings: { parkMinMillis: 60_000 } }
+      )
       life.say("Hello?")
       life.pass(1_000)
       act?.(life)

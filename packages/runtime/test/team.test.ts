@@ -117,7 +117,8 @@ describe("a team at work", () => {
     })
     const began = life.time.now
     life.say("One?", { id: "q1", to: "council" })
-    life.until(() => life.status("ada") === "awake.thinking.inferring")
+    // Retired before the call is sent, it would leave the first one, which nobody answers, to another member.
+    life.until(() => life.scripted.prompts.length > 0)
     life.post({ type: "retire" }, { to: "ada" })
     life.until(() => told(life).length > 0)
     assert.isBelow(life.time.now - began, 60_000)

@@ -31,7 +31,8 @@ const prospects = (disk: MemoryDisk, now: number) =>
   [...disk.residents.values()].flatMap((resident) => {
     const from = workFrom(resident)
     if (from === undefined) return []
-    return [{ address: resident.address, from, at: Math.max(from, liveLease(resident, now)?.until ?? from) }]
+    const lease = liveLease(resident, now)
+    return [{ address: resident.address, from, at: Math.max(from, lease?.until ?? from), isHeld: lease !== undefined }]
   })
 
 type Verbs = Mailbox["Service"]
@@ -122,11 +123,11 @@ const leasing = (disk: MemoryDisk): Pick<Verbs, "claim" | "renew" | "note" | "re
 })
 
 const finding = (disk: MemoryDisk): Pick<Verbs, "due" | "nextDue"> => ({
-  due: (limit) =>
+  due: (limit, until = 0) =>
     Effect.map(Clock.currentTimeMillis, (now) =>
       dealt(
         prospects(disk, now)
-          .filter(({ at }) => at <= now)
+          .filter(({ isHeld, from }) => !isHeld && from <= Math.max(now, until))
           .toSorted((a, b) => a.from - b.from),
         ({ address }) => address.tenant,
         limit

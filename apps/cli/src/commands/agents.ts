@@ -14,6 +14,7 @@ import type { FamilyTree, Reach, View } from "../reach/reach.ts"
 import { assistantTable } from "../report.ts"
 import type { Stop } from "../stop.ts"
 import { counted } from "../table.ts"
+import { outageLines, waitText } from "../waits.ts"
 import { writtenCall } from "../written-call.ts"
 
 export interface LookOptions extends Where {
@@ -28,7 +29,7 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
     async () => {
       const { items, next } = await reach.page({ limit, ...(cursor === undefined ? {} : { cursor }) })
       const tally = await reach.tally()
-      const text = assistantTable(items)
+      const text = [...outageLines(items), assistantTable(items)].join("\n")
       if (tally === undefined) return { key: "assistants", items, next, text }
       const { accepted, aside, dead, settled } = tally
       return {
@@ -54,6 +55,7 @@ const messageLines = ({ messages }: Entry): ReadonlyArray<string> =>
 
 export const viewText = (view: View): ReadonlyArray<string> => [
   `${view.id}: ${view.state}${view.haltReason === undefined ? "" : `, ${onOneLine(view.haltReason)}`}`,
+  ...(view.outage === undefined ? [] : [waitText(view.outage)]),
   `${view.ticks} ticks, ${view.commits} commits, ${view.waiting} waiting`,
   ...view.jobs.map((job) => `open job: ${job}`),
   ...view.timers.map(({ dueAt, name }) => `timer: ${name} at ${new Date(dueAt).toISOString()}`),

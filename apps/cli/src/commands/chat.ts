@@ -15,6 +15,8 @@ export interface ChatCommandOptions extends Where {
   readonly message?: string
   readonly json: boolean
   readonly timeout?: number
+  /** Seconds; of a single message. */
+  readonly waitModel?: number
 }
 
 export const chatWith = async (agent: string, options: ChatCommandOptions, stop: Stop): Promise<number> => {

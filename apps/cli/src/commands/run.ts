@@ -2,6 +2,7 @@
 // Owns the choice between the two. Leaves the course to course.ts.
 // R1  A prompt is answered on stdout with the reply alone, so that it can be piped on.
 
+import { AWAY_SECONDS, watchAway } from "../away.ts"
 import { type Bounds, bounded } from "../bounds.ts"
 import { noAnswer } from "../chat.ts"
 import { runCourse } from "../course.ts"
@@ -31,6 +32,8 @@ export interface RunOptions extends Where, Bounds {
   readonly resume: boolean
   readonly patience: number
   readonly timeout?: number
+  /** Seconds. */
+  readonly waitModel?: number
   readonly id?: string
 }
 
@@ -53,6 +56,8 @@ export const run = async (given: RunOptions, stop: Stop): Promise<number> => {
 
 const timeoutOf = ({ timeout }: RunOptions) => (timeout === undefined ? {} : { timeoutMillis: timeout * SECOND_MILLIS })
 
+const awayMillisOf = ({ waitModel = AWAY_SECONDS }: Pick<RunOptions, "waitModel">): number => waitModel * SECOND_MILLIS
+
 const runEvents = async (options: RunOptions, stop: Stop): Promise<number> => {
   if (options.maxTurns !== undefined || options.maxCost !== undefined) {
     throw new CommandFailed("usage", "--max-turns and --max-cost bound one prompt (-p); budgets bound a fleet")
@@ -69,6 +74,7 @@ const runEvents = async (options: RunOptions, stop: Stop): Promise<number> => {
     quiet: options.quiet,
     resume: options.resume,
     patienceMillis: options.patience * SECOND_MILLIS,
+    awayMillis: awayMillisOf(options),
     ...timeoutOf(options),
     stop
   })
@@ -147,8 +153,15 @@ export const askOnce = async (reach: Reach, name: string, prompt: string, option
   if (state === "halted" && !resume) throw new CommandFailed("assistant-halted", `${to} is halted`)
   if (state === "halted") await reach.within(resumed(reach, to))
   const { because, passed, release } = await bounded(reach, to, options)
+  const away = watchAway({
+    look: async () => [(await reach.view(to)) ?? []].flat(),
+    waitMillis: awayMillisOf(options),
+    isQuiet: quiet || json || jsonl
+  })
+  const gone = away.passed.then((failure) => Promise.reject(failure))
+  gone.catch(() => {})
   try {
-    const work = Promise.race([answerOf(reach, to, prompt, options), passed])
+    const work = Promise.race([answerOf(reach, to, prompt, options), passed, gone])
     const { outcome, reply } = await reach.within(work, timeoutOf(options).timeoutMillis)
     if (json) sayJson({ ok: true, agent: to, reply, outcome })
     else if (!jsonl) say(plain(reply))
@@ -159,6 +172,7 @@ export const askOnce = async (reach: Reach, name: string, prompt: string, option
     if (bound === undefined) throw error
     return await passed
   } finally {
+    away.release()
     release()
   }
 }

@@ -4,12 +4,13 @@
 // T2  Whatever assistants are called stays on its line.
 
 import type { Notice } from "reverie"
-import { sayJson, say } from "../output.ts"
+import { painted, sayJson, say } from "../output.ts"
 import { onOneLine } from "../plain.ts"
 import { findReach } from "../reach/find-reach.ts"
 import type { ListedView, Reach } from "../reach/reach.ts"
 import type { Stop } from "../stop.ts"
 import { counted, table } from "../table.ts"
+import { outageLines, stateText } from "../waits.ts"
 import type { LookOptions } from "./agents.ts"
 
 export interface TopOptions extends LookOptions {
@@ -45,13 +46,14 @@ const look = async (reach: Reach, limit: number) => {
   }
   const waiting = items.reduce((sum, view) => sum + view.waiting, 0)
   const total = { accepted, settled, dead, aside }
-  return { assistants: shown, count: items.length, more: next !== null, states, waiting, ...total }
+  const outages = outageLines(items)
+  return { assistants: shown, count: items.length, more: next !== null, states, waiting, outages, ...total }
 }
 
 type Seen = Awaited<ReturnType<typeof look>>
 
 const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: string): string => {
-  const { accepted, aside, assistants, count, dead, more, settled, states, waiting } = seen
+  const { accepted, aside, assistants, count, dead, more, outages, settled, states, waiting } = seen
   const rate = (value: number) => (value / Math.max(seconds, 0.001)).toFixed(1)
   const rates =
     pulse === undefined || seconds === 0
@@ -59,7 +61,7 @@ const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: 
       : `; a second: ${rate(pulse.modelCalls)} model calls, ${rate(pulse.toolCalls)} tool runs, ${rate(pulse.notices)} notices`
   const rows = assistants.map((view) => [
     onOneLine(view.id, 40),
-    onOneLine(view.haltReason === undefined ? view.state : `${view.state}: ${view.haltReason}`, 60),
+    stateText(view),
     String(view.waiting),
     String(view.ticks),
     String(view.approvals.length)
@@ -70,6 +72,7 @@ const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: 
     Object.entries(states)
       .map(([state, many]) => `${state} ${many}`)
       .join("  "),
+    ...outages.map((line) => painted("yellow", line)),
     "",
     table([["assistant", "state", "waiting", "ticks", "asks"], ...rows])
   ].join("\n")

@@ -9,6 +9,15 @@ type Fields = { readonly [key: string]: unknown }
 const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null
 const text = (value: unknown): string => (typeof value === "string" ? value : "")
 
+/** It waits for its model, and goes on by itself. */
+const awayIn = (value: unknown): Part => {
+  const { reason, server } = isFields(value) ? value : {}
+  return {
+    type: "trouble",
+    reason: `it waits for the model at ${text(server)}, which does not answer: ${text(reason)}`
+  }
+}
+
 export class AnswerReader {
   /** Of every reading so far, how many parts were told. */
   #told = 0
@@ -53,6 +62,8 @@ export class AnswerReader {
         const content = text(event["content"])
         return [{ type: "tool", tool: this.#tools.get(call) ?? "tool", call, ok: true, content }]
       }
+      case "CUSTOM":
+        return event["name"] === "reverie.model-away" ? [awayIn(event["value"])] : []
       case "RUN_ERROR":
         return [{ type: "failed", reason: text(event["message"]) || "the run ended with an error" }]
       case "RUN_FINISHED":

@@ -28,7 +28,17 @@ import type {
 /** One assistant, as both tell it. */
 export type View = Pick<
   AssistantView,
-  "id" | "definition" | "state" | "ticks" | "waiting" | "jobs" | "timers" | "approvals" | "commits" | "haltReason"
+  | "id"
+  | "definition"
+  | "state"
+  | "ticks"
+  | "waiting"
+  | "jobs"
+  | "timers"
+  | "approvals"
+  | "commits"
+  | "haltReason"
+  | "outage"
 >
 
 /** One in a list; a server tells its open work only to `view`. */

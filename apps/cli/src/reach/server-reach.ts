@@ -52,7 +52,8 @@ const listedOf = (row: AssistantRow, approvals: ReadonlyArray<AskedApproval>): L
   approvals: approvals
     .filter(({ assistant }) => assistant === row.id)
     .map(({ approval, call, tool }) => ({ approval, tool, call })),
-  ...(row.haltReason === undefined ? {} : { haltReason: row.haltReason })
+  ...(row.haltReason === undefined ? {} : { haltReason: row.haltReason }),
+  ...(row.outage === undefined ? {} : { outage: row.outage })
 })
 
 const viewOf = (detail: AssistantDetail): View => ({

@@ -2,6 +2,7 @@
 // Owns their names, defaults and how their values are read. Leaves what they do to the commands.
 
 import { type Command, InvalidArgumentError, Option } from "commander"
+import { AWAY_SECONDS } from "../away.ts"
 
 const DATA = ".reverie"
 
@@ -55,6 +56,11 @@ export const forceOption = (): Option =>
   new Option("--force", "open a data directory though it holds less than was acknowledged").default(false)
 
 export const timeoutOption = (): Option => new Option("--timeout <seconds>", "longest wait").argParser(seconds)
+
+export const waitModelOption = (): Option =>
+  new Option("--wait-model <seconds>", "how long a model that does not answer is waited for")
+    .argParser(seconds)
+    .default(AWAY_SECONDS)
 
 /** A server, or the store itself. */
 export const addReach = (command: Command): Command =>

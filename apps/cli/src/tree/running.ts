@@ -12,6 +12,7 @@ import {
   ownDataOption,
   seconds,
   timeoutOption,
+  waitModelOption,
   whole
 } from "./options.ts"
 
@@ -76,6 +77,7 @@ const addRun = (root: Command, trunk: Trunk): void => {
     .addOption(new Option("--max-turns <n>", "most model calls of the prompt").argParser(atLeastOne))
     .addOption(new Option("--max-cost <amount>", "most money of the prompt").argParser(Number))
     .addOption(new Option("--patience <seconds>", "wait for what happens by itself").argParser(seconds).default(5))
+    .addOption(waitModelOption())
     .addOption(timeoutOption())
   does(run, trunk, async (options) => (await import("../commands/run.ts")).run(options, trunk.stop))
   const chat = leaf(root, "chat <assistant>", {
@@ -90,6 +92,7 @@ const addRun = (root: Command, trunk: Trunk): void => {
     .addOption(modelOption("env"))
     .option("-m, --message <text>", "say this, print the answer and end")
     .addOption(jsonOption())
+    .addOption(waitModelOption())
     .addOption(timeoutOption())
   does(chat, trunk, async (options, assistant) =>
     (await import("../commands/chat.ts")).chatWith(assistant, options, trunk.stop)

@@ -1,7 +1,7 @@
 // Fleet: ten thousand assistants that are not there.
 // Owns their rows, the filter, the order and the cursor of a list. Leaves HTTP to fake-api.ts.
 
-import type { AssistantDetail, AssistantRow, Counts } from "@reverie/server/api"
+import type { AssistantDetail, AssistantRow, Counts, Outage } from "@reverie/server/api"
 import { dice } from "./dice.ts"
 import { hostile } from "./hostile.ts"
 
@@ -49,6 +49,30 @@ const errors = [
   "the reply had no room in the budget"
 ]
 
+/** Two servers, one of them with words of its own. */
+const outageOf = (n: number, now: number): NonNullable<AssistantRow["outage"]> => ({
+  server: n % 5 === 0 ? "models.example:8443" : "127.0.0.1:8080",
+  since: now - 600_000 + (n % 60) * 1_000,
+  reason: n % 2 === 0 ? "ModelUnavailable: ECONNREFUSED" : hostile(n),
+  tries: 1 + (n % 9),
+  ...(n % 7 === 0 ? {} : { nextTry: now + 60_000 + (n % 240) * 1_000 })
+})
+
+/** Those that wait, by server. */
+const outagesIn = (rows: ReadonlyArray<Row>): ReadonlyArray<Outage> => {
+  const servers = [...new Set(rows.flatMap(({ outage }) => outage?.server ?? []))]
+  return servers.map((server) => {
+    const waits = rows.flatMap(({ outage }) => (outage?.server === server ? [outage] : []))
+    return {
+      server,
+      since: Math.min(...waits.map(({ since }) => since)),
+      reason: waits[0]?.reason ?? "",
+      assistants: waits.length,
+      nextTry: Math.min(...waits.map(({ nextTry = Infinity }) => nextTry))
+    }
+  })
+}
+
 export const makeRows = (total: number, now: number): Array<Row> => {
   const { below, next, one } = dice(7)
   return Array.from({ length: total }, (_, n): Row => {
@@ -75,6 +99,7 @@ export const makeRows = (total: number, now: number): Array<Row> => {
         ? { lastError: { at: now - below(3_600_000), message: n % 2 === 0 ? one(errors) : hostile(n) } }
         : {}),
       ...(state === "halted" ? { haltReason: n % 2 === 0 ? "its budget of today is spent" : hostile(n + 1) } : {}),
+      ...(state === "awake.thinking.parked" ? { outage: outageOf(n, now) } : {}),
       subAgents: next() < 0.08 ? 1 + below(4) : 0,
       epoch: 1 + below(30)
     }
@@ -134,7 +159,8 @@ export const listOf = (rows: ReadonlyArray<Row>, query: Query, now: number) => {
     items: sorted.slice(from, to),
     next: to < sorted.length ? String(to) : null,
     matched: sorted.length,
-    counts: countsOf(rows, now)
+    counts: countsOf(rows, now),
+    outages: outagesIn(rows)
   }
 }
 

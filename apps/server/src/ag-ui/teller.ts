@@ -149,6 +149,7 @@ export class Teller {
 
   #emitted({ at, emitted = [] }: Entry): ReadonlyArray<AgUiEvent> {
     return emitted.flatMap((event): ReadonlyArray<AgUiEvent> => {
+      if (event.type === "model-away") return [custom("model-away", event)]
       if (event.type !== "approval-asked") return []
       const { approval, withinMillis } = event
       if (typeof approval === "string" && typeof withinMillis === "number")

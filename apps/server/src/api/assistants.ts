@@ -22,6 +22,22 @@ import {
 
 export const modes = ["awake", "dreaming", "compacting", "halted", "retired"] as const
 
+/** The wait for a model whose server is away; it ends by itself. */
+const outageFields = {
+  /** Host and port. */
+  server: Schema.String,
+  /** The first failure. */
+  since: Schema.Finite,
+  /** Why the last call failed, or was not sent. */
+  reason: Schema.String,
+  /** When it is tried again at the latest; absent while it is being tried. */
+  nextTry: Schema.optionalKey(Schema.Finite)
+}
+
+/** Those that wait for the same server. */
+export const Outage = Schema.Struct({ ...outageFields, assistants: Schema.Int })
+export type Outage = typeof Outage.Type
+
 /** What a fleet page shows of one. */
 export const AssistantRow = Schema.Struct({
   id: Id,
@@ -46,6 +62,7 @@ export const AssistantRow = Schema.Struct({
   approvals: Schema.Int,
   lastError: Schema.optionalKey(Schema.Struct({ at: Schema.Finite, message: Schema.String })),
   haltReason: Schema.optionalKey(Schema.String),
+  outage: Schema.optionalKey(Schema.Struct({ ...outageFields, tries: Schema.Int })),
   subAgents: Schema.Int,
   epoch: Schema.Int
 })
@@ -97,7 +114,14 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       limit,
       cursor
     },
-    success: Schema.Struct({ items: Schema.Array(AssistantRow), next, matched: Schema.Int, counts: Counts }),
+    success: Schema.Struct({
+      items: Schema.Array(AssistantRow),
+      next,
+      matched: Schema.Int,
+      counts: Counts,
+      /** Servers of models that are away, and how many wait for each. */
+      outages: Schema.Array(Outage)
+    }),
     error: failures
   }),
   HttpApiEndpoint.post("create", "/v1/assistants", {

@@ -6,9 +6,10 @@
 // B4  What cannot be read of one assistant is in nobody else's way.
 
 import type { AssistantRecord, Fleet, OutboxRow } from "reverie"
-import type { AssistantRow, Counts } from "../api/index.ts"
+import type { AssistantRow, Counts, Outage } from "../api/index.ts"
 import { Choice, isMeant, type Question } from "./choice.ts"
 import { Counting } from "./counting.ts"
+import { Outages } from "./outages.ts"
 import { lookBackInto, readInto, type Row, rowOf, shownOf, tellRow } from "./row.ts"
 
 const PAGE = 500
@@ -24,6 +25,7 @@ export interface Listed {
   readonly next: string | null
   readonly matched: number
   readonly counts: Counts
+  readonly outages: ReadonlyArray<Outage>
 }
 
 export interface Work {
@@ -97,15 +99,25 @@ export class Board {
     await this.#readChanged(now)
     const choice = new Choice(question, now)
     const counting = new Counting(now)
+    const outages = new Outages()
     for (const row of this.#rows.values()) {
       choice.take(row)
       counting.take(row)
+      outages.take(row)
     }
     const { matched, next, rows } = choice.page()
     await Promise.all(rows.map((row) => this.#freshen(row, now)))
     // Whoever asked need not wait for it, nor hear when it fails: the next list goes on with it.
     this.#sweep(now).catch(() => {})
-    return { items: rows.map((row) => shownOf(row, now)), next, matched, counts: counting.counts }
+    return { items: rows.map((row) => shownOf(row, now)), next, matched, counts: counting.counts, outages: outages.all }
+  }
+
+  /** The servers of models that are away. */
+  async outages(now: number): Promise<ReadonlyArray<Outage>> {
+    await this.#readChanged(now)
+    const outages = new Outages()
+    for (const row of this.#rows.values()) outages.take(row)
+    return outages.all
   }
 
   /** The ids that a filter means, in their order. */
@@ -132,7 +144,7 @@ export class Board {
     let delayed = 0
     for (const row of this.#rows.values()) {
       waiting += row.waiting
-      if (row.state === "awake.thinking.parked") delayed++
+      if (row.state.endsWith(".parked")) delayed++
       else if (row.isWorking) busy.push(row.id)
     }
     return { busy, waiting, delayed }

@@ -13,9 +13,8 @@ export const classOf = (mode: Mode, state: string): Class => {
   return state.startsWith("awake.thinking") || state.startsWith("awake.assessing") ? "thinking" : "idle"
 }
 
-/** Something runs for it; waiting for a person, a report, or the next day's allowance is no work. */
+/** Something runs for it; waiting for a person, a report, a model that is away, or the next day's allowance is no work. */
 export const isWorkingIn = (mode: Mode, state: string): boolean =>
-  mode === "compacting" ||
-  state.startsWith("awake.assessing") ||
-  state.startsWith("awake.acting") ||
-  (state.startsWith("awake.thinking") && state !== "awake.thinking.parked")
+  !state.endsWith(".parked") &&
+  (mode === "compacting" ||
+    ["awake.assessing", "awake.acting", "awake.thinking"].some((work) => state.startsWith(work)))

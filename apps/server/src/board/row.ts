@@ -27,6 +27,7 @@ export interface Row {
   approvals: number
   lastError: AssistantRow["lastError"]
   haltReason: string | undefined
+  outage: AssistantRow["outage"]
   subAgents: number
   epoch: number
   /** When its record was read, by the clock of this process. */
@@ -73,6 +74,7 @@ export const rowOf = (record: AssistantRecord, now: number): Row => {
     approvals: 0,
     lastError: undefined,
     haltReason: undefined,
+    outage: undefined,
     subAgents: 0,
     epoch: 0,
     readAt: 0,
@@ -109,6 +111,7 @@ export const readInto = (row: Row, record: AssistantRecord, now: number): void =
   row.commits = view.commits
   row.approvals = view.approvals.length
   row.haltReason = view.haltReason
+  row.outage = view.outage
   row.subAgents = view.subAgents
   row.left = view.budget === undefined ? undefined : leftIn(view.budget)
 }
@@ -184,5 +187,6 @@ export const shownOf = (row: Row, now: number): AssistantRow => ({
   ...(row.contextShare === undefined ? {} : { contextShare: row.contextShare }),
   ...(row.left === undefined ? {} : { left: row.left }),
   ...(row.lastError === undefined ? {} : { lastError: row.lastError }),
-  ...(row.haltReason === undefined ? {} : { haltReason: row.haltReason })
+  ...(row.haltReason === undefined ? {} : { haltReason: row.haltReason }),
+  ...(row.outage === undefined ? {} : { outage: row.outage })
 })

@@ -19,9 +19,11 @@ export const systemLive = HttpApiBuilder.group(
     const { boards, config, feed, house } = yield* Live
     return handlers.handleAll({
       system: () =>
-        asking((fleet, principal) => {
-          const used = async () => (await boards.of(fleet.tenant)).definitions()
-          return systemOf({ fleet, principal, desk, config, house, used })
+        asking(async (fleet, principal) => {
+          const board = await boards.of(fleet.tenant)
+          const used = async () => board.definitions()
+          const outages = await board.outages(Date.now())
+          return systemOf({ fleet, principal, desk, config, house, outages, used })
         }),
       audit: ({ query: { limit } }) => asking(({ tenant }) => ({ items: desk.audited(tenant, limit) })),
       // Whoever leaves before the answer has begun leaves no stream behind: the answer destroys what nobody reads.

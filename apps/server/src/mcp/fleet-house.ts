@@ -12,7 +12,7 @@ import { living } from "../living.ts"
 import { factsPage, journalPage, overviewOf, profilesPage, recalledPage } from "../memory-pages.ts"
 import { answerIn } from "./answer-in.ts"
 import type { Answer, McpHouse, Page, Patience } from "./house.ts"
-import { blockLine, factLine, hitLine, journalLine, profileLine } from "./lines.ts"
+import { blockLine, factLine, hitLine, journalLine, outageLine, profileLine } from "./lines.ts"
 
 const lineOf = (record: AssistantRecord) => {
   const { approvals, definition, id, state, waiting } = viewOf(record)
@@ -20,14 +20,15 @@ const lineOf = (record: AssistantRecord) => {
 }
 
 const statusOf = (record: AssistantRecord) => {
-  const { approvals, commits, haltReason, jobs, ticks } = viewOf(record)
+  const { approvals, commits, haltReason, jobs, outage, ticks } = viewOf(record)
   return {
     ...lineOf(record),
     ticks,
     commits,
     jobs,
     asked: approvals,
-    ...(haltReason === undefined ? {} : { haltReason: clip(haltReason, TEXT_CHARS) })
+    ...(haltReason === undefined ? {} : { haltReason: clip(haltReason, TEXT_CHARS) }),
+    ...(outage === undefined ? {} : { outage: outageLine(outage) })
   }
 }
 

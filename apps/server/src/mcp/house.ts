@@ -24,7 +24,12 @@ export const AgentStatus = Schema.Struct({
   commits: Schema.Int,
   jobs: Schema.Array(text),
   asked: Schema.Array(Schema.Struct({ approval: text, tool: text, call: text })),
-  haltReason: Schema.optionalKey(text)
+  haltReason: Schema.optionalKey(text),
+  outage: Schema.optionalKey(
+    Schema.Struct({ server: text, since: Schema.Finite, reason: text }).annotate({
+      description: "It waits for its model, whose server does not answer, and goes on by itself."
+    })
+  )
 })
 
 const answerStates = ["answered", "pending", "waiting_for_approval", "failed", "halted"] as const

@@ -19,7 +19,7 @@ import { Access, Api, type AssistantRow, Forbidden, isApiFailure, Unauthorized, 
 import { clip, TEXT_CHARS } from "../clip.ts"
 import { answerIn } from "./answer-in.ts"
 import type { Answer, McpHouse, Page, Patience } from "./house.ts"
-import { blockLine, factLine, hitLine, journalLine, profileLine } from "./lines.ts"
+import { blockLine, factLine, hitLine, journalLine, outageLine, profileLine } from "./lines.ts"
 
 export interface HttpHouseOptions {
   readonly url: string
@@ -99,9 +99,10 @@ export const httpHouse = async ({ token, url }: HttpHouseOptions): Promise<McpHo
     },
     status: async (agent) => {
       const detail = await ask(({ assistants }) => assistants.inspect({ params: { id: agent } }))
-      const { approvalsAsked: asked, commits, haltReason, jobs, ticks } = detail
+      const { approvalsAsked: asked, commits, haltReason, jobs, outage, ticks } = detail
       const halted = haltReason === undefined ? {} : { haltReason: clip(haltReason, TEXT_CHARS) }
-      return { ...lineOf(detail), ticks, commits, jobs, asked, ...halted }
+      const waits = outage === undefined ? {} : { outage: outageLine(outage) }
+      return { ...lineOf(detail), ticks, commits, jobs, asked, ...halted, ...waits }
     },
     send: async ({ agent, id, text }, patience) => {
       await ask(({ messages }) => messages.send({ params: { id: agent }, headers: {}, payload: { text, id } }))

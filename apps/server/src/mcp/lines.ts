@@ -1,8 +1,8 @@
-// Lines: memories as one line each, whatever their kind.
+// Lines: memories as one line each, whatever their kind, and what a status says of a wait.
 // Owns the words of a profile and of a journal entry. Leaves which of them are told to the houses.
 
-import type { EntityProfile, Fact, Json } from "reverie"
-import { clip } from "../clip.ts"
+import type { EntityProfile, Fact, Json, OutageView } from "reverie"
+import { clip, TEXT_CHARS } from "../clip.ts"
 import type { Memory } from "./house.ts"
 
 /** Of one memory, in UTF-16 units. */
@@ -10,6 +10,13 @@ const MAX_CHARS = 2_000
 
 const at = (value: Json, key: string): Json | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (Reflect.get(value, key) as Json) : undefined
+
+/** The wait for a model. */
+export const outageLine = ({ reason, server, since }: Pick<OutageView, "reason" | "server" | "since">) => ({
+  server: clip(server, TEXT_CHARS),
+  since,
+  reason: clip(reason, TEXT_CHARS)
+})
 
 export const factLine = ({ at: saidAt, id, state, text, trust }: Fact): Memory => ({
   id,

@@ -94,6 +94,14 @@ describe("a run that is told", () => {
     assert.deepInclude(failed, { type: "RUN_ERROR", message: "Nobody answered." })
   })
 
+  test("a model that is away is said with its server, and ends no run", () => {
+    const away = { type: "model-away", server: "models.example:8443", reason: "ModelUnavailable: ECONNREFUSED" }
+    const events = told([anEntry(1, { emitted: [away] }), ended(2, "Back.")])
+    const custom = events.find(({ type }) => type === "CUSTOM")
+    assert.deepInclude(custom, { name: "reverie.model-away", value: away })
+    assert.deepInclude(events.at(-1), { type: "RUN_FINISHED" })
+  })
+
   test("what was only overheard has ended, what was buried has failed", () => {
     const settled = (outcome: "handled" | "dead" | "ignored", reason: string): Entry =>
       anEntry(1, { settled: [{ id: ENVELOPE as never, outcome, reason }] })

@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import { StringDecoder } from "node:string_decoder"
 import { Assembly } from "./assembly.ts"
 import { EventStream } from "./event-stream.ts"
-import type { Failure, Failures, HeaderReader } from "./failure.ts"
+import type { Failure, Failures, HeaderReader, UnavailableKind } from "./failure.ts"
 
 /** How the body came to its end. */
 export type Ending =
@@ -74,21 +74,28 @@ export class Answer {
       this.#ending = true
       this.#events?.end()
     } else if (early === "end") this.#readJson()
-    else return this.#failures.unavailable(early, endings[early])
+    else return this.#unavailable(early, endings[early])
 
     const { assembly } = this
     if (assembly.problem !== undefined) return this.#failures.answered(assembly.problem, header, now)
-    if (this.#fault !== undefined) return this.#failures.unavailable(this.#cutJson() ? "cut" : "not-json", this.#fault)
+    if (this.#fault !== undefined) return this.#unavailable(this.#cutJson() ? "cut" : "not-json", this.#fault)
     if (assembly.finish.toLowerCase() === "error") {
-      return this.#failures.unavailable("server-error", "the answer finished with an error")
+      return this.#unavailable("server-error", "the answer finished with an error")
     }
     if (this.finished && assembly.chosen) return undefined
-    if (early !== "end") return this.#failures.unavailable(early, endings[early])
-    if (this.#form === "events" && this.#state !== "done") return this.#failures.unavailable("cut", endings.cut)
-    return this.#failures.unavailable(
+    if (early !== "end") return this.#unavailable(early, endings[early])
+    if (this.#form === "events" && this.#state !== "done") return this.#unavailable("cut", endings.cut)
+    return this.#unavailable(
       "malformed",
       assembly.chosen ? "the answer has no finish reason" : "the answer has no choices"
     )
+  }
+
+  /** A page, and a body of which nothing came, are no work of a model. */
+  #unavailable(kind: UnavailableKind, message: string): Failure {
+    const isObject = this.#form === "json" && /^\s*\{/.test(this.#chunks[0]?.toString("latin1", 0, 64) ?? "")
+    const begun = this.assembly.chosen || (isObject && kind !== "malformed")
+    return this.#failures.unavailable(kind, message, { begun })
   }
 
   #openEvents(): void {

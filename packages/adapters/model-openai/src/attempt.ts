@@ -37,7 +37,7 @@ const refusal = (thrown: unknown, exchange: Exchange, failures: Failures, now: n
   const { code, error, message, status, type } = fields
   if (typeof status !== "number") return failures.unavailable("network", String(message ?? thrown))
   const inner = isObject(error) && typeof error["message"] === "string" ? error["message"] : message
-  const problem: Problem = { status, code, type, message: inner }
+  const problem: Problem = { status, code, type, message: inner, isOfApi: isObject(error) }
   return failures.answered(problem, exchange.header, now)
 }
 
@@ -99,8 +99,7 @@ export const attempt = Effect.fnUntraced(function* <Body, A>(
   const now = clock.currentTimeMillisUnsafe()
   const admission = breaker.admit(now)
   if (!("ticket" in admission)) {
-    const message = `not asked: it has failed too often, and is tried again in ${admission.retryAfterMillis} ms`
-    return yield* Effect.fail(failures.unavailable("circuit-open", message))
+    return yield* Effect.fail(failures.withheld(admission.retryAfterMillis))
   }
   const { ticket } = admission
   return yield* carryOut(post, body, Math.max(until - now, 1), read, context, clock).pipe(

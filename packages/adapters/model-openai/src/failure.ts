@@ -2,8 +2,11 @@
 // Owns the classification of statuses, error bodies and Retry-After. Leaves trying again to `retry.ts`.
 // I1  Every status and every error body becomes exactly one RequestError.
 // I2  A server that names a time is believed up to one day: no lie silences an assistant for ever.
+// I3  A denial is the word of the API itself. A page where an API should be, and a redirect that says that it is for now,
+//     are of whatever stands before a server that is away: waiting helps, and nobody need act.
 
 import {
+  CallWithheld,
   ModelDenied,
   ModelParked,
   ModelRefused,
@@ -31,13 +34,17 @@ export interface Problem {
   readonly message?: unknown
   readonly code?: unknown
   readonly type?: unknown
+  /** False when the body was no error object of the API, but a page, or nothing. */
+  readonly isOfApi?: boolean
 }
 
 export type HeaderReader = (name: string) => string | null | undefined
 
 export interface Failures {
-  readonly unavailable: (kind: UnavailableKind, message: string, status?: number) => Failure
-  readonly parked: (retryAfterMillis: number) => ModelParked
+  /** `begun`: a model may have worked. */
+  readonly unavailable: (kind: UnavailableKind, message: string, more?: { status?: number; begun?: boolean }) => Failure
+  readonly parked: (retryAfterMillis: number, status: number | undefined) => ModelParked
+  readonly withheld: (retryAfterMillis: number) => Failure
   readonly denied: (message: string, status: number) => ModelDenied
   readonly filtered: (message: string) => ModelRefused
   readonly unusable: (message: string) => ReplyUnusable
@@ -82,21 +89,49 @@ const statusOf = (problem: Problem): number | undefined => {
   }
 }
 
-const isDenial = (status: number): boolean => (status >= 300 && status < 400) || (status >= 401 && status <= 405)
+/** Redirects that hold for now only. */
+const passing: ReadonlySet<number> = new Set([302, 303, 307])
+
+const isDenial = (status: number, isOfApi: boolean): boolean => {
+  if (status >= 300 && status < 400) return !passing.has(status)
+  return (status >= 401 && status <= 403) || ((status === 404 || status === 405) && isOfApi)
+}
+
+/** Statuses of a server that is not well, or of what stands before it. */
+const isUnwell = (status: number): boolean =>
+  status >= 500 || (status >= 300 && status < 400) || [404, 405, 408, 409, 425].includes(status)
+
+const parkedBy =
+  (provider: string): Failures["parked"] =>
+  (millis, status) =>
+    new ModelParked({
+      provider,
+      message: `asks to wait ${millis} ms`,
+      retryAfterMillis: millis,
+      ...(status === undefined ? {} : { status })
+    })
+
+const withheldBy =
+  (provider: string): Failures["withheld"] =>
+  (millis) => {
+    const message = `not asked: it has failed too often, and is tried again in ${millis} ms`
+    const error = new CallWithheld({ provider, message, retryAfterMillis: millis })
+    return { error, again: false, unhealthy: false }
+  }
 
 export const makeFailures = (provider: string, scrub: Scrub): Failures => {
-  const unavailable = (kind: UnavailableKind, message: string, status?: number): Failure => ({
+  const unavailable: Failures["unavailable"] = (kind, message, { begun = false, status } = {}) => ({
     error: new ModelUnavailable({
       provider,
       kind,
       message: scrub.shown(message),
-      ...(status === undefined ? {} : { status })
+      ...(status === undefined ? {} : { status }),
+      ...(begun ? { begun } : {})
     }),
-    again: kind !== "too-large" && kind !== "circuit-open",
-    unhealthy: kind !== "too-large" && kind !== "circuit-open" && status !== 429
+    again: kind !== "too-large",
+    unhealthy: kind !== "too-large"
   })
-  const parked = (millis: number): ModelParked =>
-    new ModelParked({ provider, message: `asks to wait ${millis} ms`, retryAfterMillis: millis })
+  const parked = parkedBy(provider)
   const denied = (message: string, status: number): ModelDenied =>
     new ModelDenied({ provider, message: scrub.shown(message), status })
   const final = (error: RequestError): Failure => ({ error, again: false, unhealthy: false })
@@ -112,15 +147,15 @@ export const makeFailures = (provider: string, scrub: Scrub): Failures => {
       return final(denied(message, status ?? 429))
     }
     if (status === undefined) return unavailable("server-error", message)
-    if (isDenial(status)) return final(denied(message, status))
+    if (isDenial(status, problem.isOfApi !== false)) return final(denied(message, status))
     const wait = retryAfterMillis(header, now)
     if (status === 429) {
       return wait === undefined
-        ? unavailable("server-error", message, status)
-        : { error: parked(wait), again: true, retryAfterMillis: wait, unhealthy: false }
+        ? unavailable("server-error", message, { status })
+        : { error: parked(wait, status), again: true, retryAfterMillis: wait, unhealthy: true }
     }
-    if (status >= 500 || status === 408 || status === 409 || status === 425) {
-      const failure = unavailable("server-error", message, status)
+    if (isUnwell(status)) {
+      const failure = unavailable("server-error", message, { status })
       return wait === undefined ? failure : { ...failure, retryAfterMillis: wait }
     }
     if (status === 413 || problem.code === "context_length_exceeded" || tooLong.test(judged)) {
@@ -133,6 +168,7 @@ export const makeFailures = (provider: string, scrub: Scrub): Failures => {
   return {
     unavailable,
     parked,
+    withheld: withheldBy(provider),
     denied,
     filtered: (message) => new ModelRefused({ provider, kind: "filtered", message: scrub.shown(message) }),
     unusable: (message) => new ReplyUnusable({ provider, message: scrub.shown(message) }),

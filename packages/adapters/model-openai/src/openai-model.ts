@@ -69,10 +69,9 @@ const infer = Effect.fnUntraced(function* (
 
 /** The model of the options, and others of the same server, each with a circuit of its own. */
 const contextsOf = (own: RoundContext, options: OpenAiModelOptions) => {
-  const others = new Map<string, RoundContext>()
-  return (model: string | undefined): RoundContext => {
-    if (model === undefined || model === own.model) return own
-    const known = others.get(model)
+  const all = new Map([[own.model, own]])
+  return (model: string = own.model): RoundContext => {
+    const known = all.get(model)
     if (known !== undefined) return known
     const other = {
       ...own,
@@ -80,7 +79,7 @@ const contextsOf = (own: RoundContext, options: OpenAiModelOptions) => {
       breaker: new Breaker(breakerOptionsOf(options)),
       writeBody: writerFor(model, options)
     }
-    others.set(model, other)
+    all.set(model, other)
     return other
   }
 }
@@ -108,9 +107,14 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
     writeBody: writerFor(options.model, options)
   }
   const contextOf = contextsOf(context, options)
+  const now = Clock.currentTimeMillis
   return {
     infer: (prompt, inferOptions) => infer(prompt, inferOptions?.onText, contextOf(prompt.model)),
-    serves: { provider: nameOf(provider), model: options.model }
+    serves: { provider: nameOf(provider), model: options.model, server: provider },
+    circuit: {
+      withheldMillis: (model) => Effect.map(now, (at) => contextOf(model).breaker.withheldMillis(at)),
+      tryNow: Effect.map(now, (at) => context.breaker.tryNow(at))
+    }
   }
 })
 

@@ -9,8 +9,11 @@ export interface BreakerOptions {
   readonly failures: number
   /** Failures further apart than this do not belong together. */
   readonly windowMillis: number
-  /** How long an open circuit refuses before it lets one call try. */
+  /** How long an open circuit withholds calls before it lets one try; it doubles with every try that fails, up to the maximum. */
   readonly coolDownMillis: number
+  readonly coolDownMaxMillis: number
+  /** How long a try may hear nothing before another one is let through. */
+  readonly probeMillis: number
 }
 
 /** How a server is reached, and what bounds a call to it. */
@@ -94,5 +97,7 @@ export const embedderLimitsOf = (options: OpenAiEmbedderOptions): CallLimits =>
 export const breakerOptionsOf = (options: ServerOptions): BreakerOptions => ({
   failures: options.breaker?.failures ?? 5,
   windowMillis: options.breaker?.windowMillis ?? 60_000,
-  coolDownMillis: options.breaker?.coolDownMillis ?? 15_000
+  coolDownMillis: options.breaker?.coolDownMillis ?? 1_000,
+  coolDownMaxMillis: options.breaker?.coolDownMaxMillis ?? 30_000,
+  probeMillis: options.breaker?.probeMillis ?? 30_000
 })

@@ -39,7 +39,9 @@ const again = Effect.fnUntraced(function* <A>(
     const now = yield* Clock.currentTimeMillis
     const asked = failure.retryAfterMillis ?? 0
     const left = until - now
-    if (asked > limits.parkAfterMillis || (asked > 0 && asked >= left)) return yield* failures.parked(asked)
+    if (asked > limits.parkAfterMillis || (asked > 0 && asked >= left)) {
+      return yield* failures.parked(asked, "status" in failure.error ? failure.error.status : undefined)
+    }
     const next = yield* Effect.result(step(now, undefined))
     if (Result.isFailure(next)) break
     const delayMillis = Math.max(Duration.toMillis(next.success[1]), asked)
@@ -47,7 +49,7 @@ const again = Effect.fnUntraced(function* <A>(
     yield* Effect.sleep(delayMillis)
     const result = yield* Effect.result(attempt)
     if (Result.isSuccess(result)) return result.success
-    if (result.failure.error._tag === "ModelUnavailable" && result.failure.error.kind === "circuit-open") break
+    if (result.failure.error._tag === "CallWithheld") break
     failure = result.failure
   }
   return yield* Effect.fail<RequestError>(failure.error)

@@ -1,7 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import { type Admission, Breaker, type Ticket } from "../src/breaker.ts"
 
-const options = { failures: 3, windowMillis: 1_000, coolDownMillis: 5_000 }
+const options = {
+  failures: 3,
+  windowMillis: 1_000,
+  coolDownMillis: 5_000,
+  coolDownMaxMillis: 5_000,
+  probeMillis: 60_000
+}
 
 const ticketOf = (admission: Admission): Ticket => {
   if ("ticket" in admission) return admission.ticket
@@ -34,12 +40,27 @@ it("B1 failures that are further apart than the window do not add up", () => {
   assert.strictEqual(breaker.state(1_800), "closed")
 })
 
-it("B2 refuses until it has cooled down, and says for how long", () => {
+it("B2 withholds until it has cooled down, and says for how long", () => {
   const breaker = new Breaker(options)
   failAt(breaker, 0, 0, 0)
   assert.deepStrictEqual(breaker.admit(1_000), { retryAfterMillis: 4_000 })
   assert.deepStrictEqual(breaker.admit(4_999), { retryAfterMillis: 1 })
   assert.strictEqual(breaker.state(5_000), "half-open")
+})
+
+it("B2 cools down for longer each time, up to the maximum, and begins anew with a success", () => {
+  const breaker = new Breaker({ ...options, coolDownMillis: 1_000, coolDownMaxMillis: 5_000 })
+  failAt(breaker, 0, 0, 0)
+  let now = 0
+  for (const millis of [1_000, 2_000, 4_000, 5_000, 5_000]) {
+    assert.strictEqual(breaker.withheldMillis(now), millis)
+    now += millis
+    failAt(breaker, now)
+  }
+  breaker.succeeded(ticketOf(breaker.admit(now + 5_000)))
+  assert.strictEqual(breaker.withheldMillis(now + 5_000), 0)
+  failAt(breaker, now, now, now)
+  assert.strictEqual(breaker.withheldMillis(now), 1_000)
 })
 
 it("B3 lets one call try, and closes when it succeeds", () => {
@@ -65,6 +86,45 @@ it("B3 a probe that was given up frees its place", () => {
   failAt(breaker, 0, 0, 0)
   breaker.abandoned(ticketOf(breaker.admit(5_000)))
   assert.property(breaker.admit(5_001), "ticket")
+})
+
+it("B3 a try that hears nothing for a while lets another one try beside it", () => {
+  const breaker = new Breaker({ ...options, probeMillis: 2_000 })
+  failAt(breaker, 0, 0, 0)
+  const silent = ticketOf(breaker.admit(5_000))
+  assert.deepStrictEqual(breaker.admit(5_500), { retryAfterMillis: 1_500 })
+  const second = ticketOf(breaker.admit(7_000))
+  assert.notProperty(breaker.admit(7_001), "ticket")
+  // B4: its end says nothing that the later one will not say better.
+  breaker.failed(silent, 7_500)
+  assert.strictEqual(breaker.state(7_500), "half-open")
+  breaker.abandoned(silent)
+  assert.notProperty(breaker.admit(7_501), "ticket")
+  breaker.succeeded(second)
+  assert.strictEqual(breaker.state(7_600), "closed")
+})
+
+it("B3 a silent try that is answered after all closes it", () => {
+  const breaker = new Breaker({ ...options, probeMillis: 2_000 })
+  failAt(breaker, 0, 0, 0)
+  const silent = ticketOf(breaker.admit(5_000))
+  const second = ticketOf(breaker.admit(7_000))
+  breaker.succeeded(silent)
+  assert.strictEqual(breaker.state(7_500), "closed")
+  breaker.failed(second, 7_600)
+  assert.strictEqual(breaker.state(7_600), "closed")
+})
+
+it("B5 a sign of life ends the cooling down, and still only one call tries", () => {
+  const breaker = new Breaker(options)
+  breaker.tryNow(0)
+  assert.strictEqual(breaker.state(0), "closed")
+  failAt(breaker, 0, 0, 0)
+  breaker.tryNow(10)
+  assert.strictEqual(breaker.withheldMillis(10), 0)
+  assert.property(breaker.admit(10), "ticket")
+  breaker.tryNow(20)
+  assert.notProperty(breaker.admit(20), "ticket")
 })
 
 it("B4 calls of an earlier circuit change nothing", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { ModelError, Reply } from "@reverie/model"
+import { failureCost, isOutage, type ModelError, type Reply } from "@reverie/model"
 import {
   type HostileModeName,
   hostileModeNames,
@@ -84,6 +84,41 @@ describe.each(hostileModeNames)("I1 I3 I4 %s", (name) => {
   const mode = hostileModes[name]
   if (mode.plain !== undefined) it.live(`${mode.says}, as one object`, () => Effect.scoped(judgeMode(name, false)))
   if (mode.stream !== undefined) it.live(`${mode.says}, as a stream`, () => Effect.scoped(judgeMode(name, true)))
+})
+
+/** Whether waiting helps, and what may have been used meanwhile. */
+const costs: ReadonlyArray<readonly [HostileModeName, boolean, "unheard" | "unknown"]> = [
+  ["connection-reset", true, "unheard"],
+  ["status-503-html", true, "unheard"],
+  ["gateway-404", true, "unheard"],
+  ["html-with-200", true, "unheard"],
+  ["choices-empty", true, "unheard"],
+  ["rate-limited-1h", true, "unheard"],
+  ["headers-hang", true, "unheard"],
+  ["unauthorized", false, "unheard"],
+  ["context-too-long", false, "unheard"],
+  ["finish-missing", true, "unknown"],
+  ["body-cut", true, "unknown"],
+  ["body-oversize", false, "unknown"],
+  ["empty-stop", false, "unknown"]
+]
+
+describe("what a failure means", () => {
+  it.live.each(costs)("of %s: an outage %s, and its cost is %s", ([name, waits, cost]) =>
+    Effect.gen(function* () {
+      const { model } = yield* harbor({ mode: name }, { stream: false, ...limitsFor(hostileModes[name].leadsTo) })
+      const error = yield* Effect.flip(model.infer(aPrompt()))
+      assert.deepStrictEqual([isOutage(error), failureCost(error)], [waits, cost], error.message)
+    })
+  )
+
+  it.live("of a stream that breaks off: a model may have worked", () =>
+    Effect.gen(function* () {
+      const { model } = yield* harbor({ mode: "stream-cut-text" }, { stream: true })
+      const error = yield* Effect.flip(model.infer(aPrompt()))
+      assert.deepStrictEqual([isOutage(error), failureCost(error)], [true, "unknown"])
+    })
+  )
 })
 
 describe("the list of modes", () => {

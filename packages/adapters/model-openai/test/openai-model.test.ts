@@ -195,18 +195,19 @@ describe("model I3 interruption", () => {
 
 describe("the circuit", () => {
   const breaker = { failures: 3, windowMillis: 60_000, coolDownMillis: 30_000 }
+  const withheldMillis = (model: Model["Service"], name?: string) =>
+    model.circuit?.withheldMillis(name) ?? Effect.succeed(-1)
 
-  it.effect("B1 B2 B3 opens, refuses without a request, tries one call after its time, and closes", () =>
+  it.effect("B1 B2 B3 opens, withholds without a request, tries one call after its time, and closes", () =>
     Effect.gen(function* () {
       const { model, server } = yield* harbor({ mode: "status-500" }, { retries: 0, breaker })
       const infer = Effect.result(model.infer(aPrompt()))
       for (let failure = 0; failure < 3; failure++) yield* infer
       assert.lengthOf(server.requests, 3)
-      const refused = yield* Effect.flip(model.infer(aPrompt()))
-      assert.deepInclude(
-        { tag: refused._tag, kind: Reflect.get(refused, "kind") },
-        { tag: "ModelUnavailable", kind: "circuit-open" }
-      )
+      const withheld = yield* Effect.flip(model.infer(aPrompt()))
+      assert.strictEqual(withheld._tag, "CallWithheld")
+      assert.strictEqual("retryAfterMillis" in withheld ? withheld.retryAfterMillis : undefined, 30_000)
+      assert.strictEqual(yield* withheldMillis(model), 30_000)
       assert.lengthOf(server.requests, 3)
 
       yield* TestClock.adjust("30 seconds")
@@ -218,6 +219,18 @@ describe("the circuit", () => {
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual((yield* model.infer(aPrompt())).text, "Yes.")
       assert.strictEqual((yield* model.infer(aPrompt())).text, "Yes.")
+      assert.strictEqual(yield* withheldMillis(model), 0)
+    })
+  )
+
+  it.effect("B5 a sign of life lets one call try before its time", () =>
+    Effect.gen(function* () {
+      const { model, server } = yield* harbor({ mode: "status-500" }, { retries: 0, breaker })
+      for (let failure = 0; failure < 4; failure++) yield* Effect.result(model.infer(aPrompt()))
+      assert.lengthOf(server.requests, 3)
+      yield* model.circuit?.tryNow ?? Effect.void
+      for (let failure = 0; failure < 4; failure++) yield* Effect.result(model.infer(aPrompt()))
+      assert.lengthOf(server.requests, 4)
     })
   )
 
@@ -229,7 +242,8 @@ describe("the circuit", () => {
       assert.lengthOf(server.requests, 3)
       server.become({ script: saying("Yes.") })
       assert.strictEqual((yield* model.infer(aPrompt())).text, "Yes.")
-      assert.strictEqual(Reflect.get(yield* Effect.flip(model.infer(folding)), "kind"), "circuit-open")
+      assert.strictEqual((yield* Effect.flip(model.infer(folding)))._tag, "CallWithheld")
+      assert.deepStrictEqual([yield* withheldMillis(model), yield* withheldMillis(model, "folding")], [0, 30_000])
     })
   )
 
@@ -248,7 +262,17 @@ describe("the circuit", () => {
     })
   )
 
-  it.effect.each(["bad-request", "unauthorized", "rate-limited-1h", "empty-stop"] as const)(
+  it.effect.each(["rate-limited-1h", "rate-limited-nonsense", "html-with-200", "choices-empty", "redirect"] as const)(
+    "B1 %s is no answer: nothing but that opens it",
+    (mode) =>
+      Effect.gen(function* () {
+        const { model, server } = yield* harbor({ mode }, { retries: 0, breaker })
+        for (let call = 0; call < 6; call++) yield* Effect.result(model.infer(aPrompt()))
+        assert.lengthOf(server.requests, 3)
+      })
+  )
+
+  it.effect.each(["bad-request", "unauthorized", "empty-stop"] as const)(
     "B1 %s says nothing against the health of the server",
     (mode) =>
       Effect.gen(function* () {

@@ -19,7 +19,7 @@ const limits: Limits = {
   maxCalls: 16
 }
 
-const down = failures.unavailable("server-error", "down", 500)
+const down = failures.unavailable("server-error", "down", { status: 500 })
 const limited = (seconds: number): Failure =>
   failures.answered(
     { status: 429, message: "slow down" },
@@ -138,7 +138,7 @@ it.effect("I3 no wait outlasts the deadline", () =>
 
 it.effect("I1 an open circuit ends the retries with the failure that was seen, not with the refusal to ask", () =>
   Effect.gen(function* () {
-    const { result, times } = yield* played([down, failures.unavailable("circuit-open", "open"), down])
+    const { result, times } = yield* played([down, failures.withheld(1_000), down])
     assert.lengthOf(times, 2)
     if (result._tag === "Failure") assert.strictEqual(result.failure, down.error)
     else assert.fail("expected to fail")

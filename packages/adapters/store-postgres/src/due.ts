@@ -25,14 +25,16 @@ const free = (range: string): string => `
    WHERE w.tenant = t.tenant AND ${range} AND a.lease_until <= clock.now
    ORDER BY w.wake, w.assistant LIMIT $2)`
 
-// $1 the time, null for the database's; $2 how many of a tenant; $3 how many in all.
+// $1 the time, null for the database's; $2 how many of a tenant; $3 how many in all; $4 by when they are due.
 const DUE = `
-  WITH ${TENANTS}, clock (now) AS (SELECT coalesce($1::bigint, now_millis())),
+  WITH ${TENANTS}, clock (now, until) AS (
+    SELECT t.now, greatest(t.now, $4::bigint) FROM (SELECT coalesce($1::bigint, now_millis())) t (now)
+  ),
   found AS (
     SELECT t.tenant, d.id, d.assistant, wake_time(d.wake) AS since,
       row_number() OVER (PARTITION BY t.tenant ORDER BY wake_time(d.wake), d.assistant) AS turn
     FROM clock, tenants t CROSS JOIN LATERAL (
-      ${free("w.wake < 0")} UNION ALL ${free("w.wake >= 0 AND w.wake <= clock.now")}
+      ${free("w.wake < 0")} UNION ALL ${free("w.wake >= 0 AND w.wake <= clock.until")}
     ) d
   ),
   chosen AS (SELECT * FROM found ORDER BY turn, since, assistant LIMIT $3)
@@ -49,15 +51,16 @@ interface DueRow {
 }
 
 export const dueQueries = ({ query }: Database) => ({
-  now: (now: number | undefined, limit: number): Effect.Effect<ReadonlyArray<Address>, PgFailure> =>
+  /** Who is due by `until`; by the present when that is later. */
+  by: (until: number, now: number | undefined, limit: number): Effect.Effect<ReadonlyArray<Address>, PgFailure> =>
     Effect.gen(function* () {
       if (limit === 0) return []
       const [counted] = yield* query<{ readonly tenants: number }>(HOW_MANY_TENANTS)
       const share = Math.ceil(limit / Math.max(1, counted?.tenants ?? 1))
-      const found = yield* query<DueRow>(DUE, [now ?? null, share, limit])
+      const found = yield* query<DueRow>(DUE, [now ?? null, share, limit, until])
       // Where some had fewer than their share, others may have more.
       const isShort = found.length < limit && share < limit && found.some(({ turn }) => turn >= share)
-      const all = isShort ? yield* query<DueRow>(DUE, [now ?? null, limit, limit]) : found
+      const all = isShort ? yield* query<DueRow>(DUE, [now ?? null, limit, limit, until]) : found
       return all.map(addressOf)
     }),
   next: (now: number | undefined): Effect.Effect<number | undefined, PgFailure> =>

@@ -174,9 +174,9 @@ const looking = (database: Database, time: Time): Looking => {
       const rows = database.query<EnvelopeRow>(ACCEPTED, [tenant, assistant, ids.map(keyText)])
       return Effect.flatMap(Effect.mapError(rows, unavailable("accepted")), readAll)
     },
-    due: (limit) =>
+    due: (limit, until = 0) =>
       Effect.mapError(
-        Effect.flatMap(now, (at) => due.now(at, limited(limit))),
+        Effect.flatMap(now, (at) => due.by(until, at, limited(limit))),
         unavailable("due")
       ),
     nextDue: Effect.mapError(Effect.flatMap(now, due.next), unavailable("nextDue"))

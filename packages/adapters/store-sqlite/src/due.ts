@@ -48,14 +48,15 @@ export const dueQueries = (database: DatabaseSync, leases: Leases) => {
     named([...awakeKeys.all(limit), ...sleepingKeys.all(until, limit)])
   const earliest = (until: number, limit: number) =>
     found(until, limit).map((row) => ({ ...row, from: timeOf(row.wake) ?? AT_REST }))
-  const free = (now: number, limit: number) =>
-    earliest(now, limit + leases.count)
+  const free = (now: number, until: number, limit: number) =>
+    earliest(until, limit + leases.count)
       .filter(({ key }) => leases.live(key, now) === undefined)
       .toSorted((a, b) => a.from - b.from)
   return {
-    now: (now: number, limit: number): ReadonlyArray<Address> => {
-      const oldest = free(now, limit)
-      const waiting = oldest.length < limit ? oldest : free(now, Math.max(limit, LOOK_AHEAD))
+    /** Who is due by `until`, which is the present or later. */
+    by: (until: number, now: number, limit: number): ReadonlyArray<Address> => {
+      const oldest = free(now, until, limit)
+      const waiting = oldest.length < limit ? oldest : free(now, until, Math.max(limit, LOOK_AHEAD))
       return dealt(waiting, ({ tenant }) => tenant, limit).map(addressOf)
     },
     next: (now: number): number | undefined => {

@@ -73,23 +73,22 @@ const appending = (database: DatabaseSync) => {
   }
 }
 
+const INSERT = `
+  INSERT INTO assistants (wake, epoch, attempts, version, control, reply, mail, last, hears, retired, tenant, id, state)
+  VALUES (?, 0, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?)`
+
+const UPDATE = `
+  UPDATE assistants SET attempts = ?, note = NULL, version = ?, control = ?, reply = ?, mail = ?, last = ?, hears = ?,
+    retired = ?, state = ? WHERE key = ?`
+
 const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "birth" | "commit"> => {
   const assistants = assistantQueries(database)
   const envelopes = envelopeQueries(database)
   const append = appending(database)
-  const insert = change(
-    database,
-    `INSERT INTO assistants
-       (wake, epoch, attempts, version, control, reply, mail, last, hears, retired, tenant, id, state)
-     VALUES (?, 0, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?)`
-  )
+  const insert = change(database, INSERT)
   const setLast = change(database, "UPDATE assistants SET last = ? WHERE key = ?")
   const setWake = change(database, "UPDATE assistants SET wake = ? WHERE key = ?")
-  const update = change(
-    database,
-    `UPDATE assistants SET attempts = ?, note = NULL, version = ?, control = ?, reply = ?, mail = ?, last = ?, hears = ?,
-       retired = ?, state = ? WHERE key = ?`
-  )
+  const update = change(database, UPDATE)
 
   const birth: Ledger["Service"]["birth"] = ({ address, state, entry }) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {

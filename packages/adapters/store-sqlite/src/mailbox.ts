@@ -217,9 +217,9 @@ const looking = (database: DatabaseSync, leases: Leases): Looking => {
         }
         return Result.succeed(found)
       }),
-    due: (limit) =>
+    due: (limit, until = 0) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        reading(unavailable("due"), () => Result.succeed(due.now(now, limited(limit))))
+        reading(unavailable("due"), () => Result.succeed(due.by(Math.max(now, until), now, limited(limit))))
       ),
     nextDue: Effect.flatMap(Clock.currentTimeMillis, (now) =>
       reading(unavailable("nextDue"), () => Result.succeed(due.next(now)))

@@ -19,7 +19,7 @@ const rewind = (statement: StatementSync, values: ReadonlyArray<SQLInputValue>):
   }
 }
 
-const eachOf = function* (statement: StatementSync, values: ReadonlyArray<SQLInputValue>): Generator<unknown> {
+const eachOf = function* (statement: StatementSync, values: ReadonlyArray<SQLInputValue>): Generator {
   try {
     yield* statement.iterate(...values)
   } catch (error) {

@@ -3,6 +3,7 @@
 // sub-agent afterwards to steps.ts.
 // A1  What is refused changes nothing but the call.
 // A2  A grant is never more than was wished for, than the settings allow, and than is left; time among it.
+// A3  A call has one open sub-agent at most, also while another try of it is under way.
 
 import {
   type Account,
@@ -161,7 +162,9 @@ export const hired = (context: AssistantContext, request: DelegateRequest, index
   const granted = grantable(account, wishOf(context, account, request))
   const millis = millisOf(context, request)
   const refused = notAllowed(context) ?? tooSmall(context, granted, millis)
-  const step = refused === undefined ? opened(context, account, { call, tries: 1, granted, millis, at }) : undefined
+  const isUnderWay = openLines(context).some((line) => line.call === call)
+  const step =
+    refused === undefined && !isUnderWay ? opened(context, account, { call, tries: 1, granted, millis, at }) : undefined
   if (step !== undefined) return { ...step, change: { ...step.change, ...calls("waiting") } }
   return refusing(
     call,

@@ -6,6 +6,7 @@ import { DEFAULT_SETTINGS, type LeafState, type restingStates } from "../../src/
 import {
   asking,
   at,
+  away,
   BROKEN,
   DONE,
   failure,
@@ -86,6 +87,7 @@ const scenes: { readonly [State in LeafState]?: () => Rig } = {
   "compacting.extracting": () => compacting(0),
   "compacting.summarizing": () => compacting(1),
   "compacting.replacing": () => compacting(2),
+  "compacting.parked": () => compacting(1).fails("compact", away(1_000, { spread: 0.5 })),
   halted: () => acting().hear({ type: "halt", reason: "fire drill" }),
   retired: () => acting().hear({ type: "retire" })
 }

@@ -1,7 +1,7 @@
 // Ticks whose way is crooked: a model that failed, a halt in between, a task that was handed on, an approval, a later report.
 
 import { assert, describe, test } from "@effect/vitest"
-import { ModelUnavailable, type Prompt } from "@reverie/model"
+import { CallWithheld, ModelUnavailable, type Prompt } from "@reverie/model"
 import type { EnvelopeId, Entry } from "@reverie/protocol"
 import { scriptedModel, type Script } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
@@ -56,6 +56,18 @@ describe("a tick on a crooked way", () => {
         [1, 1]
       ]
     )
+    assert.isTrue((await opened.verify("clerk")).equal)
+    await opened.close()
+  })
+
+  test("a call that was never sent, because its server was known to be away", { timeout: LIMIT }, async () => {
+    const fleet = clerkWith({ settings: { parkMinMillis: 5, parkMaxMillis: 10 } })
+    const withheld = new CallWithheld({ provider: "test", message: "away", retryAfterMillis: 5 })
+    const { opened } = await open(fleet, (_, call) =>
+      call <= 2 ? Effect.fail(withheld) : Effect.succeed({ text: "Yes." })
+    )
+    assert.strictEqual(await opened.answer("clerk", "Are you there?"), "Yes.")
+    await assertSame(opened, fleet, 1, 1)
     assert.isTrue((await opened.verify("clerk")).equal)
     await opened.close()
   })

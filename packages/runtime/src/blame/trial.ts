@@ -94,7 +94,7 @@ const convictedJob = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const now = yield* Clock.currentTimeMillis
   if (job.src === "tool") {
     const end = convictedTool(session, job, by, now)
-    yield* Effect.logWarning(`${addressKey(session.address)}: ${end.messages[0]?.content ?? end.step.name}`)
+    yield* Effect.logWarning(`${addressKey(session.address)}: ${end.messages[0]?.content ?? job.name}`)
     return end
   }
   const reason = reasonOf(by.times ?? 0, `the step ${job.name} ran`)

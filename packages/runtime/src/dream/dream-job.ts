@@ -2,15 +2,20 @@
 // Owns which operation runs, its end, and its mark in the report. Leaves the operations to the modules beside it.
 // D1  An operation that fails is told as failed and changes nothing; the dream goes on with the next one (A18).
 // D2  Nobody waits for a dream: whatever it needs and can not have is tried again another night.
+// D3  A model that is away is no failure of the operation: nothing is written down, and the same step is tried again in the
+//     same night.
 
 import { type DreamOperation, contextOf, jobDone, jobFailed } from "@reverie/assistant"
 import { Ledger } from "@reverie/ledger"
+import { isModelError } from "@reverie/model"
 import type { Json, OpenJob, RecordChange, StepRecord } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { changeDesk } from "../desk.ts"
 import type { JobEnd } from "../job-end.ts"
+import { outageSeen } from "../outages/outage-seen.ts"
+import { Secrets } from "../secrets.ts"
 import type { Session } from "../session.ts"
 import { consolidating } from "./consolidating.ts"
 import { linking } from "./linking.ts"
@@ -78,11 +83,31 @@ const done = (job: OpenJob, mark: StepMark, step: DreamStep, records: ReadonlyAr
   })
 })
 
+/** The end of a step that the model was missing for; undefined when it failed for another reason. */
+const waiting = Effect.fnUntraced(function* (
+  session: Session,
+  job: OpenJob,
+  at: Pick<StepMark, "operation" | "startedAt" | "endedAt">,
+  failure: { readonly _tag: string }
+) {
+  if (!isModelError(failure)) return undefined
+  const seen = yield* outageSeen(session, job, failure)
+  if (seen === undefined) return undefined
+  const { hide } = yield* Secrets
+  const { reason } = hide(seen)
+  const end: JobEnd = { job, event: jobFailed("dream", hide(seen)), messages: [] }
+  if (seen.outage.withheld === true) return end
+  const mark: StepMark = { ...at, read: 0, proposed: 0, accepted: 0, usage: [], error: reason }
+  return { ...end, step: recordOf(job, mark, { error: reason, waits: true }) }
+})
+
 export const dream = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
   const { operation } = job.input as { readonly operation: DreamOperation }
   const startedAt = yield* Clock.currentTimeMillis
   const ran = yield* Effect.result(run(session, operation))
   const base = { operation, startedAt, endedAt: yield* Clock.currentTimeMillis }
+  const waits = Result.isFailure(ran) ? yield* waiting(session, job, base, ran.failure) : undefined
+  if (waits !== undefined) return waits
   if (Result.isFailure(ran)) {
     const { message, recovery } = ran.failure
     const error = message === "" ? ran.failure._tag : message

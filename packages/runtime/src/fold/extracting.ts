@@ -1,6 +1,7 @@
 // Extracting: before a history is folded, the assistant writes down what must not be lost, a round a step (F59-F64).
 // Owns asking and running the calls of a round. Leaves the rules of the loop to `context`, the tools to `tools`.
-// X1  A round that fails keeps no folding from following; what was recorded before it stays (A18).
+// X1  A round that fails keeps no folding from following; what was recorded before it stays (A18). One that the model was
+//     missing for has not failed, and is tried again.
 // X2  The two tools of an extraction are the house's own where the assistant has none of that name.
 
 import { contextOf } from "@reverie/assistant"
@@ -21,18 +22,19 @@ import {
   skipReasons
 } from "@reverie/context"
 import { Model } from "@reverie/model"
-import { type Envelope, type RecordChange, type ToolCall, toolCategories } from "@reverie/protocol"
+import { type Envelope, type OpenJob, type RecordChange, type ToolCall, toolCategories } from "@reverie/protocol"
 import { addJournalEntryTool, noop, type Tool, toolkitOf, updateEntityObservationTool } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { onDesk } from "../desk.ts"
 import { Faults } from "../faults.ts"
+import { numberOf } from "../job-end.ts"
 import { extractionPromptOf } from "../prompt.ts"
 import type { Session } from "../session.ts"
 import { inToolSpan } from "../telemetry/tool-span.ts"
 import { runHouseCall } from "../tool-job.ts"
-import type { PhaseStep } from "./phase.ts"
+import { type PhaseStep, waiting } from "./phase.ts"
 import { type FoldingGround, groundOf } from "./plan.ts"
 
 const house: ReadonlyArray<Tool> = [addJournalEntryTool, updateEntityObservationTool, noop]
@@ -61,7 +63,11 @@ const runAll = Effect.fnUntraced(function* (
   return { results, records, sends }
 })
 
-const round = Effect.fnUntraced(function* (session: Session, { config, question, trigger }: FoldingGround, no: number) {
+const round = Effect.fnUntraced(function* (
+  session: Session,
+  { config, question, trigger }: FoldingGround,
+  job: OpenJob
+) {
   const model = yield* Model
   const faults = yield* Faults
   // What a folding that was broken off has counted is not this one's.
@@ -79,11 +85,13 @@ const round = Effect.fnUntraced(function* (session: Session, { config, question,
     extractionPromptOf(session, history, extractionText(config), offers, now)
   )
   if (Result.isFailure(assembled)) return failed(assembled.failure.message, assembled.failure.recovery)
-  const callPrefix = extractionPrefix(no)
+  const callPrefix = extractionPrefix(numberOf(job))
   yield* faults.at("before-model", session.address)
   const asked = yield* Effect.result(model.infer({ messages: assembled.success.messages, tools: offers, callPrefix }))
   yield* faults.at("after-model", session.address)
-  if (Result.isFailure(asked)) return failed(asked.failure.message, asked.failure.recovery)
+  if (Result.isFailure(asked)) {
+    return (yield* waiting(session, job, asked.failure)) ?? failed(asked.failure.message, asked.failure.recovery)
+  }
   const { calls, usage } = asked.success
   const judged = judgeRound(calls, contextOf(session.decoded).round + 1, extractionRounds(config, trigger))
   const { records, results, sends } = yield* runAll(session, kit, judged.run)
@@ -99,13 +107,13 @@ const round = Effect.fnUntraced(function* (session: Session, { config, question,
   return step
 })
 
-export const extracting = Effect.fnUntraced(function* (session: Session, no: number) {
+export const extracting = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
   const ground = yield* groundOf(session)
   const isFirst = contextOf(session.decoded).round === 0
   if (isFirst) {
     const plan = planFolding(ground.question)
     if (plan.skipped) return skippedBy(plan.reason)
-    if (ground.trigger === "emergency") {
+    if (ground.trigger === "emergency" && contextOf(session.decoded).outage === null) {
       yield* Effect.logWarning(`Emergency compaction triggered: ${Math.floor(ground.ratio * 100)}% context usage`)
     }
     const extraction = planExtraction(ground.question, ground.config)
@@ -114,5 +122,5 @@ export const extracting = Effect.fnUntraced(function* (session: Session, no: num
       return none
     }
   }
-  return yield* round(session, ground, no)
+  return yield* round(session, ground, job)
 })

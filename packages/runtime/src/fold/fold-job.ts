@@ -1,6 +1,7 @@
 // FoldJob: one step of a compaction as a job.
 // Owns which phase runs. Leaves the phases to the modules beside it.
 // J1  Whatever fails in a phase leaves the history as it was, with no draft of a folding behind.
+// J2  A model that is away fails no phase: its draft stays, and the same step is tried again.
 
 import type { CompactionPhase } from "@reverie/assistant"
 import type { OpenJob } from "@reverie/protocol"
@@ -12,23 +13,20 @@ import { endOf } from "./phase.ts"
 import { replacing } from "./replacing.ts"
 import { summarizing } from "./summarizing.ts"
 
-const run = Effect.fnUntraced(function* (session: Session, phase: CompactionPhase, no: number) {
+const run = Effect.fnUntraced(function* (session: Session, job: OpenJob, phase: CompactionPhase) {
   switch (phase) {
     case "extracting":
-      return yield* extracting(session, no)
+      return yield* extracting(session, job)
     case "summarizing":
-      return yield* summarizing(session, no)
+      return yield* summarizing(session, job)
     case "replacing":
       return yield* replacing(session)
   }
 })
 
-/** The commit that started a job stands before its name. */
-const numberOf = ({ id }: OpenJob): number => Number(id.split("/")[0])
-
 export const foldHistory = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
   const { phase } = job.input as { readonly phase: CompactionPhase }
   const startedAt = yield* Clock.currentTimeMillis
-  const step = yield* run(session, phase, numberOf(job))
+  const step = yield* run(session, job, phase)
   return yield* endOf(session, job, startedAt, step)
 })

@@ -1,7 +1,9 @@
 // Summarizing: the older part of a history is read piece by piece, and its summary written, a piece a step (F52, F105).
 // Owns asking. Leaves the pieces and the wording to `context`.
 // Z1  The model sees the piece and the summary so far, and nothing else of the history.
-// Z2  A piece that could not be summarized leaves the history as it was, and no draft behind (A18).
+// Z2  A piece that could not be summarized leaves the history as it was, and no draft behind (A18). One that the model was
+//     missing for is tried again, for what follows needs the same model; where summaries have a model of their own, nobody
+//     waits for that one.
 
 import {
   draftOf,
@@ -19,12 +21,14 @@ import {
   withPiece
 } from "@reverie/context"
 import { Model } from "@reverie/model"
+import type { OpenJob } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { onDesk } from "../desk.ts"
 import { Faults } from "../faults.ts"
+import { numberOf } from "../job-end.ts"
 import type { Session } from "../session.ts"
-import type { PhaseStep } from "./phase.ts"
+import { type PhaseStep, waiting } from "./phase.ts"
 import { groundOf } from "./plan.ts"
 
 const failed = (reason: string, recovery: string): PhaseStep => ({
@@ -32,7 +36,7 @@ const failed = (reason: string, recovery: string): PhaseStep => ({
   failed: { reason, recovery }
 })
 
-export const summarizing = Effect.fnUntraced(function* (session: Session, no: number) {
+export const summarizing = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
   const { address, definition, desk } = session
   const { config, question, ratio, threshold, trigger } = yield* groundOf(session)
   const kept = foldingOn(onDesk(desk, "desk"))
@@ -59,12 +63,15 @@ export const summarizing = Effect.fnUntraced(function* (session: Session, no: nu
         { role: "user", content: ask.data }
       ],
       tools: [],
-      callPrefix: `summary.${no}`,
+      callPrefix: `summary.${numberOf(job)}`,
       ...(config.compactModel === null ? {} : { model: config.compactModel })
     })
   )
   yield* faults.at("after-model", address)
-  if (Result.isFailure(asked)) return failed(asked.failure.message, asked.failure.recovery)
+  if (Result.isFailure(asked)) {
+    const waits = config.compactModel === null ? yield* waiting(session, job, asked.failure) : undefined
+    return waits ?? failed(asked.failure.message, asked.failure.recovery)
+  }
   const summary = readSummary(asked.success.text, maxSummaryChars(definition.maxContextTokens))
   if (summary === undefined) return failed("the summary says nothing", "tell-owner")
   const next = withPiece(draft, question.history, piece, summary)

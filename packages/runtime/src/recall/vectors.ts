@@ -57,7 +57,15 @@ export const fillVectors = Effect.gen(function* () {
   }
 }).pipe(
   Effect.catchTag(
-    ["ModelUnavailable", "ModelParked", "ModelDenied", "ModelRefused", "EmbeddingUnfit", "VectorsUnfit"],
+    [
+      "ModelUnavailable",
+      "ModelParked",
+      "CallWithheld",
+      "ModelDenied",
+      "ModelRefused",
+      "EmbeddingUnfit",
+      "VectorsUnfit"
+    ],
     (failure) =>
       Effect.andThen(
         Metric.update(recallFailures, 1),

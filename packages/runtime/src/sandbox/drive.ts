@@ -7,14 +7,16 @@
 
 import { Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
-import type { Address, AssistantState, Entry, Envelope } from "@reverie/protocol"
+import type { Address, AssistantState, Entry, Envelope, OpenJob } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
+import type { JobEnd } from "../job-end.ts"
 import { failedJob } from "../jobs.ts"
 import type { Signal } from "../host.ts"
+import { OutageBook, Outages } from "../outages/outage-book.ts"
 import { type StandIn, StandIns } from "../stand-in.ts"
 import { stayWith } from "../visit.ts"
 import { type Delivery, nextFor, onOldest } from "./deliveries.ts"
@@ -66,23 +68,30 @@ const settings = {
 /** Real time: that of the sandbox stands still. */
 const pause = (real: Clock.Clock) => real.sleep(Duration.millis(POLL_MILLIS))
 
+const endOf = ({ entries }: RecordedTick, { id }: OpenJob): Entry | undefined =>
+  entries.find(({ cause }) => cause.kind === "job" && cause.id === id)
+
+const recordedEnd = (job: OpenJob, { event, step }: Entry): JobEnd => ({
+  job,
+  event: event as never,
+  messages: [],
+  ...(step === undefined ? {} : { step })
+})
+
 /** What a job comes to that neither asks the model for the tick nor runs a tool. */
 const othersEnd = (driving: Driving): StandIn =>
   Effect.fnUntraced(function* (session, job) {
     const { order, recorded } = driving
     if (order === "free" && (job.src === "assess" || job.src === "child")) return undefined
-    const entry = recorded.entries.find(({ cause }) => cause.kind === "job" && cause.id === job.id)
-    if (entry?.step === undefined) {
+    const entry = endOf(recorded, job)
+    if (entry === undefined) {
       const reason = `a ${job.src} step is not made again beside the fleet`
       const failure = { recovery: "tell-owner", reason } as const
       return failedJob(session, job, failure, yield* Clock.currentTimeMillis)
     }
-    const { event, records, sends, step } = entry
+    const { records, sends } = entry
     return {
-      job,
-      event: event as never,
-      messages: [],
-      step,
+      ...recordedEnd(job, entry),
       ...(records === undefined ? {} : { records }),
       ...(sends === undefined ? {} : { sends })
     }
@@ -114,15 +123,16 @@ const standIn = (driving: Driving, real: Clock.Clock): Effect.Effect<StandIn, ne
   Effect.map(Ledger, (ledger): StandIn => {
     const others = othersEnd(driving)
     return Effect.fnUntraced(function* (session, job) {
-      if (job.src === "infer") {
+      const { order, recorded, tools } = driving
+      const entry = order === "recorded" ? endOf(recorded, job) : undefined
+      // A call that was never sent reached no model.
+      const isUnsent = entry !== undefined && entry.step === undefined
+      if (job.src === "infer" && !isUnsent) {
         driving.asking.job = job.id
         return undefined
       }
-      const { order, recorded, tools } = driving
-      const entry = recorded.entries.find(({ cause }) => cause.kind === "job" && cause.id === job.id)
-      if (order === "recorded" && entry !== undefined) {
-        yield* Effect.provideService(untilTurn(driving, real, entry.no), Ledger, ledger)
-      }
+      if (entry !== undefined) yield* Effect.provideService(untilTurn(driving, real, entry.no), Ledger, ledger)
+      if (job.src === "infer" && entry !== undefined) return recordedEnd(job, entry)
       return job.src === "tool" ? yield* tools.answer(session, job) : yield* others(session, job)
     })
   })
@@ -139,11 +149,23 @@ const differs = (found: Entry, wanted: Entry | undefined): string | undefined =>
     : `commit ${found.no} is another one: recorded is ${shape(wanted)}, now ${shape(found)}`
 }
 
+/** A wait for a model ends when it did, whatever ended it then. */
+class HandedBook extends OutageBook {
+  isHanded = false
+
+  override mayTry(): boolean {
+    const { isHanded } = this
+    this.isHanded = false
+    return isHanded
+  }
+}
+
 /** The state of the course: what was committed so far, what is left to hand over. */
 interface Course {
   readonly driving: Driving
   readonly signals: Queue.Queue<Signal>
   readonly left: Array<Delivery>
+  readonly book: HandedBook
   entries: ReadonlyArray<Entry>
   /** What was handed over brings a commit about: the one of this number. */
   awaited: number
@@ -151,10 +173,11 @@ interface Course {
 }
 
 const hand = Effect.fnUntraced(function* (course: Course, delivery: Delivery, version: number) {
-  const { driving, left, signals } = course
+  const { book, driving, left, signals } = course
   course.awaited = version + 1
   left.splice(left.indexOf(delivery), 1)
   driving.clock.forward(delivery.at)
+  book.isHanded = delivery.kind === "timer"
   if (delivery.kind === "envelope") {
     const { envelope } = delivery
     yield* (yield* Mailbox).accept(driving.order === "free" ? onOldest(envelope) : envelope)
@@ -216,6 +239,7 @@ export const driveTick = Effect.fnUntraced(function* (driving: Driving) {
     driving,
     signals,
     left: [...deliveries],
+    book: new HandedBook(),
     entries: [],
     awaited: recorded.first.no,
     idlePolls: 0
@@ -240,7 +264,11 @@ export const driveTick = Effect.fnUntraced(function* (driving: Driving) {
     yield* Fiber.interrupt(visit)
     return end
   })
-  const end = yield* walked.pipe(Effect.provideService(Clock.Clock, clock), Effect.provideService(StandIns, stoodIn))
+  const end = yield* walked.pipe(
+    Effect.provideService(Clock.Clock, clock),
+    Effect.provideService(StandIns, stoodIn),
+    Effect.provideService(Outages, course.book)
+  )
   const driven: Driven = { entries: course.entries, end }
   return driven
 })

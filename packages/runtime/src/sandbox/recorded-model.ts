@@ -8,6 +8,7 @@ import type { InferFailure } from "@reverie/assistant"
 import {
   CallLimited,
   CallOverLimit,
+  CallWithheld,
   type Model,
   ModelDenied,
   type ModelError,
@@ -38,6 +39,8 @@ const errorOf = ({ reason, recovery, retryAfterMillis = 1 }: InferFailure): Mode
   switch (tag) {
     case "ModelParked":
       return new ModelParked({ ...where, retryAfterMillis })
+    case "CallWithheld":
+      return new CallWithheld({ ...where, retryAfterMillis })
     case "ModelDenied":
       return new ModelDenied({ ...where, status: 401 })
     case "ReplyUnusable":

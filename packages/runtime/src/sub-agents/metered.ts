@@ -4,6 +4,8 @@
 // M2  A call that has no room, or whose time is over, is refused before it is sent.
 // M3  A call that was under way when its worker died counts whole, and is then made anew.
 // M4  What failed before any model has worked costs nothing but the call; any other failure costs what it was sent with.
+//     An outage costs nothing at all: a server that is away for a day must not use up a budget. Only a call that it was
+//     silent on to the end counts as one, for nobody can tell what was done meanwhile.
 // M5  Whatever else asks the model there, asks in vain: only the calls of ticks are in the budget.
 
 import {
@@ -18,7 +20,7 @@ import {
   settingsNow,
   windowOf
 } from "@reverie/assistant"
-import { type Model, type ModelError, ModelRefused } from "@reverie/model"
+import { failureCost, isOutage, type Model, type ModelError, ModelRefused } from "@reverie/model"
 import type { Amount, Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import type { Definition } from "../definition.ts"
@@ -66,9 +68,6 @@ export const tookOf = ({ decoded }: Session, usage: Pick<Usage, "inputTokens" | 
   calls: 1
 })
 
-/** No model has worked before these. */
-const unheard: ReadonlySet<string> = new Set(["network", "server-error", "circuit-open"])
-
 /** What a call took that failed. */
 export const failedUse = (
   session: Session,
@@ -77,11 +76,16 @@ export const failedUse = (
   replyTokens: number = session.definition.reservedResponseTokens
 ): { readonly used?: Amount } => {
   if (!isMetered(session)) return {}
-  if (error._tag === "CallLimited" || error._tag === "CallOverLimit") return { used: UNSENT }
-  const isUnheard = error._tag === "ModelUnavailable" ? unheard.has(error.kind) : error._tag !== "ReplyUnusable"
-  if (isUnheard) return { used: { ...UNSENT, calls: 1 } }
-  return {
-    used: tookOf(session, { inputTokens: Math.ceil(promptTokens / CERTAIN_SHARE), outputTokens: replyTokens })
+  const isSilent = error._tag === "ModelUnavailable" && error.kind === "timeout"
+  switch (failureCost(error)) {
+    case "unsent":
+      return { used: UNSENT }
+    case "unheard":
+      return { used: isOutage(error) && !isSilent ? UNSENT : { ...UNSENT, calls: 1 } }
+    case "unknown":
+      return {
+        used: tookOf(session, { inputTokens: Math.ceil(promptTokens / CERTAIN_SHARE), outputTokens: replyTokens })
+      }
   }
 }
 

@@ -14,6 +14,7 @@ import {
   bob,
   claimBy,
   commitOn,
+  dueBy,
   dueNow,
   give,
   handleNext,
@@ -145,6 +146,32 @@ const reasons: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
+const ahead: ReadonlyArray<Law<Mailbox | Ledger>> = [
+  {
+    id: "I5.until",
+    says: "asked for a time to come it tells whom a timer will wake by then, and nobody who is held or rests",
+    check: Effect.gen(function* () {
+      yield* give(ada, { timers: [timerIn(90_000)], hears: [] })
+      yield* give(bob, { timers: [timerIn(50_000), timerIn(95_000, "late")] })
+      yield* give(cleo)
+      yield* sendAll(cleo, ["c"])
+      const by = (millis: number, limit?: number) =>
+        Effect.map(dueBy(LAW_START_MILLIS + millis, limit), (due) => due.map(({ assistant }) => String(assistant)))
+      assert.deepEqual(yield* by(49_999), ["cleo"])
+      assert.deepEqual(yield* by(50_000), ["cleo", "bob"])
+      assert.deepEqual(yield* by(89_999), ["cleo", "bob"])
+      assert.deepEqual(yield* by(90_000), ["cleo", "bob", "ada"])
+      assert.deepEqual(yield* by(90_000, 2), ["cleo", "bob"])
+      assert.deepEqual(yield* by(-1), ["cleo"])
+      const { claim } = yield* claimBy("worker-1", bob)
+      assert.deepEqual(yield* by(LEASE_MILLIS * 9), ["cleo", "ada"])
+      yield* release(claim)
+      yield* TestClock.adjust(60_000)
+      assert.deepEqual(yield* by(0), yield* dueNames())
+    })
+  }
+]
+
 const shares: ReadonlyArray<Law<Mailbox | Ledger>> = [
   {
     id: "I5.tenants",
@@ -250,4 +277,4 @@ const next: ReadonlyArray<Law<Mailbox | Ledger>> = [
   }
 ]
 
-export const dueLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...reasons, ...shares, ...next]
+export const dueLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...reasons, ...ahead, ...shares, ...next]

@@ -2,6 +2,7 @@
 
 import * as assert from "node:assert/strict"
 import {
+  CallWithheld,
   Embedder,
   EmbeddingUnfit,
   ModelDenied,
@@ -155,7 +156,7 @@ const shape: ReadonlyArray<Law<Embedder>> = [
   }
 ]
 
-const kinds = [ModelUnavailable, ModelParked, ModelDenied, ModelRefused, EmbeddingUnfit]
+const kinds = [ModelUnavailable, ModelParked, CallWithheld, ModelDenied, ModelRefused, EmbeddingUnfit]
 
 /** Asserts that texts are not embedded, and that the reason is one of the closed list. */
 const fails = (...texts: ReadonlyArray<string>) =>

@@ -52,6 +52,9 @@ export const pendingIds = (address: Address, lanes?: ReadonlyArray<Lane>, limit?
 
 export const dueNow = (limit = 100) => Mailbox.use((mailbox) => mailbox.due(limit))
 
+/** Who is due by a time to come. */
+export const dueBy = (until: number, limit = 100) => Mailbox.use((mailbox) => mailbox.due(limit, until))
+
 export const nextDue = Mailbox.use((mailbox) => mailbox.nextDue)
 
 export interface CommitWish {

@@ -101,7 +101,22 @@ export const httpModes = {
   redirect: {
     says: "307 to another host, which must not be given the key",
     ...either(answer(307, "", { location: "http://127.0.0.1:9/v1/chat/completions" })),
-    leadsTo: { error: "ModelDenied", status: 307 }
+    leadsTo: { error: "ModelUnavailable", kind: "server-error", status: 307 }
+  },
+  "redirect-for-good": {
+    says: "308 to another host: the address is wrong",
+    ...either(answer(308, "", { location: "http://127.0.0.1:9/v1/chat/completions" })),
+    leadsTo: { error: "ModelDenied", status: 308 }
+  },
+  "gateway-404": {
+    says: "404 of a gateway that finds no server behind it",
+    ...either(answer(404, "default backend - 404", { "content-type": "text/plain" })),
+    leadsTo: { error: "ModelUnavailable", kind: "server-error", status: 404 }
+  },
+  "gateway-405": {
+    says: "405 of the page that stands in for a server",
+    ...either(answer(405, HTML, { "content-type": "text/html" })),
+    leadsTo: { error: "ModelUnavailable", kind: "server-error", status: 405 }
   },
   "bad-request": {
     says: "400 for a request that is not understood",

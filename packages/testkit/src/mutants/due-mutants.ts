@@ -12,7 +12,7 @@ const sees =
   (lens: (resident: Resident) => Resident): Mistake =>
   (_, disk) => ({
     mailbox: {
-      due: (limit) => Effect.suspend(() => seenThrough(disk, lens).mailbox.due(limit)),
+      due: (limit, until) => Effect.suspend(() => seenThrough(disk, lens).mailbox.due(limit, until)),
       nextDue: Effect.suspend(() => seenThrough(disk, lens).mailbox.nextDue)
     }
   })
@@ -32,6 +32,8 @@ const answersNext =
 
 const ONE_SECOND_MILLIS = 1_000
 
+const withoutLease = (resident: Resident): Resident => ({ ...resident, lease: undefined })
+
 export const dueMistakes: Readonly<Record<string, Mistake>> = {
   forgetsMail: seesState(() => ({ hears: [] })),
   hearsEveryLane: seesState(() => ({ hears: LANES })),
@@ -44,7 +46,7 @@ export const dueMistakes: Readonly<Record<string, Mistake>> = {
   seesTimersLate: seesState(({ timers }) => ({
     timers: timers.map((timer) => ({ ...timer, dueAt: timer.dueAt + 1 }))
   })),
-  seesNoLease: sees((resident) => ({ ...resident, lease: undefined })),
+  seesNoLease: sees(withoutLease),
   seesLeasesForEver: sees((resident) => ({
     ...resident,
     lease: resident.lease === undefined ? undefined : { ...resident.lease, until: Number.MAX_SAFE_INTEGER }
@@ -55,10 +57,25 @@ export const dueMistakes: Readonly<Record<string, Mistake>> = {
         Effect.map(Effect.orDie(ledger.list(undefined, limit)), (all) => all.map(({ address }) => address))
     }
   }),
+  looksNotAhead: ({ mailbox }) => ({ mailbox: { due: (limit) => mailbox.due(limit) } }),
+  looksTooFarAhead: ({ mailbox }) => ({
+    mailbox: { due: (limit, until = 0) => mailbox.due(limit, until === 0 ? 0 : until + ONE_SECOND_MILLIS) }
+  }),
+  seesThoseHeldAhead: (_, disk) => ({
+    mailbox: {
+      due: (limit, until) =>
+        Effect.suspend(() =>
+          (until === undefined
+            ? seenThrough(disk, (resident) => resident)
+            : seenThrough(disk, withoutLease)
+          ).mailbox.due(limit, until)
+        )
+    }
+  }),
   letsACrowdHideOthers: ({ mailbox }) => ({
     mailbox: {
-      due: (limit) =>
-        Effect.map(mailbox.due(1_000), (all) =>
+      due: (limit, until) =>
+        Effect.map(mailbox.due(1_000, until), (all) =>
           [...all.filter(({ tenant }) => tenant === "tower"), ...all.filter(({ tenant }) => tenant !== "tower")].slice(
             0,
             limit
@@ -68,11 +85,11 @@ export const dueMistakes: Readonly<Record<string, Mistake>> = {
   }),
   ordersByName: ({ mailbox }) => ({
     mailbox: {
-      due: (limit) =>
-        Effect.map(mailbox.due(limit), (due) => due.toSorted((a, b) => (a.assistant < b.assistant ? -1 : 1)))
+      due: (limit, until) =>
+        Effect.map(mailbox.due(limit, until), (due) => due.toSorted((a, b) => (a.assistant < b.assistant ? -1 : 1)))
     }
   }),
-  tellsEverybodyDue: ({ mailbox }) => ({ mailbox: { due: () => mailbox.due(1_000) } }),
+  tellsEverybodyDue: ({ mailbox }) => ({ mailbox: { due: (_, until) => mailbox.due(1_000, until) } }),
   neverNext: answersNext(() => undefined),
   alwaysNext: answersNext((time, now) => time ?? now),
   nextAfterAWhile: answersNext((time, now) =>

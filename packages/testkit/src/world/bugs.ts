@@ -20,7 +20,8 @@ export const plantedBugs = [
   "released-twice",
   "granted-too-much",
   "orphans-left",
-  "blamed-without-trial"
+  "blamed-without-trial",
+  "outage-blamed-on-calls"
 ] as const
 export type PlantedBug = (typeof plantedBugs)[number]
 

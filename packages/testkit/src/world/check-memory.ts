@@ -1,7 +1,7 @@
 // CheckMemory: what must be true of the memory of a world that has come to rest.
 // Owns the judgement over facts, journal, dreams and foldings. Leaves everything else to check.ts.
 // C9  What a dream has read is the source of exactly one fact; what none has read is the source of none.
-// C10 Every step of a dream that was committed stands in a report, once.
+// C10 Every step of a dream that was committed stands in a report, once; one that only waited for the model stands in none.
 // C11 Foldings follow one another without a gap, count what they folded, part no call from its result, and the history
 //     begins where the last one ended.
 
@@ -63,7 +63,8 @@ const checkDreams = (resident: Resident): ReadonlyArray<string> => {
   }
   const done = new Map<string, number>()
   for (const { entry } of resident.entries) {
-    const [, operation] = /^dream (\w+)$/.exec(entry.step?.kind === "dream" ? entry.step.name : "") ?? []
+    const { detail, kind, name = "" } = entry.step ?? {}
+    const [, operation] = /^dream (\w+)$/.exec(kind === "dream" && detail?.waits !== true ? name : "") ?? []
     if (operation !== undefined) done.set(operation, (done.get(operation) ?? 0) + 1)
   }
   return [...new Set([...told.keys(), ...done.keys()])].flatMap((operation) =>

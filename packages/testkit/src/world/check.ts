@@ -15,6 +15,7 @@ import { addressKey } from "@reverie/protocol"
 import type { MemoryDisk, Resident } from "../memory-disk.ts"
 import { checkKin, entriesOf, type TakenCall } from "./check-kin.ts"
 import { checkMemory } from "./check-memory.ts"
+import { checkOutages } from "./check-outages.ts"
 import { statesOf } from "./lives.ts"
 import type { Effected } from "./outside.ts"
 import type { Sent } from "./people.ts"
@@ -180,6 +181,7 @@ export const check = (record: Record): ReadonlyArray<string> => {
     ...checkSends(record),
     ...checkBlame(record),
     ...residents.flatMap(checkMemory),
+    ...residents.flatMap((resident) => checkOutages(resident, record.settings)),
     ...checkKin(record.disk, record.settings, record.taken),
     ...(record.mostAtOnce > record.concurrency
       ? [`C8 ${record.mostAtOnce} assistants worked at once in a worker that may run ${record.concurrency}`]

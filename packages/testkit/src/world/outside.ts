@@ -3,8 +3,7 @@
 // judging the record to check.ts.
 // O1  An effect is recorded in the instant it happens, whether or not its result ever arrives.
 
-import type { Prompt, Reply } from "@reverie/model"
-import { type Model, ModelUnavailable, type Tokens } from "@reverie/model"
+import { failureCost, type Model, type ModelError, type Prompt, type Reply, type Tokens } from "@reverie/model"
 import type { Json, ToolCategory } from "@reverie/protocol"
 import { delegateTools, type Tool, type Toolkit, toolkitOf } from "@reverie/tools"
 import * as Effect from "effect/Effect"
@@ -12,6 +11,7 @@ import { someTokens } from "../fixtures.ts"
 import { type TakenCall, taskIn as errandIn } from "./check-kin.ts"
 import { digest, taskIn } from "./digestion.ts"
 import type { Fate } from "./fate.ts"
+import type { Weather } from "./weather.ts"
 
 export interface Effected {
   readonly tool: string
@@ -34,7 +34,7 @@ export interface Outside {
 interface Habits {
   readonly fate: Fate
   readonly assistants: ReadonlyArray<string>
-  readonly modelFailure: () => number
+  readonly weather: Weather
   /** A planted bug: tools ignore the key they are given. */
   readonly ignoresKeys: boolean
 }
@@ -123,8 +123,16 @@ const replyTo = (prompt: Prompt, fate: Fate, nextErrand: () => number): Reply =>
   }
 }
 
+/** What a provider takes for a call: nothing while it is away, unless it may have worked in silence. */
+const costOf = (failure: ModelError | undefined, { usage: { inputTokens, outputTokens } }: Reply) => {
+  if (failure === undefined || failureCost(failure) === "unknown")
+    return { calls: 1, tokens: inputTokens + outputTokens }
+  const isSilent = failure._tag === "ModelUnavailable" && failure.kind === "timeout"
+  return { calls: isSilent ? 1 : 0, tokens: 0 }
+}
+
 export const outsideOf = (habits: Habits): Outside => {
-  const { fate, modelFailure } = habits
+  const { fate, weather } = habits
   const effects: Array<Effected> = []
   const asked: Outside["asked"] = []
   const taken: Array<TakenCall> = []
@@ -138,19 +146,15 @@ export const outsideOf = (habits: Habits): Outside => {
     model: {
       infer: (prompt) =>
         Effect.gen(function* () {
-          const fails = fate.chance(modelFailure())
+          const failure = weather.failure()
           const task = taskIn(prompt)
           const reply = task === undefined ? replyTo(prompt, fate, () => ++errands) : digest(task, prompt, fate)
           const errand = errandIn(prompt.messages.flatMap(({ content, role }) => (role === "user" ? [content] : [])))
-          const { inputTokens, outputTokens } = reply.usage
+          const { calls, tokens } = costOf(failure, reply)
           // Paid for when it is sent, whether or not anybody hears the answer.
-          if (task === undefined && errand !== undefined)
-            taken.push({ task: errand, tokens: fails ? 0 : inputTokens + outputTokens })
+          if (task === undefined && errand !== undefined && calls > 0) taken.push({ task: errand, tokens })
           yield* Effect.sleep(fate.between(1, 4_000))
-          if (fails) {
-            return yield* new ModelUnavailable({ provider: "scripted", message: "no answer", kind: "network" })
-          }
-          return reply
+          return failure === undefined ? reply : yield* failure
         })
     }
   }

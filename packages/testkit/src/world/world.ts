@@ -2,7 +2,8 @@
 // Owns setting up, running to rest and the report. Leaves the store to the memory disk, judgement to check.ts.
 // W1  The same seed gives the same world: the same record, byte for byte.
 // W2  A crash loses everything but the disk; the process comes back with nothing in memory.
-// W3  After the last message the weather is fine, and the world must come to rest in bounded time: else that is a violation.
+// W3  After the last message the weather is fine, but for an outage of the model that has begun, and the world must come to
+//     rest in bounded time: else that is a violation.
 
 import { createHash } from "node:crypto"
 import { isCompaction } from "@reverie/context"
@@ -32,7 +33,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Queue from "effect/Queue"
+import type * as Queue from "effect/Queue"
 import * as References from "effect/References"
 import * as Scheduler from "effect/Scheduler"
 import { MemoryDisk } from "../memory-disk.ts"
@@ -41,10 +42,12 @@ import { checkedThenActed, type PlantedBug, withBug } from "./bugs.ts"
 import { countKin } from "./check-kin.ts"
 import { check } from "./check.ts"
 import { type Fate, fateOf } from "./fate.ts"
+import { hintsOf, queueIn } from "./hints.ts"
 import { type Outside, outsideOf } from "./outside.ts"
 import { attendant, type Door, lullaby, type People, sender, type Sent, sunset } from "./people.ts"
 import { inProcess, portIn, type Process, strike } from "./process.ts"
 import { VirtualTime } from "./virtual-time.ts"
+import { type Weather, weatherOf } from "./weather.ts"
 
 export interface WorldOptions {
   readonly bug?: PlantedBug
@@ -69,6 +72,8 @@ export interface WorldReport {
   readonly orderedFoldings: number
   /** Sub-agents that came into the world. */
   readonly subAgents: number
+  /** Outages of the model in which a call has failed. */
+  readonly outages: number
   readonly virtualMillis: number
 }
 
@@ -102,6 +107,7 @@ interface World {
   readonly disk: MemoryDisk
   readonly store: Store
   readonly outside: Outside
+  readonly weather: Weather
   readonly hints: Queue.Queue<Address>
   readonly options: WorldOptions
   readonly processes: Array<Process>
@@ -122,14 +128,6 @@ const run = <A, E>(world: World, effect: Effect.Effect<A, E>) =>
     )
   )(effect)
 
-/** A queue wakes its takers on the scheduler of the fiber that made it: made elsewhere, no hint would ever arrive. */
-const queueIn = (time: VirtualTime): Queue.Queue<Address> => {
-  const fiber = Effect.runForkWith(Context.make(Scheduler.Scheduler, time.scheduler))(Queue.unbounded<Address>())
-  const exit = fiber.pollUnsafe()
-  if (exit?._tag !== "Success") throw new Error("a queue is made in one go")
-  return exit.value
-}
-
 const definitionOf = (world: World): Definition => ({
   name: "citizen",
   systemPrompt: "You live in a simulated world.",
@@ -139,20 +137,6 @@ const definitionOf = (world: World): Definition => ({
   maxContextTokens: 4_000,
   reservedResponseTokens: 500,
   folding: { compactPreserveWindow: 4, strategy: { type: "recursive-summarization", chunkTokens: 200 } }
-})
-
-/** Hints that get lost, doubled and delayed. */
-const hintsOf = (world: World): WakeQueue["Service"] => ({
-  wake: (address) =>
-    Effect.gen(function* () {
-      const { fate, healed, hints } = world
-      if (!healed && fate.chance(0.1)) return
-      if (!healed && fate.chance(0.1)) yield* Queue.offer(hints, address)
-      yield* Queue.offer(hints, address)
-    }),
-  // Timers are found by the sweep.
-  wakeAt: () => Effect.void,
-  take: Effect.map(Queue.take(world.hints), (address) => ({ address, done: Effect.void }))
 })
 
 const observed = (world: World, store: Store): Store => ({
@@ -331,15 +315,22 @@ const worldOf = (seed: number, options: WorldOptions): World => {
   const time = new VirtualTime(fate)
   const disk = new MemoryDisk()
   const { bug } = options
+  const weather = weatherOf({
+    fate,
+    now: () => time.now,
+    isFine: () => world.healed,
+    blamesCalls: bug === "outage-blamed-on-calls"
+  })
   const world: World = {
     fate,
     time,
     disk,
+    weather,
     store: withBug(memoryStore(disk), bug, fate),
     outside: outsideOf({
       fate,
       assistants: ASSISTANTS,
-      modelFailure: () => (world.healed ? 0.02 : 0.08),
+      weather,
       ignoresKeys: bug === "random-effect-key"
     }),
     hints: queueIn(time),
@@ -395,6 +386,7 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     foldings: foldings.length,
     orderedFoldings: foldings.filter(isOrdered).length,
     subAgents: countKin(disk),
+    outages: world.weather.met(),
     virtualMillis: time.now - start
   }
 }

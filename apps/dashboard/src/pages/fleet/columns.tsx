@@ -54,8 +54,15 @@ const Left = ({ row: { left } }: { readonly row: AssistantRow }) => {
   return <span className={isSpent ? "font-medium text-bad" : undefined}>{said}</span>
 }
 
-const Trouble = ({ row: { haltReason, lastError } }: { readonly row: AssistantRow }) => {
-  const said = haltReason ?? lastError?.message
+/** Trouble that lasts comes before trouble that was. */
+const saidOf = ({ haltReason, lastError, outage }: AssistantRow): string | undefined => {
+  if (haltReason !== undefined) return haltReason
+  return outage === undefined ? lastError?.message : `waits for the model at ${outage.server}: ${outage.reason}`
+}
+
+const Trouble = ({ row }: { readonly row: AssistantRow }) => {
+  const { haltReason, lastError } = row
+  const said = saidOf(row)
   if (said === undefined) return <Dash />
   return (
     <span className="flex w-full min-w-0 items-baseline gap-2">

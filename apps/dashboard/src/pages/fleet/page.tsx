@@ -96,7 +96,7 @@ const FleetPage = () => {
         </>
       }
     >
-      <StillBanner counts={rows.counts} />
+      <StillBanner counts={rows.counts} outages={rows.outages} />
       <StillCounters counts={rows.counts} search={search} />
       {rows.trouble === undefined ? null : <Failed trouble={rows.trouble} onRetry={rows.retry} />}
       <div className="card min-h-48 flex-1 overflow-hidden" hidden={rows.isReady && rows.matched === undefined}>

@@ -133,6 +133,7 @@ export const useFleetRows = (search: FleetSearch) => {
     total: isWhole ? rows.length : (first?.data?.matched ?? 0),
     matched: first?.data?.matched,
     counts: first?.data?.counts,
+    outages: first?.data?.outages,
     trouble: failed === undefined ? undefined : troubleOf(failed.error),
     isReady: first?.isPending === false,
     onRange,

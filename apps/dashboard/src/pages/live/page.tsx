@@ -10,7 +10,7 @@ import { count, money, percent, tokens } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Answered, Failed, isReady, Loading } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
-import { Since } from "../../parts/time.tsx"
+import { Ago, Since } from "../../parts/time.tsx"
 import { Chart } from "./chart.tsx"
 import { Conversation } from "./conversation.tsx"
 import { InHand, Log, Mailbox } from "./in-hand.tsx"
@@ -44,22 +44,45 @@ const Facts = ({ detail }: { readonly detail: AssistantDetail }) => {
   )
 }
 
-const Trouble = ({ detail: { haltReason, lastError } }: { readonly detail: AssistantDetail }) => {
-  const said = haltReason ?? lastError?.message
-  if (said === undefined) return null
+interface TroubleNow {
+  readonly kind: "halt" | "away" | "error"
+  readonly title: string
+  readonly said: string
+}
+
+/** What lasts comes before what was. */
+const troubleIn = ({ haltReason, lastError, outage }: AssistantDetail): TroubleNow | undefined => {
+  if (haltReason !== undefined) return { kind: "halt", title: "Halted", said: haltReason }
+  if (outage !== undefined) {
+    const said = `${outage.server} has not answered in ${count(outage.tries)} tries: ${outage.reason}`
+    return { kind: "away", title: "Waits for its model", said }
+  }
+  return lastError === undefined ? undefined : { kind: "error", title: "Last error", said: lastError.message }
+}
+
+const Trouble = ({ detail }: { readonly detail: AssistantDetail }) => {
+  const { lastError, outage } = detail
+  const trouble = troubleIn(detail)
+  if (trouble === undefined) return null
+  const { kind, said, title } = trouble
   return (
-    <div
-      className="notice"
-      data-tone={haltReason === undefined ? "waiting" : "bad"}
-      data-trouble={haltReason === undefined ? "error" : "halt"}
-    >
-      <strong className={haltReason === undefined ? "text-warn" : "text-bad"}>
-        {haltReason === undefined ? "Last error" : "Halted"}
-      </strong>
+    <div className="notice" data-tone={kind === "halt" ? "bad" : "waiting"} data-trouble={kind}>
+      <strong className={kind === "halt" ? "text-bad" : "text-warn"}>{title}</strong>
       <span className="min-w-0 flex-1">
         <Visible text={said} />
       </span>
-      {lastError === undefined ? null : (
+      {kind === "away" && outage !== undefined ? (
+        <span className="text-ink-2">
+          for <Since at={outage.since} />,{" "}
+          {outage.nextTry === undefined ? (
+            "being tried now"
+          ) : (
+            <>
+              tried again <Ago at={outage.nextTry} />
+            </>
+          )}
+        </span>
+      ) : lastError === undefined ? null : (
         <span className="text-ink-2">
           <Since at={lastError.at} /> ago
         </span>

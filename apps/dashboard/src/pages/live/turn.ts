@@ -34,6 +34,9 @@ export interface Turn {
 
 const nothing: Turn = { state: undefined, last: undefined, writing: undefined, log: [], seen: 0 }
 
+/** A field of an event that the statechart emitted. */
+const textIn = (value: unknown): string => (typeof value === "string" ? value : "")
+
 const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefined => {
   switch (notice.type) {
     case "born":
@@ -66,8 +69,11 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
       return [`is ${notice.status}`, notice.status === "halted"]
     case "envelope-settled":
       return notice.outcome === "dead" ? [`buried an envelope: ${notice.reason ?? "no reason"}`, true] : undefined
-    case "emitted":
-      return [`tells: ${notice.event.type}`, false]
+    case "emitted": {
+      const { reason, server, type } = notice.event
+      if (type !== "model-away") return [`tells: ${type}`, false]
+      return [`waits for the model at ${textIn(server)}: ${textIn(reason)}`, true]
+    }
     case "part":
       return undefined
   }
