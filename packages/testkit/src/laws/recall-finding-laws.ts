@@ -1,7 +1,7 @@
 // Recall laws of finding: what is found, in which order (I3), and why (I4).
 
 import * as assert from "node:assert/strict"
-import { type MemoryEntry, type MemoryKind, Recall } from "@reverie/memory"
+import { INDEX_START, type MemoryEntry, type MemoryKind, Recall } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import { LAW_START_MILLIS, type Law } from "../law.ts"
 import { memoryRecall } from "../memory-recall.ts"
@@ -14,6 +14,7 @@ import {
   apply,
   ask,
   asking,
+  at,
   attaching,
   found,
   idsOf,
@@ -144,7 +145,7 @@ const words: ReadonlyArray<Law<Recall>> = [
         .map((entry, index) => attaching(entry, `f${index}`, aQuestion(fate, vocabulary)))
       const changes = [...conversation.map(putting), ...facts]
       yield* apply(ada, changes)
-      yield* exact.apply(ada, changes, 1)
+      yield* exact.apply(ada, changes, { from: INDEX_START, to: at(1) })
       let overlap = 0
       const rounds = 25
       for (let round = 0; round < rounds; round++) {
