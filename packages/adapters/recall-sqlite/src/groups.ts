@@ -4,13 +4,14 @@
 // G1  A group has a key that no other group ever had.
 
 import type { DatabaseSync } from "node:sqlite"
-import type { Readers, RecallScope } from "@reverie/memory"
+import type { IndexPosition, Readers, RecallScope } from "@reverie/memory"
 import type { Address } from "@reverie/protocol"
 import { change, query } from "./sql.ts"
 
 export interface Group {
   readonly key: number
   readonly position: number
+  readonly digest: string
   readonly entries: number
 }
 
@@ -37,11 +38,12 @@ const viewerNames = (viewer: Address, scope: RecallScope): ReadonlyArray<Name> =
 export const groupQueries = (database: DatabaseSync) => {
   const byName = query<Group>(
     database,
-    "SELECT key, position, entries FROM groups WHERE tenant = ? AND kind = ? AND assistant = ?"
+    "SELECT key, position, digest, entries FROM groups WHERE tenant = ? AND kind = ? AND assistant = ?"
   )
   const insert = change(database, "INSERT INTO groups (tenant, kind, assistant) VALUES (?, ?, ?)")
-  const made = (name: Name): Group => byName.one(...name) ?? { key: insert(...name), position: 0, entries: 0 }
-  const move = change(database, "UPDATE groups SET position = ?, entries = entries + ? WHERE key = ?")
+  const made = (name: Name): Group =>
+    byName.one(...name) ?? { key: insert(...name), position: 0, digest: "", entries: 0 }
+  const move = change(database, "UPDATE groups SET position = ?, digest = ?, entries = entries + ? WHERE key = ?")
   const grow = change(database, "UPDATE groups SET entries = entries + ? WHERE key = ?")
   const remove = change(database, "DELETE FROM groups WHERE key = ?")
   return {
@@ -53,7 +55,7 @@ export const groupQueries = (database: DatabaseSync) => {
     readableBy: (viewer: Address, scope: RecallScope): ReadonlyArray<Group> =>
       viewerNames(viewer, scope).flatMap((name) => byName.one(...name) ?? []),
     /** Where an owner stands now, and by how many more entries it has. */
-    move: (key: number, position: number, more: number) => void move(position, more, key),
+    move: (key: number, { digest, no }: IndexPosition, more: number) => void move(no, digest, more, key),
     grow: (key: number, by: number) => void grow(by, key),
     remove: (key: number) => void remove(key)
   }

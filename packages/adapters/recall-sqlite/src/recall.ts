@@ -2,14 +2,22 @@
 // Owns the verbs. Leaves the file to connection.ts, the rows to the modules beside it.
 
 import type { DatabaseSync } from "node:sqlite"
-import { Recall, type RecallUnavailable, VectorsUnfit } from "@reverie/memory"
+import {
+  INDEX_START,
+  type IndexPosition,
+  Recall,
+  type RecallUnavailable,
+  samePosition,
+  VectorsUnfit
+} from "@reverie/memory"
+import type { Address } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Connection } from "./connection.ts"
 import { Draft } from "./draft.ts"
 import { belongingsOf } from "./belongings.ts"
 import { entryQueries } from "./entries.ts"
-import { groupQueries } from "./groups.ts"
+import { groupQueries, type Groups } from "./groups.ts"
 import { Matrices } from "./matrices.ts"
 import { modelQueries } from "./models.ts"
 import { postingsOf } from "./postings.ts"
@@ -41,16 +49,23 @@ const partsOf = (database: DatabaseSync): Parts => {
   }
 }
 
+const standing = (groups: Groups, address: Address): IndexPosition => {
+  const own = groups.own(address)
+  return own === undefined ? INDEX_START : { no: own.position, digest: own.digest }
+}
+
 const keeping = (file: Connection<Parts>): Pick<Recall["Service"], "apply" | "count" | "erase" | "position"> => ({
-  apply: (address, changes, position) =>
+  apply: (address, changes, { from, to }) =>
     file.write("apply", ({ entries, groups }) => {
+      const present = standing(groups, address)
+      if (!samePosition(present, from)) return present
       const owner = groups.ownMade(address)
-      if (position < owner.position) return
       const draft = new Draft(entries, { address, key: owner.key })
       for (const change of changes) draft.change(change)
-      groups.move(owner.key, position, draft.write())
+      groups.move(owner.key, to, draft.write())
+      return to
     }),
-  position: (address) => file.read("position", ({ groups }) => groups.own(address)?.position ?? 0),
+  position: (address) => file.read("position", ({ groups }) => standing(groups, address)),
   count: (address) => file.read("count", ({ groups }) => groups.own(address)?.entries ?? 0),
   erase: (address) =>
     Effect.gen(function* () {

@@ -6,7 +6,7 @@
 export const APPLICATION_ID = 0x52565243
 
 /** To be raised whenever the tables, the weight classes, or the terms and weights of the text module change. */
-export const FORMAT = 1
+export const FORMAT = 2
 
 /**
  * A segment of the full-text index is written anew when so much of it is gone. Most of it goes soon: a message is put again
@@ -16,7 +16,7 @@ const PERCENT_GONE = 50
 
 /**
  * groups: who may read: the owner of entries, an assistant that is named, a tenant's fleet. Keys are never used twice.
- * `position` counts for owners; `entries` is how many entries the group may read.
+ * `position` and the `digest` of the ledger entry there count for owners; `entries` is how many entries the group may read.
  * words: for each entry its terms, as `postings.ts` writes them for every group that may read it. It holds no text.
  * shared: entries by the groups that may read them besides their owner.
  * wanting: entries that have no vector of a model yet.
@@ -28,6 +28,7 @@ CREATE TABLE groups (
   kind TEXT NOT NULL,
   assistant TEXT NOT NULL,
   position INTEGER NOT NULL DEFAULT 0,
+  digest TEXT NOT NULL DEFAULT '',
   entries INTEGER NOT NULL DEFAULT 0,
   UNIQUE (tenant, kind, assistant)
 ) STRICT;

@@ -33,10 +33,14 @@ const put = (key: string, text: string): IndexChange => ({ type: "put", entry: a
 const opened = (directory: string, options: RecallSqliteOptions = {}) =>
   Effect.provide(recallSqliteLayer(directory, options), { local: true })
 
-const apply = (position: number, ...changes: ReadonlyArray<IndexChange>) =>
-  Recall.use((recall) => recall.apply(ada, changes, position))
+const apply = (no: number, ...changes: ReadonlyArray<IndexChange>) =>
+  Recall.use((recall) =>
+    Effect.flatMap(recall.position(ada), (from) =>
+      recall.apply(ada, changes, { from, to: { no, digest: `entry ${no}` } })
+    )
+  )
 
-const position = Recall.use((recall) => recall.position(ada))
+const position = Recall.use((recall) => Effect.map(recall.position(ada), ({ no }) => no))
 
 const found = (text: string, vector?: ReadonlyArray<number>) =>
   Effect.map(
@@ -260,5 +264,5 @@ it("T1 the format has its number as long as tables, terms and weights are as the
   const entry = { ...aMemory("a", said), speaker: "Lee", context: `${said}\nand so it is`, tags: ["boats"] }
   const words = postingText(termWeights(fieldsOf(entry, [{ id: "f", text: "Lee owns a red lantern" }])), [1, 23])
   const digest = createHash("sha256").update(`${tables}\n${words}`).digest("hex").slice(0, 16)
-  assert.deepStrictEqual({ FORMAT, digest }, { FORMAT: 1, digest: "eb1b83080860f4eb" })
+  assert.deepStrictEqual({ FORMAT, digest }, { FORMAT: 2, digest: "1c9d5f9f385ae17e" })
 })
