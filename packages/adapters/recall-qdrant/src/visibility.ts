@@ -4,7 +4,15 @@
 // V2  `isAskedFor` says of a point what the filter of the same question says; it alone decides.
 // V3  How rare a word is counts over what the viewer may read, so that nothing else shows in a score.
 
-import { fits, kindsOf, mayRead, memoryKinds, type RecallQuery, type RecallScope } from "@reverie/memory"
+import {
+  fits,
+  type IndexPosition,
+  kindsOf,
+  mayRead,
+  memoryKinds,
+  type RecallQuery,
+  type RecallScope
+} from "@reverie/memory"
 import { type Address, addressKey } from "@reverie/protocol"
 import type { Schemas } from "@qdrant/js-client-rest"
 import { EVERYBODY, keyOf, type StoredMemory } from "./point.ts"
@@ -36,6 +44,9 @@ export const ofAssistant = (address: Address): { must: Array<Condition> } => ({
 })
 
 export const memoriesOf = (address: Address): Filter => ({ must: [...ofAssistant(address).must, isMemory] })
+
+/** A position that is still where it was. */
+export const standingAt = ({ digest }: IndexPosition): Filter => ({ must: [is("digest", digest)] })
 
 /** Memories of any assistant that have no vector of that name. */
 export const without = (vector: string): Filter => ({ must: [isMemory], must_not: [{ has_vector: vector }] })
