@@ -26,7 +26,7 @@ import * as Option from "effect/Option"
 import { onDesk } from "../desk.ts"
 import { contextTypeNow } from "../layers.ts"
 import type { Session } from "../session.ts"
-import { catchUpQuietly } from "./indexer.ts"
+import { blocksToldQuietly, catchUpQuietly } from "./indexer.ts"
 import { keptMemories, profilesIn } from "./recollection.ts"
 import { knownOf, remembered } from "./remembered.ts"
 import { recallFor } from "./recaller.ts"
@@ -90,10 +90,13 @@ const isInWindow = (session: Session, begin: MessagePlace | undefined, { entry, 
 /** The index knows whatever the window does not show, as far as that can be waited for. */
 const broughtUp = Effect.fnUntraced(function* (session: Session, begin: MessagePlace | undefined) {
   const { address, recollection } = session
+  const { indexed, isBehind } = recollection
   // What stands in the window need not be found.
-  if (!recollection.isBehind && recollection.indexed >= (begin?.no ?? session.version + 1) - 1) return
-  const caught = yield* catchUpQuietly(address, { maxEntries: WAITED_ENTRIES })
-  recollection.indexed = caught?.position ?? recollection.indexed
+  if (!isBehind && indexed !== undefined && indexed.no >= (begin?.no ?? session.version + 1) - 1) return
+  const caught = yield* catchUpQuietly(address, { maxEntries: WAITED_ENTRIES, trusted: indexed })
+  // The blocks of this process are told once more where nobody has told them: those of an index may be of another life.
+  if (caught !== undefined && indexed === undefined) yield* blocksToldQuietly(address, caught.position)
+  recollection.indexed = caught?.position
   recollection.isBehind = caught?.isWhole !== true
 })
 
@@ -105,7 +108,9 @@ const unseenHits = Effect.fnUntraced(function* (session: Session, question: stri
   const { inHistory, inKept } = yield* places(session, begin)
   if (!inHistory && !inKept) return []
   yield* broughtUp(session, begin)
-  const how = { limit, scope: scopeOf(session.definition), asIs: true } as const
+  // An index that could not be held against the ledger is not asked.
+  const from = session.recollection.indexed === undefined ? { isUnknown: true } : { asIs: true }
+  const how = { limit, scope: scopeOf(session.definition), ...from } as const
   const ask = (more: RecallOptions) => Effect.map(recallFor(session.address, question, { ...how, ...more }), hitsOf)
   // Asked apart: messages of the window are mostly what is nearest to the question, and must not displace the rest.
   const until = begin === undefined ? {} : { until: oldestAt(session) }

@@ -2,7 +2,7 @@
 // Owns its shape in memory. Leaves calling to mind to recollect.ts. Losing it costs asking again.
 
 import type { Content } from "@reverie/context"
-import { type EntityProfile, isEntityProfile } from "@reverie/memory"
+import { type EntityProfile, type IndexPosition, isEntityProfile } from "@reverie/memory"
 import type { Entry, Json, MessagePlace, RecordChange, RecordKind } from "@reverie/protocol"
 
 export interface Recollection {
@@ -12,8 +12,8 @@ export interface Recollection {
   /** Of those it deals with. */
   profiles: Content
   ids: ReadonlyArray<string>
-  /** The last entry that is known to be in the index. */
-  indexed: number
+  /** Where the index stood when it was last held against the ledger; undefined before that, and while it does not answer. */
+  indexed: IndexPosition | undefined
   /** Something was kept since that an index finds. */
   isBehind: boolean
   /** Where the history begins, once that is known. */
@@ -29,7 +29,7 @@ export const openRecollection = (): Recollection => ({
   memories: "",
   profiles: "",
   ids: [],
-  indexed: 0,
+  indexed: undefined,
   isBehind: true,
   begin: undefined,
   hasMemories: undefined,
