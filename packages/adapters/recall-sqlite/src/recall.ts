@@ -17,13 +17,14 @@ import { Connection } from "./connection.ts"
 import { Draft } from "./draft.ts"
 import { belongingsOf } from "./belongings.ts"
 import { entryQueries } from "./entries.ts"
+import { beginErasing, eraseSome } from "./erasing.ts"
 import { groupQueries, type Groups } from "./groups.ts"
 import { Matrices } from "./matrices.ts"
 import { modelQueries } from "./models.ts"
-import { postingsOf } from "./postings.ts"
 import { search, type Sources } from "./searching.ts"
 import { type Shredder, shredderOf } from "./shredder.ts"
 import { vectorQueries, type Vectors } from "./vectors.ts"
+import { type Sizes, wordsOf } from "./words.ts"
 
 export interface RecallSqliteOptions {
   /** Opens for inspection beside a running fleet: every write is refused. */
@@ -33,19 +34,23 @@ export interface RecallSqliteOptions {
 interface Parts extends Sources {
   readonly shredder: Shredder
   readonly vectors: Vectors
+  /** A transaction came to nothing: what stands in memory is as it was before. */
+  readonly undo: () => void
 }
 
-const partsOf = (database: DatabaseSync): Parts => {
+const partsOf = (database: DatabaseSync, sizes?: Sizes): Parts => {
   const groups = groupQueries(database)
   const matrices = new Matrices(database)
+  const words = wordsOf(database, sizes)
   return {
     groups,
-    entries: entryQueries(database, belongingsOf(database, groups, matrices)),
+    entries: entryQueries(database, belongingsOf(database, groups, matrices, words)),
     matrices,
     models: modelQueries(database),
-    postings: postingsOf(database),
+    words,
     shredder: shredderOf(database),
-    vectors: vectorQueries(database, groups, matrices)
+    vectors: vectorQueries(database, groups, matrices),
+    undo: words.forget
   }
 }
 
@@ -56,28 +61,26 @@ const standing = (groups: Groups, address: Address): IndexPosition => {
 
 const keeping = (file: Connection<Parts>): Pick<Recall["Service"], "apply" | "count" | "erase" | "position"> => ({
   apply: (address, changes, { from, to }) =>
-    file.write("apply", ({ entries, groups }) => {
+    file.write("apply", ({ entries, groups, words }) => {
       const present = standing(groups, address)
       if (!samePosition(present, from)) return present
       const owner = groups.ownMade(address)
       const draft = new Draft(entries, { address, key: owner.key })
       for (const change of changes) draft.change(change)
       groups.move(owner.key, to, draft.write())
+      words.settle()
       return to
     }),
   position: (address) => file.read("position", ({ groups }) => standing(groups, address)),
   count: (address) => file.read("count", ({ groups }) => groups.own(address)?.entries ?? 0),
   erase: (address) =>
     Effect.gen(function* () {
-      const own = yield* file.read("erase", ({ groups }) => groups.own(address))
-      if (own === undefined) return
+      const isThere = ({ groups }: Parts) => groups.own(address) !== undefined || groups.gone().length > 0
+      if (!(yield* file.read("erase", isThere))) return
       yield* file.read("erase", ({ shredder }) => shredder.begin())
-      yield* file.write("erase", ({ entries, groups }) => {
-        const owner = { address, key: own.key }
-        for (const row of entries.ofOwner(owner)) entries.remove(owner, row)
-        groups.remove(own.key)
-      })
-      while (yield* file.read("erase", ({ shredder }) => shredder.step())) yield* Effect.yieldNow
+      yield* file.write("erase", (parts) => beginErasing(parts, address))
+      const shared = new Set<number>()
+      while (yield* file.write("erase", (parts) => eraseSome(parts, shared))) yield* Effect.yieldNow
       yield* file.read("erase", ({ shredder }) => shredder.end())
     })
 })
@@ -112,17 +115,21 @@ const modelling = (
 
 /** The index in a directory, or in memory (`IN_MEMORY`). Opening never fails; a verb that can not be done does. */
 export const recallSqliteLayer = (directory: string, options: RecallSqliteOptions = {}): Layer.Layer<Recall> =>
+  recallWithSizes(directory, options)
+
+/** The same with words in segments of other sizes than usual. */
+export const recallWithSizes = (directory: string, options: RecallSqliteOptions, sizes?: Sizes): Layer.Layer<Recall> =>
   Layer.effect(
     Recall,
     Effect.map(
       Effect.acquireRelease(
-        Effect.sync(() => new Connection(directory, options.readOnly === true, partsOf)),
+        Effect.sync(() => new Connection(directory, options.readOnly === true, (database) => partsOf(database, sizes))),
         (file) => Effect.sync(() => file.close())
       ),
       (file) => ({
         ...keeping(file),
         ...modelling(file),
-        search: (viewer, query) => file.read("search", (parts) => search(parts, viewer, query))
+        search: (viewer, query) => file.look("search", (parts) => search(parts, viewer, query))
       })
     )
   )
