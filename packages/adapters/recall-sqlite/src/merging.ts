@@ -5,9 +5,9 @@
 // M3  A step does about as much as it was told to, however large the segments are.
 // M4  A merge whose segments somebody else has merged comes to nothing.
 
-import { ByteReader, ByteWriter, writeRun } from "./posting-list.ts"
+import { eachEntry, type List } from "./posting-list.ts"
 import { type DocColumns, SegmentWriter } from "./segment-writer.ts"
-import { listPlace, type SegmentHead } from "./segment.ts"
+import { isOfMany, listPlace, type SegmentHead } from "./segment.ts"
 import type { Bounds, SegmentRow, Segments } from "./segments.ts"
 
 /** In the place of an entry that is dead. */
@@ -48,7 +48,6 @@ export class Merge {
   readonly #sources: ReadonlyArray<Source>
   readonly #writer: SegmentWriter
   readonly #isAlive: IsAlive
-  readonly #list = new ByteWriter()
   readonly #kept: Kept = { docs: [], rows: [], kinds: [], ats: [], trusts: [] }
   /** The entry that is looked at next: of which source, and its number there. */
   #next = { source: 0, number: 0 }
@@ -116,33 +115,37 @@ export class Merge {
     return (end - begin) * WORK_A_DOC
   }
 
-  #listOf(source: Source): ByteReader {
+  #listOf(source: Source): List {
     const { end, from, leaf } = listPlace(source.head, source.place)
     if (source.leaf?.number !== leaf) {
-      source.leaf = { number: leaf, body: this.#segments.leaf(source.row.key, leaf) }
+      source.leaf = { number: leaf, body: this.#segments.leafOnce(source.row.key, leaf) }
     }
-    return new ByteReader(source.leaf.body, from, end)
+    return { bytes: source.leaf.body, from, end }
   }
 
-  /** Merges the lists of the next term; answers how many entries they had, 0 when there is no more term. */
+  /** Merges the lists of the next term; answers how much work that was, 0 when there is no more term. */
   #mergeTerm(): number {
     let key = Infinity
     for (const { head, place } of this.#sources) key = Math.min(key, head.keys[place] ?? Infinity)
     if (key === Infinity) return 0
-    const having = this.#sources.filter(({ head, place }) => head.keys[place] === key)
-    const lists = having.map((source) => new RunReader(this.#listOf(source), source.numbers))
-    this.#list.clear()
+    const byClass: Array<Array<number>> = []
     let count = 0
-    while (true) {
-      const weightClass = Math.max(...lists.map((list) => list.weightClass))
-      if (weightClass < 0) break
-      const numbers = lists.flatMap((list) => (list.weightClass === weightClass ? list.run() : []))
-      if (numbers.length > 0) writeRun(this.#list, weightClass, numbers)
-      count += numbers.length
-    }
-    if (count > 0) this.#writer.add(key, count, this.#list)
     let work = 1
-    for (const source of having) work += source.head.counts[source.place++] ?? 0
+    for (const source of this.#sources) {
+      const { head, numbers, place } = source
+      if (head.keys[place] !== key) continue
+      eachEntry(this.#listOf(source), isOfMany(head, place), (number, weightClass) => {
+        const renumbered = numbers[number] ?? GONE
+        if (renumbered === GONE) return
+        count++
+        const same = byClass[weightClass]
+        if (same === undefined) byClass[weightClass] = [renumbered]
+        else same.push(renumbered)
+      })
+      work += head.counts[place] ?? 0
+      source.place++
+    }
+    if (count > 0) this.#writer.add(key, count, byClass, this.#kept.docs.length)
     return work
   }
 
@@ -162,35 +165,5 @@ export class Merge {
     const isFiled =
       docs.length === 0 || this.#segments.file(this.segment, { grp: this.grp, level, dead: died }, head, columns)
     if (isFiled) for (const { row } of this.#sources) this.#segments.retire(row.key)
-  }
-}
-
-/** The runs of a list, one after the other, with the numbers that entries have in the new segment. */
-class RunReader {
-  readonly #list: ByteReader
-  readonly #numbers: Int32Array
-  /** Of the run that is read next; -1 when there is none. */
-  weightClass = -1
-
-  constructor(list: ByteReader, numbers: Int32Array) {
-    this.#list = list
-    this.#numbers = numbers
-    this.#open()
-  }
-
-  run(): Array<number> {
-    const kept: Array<number> = []
-    let number = 0
-    for (let left = this.#list.number(); left > 0; left--) {
-      number += this.#list.number()
-      const renumbered = this.#numbers[number] ?? GONE
-      if (renumbered !== GONE) kept.push(renumbered)
-    }
-    this.#open()
-    return kept
-  }
-
-  #open(): void {
-    this.weightClass = this.#list.isOver ? -1 : this.#list.byte()
   }
 }

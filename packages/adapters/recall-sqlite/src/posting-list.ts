@@ -1,129 +1,102 @@
-// PostingList: the entries of a segment that have a term, as bytes.
+// PostingList: the entries of a segment that have a term, each with the class of its weight, as bytes.
 // Owns writing and reading them. Leaves which term, and what the numbers of entries mean, to the segment.
-// L1  Runs of the same class, the weightiest first: the class, how many, and their numbers in the segment, ascending, each
-//     as the distance to the one before.
-// L2  Numbers are written with seven bits in a byte, the lowest first; the eighth says that more follow.
+// L1  Of a term that few entries have: runs of the same class, the weightiest first: the class, how many, and their numbers
+//     in the segment, ascending, each as the distance to the one before.
+// L2  Of a term that many have: for every entry a byte, one more than the class, or 0. So what the term is to one entry is
+//     known without reading what it is to the others.
+// L3  Which of the two it is follows from how many have it.
 
-import { classWeights } from "./weight-class.ts"
+import type { ByteWriter } from "./byte-writer.ts"
+import type { Scores } from "./scores.ts"
+import { CLASSES, classWeights } from "./weight-class.ts"
 
-const FIRST_BYTES = 1_024
+/** A term that more than one of so many entries have is one that many have. */
+const FEW = 16
 
-/** Bytes that grow as they are written. */
-export class ByteWriter {
-  #bytes = new Uint8Array(FIRST_BYTES)
-  #length = 0
+export const haveMany = (count: number, entries: number): boolean => count * FEW > entries
 
-  get length(): number {
-    return this.#length
-  }
+/** A list: bytes of a leaf, from one place to another. */
+export interface List {
+  readonly bytes: Uint8Array
+  readonly from: number
+  readonly end: number
+}
 
-  byte(value: number): void {
-    this.#room(1)
-    this.#bytes[this.#length++] = value
-  }
+/** For each class the numbers of the entries, ascending; nothing for a class that none has. */
+export type ByClass = ReadonlyArray<ReadonlyArray<number> | undefined>
 
-  number(value: number): void {
-    this.#room(5)
-    let rest = value
-    while (rest > 127) {
-      this.#bytes[this.#length++] = (rest & 127) | 128
-      rest >>>= 7
+export const writeList = (to: ByteWriter, byClass: ByClass, count: number, entries: number): void => {
+  if (haveMany(count, entries)) {
+    const classes = new Uint8Array(entries)
+    for (const [weightClass, numbers] of byClass.entries()) {
+      for (const number of numbers ?? []) classes[number] = weightClass + 1
     }
-    this.#bytes[this.#length++] = rest
+    return to.bytes(classes)
   }
-
-  append(other: ByteWriter): void {
-    this.#room(other.#length)
-    this.#bytes.set(other.#bytes.subarray(0, other.#length), this.#length)
-    this.#length += other.#length
-  }
-
-  clear(): void {
-    this.#length = 0
-  }
-
-  taken(): Uint8Array {
-    return this.#bytes.slice(0, this.#length)
-  }
-
-  #room(more: number): void {
-    if (this.#length + more <= this.#bytes.length) return
-    const grown = new Uint8Array(Math.max(2 * this.#bytes.length, this.#length + more))
-    grown.set(this.#bytes.subarray(0, this.#length))
-    this.#bytes = grown
+  for (let weightClass = CLASSES - 1; weightClass >= 0; weightClass--) {
+    const numbers = byClass[weightClass] ?? []
+    if (numbers.length === 0) continue
+    to.byte(weightClass)
+    to.number(numbers.length)
+    let before = 0
+    for (const number of numbers) {
+      to.number(number - before)
+      before = number
+    }
   }
 }
 
-/** Reads numbers one after the other. */
-export class ByteReader {
-  readonly bytes: Uint8Array
-  at: number
-  readonly end: number
-
-  constructor(bytes: Uint8Array, at: number = 0, end: number = bytes.length) {
-    this.bytes = bytes
-    this.at = at
-    this.end = end
+/** Calls for each entry of a list. */
+export const eachEntry = (
+  { bytes, end, from }: List,
+  areMany: boolean,
+  use: (number: number, weightClass: number) => void
+): void => {
+  if (areMany) {
+    for (let at = from; at < end; at++) {
+      const weightClass = (bytes[at] ?? 0) - 1
+      if (weightClass >= 0) use(at - from, weightClass)
+    }
+    return
   }
-
-  get isOver(): boolean {
-    return this.at >= this.end
-  }
-
-  byte(): number {
-    return this.bytes[this.at++] ?? 0
-  }
-
-  number(): number {
-    let byte = this.byte()
-    if (byte < 128) return byte
+  let at = from
+  const next = (): number => {
+    let byte = bytes[at++] ?? 0
     let value = byte & 127
     for (let shift = 7; byte >= 128; shift += 7) {
-      byte = this.byte()
+      byte = bytes[at++] ?? 0
       value |= (byte & 127) << shift
     }
     return value
   }
-}
-
-/** Adds a run: entries of one class, ascending. */
-export const writeRun = (to: ByteWriter, weightClass: number, numbers: ArrayLike<number>): void => {
-  to.byte(weightClass)
-  to.number(numbers.length)
-  let before = 0
-  for (let index = 0; index < numbers.length; index++) {
-    const number = numbers[index] ?? 0
-    to.number(number - before)
-    before = number
+  while (at < end) {
+    const weightClass = bytes[at++] ?? 0
+    let number = 0
+    for (let left = next(); left > 0; left--) {
+      number += next()
+      use(number, weightClass)
+    }
   }
 }
 
-/**
- * Adds to the score of each entry of a list what its class weighs, of the weightiest at most so many; answers how many it
- * read. The one loop that every question spends its time in: bytes are read in place.
- */
-export const addScores = (
-  bytes: Uint8Array,
-  from: number,
-  end: number,
-  scores: Float32Array,
-  rarity: number,
-  most: number
-): number => {
+/** What a term is worth to an entry, by what stands for it in a list of many. */
+const worths = (rarity: number): Float32Array => Float32Array.from([0, ...classWeights], (weight) => rarity * weight)
+
+/** As `eachEntry` of few, adding to the score of each. Most of the time of a question goes by here: bytes are read in place. */
+const addFew = ({ bytes, end, from }: List, scores: Scores, rarity: number): void => {
+  const { sums, touched } = scores
+  let { count } = scores
   let at = from
-  let left = most
-  while (at < end && left > 0) {
+  while (at < end) {
     const weight = rarity * (classWeights[bytes[at++] ?? 0] ?? 0)
     let byte = bytes[at++] ?? 0
-    let count = byte & 127
+    let left = byte & 127
     for (let shift = 7; byte >= 128; shift += 7) {
       byte = bytes[at++] ?? 0
-      count |= (byte & 127) << shift
+      left |= (byte & 127) << shift
     }
-    const reading = count < left ? count : left
-    left -= reading
     let number = 0
-    for (let index = 0; index < reading; index++) {
+    for (; left > 0; left--) {
       byte = bytes[at++] ?? 0
       let distance = byte & 127
       for (let shift = 7; byte >= 128; shift += 7) {
@@ -131,20 +104,34 @@ export const addScores = (
         distance |= (byte & 127) << shift
       }
       number += distance
-      scores[number] = (scores[number] ?? 0) + weight
+      const sum = sums[number] ?? 0
+      if (sum === 0) touched[count++] = number
+      sums[number] = sum + weight
     }
   }
-  return most - left
+  scores.count = count
 }
 
-/** Marks each entry of a list. */
-export const markAll = (reader: ByteReader, marks: Uint8Array, mark: number): void => {
-  while (!reader.isOver) {
-    reader.byte()
-    let number = 0
-    for (let left = reader.number(); left > 0; left--) {
-      number += reader.number()
-      marks[number] = mark
-    }
+const addMany = ({ bytes, end, from }: List, scores: Scores, rarity: number): void => {
+  const { sums } = scores
+  const worth = worths(rarity)
+  scores.isListed = false
+  for (let at = from; at < end; at++) {
+    const number = at - from
+    sums[number] = (sums[number] ?? 0) + (worth[bytes[at] ?? 0] ?? 0)
   }
+}
+
+/** Adds to the score of each entry of a list what its class weighs. */
+export const addScores = (list: List, areMany: boolean, scores: Scores, rarity: number): void =>
+  areMany ? addMany(list, scores, rarity) : addFew(list, scores, rarity)
+
+/** For every entry one more than its class, or 0, whichever way the list is written. */
+export const classesOf = (list: List, areMany: boolean, entries: number): Uint8Array => {
+  if (areMany) return list.bytes.subarray(list.from, list.end)
+  const classes = new Uint8Array(entries)
+  eachEntry(list, false, (number, weightClass) => {
+    classes[number] = weightClass + 1
+  })
+  return classes
 }

@@ -23,8 +23,8 @@ import type { Group, Groups } from "./groups.ts"
 import type { Matrices } from "./matrices.ts"
 import type { Models } from "./models.ts"
 import { demandsOf, termKey } from "./term-key.ts"
-import { type Scored, Top } from "./top.ts"
-import { WordSearch } from "./word-search.ts"
+import { Top } from "./top.ts"
+import { type Scored, WordSearch } from "./word-search.ts"
 import type { Words } from "./words.ts"
 
 export interface Sources {
@@ -57,8 +57,8 @@ const byWords = ({ words }: Sources, readable: ReadonlyArray<Group>, query: Reca
 const byMeaning =
   (nearness: ReadonlyMap<number, number>): Best =>
   (most) => {
-    const top = new Top(most, -Infinity)
-    for (const [key, score] of nearness) top.offer(key, undefined, score)
+    const top = new Top<Scored>(most, (a, b) => b.score - a.score)
+    for (const [row, score] of nearness) top.offer({ row, doc: undefined, score })
     return { found: top.sorted(), isAll: !top.isFull }
   }
 

@@ -3,7 +3,8 @@
 // rows to segments.ts.
 // S1  Terms come in the order of their keys, each once; leaves are written as soon as they are full.
 
-import { ByteWriter } from "./posting-list.ts"
+import { ByteWriter } from "./byte-writer.ts"
+import { type ByClass, writeList } from "./posting-list.ts"
 import type { SegmentHead } from "./segment.ts"
 
 /** Most bytes of a leaf, unless one list alone has more: it fills a page of the file. */
@@ -23,6 +24,7 @@ export interface DocColumns {
 export class SegmentWriter {
   readonly #write: (number: number, body: Uint8Array) => void
   readonly #leaf = new ByteWriter()
+  readonly #list = new ByteWriter()
   readonly #keys: Array<number> = []
   readonly #counts: Array<number> = []
   readonly #ends: Array<number> = []
@@ -35,10 +37,12 @@ export class SegmentWriter {
     this.#write = write
   }
 
-  /** Adds a term that so many entries have, with its list. */
-  add(key: number, count: number, list: ByteWriter): void {
-    if (this.#leaf.length + list.length > LEAF_BYTES) this.#close()
-    this.#leaf.append(list)
+  /** Adds a term that so many of all entries have. */
+  add(key: number, count: number, byClass: ByClass, entries: number): void {
+    this.#list.clear()
+    writeList(this.#list, byClass, count, entries)
+    if (this.#leaf.length + this.#list.length > LEAF_BYTES) this.#close()
+    this.#leaf.append(this.#list)
     this.#keys.push(key)
     this.#counts.push(count)
     this.#ends.push(this.#written + this.#leaf.length)

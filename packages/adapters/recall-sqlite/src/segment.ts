@@ -4,6 +4,8 @@
 // G1  Entries are numbered within it in the order in which they were told; a number that no row has any more is dead.
 // G2  Lists stand in the order of the keys of their terms, cut into leaves; none is in two leaves.
 
+import { haveMany } from "./posting-list.ts"
+
 /** More entries than a segment can have are never merged into one. */
 export const MAX_DOCS = 262_144
 
@@ -95,3 +97,7 @@ export const listPlace = ({ ends, leaves }: SegmentHead, place: number): ListPla
   const begin = leaves[leaf] ?? 0
   return { leaf, from: from - begin, end: (ends[place] ?? 0) - begin }
 }
+
+/** Whether the list of a term is written as one that many entries have. */
+export const isOfMany = ({ counts, docs }: SegmentHead, place: number): boolean =>
+  haveMany(counts[place] ?? 0, docs.length)

@@ -6,14 +6,16 @@
 // R3  What stays in memory is bounded, however many assistants there are.
 
 import type { DatabaseSync } from "node:sqlite"
+import { ByteCache } from "./byte-cache.ts"
 import { aligned, headBytes, readHead, type SegmentHead, writeHead } from "./segment.ts"
 import type { DocColumns } from "./segment-writer.ts"
 import { change, changing, query } from "./sql.ts"
 
 /** Leaves of one segment have keys in a row; none has so many. */
 const MOST_LEAVES = 1_048_576
-/** Of heads in memory. */
-const MAX_CACHED_BYTES = 16 * 1024 * 1024
+/** Of heads, and of leaves, in memory. */
+const MAX_HEAD_BYTES = 16 * 1024 * 1024
+const MAX_LEAF_BYTES = 16 * 1024 * 1024
 /** Leaves that are dropped in one step. */
 const DROPPED_LEAVES = 64
 
@@ -42,60 +44,32 @@ const bytesOf = ({ buffer, byteLength, byteOffset }: Float64Array): Uint8Array =
 
 const least = (values: Float64Array): number => values.reduce((min, value) => Math.min(min, value), Infinity)
 
-/** Heads that were read last; the one that was not asked for the longest goes first. */
-class HeadCache {
-  readonly #heads = new Map<number, SegmentHead>()
-  #bytes = 0
-
-  get(key: number): SegmentHead | undefined {
-    const head = this.#heads.get(key)
-    if (head === undefined) return undefined
-    this.#heads.delete(key)
-    this.#heads.set(key, head)
-    return head
-  }
-
-  keep(key: number, head: SegmentHead): void {
-    this.#heads.set(key, head)
-    this.#bytes += headBytes(head)
-    for (const [oldest, each] of this.#heads) {
-      if (this.#bytes <= MAX_CACHED_BYTES || oldest === key) return
-      this.#heads.delete(oldest)
-      this.#bytes -= headBytes(each)
-    }
-  }
-
-  clear(): void {
-    this.#heads.clear()
-    this.#bytes = 0
-  }
-
-  drop(key: number): void {
-    const head = this.#heads.get(key)
-    if (head !== undefined) this.#bytes -= headBytes(head)
-    this.#heads.delete(key)
-  }
-}
-
 const reading = (database: DatabaseSync) => {
   const ofGroup = query<SegmentRow>(database, `SELECT ${columns} FROM segments WHERE grp = ? ORDER BY first`)
   const head = query<{ readonly head: Uint8Array }>(database, "SELECT head FROM segments WHERE key = ?")
   const bounds = query<{ readonly body: Uint8Array }>(database, "SELECT body FROM bounds WHERE segment = ?")
   const leaf = query<{ readonly body: Uint8Array }>(database, "SELECT body FROM leaves WHERE key = ?")
-  const cache = new HeadCache()
+  const readLeaf = (key: number, number: number): Uint8Array => {
+    const row = leaf.one(key * MOST_LEAVES + number)
+    if (row === undefined) throw new Error(`segment ${key} has no leaf ${number}`)
+    return row.body
+  }
+  const heads = new ByteCache(MAX_HEAD_BYTES, headBytes)
+  const leaves = new ByteCache(MAX_LEAF_BYTES, ({ length }: Uint8Array) => length)
   return {
-    cache,
+    /** What was read in a transaction that came to nothing may never come to be. */
+    forget: (): void => {
+      heads.clear()
+      leaves.clear()
+    },
     /** In the order in which their entries were told. */
     ofGroup: (grp: number): ReadonlyArray<SegmentRow> => ofGroup.all(grp),
-    head: (key: number): SegmentHead => {
-      const known = cache.get(key)
-      if (known !== undefined) return known
-      const row = head.one(key)
-      if (row === undefined) throw new Error(`there is no segment ${key}`)
-      const read = readHead(row.head)
-      cache.keep(key, read)
-      return read
-    },
+    head: (key: number): SegmentHead =>
+      heads.get(key, () => {
+        const row = head.one(key)
+        if (row === undefined) throw new Error(`there is no segment ${key}`)
+        return readHead(row.head)
+      }),
     bounds: ({ docs, key }: Pick<SegmentRow, "docs" | "key">): Bounds => {
       const row = bounds.one(key)
       if (row === undefined) throw new Error(`segment ${key} has no bounds`)
@@ -105,16 +79,15 @@ const reading = (database: DatabaseSync) => {
         trusts: new Float64Array(buffer, byteOffset + 8 * docs, docs)
       }
     },
-    leaf: (key: number, number: number): Uint8Array => {
-      const row = leaf.one(key * MOST_LEAVES + number)
-      if (row === undefined) throw new Error(`segment ${key} has no leaf ${number}`)
-      return row.body
-    }
+    leaf: (key: number, number: number): Uint8Array =>
+      leaves.get(key * MOST_LEAVES + number, () => readLeaf(key, number)),
+    /** Without keeping it in memory: for who reads a segment through once. */
+    leafOnce: readLeaf
   }
 }
 
 export const segmentQueries = (database: DatabaseSync) => {
-  const { cache, ...read } = reading(database)
+  const read = reading(database)
   const nextKey = query<{ readonly segment: number }>(
     database,
     "UPDATE counters SET segment = segment + 1 RETURNING segment"
@@ -149,8 +122,6 @@ export const segmentQueries = (database: DatabaseSync) => {
       begin(key)
       return { key, write: (number: number, body: Uint8Array) => void insertLeaf(key * MOST_LEAVES + number, body) }
     },
-    /** What was read in a transaction that came to nothing may never come to be. */
-    forget: (): void => cache.clear(),
     isInUse: (key: number): boolean => inUse.one(key) !== undefined,
     /** Takes a segment into use; false when its leaves have been dropped by somebody else. */
     file: (key: number, { dead, grp, level }: Filed, head: SegmentHead, { ats, docs, trusts }: DocColumns): boolean => {
@@ -168,7 +139,6 @@ export const segmentQueries = (database: DatabaseSync) => {
     die: (grp: number, doc: number): boolean => die(grp, doc, doc) > 0,
     /** Takes a segment out of use. Its leaves are dropped by `drop`, step by step. */
     retire: (key: number): void => {
-      cache.drop(key)
       drop(key)
       dropBounds(key)
       begin(key)

@@ -1,24 +1,17 @@
 // Top: the best of many, of whom most are not among them.
-// Owns keeping them apart. Leaves what is good to whoever gives the scores.
-// T1  Of two with the same score the one that was offered first stays.
-
-/** An entry: the key of its row, and the number under which its words are kept where it was found by them. */
-export interface Scored {
-  readonly row: number
-  readonly doc: number | undefined
-  readonly score: number
-}
+// Owns keeping them apart. Leaves the order to whoever asks.
+// T1  Of two in the same place the one that was offered first stays.
 
 /** A heap with the worst of the best on top. */
-export class Top {
+export class Top<A extends { readonly score: number }> {
   readonly #most: number
-  readonly #floor: number
-  readonly #best: Array<Scored> = []
+  readonly #order: (a: A, b: A) => number
+  readonly #best: Array<A> = []
 
-  /** What is not above the floor is not good at all. */
-  constructor(most: number, floor: number = 0) {
+  /** \`order\` is below 0 where the first is better. By it a greater score is better. */
+  constructor(most: number, order: (a: A, b: A) => number) {
     this.#most = most
-    this.#floor = floor
+    this.#order = order
   }
 
   /** As many as there can be: others may have been left out. */
@@ -26,47 +19,46 @@ export class Top {
     return this.#best.length === this.#most
   }
 
-  /** Only what is above it is taken. */
+  /** What has a lower score is not taken. */
   get bar(): number {
-    return this.isFull ? (this.#best[0]?.score ?? this.#floor) : this.#floor
+    return this.isFull ? (this.#best[0]?.score ?? -Infinity) : -Infinity
   }
 
-  offer(row: number, doc: number | undefined, score: number): void {
-    if (!(score > this.bar)) return
-    const scored = { row, doc, score }
-    if (this.isFull) this.#sink(scored)
-    else this.#rise(scored)
+  offer(each: A): void {
+    const [worst] = this.#best
+    if (!this.isFull) this.#rise(each)
+    else if (worst !== undefined && this.#order(each, worst) < 0) this.#sink(each)
   }
 
-  /** The best first. What was offered twice is there twice. */
-  sorted(): ReadonlyArray<Scored> {
-    return this.#best.toSorted((a, b) => b.score - a.score || (b.doc ?? 0) - (a.doc ?? 0))
+  /** The best first. */
+  sorted(): ReadonlyArray<A> {
+    return this.#best.toSorted(this.#order)
   }
 
-  #rise(scored: Scored): void {
+  #rise(each: A): void {
     const best = this.#best
-    let at = best.push(scored) - 1
+    let at = best.push(each) - 1
     while (at > 0) {
       const above = (at - 1) >> 1
       const parent = best[above]
-      if (parent === undefined || parent.score <= scored.score) break
+      if (parent === undefined || this.#order(parent, each) >= 0) break
       best[at] = parent
       at = above
     }
-    best[at] = scored
+    best[at] = each
   }
 
-  #sink(scored: Scored): void {
+  #sink(each: A): void {
     const best = this.#best
     let at = 0
     while (true) {
       const [left, right] = [best[2 * at + 1], best[2 * at + 2]]
-      const isRight = left !== undefined && right !== undefined && right.score < left.score
+      const isRight = left !== undefined && right !== undefined && this.#order(right, left) > 0
       const below = isRight ? right : left
-      if (below === undefined || below.score >= scored.score) break
+      if (below === undefined || this.#order(below, each) <= 0) break
       best[at] = below
       at = 2 * at + (isRight ? 2 : 1)
     }
-    best[at] = scored
+    best[at] = each
   }
 }

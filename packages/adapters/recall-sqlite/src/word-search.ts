@@ -1,25 +1,21 @@
 // WordSearch: the entries that the words of a question bring up, the best first.
-// Owns rarity, scores and what is demanded of an entry besides its words. Leaves reading entries to searching.ts, and their
-// order to the text module.
-// Q1  It reads at most READ_POSTINGS entries of lists, of the rarest words first: what a question costs does not grow with
-//     the age of an assistant. As long as all of them are fewer, every word counts and the scores are exact. Beyond that the
-//     most common words do not count: they are in a large part of all entries, and hardly tell one from another. Of a
-//     question of such words only, the rarest counts, where it weighs most.
+// Owns rarity, scores and what is demanded of an entry besides its words. Leaves lists to word-lists.ts, reading entries to
+// searching.ts, and their order to the text module.
+// Q1  What a question costs does not grow with the age of an assistant: its words are read, the rarest first, up to a bound.
+//     They bring up the entries that are looked at. What the more common words add, those that many entries have, is known
+//     of each of these by itself. Of an assistant with some ten thousand memories all words are read, and scores are exact.
 // Q2  What is demanded is demanded of every entry before anything is cut off.
 // Q3  Of two with the same score the one that was told later comes first.
 
 import { rarity } from "@reverie/memory"
 import { type Doc, eachTerm } from "./doc-terms.ts"
 import type { Group } from "./groups.ts"
-import { addScores, ByteReader, markAll } from "./posting-list.ts"
-import { listPlace, placeOfTerm, type SegmentHead } from "./segment.ts"
-import type { Bounds, SegmentRow } from "./segments.ts"
-import { type Scored, Top } from "./top.ts"
+import { addScores, haveMany } from "./posting-list.ts"
+import { Scores } from "./scores.ts"
+import { Top } from "./top.ts"
 import { classWeights } from "./weight-class.ts"
+import { Part } from "./word-lists.ts"
 import type { Words } from "./words.ts"
-
-/** Entries of lists: less than a millisecond of work. */
-const READ_POSTINGS = 65_536
 
 export interface WordQuestion {
   /** Of the terms, each once. */
@@ -33,172 +29,158 @@ export interface WordQuestion {
   readonly minTrust: number
 }
 
-/** A segment that is searched. */
-interface Part {
-  readonly row: SegmentRow
-  readonly head: SegmentHead
-  /** The list of a term by its place. */
-  readonly list: (place: number) => ByteReader
-  /** For each term of the question its place; -1 where no entry has it. */
-  readonly places: ReadonlyArray<number>
+/** An entry: the key of its row, and the number under which its words are kept where it was found by them. */
+export interface Scored {
+  readonly row: number
+  readonly doc: number | undefined
+  readonly score: number
 }
 
-/** An entry of the tail that has some of the terms, each with the class of its weight. */
+/** An entry with what its rarer words give it, and where it is: in a segment, or in the tail. */
+interface Brought {
+  readonly row: number
+  readonly doc: number
+  readonly score: number
+  readonly at: { readonly part: Part; readonly number: number } | Recent
+}
+
+/** An entry of the tail that has some of the terms: by their place in the question the classes of their weights. */
 interface Recent {
   readonly doc: Doc
-  readonly terms: ReadonlyArray<readonly [index: number, weightClass: number]>
+  readonly classes: ReadonlyMap<number, number>
 }
 
-/** A term that counts. */
 interface Weighed {
   readonly index: number
   readonly rarity: number
-  /** How much is read of its lists: all, but where even the rarest word is in too many entries. */
-  readonly share: number
 }
 
-/** One for all questions: none is asked while another one is. */
-let sums = new Float32Array(1_024)
-
-const blank = (count: number): Float32Array => {
-  if (sums.length < count) sums = new Float32Array(2 * count)
-  else sums.fill(0, 0, count)
-  return sums
+/** The terms that bring entries up, and those that count for what is brought up. */
+interface Terms {
+  readonly bringing: ReadonlyArray<Weighed>
+  readonly counting: ReadonlyArray<Weighed>
 }
 
-/** The terms that count, the rarest first, of so many entries in all. */
-const countingTerms = (having: ReadonlyArray<number>, count: number): ReadonlyArray<Weighed> => {
+/** So many times as many entries are brought up as are wanted: what the more common words add may change their order. */
+const SPARE = 4
+
+const scores = new Scores()
+
+/** The better first; of two alike the one that was told later. */
+const byScore = (a: { readonly score: number; readonly doc: number }, b: typeof a): number =>
+  b.score - a.score || b.doc - a.doc
+
+/** Which terms do what, of so many entries in all, when at most so much is read. */
+export const termsOf = (having: ReadonlyArray<number>, entries: number, most: number): Terms => {
   const terms = having
-    .map((each, index) => ({ index, having: each, rarity: rarity(count, Math.min(each, count)) }))
+    .map((each, index) => ({
+      index,
+      areMany: haveMany(each, entries),
+      work: haveMany(each, entries) ? entries : each,
+      having: each,
+      rarity: rarity(entries, Math.min(each, entries))
+    }))
     .filter((term) => term.having > 0)
     .toSorted((a, b) => a.having - b.having)
-  let left = READ_POSTINGS
-  const firstUnread = terms.findIndex((term) => (left -= term.having) < 0)
-  const counting = firstUnread < 0 ? terms : terms.slice(0, Math.max(1, firstUnread))
-  return counting.map((term) => ({ ...term, share: Math.min(1, READ_POSTINGS / term.having) }))
+  let left = most
+  const firstLeft = terms.findIndex(({ work }) => (left -= work) < 0)
+  const bringing = firstLeft < 0 ? terms : terms.slice(0, Math.max(1, firstLeft))
+  // What few have and is too much to read is left out: a question has no room for many such words.
+  return { bringing, counting: terms.slice(bringing.length).filter(({ areMany }) => areMany) }
 }
 
 export class WordSearch {
-  readonly #words: Words
   readonly #question: WordQuestion
   readonly #recent: ReadonlyArray<Recent>
   readonly #parts: ReadonlyArray<Part>
-  readonly #terms: ReadonlyArray<Weighed>
+  readonly #terms: Terms
 
   constructor(words: Words, groups: ReadonlyArray<Group>, question: WordQuestion) {
-    this.#words = words
     this.#question = question
     this.#recent = this.#recently(groups.flatMap(({ key }) => words.tail.of(key)))
-    this.#parts = groups.flatMap(({ key }) => words.segments.ofGroup(key)).map((row) => this.#part(row))
-    const having = question.keys.map((_, index) =>
-      this.#parts.reduce((sum, { head, places }) => sum + (head.counts[places[index] ?? -1] ?? 0), 0)
-    )
-    for (const { terms } of this.#recent) for (const [index] of terms) having[index] = (having[index] ?? 0) + 1
+    this.#parts = groups
+      .flatMap(({ key }) => words.segments.ofGroup(key))
+      .map((row) => new Part(words.segments, row, question.keys))
+    const having = question.keys.map((_, index) => this.#parts.reduce((sum, part) => sum + part.count(index), 0))
+    for (const { classes } of this.#recent) {
+      for (const index of classes.keys()) having[index] = (having[index] ?? 0) + 1
+    }
     // An entry that two of the groups may read counts twice here, which is of no weight.
-    this.#terms = countingTerms(
-      having,
-      groups.reduce((sum, { entries }) => sum + entries, 0)
-    )
+    const entries = groups.reduce((sum, group) => sum + group.entries, 0)
+    this.#terms = termsOf(having, entries, words.read)
   }
 
   /** The best, at most so many, and whether these are all. */
   best(most: number): { readonly found: ReadonlyArray<Scored>; readonly isAll: boolean } {
-    const top = new Top(most)
+    const { counting } = this.#terms
+    const top = new Top<Brought>(counting.length === 0 ? most : SPARE * most, byScore)
     this.#searchRecent(top)
-    for (const part of this.#parts.toReversed()) this.#searchPart(part, top)
-    return { found: top.sorted(), isAll: !top.isFull }
+    for (const part of this.#parts) this.#searchPart(part, top)
+    const found = top
+      .sorted()
+      .map(({ at, doc, row, score }) => ({ doc, row, score: score + restOf(at, counting) }))
+      .toSorted(byScore)
+    return { found: found.slice(0, most), isAll: !top.isFull && found.length <= most }
   }
 
-  /** The entries of the tail that have a term, those that were told last first. */
+  /** The entries of the tail that have a term. */
   #recently(docs: ReadonlyArray<Doc>): ReadonlyArray<Recent> {
     const indexes = new Map(this.#question.keys.map((key, index) => [key, index]))
     return docs
       .map((doc): Recent => {
-        const terms: Array<readonly [number, number]> = []
+        const classes = new Map<number, number>()
         eachTerm(doc.terms, (key, weightClass) => {
           const index = indexes.get(key)
-          if (index !== undefined) terms.push([index, weightClass])
+          if (index !== undefined) classes.set(index, weightClass)
         })
-        return { doc, terms }
+        return { doc, classes }
       })
-      .filter(({ terms }) => terms.length > 0)
-      .toSorted((a, b) => b.doc.doc - a.doc.doc)
+      .filter(({ classes }) => classes.size > 0)
   }
 
-  #part(row: SegmentRow): Part {
-    const { segments } = this.#words
-    const head = segments.head(row.key)
-    const leaves = new Map<number, Uint8Array>()
-    const list = (place: number): ByteReader => {
-      const { end, from, leaf } = listPlace(head, place)
-      const body = leaves.get(leaf) ?? segments.leaf(row.key, leaf)
-      leaves.set(leaf, body)
-      return new ByteReader(body, from, end)
-    }
-    return { row, head, list, places: this.#question.keys.map((key) => placeOfTerm(head, key)) }
-  }
-
-  #searchPart(part: Part, top: Top): void {
-    const { head, list, places, row } = part
+  #searchPart(part: Part, top: Top<Brought>): void {
+    const { head, row } = part
+    const { bringing } = this.#terms
     const { since, until } = this.#question
-    const found = this.#terms.flatMap(({ index, rarity, share }) => {
-      const place = places[index] ?? -1
-      return place < 0 ? [] : [{ place, rarity, most: Math.ceil((head.counts[place] ?? 0) * share) }]
-    })
-    if (found.length === 0 || row.maxAt < since || row.minAt > until) return
-    const scores = blank(row.docs)
-    for (const { most, place, rarity } of found) {
-      const { at, bytes, end } = list(place)
-      addScores(bytes, at, end, scores, rarity, most)
-    }
-    const isFit = this.#fitting(part)
+    const lists = bringing.filter(({ index }) => part.has(index))
+    if (lists.length === 0 || row.maxAt < since || row.minAt > until) return
+    scores.begin(row.docs)
+    for (const { index, rarity } of lists) addScores(part.list(index), part.isOfMany(index), scores, rarity)
+    const isFit = part.fitting(this.#question)
+    const { count, isListed, sums, touched } = scores
+    const found = isListed ? count : row.docs
     let { bar } = top
-    for (let number = row.docs - 1; number >= 0; number--) {
-      const score = scores[number] ?? 0
-      if (score <= bar || !isFit(number)) continue
-      top.offer(head.rows[number] ?? 0, row.first + (head.docs[number] ?? 0), score)
+    for (let at = 0; at < found; at++) {
+      const number = isListed ? (touched[at] ?? 0) : at
+      const score = sums[number] ?? 0
+      if (score === 0 || score < bar || !isFit(number)) continue
+      const doc = row.first + (head.docs[number] ?? 0)
+      top.offer({ row: head.rows[number] ?? 0, doc, score, at: { part, number } })
       bar = top.bar
     }
   }
 
-  /** Whether an entry of a segment is what is demanded. */
-  #fitting({ head, list, row }: Part): (number: number) => boolean {
+  #searchRecent(top: Top<Brought>): void {
     const { demands, isKind, minTrust, since, until } = this.#question
-    const { kinds } = head
-    const isBounded = row.minAt < since || row.maxAt > until || row.minTrust < minTrust
-    const bounds: Bounds | undefined = isBounded ? this.#words.segments.bounds(row) : undefined
-    const met = demands.map((keys) => {
-      const marks = new Uint8Array(row.docs)
-      for (const key of keys) {
-        const place = placeOfTerm(head, key)
-        if (place >= 0) markAll(list(place), marks, 1)
-      }
-      return marks
-    })
-    return (number) =>
-      isKind[kinds[number] ?? 0] === 1 &&
-      (bounds === undefined ||
-        ((bounds.ats[number] ?? 0) >= since &&
-          (bounds.ats[number] ?? 0) <= until &&
-          (bounds.trusts[number] ?? 0) >= minTrust)) &&
-      met.every((marks) => marks[number] === 1)
-  }
-
-  #searchRecent(top: Top): void {
-    const { demands, isKind, minTrust, since, until } = this.#question
-    const rarities = new Map(this.#terms.map(({ index, rarity }) => [index, rarity]))
-    for (const { doc, terms } of this.#recent) {
-      const { at, kind, trust } = doc
+    for (const recent of this.#recent) {
+      const { at, doc, kind, row, trust } = recent.doc
       if (isKind[kind] !== 1 || at < since || at > until || trust < minTrust) continue
-      if (demands.length > 0 && !meets(doc, demands)) continue
-      const score = terms.reduce(
-        (sum, [index, weightClass]) => sum + (rarities.get(index) ?? 0) * (classWeights[weightClass] ?? 0),
-        0
-      )
-      top.offer(doc.row, doc.doc, Math.fround(score))
+      if (demands.length > 0 && !meets(recent.doc, demands)) continue
+      const score = Math.fround(sumOf(recent, this.#terms.bringing))
+      if (score > 0) top.offer({ row, doc, score, at: recent })
     }
   }
 }
+
+/** What terms give an entry of the tail. */
+const sumOf = ({ classes }: Recent, terms: ReadonlyArray<Weighed>): number =>
+  terms.reduce((sum, { index, rarity }) => sum + rarity * (classWeights[classes.get(index) ?? -1] ?? 0), 0)
+
+/** What terms give an entry besides those that brought it up. */
+const restOf = (at: Brought["at"], terms: ReadonlyArray<Weighed>): number =>
+  "part" in at
+    ? terms.reduce((sum, { index, rarity }) => sum + rarity * at.part.weight(index, at.number), 0)
+    : sumOf(at, terms)
 
 const meets = ({ terms }: Doc, demands: WordQuestion["demands"]): boolean => {
   const keys = new Set<number>()

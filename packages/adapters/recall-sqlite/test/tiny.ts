@@ -2,4 +2,4 @@
 
 import type { Sizes } from "../src/words.ts"
 
-export const TINY: Sizes = { flushed: 2, kept: 1, work: 64 }
+export const TINY: Sizes = { flushed: 2, kept: 1, work: 64, read: 65_536 }

@@ -6,11 +6,14 @@ import { memoryRecall } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { docTerms, eachTerm } from "../src/doc-terms.ts"
-import { addScores, ByteReader, ByteWriter, markAll, writeRun } from "../src/posting-list.ts"
+import { ByteWriter } from "../src/byte-writer.ts"
+import { addScores, classesOf, eachEntry, haveMany, writeList } from "../src/posting-list.ts"
 import { recallWithSizes } from "../src/recall.ts"
+import { Scores } from "../src/scores.ts"
 import { termKey } from "../src/term-key.ts"
 import { Top } from "../src/top.ts"
 import { classOf, classWeights } from "../src/weight-class.ts"
+import { termsOf as termsInPlay } from "../src/word-search.ts"
 import { TINY } from "./tiny.ts"
 
 const NOW = 1_790_000_000_000
@@ -124,40 +127,70 @@ describe("words in segments", () => {
     )
   })
 
-  test("L1 L2 a list gives back its entries, each with its class, as many of the weightiest as are asked for", () => {
-    const run = fc.uniqueArray(fc.nat(200_000), { minLength: 1, maxLength: 40 })
+  test("L1 L2 L3 a list gives back its entries, each with its class, whether few have the term or many", () => {
+    const entries = 400
+    const having = fc.uniqueArray(fc.tuple(fc.nat(entries - 1), fc.nat(35)), {
+      selector: ([number]) => number,
+      minLength: 1,
+      maxLength: entries
+    })
     fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.tuple(fc.nat(35), run), { maxLength: 6, selector: ([each]) => each }),
-        fc.nat(60),
-        (runs, most) => {
-          const ordered = runs
-            .toSorted(([a], [b]) => b - a)
-            .map(([each, numbers]) => [each, numbers.toSorted((a, b) => a - b)] as const)
-          const writer = new ByteWriter()
-          for (const [weightClass, numbers] of ordered) writeRun(writer, weightClass, numbers)
-          const bytes = writer.taken()
-          const expected = ordered.flatMap(([each, numbers]) =>
-            numbers.map((number) => [number, classWeights[each] ?? 0] as const)
-          )
-          const marks = new Uint8Array(200_001)
-          markAll(new ByteReader(bytes), marks, 1)
-          assert.strictEqual(
-            marks.reduce((sum, mark) => sum + mark, 0),
-            new Set(expected.map(([number]) => number)).size
-          )
-          const scores = new Float32Array(200_001)
-          assert.strictEqual(addScores(bytes, 0, bytes.length, scores, 1, most), Math.min(most, expected.length))
-          const sums = new Map<number, number>()
-          for (const [number, weight] of expected.slice(0, most))
-            sums.set(number, Math.fround((sums.get(number) ?? 0) + weight))
-          for (const [number, sum] of sums) assert.strictEqual(scores[number], sum)
-          assert.strictEqual(
-            scores.reduce((count, score) => count + (score > 0 ? 1 : 0), 0),
-            sums.size
-          )
+      fc.property(having, (some) => {
+        const byClass: Array<Array<number>> = []
+        for (const [number, weightClass] of some.toSorted(([a], [b]) => a - b)) {
+          byClass[weightClass] = [...(byClass[weightClass] ?? []), number]
         }
-      )
+        const writer = new ByteWriter()
+        writer.byte(7)
+        writeList(writer, byClass, some.length, entries)
+        const list = { bytes: writer.taken(), from: 1, end: writer.length }
+        const areMany = haveMany(some.length, entries)
+        const told: Array<readonly [number, number]> = []
+        eachEntry(list, areMany, (number, weightClass) => told.push([number, weightClass]))
+        const inOrder = (pairs: ReadonlyArray<readonly [number, number]>) => pairs.toSorted(([a], [b]) => a - b)
+        assert.deepStrictEqual(inOrder(told), inOrder(some))
+        const scores = new Scores()
+        for (let round = 0; round < 2; round++) {
+          scores.begin(entries)
+          addScores(list, areMany, scores, 2)
+        }
+        const { count, isListed, sums, touched } = scores
+        assert.strictEqual(isListed, !areMany)
+        if (isListed) assert.deepStrictEqual(new Set(touched.slice(0, count)), new Set(some.map(([number]) => number)))
+        const classes = classesOf(list, areMany, entries)
+        const expected = new Map(some)
+        for (let number = 0; number < entries; number++) {
+          const weightClass = expected.get(number)
+          const weight = weightClass === undefined ? 0 : (classWeights[weightClass] ?? 0)
+          assert.closeTo(sums[number] ?? 0, 2 * weight, 1e-5)
+          assert.strictEqual(classes[number], (weightClass ?? -1) + 1)
+        }
+      })
+    )
+  })
+
+  test("Q1 whatever a question asks for, at most so much is read, the rarest words first, and one at least", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1_000), { maxLength: 12 }), fc.integer({ min: 1, max: 20_000 }), (having, most) => {
+        const { bringing, counting } = termsInPlay(having, 1_000, most)
+        const count = (index: number) => having[index] ?? 0
+        const work = bringing.map(({ index }) => (haveMany(count(index), 1_000) ? 1_000 : count(index)))
+        if (bringing.length > 1)
+          assert.isAtMost(
+            work.reduce((sum, each) => sum + each, 0),
+            most
+          )
+        assert.strictEqual(
+          bringing.length === 0,
+          having.every((each) => each === 0)
+        )
+        const rarest = Math.max(0, ...bringing.map(({ index }) => count(index)))
+        for (const { index } of counting) assert.isTrue(count(index) >= rarest && haveMany(count(index), 1_000))
+        const known = new Set([...bringing, ...counting].map(({ index }) => index))
+        for (const [index, each] of having.entries()) {
+          if (each > 0 && !known.has(index)) assert.isTrue(each >= rarest && !haveMany(each, 1_000))
+        }
+      })
     )
   })
 
@@ -167,18 +200,15 @@ describe("words in segments", () => {
         fc.array(fc.integer({ min: -3, max: 20 }), { maxLength: 200 }),
         fc.integer({ min: 1, max: 30 }),
         (scores, most) => {
-          const top = new Top(most)
-          for (const [row, score] of scores.entries()) top.offer(row, undefined, score)
-          const expected = scores
-            .filter((score) => score > 0)
-            .toSorted((a, b) => b - a)
-            .slice(0, most)
+          const top = new Top<{ readonly row: number; readonly score: number }>(most, (a, b) => b.score - a.score)
+          for (const [row, score] of scores.entries()) top.offer({ row, score })
+          const expected = scores.toSorted((a, b) => b - a).slice(0, most)
           assert.deepStrictEqual(
             top.sorted().map(({ score }) => score),
             expected
           )
           for (const { row, score } of top.sorted()) assert.strictEqual(scores[row], score)
-          assert.strictEqual(top.isFull, scores.filter((score) => score > 0).length >= most)
+          assert.strictEqual(top.isFull, scores.length >= most)
         }
       )
     )
