@@ -20,8 +20,8 @@ export interface Recollection {
   begin: MessagePlace | undefined
   /** Whether a fact or a passage is kept, once that is known. */
   hasMemories: boolean | undefined
-  /** The profiles that are kept, by their keys, once they were read. */
-  known: ReadonlyMap<string, EntityProfile> | undefined
+  /** The profiles that are kept, by their keys, once they were read; "many" where they are too many for that. */
+  known: ReadonlyMap<string, EntityProfile> | "many" | undefined
 }
 
 export const openRecollection = (): Recollection => ({
@@ -63,7 +63,8 @@ export const noteKept = (recollection: Recollection, { records = [] }: Entry): v
   if (records.some(isMemory)) recollection.hasMemories = true
   if (records.some(({ kind }) => indexedKinds.has(kind))) recollection.isBehind = true
   const entities = records.filter(({ kind }) => kind === "entity")
-  if (entities.length > 0 && recollection.known !== undefined) {
-    recollection.known = profilesIn(entities, recollection.known)
+  const { known } = recollection
+  if (entities.length > 0 && known !== undefined && known !== "many") {
+    recollection.known = profilesIn(entities, known)
   }
 }
