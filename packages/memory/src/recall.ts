@@ -49,6 +49,8 @@ export interface RecallQuery {
   /** Bounds of `at`, inclusive, in milliseconds since the epoch. */
   readonly since?: number
   readonly until?: number
+  /** The latest `at` of messages and answers, inclusive: those after it are in view already. Other kinds are not held to it. */
+  readonly messagesUntil?: number
   /** One of these must be among the entry's; compared without regard to case. */
   readonly entities?: ReadonlyArray<string>
   readonly tags?: ReadonlyArray<string>

@@ -11,7 +11,8 @@ import {
   mayRead,
   memoryKinds,
   type RecallQuery,
-  type RecallScope
+  type RecallScope,
+  spokenKinds
 } from "@reverie/memory"
 import { type Address, addressKey } from "@reverie/protocol"
 import type { Schemas } from "@qdrant/js-client-rest"
@@ -69,15 +70,23 @@ const bounds = (key: string, gte: number | undefined, lte: number | undefined): 
     ? []
     : [{ key, range: { ...(gte !== undefined && { gte }), ...(lte !== undefined && { lte }) } }]
 
+const keptKinds = memoryKinds.filter((kind) => !spokenKinds.some((each) => each === kind))
+
+/** No message after a time; what else is kept is not held to it. */
+const inViewNot = (until: number): Condition => ({
+  should: [oneOf("kind", keptKinds), ...bounds("at", undefined, until)]
+})
+
 /** What the viewer may read and the question asks for. */
 export const askedFor = (viewer: Address, query: RecallQuery): Filter => {
-  const { entities = [], minTrust, scope, since, tags = [], thread, until } = query
+  const { entities = [], messagesUntil, minTrust, scope, since, tags = [], thread, until } = query
   return {
     must: [
       ...visibleTo(viewer, scope).must,
       oneOf("kind", kindsOf(query)),
       ...bounds("at", since, until),
       ...bounds("trust", minTrust, undefined),
+      ...(messagesUntil === undefined ? [] : [inViewNot(messagesUntil)]),
       ...(entities.length === 0 ? [] : [oneOf("entity_keys", entities.map(keyOf))]),
       ...(tags.length === 0 ? [] : [oneOf("tag_keys", tags.map(keyOf))]),
       ...(thread === undefined ? [] : [is("thread", thread.toWellFormed())])

@@ -10,6 +10,7 @@ import {
   fits,
   type Hit,
   kindsOf,
+  latestOf,
   mayRead,
   memoryKinds,
   queryTerms,
@@ -47,10 +48,10 @@ const nothing: Best = () => ({ found: [], isAll: true })
 const byWords = ({ words }: Sources, readable: ReadonlyArray<Group>, query: RecallQuery): Best => {
   const keys = queryTerms(query.text).map(({ term }) => termKey(term))
   if (keys.length === 0) return nothing
-  const { minTrust = -Infinity, since = -Infinity, until = Infinity } = query
+  const { minTrust = -Infinity, since = -Infinity } = query
   const wanted = new Set(kindsOf(query))
-  const isKind = Uint8Array.from(memoryKinds, (kind) => (wanted.has(kind) ? 1 : 0))
-  const search = new WordSearch(words, readable, { keys, demands: demandsOf(query), isKind, since, until, minTrust })
+  const latest = Float64Array.from(memoryKinds, (kind) => (wanted.has(kind) ? latestOf(kind, query) : -Infinity))
+  const search = new WordSearch(words, readable, { keys, demands: demandsOf(query), latest, since, minTrust })
   return (most) => search.best(most)
 }
 

@@ -4,7 +4,7 @@
 
 import { classesOf, eachEntry, type List } from "./posting-list.ts"
 import { isOfMany, listPlace, placeOfTerm, type SegmentHead } from "./segment.ts"
-import type { Bounds, SegmentRow, Segments } from "./segments.ts"
+import type { SegmentRow, Segments } from "./segments.ts"
 import { classWeights } from "./weight-class.ts"
 import type { WordQuestion } from "./word-search.ts"
 
@@ -56,19 +56,20 @@ export class Part {
   }
 
   /** Whether an entry is what is demanded. */
-  fitting({ demands, isKind, minTrust, since, until }: WordQuestion): (number: number) => boolean {
+  fitting({ demands, latest, minTrust, since }: WordQuestion): (number: number) => boolean {
     const { kinds } = this.head
     const { maxAt, minAt, minTrust: leastTrust } = this.row
-    const isBounded = minAt < since || maxAt > until || leastTrust < minTrust
-    const bounds: Bounds | undefined = isBounded ? this.#segments.bounds(this.row) : undefined
     const met = demands.map((keys) => this.#marked(keys))
-    return (number) =>
-      isKind[kinds[number] ?? 0] === 1 &&
-      (bounds === undefined ||
-        ((bounds.ats[number] ?? 0) >= since &&
-          (bounds.ats[number] ?? 0) <= until &&
-          (bounds.trusts[number] ?? 0) >= minTrust)) &&
-      met.every((marks) => marks[number] === 1)
+    const meets = (number: number): boolean => met.every((marks) => marks[number] === 1)
+    const latestHere = (number: number): number => latest[kinds[number] ?? 0] ?? -Infinity
+    // Of most segments every entry is early enough, or none of a kind is.
+    const isBounded = latest.some((each) => each < maxAt && each >= minAt) || minAt < since || leastTrust < minTrust
+    if (!isBounded) return (number) => latestHere(number) >= maxAt && meets(number)
+    const { ats, trusts } = this.#segments.bounds(this.row)
+    return (number) => {
+      const at = ats[number] ?? 0
+      return at >= since && at <= latestHere(number) && (trusts[number] ?? 0) >= minTrust && meets(number)
+    }
   }
 
   /** Marks the entries that have one of some keys. */

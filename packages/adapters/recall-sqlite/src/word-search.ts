@@ -22,10 +22,9 @@ export interface WordQuestion {
   readonly keys: ReadonlyArray<number>
   /** Of each of these lists an entry must have one. */
   readonly demands: ReadonlyArray<ReadonlyArray<number>>
-  /** By the number of a kind. */
-  readonly isKind: Uint8Array
+  /** By the number of a kind, the latest that an entry may be of; of a kind that is not asked for none is early enough. */
+  readonly latest: Float64Array
   readonly since: number
-  readonly until: number
   readonly minTrust: number
 }
 
@@ -141,9 +140,8 @@ export class WordSearch {
   #searchPart(part: Part, top: Top<Brought>): void {
     const { head, row } = part
     const { bringing } = this.#terms
-    const { since, until } = this.#question
     const lists = bringing.filter(({ index }) => part.has(index))
-    if (lists.length === 0 || row.maxAt < since || row.minAt > until) return
+    if (lists.length === 0 || row.maxAt < this.#question.since) return
     scores.begin(row.docs)
     for (const { index, rarity } of lists) addScores(part.list(index), part.isOfMany(index), scores, rarity)
     const isFit = part.fitting(this.#question)
@@ -161,10 +159,10 @@ export class WordSearch {
   }
 
   #searchRecent(top: Top<Brought>): void {
-    const { demands, isKind, minTrust, since, until } = this.#question
+    const { demands, latest, minTrust, since } = this.#question
     for (const recent of this.#recent) {
       const { at, doc, kind, row, trust } = recent.doc
-      if (isKind[kind] !== 1 || at < since || at > until || trust < minTrust) continue
+      if (at < since || !(at <= (latest[kind] ?? -Infinity)) || trust < minTrust) continue
       if (demands.length > 0 && !meets(recent.doc, demands)) continue
       const score = Math.fround(sumOf(recent, this.#terms.bringing))
       if (score > 0) top.offer({ row, doc, score, at: recent })

@@ -69,6 +69,7 @@ const question = fc.record(
     kinds: fc.subarray(["message", "passage"] as const),
     since: fc.nat(50),
     until: fc.nat(50),
+    messagesUntil: fc.nat(50),
     tags: fc.subarray(["log", "sea"]),
     entities: fc.constantFrom(["Kim"], ["kim", "Lee"]),
     minTrust: fc.constantFrom(0.3, 0.6, 0.9)

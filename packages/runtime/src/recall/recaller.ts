@@ -80,6 +80,8 @@ export interface AskOptions extends RecallOptions {
    * ledger already.
    */
   readonly asIs?: boolean
+  /** Messages and answers after this time are in view already. */
+  readonly messagesUntil?: number
   /** It could not be held against the ledger: the answer comes from the store. */
   readonly isUnknown?: boolean
 }

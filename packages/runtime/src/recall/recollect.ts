@@ -8,7 +8,7 @@
 
 import { contextOf } from "@reverie/assistant"
 import { PLACES } from "@reverie/context"
-import { episodicKinds, type Hit, placeOfId, Recall, type Recalled, type RecallOptions } from "@reverie/memory"
+import { episodicKinds, type Hit, placeOfId, Recall, spokenKinds } from "@reverie/memory"
 import { Ledger } from "@reverie/ledger"
 import { isBefore, type MessagePlace } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -87,7 +87,7 @@ const broughtUp = Effect.fnUntraced(function* (session: Session, begin: MessageP
   recollection.isBehind = caught?.isWhole !== true
 })
 
-const keptKinds = episodicKinds.filter((kind) => kind !== "message" && kind !== "answer")
+const keptKinds = episodicKinds.filter((kind) => !spokenKinds.some((each) => each === kind))
 
 /** The best hits that are not in the window. */
 const unseenHits = Effect.fnUntraced(function* (session: Session, question: string, limit: number) {
@@ -98,17 +98,12 @@ const unseenHits = Effect.fnUntraced(function* (session: Session, question: stri
   // An index that could not be held against the ledger is not asked.
   const from = session.recollection.indexed === undefined ? { isUnknown: true } : { asIs: true }
   const how = { limit, scope: scopeOf(session.definition), ...from } as const
-  const ask = (more: RecallOptions) => Effect.map(recallFor(session.address, question, { ...how, ...more }), hitsOf)
-  // Asked apart: messages of the window are mostly what is nearest to the question, and must not displace the rest.
-  const until = begin === undefined ? {} : { until: oldestAt(session) }
-  const messages = inHistory ? yield* ask({ kinds: ["message", "answer"], ...until }) : []
-  const kept = inKept ? yield* ask({ kinds: keptKinds }) : []
-  return [...messages.filter((hit) => !isInWindow(session, begin, hit)), ...kept]
-    .toSorted((a, b) => b.score - a.score)
-    .slice(0, limit)
+  // Messages of the window are mostly what is nearest to the question, and must not displace the rest.
+  const kinds = [...(inHistory ? spokenKinds : []), ...(inKept ? keptKinds : [])]
+  const inView = begin === undefined ? {} : { messagesUntil: oldestAt(session) }
+  const { hits } = yield* recallFor(session.address, question, { ...how, kinds, ...inView })
+  return hits.filter((hit) => !isInWindow(session, begin, hit))
 })
-
-const hitsOf = ({ hits }: Recalled): ReadonlyArray<Hit> => hits
 
 const oldestAt = ({ window }: Session): number => window.messages.find(({ role }) => role !== "system")?.at ?? 0
 

@@ -1,7 +1,7 @@
 // Recall laws of finding: what is found, in which order (I3), and why (I4).
 
 import * as assert from "node:assert/strict"
-import { INDEX_START, type MemoryEntry, type MemoryKind, Recall } from "@reverie/memory"
+import { INDEX_START, type MemoryEntry, type MemoryKind, Recall, type RecallQuery } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import { LAW_START_MILLIS, type Law } from "../law.ts"
 import { memoryRecall } from "../memory-recall.ts"
@@ -191,6 +191,32 @@ const conditions: ReadonlyArray<Law<Recall>> = [
       assert.deepEqual(yield* between(undefined, 2), ["p/1", "p/2"])
       assert.deepEqual(yield* between(2, 3), ["p/2", "p/3"])
       assert.deepEqual(yield* between(3, 2), [])
+    })
+  },
+  {
+    id: "I3.inview",
+    says: "messages and answers after a time can be left out, that of the time itself and what else is kept not",
+    check: Effect.gen(function* () {
+      const kinds: ReadonlyArray<MemoryKind> = ["message", "answer", "episode", "fact", "passage", "block"]
+      const at = (key: number) => LONG_AGO_MILLIS + key
+      yield* remember(
+        ada,
+        ...kinds.flatMap((kind) =>
+          [1, 2, 3].map((key) => aMemory(`${key}`, "the tide", { id: `${kind}/${key}`, kind, at: at(key) }))
+        )
+      )
+      const sorted = (ids: ReadonlyArray<string>) => ids.toSorted()
+      const keysOf = (kind: MemoryKind, keys: ReadonlyArray<number>) => keys.map((key) => `${kind}/${key}`)
+      const whole = kinds.slice(2).flatMap((kind) => keysOf(kind, [1, 2, 3]))
+      const spoken = (keys: ReadonlyArray<number>) => [...keysOf("message", keys), ...keysOf("answer", keys)]
+      const ask = (wish: Partial<RecallQuery>) => Effect.map(found(ada, "tide", { limit: 50, ...wish }), sorted)
+      assert.deepEqual(yield* ask({ messagesUntil: at(2) }), sorted([...whole, ...spoken([1, 2])]))
+      assert.deepEqual(yield* ask({ messagesUntil: at(0) }), sorted(whole))
+      assert.deepEqual(yield* ask({ messagesUntil: at(3), until: at(1), kinds: ["answer", "fact"] }), [
+        "answer/1",
+        "fact/1"
+      ])
+      assert.deepEqual(yield* ask({ messagesUntil: at(2), since: at(2), kinds: ["message"] }), ["message/2"])
     })
   },
   {
