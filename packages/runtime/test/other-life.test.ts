@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Ledger } from "@reverie/ledger"
 import { type Recall, RecallUnavailable } from "@reverie/memory"
 import { TenantId } from "@reverie/protocol"
 import { blockDisk, MemoryDisk, memoryBlockStore, memoryRecall, RecallDisk } from "@reverie/testkit"
@@ -187,5 +188,35 @@ describe("an index that is ahead of a ledger that was restored", () => {
       second.rest()
     }
     assert.strictEqual(reads, 1)
+  })
+
+  it("S3 S4 what the store itself answers is read once, then only what is new, and is of this life", () => {
+    const first = live({ model: { text: "Noted." } })
+    saying(first, "The tug Juniper lies at berth nine.")
+    const backup = backupOf(first)
+    saying(first, "The walrus sings at dawn.")
+    let present = first.store.ledger
+    const reads: Array<number> = []
+    const ledger: typeof present = {
+      ...present,
+      inspect: (address) => present.inspect(address),
+      records: (...asked) => present.records(...asked),
+      entries: (address, from, limit) => {
+        reads.push(limit)
+        return present.entries(address, from, limit)
+      }
+    }
+    const asked = (question: string) =>
+      first
+        .run(Effect.provideService(recallFor(first.address(), question), Ledger, ledger))
+        .hits.map(({ entry }) => entry.text)
+    assert.strictEqual(asked("walrus")[0], "The walrus sings at dawn.")
+    saying(first, "A pelican sleeps on the crane.")
+    assert.strictEqual(asked("pelican")[0], "A pelican sleeps on the crane.")
+    assert.strictEqual(asked("walrus")[0], "The walrus sings at dawn.")
+    assert.deepStrictEqual(reads, [512, 3, 1])
+    present = restored(backup, first).store.ledger
+    assert.deepStrictEqual(asked("walrus"), [])
+    assert.deepStrictEqual(asked("Juniper"), ["The tug Juniper lies at berth nine."])
   })
 })
