@@ -1,3 +1,9 @@
-export * from "./errors.ts"
-export { IN_MEMORY, openSqliteStore, SqliteStore, type StoreOptions, storeSqliteLayer } from "./store.ts"
-export type { WriterStats } from "./writer.ts"
+export * from "./errors.ts";
+export {
+  IN_MEMORY,
+  openSqliteStore,
+  SqliteStore,
+  type StoreOptions,
+  storeSqliteLayer,
+} from "./store.ts";
+export type { WriterStats } from "./writer.ts";
