@@ -4,58 +4,55 @@
 //     reads and less than LANDMARK_EVERY steps more; the other commits write no index.
 // E2  `settled` is the number of envelopes settled up to and including the row, over the whole store.
 
-import type { DatabaseSync } from "node:sqlite";
-import { LANDMARK_EVERY } from "./formats.ts";
-import { change, query } from "./sql.ts";
+import type { DatabaseSync } from "node:sqlite"
+import { LANDMARK_EVERY } from "./formats.ts"
+import { change, query } from "./sql.ts"
 
 export interface EntryRow {
-  readonly seq: number;
-  readonly no: number;
+  readonly seq: number
+  readonly no: number
   /** The `seq` of the assistant's entry before, 0 at its birth. */
-  readonly previous: number;
-  readonly body: string;
+  readonly previous: number
+  readonly body: string
 }
 
 export interface OutboxEntryRow extends EntryRow {
-  readonly tenant: string;
-  readonly id: string;
+  readonly tenant: string
+  readonly id: string
 }
 
 export interface NewEntry {
-  readonly assistant: number;
-  readonly no: number;
-  readonly previous: number;
-  readonly settled: number;
-  readonly body: string;
+  readonly assistant: number
+  readonly no: number
+  readonly previous: number
+  readonly settled: number
+  readonly body: string
 }
 
 export const entryQueries = (database: DatabaseSync) => {
   const append = change(
     database,
     `INSERT INTO ledger (assistant, no, previous, settled, body)
-     VALUES (?, ?, ?, ? + coalesce((SELECT settled FROM ledger ORDER BY seq DESC LIMIT 1), 0), ?)`,
-  );
-  const bySeq = query<EntryRow>(
-    database,
-    "SELECT seq, no, previous, body FROM ledger WHERE seq = ?",
-  );
+     VALUES (?, ?, ?, ? + coalesce((SELECT settled FROM ledger ORDER BY seq DESC LIMIT 1), 0), ?)`
+  )
+  const bySeq = query<EntryRow>(database, "SELECT seq, no, previous, body FROM ledger WHERE seq = ?")
   const landmark = query<{ readonly seq: number }>(
     database,
-    `SELECT seq FROM ledger WHERE assistant = ? AND no >= ? AND no % ${LANDMARK_EVERY} = 0 ORDER BY no LIMIT 1`,
-  );
+    `SELECT seq FROM ledger WHERE assistant = ? AND no >= ? AND no % ${LANDMARK_EVERY} = 0 ORDER BY no LIMIT 1`
+  )
   // CROSS JOIN keeps the order of the tables: the ledger leads, each row looks up one assistant.
   const after = query<OutboxEntryRow>(
     database,
     `SELECT seq, no, previous, body, tenant, id
-     FROM ledger CROSS JOIN assistants ON key = assistant WHERE seq > ? ORDER BY seq LIMIT ?`,
-  );
+     FROM ledger CROSS JOIN assistants ON key = assistant WHERE seq > ? ORDER BY seq LIMIT ?`
+  )
   const newest = query<{ readonly seq: number; readonly settled: number }>(
     database,
-    "SELECT seq, settled FROM ledger ORDER BY seq DESC LIMIT 1",
-  );
+    "SELECT seq, settled FROM ledger ORDER BY seq DESC LIMIT 1"
+  )
   const backwards = function* (seq: number): Generator<EntryRow> {
-    for (let row = bySeq.one(seq); row !== undefined; row = bySeq.one(row.previous)) yield row;
-  };
+    for (let row = bySeq.one(seq); row !== undefined; row = bySeq.one(row.previous)) yield row
+  }
   return {
     /** Answers the place in the outbox. */
     append: ({ assistant, no, previous, settled, body }: NewEntry): number =>
@@ -63,21 +60,16 @@ export const entryQueries = (database: DatabaseSync) => {
     /** From the given row on towards the birth. */
     backwards,
     /** Entries `from` to `to` of one assistant, oldest first. `last` is its newest row. */
-    between: (
-      assistant: number,
-      last: number,
-      from: number,
-      to: number,
-    ): ReadonlyArray<EntryRow> => {
-      const found: Array<EntryRow> = [];
+    between: (assistant: number, last: number, from: number, to: number): ReadonlyArray<EntryRow> => {
+      const found: Array<EntryRow> = []
       for (const row of backwards(landmark.one(assistant, to)?.seq ?? last)) {
-        if (row.no < from) break;
-        if (row.no <= to) found.push(row);
+        if (row.no < from) break
+        if (row.no <= to) found.push(row)
       }
-      return found.toReversed();
+      return found.toReversed()
     },
     newestSeq: (): number => newest.one()?.seq ?? 0,
     after: (seq: number, limit: number): ReadonlyArray<OutboxEntryRow> => after.all(seq, limit),
-    settledTotal: (): number => newest.one()?.settled ?? 0,
-  };
-};
+    settledTotal: (): number => newest.one()?.settled ?? 0
+  }
+}

@@ -1,18 +1,15 @@
-import * as Schema from "effect/Schema";
+import * as Schema from "effect/Schema"
 
 /** Another process works on this data directory. Only one may write it at a time. */
 export class StoreBusy extends Schema.TaggedError<StoreBusy>()("StoreBusy", {
   directory: Schema.String,
   /** Absent when the holder has not yet said who it is. */
-  pid: Schema.optionalKey(Schema.Int),
+  pid: Schema.optionalKey(Schema.Int)
 }) {
-  readonly recovery = "stop" as const;
+  readonly recovery = "stop" as const
   override get message(): string {
-    const holder =
-      this.pid === undefined
-        ? "another Reverie process"
-        : `another Reverie process (pid ${this.pid})`;
-    return `${holder} works on ${this.directory}; stop it, or use another --data directory`;
+    const holder = this.pid === undefined ? "another Reverie process" : `another Reverie process (pid ${this.pid})`
+    return `${holder} works on ${this.directory}; stop it, or use another --data directory`
   }
 }
 
@@ -20,14 +17,14 @@ export class StoreBusy extends Schema.TaggedError<StoreBusy>()("StoreBusy", {
 export class StoreFormatNewer extends Schema.TaggedError<StoreFormatNewer>()("StoreFormatNewer", {
   directory: Schema.String,
   found: Schema.Int,
-  supported: Schema.Int,
+  supported: Schema.Int
 }) {
-  readonly recovery = "stop" as const;
+  readonly recovery = "stop" as const
   override get message(): string {
     return (
       `${this.directory} has data of format ${this.found}, this Reverie reads up to format ${this.supported}; ` +
       "upgrade Reverie, or use another --data directory"
-    );
+    )
   }
 }
 
@@ -35,25 +32,25 @@ export class StoreFormatNewer extends Schema.TaggedError<StoreFormatNewer>()("St
 export class StoreFormatOlder extends Schema.TaggedError<StoreFormatOlder>()("StoreFormatOlder", {
   directory: Schema.String,
   found: Schema.Int,
-  supported: Schema.Int,
+  supported: Schema.Int
 }) {
-  readonly recovery = "stop" as const;
+  readonly recovery = "stop" as const
   override get message(): string {
     return (
       `${this.directory} has data of format ${this.found}, this Reverie reads format ${this.supported}; ` +
       "run the fleet on it once, which brings it up to date"
-    );
+    )
   }
 }
 
 /** The file is no Reverie database, or a broken one. */
 export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamaged", {
   file: Schema.String,
-  reason: Schema.String,
+  reason: Schema.String
 }) {
-  readonly recovery = "stop" as const;
+  readonly recovery = "stop" as const
   override get message(): string {
-    return `${this.file} can not be read as a Reverie database (${this.reason}); restore it, or use another --data directory`;
+    return `${this.file} can not be read as a Reverie database (${this.reason}); restore it, or use another --data directory`
   }
 }
 
@@ -61,11 +58,11 @@ export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamag
 export class StoreUnopenable extends Schema.TaggedError<StoreUnopenable>()("StoreUnopenable", {
   directory: Schema.String,
   reason: Schema.String,
-  cause: Schema.optionalKey(Schema.Defect()),
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
-  readonly recovery = "stop" as const;
+  readonly recovery = "stop" as const
   override get message(): string {
-    return `${this.directory} can not be opened: ${this.reason}`;
+    return `${this.directory} can not be opened: ${this.reason}`
   }
 }
 
@@ -75,22 +72,15 @@ export class StoreMoved extends Schema.TaggedError<StoreMoved>()("StoreMoved", {
   state: Schema.Literals(["leaving", "arriving", "left"]),
   /** Where to, or where from. */
   place: Schema.String,
-  at: Schema.Finite,
+  at: Schema.Finite
 }) {
-  readonly recovery = "stop" as const;
+  readonly recovery = "stop" as const
   override get message(): string {
-    const { directory, place, state } = this;
-    if (state === "left")
-      return `the assistants of ${directory} have moved to ${place}; work with them there`;
-    const way = state === "leaving" ? "out of" : "into";
-    return `a move ${way} ${directory} (${place}) has not come to its end; run the same command again`;
+    const { directory, place, state } = this
+    if (state === "left") return `the assistants of ${directory} have moved to ${place}; work with them there`
+    const way = state === "leaving" ? "out of" : "into"
+    return `a move ${way} ${directory} (${place}) has not come to its end; run the same command again`
   }
 }
 
-export type StoreError =
-  | StoreBusy
-  | StoreFormatNewer
-  | StoreFormatOlder
-  | StoreDamaged
-  | StoreMoved
-  | StoreUnopenable;
+export type StoreError = StoreBusy | StoreFormatNewer | StoreFormatOlder | StoreDamaged | StoreMoved | StoreUnopenable

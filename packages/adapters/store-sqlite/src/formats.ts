@@ -8,13 +8,13 @@
 //     knows the totals.
 // I4  Who rests is in no index but the one on addresses: a million sleepers cost no look-up anything.
 
-export const PAGE_BYTES = 512;
+export const PAGE_BYTES = 512
 
 /** `wake` of an assistant with nothing to do. As long as a present time, in bytes, so that the row keeps its length. */
-export const AT_REST = 2 ** 47 - 1;
+export const AT_REST = 2 ** 47 - 1
 
 /** Every how many entries of an assistant one is in the index; the others are found along `previous`. */
-export const LANDMARK_EVERY = 16;
+export const LANDMARK_EVERY = 16
 
 const first = `
 CREATE TABLE assistants (
@@ -77,7 +77,7 @@ CREATE TABLE prompts (
   body TEXT,
   PRIMARY KEY (tenant, kind, key, version DESC)
 ) WITHOUT ROWID;
-`;
+`
 
 /** Memory blocks: each as it is shown, what every version added, one snapshot, and what was answered under a key. */
 const second = `
@@ -115,7 +115,7 @@ CREATE TABLE block_answers (
   answer TEXT NOT NULL,
   PRIMARY KEY (tenant, key)
 ) WITHOUT ROWID;
-`;
+`
 
 /** What tenants have spent in the present windows, and their calls under way. */
 const third = `
@@ -127,7 +127,7 @@ CREATE TABLE allowance_calls (
   body TEXT NOT NULL,
   PRIMARY KEY (tenant, call)
 ) WITHOUT ROWID;
-`;
+`
 
 /**
  * Dead letters that were laid aside are numbered 1, 2, 3 ... in the order in which they were. Those that are still told have
@@ -138,7 +138,7 @@ ALTER TABLE dead_letters ADD COLUMN aside INTEGER;
 CREATE INDEX dead_letters_assistant ON dead_letters (assistant);
 CREATE INDEX dead_letters_told ON dead_letters (seq) WHERE aside IS NULL;
 CREATE UNIQUE INDEX dead_letters_aside ON dead_letters (aside) WHERE aside IS NOT NULL;
-`;
+`
 
 /**
  * Rows of `records` are long, and a search among them reads whole rows to compare their keys. Whether there is a profile of
@@ -146,6 +146,6 @@ CREATE UNIQUE INDEX dead_letters_aside ON dead_letters (aside) WHERE aside IS NO
  */
 const entityKeys = `
 CREATE INDEX records_entity ON records (assistant, key) WHERE kind = 'entity';
-`;
+`
 
-export const formats: ReadonlyArray<string> = [first, second, third, fourth, entityKeys];
+export const formats: ReadonlyArray<string> = [first, second, third, fourth, entityKeys]

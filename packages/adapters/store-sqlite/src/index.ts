@@ -1,9 +1,3 @@
-export * from "./errors.ts";
-export {
-  IN_MEMORY,
-  openSqliteStore,
-  SqliteStore,
-  type StoreOptions,
-  storeSqliteLayer,
-} from "./store.ts";
-export type { WriterStats } from "./writer.ts";
+export * from "./errors.ts"
+export { IN_MEMORY, openSqliteStore, SqliteStore, type StoreOptions, storeSqliteLayer } from "./store.ts"
+export type { WriterStats } from "./writer.ts"

@@ -3,89 +3,76 @@
 // M1  The file is there whole or not at all, and as durable as what was committed.
 // M2  A mark that can not be read is one all the same: what it said may have been that the data lives elsewhere.
 
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
-import { join } from "node:path";
-import type { MoveMark } from "@reverie/ledger";
-import { isJsonObject, parseJson } from "@reverie/protocol";
-import * as Result from "effect/Result";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
+import { join } from "node:path"
+import type { MoveMark } from "@reverie/ledger"
+import { isJsonObject, parseJson } from "@reverie/protocol"
+import * as Result from "effect/Result"
 
 export interface Marks {
-  readonly read: () => MoveMark | undefined;
-  readonly write: (mark: MoveMark | null) => void;
+  readonly read: () => MoveMark | undefined
+  readonly write: (mark: MoveMark | null) => void
 }
 
-const states = new Set<unknown>(["leaving", "arriving", "left"]);
+const states = new Set<unknown>(["leaving", "arriving", "left"])
 
 const isMark = (value: unknown): value is MoveMark =>
-  isJsonObject(value) && states.has(value["state"]) && typeof value["place"] === "string";
+  isJsonObject(value) && states.has(value["state"]) && typeof value["place"] === "string"
 
-const UNREADABLE: MoveMark = {
-  state: "left",
-  place: "a place that its file moved.json does not tell",
-  at: 0,
-};
+const UNREADABLE: MoveMark = { state: "left", place: "a place that its file moved.json does not tell", at: 0 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && Reflect.get(error, "code") === "ENOENT";
+const isMissing = (error: unknown): boolean => error instanceof Error && Reflect.get(error, "code") === "ENOENT"
 
 const flush = (path: string): void => {
-  const handle = openSync(path, "r");
+  const handle = openSync(path, "r")
   try {
-    fsyncSync(handle);
+    fsyncSync(handle)
   } finally {
-    closeSync(handle);
+    closeSync(handle)
   }
-};
+}
 
 const put = (path: string, text: string): void => {
-  const handle = openSync(path, "w", 0o600);
+  const handle = openSync(path, "w", 0o600)
   try {
-    writeSync(handle, text);
-    fsyncSync(handle);
+    writeSync(handle, text)
+    fsyncSync(handle)
   } finally {
-    closeSync(handle);
+    closeSync(handle)
   }
-};
+}
 
 /** The mark of a directory. */
 export const directoryMarks = (directory: string): Marks => {
-  const file = join(directory, "moved.json");
+  const file = join(directory, "moved.json")
   return {
     read: () => {
       try {
-        const mark = Result.getOrElse(parseJson(readFileSync(file, "utf8")), () => undefined);
-        return isMark(mark) ? mark : UNREADABLE;
+        const mark = Result.getOrElse(parseJson(readFileSync(file, "utf8")), () => undefined)
+        return isMark(mark) ? mark : UNREADABLE
       } catch (error) {
-        if (isMissing(error)) return undefined;
-        throw error;
+        if (isMissing(error)) return undefined
+        throw error
       }
     },
     write: (mark) => {
-      if (mark === null) rmSync(file, { force: true });
+      if (mark === null) rmSync(file, { force: true })
       else {
-        put(`${file}.new`, `${JSON.stringify(mark)}\n`);
-        renameSync(`${file}.new`, file);
+        put(`${file}.new`, `${JSON.stringify(mark)}\n`)
+        renameSync(`${file}.new`, file)
       }
-      flush(directory);
-    },
-  };
-};
+      flush(directory)
+    }
+  }
+}
 
 /** The mark of a store that ends with its scope. */
 export const passingMarks = (): Marks => {
-  let kept: MoveMark | undefined;
+  let kept: MoveMark | undefined
   return {
     read: () => kept,
     write: (mark) => {
-      kept = mark ?? undefined;
-    },
-  };
-};
+      kept = mark ?? undefined
+    }
+  }
+}

@@ -3,7 +3,7 @@
 // moving-out.ts and moving-in.ts.
 // I1  Judged and written in one transaction of the writer: nobody moves in between.
 
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite"
 import {
   judgeParcel,
   type LedgerUnavailable,
@@ -14,117 +14,109 @@ import {
   type RemovalPart,
   type RemovalRefused,
   type Removals,
-  tenantOf,
-} from "@reverie/ledger";
-import type { Address } from "@reverie/protocol";
-import * as Clock from "effect/Clock";
-import * as Effect from "effect/Effect";
-import * as Option from "effect/Option";
-import * as Result from "effect/Result";
-import * as Stream from "effect/Stream";
-import { ledgerUnavailable } from "./chronicle.ts";
-import type { Leases } from "./leases.ts";
-import type { Marks } from "./marks.ts";
-import { type MovingIn, movingIn } from "./moving-in.ts";
-import { type MovingOut, movingOut } from "./moving-out.ts";
-import { reading } from "./reading.ts";
-import type { Writer } from "./writer.ts";
+  tenantOf
+} from "@reverie/ledger"
+import type { Address } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { ledgerUnavailable } from "./chronicle.ts"
+import type { Leases } from "./leases.ts"
+import type { Marks } from "./marks.ts"
+import { type MovingIn, movingIn } from "./moving-in.ts"
+import { type MovingOut, movingOut } from "./moving-out.ts"
+import { reading } from "./reading.ts"
+import type { Writer } from "./writer.ts"
 
-const MOVER = "removal";
-const FOR_EVER = Number.MAX_SAFE_INTEGER;
-const PAGE = 512;
+const MOVER = "removal"
+const FOR_EVER = Number.MAX_SAFE_INTEGER
+const PAGE = 512
 
 const pages = (parts: Iterator<RemovalPart>): Stream.Stream<RemovalPart, LedgerUnavailable> =>
   Stream.paginate(undefined, () =>
     reading(ledgerUnavailable("pack"), () => {
-      const page: Array<RemovalPart> = [];
+      const page: Array<RemovalPart> = []
       for (let count = 0; count < PAGE; count++) {
-        const next = parts.next();
-        if (next.done === true) return Result.succeed([page, Option.none<undefined>()] as const);
-        page.push(next.value);
+        const next = parts.next()
+        if (next.done === true) return Result.succeed([page, Option.none<undefined>()] as const)
+        page.push(next.value)
       }
-      return Result.succeed([page, Option.some(undefined)] as const);
-    }),
-  );
+      return Result.succeed([page, Option.some(undefined)] as const)
+    })
+  )
 
-const packing = (
-  out: () => MovingOut,
-): Pick<Removals["Service"], "pack" | "packTenant" | "tenants"> => ({
+const packing = (out: () => MovingOut): Pick<Removals["Service"], "pack" | "packTenant" | "tenants"> => ({
   pack: (address) =>
     Stream.unwrap(
       Effect.map(
         reading(ledgerUnavailable("pack"), () => {
-          const found = out().life(address);
-          return found === undefined ? Result.fail(nobodyAt(address)) : Result.succeed(found);
+          const found = out().life(address)
+          return found === undefined ? Result.fail(nobodyAt(address)) : Result.succeed(found)
         }),
-        pages,
-      ),
+        pages
+      )
     ),
   packTenant: (tenant) =>
-    Stream.fromIterableEffect(
-      reading(ledgerUnavailable("pack"), () => Result.succeed(out().household(tenant))),
-    ),
-  tenants: reading(ledgerUnavailable("tenants"), () => Result.succeed(out().tenants())),
-});
+    Stream.fromIterableEffect(reading(ledgerUnavailable("pack"), () => Result.succeed(out().household(tenant)))),
+  tenants: reading(ledgerUnavailable("tenants"), () => Result.succeed(out().tenants()))
+})
 
 const collected = (parts: Iterable<RemovalPart> | undefined): Parcel | undefined => {
-  if (parts === undefined) return undefined;
-  const [head, ...rest] = parts;
-  return { head: head as ParcelHead, parts: rest };
-};
+  if (parts === undefined) return undefined
+  const [head, ...rest] = parts
+  return { head: head as ParcelHead, parts: rest }
+}
 
 /** What is to be put down of a parcel; undefined when it is here already. */
 const judged = (
   out: MovingOut,
   into: MovingIn,
-  parcel: Parcel,
+  parcel: Parcel
 ): Result.Result<ReadonlyArray<RemovalPart> | undefined, RemovalRefused> => {
-  const { head } = parcel;
-  const here = collected(
-    head.kind === "tenant" ? out.household(head.tenant) : out.life(head.address),
-  );
+  const { head } = parcel
+  const here = collected(head.kind === "tenant" ? out.household(head.tenant) : out.life(head.address))
   return Result.flatMap(judgeParcel(parcel, here), (fresh) => {
-    const obstacle = fresh === undefined ? undefined : into.obstacle(tenantOf(head), fresh);
-    return obstacle === undefined ? Result.succeed(fresh) : Result.fail(occupiedBy(head, obstacle));
-  });
-};
+    const obstacle = fresh === undefined ? undefined : into.obstacle(tenantOf(head), fresh)
+    return obstacle === undefined ? Result.succeed(fresh) : Result.fail(occupiedBy(head, obstacle))
+  })
+}
 
 const onceAsked = <A>(make: () => A): (() => A) => {
-  let made: A | undefined;
-  return () => (made ??= make());
-};
+  let made: A | undefined
+  return () => (made ??= make())
+}
 
 export const sqliteRemovals = (
   database: DatabaseSync,
   writer: Writer,
   leases: Leases,
-  marks: Marks,
+  marks: Marks
 ): Removals["Service"] => {
   // Most openings move nobody.
-  const out = onceAsked(() => movingOut(database));
-  const into = onceAsked(() => movingIn(database));
+  const out = onceAsked(() => movingOut(database))
+  const into = onceAsked(() => movingIn(database))
 
   const tried = (parcel: Parcel) =>
-    Result.map(judged(out(), into(), parcel), (fresh) =>
-      fresh === undefined ? "present" : "unpacked",
-    );
+    Result.map(judged(out(), into(), parcel), (fresh) => (fresh === undefined ? "present" : "unpacked"))
 
   const unpacked = (parcel: Parcel, now: number, onUndo: (undo: () => void) => void) =>
     Result.map(judged(out(), into(), parcel), (fresh) => {
-      if (fresh === undefined) return "present";
-      const { head, parts } = parcel;
+      if (fresh === undefined) return "present"
+      const { head, parts } = parcel
       if (head.kind === "assistant") {
-        const key = into().life(head, parts, now);
-        onUndo(leases.grant(key, { worker: MOVER, until: FOR_EVER }, now));
+        const key = into().life(head, parts, now)
+        onUndo(leases.grant(key, { worker: MOVER, until: FOR_EVER }, now))
       }
-      into().belongings(tenantOf(head), fresh);
-      return "unpacked";
-    });
+      into().belongings(tenantOf(head), fresh)
+      return "unpacked"
+    })
 
   const admitted = (address: Address): void => {
-    const key = into().keyOf(address);
-    if (key !== undefined && leases.live(key, FOR_EVER - 1)?.worker === MOVER) leases.end(key);
-  };
+    const key = into().keyOf(address)
+    if (key !== undefined && leases.live(key, FOR_EVER - 1)?.worker === MOVER) leases.end(key)
+  }
 
   return {
     ...packing(out),
@@ -132,11 +124,10 @@ export const sqliteRemovals = (
       isTrial
         ? reading(ledgerUnavailable("unpack"), () => tried(parcel))
         : Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            writer.write(ledgerUnavailable("unpack"), (onUndo) => unpacked(parcel, now, onUndo)),
+            writer.write(ledgerUnavailable("unpack"), (onUndo) => unpacked(parcel, now, onUndo))
           ),
-    admit: (addresses) =>
-      reading(ledgerUnavailable("admit"), () => Result.succeed(addresses.forEach(admitted))),
+    admit: (addresses) => reading(ledgerUnavailable("admit"), () => Result.succeed(addresses.forEach(admitted))),
     mark: (mark) => reading(ledgerUnavailable("mark"), () => Result.succeed(marks.write(mark))),
-    marked: reading(ledgerUnavailable("marked"), () => Result.succeed(marks.read())),
-  };
-};
+    marked: reading(ledgerUnavailable("marked"), () => Result.succeed(marks.read()))
+  }
+}

@@ -5,161 +5,148 @@
 // S3  An opening for reading takes no lock, ends no lease and writes nothing; it works beside the owner.
 // S4  A directory that somebody has moved out of, or is about to, is not opened for work, unless it is forced.
 
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { PromptStore } from "@reverie/context";
-import { Allowance, Ledger, Removals } from "@reverie/ledger";
-import { Mailbox } from "@reverie/mailbox";
-import { BlockStore } from "@reverie/memory";
-import * as Context from "effect/Context";
-import * as Effect from "effect/Effect";
-import * as Layer from "effect/Layer";
-import * as Result from "effect/Result";
-import type * as Scope from "effect/Scope";
-import { sqliteAllowance } from "./allowance.ts";
-import { sqliteBlocks } from "./blocks.ts";
-import { StoreDamaged, type StoreError, StoreMoved, StoreUnopenable } from "./errors.ts";
-import { knownFormat, migrate, NO_DATA, type Place, presentFormat } from "./format.ts";
-import { formats, PAGE_BYTES } from "./formats.ts";
-import { sqliteLedger } from "./ledger.ts";
-import { Leases } from "./leases.ts";
-import { sqliteMailbox } from "./mailbox.ts";
-import { directoryMarks, type Marks, passingMarks } from "./marks.ts";
-import { own } from "./owner.ts";
-import { sqlitePrompts } from "./prompts.ts";
-import { sqliteRemovals } from "./removals.ts";
-import { sqliteFailure } from "./sqlite-failure.ts";
-import { Writer, type WriterStats } from "./writer.ts";
+import { existsSync, mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { PromptStore } from "@reverie/context"
+import { Allowance, Ledger, Removals } from "@reverie/ledger"
+import { Mailbox } from "@reverie/mailbox"
+import { BlockStore } from "@reverie/memory"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import { sqliteAllowance } from "./allowance.ts"
+import { sqliteBlocks } from "./blocks.ts"
+import { StoreDamaged, type StoreError, StoreMoved, StoreUnopenable } from "./errors.ts"
+import { knownFormat, migrate, NO_DATA, type Place, presentFormat } from "./format.ts"
+import { formats, PAGE_BYTES } from "./formats.ts"
+import { sqliteLedger } from "./ledger.ts"
+import { Leases } from "./leases.ts"
+import { sqliteMailbox } from "./mailbox.ts"
+import { directoryMarks, type Marks, passingMarks } from "./marks.ts"
+import { own } from "./owner.ts"
+import { sqlitePrompts } from "./prompts.ts"
+import { sqliteRemovals } from "./removals.ts"
+import { sqliteFailure } from "./sqlite-failure.ts"
+import { Writer, type WriterStats } from "./writer.ts"
 
 /** Instead of a directory: a store that ends with its scope, for tests. */
-export const IN_MEMORY = ":memory:";
+export const IN_MEMORY = ":memory:"
 
 export interface StoreOptions {
   /** full, the default: an answered write survives a power cut. normal: it survives the death of the process only. */
-  readonly durability?: "full" | "normal";
+  readonly durability?: "full" | "normal"
   /** Opens for inspection only: every write is refused. */
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean
   /** How long the write-ahead log grows before it is moved into the database. */
-  readonly checkpointBytes?: number;
+  readonly checkpointBytes?: number
   /** Most bytes the database may have; beyond it writes are refused as on a full disk. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number
   /** Opens for work though the directory is marked as moved. */
-  readonly despiteMove?: boolean;
+  readonly despiteMove?: boolean
 }
 
-const CHECKPOINT_BYTES = 4 * 1024 * 1024;
-const CACHE_KIB = 16 * 1024;
-const BUSY_MILLIS = 1_000;
+const CHECKPOINT_BYTES = 4 * 1024 * 1024
+const CACHE_KIB = 16 * 1024
+const BUSY_MILLIS = 1_000
 
 export class SqliteStore extends Context.Service<
   SqliteStore,
   {
-    readonly mailbox: Mailbox["Service"];
-    readonly ledger: Ledger["Service"];
-    readonly prompts: PromptStore["Service"];
-    readonly allowance: Allowance["Service"];
-    readonly blocks: BlockStore["Service"];
-    readonly removals: Removals["Service"];
+    readonly mailbox: Mailbox["Service"]
+    readonly ledger: Ledger["Service"]
+    readonly prompts: PromptStore["Service"]
+    readonly allowance: Allowance["Service"]
+    readonly blocks: BlockStore["Service"]
+    readonly removals: Removals["Service"]
     /** What has been written since the opening. */
-    readonly stats: Effect.Effect<WriterStats>;
+    readonly stats: Effect.Effect<WriterStats>
   }
 >()("@reverie/store-sqlite/SqliteStore") {}
 
 const storeError = ({ directory, file }: Place, error: unknown): StoreError => {
-  const failure = sqliteFailure(error);
-  if (failure === undefined) throw error;
-  if (failure.kind === "damaged") return new StoreDamaged({ file, reason: failure.message });
-  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
-  const reason =
-    code === "EEXIST" || code === "ENOTDIR" ? "it is not a directory" : failure.message;
-  return new StoreUnopenable({ directory, reason, cause: error });
-};
+  const failure = sqliteFailure(error)
+  if (failure === undefined) throw error
+  if (failure.kind === "damaged") return new StoreDamaged({ file, reason: failure.message })
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined
+  const reason = code === "EEXIST" || code === "ENOTDIR" ? "it is not a directory" : failure.message
+  return new StoreUnopenable({ directory, reason, cause: error })
+}
 
 const attempt = <A>(place: Place, run: () => A): Effect.Effect<A, StoreError> =>
-  Effect.try({ try: run, catch: (error) => storeError(place, error) });
+  Effect.try({ try: run, catch: (error) => storeError(place, error) })
 
 const settle = (database: DatabaseSync, { durability = "full", maxBytes }: StoreOptions): void => {
-  database.exec(
-    `PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability}`,
-  );
+  database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability}`)
   // The writer moves the log by itself, after its waiters have been answered.
-  database.exec(
-    `PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${4 * CHECKPOINT_BYTES}`,
-  );
-  if (maxBytes !== undefined)
-    database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / PAGE_BYTES)}`);
-};
+  database.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${4 * CHECKPOINT_BYTES}`)
+  if (maxBytes !== undefined) database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / PAGE_BYTES)}`)
+}
 
 const connect = (place: Place, options: StoreOptions) =>
   Effect.acquireRelease(
     attempt(place, () => {
-      const readOnly = options.readOnly === true;
-      return new DatabaseSync(place.file, {
-        readOnly,
-        timeout: BUSY_MILLIS,
-        enableForeignKeyConstraints: false,
-      });
+      const readOnly = options.readOnly === true
+      return new DatabaseSync(place.file, { readOnly, timeout: BUSY_MILLIS, enableForeignKeyConstraints: false })
     }),
-    (database) => Effect.sync(() => database.close()),
+    (database) => Effect.sync(() => database.close())
   ).pipe(
     Effect.tap((database) =>
       attempt(place, () => {
-        database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-        if (options.readOnly === true) return presentFormat(database, place, formats);
+        database.exec(`PRAGMA cache_size = -${CACHE_KIB}`)
+        if (options.readOnly === true) return presentFormat(database, place, formats)
         return Result.map(knownFormat(database, place, formats), (found) => {
-          settle(database, options);
-          migrate(database, found, formats);
-        });
-      }).pipe(Effect.flatMap(Effect.fromResult)),
-    ),
-  );
+          settle(database, options)
+          migrate(database, found, formats)
+        })
+      }).pipe(Effect.flatMap(Effect.fromResult))
+    )
+  )
 
 /** Makes the directory ours, or sees that there is something to read in it. */
 const enter = (place: Place, readOnly: boolean): Effect.Effect<void, StoreError, Scope.Scope> => {
-  if (place.directory === IN_MEMORY) return Effect.void;
+  if (place.directory === IN_MEMORY) return Effect.void
   if (!readOnly) {
-    const made = attempt(place, () => mkdirSync(place.directory, { recursive: true, mode: 0o700 }));
-    return Effect.andThen(made, own(place.directory));
+    const made = attempt(place, () => mkdirSync(place.directory, { recursive: true, mode: 0o700 }))
+    return Effect.andThen(made, own(place.directory))
   }
   return Effect.suspend(() =>
     existsSync(place.file)
       ? Effect.void
-      : Effect.fail(new StoreUnopenable({ directory: place.directory, reason: NO_DATA })),
-  );
-};
+      : Effect.fail(new StoreUnopenable({ directory: place.directory, reason: NO_DATA }))
+  )
+}
 
 /** Nobody works in a house that was left: what happened in the new one since would be contradicted here. */
 const assertUnmoved = (
   { directory }: Place,
   marks: Marks,
-  { despiteMove = false, readOnly = false }: StoreOptions,
+  { despiteMove = false, readOnly = false }: StoreOptions
 ): Effect.Effect<void, StoreError> =>
   Effect.flatMap(
-    attempt({ directory, file: directory }, () =>
-      despiteMove || readOnly ? undefined : marks.read(),
-    ),
-    (mark) =>
-      mark === undefined ? Effect.void : Effect.fail(new StoreMoved({ directory, ...mark })),
-  );
+    attempt({ directory, file: directory }, () => (despiteMove || readOnly ? undefined : marks.read())),
+    (mark) => (mark === undefined ? Effect.void : Effect.fail(new StoreMoved({ directory, ...mark })))
+  )
 
 /** Opens a store for as long as the scope lasts. */
 export const openSqliteStore = (
   directory: string,
-  options: StoreOptions = {},
+  options: StoreOptions = {}
 ): Effect.Effect<SqliteStore["Service"], StoreError, Scope.Scope> =>
   Effect.gen(function* () {
-    const file = directory === IN_MEMORY ? IN_MEMORY : join(directory, "reverie.db");
-    const place: Place = { directory, file };
-    const marks = directory === IN_MEMORY ? passingMarks() : directoryMarks(directory);
-    yield* enter(place, options.readOnly === true);
-    yield* assertUnmoved(place, marks, options);
-    const database = yield* connect(place, options);
+    const file = directory === IN_MEMORY ? IN_MEMORY : join(directory, "reverie.db")
+    const place: Place = { directory, file }
+    const marks = directory === IN_MEMORY ? passingMarks() : directoryMarks(directory)
+    yield* enter(place, options.readOnly === true)
+    yield* assertUnmoved(place, marks, options)
+    const database = yield* connect(place, options)
     const writer = yield* Effect.acquireRelease(
       attempt(place, () => new Writer(database, options.checkpointBytes ?? CHECKPOINT_BYTES)),
-      (writer) => Effect.sync(() => writer.close()),
-    );
-    const leases = new Leases();
+      (writer) => Effect.sync(() => writer.close())
+    )
+    const leases = new Leases()
     return yield* attempt(place, () => ({
       mailbox: sqliteMailbox(database, writer, leases),
       ledger: sqliteLedger(database, writer),
@@ -167,18 +154,15 @@ export const openSqliteStore = (
       allowance: sqliteAllowance(database, writer),
       blocks: sqliteBlocks(database, writer),
       removals: sqliteRemovals(database, writer, leases, marks),
-      stats: Effect.sync(() => writer.stats),
-    }));
-  });
+      stats: Effect.sync(() => writer.stats)
+    }))
+  })
 
 /** The ports of a store in a directory, and the store itself. */
 export const storeSqliteLayer = (
   directory: string,
-  options: StoreOptions = {},
-): Layer.Layer<
-  Mailbox | Ledger | Allowance | PromptStore | BlockStore | Removals | SqliteStore,
-  StoreError
-> =>
+  options: StoreOptions = {}
+): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | Removals | SqliteStore, StoreError> =>
   Layer.effectContext(
     Effect.map(openSqliteStore(directory, options), (store) =>
       Context.make(SqliteStore, store).pipe(
@@ -187,7 +171,7 @@ export const storeSqliteLayer = (
         Context.add(PromptStore, store.prompts),
         Context.add(Allowance, store.allowance),
         Context.add(BlockStore, store.blocks),
-        Context.add(Removals, store.removals),
-      ),
-    ),
-  );
+        Context.add(Removals, store.removals)
+      )
+    )
+  )

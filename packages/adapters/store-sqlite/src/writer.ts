@@ -6,199 +6,191 @@
 // W3  A write that was asked for runs whole, in the order of asking, even if nobody waits for it any more.
 // W4  A write that fails alone is undone alone.
 
-import type { DatabaseSync } from "node:sqlite";
-import * as Effect from "effect/Effect";
-import * as Result from "effect/Result";
-import { type SqliteFailure, sqliteFailure } from "./sqlite-failure.ts";
+import type { DatabaseSync } from "node:sqlite"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { type SqliteFailure, sqliteFailure } from "./sqlite-failure.ts"
 
 export interface WriterStats {
-  readonly transactions: number;
-  readonly operations: number;
+  readonly transactions: number
+  readonly operations: number
   /** Frames written to the write-ahead log, a page each. */
-  readonly walFrames: number;
-  readonly walBytes: number;
-  readonly checkpoints: number;
-  readonly failedCheckpoints: number;
+  readonly walFrames: number
+  readonly walBytes: number
+  readonly checkpoints: number
+  readonly failedCheckpoints: number
 }
 
 /** Registers what takes back a change in memory when the write does not come to be. */
-export type OnUndo = (undo: () => void) => void;
+export type OnUndo = (undo: () => void) => void
 
 interface Queued {
   /** Runs inside the transaction; the answer tells the waiter, once it is durable. */
-  readonly run: (onUndo: OnUndo) => () => void;
-  readonly fail: (failure: SqliteFailure) => void;
-  readonly die: (defect: unknown) => void;
+  readonly run: (onUndo: OnUndo) => () => void
+  readonly fail: (failure: SqliteFailure) => void
+  readonly die: (defect: unknown) => void
 }
 
 /** A write that is done for its part. */
 interface Ran {
-  readonly tell: () => void;
-  readonly undos: ReadonlyArray<() => void>;
+  readonly tell: () => void
+  readonly undos: ReadonlyArray<() => void>
 }
 
 /** What SQLite writes before each page in the write-ahead log. */
-const FRAME_HEADER_BYTES = 24;
+const FRAME_HEADER_BYTES = 24
 
 /** Turns of the event loop after the first, at most: a fraction of what one fsync takes. */
-const MAX_TURNS_MORE = 3;
+const MAX_TURNS_MORE = 3
 
-const closed: SqliteFailure = { kind: "closed", message: "the store is closed", cause: undefined };
+const closed: SqliteFailure = { kind: "closed", message: "the store is closed", cause: undefined }
 
 const failWith = ({ fail, die }: Queued, error: unknown): void => {
-  const failure = sqliteFailure(error);
-  if (failure === undefined) die(error);
-  else fail(failure);
-};
+  const failure = sqliteFailure(error)
+  if (failure === undefined) die(error)
+  else fail(failure)
+}
 
 const takeBack = (undos: ReadonlyArray<() => void>): void => {
-  for (const undo of undos.toReversed()) undo();
-};
+  for (const undo of undos.toReversed()) undo()
+}
 
 export class Writer {
-  readonly #database: DatabaseSync;
+  readonly #database: DatabaseSync
   readonly #statements: Readonly<
     Record<"begin" | "commit" | "savepoint" | "release" | "frames" | "checkpoint", () => unknown>
-  >;
-  readonly #pageBytes: number;
-  readonly #checkpointBytes: number;
-  #queue: Array<Queued> = [];
-  #isClosed = false;
-  #loggedFrames = 0;
-  #bytesSinceCheckpoint = 0;
-  readonly #stats = {
-    transactions: 0,
-    operations: 0,
-    walFrames: 0,
-    checkpoints: 0,
-    failedCheckpoints: 0,
-  };
+  >
+  readonly #pageBytes: number
+  readonly #checkpointBytes: number
+  #queue: Array<Queued> = []
+  #isClosed = false
+  #loggedFrames = 0
+  #bytesSinceCheckpoint = 0
+  readonly #stats = { transactions: 0, operations: 0, walFrames: 0, checkpoints: 0, failedCheckpoints: 0 }
 
   constructor(database: DatabaseSync, checkpointBytes: number) {
     const prepared = (sql: string) => {
-      const statement = database.prepare(sql);
-      return () => statement.get();
-    };
-    this.#database = database;
-    this.#checkpointBytes = checkpointBytes;
-    this.#pageBytes = Number(Object.values(database.prepare("PRAGMA page_size").get() ?? {})[0]);
+      const statement = database.prepare(sql)
+      return () => statement.get()
+    }
+    this.#database = database
+    this.#checkpointBytes = checkpointBytes
+    this.#pageBytes = Number(Object.values(database.prepare("PRAGMA page_size").get() ?? {})[0])
     this.#statements = {
       begin: prepared("BEGIN IMMEDIATE"),
       commit: prepared("COMMIT"),
       savepoint: prepared("SAVEPOINT operation"),
       release: prepared("RELEASE operation"),
       frames: prepared("PRAGMA wal_checkpoint(NOOP)"),
-      checkpoint: prepared("PRAGMA wal_checkpoint(PASSIVE)"),
-    };
+      checkpoint: prepared("PRAGMA wal_checkpoint(PASSIVE)")
+    }
   }
 
   get stats(): WriterStats {
-    const walBytes = this.#stats.walFrames * (this.#pageBytes + FRAME_HEADER_BYTES);
-    return { ...this.#stats, walBytes };
+    const walBytes = this.#stats.walFrames * (this.#pageBytes + FRAME_HEADER_BYTES)
+    return { ...this.#stats, walBytes }
   }
 
   /** Queues one write. A refusal must come before anything was written. */
   write<A, E, U>(
     unavailable: (failure: SqliteFailure) => U,
-    operation: (onUndo: OnUndo) => Result.Result<A, E>,
+    operation: (onUndo: OnUndo) => Result.Result<A, E>
   ): Effect.Effect<A, E | U> {
     return Effect.callback<A, E | U>((resume) => {
       this.#enqueue({
         run: (onUndo) => {
-          const result = operation(onUndo);
-          return () => resume(Effect.fromResult(result));
+          const result = operation(onUndo)
+          return () => resume(Effect.fromResult(result))
         },
         fail: (failure) => resume(Effect.fail(unavailable(failure))),
-        die: (defect) => resume(Effect.die(defect)),
-      });
-    });
+        die: (defect) => resume(Effect.die(defect))
+      })
+    })
   }
 
   /** Writes what is queued; every later write is refused. */
   close(): void {
-    this.#isClosed = true;
-    this.#flush();
+    this.#isClosed = true
+    this.#flush()
   }
 
   #enqueue(queued: Queued): void {
-    if (this.#isClosed) return queued.fail(closed);
-    if (this.#queue.push(queued) === 1) this.#gather(1, MAX_TURNS_MORE);
+    if (this.#isClosed) return queued.fail(closed)
+    if (this.#queue.push(queued) === 1) this.#gather(1, MAX_TURNS_MORE)
   }
 
   /** Writes what is queued as soon as a turn has brought no more than there was. */
   #gather(known: number, turnsMore: number): void {
     setImmediate(() => {
-      const { length } = this.#queue;
-      if (length > known && turnsMore > 0) this.#gather(length, turnsMore - 1);
-      else this.#flush();
-    });
+      const { length } = this.#queue
+      if (length > known && turnsMore > 0) this.#gather(length, turnsMore - 1)
+      else this.#flush()
+    })
   }
 
   #flush(): void {
-    const batch = this.#queue;
-    if (batch.length === 0) return;
-    this.#queue = [];
-    const done = this.#transact(batch);
-    if (Result.isSuccess(done)) this.#count(batch.length);
-    for (const tell of Result.merge(done)) tell();
-    if (this.#bytesSinceCheckpoint >= this.#checkpointBytes) this.#checkpoint();
+    const batch = this.#queue
+    if (batch.length === 0) return
+    this.#queue = []
+    const done = this.#transact(batch)
+    if (Result.isSuccess(done)) this.#count(batch.length)
+    for (const tell of Result.merge(done)) tell()
+    if (this.#bytesSinceCheckpoint >= this.#checkpointBytes) this.#checkpoint()
   }
 
   /** Runs a batch in one transaction; either way the answer is how its waiters are to be told. */
-  #transact(
-    batch: ReadonlyArray<Queued>,
-  ): Result.Result<ReadonlyArray<() => void>, ReadonlyArray<() => void>> {
-    const ran: Array<Ran> = [];
+  #transact(batch: ReadonlyArray<Queued>): Result.Result<ReadonlyArray<() => void>, ReadonlyArray<() => void>> {
+    const ran: Array<Ran> = []
     try {
-      this.#statements.begin();
-      for (const queued of batch) ran.push(this.#run(queued, batch.length > 1));
-      this.#statements.commit();
-      return Result.succeed(ran.map(({ tell }) => tell));
+      this.#statements.begin()
+      for (const queued of batch) ran.push(this.#run(queued, batch.length > 1))
+      this.#statements.commit()
+      return Result.succeed(ran.map(({ tell }) => tell))
     } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-      takeBack(ran.flatMap(({ undos }) => undos));
-      return Result.fail(batch.map((queued) => () => failWith(queued, error)));
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK")
+      takeBack(ran.flatMap(({ undos }) => undos))
+      return Result.fail(batch.map((queued) => () => failWith(queued, error)))
     }
   }
 
   /** Runs one write; one of many that fails is undone by itself. Throws when the transaction can not go on. */
   #run(queued: Queued, isOneOfMany: boolean): Ran {
-    const undos: Array<() => void> = [];
+    const undos: Array<() => void> = []
     try {
-      if (isOneOfMany) this.#statements.savepoint();
-      const tell = queued.run((undo) => undos.push(undo));
-      if (isOneOfMany) this.#statements.release();
-      return { tell, undos };
+      if (isOneOfMany) this.#statements.savepoint()
+      const tell = queued.run((undo) => undos.push(undo))
+      if (isOneOfMany) this.#statements.release()
+      return { tell, undos }
     } catch (error) {
-      takeBack(undos);
+      takeBack(undos)
       // SQLite ends the transaction by itself when going on is impossible, on a full disk for one.
-      if (!isOneOfMany || !this.#database.isTransaction) throw error;
-      this.#database.exec("ROLLBACK TO operation; RELEASE operation");
-      return { tell: () => failWith(queued, error), undos: [] };
+      if (!isOneOfMany || !this.#database.isTransaction) throw error
+      this.#database.exec("ROLLBACK TO operation; RELEASE operation")
+      return { tell: () => failWith(queued, error), undos: [] }
     }
   }
 
   #count(operations: number): void {
-    this.#stats.transactions++;
-    this.#stats.operations += operations;
-    const { log } = this.#statements.frames() as { readonly log: number };
-    if (log < 0) return; // a database in memory has no log
+    this.#stats.transactions++
+    this.#stats.operations += operations
+    const { log } = this.#statements.frames() as { readonly log: number }
+    if (log < 0) return // a database in memory has no log
     // After a checkpoint the log begins again at its first frame.
-    const frames = log < this.#loggedFrames ? log : log - this.#loggedFrames;
-    this.#loggedFrames = log;
-    this.#stats.walFrames += frames;
-    this.#bytesSinceCheckpoint += frames * (this.#pageBytes + FRAME_HEADER_BYTES);
+    const frames = log < this.#loggedFrames ? log : log - this.#loggedFrames
+    this.#loggedFrames = log
+    this.#stats.walFrames += frames
+    this.#bytesSinceCheckpoint += frames * (this.#pageBytes + FRAME_HEADER_BYTES)
   }
 
   /** Moves the log into the database. Nothing depends on when it happens, so a failure waits for the next time. */
   #checkpoint(): void {
-    this.#bytesSinceCheckpoint = 0;
+    this.#bytesSinceCheckpoint = 0
     try {
-      this.#statements.checkpoint();
-      this.#stats.checkpoints++;
+      this.#statements.checkpoint()
+      this.#stats.checkpoints++
     } catch (error) {
-      if (sqliteFailure(error) === undefined) throw error;
-      this.#stats.failedCheckpoints++;
+      if (sqliteFailure(error) === undefined) throw error
+      this.#stats.failedCheckpoints++
     }
   }
 }

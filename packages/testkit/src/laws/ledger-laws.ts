@@ -1,14 +1,10 @@
 // Ledger laws: the whole list that every ledger is judged by, together with its mailbox.
 
-import type { Ledger } from "@reverie/ledger";
-import type { Mailbox } from "@reverie/mailbox";
-import type { Law } from "../law.ts";
-import { asideLaws } from "./aside-laws.ts";
-import { commitLaws } from "./commit-laws.ts";
-import { readingLaws } from "./reading-laws.ts";
+import type { Ledger } from "@reverie/ledger"
+import type { Mailbox } from "@reverie/mailbox"
+import type { Law } from "../law.ts"
+import { asideLaws } from "./aside-laws.ts"
+import { commitLaws } from "./commit-laws.ts"
+import { readingLaws } from "./reading-laws.ts"
 
-export const ledgerLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [
-  ...commitLaws,
-  ...readingLaws,
-  ...asideLaws,
-];
+export const ledgerLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...commitLaws, ...readingLaws, ...asideLaws]

@@ -1,13 +1,13 @@
 // Removal place laws: whole or not at all, and not where somebody else is (ledger, removals R3 and R4).
 
-import * as assert from "node:assert/strict";
-import { type Parcel, type RemovalPart } from "@reverie/ledger";
-import { BlockStore } from "@reverie/memory";
-import * as Effect from "effect/Effect";
-import * as Fiber from "effect/Fiber";
-import { anAddress, anEnvelope } from "../fixtures.ts";
-import { Houses, inHouse } from "../house.ts";
-import type { Law } from "../law.ts";
+import * as assert from "node:assert/strict"
+import { type Parcel, type RemovalPart } from "@reverie/ledger"
+import { BlockStore } from "@reverie/memory"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { anAddress, anEnvelope } from "../fixtures.ts"
+import { Houses, inHouse } from "../house.ts"
+import type { Law } from "../law.ts"
 import {
   admit,
   everything,
@@ -18,135 +18,132 @@ import {
   refusedAs,
   toldOf,
   twoHouses,
-  unpack,
-} from "./removal-steps.ts";
-import { claimBy, commitOn, give, send } from "./steps.ts";
+  unpack
+} from "./removal-steps.ts"
+import { claimBy, commitOn, give, send } from "./steps.ts"
 
 const without = (parcel: Parcel, isLeftOut: (part: RemovalPart) => boolean): Parcel => {
-  const at = parcel.parts.findLastIndex(isLeftOut);
-  return { ...parcel, parts: parcel.parts.filter((_, index) => index !== at) };
-};
+  const at = parcel.parts.findLastIndex(isLeftOut)
+  return { ...parcel, parts: parcel.parts.filter((_, index) => index !== at) }
+}
 
 /** A block that one of the parcel would have to replace. Nobody lives there. */
 const inTheWay = Effect.gen(function* () {
-  const store = yield* BlockStore;
-  const request = { tenant: harbor, by: "tester", isSystem: true, key: "way", at: 1 };
-  yield* store.create({ owner: mover.assistant, label: "notes", type: "core" }, request);
-});
+  const store = yield* BlockStore
+  const request = { tenant: harbor, by: "tester", isSystem: true, key: "way", at: 1 }
+  yield* store.create({ owner: mover.assistant, label: "notes", type: "core" }, request)
+})
 
 const whole: ReadonlyArray<Law<Houses>> = [
   {
     id: "R3.interrupted",
     says: "a parcel whose unpacking is broken off is there whole or not at all, and goes in again",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses;
-      const parcel = yield* old(packed(mover));
-      const before = yield* old(toldOf(mover));
-      const moving = yield* Effect.forkChild(fresh(unpack(parcel)));
-      yield* Effect.yieldNow;
-      yield* Fiber.interrupt(moving);
-      const found = yield* fresh(toldOf(mover));
-      assert.deepEqual(
-        found,
-        found.record === undefined ? { ...found, entries: [], blocks: [], records: [] } : before,
-      );
-      yield* fresh(unpack(parcel));
-      assert.deepEqual(yield* fresh(toldOf(mover)), before);
-    }),
+      const { fresh, old } = yield* twoHouses
+      const parcel = yield* old(packed(mover))
+      const before = yield* old(toldOf(mover))
+      const moving = yield* Effect.forkChild(fresh(unpack(parcel)))
+      yield* Effect.yieldNow
+      yield* Fiber.interrupt(moving)
+      const found = yield* fresh(toldOf(mover))
+      assert.deepEqual(found, found.record === undefined ? { ...found, entries: [], blocks: [], records: [] } : before)
+      yield* fresh(unpack(parcel))
+      assert.deepEqual(yield* fresh(toldOf(mover)), before)
+    })
   },
   {
     id: "R3.broken",
     says: "what is no whole parcel is refused, and so is one whose place is taken in part; nothing of it is kept",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses;
-      const parcel = yield* old(packed(mover));
-      const empty = yield* fresh(everything(mover));
+      const { fresh, old } = yield* twoHouses
+      const parcel = yield* old(packed(mover))
+      const empty = yield* fresh(everything(mover))
       const torn = [
         without(parcel, ({ kind }) => kind === "entry"),
         without(parcel, (part) => part.kind === "block-version" && part.version === 1),
         { ...parcel, parts: parcel.parts.filter(({ kind }) => kind !== "envelope") },
-        { ...parcel, parts: [...parcel.parts, parcel.head] },
-      ];
-      for (const each of torn) refusedAs(yield* Effect.result(fresh(unpack(each))), "broken");
-      assert.deepEqual(yield* fresh(everything(mover)), empty);
-    }),
+        { ...parcel, parts: [...parcel.parts, parcel.head] }
+      ]
+      for (const each of torn) refusedAs(yield* Effect.result(fresh(unpack(each))), "broken")
+      assert.deepEqual(yield* fresh(everything(mover)), empty)
+    })
   },
   {
     id: "R3.trial",
     says: "a trial answers what unpacking would, and changes nothing",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses;
-      const parcel = yield* old(packed(mover));
-      const empty = yield* fresh(everything(mover));
-      assert.equal(yield* fresh(unpack(parcel, true)), "unpacked");
-      assert.deepEqual(yield* fresh(everything(mover)), empty);
-      assert.equal(yield* old(unpack(parcel, true)), "present");
-      const torn = without(parcel, ({ kind }) => kind === "entry");
-      refusedAs(yield* Effect.result(fresh(unpack(torn, true))), "broken");
-    }),
-  },
-];
+      const { fresh, old } = yield* twoHouses
+      const parcel = yield* old(packed(mover))
+      const empty = yield* fresh(everything(mover))
+      assert.equal(yield* fresh(unpack(parcel, true)), "unpacked")
+      assert.deepEqual(yield* fresh(everything(mover)), empty)
+      assert.equal(yield* old(unpack(parcel, true)), "present")
+      const torn = without(parcel, ({ kind }) => kind === "entry")
+      refusedAs(yield* Effect.result(fresh(unpack(torn, true))), "broken")
+    })
+  }
+]
 
 const taken: ReadonlyArray<Law<Houses>> = [
   {
     id: "R4.occupied",
     says: "where another life is led, or only an earlier time of this one, nobody moves in and nothing changes",
     check: Effect.gen(function* () {
-      const { claim, fresh, old } = yield* twoHouses;
-      const earlier = yield* old(packed(mover));
-      yield* old(commitOn(claim, 5));
-      const later = yield* old(packed(mover));
-      yield* fresh(give(mover, { snapshot: { somebody: "else" } }));
-      const before = yield* fresh(everything(mover));
-      refusedAs(yield* Effect.result(fresh(unpack(later))), "occupied");
-      assert.deepEqual(yield* fresh(everything(mover)), before);
-      const third = inHouse(yield* (yield* Houses).build);
-      yield* third(unpack(earlier));
-      const standing = yield* third(everything(mover));
-      refusedAs(yield* Effect.result(third(unpack(later))), "occupied");
-      assert.deepEqual(yield* third(everything(mover)), standing);
-    }),
+      const { claim, fresh, old } = yield* twoHouses
+      const earlier = yield* old(packed(mover))
+      yield* old(commitOn(claim, 5))
+      const later = yield* old(packed(mover))
+      yield* fresh(give(mover, { snapshot: { somebody: "else" } }))
+      const before = yield* fresh(everything(mover))
+      refusedAs(yield* Effect.result(fresh(unpack(later))), "occupied")
+      assert.deepEqual(yield* fresh(everything(mover)), before)
+      const third = inHouse(yield* (yield* Houses).build)
+      yield* third(unpack(earlier))
+      const standing = yield* third(everything(mover))
+      refusedAs(yield* Effect.result(third(unpack(later))), "occupied")
+      assert.deepEqual(yield* third(everything(mover)), standing)
+    })
   },
   {
     id: "R4.block",
     says: "whose blocks would lie over others is refused, and nothing of him is kept",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses;
-      const parcel = yield* old(packed(mover));
-      yield* fresh(Effect.andThen(inTheWay, give(neighbour)));
-      const before = yield* fresh(everything(mover, neighbour));
-      refusedAs(yield* Effect.result(fresh(unpack(parcel))), "occupied");
-      assert.deepEqual(yield* fresh(everything(mover, neighbour)), before);
-    }),
+      const { fresh, old } = yield* twoHouses
+      const parcel = yield* old(packed(mover))
+      yield* fresh(Effect.andThen(inTheWay, give(neighbour)))
+      const before = yield* fresh(everything(mover, neighbour))
+      refusedAs(yield* Effect.result(fresh(unpack(parcel))), "occupied")
+      assert.deepEqual(yield* fresh(everything(mover, neighbour)), before)
+    })
   },
   {
     id: "R4.present",
     says: "who lives here already, or has lived on since, is present: nothing is doubled and nothing is taken back",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses;
-      const parcel = yield* old(packed(mover));
-      yield* fresh(unpack(parcel));
-      const before = yield* fresh(everything(mover));
-      assert.equal(yield* fresh(unpack(parcel)), "present");
-      assert.deepEqual(yield* fresh(everything(mover)), before);
-      yield* fresh(admit(mover));
-      yield* fresh(send(anEnvelope({ id: "later", to: mover })));
-      const { claim } = yield* fresh(claimBy("worker-2", mover));
-      yield* fresh(commitOn(claim, 5));
-      const later = yield* fresh(everything(mover));
-      assert.equal(yield* fresh(unpack(parcel)), "present");
-      assert.deepEqual(yield* fresh(everything(mover)), later);
-    }),
+      const { fresh, old } = yield* twoHouses
+      const parcel = yield* old(packed(mover))
+      yield* fresh(unpack(parcel))
+      const before = yield* fresh(everything(mover))
+      assert.equal(yield* fresh(unpack(parcel)), "present")
+      assert.deepEqual(yield* fresh(everything(mover)), before)
+      yield* fresh(admit(mover))
+      yield* fresh(send(anEnvelope({ id: "later", to: mover })))
+      const { claim } = yield* fresh(claimBy("worker-2", mover))
+      yield* fresh(commitOn(claim, 5))
+      const later = yield* fresh(everything(mover))
+      assert.equal(yield* fresh(unpack(parcel)), "present")
+      assert.deepEqual(yield* fresh(everything(mover)), later)
+    })
   },
   {
     id: "R4.nobody",
     says: "nobody is packed where nobody lives",
     check: Effect.gen(function* () {
-      const { old } = yield* twoHouses;
-      refusedAs(yield* Effect.result(old(packed(anAddress("nobody", "harbor")))), "nobody");
-      refusedAs(yield* Effect.result(old(packed(anAddress("bob", "pier")))), "nobody");
-    }),
-  },
-];
+      const { old } = yield* twoHouses
+      refusedAs(yield* Effect.result(old(packed(anAddress("nobody", "harbor")))), "nobody")
+      refusedAs(yield* Effect.result(old(packed(anAddress("bob", "pier")))), "nobody")
+    })
+  }
+]
 
-export const removalPlaceLaws: ReadonlyArray<Law<Houses>> = [...whole, ...taken];
+export const removalPlaceLaws: ReadonlyArray<Law<Houses>> = [...whole, ...taken]
