@@ -2,61 +2,29 @@
 // Owns the verbs. Leaves the file to connection.ts, the rows to the modules beside it.
 
 import type { DatabaseSync } from "node:sqlite"
-import {
-  INDEX_START,
-  type IndexPosition,
-  Recall,
-  type RecallUnavailable,
-  samePosition,
-  VectorsUnfit
-} from "@reverie/memory"
-import type { Address } from "@reverie/protocol"
+import { Recall, type RecallUnavailable, samePosition, VectorsUnfit } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Connection } from "./connection.ts"
+import { Connection, IN_MEMORY } from "./connection.ts"
 import { Draft } from "./draft.ts"
-import { belongingsOf } from "./belongings.ts"
-import { entryQueries } from "./entries.ts"
 import { beginErasing, eraseSome } from "./erasing.ts"
-import { groupQueries, type Groups } from "./groups.ts"
-import { Matrices } from "./matrices.ts"
-import { modelQueries } from "./models.ts"
-import { search, type Sources } from "./searching.ts"
-import { type Shredder, shredderOf } from "./shredder.ts"
-import { vectorQueries, type Vectors } from "./vectors.ts"
-import { type Sizes, wordsOf } from "./words.ts"
+import { type Parts, partsOf, standing } from "./parts.ts"
+import { Searcher } from "./searcher.ts"
+import { search } from "./searching.ts"
+import type { Sizes } from "./words.ts"
 
 export interface RecallSqliteOptions {
   /** Opens for inspection beside a running fleet: every write is refused. */
   readonly readOnly?: boolean
 }
 
-interface Parts extends Sources {
-  readonly shredder: Shredder
-  readonly vectors: Vectors
-  /** A transaction came to nothing: what stands in memory is as it was before. */
-  readonly undo: () => void
-}
+/** Entries that a viewer may read from which on a search takes longer than others should wait for. */
+const LARGE = 2_048
 
-const partsOf = (database: DatabaseSync, sizes?: Sizes): Parts => {
-  const groups = groupQueries(database)
-  const matrices = new Matrices(database)
-  const words = wordsOf(database, sizes)
-  return {
-    groups,
-    entries: entryQueries(database, belongingsOf(database, groups, matrices, words)),
-    matrices,
-    models: modelQueries(database),
-    words,
-    shredder: shredderOf(database),
-    vectors: vectorQueries(database, groups, matrices),
-    undo: words.forget
-  }
-}
-
-const standing = (groups: Groups, address: Address): IndexPosition => {
-  const own = groups.own(address)
-  return own === undefined ? INDEX_START : { no: own.position, digest: own.digest }
+/** What tests make small. */
+export interface Tuning {
+  readonly sizes?: Sizes
+  readonly large?: number
 }
 
 const keeping = (file: Connection<Parts>): Pick<Recall["Service"], "apply" | "count" | "erase" | "position"> => ({
@@ -115,21 +83,56 @@ const modelling = (
 
 /** The index in a directory, or in memory (`IN_MEMORY`). Opening never fails; a verb that can not be done does. */
 export const recallSqliteLayer = (directory: string, options: RecallSqliteOptions = {}): Layer.Layer<Recall> =>
-  recallWithSizes(directory, options)
+  recallTuned(directory, options)
 
-/** The same with words in segments of other sizes than usual. */
-export const recallWithSizes = (directory: string, options: RecallSqliteOptions, sizes?: Sizes): Layer.Layer<Recall> =>
-  Layer.effect(
+const searching =
+  (file: Connection<Parts>, searcher: Searcher | undefined, large: number): Recall["Service"]["search"] =>
+  (viewer, query) => {
+    const here = file.look("search", (parts) => search(parts, viewer, query))
+    if (searcher === undefined) return here
+    const looked = file.read("search", ({ groups }) => ({
+      entries: groups.readableBy(viewer, query.scope).reduce((sum, group) => sum + group.entries, 0),
+      at: standing(groups, viewer)
+    }))
+    return Effect.flatMap(looked, ({ at, entries }) =>
+      entries < large
+        ? here
+        : Effect.flatMap(searcher.ask({ viewer, query, at }), (hits) =>
+            hits === undefined ? here : Effect.succeed(hits)
+          )
+    )
+  }
+
+/** The same with other bounds than usual. */
+export const recallTuned = (
+  directory: string,
+  { readOnly: isReader = false }: RecallSqliteOptions,
+  { large = LARGE, sizes }: Tuning = {}
+): Layer.Layer<Recall> => {
+  const open = Effect.sync(() => {
+    // A reader looks at a file and goes; what is in memory has no second reader.
+    const searcher = isReader || directory === IN_MEMORY ? undefined : new Searcher({ directory, sizes })
+    const over = (database: DatabaseSync): Parts => {
+      void searcher?.end()
+      return partsOf(database, sizes)
+    }
+    return { searcher, file: new Connection(directory, isReader, over) }
+  })
+  return Layer.effect(
     Recall,
     Effect.map(
-      Effect.acquireRelease(
-        Effect.sync(() => new Connection(directory, options.readOnly === true, (database) => partsOf(database, sizes))),
-        (file) => Effect.sync(() => file.close())
+      Effect.acquireRelease(open, ({ file, searcher }) =>
+        // Who closes last tidies the log up.
+        Effect.andThen(
+          Effect.promise(() => searcher?.end() ?? Promise.resolve()),
+          Effect.sync(() => file.close())
+        )
       ),
-      (file) => ({
+      ({ file, searcher }) => ({
         ...keeping(file),
         ...modelling(file),
-        search: (viewer, query) => file.look("search", (parts) => search(parts, viewer, query))
+        search: searching(file, searcher, large)
       })
     )
   )
+}

@@ -4,12 +4,12 @@ import { everybodyFindsHisOwn } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { packed } from "../src/matrices.ts"
-import { recallWithSizes } from "../src/recall.ts"
+import { recallTuned } from "../src/recall.ts"
 import { TINY } from "./tiny.ts"
 
 const layers = {
   "as usual": () => recallSqliteLayer(IN_MEMORY),
-  "in tiny segments": () => recallWithSizes(IN_MEMORY, {}, TINY)
+  "in tiny segments": () => recallTuned(IN_MEMORY, {}, { sizes: TINY })
 }
 
 for (const [name, layer] of Object.entries(layers)) {

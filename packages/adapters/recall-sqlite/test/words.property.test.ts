@@ -8,7 +8,7 @@ import * as fc from "fast-check"
 import { docTerms, eachTerm } from "../src/doc-terms.ts"
 import { ByteWriter } from "../src/byte-writer.ts"
 import { addScores, classesOf, eachEntry, haveMany, writeList } from "../src/posting-list.ts"
-import { recallWithSizes } from "../src/recall.ts"
+import { recallTuned } from "../src/recall.ts"
 import { Scores } from "../src/scores.ts"
 import { termKey } from "../src/term-key.ts"
 import { Top } from "../src/top.ts"
@@ -114,7 +114,7 @@ describe("words in segments", () => {
               assert.deepStrictEqual(yield* names(recall), yield* names(exact))
               assert.strictEqual(yield* recall.count(address), yield* exact.count(address))
             }
-          }).pipe(Effect.provide(recallWithSizes(IN_MEMORY, {}, TINY), { local: true }), Effect.runPromise)
+          }).pipe(Effect.provide(recallTuned(IN_MEMORY, {}, { sizes: TINY }), { local: true }), Effect.runPromise)
       ),
       { numRuns: 200 }
     )
