@@ -26,7 +26,7 @@ export interface Sizes {
 }
 
 /** Over its life an entry is written anew some six times, with some seventy terms. Reading takes less than a millisecond. */
-const SIZES: Sizes = { flushed: 64, kept: 16, work: 1_024, read: 65_536 }
+const SIZES: Sizes = { flushed: 64, kept: 16, work: 1_024, read: 32_768 }
 
 export const wordsOf = (database: DatabaseSync, { flushed, kept, read, work }: Sizes = SIZES) => {
   const tail = tailQueries(database)
