@@ -4,11 +4,16 @@
 import { join } from "node:path"
 import type { Attack, Plant } from "./attack.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
+import { restoredStore } from "./attacks/restored-store.ts"
 
-export const attacks: ReadonlyArray<Attack> = [...readingFiles]
+export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...restoredStore]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
-const planted: Readonly<Record<string, string>> = {}
+const planted: Readonly<Record<string, string>> = {
+  "numbers-alone": "restored-store",
+  "numbers-alone-postgres": "restored-store-postgres",
+  "numbers-alone-qdrant": "restored-store-qdrant"
+}
 
 export const plants: ReadonlyArray<Plant> = Object.entries(planted).map(([name, attack]) => ({
   name,
