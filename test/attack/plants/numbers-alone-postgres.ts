@@ -1,2 +1,3 @@
 // Planted: as numbers-alone, for an index in Qdrant beside PostgreSQL.
-import "./numbers-alone.ts"
+await import("./numbers-alone.ts")
+export {}

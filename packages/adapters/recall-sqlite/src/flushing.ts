@@ -1,6 +1,6 @@
 // Flushing: the oldest entries of a tail, made into a segment.
 // Owns turning entries with their terms into terms with their entries. Leaves when to do it to words.ts.
-// F1  It is a bounded piece of work, however long the assistant has lived.
+// B1  It is a bounded piece of work, however long the assistant has lived.
 
 import { type Doc, eachTerm } from "./doc-terms.ts"
 import { type DocColumns, SegmentWriter } from "./segment-writer.ts"
