@@ -9,7 +9,7 @@ import { recallFor } from "../src/index.ts"
 import { type Life, live, type LifeOptions } from "./rig.ts"
 
 /** The store as it is now, for a life that begins here again. */
-const backupOf = ({ disk }: Life): MemoryDisk => Object.assign(new MemoryDisk(), structuredClone({ ...disk }))
+const backupOf = ({ disk }: Life): MemoryDisk => Object.assign(new MemoryDisk(), structuredClone(disk))
 
 const HOUR = 3_600_000
 

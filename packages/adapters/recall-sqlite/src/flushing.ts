@@ -40,7 +40,7 @@ export const flush = (segments: Segments, grp: number, docs: ReadonlyArray<Doc>)
   const { key: segment, write } = segments.begun()
   const writer = new SegmentWriter(write)
   const postings = postingsOf(docs)
-  for (const key of Float64Array.from(postings.keys()).sort()) {
+  for (const key of Float64Array.from(postings.keys()).toSorted()) {
     const { byClass, count } = postings.get(key) ?? { byClass: [], count: 0 }
     writer.add(key, count, byClass, docs.length)
   }

@@ -31,9 +31,10 @@ export class Part {
     return this.#place(index) >= 0
   }
 
-  /** How many entries have a term. */
-  count(index: number): number {
-    return this.head.counts[this.#place(index)] ?? 0
+  /** How many entries have a term, as far as they live: lists keep those that were told anew since. */
+  living(index: number): number {
+    const { dead, docs } = this.row
+    return ((this.head.counts[this.#place(index)] ?? 0) * (docs - dead)) / docs
   }
 
   isOfMany(index: number): boolean {

@@ -100,7 +100,7 @@ export class WordSearch {
     this.#parts = groups
       .flatMap(({ key }) => words.segments.ofGroup(key))
       .map((row) => new Part(words.segments, row, question.keys))
-    const having = question.keys.map((_, index) => this.#parts.reduce((sum, part) => sum + part.count(index), 0))
+    const having = question.keys.map((_, index) => this.#parts.reduce((sum, part) => sum + part.living(index), 0))
     for (const { classes } of this.#recent) {
       for (const index of classes.keys()) having[index] = (having[index] ?? 0) + 1
     }
