@@ -1,3 +1,2 @@
 // Planted: as numbers-alone, for an index in Qdrant beside PostgreSQL.
-await import("./numbers-alone.ts")
-export {}
+export * from "./numbers-alone.ts"

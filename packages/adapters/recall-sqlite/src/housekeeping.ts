@@ -16,7 +16,7 @@ const SEGMENTS_A_LEVEL = 4
 const DEAD_SHARE = 0.5
 
 /** What is to be merged of the segments of a group; nothing when they are as they should be. */
-export const mergeable = (rows: ReadonlyArray<SegmentRow>): ReadonlyArray<SegmentRow> => {
+const mergeable = (rows: ReadonlyArray<SegmentRow>): ReadonlyArray<SegmentRow> => {
   for (const [, level] of Map.groupBy(rows, (row) => row.level)) {
     const oldest = level.slice(0, SEGMENTS_A_LEVEL)
     const docs = oldest.reduce((sum, row) => sum + row.docs - row.dead, 0)

@@ -29,5 +29,3 @@ export const tailQueries = (database: DatabaseSync) => {
     dropUpTo: (grp: number, doc: number): void => void dropUpTo(grp, doc)
   }
 }
-
-export type Tail = ReturnType<typeof tailQueries>
