@@ -11,10 +11,12 @@ import { isolatedTools } from "./attacks/isolated-tools.ts"
 import { longTexts } from "./attacks/long-texts.ts"
 import { modelOutageWorkers } from "./attacks/model-outage-workers.ts"
 import { modelOutage } from "./attacks/model-outage.ts"
+import { oldAge } from "./attacks/old-age.ts"
 import { ownership } from "./attacks/ownership.ts"
 import { readingFiles } from "./attacks/reading-files.ts"
 import { reboundPage } from "./attacks/rebound-page.ts"
 import { refusedKey } from "./attacks/refused-key.ts"
+import { restoredStore } from "./attacks/restored-store.ts"
 import { smallDoor } from "./attacks/small-doors.ts"
 import { storms } from "./attacks/storms.ts"
 import { strayTools } from "./attacks/stray-tools.ts"
@@ -36,7 +38,9 @@ export const attacks: ReadonlyArray<Attack> = [
   ...bursts,
   ...modelOutage,
   ...modelOutageWorkers,
-  ...refusedKey
+  ...refusedKey,
+  ...restoredStore,
+  ...oldAge
 ]
 
 /** The name of each fault, which is that of its module in plants/, and the attack that has to find it. */
@@ -54,7 +58,11 @@ const planted: Readonly<Record<string, string>> = {
   "no-mark": "store-emptied",
   "no-second-name": "read-files-and-look",
   "no-waking": "model-away",
+  "numbers-alone": "restored-store",
+  "numbers-alone-postgres": "restored-store-postgres",
+  "numbers-alone-qdrant": "restored-store-qdrant",
   "open-files": "open-rights",
+  "reads-all-entries": "old-age",
   "refusal-waits": "key-refused",
   "streams-outlive-clients": "small-storm",
   "streams-without-bound": "slow-readers",

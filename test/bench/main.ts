@@ -1,10 +1,12 @@
 // npm run bench -- context|memory|page|server|tick [--short] [--json]
+// npm run bench -- age [--short] [--data <directory of conversations>] [--json]
 // npm run bench -- fleet [--short] [--profiles <directory>] [--json]
 // npm run bench -- idle [--assistants N] [--json]
 // npm run bench -- recall --data <directory of conversations> [--json]
 
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
+import { benchAge } from "./age.ts"
 import { benchContext } from "./context.ts"
 import { benchFleet } from "./fleet.ts"
 import { benchIdle } from "./idle.ts"
@@ -33,9 +35,12 @@ const refuse = (problem: string): never => {
 interface Report {
   readonly ok: boolean
   readonly targets?: Readonly<Record<string, boolean>>
+  /** What was not measured, and why. */
+  readonly leftOut?: ReadonlyArray<string>
 }
 
 const benches: Readonly<Record<string, (isShort: boolean) => Promise<Report>>> = {
+  age: (isShort) => benchAge({ isShort, ...(values.data === undefined ? {} : { data: resolve(values.data) }) }),
   context: benchContext,
   memory: benchMemory,
   page: benchPage,
@@ -64,5 +69,6 @@ const round = (_: string, value: unknown): unknown =>
 const report = await bench(values.short)
 const missed = Object.entries(report.targets ?? {}).flatMap(([target, isMet]) => (isMet ? [] : [target]))
 for (const target of missed) process.stderr.write(`bench: missed: ${target}\n`)
+for (const each of report.leftOut ?? []) process.stderr.write(`bench: not measured: ${each}\n`)
 process.stdout.write(`${JSON.stringify(report, round, values.json ? 0 : 2)}\n`)
 process.exit(report.ok ? 0 : 1)

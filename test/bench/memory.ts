@@ -47,7 +47,8 @@ const index = (recall: Recall["Service"], { address, said }: Person, from: numbe
     (_, at) => Math.max(0, from - LATER) + at
   )
   const changes = places.map((place) => ({ type: "put" as const, entry: amidst(said, place) }))
-  return recall.apply(address, changes, STRIDE * said.length)
+  const at = (count: number) => ({ no: STRIDE * count, digest: count === 0 ? "" : String(count) })
+  return recall.apply(address, changes, { from: at(from), to: at(said.length) })
 }
 
 const cpuMillis = (): number => {

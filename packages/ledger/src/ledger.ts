@@ -79,6 +79,14 @@ export interface DeadLetterWish {
   readonly newestFirst?: boolean
 }
 
+/** Some of the records of the kinds that are asked for: what is kept of a long life is not read to use a little of it. */
+export interface RecordFilter {
+  /** Those under one of these keys only. */
+  readonly keys?: ReadonlyArray<string>
+  /** At most so many of each kind, no matter which. */
+  readonly limit?: number
+}
+
 export interface Tally {
   /** Envelopes accepted, settled by a tick or handling, and buried, over the whole store. */
   readonly accepted: number
@@ -125,10 +133,11 @@ export class Ledger extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<OutboxRow>, LedgerUnavailable | UnreadableRecord>
     /** The position of the newest entry that the outbox shows; 0 when it shows none. */
     readonly outboxEnd: Effect.Effect<number, LedgerUnavailable>
-    /** What the assistant keeps, of the kinds asked for, by kind and key. */
+    /** What the assistant keeps, of the kinds asked for, by kind and key; all of it, or what the filter lets through. */
     readonly records: (
       address: Address,
-      kinds: ReadonlyArray<RecordKind>
+      kinds: ReadonlyArray<RecordKind>,
+      filter?: RecordFilter
     ) => Effect.Effect<ReadonlyArray<RecordRow>, LedgerUnavailable | UnreadableRecord>
     /** The oldest, at most `limit`, fewer where they are long. */
     readonly openSends: (limit: number) => Effect.Effect<ReadonlyArray<OpenSend>, LedgerUnavailable>

@@ -34,11 +34,22 @@ const isOneOf = (wanted: ReadonlyArray<string> | undefined, names: ReadonlyArray
   return wanted.some((name) => keys.has(nameKey(name)))
 }
 
+/** Kinds of what was said. */
+export const spokenKinds = ["message", "answer"] as const satisfies ReadonlyArray<MemoryKind>
+
+const isSpoken: ReadonlySet<MemoryKind> = new Set(spokenKinds)
+
+/** The latest that a memory of a kind may be of. */
+export const latestOf = (
+  kind: MemoryKind,
+  { messagesUntil = Infinity, until = Infinity }: Pick<RecallQuery, "messagesUntil" | "until">
+): number => (isSpoken.has(kind) ? Math.min(until, messagesUntil) : until)
+
 /** True when an entry fulfils every condition of a question. */
 export const fits = (entry: MemoryEntry, query: RecallQuery): boolean =>
   kindsOf(query).includes(entry.kind) &&
   entry.at >= (query.since ?? Number.NEGATIVE_INFINITY) &&
-  entry.at <= (query.until ?? Number.POSITIVE_INFINITY) &&
+  entry.at <= latestOf(entry.kind, query) &&
   entry.trust >= (query.minTrust ?? Number.NEGATIVE_INFINITY) &&
   (query.thread === undefined || entry.thread === query.thread) &&
   isOneOf(query.entities, entry.entities) &&

@@ -2,7 +2,8 @@
 // Owns what an index is told and asked, and what a hit says. Leaves what is indexed to the runtime, which reads it from
 // the ledger, and understanding a question by meaning to the embedder.
 // I1  Nobody finds what he may not read: another tenant's entries never, another assistant's only when it lets him.
-// I2  Applying the same changes again changes nothing; `position` is what the last apply said.
+// I2  Changes are applied only where the index stands at the position that they were made from, by number and digest;
+//     elsewhere nothing is. Either way `apply` answers where the index stands then, so a lost answer does no harm.
 // I3  Lexical search ranks by the one recipe of `text/`: every adapter gives the same hits for the same entries, nearly
 //     in the same order.
 // I4  Every hit says why it was found.
@@ -16,6 +17,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { MemoryEntry, MemoryKind } from "./entry.ts"
 import type { RecallUnavailable, VectorsUnfit } from "./errors.ts"
+import type { IndexPosition, IndexSpan } from "./index-position.ts"
 
 /** Changes of one assistant's entries, applied in their order. */
 export type IndexChange =
@@ -47,6 +49,8 @@ export interface RecallQuery {
   /** Bounds of `at`, inclusive, in milliseconds since the epoch. */
   readonly since?: number
   readonly until?: number
+  /** The latest `at` of messages and answers, inclusive: those after it are in view already. Other kinds are not held to it. */
+  readonly messagesUntil?: number
   /** One of these must be among the entry's; compared without regard to case. */
   readonly entities?: ReadonlyArray<string>
   readonly tags?: ReadonlyArray<string>
@@ -89,16 +93,16 @@ export class Recall extends Context.Service<
   Recall,
   {
     /**
-     * Applies changes, all or nothing, and remembers the position: the number of the last ledger entry they were made
-     * from. Below the present position nothing is applied.
+     * Applies changes, all or nothing, where the index stands at `span.from`: then it stands at `span.to`. Answers where
+     * it stands.
      */
     readonly apply: (
       address: Address,
       changes: ReadonlyArray<IndexChange>,
-      position: number
-    ) => Effect.Effect<void, RecallUnavailable>
-    /** The number of the last ledger entry that was indexed, 0 when none was. */
-    readonly position: (address: Address) => Effect.Effect<number, RecallUnavailable>
+      span: IndexSpan
+    ) => Effect.Effect<IndexPosition, RecallUnavailable>
+    /** How far an assistant's ledger was indexed. */
+    readonly position: (address: Address) => Effect.Effect<IndexPosition, RecallUnavailable>
     /** The best hits first. No words and no vector: no hits. */
     readonly search: (viewer: Address, query: RecallQuery) => Effect.Effect<ReadonlyArray<Hit>, RecallUnavailable>
     /** How many entries of an assistant there are. */

@@ -34,7 +34,7 @@ const chosen = <A, E>(
 const ada = { tenant: "harbor", assistant: "ada" } as never
 
 const positionOf = (recall: Option.Option<Recall["Service"]>) =>
-  Effect.flatMap(Effect.fromOption(recall), ({ position }) => position(ada))
+  Effect.flatMap(Effect.fromOption(recall), ({ position }) => Effect.map(position(ada), ({ no }) => no))
 
 describe("the index of a profile", () => {
   it.live("the server that the environment names, with its key", () =>

@@ -39,5 +39,6 @@ export const readCompactions = Effect.fnUntraced(function* (address: Address) {
 
 /** The first and the last message that a folding has folded. */
 export const readFolded = Effect.fnUntraced(function* (address: Address, compaction: string) {
-  return (yield* readCompactions(address)).find(({ id }) => id === compaction)?.range
+  const rows = yield* (yield* Ledger).records(address, ["compaction"], { keys: [compaction] })
+  return rows.map(({ value }) => value).find(isCompaction)?.range
 })

@@ -120,13 +120,13 @@ const live = Effect.fnUntraced(function* (visit: Visit) {
   let indexed = session.version
   while (isMore || (!isRetired(host) && (yield* rest(host)))) {
     if (session.version - indexed >= UNINDEXED_ENTRIES) {
-      yield* working(keepIndexed(address), address)
+      yield* working(keepIndexed(address, session.recollection.indexed), address)
       indexed = session.version
     }
     isMore = yield* working(work(host), address)
   }
   if (isRetired(host)) yield* buryAll(host)
-  yield* working(keepIndexed(address), address)
+  yield* working(keepIndexed(address, session.recollection.indexed), address)
 })
 
 const isBroken = (exit: Exit.Exit<unknown, unknown>): boolean => Exit.isFailure(exit) && Cause.hasDies(exit.cause)

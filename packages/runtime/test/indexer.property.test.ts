@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Ledger } from "@reverie/ledger"
-import { Recall, RecallUnavailable } from "@reverie/memory"
+import { INDEX_START, Recall, RecallUnavailable } from "@reverie/memory"
 import type { Entry, Message } from "@reverie/protocol"
 import {
   aMessage,
@@ -15,6 +15,7 @@ import {
   RecallDisk
 } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
+import * as References from "effect/References"
 import * as fc from "fast-check"
 import { catchUp, rebuildIndex } from "../src/index.ts"
 
@@ -76,13 +77,17 @@ const ledgerOf = (entries: ReadonlyArray<Entry>) => {
 }
 
 const run = <A, E>(effect: Effect.Effect<A, E, Ledger | Recall>, ledger: Ledger["Service"], recall: Service) =>
-  effect.pipe(Effect.provideService(Ledger, ledger), Effect.provideService(Recall, recall))
+  effect.pipe(
+    Effect.provideService(Ledger, ledger),
+    Effect.provideService(Recall, recall),
+    Effect.provideService(References.MinimumLogLevel, "None")
+  )
 
 /** What an index holds of an assistant, without its way there. */
 const heldBy = (disk: RecallDisk) => {
   const held = disk.assistants.get(JSON.stringify([ada.tenant, ada.assistant]))
   return {
-    position: held?.position ?? 0,
+    position: held?.position ?? INDEX_START,
     entries: [...(held?.entries ?? [])]
       .map(([id, { entry, facts }]) => ({ id, entry, facts }))
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -100,11 +105,11 @@ const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength
 /** Every apply may break off before or after what it did. */
 const breaking = (recall: Service, fates: Iterator<"whole" | "before" | "after">): Service => ({
   ...recall,
-  apply: (address, changes, position) => {
+  apply: (address, changes, span) => {
     const fate = fates.next().value ?? "whole"
     const broken = Effect.fail(new RecallUnavailable({ operation: "apply", message: `it broke ${fate}` }))
     if (fate === "before") return broken
-    const applied = recall.apply(address, changes, position)
+    const applied = recall.apply(address, changes, span)
     return fate === "after" ? Effect.andThen(applied, broken) : applied
   }
 })
@@ -163,6 +168,29 @@ describe("the indexer", () => {
           if (caught._tag === "Some" && caught.value.isWhole) break
         }
         assert.deepStrictEqual(heldBy(disk), await builtFrom(entries))
+      }),
+      { numRuns: 60 }
+    )
+  })
+
+  it("I5 after the store was restored, wherever it begins again, an index holds what this life came to", async () => {
+    const later = (entries: ReadonlyArray<Entry>, from: number, at: number) =>
+      entries.map((entry, index) => ({ ...entry, no: from + index + 1, at }))
+    await fc.assert(
+      fc.asyncProperty(life, life, life, sizes, fc.boolean(), async (before, one, other, pieces, isSameProcess) => {
+        const disk = new RecallDisk()
+        const [was, is] = [later(one, before.length, 1_000), later(other, before.length, 2_000)]
+        const recall = memoryRecall(disk)
+        await Effect.runPromise(run(catchUp(ada), ledgerOf([...before, ...was]).ledger, recall))
+        const now = [...before, ...is]
+        const { ledger } = ledgerOf(now)
+        const maxEntries = pieces[0] ?? 1
+        for (let isWhole = false; !isWhole;) {
+          const service = isSameProcess ? recall : memoryRecall(disk)
+          const caught = await Effect.runPromise(run(catchUp(ada, { maxEntries }), ledger, service))
+          isWhole = caught.isWhole
+        }
+        assert.deepStrictEqual(heldBy(disk), await builtFrom(now))
       }),
       { numRuns: 60 }
     )

@@ -77,7 +77,7 @@ describe("the index of an assistant", () => {
     life.rest()
     assert.strictEqual(state.asked, 0)
     life.pass(20_000)
-    assert.strictEqual(life.run(recall.position(life.address())), life.entries().length)
+    assert.strictEqual(life.run(recall.position(life.address())).no, life.entries().length)
     assert.strictEqual(life.run(recall.count(life.address())), 2)
   })
 
@@ -85,7 +85,7 @@ describe("the index of an assistant", () => {
     const { recall } = plug(memoryRecall())
     const life = live({ recall, model: { text: "Noted." }, worker: { lingerMillis: 10 * 60_000 } })
     chatter(life, 0, 160)
-    assert.isAbove(life.run(recall.position(life.address())), 200)
+    assert.isAbove(life.run(recall.position(life.address())).no, 200)
   })
 
   it("I1 F83 lost and made again it gives the same answers", () => {
@@ -112,7 +112,7 @@ describe("the index of an assistant", () => {
     life.say("Are you there?")
     life.rest()
     life.pass(20_000)
-    assert.strictEqual(life.run(recall.position(life.address())), life.entries().length)
+    assert.strictEqual(life.run(recall.position(life.address())).no, life.entries().length)
     assert.isUndefined(ask(life).degraded)
   })
 
@@ -128,11 +128,8 @@ describe("the index of an assistant", () => {
     const recall = memoryRecall()
     const life = forgetful({ recall: memoryRecall() })
     const within = Effect.provideService(catchUp(life.address(), { maxEntries: 5 }), Recall, recall)
-    assert.deepStrictEqual(life.run(Effect.provide(within, life.services())), {
-      position: 5,
-      entries: 5,
-      isWhole: false
-    })
+    const { position, ...rest } = life.run(Effect.provide(within, life.services()))
+    assert.deepStrictEqual({ no: position.no, ...rest }, { no: 5, entries: 5, isWhole: false })
   })
 })
 
@@ -201,6 +198,22 @@ describe("a question to memory", () => {
     assert.include(ask(live({ disk: life.disk, idle: true })).degraded, "no index")
   })
 })
+
+/** A profile of somebody, as a dream would have left it. */
+const knows = (life: Life, name: string, text: string): void => {
+  const profile = newProfile(name, 0, "person")
+  assert.isDefined(profile)
+  const { profile: known } = observe(profile, {
+    id: `o-${name}`,
+    text,
+    at: 1,
+    source: "m/2/0",
+    origin: { type: "person", name },
+    trust: 0.9
+  })
+  const row = { kind: "entity", key: known.id, value: JSON.parse(JSON.stringify(known)) } as const
+  life.disk.resident(life.address())?.records.set(JSON.stringify(["entity", known.id]), row)
+}
 
 describe("what comes to mind by itself", () => {
   it("C2 C4 what the window has lost is shown as data in the user role, and stands in the ledger by its ids", () => {
@@ -280,23 +293,9 @@ describe("what comes to mind by itself", () => {
 
   it("C1 C4 whom one deals with is shown from his profile, as data, and so is whom he speaks of", () => {
     const life = live({ model: { text: "Noted." } })
-    const knows = (name: string, text: string) => {
-      const profile = newProfile(name, 0, "person")
-      assert.isDefined(profile)
-      const { profile: known } = observe(profile, {
-        id: `o-${name}`,
-        text,
-        at: 1,
-        source: "m/2/0",
-        origin: { type: "person", name },
-        trust: 0.9
-      })
-      const row = { kind: "entity", key: known.id, value: JSON.parse(JSON.stringify(known)) } as const
-      life.disk.resident(life.address())?.records.set(JSON.stringify(["entity", known.id]), row)
-    }
-    knows("Ann", "Ann keeps the boathouse.")
-    knows("Bob", "Bob steers the ferry.")
-    knows("Cid", "Cid mends nets.")
+    knows(life, "Ann", "Ann keeps the boathouse.")
+    knows(life, "Bob", "Bob steers the ferry.")
+    knows(life, "Cid", "Cid mends nets.")
     life.say("Has Bob come in yet?", { from: "Ann" })
     life.rest()
     const [prompt] = life.scripted.prompts
@@ -306,6 +305,59 @@ describe("what comes to mind by itself", () => {
     assert.notInclude(JSON.stringify(prompt), "mends nets")
     assert.notInclude(textsOf(prompt, "system"), "boathouse")
     assert.deepStrictEqual(recalledIn(life).at(-1), ["e/ann", "e/bob"])
+  })
+
+  it("A1 who has met thousands reads the profiles of those in the room, and no others", () => {
+    const asked: Array<ReadonlyArray<string> | number> = []
+    const life = live({
+      model: { text: "Noted." },
+      idle: true
+    })
+    for (let number = 0; number < 40; number++) knows(life, `Stranger ${number}`, `Stranger ${number} was here.`)
+    knows(life, "Ann", "Ann keeps the boathouse.")
+    knows(life, "Bob North", "Bob North steers the ferry.")
+    life.work({}, (store) => ({
+      ...store,
+      ledger: {
+        ...store.ledger,
+        records: (address, kinds, filter) => {
+          if (kinds.includes("entity")) asked.push(filter?.keys ?? filter?.limit ?? Infinity)
+          return store.ledger.records(address, kinds, filter)
+        }
+      }
+    }))
+    life.say("Has Bob North come in yet?", { from: "Ann" })
+    life.rest()
+    life.say("And is Stranger 7 with him?", { from: "Ann" })
+    life.rest()
+    assert.deepStrictEqual(recalledIn(life), [
+      ["e/ann", "e/bob-north"],
+      ["e/ann", "e/stranger-7"]
+    ])
+    const [few, ...named] = asked
+    assert.strictEqual(few, 17)
+    for (const keys of named) assert.isTrue(Array.isArray(keys) && keys.length < 40)
+  })
+
+  it("C3 whether anything is kept is asked without reading all of it", () => {
+    const limits: Array<number | undefined> = []
+    const life = live({
+      recall: memoryRecall(),
+      model: { text: "Noted." },
+      store: (store) => ({
+        ...store,
+        ledger: {
+          ...store.ledger,
+          records: (address, kinds, filter) => {
+            if (kinds.includes("fact")) limits.push(filter?.limit)
+            return store.ledger.records(address, kinds, filter)
+          }
+        }
+      })
+    })
+    life.say("Good morning.")
+    life.rest()
+    assert.deepStrictEqual(limits, [1])
   })
 
   it("C4 it is bounded in hits and tokens, and can be turned off", () => {

@@ -147,10 +147,13 @@ const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
     }),
   outboxEnd: Effect.sync(() => disk.outbox.at(-1)?.seq ?? 0),
   outbox: (after, limit) => Effect.sync(() => copy(pageOf(disk.outbox.slice(after, after + limit)))),
-  records: (address, kinds) =>
+  records: (address, kinds, { keys, limit = Infinity } = {}) =>
     Effect.sync(() => {
-      const rows = [...(disk.resident(address)?.records.values() ?? [])].filter(({ kind }) => kinds.includes(kind))
-      return copy(rows.toSorted(byKindAndKey))
+      const rows = [...(disk.resident(address)?.records.values() ?? [])].filter(
+        ({ key, kind }) => kinds.includes(kind) && (keys === undefined || keys.includes(key))
+      )
+      const ofKinds = Map.groupBy(rows.toSorted(byKindAndKey), ({ kind }) => kind)
+      return copy([...ofKinds.values()].flatMap((some) => some.slice(0, Math.max(0, limit))))
     }),
   openSends: (limit) => Effect.sync(() => copy([...disk.sends.values()].slice(0, limit))),
   inspect: (address) =>

@@ -8,7 +8,9 @@ import {
   candidateLimit,
   fieldsOf,
   fits,
+  INDEX_START,
   type IndexChange,
+  type IndexPosition,
   mayRead,
   meaningOf,
   type MemoryEntry,
@@ -17,6 +19,7 @@ import {
   rarity,
   Recall,
   type RecallQuery,
+  samePosition,
   searchKindOf,
   termWeights,
   type VectorModel,
@@ -37,7 +40,7 @@ export interface IndexedEntry {
 
 export interface IndexedAssistant {
   readonly address: Address
-  position: number
+  position: IndexPosition
   readonly entries: Map<string, IndexedEntry>
 }
 
@@ -228,15 +231,17 @@ export const memoryRecall = (
   rules: RecallRules = { mayRead, fits, rank }
 ): Recall["Service"] => ({
   ...vectorVerbs(disk),
-  apply: (address, changes, position) =>
+  apply: (address, changes, { from, to }) =>
     Effect.sync(() => {
       const name = nameOf(address)
-      const assistant = disk.assistants.get(name) ?? { address: copy(address), position: 0, entries: new Map() }
-      if (position < assistant.position) return
+      const fresh: IndexedAssistant = { address: copy(address), position: INDEX_START, entries: new Map() }
+      const assistant = disk.assistants.get(name) ?? fresh
+      if (!samePosition(assistant.position, from)) return assistant.position
       for (const each of changes) change(assistant.entries, each)
-      disk.assistants.set(name, Object.assign(assistant, { position }))
+      disk.assistants.set(name, Object.assign(assistant, { position: copy(to) }))
+      return assistant.position
     }),
-  position: (address) => Effect.sync(() => disk.assistants.get(nameOf(address))?.position ?? 0),
+  position: (address) => Effect.sync(() => disk.assistants.get(nameOf(address))?.position ?? INDEX_START),
   count: (address) => Effect.sync(() => disk.assistants.get(nameOf(address))?.entries.size ?? 0),
   erase: (address) => Effect.sync(() => void disk.assistants.delete(nameOf(address))),
   search: (viewer, query) => Effect.sync(() => search(disk, viewer, query, rules))

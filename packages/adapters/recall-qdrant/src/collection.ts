@@ -4,7 +4,8 @@
 // L1  The alias is given last, when everything is there: half a collection is never used, and making it goes on where
 //     it stopped.
 // L2  Everything that is filtered by has an index before the first point; in strict mode the server refuses the rest.
-// L3  A collection of a newer format, or of somebody else, is not touched.
+// L3  A collection of a newer format, or of somebody else, is not touched. One of an older format stays in use until a
+//     new one is complete: the alias goes over to that in one step, and the old one is dropped.
 // L4  A collection that is gone is made anew, empty; the runtime fills it from the ledger.
 
 import { RecallUnavailable, type VectorModel } from "@reverie/memory"
@@ -20,7 +21,7 @@ import { WORDS } from "./point.ts"
 import { MAX_CONDITION_VALUES } from "./visibility.ts"
 
 /** Counts up when payload or vectors change so that an older Reverie would misread them. */
-const FORMAT = 1
+const FORMAT = 2
 
 export const MAX_QUERY_LIMIT = 10_000
 export const MAX_BATCH_POINTS = 100
@@ -64,6 +65,7 @@ const indexes: Readonly<Record<string, Schemas["PayloadSchemaParams"]>> = {
   agent: { type: "keyword", is_tenant: true },
   tenant: { type: "keyword" },
   kind: keyword,
+  digest: keyword,
   readers: keyword,
   entity_keys: keyword,
   tag_keys: keyword,
@@ -108,9 +110,12 @@ const modelsIn = (name: string, metadata: unknown): Effect.Effect<Models, Recall
   return Effect.succeed({ ...(current && { current }), ...(next && { next }) })
 }
 
-const make = ({ write }: Qdrant, name: string) =>
+const collectionOf = (name: string, format: number): string => `${name}-${format}`
+
+/** Makes a collection of the present format, and gives it the alias that an older one may have. */
+const make = ({ write }: Qdrant, name: string, older?: number) =>
   Effect.gen(function* () {
-    const own = `${name}-${FORMAT}`
+    const own = collectionOf(name, FORMAT)
     yield* write("open", (client) => client.createCollection(own, layout)).pipe(
       Effect.catchIf(isTaken, () => Effect.void)
     )
@@ -118,8 +123,16 @@ const make = ({ write }: Qdrant, name: string) =>
       yield* write("open", (client) => client.createPayloadIndex(own, { field_name, field_schema, wait: true }))
     }
     const alias = { create_alias: { collection_name: own, alias_name: name } }
-    yield* write("open", (client) => client.updateCollectionAliases({ actions: [alias] }))
+    const without = older === undefined ? [] : [{ delete_alias: { alias_name: name } }]
+    yield* write("open", (client) => client.updateCollectionAliases({ actions: [...without, alias] }))
+    if (older !== undefined) yield* write("open", (client) => client.deleteCollection(collectionOf(name, older)))
   })
+
+/** The format of an older Reverie; undefined for the present one, and for what is none of ours. */
+const olderIn = (metadata: unknown): number | undefined => {
+  const decoded = decodeMetadata(metadata)
+  return Option.isSome(decoded) && decoded.value.schema < FORMAT ? decoded.value.schema : undefined
+}
 
 export const openCollection = (qdrant: Qdrant, name: string): Effect.Effect<Collection> =>
   Effect.gen(function* () {
@@ -130,6 +143,10 @@ export const openCollection = (qdrant: Qdrant, name: string): Effect.Effect<Coll
       .pipe(
         Effect.map(({ config }) => config.metadata),
         Effect.catchIf(isMissing, () => Effect.as(make(qdrant, name), layout.metadata)),
+        Effect.flatMap((metadata) => {
+          const older = olderIn(metadata)
+          return older === undefined ? Effect.succeed(metadata) : Effect.as(make(qdrant, name, older), layout.metadata)
+        }),
         Effect.flatMap((metadata) => modelsIn(name, metadata)),
         Effect.tap((models) => Ref.set(known, Option.some(models)))
       )

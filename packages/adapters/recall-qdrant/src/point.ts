@@ -7,7 +7,16 @@
 //     as JSON in a text, which is what is read back.
 
 import { createHash } from "node:crypto"
-import { type AttachedFact, fieldsOf, type MemoryEntry, memoryKinds, nameKey, sparseEntry } from "@reverie/memory"
+import {
+  type AttachedFact,
+  fieldsOf,
+  INDEX_START,
+  type IndexPosition,
+  type MemoryEntry,
+  memoryKinds,
+  nameKey,
+  sparseEntry
+} from "@reverie/memory"
 import { type Address, addressKey, AssistantId, parseJson, TenantId } from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -71,15 +80,19 @@ export const pointId = (address: Address, id: string): string => uuidOf(`entry\n
 /** The point that remembers how far an assistant was indexed. */
 export const positionPointId = (address: Address): string => uuidOf(`position\n${addressKey(address)}`)
 
-export const positionPoint = (address: Address, position: number) => ({
+export const positionPoint = (address: Address, { digest, no }: IndexPosition) => ({
   id: positionPointId(address),
   vector: {},
-  payload: { tenant: address.tenant, owner: address.assistant, agent: addressKey(address), position }
+  payload: { tenant: address.tenant, owner: address.assistant, agent: addressKey(address), position: no, digest }
 })
 
-export const positionIn = (payload: unknown): number => {
-  const position: unknown = typeof payload === "object" && payload !== null ? Reflect.get(payload, "position") : 0
-  return typeof position === "number" ? position : 0
+const Standing = Schema.Struct({ position: Schema.Finite, digest: Schema.String })
+const decodeStanding = Schema.decodeUnknownOption(Standing)
+
+/** What is no position is none: then everything is indexed again. */
+export const positionIn = (payload: unknown): IndexPosition => {
+  const found = decodeStanding(payload)
+  return Option.isNone(found) ? INDEX_START : { no: found.value.position, digest: found.value.digest }
 }
 
 /** A name or a tag as it is compared. */

@@ -42,10 +42,10 @@ const makeQdrantRecall = (options: QdrantOptions): Effect.Effect<Recall["Service
     const write = writing(qdrant, name)
     const search = searching(qdrant, name)
     return {
-      apply: (address, changes, position) =>
+      apply: (address, changes, span) =>
         alone(
           address,
-          collection.use(() => write.apply(address, changes, position))
+          collection.use(() => write.apply(address, changes, span))
         ),
       position: (address) => collection.use(() => write.position(address)),
       search: (viewer, query) => collection.use((models) => search(viewer, query, models)),

@@ -4,7 +4,16 @@
 // V2  `isAskedFor` says of a point what the filter of the same question says; it alone decides.
 // V3  How rare a word is counts over what the viewer may read, so that nothing else shows in a score.
 
-import { fits, kindsOf, mayRead, memoryKinds, type RecallQuery, type RecallScope } from "@reverie/memory"
+import {
+  fits,
+  type IndexPosition,
+  kindsOf,
+  mayRead,
+  memoryKinds,
+  type RecallQuery,
+  type RecallScope,
+  spokenKinds
+} from "@reverie/memory"
 import { type Address, addressKey } from "@reverie/protocol"
 import type { Schemas } from "@qdrant/js-client-rest"
 import { EVERYBODY, keyOf, type StoredMemory } from "./point.ts"
@@ -37,6 +46,9 @@ export const ofAssistant = (address: Address): { must: Array<Condition> } => ({
 
 export const memoriesOf = (address: Address): Filter => ({ must: [...ofAssistant(address).must, isMemory] })
 
+/** A position that is still where it was. */
+export const standingAt = ({ digest }: IndexPosition): Filter => ({ must: [is("digest", digest)] })
+
 /** Memories of any assistant that have no vector of that name. */
 export const without = (vector: string): Filter => ({ must: [isMemory], must_not: [{ has_vector: vector }] })
 
@@ -58,15 +70,23 @@ const bounds = (key: string, gte: number | undefined, lte: number | undefined): 
     ? []
     : [{ key, range: { ...(gte !== undefined && { gte }), ...(lte !== undefined && { lte }) } }]
 
+const keptKinds = memoryKinds.filter((kind) => !spokenKinds.some((each) => each === kind))
+
+/** No message after a time; what else is kept is not held to it. */
+const inViewNot = (until: number): Condition => ({
+  should: [oneOf("kind", keptKinds), ...bounds("at", undefined, until)]
+})
+
 /** What the viewer may read and the question asks for. */
 export const askedFor = (viewer: Address, query: RecallQuery): Filter => {
-  const { entities = [], minTrust, scope, since, tags = [], thread, until } = query
+  const { entities = [], messagesUntil, minTrust, scope, since, tags = [], thread, until } = query
   return {
     must: [
       ...visibleTo(viewer, scope).must,
       oneOf("kind", kindsOf(query)),
       ...bounds("at", since, until),
       ...bounds("trust", minTrust, undefined),
+      ...(messagesUntil === undefined ? [] : [inViewNot(messagesUntil)]),
       ...(entities.length === 0 ? [] : [oneOf("entity_keys", entities.map(keyOf))]),
       ...(tags.length === 0 ? [] : [oneOf("tag_keys", tags.map(keyOf))]),
       ...(thread === undefined ? [] : [is("thread", thread.toWellFormed())])

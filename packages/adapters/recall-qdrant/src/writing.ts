@@ -1,10 +1,18 @@
 // Writing: changes of one assistant's entries, brought to the server.
 // Owns folding changes into points, and their packing into requests. Leaves who may write at once to `qdrant-recall.ts`.
 // W1  The points first, the position last, each request in order: what was cut off is done again, to the same end.
+// W4  The position moves only from where it was read: points of whoever was overtaken, or erased, in between are no gap.
 // W2  A change of what an entry means takes its vectors of meaning with it; any other change leaves them.
 // W3  What is as it was is not written.
 
-import { type IndexChange, meaningOf, type RecallUnavailable } from "@reverie/memory"
+import {
+  type IndexChange,
+  type IndexPosition,
+  type IndexSpan,
+  meaningOf,
+  type RecallUnavailable,
+  samePosition
+} from "@reverie/memory"
 import type { Address } from "@reverie/protocol"
 import type { Schemas } from "@qdrant/js-client-rest"
 import * as Effect from "effect/Effect"
@@ -22,6 +30,7 @@ import {
   WORDS,
   wordsOf
 } from "./point.ts"
+import { standingAt } from "./visibility.ts"
 
 type Operation = Schemas["UpdateOperation"]
 
@@ -88,13 +97,23 @@ const packed = (operations: ReadonlyArray<Operation>): ReadonlyArray<Array<Opera
   return requests
 }
 
+/**
+ * Moves the position, unless somebody else has moved it since it was read. It goes with the last points, in one request.
+ */
+const moving = (address: Address, before: unknown, { from, to }: IndexSpan): Operation => {
+  const points = [positionPoint(address, to)]
+  return before === undefined
+    ? { upsert: { points, update_mode: "insert_only" } }
+    : { upsert: { points, update_mode: "update_only", update_filter: standingAt(from) } }
+}
+
 export interface Writing {
   readonly apply: (
     address: Address,
     changes: ReadonlyArray<IndexChange>,
-    position: number
-  ) => Effect.Effect<void, RecallUnavailable>
-  readonly position: (address: Address) => Effect.Effect<number, RecallUnavailable>
+    span: IndexSpan
+  ) => Effect.Effect<IndexPosition, RecallUnavailable>
+  readonly position: (address: Address) => Effect.Effect<IndexPosition, RecallUnavailable>
 }
 
 export const writing = ({ read, write }: Qdrant, collection: string): Writing => {
@@ -110,18 +129,20 @@ export const writing = ({ read, write }: Qdrant, collection: string): Writing =>
       }
       return found
     })
+  const standing = (operation: string, address: Address) => {
+    const id = positionPointId(address)
+    return Effect.map(payloads(operation, [id]), (found) => positionIn(found.get(id)))
+  }
 
   return {
-    position: (address) => {
-      const id = positionPointId(address)
-      return Effect.map(payloads("position", [id]), (found) => positionIn(found.get(id)))
-    },
-    apply: (address, changes, position) =>
+    position: (address) => standing("position", address),
+    apply: (address, changes, span) =>
       Effect.gen(function* () {
         const mark = positionPointId(address)
         const touched = [...new Set(changes.map(idOf))]
         const found = yield* payloads("apply", [mark, ...touched.map((id) => pointId(address, id))])
-        if (position < positionIn(found.get(mark))) return
+        const present = positionIn(found.get(mark))
+        if (!samePosition(present, span.from)) return present
         const slots = new Map<string, Slot>()
         for (const id of touched) {
           const before = memoryIn(found.get(pointId(address, id)))
@@ -132,11 +153,12 @@ export const writing = ({ read, write }: Qdrant, collection: string): Writing =>
           if (slot !== undefined) slots.set(idOf(change), changed(slot, change))
         }
         const operations = [...slots].flatMap(([id, slot]) => operationsOf(address, id, slot))
-        for (const request of packed([...operations, { upsert: { points: [positionPoint(address, position)] } }])) {
+        for (const request of packed([...operations, moving(address, found.get(mark), span)])) {
           yield* write("apply", (client) =>
             client.batchUpdate(collection, { operations: request, wait: true, ordering: "strong" })
           )
         }
+        return yield* standing("apply", address)
       })
   }
 }

@@ -1,7 +1,14 @@
 // Bench: recall on a double of the server, for tests that look at its requests.
 // Owns the pair of both and the shortest entries. Leaves assertions to the tests.
 
-import { type MemoryEntry, Recall, type RecallQuery } from "@reverie/memory"
+import {
+  INDEX_START,
+  type IndexChange,
+  type IndexPosition,
+  type MemoryEntry,
+  Recall,
+  type RecallQuery
+} from "@reverie/memory"
 import type { Address } from "@reverie/protocol"
 import {
   contractIfThere,
@@ -32,6 +39,17 @@ export const put = (id: string, text: string, over: Partial<MemoryEntry> = {}) =
   type: "put" as const,
   entry: entry(id, text, over)
 })
+
+export const at = (no: number): IndexPosition => ({ no, digest: `entry ${no}` })
+
+/** The first thing that is told of an assistant. */
+export const begin = (no: number) => ({ from: INDEX_START, to: at(no) })
+
+/** Applies changes from where the index stands. */
+export const applied = (address: Address, changes: ReadonlyArray<IndexChange>, no: number) =>
+  Recall.use((recall) =>
+    Effect.flatMap(recall.position(address), (from) => recall.apply(address, changes, { from, to: at(no) }))
+  )
 
 export const asking = (text: string, over: Partial<RecallQuery> = {}): RecallQuery => ({
   text,

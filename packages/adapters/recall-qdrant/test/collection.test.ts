@@ -3,20 +3,19 @@ import { Recall } from "@reverie/memory"
 import { anAddress } from "@reverie/testkit"
 import type { QdrantServer } from "@reverie/testkit/qdrant-server"
 import * as Effect from "effect/Effect"
-import { lines, put, recallOn, textsFound, withServer } from "./bench.ts"
+import { applied, lines, put, recallOn, textsFound, withServer } from "./bench.ts"
 
 const ada = anAddress("ada")
 
-const remember = (text: string, position = 1) =>
-  Recall.use((recall) => recall.apply(ada, [put("m/1/0", text)], position))
+const remember = (text: string, no = 1) => applied(ada, [put("m/1/0", text)], no)
 
-const positionOf = Recall.use((recall) => recall.position(ada))
+const positionOf = Recall.use((recall) => Effect.map(recall.position(ada), ({ no }) => no))
 
 const send = (server: QdrantServer, method: string, path: string, body?: object) =>
   Effect.promise(async () => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
     const response = await fetch(`${server.url}/${path}`, { method, ...text })
-    return (await response.json()) as { result: { config: Record<string, unknown> } }
+    return (await response.json()) as { result: { config: Record<string, unknown>; collections?: unknown } }
   })
 
 it.effect("L1 L2 the collection gets its indexes before its alias, and its alias before its first point", () =>
@@ -28,12 +27,12 @@ it.effect("L1 L2 the collection gets its indexes before its alias, and its alias
       const alias = asked.indexOf("POST ")
       assert.isAbove(alias, 0)
       assert.deepStrictEqual(new Set(asked.slice(2, alias)), new Set(["PUT index"]))
-      assert.deepStrictEqual(asked.slice(alias + 1), ["POST points", "POST points/batch"])
+      assert.deepStrictEqual(asked.slice(alias + 1), ["POST points", "POST points", "POST points/batch", "POST points"])
       assert.isTrue(server.requests.slice(alias + 1).every(({ path }) => path.startsWith("/collections/reverie/")))
       const tenant = server.requests.find(({ body }) => JSON.stringify(body ?? null).includes("is_tenant"))
       assert.deepStrictEqual(tenant?.body, { field_name: "agent", field_schema: { type: "keyword", is_tenant: true } })
       const { config } = (yield* send(server, "GET", "collections/reverie")).result
-      assert.deepStrictEqual(config["metadata"], { schema: 1 })
+      assert.deepStrictEqual(config["metadata"], { schema: 2 })
     })
   )
 )
@@ -49,7 +48,7 @@ it.effect("L1 a collection that was begun is finished, wherever it broke off", (
         server.decide(() => undefined)
         if (exit._tag === "Success") break
         assert.deepStrictEqual(yield* recallOn(server, positionOf), 0)
-        yield* send(server, "DELETE", "collections/reverie-1")
+        yield* send(server, "DELETE", "collections/reverie-2")
       }
       assert.isAbove(served, 10)
     })
@@ -62,7 +61,7 @@ it.effect("L4 a collection that is gone is made anew at the next request, and is
       server,
       Effect.gen(function* () {
         yield* remember("the tide is high", 5)
-        yield* send(server, "DELETE", "collections/reverie-1")
+        yield* send(server, "DELETE", "collections/reverie-2")
         assert.match((yield* Effect.flip(positionOf)).message, /404: Not found/)
         assert.strictEqual(yield* positionOf, 0)
         yield* remember("the tide is high", 5)
@@ -76,14 +75,29 @@ it.effect("L3 a collection of a newer format is refused, told clearly and left a
   withServer((server) =>
     Effect.gen(function* () {
       yield* recallOn(server, remember("the tide is high"))
-      yield* send(server, "PATCH", "collections/reverie", { metadata: { schema: 2 } })
+      yield* send(server, "PATCH", "collections/reverie", { metadata: { schema: 3 } })
       const from = server.requests.length
       const error = yield* Effect.flip(recallOn(server, remember("the ebb is low", 2)))
       assert.strictEqual(
         error.message,
-        "the collection reverie has format 2, this Reverie reads up to format 1; upgrade Reverie, or name another collection"
+        "the collection reverie has format 3, this Reverie reads up to format 2; upgrade Reverie, or name another collection"
       )
       assert.deepStrictEqual(lines(server, from), ["GET "])
+    })
+  )
+)
+
+it.effect("L3 a collection of an older format gives its alias to a new one, which is empty, and is dropped", () =>
+  withServer((server) =>
+    Effect.gen(function* () {
+      yield* send(server, "PUT", "collections/reverie-1", { vectors: {}, metadata: { schema: 1 } })
+      const actions = [{ create_alias: { collection_name: "reverie-1", alias_name: "reverie" } }]
+      yield* send(server, "POST", "collections/aliases", { actions })
+      assert.strictEqual(yield* recallOn(server, positionOf), 0)
+      const { collections } = (yield* send(server, "GET", "collections")).result
+      assert.deepStrictEqual(collections, [{ name: "reverie-2" }])
+      yield* recallOn(server, remember("the tide is high"))
+      assert.deepStrictEqual(yield* recallOn(server, textsFound(ada, "tide")), ["the tide is high"])
     })
   )
 )

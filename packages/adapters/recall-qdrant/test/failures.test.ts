@@ -4,7 +4,7 @@ import { Recall, type RecallUnavailable } from "@reverie/memory"
 import { anAddress } from "@reverie/testkit"
 import { type QdrantMode, qdrantModes, type QdrantServer } from "@reverie/testkit/qdrant-server"
 import * as Effect from "effect/Effect"
-import { asking, NOW, put, recallOn, textsFound, withServer } from "./bench.ts"
+import { asking, at, begin, NOW, put, recallOn, textsFound, withServer } from "./bench.ts"
 
 const ada = anAddress("ada")
 const north = { id: "north", dimensions: 2 }
@@ -12,7 +12,7 @@ const north = { id: "north", dimensions: 2 }
 /** Every operation of the port. */
 const operations = Recall.use((recall) =>
   Effect.succeed({
-    apply: recall.apply(ada, [put("m/1/0", "a tide")], 1),
+    apply: recall.apply(ada, [put("m/1/0", "a tide")], { from: at(1), to: at(2) }),
     position: recall.position(ada),
     search: recall.search(ada, asking("tide")),
     count: recall.count(ada),
@@ -30,7 +30,7 @@ const failuresOn = (server: QdrantServer, mode: QdrantMode) =>
     server,
     Effect.gen(function* () {
       const recall = yield* Recall
-      yield* recall.apply(ada, [put("m/0/0", "the tide is high")], 0)
+      yield* recall.apply(ada, [put("m/0/0", "the tide is high")], begin(1))
       yield* recall.prepareVectors(north)
       server.decide(() => mode)
       const failures: Array<RecallUnavailable> = []
@@ -87,7 +87,7 @@ it.effect(
           const error = yield* Effect.flip(Recall.use((recall) => recall.position(ada)))
           assert.match(error.message, /can not be reached/)
           server.decide(() => undefined)
-          assert.strictEqual(yield* Recall.use((recall) => recall.position(ada)), 0)
+          assert.strictEqual((yield* Recall.use((recall) => recall.position(ada))).no, 0)
         })
       )
     )
@@ -127,7 +127,7 @@ it.effect("the key is sent with every request, is told to nobody, and a wrong on
         const apiKey = "the-right-key"
         yield* recallOn(
           server,
-          Recall.use((recall) => recall.apply(ada, [put("m/1/0", "tide", { at: NOW })], 1)),
+          Recall.use((recall) => recall.apply(ada, [put("m/1/0", "tide", { at: NOW })], begin(1))),
           { apiKey }
         )
         assert.isTrue(server.requests.every(({ headers }) => headers["api-key"] === apiKey))

@@ -40,7 +40,7 @@ const lyingServer = Effect.acquireRelease(
       new Promise<ReturnType<typeof createServer>>((resolve) => {
         const points = everything.map((each, index) => ({ id: index, version: 0, score: 1, payload: each }))
         const server = createServer(({ method }, response) => {
-          const result = method === "GET" ? { config: { metadata: { schema: 1 } } } : [{ points }]
+          const result = method === "GET" ? { config: { metadata: { schema: 2 } } } : [{ points }]
           response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ result }))
         }).listen(0, "127.0.0.1", () => resolve(server))
       })

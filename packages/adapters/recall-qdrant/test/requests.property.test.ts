@@ -5,7 +5,7 @@ import { anAddress } from "@reverie/testkit"
 import type { QdrantRequest } from "@reverie/testkit/qdrant-server"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
-import { NOW, put, recallOn, withServer } from "./bench.ts"
+import { begin, NOW, put, recallOn, withServer } from "./bench.ts"
 
 type Fields = { readonly [key: string]: unknown }
 
@@ -72,7 +72,7 @@ it.effect("V1 V3 Q1 every search, prefetch and corpus demands the tenant and wha
       Effect.gen(function* () {
         const recall = yield* Recall
         yield* recall.prepareVectors({ id: "north", dimensions: 2 })
-        yield* recall.apply(anAddress("ada"), [put("m/1/0", "the tide is high", { readers: "fleet" })], 1)
+        yield* recall.apply(anAddress("ada"), [put("m/1/0", "the tide is high", { readers: "fleet" })], begin(1))
         let seen = 0
         const property = fc.asyncProperty(name, name, aQuery, async (tenant, assistant, query) => {
           const viewer = anAddress(assistant, tenant)

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { recallQdrantLayer } from "../src/index.ts"
 import { pointId } from "../src/point.ts"
 import { visibleTo } from "../src/visibility.ts"
-import { put } from "./bench.ts"
+import { begin, put } from "./bench.ts"
 
 const ada = anAddress("ada")
 const north = { id: "north", dimensions: 2 }
@@ -51,8 +51,8 @@ const onPlace = <A>(use: (place: QdrantPlace, using: string) => Effect.Effect<A>
     return yield* Effect.gen(function* () {
       const recall = yield* Recall
       yield* recall.prepareVectors(north)
-      yield* recall.apply(anAddress("bob"), [put("m/9/0", "tide berth lantern")], 1)
-      yield* recall.apply(ada, day, 1)
+      yield* recall.apply(anAddress("bob"), [put("m/9/0", "tide berth lantern")], begin(1))
+      yield* recall.apply(ada, day, begin(1))
       yield* recall.putVectors(
         north.id,
         day.map(({ entry: { id } }, at) => ({ address: ada, id, vector: vectors[at] ?? [] }))

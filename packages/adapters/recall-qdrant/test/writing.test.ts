@@ -3,14 +3,13 @@ import { type IndexChange, Recall } from "@reverie/memory"
 import { anAddress } from "@reverie/testkit"
 import type { QdrantServer } from "@reverie/testkit/qdrant-server"
 import * as Effect from "effect/Effect"
-import { lines, put, recallOn, textsFound, withServer } from "./bench.ts"
+import { applied, at, begin, lines, put, recallOn, textsFound, withServer } from "./bench.ts"
 
 const ada = anAddress("ada")
 const bob = anAddress("bob")
 const north = { id: "north", dimensions: 2 }
 
-const apply = (changes: ReadonlyArray<IndexChange>, position: number) =>
-  Recall.use((recall) => recall.apply(ada, changes, position))
+const apply = (changes: ReadonlyArray<IndexChange>, no: number) => applied(ada, changes, no)
 
 const attach = (of: string, fact: string, text: string | null): IndexChange => ({ type: "fact", of, fact, text })
 
@@ -34,7 +33,10 @@ it.effect("W1 the position is the last thing that is written", () =>
         assert.strictEqual(written.length, 3)
         const positions = written.map(({ body }) => JSON.stringify(body).includes('"position"'))
         assert.deepStrictEqual(positions, [false, false, true])
-        assert.match(JSON.stringify(written[2]?.body), /"position":250}}]}}]}$/)
+        assert.match(
+          JSON.stringify(written[2]?.body),
+          /"position":250,"digest":"entry 250"}}],"update_mode":"insert_only"}}]}$/
+        )
         assert.isTrue(written.every(({ query }) => query.get("wait") === "true" && query.get("ordering") === "strong"))
       })
     )
@@ -53,7 +55,7 @@ it.effect("W1 a write that breaks off anywhere, its answer lost or not, is done 
       const state = Effect.gen(function* () {
         const recall = yield* Recall
         const found = yield* textsFound(ada, "lantern")
-        return [yield* recall.count(ada), yield* recall.position(ada), found.toSorted()]
+        return [yield* recall.count(ada), (yield* recall.position(ada)).no, found.toSorted()]
       })
       for (const fate of ["no-answer", { after: "no-answer" }] as const) {
         for (const fuse of [1, 2, 3, 4]) {
@@ -70,6 +72,41 @@ it.effect("W1 a write that breaks off anywhere, its answer lost or not, is done 
           server.decide(() => undefined)
           yield* recallOn(server, apply(day, 9), options)
           assert.deepStrictEqual(yield* recallOn(server, state, options), [149, 9, ["tide 1", "tide 140"]])
+        }
+      }
+    })
+  )
+)
+
+it.effect("W4 whoever was erased or overtaken by another process moves no position, and is told so", () =>
+  withServer((server) =>
+    Effect.gen(function* () {
+      const others = {
+        erased: Recall.use((recall) => recall.erase(ada)),
+        overtaken: apply([put("m/3/0", "the third berth")], 3)
+      }
+      for (const [name, other] of Object.entries(others)) {
+        for (const from of [0, 1]) {
+          const options = { collection: `${name}-${from}` }
+          const elsewhere = <A, E>(effect: Effect.Effect<A, E, Recall>) => recallOn(server, effect, options)
+          if (from === 1) yield* elsewhere(apply([put("m/1/0", "the tide is high")], 1))
+          else yield* elsewhere(Recall.use((recall) => recall.position(ada)))
+          let isOver = false
+          // The other one comes between the reading of the position and its writing.
+          server.decide(({ path }) => {
+            if (isOver || !path.endsWith("/points/batch")) return undefined
+            isOver = true
+            return { before: () => Effect.runPromise(elsewhere(other)) }
+          })
+          const span = from === 0 ? begin(2) : { from: at(1), to: at(2) }
+          const stands = yield* elsewhere(
+            Recall.use((recall) => recall.apply(ada, [put("m/2/0", "the ebb is low")], span))
+          )
+          server.decide(() => undefined)
+          assert.isTrue(isOver)
+          const there = yield* elsewhere(Recall.use((recall) => recall.position(ada)))
+          assert.deepStrictEqual(stands, there)
+          assert.strictEqual(there.no, name === "overtaken" ? 3 : from === 0 ? 2 : 0, `${name} from ${from}`)
         }
       }
     })
@@ -127,7 +164,7 @@ it.effect("W3 what is as it was is not written, in whatever order its fields com
         const reversed = Object.fromEntries(Object.entries(full.entry).toReversed()) as unknown as typeof full.entry
         yield* apply([{ type: "put", entry: reversed }, attach("m/1/0", "f", "a lantern")], 2)
         assert.deepStrictEqual(operations(server, from), ["upsert"])
-        assert.deepStrictEqual(lines(server, from), ["POST points", "POST points/batch"])
+        assert.deepStrictEqual(lines(server, from), ["POST points", "POST points", "POST points/batch", "POST points"])
       })
     )
   )

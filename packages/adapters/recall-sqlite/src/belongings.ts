@@ -4,17 +4,12 @@
 // B2  An entry either has a vector of a model or wants one.
 
 import type { DatabaseSync } from "node:sqlite"
-import { fieldsOf, type MemoryEntry, termWeights } from "@reverie/memory"
-import type { Kept, Owner } from "./entries.ts"
+import type { MemoryEntry, Readers } from "@reverie/memory"
+import type { EntryRow, Kept, Owner } from "./entries.ts"
 import type { Groups } from "./groups.ts"
 import type { Matrices } from "./matrices.ts"
-import { postingText } from "./postings.ts"
 import { change, query } from "./sql.ts"
-
-const wordStatements = (database: DatabaseSync) => ({
-  insert: change(database, "INSERT INTO words (rowid, terms) VALUES (?, ?)"),
-  remove: change(database, "DELETE FROM words WHERE rowid = ?")
-})
+import type { Words } from "./words.ts"
 
 const readerStatements = (database: DatabaseSync) => ({
   share: change(database, "INSERT INTO shared (reader, entry) VALUES (?, ?)"),
@@ -26,8 +21,6 @@ const vectorStatements = (database: DatabaseSync) => {
   const insert = change(database, "INSERT OR REPLACE INTO wanting (model, entry) VALUES (?, ?)")
   const remove = change(database, "DELETE FROM vectors WHERE model = ? AND entry = ?")
   const wantNoMore = change(database, "DELETE FROM wanting WHERE model = ? AND entry = ?")
-  // One statement over all models would be a savepoint for SQLite, at which the full-text index writes out what it has
-  // gathered: twice as much work for every apply.
   return {
     want: (entry: number): void => {
       for (const { key } of models.all()) insert(key, entry)
@@ -41,8 +34,7 @@ const vectorStatements = (database: DatabaseSync) => {
   }
 }
 
-export const belongingsOf = (database: DatabaseSync, groups: Groups, matrices: Matrices) => {
-  const words = wordStatements(database)
+export const belongingsOf = (database: DatabaseSync, groups: Groups, matrices: Matrices, words: Words) => {
   const readers = readerStatements(database)
   const vectors = vectorStatements(database)
 
@@ -54,35 +46,41 @@ export const belongingsOf = (database: DatabaseSync, groups: Groups, matrices: M
     readers.unshare(reader, key)
     groups.grow(reader, -1)
   }
-  const tell = (key: number, all: ReadonlyArray<number>, { entry, facts }: Kept): void =>
-    void words.insert(key, postingText(termWeights(fieldsOf(entry, facts)), all))
+  const groupsOf = (owner: Owner, readers: Readers): ReadonlyArray<number> => [
+    owner.key,
+    ...groups.readers(owner.address, readers)
+  ]
 
   return {
-    give: (key: number, owner: Owner, kept: Kept): void => {
-      const others = groups.readers(owner.address, kept.entry.readers)
-      for (const reader of others) join(key, reader)
-      tell(key, [owner.key, ...others], kept)
+    nextDoc: words.nextDoc,
+    give: (key: number, doc: number, owner: Owner, kept: Kept): void => {
+      const { readers: named } = kept.entry
+      for (const reader of groups.readers(owner.address, named)) join(key, reader)
+      words.put(groupsOf(owner, named), doc, key, kept)
       vectors.want(key)
     },
-    renew: (key: number, owner: Owner, before: MemoryEntry, kept: Kept, isVectorKept: boolean): void => {
+    /** `doc`: its words are kept under another number from now on. */
+    renew: (row: EntryRow, doc: number, owner: Owner, before: MemoryEntry, kept: Kept, isVectorKept: boolean): void => {
+      const { key } = row
+      const { entry } = kept
       const earlier = groups.readers(owner.address, before.readers)
-      const others = groups.readers(owner.address, kept.entry.readers)
+      const others = groups.readers(owner.address, entry.readers)
       const gone = earlier.filter((reader) => !others.includes(reader))
       const come = others.filter((reader) => !earlier.includes(reader))
       for (const reader of gone) leave(key, reader)
       for (const reader of come) join(key, reader)
-      words.remove(key)
-      tell(key, [owner.key, ...others], kept)
+      words.remove([owner.key, ...earlier], row.doc)
+      words.put([owner.key, ...others], doc, key, kept)
       for (const group of [...gone, ...come]) matrices.forget(group)
       if (isVectorKept) return
       vectors.remove(key)
       vectors.want(key)
       for (const group of [owner.key, ...others]) matrices.forget(group)
     },
-    take: (key: number, owner: Owner, { readers: named }: MemoryEntry): void => {
+    take: ({ doc, key }: EntryRow, owner: Owner, { readers: named }: MemoryEntry): void => {
       const others = groups.readers(owner.address, named)
       for (const reader of others) leave(key, reader)
-      words.remove(key)
+      words.remove([owner.key, ...others], doc)
       vectors.remove(key)
       for (const group of [owner.key, ...others]) matrices.forget(group)
     }

@@ -12,7 +12,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite"
 import { RecallUnavailable } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import { type Refusal, refusalOf } from "./sql.ts"
-import { APPLICATION_ID, FORMAT, postingsTable, tables } from "./tables.ts"
+import { APPLICATION_ID, FORMAT, tables } from "./tables.ts"
 
 /** Instead of a directory: an index that ends with its scope. */
 export const IN_MEMORY = ":memory:"
@@ -39,6 +39,12 @@ const unreadable = new RecallUnavailable({
   message: "there is no index that this Reverie can read yet; a running fleet makes one"
 })
 
+/** What is prepared of an open file. */
+export interface Prepared {
+  /** A transaction came to nothing. */
+  readonly undo: () => void
+}
+
 interface Open<A> {
   readonly database: DatabaseSync
   readonly begin: StatementSync
@@ -52,7 +58,7 @@ const makePrivate = (file: string): void => {
   else if (process.platform !== "win32") chmodSync(file, 0o600)
 }
 
-const whole = <A, B>({ begin, commit, database }: Open<A>, change: () => B): B => {
+const whole = <A extends Prepared, B>({ begin, commit, database, statements }: Open<A>, change: () => B): B => {
   begin.run()
   try {
     const result = change()
@@ -60,11 +66,22 @@ const whole = <A, B>({ begin, commit, database }: Open<A>, change: () => B): B =
     return result
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK")
+    statements.undo()
     throw error
   }
 }
 
-export class Connection<A> {
+/** Several looks that see the same state, whatever somebody else writes meanwhile. */
+const still = <A, B>({ database }: Open<A>, look: () => B): B => {
+  database.exec("BEGIN")
+  try {
+    return look()
+  } finally {
+    if (database.isTransaction) database.exec("ROLLBACK")
+  }
+}
+
+export class Connection<A extends Prepared> {
   readonly #file: string
   readonly #directory: string
   readonly #isReader: boolean
@@ -90,6 +107,14 @@ export class Connection<A> {
 
   read<B>(operation: string, look: (statements: A) => B): Effect.Effect<B, RecallUnavailable> {
     return this.#run(operation, ({ statements }) => Effect.succeed(look(statements)))
+  }
+
+  /** Looks several times, at one state of the file. */
+  look<B>(operation: string, look: (statements: A) => B): Effect.Effect<B, RecallUnavailable> {
+    // Who writes itself is not disturbed: nothing of its own happens in between.
+    return this.#run(operation, (open) =>
+      Effect.succeed(this.#isReader ? still(open, () => look(open.statements)) : look(open.statements))
+    )
   }
 
   /** Runs a change in a transaction of its own. */
@@ -126,7 +151,7 @@ export class Connection<A> {
     if (this.#isClosed) throw new RecallUnavailable({ operation: "open", message: "the index is closed" })
     const database = this.#usable()
     try {
-      database.exec(`${pragmas}; ${postingsTable}`)
+      database.exec(pragmas)
       const [begin, commit] = [database.prepare("BEGIN IMMEDIATE"), database.prepare("COMMIT")]
       return { database, begin, commit, statements: this.#over(database) }
     } catch (error) {

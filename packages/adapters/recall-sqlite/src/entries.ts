@@ -5,13 +5,14 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import type { AttachedFact, MemoryEntry } from "@reverie/memory"
-import type { Address, AssistantId, TenantId } from "@reverie/protocol"
+import type { Address } from "@reverie/protocol"
 import type { Belongings } from "./belongings.ts"
 import { change, keyText, query } from "./sql.ts"
 
 /** An entry as it is kept; `context` and `facts` are JSON too. */
 export interface EntryRow {
   readonly key: number
+  readonly doc: number
   readonly entry: string
   readonly context: string | null
   readonly facts: string | null
@@ -24,6 +25,7 @@ export interface Kept {
 }
 
 export interface FoundEntry extends Kept {
+  readonly key: number
   readonly owner: Address
 }
 
@@ -43,44 +45,59 @@ export const readRow = ({ context, entry, facts }: EntryRow): Kept => {
   return { entry: context === null ? bare : { ...bare, context: JSON.parse(context) as string }, facts: factsIn(facts) }
 }
 
-const writeRow = ({ entry: { context, ...entry }, facts }: Kept): Omit<EntryRow, "key"> => ({
+const writeRow = ({ entry: { context, ...entry }, facts }: Kept): Omit<EntryRow, "key" | "doc"> => ({
   entry: JSON.stringify(entry),
   context: context === undefined ? null : keyText(context),
   facts: facts.length === 0 ? null : JSON.stringify(facts)
 })
 
+type FoundRow = Pick<EntryRow, "key" | "doc" | "entry" | "facts"> & { readonly owner: number }
+
 export const entryQueries = (database: DatabaseSync, belongings: Belongings) => {
-  const byId = query<EntryRow>(database, "SELECT key, entry, context, facts FROM entries WHERE owner = ? AND id = ?")
-  const byKey = query<{ entry: string; facts: string | null; tenant: TenantId; assistant: AssistantId }>(
+  const byId = query<EntryRow>(
     database,
-    `SELECT entry, facts, tenant, assistant FROM entries JOIN groups ON groups.key = entries.owner
-     WHERE entries.key = ?`
+    "SELECT key, doc, entry, context, facts FROM entries WHERE owner = ? AND id = ?"
   )
-  const ofOwner = query<EntryRow>(database, "SELECT key, entry, context, facts FROM entries WHERE owner = ?")
-  const insert = change(database, "INSERT INTO entries (owner, id, entry, context, facts) VALUES (?, ?, ?, ?, ?)")
-  const update = change(database, "UPDATE entries SET entry = ?, context = ?, facts = ? WHERE key = ?")
+  const byKey = query<FoundRow>(database, "SELECT key, owner, doc, entry, facts FROM entries WHERE key = ?")
+  const someOf = query<EntryRow>(
+    database,
+    "SELECT key, doc, entry, context, facts FROM entries WHERE owner = ? LIMIT ?"
+  )
+  const insert = change(
+    database,
+    "INSERT INTO entries (owner, id, doc, entry, context, facts) VALUES (?, ?, ?, ?, ?, ?)"
+  )
+  const update = change(database, "UPDATE entries SET doc = ?, entry = ?, context = ?, facts = ? WHERE key = ?")
   const remove = change(database, "DELETE FROM entries WHERE key = ?")
   return {
     find: ({ key }: Owner, id: string) => byId.one(key, keyText(id)),
-    get: (key: number): FoundEntry | undefined => {
+    /**
+     * The entry of a row; undefined when it is no more. With a number, also when its words are kept under another one by
+     * now. `ownerOf` says who has the key of a group.
+     */
+    get: (key: number, doc: number | undefined, ownerOf: (group: number) => Address | undefined) => {
       const row = byKey.one(key)
-      if (row === undefined) return undefined
-      const { assistant, entry, facts, tenant } = row
-      return { owner: { tenant, assistant }, entry: readEntry(entry), facts: factsIn(facts) }
+      if (row === undefined || (doc !== undefined && row.doc !== doc)) return undefined
+      const owner = ownerOf(row.owner)
+      return owner === undefined
+        ? undefined
+        : ({ key, owner, entry: readEntry(row.entry), facts: factsIn(row.facts) } satisfies FoundEntry)
     },
-    ofOwner: ({ key }: Owner) => ofOwner.all(key),
+    someOf: ({ key }: Owner, most: number) => someOf.all(key, most),
     insert: (owner: Owner, kept: Kept): void => {
       const { context, entry, facts } = writeRow(kept)
-      belongings.give(insert(owner.key, keyText(kept.entry.id), entry, context, facts), owner, kept)
+      const doc = belongings.nextDoc()
+      belongings.give(insert(owner.key, keyText(kept.entry.id), doc, entry, context, facts), doc, owner, kept)
     },
     update: (owner: Owner, row: EntryRow, kept: Kept, isVectorKept: boolean): void => {
       const { context, entry, facts } = writeRow(kept)
       if (row.entry === entry && row.context === context && row.facts === facts && isVectorKept) return
-      update(entry, context, facts, row.key)
-      belongings.renew(row.key, owner, readEntry(row.entry), kept, isVectorKept)
+      const doc = belongings.nextDoc()
+      update(doc, entry, context, facts, row.key)
+      belongings.renew(row, doc, owner, readEntry(row.entry), kept, isVectorKept)
     },
     remove: (owner: Owner, row: EntryRow): void => {
-      belongings.take(row.key, owner, readEntry(row.entry))
+      belongings.take(row, owner, readEntry(row.entry))
       remove(row.key)
     }
   }

@@ -4,17 +4,22 @@
 // G1  A group has a key that no other group ever had.
 
 import type { DatabaseSync } from "node:sqlite"
-import type { Readers, RecallScope } from "@reverie/memory"
-import type { Address } from "@reverie/protocol"
+import type { IndexPosition, Readers, RecallScope } from "@reverie/memory"
+import type { Address, AssistantId, TenantId } from "@reverie/protocol"
+import type { Owner } from "./entries.ts"
 import { change, query } from "./sql.ts"
 
 export interface Group {
   readonly key: number
   readonly position: number
+  readonly digest: string
   readonly entries: number
 }
 
 type Name = readonly [tenant: string, kind: "own" | "named" | "fleet", assistant: string]
+
+/** The kind of an owner that is being erased. */
+const GONE = "gone"
 
 const ownName = ({ assistant, tenant }: Address): Name => [tenant, "own", assistant]
 const fleetName = ({ tenant }: Address): Name => [tenant, "fleet", ""]
@@ -37,24 +42,47 @@ const viewerNames = (viewer: Address, scope: RecallScope): ReadonlyArray<Name> =
 export const groupQueries = (database: DatabaseSync) => {
   const byName = query<Group>(
     database,
-    "SELECT key, position, entries FROM groups WHERE tenant = ? AND kind = ? AND assistant = ?"
+    "SELECT key, position, digest, entries FROM groups WHERE tenant = ? AND kind = ? AND assistant = ?"
   )
   const insert = change(database, "INSERT INTO groups (tenant, kind, assistant) VALUES (?, ?, ?)")
-  const made = (name: Name): Group => byName.one(...name) ?? { key: insert(...name), position: 0, entries: 0 }
-  const move = change(database, "UPDATE groups SET position = ?, entries = entries + ? WHERE key = ?")
+  const made = (name: Name): Group =>
+    byName.one(...name) ?? { key: insert(...name), position: 0, digest: "", entries: 0 }
+  const move = change(database, "UPDATE groups SET position = ?, digest = ?, entries = entries + ? WHERE key = ?")
   const grow = change(database, "UPDATE groups SET entries = entries + ? WHERE key = ?")
+  const owner = query<{ readonly tenant: TenantId; readonly assistant: AssistantId }>(
+    database,
+    "SELECT tenant, assistant FROM groups WHERE key = ? AND kind = 'own'"
+  )
   const remove = change(database, "DELETE FROM groups WHERE key = ?")
+  const retire = change(
+    database,
+    `UPDATE groups SET kind = '${GONE}', assistant = assistant || ' ' || key WHERE key = ?`
+  )
+  const gone = query<{ readonly key: number; readonly tenant: TenantId; readonly assistant: string }>(
+    database,
+    `SELECT key, tenant, assistant FROM groups WHERE kind = '${GONE}'`
+  )
   return {
     own: (address: Address) => byName.one(...ownName(address)),
     ownMade: (address: Address) => made(ownName(address)),
+    /** Whose entries are under the key of a group; undefined when they are being erased. */
+    owner: (key: number): Address | undefined => owner.one(key),
     /** Who may read besides the owner. */
     readers: (owner: Address, readers: Readers) => readerNames(owner, readers).map((name) => made(name).key),
     /** What a viewer may read in a scope. */
     readableBy: (viewer: Address, scope: RecallScope): ReadonlyArray<Group> =>
       viewerNames(viewer, scope).flatMap((name) => byName.one(...name) ?? []),
     /** Where an owner stands now, and by how many more entries it has. */
-    move: (key: number, position: number, more: number) => void move(position, more, key),
+    move: (key: number, { digest, no }: IndexPosition, more: number) => void move(no, digest, more, key),
     grow: (key: number, by: number) => void grow(by, key),
+    /** From now on nothing of an owner is found; its entries are still to be removed. */
+    retire: (key: number) => void retire(key),
+    /** Owners that are being erased. Their names end before the blank. */
+    gone: (): ReadonlyArray<Owner> =>
+      gone.all().map(({ assistant, key, tenant }) => ({
+        key,
+        address: { tenant, assistant: assistant.slice(0, assistant.indexOf(" ")) as AssistantId }
+      })),
     remove: (key: number) => void remove(key)
   }
 }

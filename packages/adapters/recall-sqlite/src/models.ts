@@ -29,8 +29,8 @@ export const modelQueries = (database: DatabaseSync) => {
   const promote = change(database, "UPDATE models SET state = 'current' WHERE key = ?")
   const wanting = query<WantingRow>(
     database,
-    `SELECT entry, tenant, assistant FROM (SELECT entry AS wanted FROM wanting WHERE model = ? LIMIT ?)
-     JOIN entries ON entries.key = wanted JOIN groups ON groups.key = entries.owner`
+    `SELECT entries.entry, tenant, assistant FROM wanting JOIN entries ON entries.key = wanting.entry
+     JOIN groups ON groups.key = entries.owner AND groups.kind = 'own' WHERE model = ? LIMIT ?`
   )
 
   const named = (id: string): ModelRow | undefined => all.all().find((model) => model.id === id)

@@ -2,67 +2,53 @@
 // Owns the verbs. Leaves the file to connection.ts, the rows to the modules beside it.
 
 import type { DatabaseSync } from "node:sqlite"
-import { Recall, type RecallUnavailable, VectorsUnfit } from "@reverie/memory"
+import { Recall, type RecallUnavailable, samePosition, VectorsUnfit } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Connection } from "./connection.ts"
+import { Connection, IN_MEMORY } from "./connection.ts"
 import { Draft } from "./draft.ts"
-import { belongingsOf } from "./belongings.ts"
-import { entryQueries } from "./entries.ts"
-import { groupQueries } from "./groups.ts"
-import { Matrices } from "./matrices.ts"
-import { modelQueries } from "./models.ts"
-import { postingsOf } from "./postings.ts"
-import { search, type Sources } from "./searching.ts"
-import { type Shredder, shredderOf } from "./shredder.ts"
-import { vectorQueries, type Vectors } from "./vectors.ts"
+import { beginErasing, eraseSome } from "./erasing.ts"
+import { type Parts, partsOf, standing } from "./parts.ts"
+import { Searcher } from "./searcher.ts"
+import { search } from "./searching.ts"
+import type { Sizes } from "./words.ts"
 
 export interface RecallSqliteOptions {
   /** Opens for inspection beside a running fleet: every write is refused. */
   readonly readOnly?: boolean
 }
 
-interface Parts extends Sources {
-  readonly shredder: Shredder
-  readonly vectors: Vectors
-}
+/** Entries that a viewer may read from which on a search takes longer than others should wait for. */
+const LARGE = 2_048
 
-const partsOf = (database: DatabaseSync): Parts => {
-  const groups = groupQueries(database)
-  const matrices = new Matrices(database)
-  return {
-    groups,
-    entries: entryQueries(database, belongingsOf(database, groups, matrices)),
-    matrices,
-    models: modelQueries(database),
-    postings: postingsOf(database),
-    shredder: shredderOf(database),
-    vectors: vectorQueries(database, groups, matrices)
-  }
+/** What tests make small. */
+export interface Tuning {
+  readonly sizes?: Sizes
+  readonly large?: number
 }
 
 const keeping = (file: Connection<Parts>): Pick<Recall["Service"], "apply" | "count" | "erase" | "position"> => ({
-  apply: (address, changes, position) =>
-    file.write("apply", ({ entries, groups }) => {
+  apply: (address, changes, { from, to }) =>
+    file.write("apply", ({ entries, groups, words }) => {
+      const present = standing(groups, address)
+      if (!samePosition(present, from)) return present
       const owner = groups.ownMade(address)
-      if (position < owner.position) return
       const draft = new Draft(entries, { address, key: owner.key })
       for (const change of changes) draft.change(change)
-      groups.move(owner.key, position, draft.write())
+      groups.move(owner.key, to, draft.write())
+      words.settle()
+      return to
     }),
-  position: (address) => file.read("position", ({ groups }) => groups.own(address)?.position ?? 0),
+  position: (address) => file.read("position", ({ groups }) => standing(groups, address)),
   count: (address) => file.read("count", ({ groups }) => groups.own(address)?.entries ?? 0),
   erase: (address) =>
     Effect.gen(function* () {
-      const own = yield* file.read("erase", ({ groups }) => groups.own(address))
-      if (own === undefined) return
+      const isThere = ({ groups }: Parts) => groups.own(address) !== undefined || groups.gone().length > 0
+      if (!(yield* file.read("erase", isThere))) return
       yield* file.read("erase", ({ shredder }) => shredder.begin())
-      yield* file.write("erase", ({ entries, groups }) => {
-        const owner = { address, key: own.key }
-        for (const row of entries.ofOwner(owner)) entries.remove(owner, row)
-        groups.remove(own.key)
-      })
-      while (yield* file.read("erase", ({ shredder }) => shredder.step())) yield* Effect.yieldNow
+      yield* file.write("erase", (parts) => beginErasing(parts, address))
+      const shared = new Set<number>()
+      while (yield* file.write("erase", (parts) => eraseSome(parts, shared))) yield* Effect.yieldNow
       yield* file.read("erase", ({ shredder }) => shredder.end())
     })
 })
@@ -97,17 +83,56 @@ const modelling = (
 
 /** The index in a directory, or in memory (`IN_MEMORY`). Opening never fails; a verb that can not be done does. */
 export const recallSqliteLayer = (directory: string, options: RecallSqliteOptions = {}): Layer.Layer<Recall> =>
-  Layer.effect(
+  recallTuned(directory, options)
+
+const searching =
+  (file: Connection<Parts>, searcher: Searcher | undefined, large: number): Recall["Service"]["search"] =>
+  (viewer, query) => {
+    const here = file.look("search", (parts) => search(parts, viewer, query))
+    if (searcher === undefined) return here
+    const looked = file.read("search", ({ groups }) => ({
+      entries: groups.readableBy(viewer, query.scope).reduce((sum, group) => sum + group.entries, 0),
+      at: standing(groups, viewer)
+    }))
+    return Effect.flatMap(looked, ({ at, entries }) =>
+      entries < large
+        ? here
+        : Effect.flatMap(searcher.ask({ viewer, query, at }), (hits) =>
+            hits === undefined ? here : Effect.succeed(hits)
+          )
+    )
+  }
+
+/** The same with other bounds than usual. */
+export const recallTuned = (
+  directory: string,
+  { readOnly: isReader = false }: RecallSqliteOptions,
+  { large = LARGE, sizes }: Tuning = {}
+): Layer.Layer<Recall> => {
+  const open = Effect.sync(() => {
+    // A reader looks at a file and goes; what is in memory has no second reader.
+    const searcher = isReader || directory === IN_MEMORY ? undefined : new Searcher({ directory, sizes })
+    const over = (database: DatabaseSync): Parts => {
+      void searcher?.end()
+      return partsOf(database, sizes)
+    }
+    return { searcher, file: new Connection(directory, isReader, over) }
+  })
+  return Layer.effect(
     Recall,
     Effect.map(
-      Effect.acquireRelease(
-        Effect.sync(() => new Connection(directory, options.readOnly === true, partsOf)),
-        (file) => Effect.sync(() => file.close())
+      Effect.acquireRelease(open, ({ file, searcher }) =>
+        // Who closes last tidies the log up.
+        Effect.andThen(
+          Effect.promise(() => searcher?.end() ?? Promise.resolve()),
+          Effect.sync(() => file.close())
+        )
       ),
-      (file) => ({
+      ({ file, searcher }) => ({
         ...keeping(file),
         ...modelling(file),
-        search: (viewer, query) => file.read("search", (parts) => search(parts, viewer, query))
+        search: searching(file, searcher, large)
       })
     )
   )
+}

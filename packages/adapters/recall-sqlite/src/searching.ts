@@ -9,10 +9,12 @@ import {
   candidateLimit,
   fits,
   type Hit,
+  kindsOf,
+  latestOf,
   mayRead,
+  memoryKinds,
   queryTerms,
   rank,
-  rarity,
   type RecallQuery,
   searchKindOf
 } from "@reverie/memory"
@@ -21,43 +23,66 @@ import type { Entries, FoundEntry } from "./entries.ts"
 import type { Group, Groups } from "./groups.ts"
 import type { Matrices } from "./matrices.ts"
 import type { Models } from "./models.ts"
-import type { Postings } from "./postings.ts"
+import { demandsOf, termKey } from "./term-key.ts"
+import { Top } from "./top.ts"
+import { type Scored, WordSearch } from "./word-search.ts"
+import type { Words } from "./words.ts"
 
 export interface Sources {
   readonly entries: Entries
   readonly groups: Groups
   readonly matrices: Matrices
   readonly models: Models
-  readonly postings: Postings
+  readonly words: Words
 }
 
-type Scores = ReadonlyMap<number, number>
+/** Some of the best, and whether these are all. */
+type Best = (most: number) => { readonly found: ReadonlyArray<Scored>; readonly isAll: boolean }
 
-/** What the words of a question give each entry that has one of them. */
-const byWords = ({ postings }: Sources, readable: ReadonlyArray<Group>, text: string): Scores => {
-  // An entry that two of the groups may read counts twice here, which is of no weight.
-  const count = readable.reduce((sum, { entries }) => sum + entries, 0)
-  const scores = new Map<number, number>()
-  for (const { term } of queryTerms(text)) {
-    const having = new Map(readable.flatMap(({ key }) => postings(key, term)))
-    const rare = rarity(count, Math.min(having.size, count))
-    for (const [entry, weight] of having) scores.set(entry, (scores.get(entry) ?? 0) + rare * weight)
+/** Besides those that are wanted: some may have been told anew since, or may not be read. */
+const SPARE = 64
+const MORE = 4
+
+const nothing: Best = () => ({ found: [], isAll: true })
+
+const byWords = ({ words }: Sources, readable: ReadonlyArray<Group>, query: RecallQuery): Best => {
+  const keys = queryTerms(query.text).map(({ term }) => termKey(term))
+  if (keys.length === 0) return nothing
+  const { minTrust = -Infinity, since = -Infinity } = query
+  const wanted = new Set(kindsOf(query))
+  const latest = Float64Array.from(memoryKinds, (kind) => (wanted.has(kind) ? latestOf(kind, query) : -Infinity))
+  const search = new WordSearch(words, readable, { keys, demands: demandsOf(query), latest, since, minTrust })
+  return (most) => search.best(most)
+}
+
+const byMeaning =
+  (nearness: ReadonlyMap<number, number>): Best =>
+  (most) => {
+    const top = new Top<Scored>(most, (a, b) => b.score - a.score)
+    for (const [row, score] of nearness) top.offer({ row, doc: undefined, score })
+    return { found: top.sorted(), isAll: !top.isFull }
   }
-  return scores
-}
 
-/** The best of those that the viewer may read and that fulfil every condition. */
-const best = ({ entries }: Sources, scores: Scores, viewer: Address, query: RecallQuery) => {
-  const chosen = new Map<number, readonly [FoundEntry, number]>()
+/** The best of those that the viewer may read and that fulfil every condition, by the keys of their rows. */
+const chosen = ({ entries, groups }: Sources, best: Best, viewer: Address, query: RecallQuery) => {
   const limit = candidateLimit(query.limit)
-  for (const [key, score] of [...scores].toSorted(([, a], [, b]) => b - a)) {
-    const found = entries.get(key)
-    if (found === undefined || !mayRead(viewer, found.owner, found.entry, query.scope)) continue
-    if (!fits(found.entry, query)) continue
-    chosen.set(key, [found, score])
-    if (chosen.size === limit) break
+  const owners = new Map<number, Address | undefined>()
+  const ownerOf = (group: number): Address | undefined => {
+    if (!owners.has(group)) owners.set(group, groups.owner(group))
+    return owners.get(group)
   }
-  return chosen
+  for (let most = limit + SPARE; ; most *= MORE) {
+    const { found, isAll } = best(most)
+    const kept = new Map<number, readonly [FoundEntry, number]>()
+    for (const { doc, row, score } of found) {
+      const entry = entries.get(row, doc, ownerOf)
+      if (entry === undefined || !mayRead(viewer, entry.owner, entry.entry, query.scope)) continue
+      if (!fits(entry.entry, query)) continue
+      kept.set(entry.key, [entry, score])
+      if (kept.size === limit) break
+    }
+    if (kept.size === limit || isAll) return kept
+  }
 }
 
 /** The question as it can be asked: a vector counts only when it is of the current model. */
@@ -69,12 +94,13 @@ const answerable = ({ models }: Sources, query: RecallQuery) => {
 
 export const search = (sources: Sources, viewer: Address, wanted: RecallQuery): ReadonlyArray<Hit> => {
   const { model, query, vector } = answerable(sources, wanted)
-  const readable = sources.groups.readableBy(viewer, query.scope)
+  const { groups, matrices } = sources
+  const readable = groups.readableBy(viewer, query.scope)
   const keys = readable.map(({ key }) => key)
-  const words: Scores = searchKindOf(query) === "vector" ? new Map() : byWords(sources, readable, query.text)
-  const meaning: Scores = model === undefined ? new Map() : sources.matrices.nearness(model.key, keys, vector)
-  const lexical = best(sources, words, viewer, query)
-  const near = best(sources, meaning, viewer, query)
+  const words = searchKindOf(query) === "vector" ? nothing : byWords(sources, readable, query)
+  const meaning = model === undefined ? nothing : byMeaning(matrices.nearness(model.key, keys, vector))
+  const lexical = chosen(sources, words, viewer, query)
+  const near = chosen(sources, meaning, viewer, query)
   const candidates = [...new Map([...near, ...lexical])].map(([key, [{ entry, facts, owner }]]): Candidate => {
     const [said, meant] = [lexical.get(key)?.[1], near.get(key)?.[1]]
     return {

@@ -29,6 +29,15 @@ export const change = (database: DatabaseSync, sql: string): ((...values: Readon
   return (...values) => Number(statement.run(...values).lastInsertRowid)
 }
 
+/** Prepares a change once; it answers how many rows it changed. */
+export const changing = (
+  database: DatabaseSync,
+  sql: string
+): ((...values: ReadonlyArray<SQLInputValue>) => number) => {
+  const statement = database.prepare(sql)
+  return (...values) => Number(statement.run(...values).changes)
+}
+
 /** Any text as a key: JSON escapes NUL and lone surrogates, which SQLite would change. */
 export const keyText = (text: string): string => JSON.stringify(text)
 

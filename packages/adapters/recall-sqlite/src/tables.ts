@@ -5,19 +5,16 @@
 /** "RVRC": tells an index of Reverie from any other database. */
 export const APPLICATION_ID = 0x52565243
 
-/** To be raised whenever the tables, the weight classes, or the terms and weights of the text module change. */
-export const FORMAT = 1
+/** To be raised whenever the tables, their bytes, the weight classes, or the terms and weights of the text module change. */
+export const FORMAT = 3
 
 /**
- * A segment of the full-text index is written anew when so much of it is gone. Most of it goes soon: a message is put again
- * whenever something was said after it.
- */
-const PERCENT_GONE = 50
-
-/**
- * groups: who may read: the owner of entries, an assistant that is named, a tenant's fleet. Keys are never used twice.
- * `position` counts for owners; `entries` is how many entries the group may read.
- * words: for each entry its terms, as `postings.ts` writes them for every group that may read it. It holds no text.
+ * groups: who may read: the owner of entries, an assistant that is named, a tenant's fleet; and owners whose entries are
+ * being erased. Keys are never used twice. `position` and the `digest` of the ledger entry there count for owners; `entries`
+ * is how many entries the group may read.
+ * entries: `doc` is the number under which its words are kept, another one whenever it is told anew.
+ * tail, segments, leaves, bounds: the words of entries, group by group; see words.ts. They hold no text.
+ * unfinished: segments that are being made, or that are out of use and not dropped yet.
  * shared: entries by the groups that may read them besides their owner.
  * wanting: entries that have no vector of a model yet.
  */
@@ -28,6 +25,7 @@ CREATE TABLE groups (
   kind TEXT NOT NULL,
   assistant TEXT NOT NULL,
   position INTEGER NOT NULL DEFAULT 0,
+  digest TEXT NOT NULL DEFAULT '',
   entries INTEGER NOT NULL DEFAULT 0,
   UNIQUE (tenant, kind, assistant)
 ) STRICT;
@@ -35,15 +33,41 @@ CREATE TABLE entries (
   key INTEGER PRIMARY KEY,
   owner INTEGER NOT NULL,
   id TEXT NOT NULL,
+  doc INTEGER NOT NULL,
   entry TEXT NOT NULL,
   context TEXT,
   facts TEXT,
   UNIQUE (owner, id)
 ) STRICT;
-CREATE VIRTUAL TABLE words USING fts5 (
-  terms, tokenize = 'ascii', content = '', contentless_delete = 1, detail = none
-);
-INSERT INTO words (words, rank) VALUES ('deletemerge', ${PERCENT_GONE});
+CREATE TABLE counters (one INTEGER PRIMARY KEY CHECK (one = 1), doc INTEGER NOT NULL, segment INTEGER NOT NULL) STRICT;
+INSERT INTO counters (one, doc, segment) VALUES (1, 0, 0);
+CREATE TABLE tail (
+  grp INTEGER NOT NULL,
+  doc INTEGER NOT NULL,
+  row INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  at REAL NOT NULL,
+  trust REAL NOT NULL,
+  terms BLOB NOT NULL,
+  PRIMARY KEY (grp, doc)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE segments (
+  key INTEGER PRIMARY KEY,
+  grp INTEGER NOT NULL,
+  level INTEGER NOT NULL,
+  docs INTEGER NOT NULL,
+  dead INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  min_at REAL NOT NULL,
+  max_at REAL NOT NULL,
+  min_trust REAL NOT NULL,
+  head BLOB NOT NULL
+) STRICT;
+CREATE INDEX segments_group ON segments (grp, first);
+CREATE TABLE leaves (key INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
+CREATE TABLE bounds (segment INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
+CREATE TABLE unfinished (segment INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE shared (reader INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (reader, entry)) STRICT, WITHOUT ROWID;
 CREATE TABLE models (
   key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -61,6 +85,3 @@ CREATE TABLE wanting (model INTEGER NOT NULL, entry INTEGER NOT NULL, PRIMARY KE
 PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${FORMAT};
 `
-
-/** Where terms are looked up. Of the connection, not of the file, so that a reader has it too. */
-export const postingsTable = "CREATE VIRTUAL TABLE temp.postings USING fts5vocab (main, words, instance)"

@@ -3,13 +3,16 @@ import { chmodSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { fieldsOf, type IndexChange, type MemoryEntry, Recall, RecallUnavailable, termWeights } from "@reverie/memory"
+import { type IndexChange, type MemoryEntry, Recall, RecallUnavailable } from "@reverie/memory"
 import { AssistantId, TenantId } from "@reverie/protocol"
 import { recallSqliteLayer, type RecallSqliteOptions } from "@reverie/recall-sqlite"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import { postingText } from "../src/postings.ts"
+import { docTerms } from "../src/doc-terms.ts"
+import { flush } from "../src/flushing.ts"
+import { type SegmentHead, writeHead } from "../src/segment.ts"
+import type { Segments } from "../src/segments.ts"
 import { APPLICATION_ID, FORMAT, tables } from "../src/tables.ts"
 import { aDirectory } from "./directories.ts"
 
@@ -33,10 +36,14 @@ const put = (key: string, text: string): IndexChange => ({ type: "put", entry: a
 const opened = (directory: string, options: RecallSqliteOptions = {}) =>
   Effect.provide(recallSqliteLayer(directory, options), { local: true })
 
-const apply = (position: number, ...changes: ReadonlyArray<IndexChange>) =>
-  Recall.use((recall) => recall.apply(ada, changes, position))
+const apply = (no: number, ...changes: ReadonlyArray<IndexChange>) =>
+  Recall.use((recall) =>
+    Effect.flatMap(recall.position(ada), (from) =>
+      recall.apply(ada, changes, { from, to: { no, digest: `entry ${no}` } })
+    )
+  )
 
-const position = Recall.use((recall) => recall.position(ada))
+const position = Recall.use((recall) => Effect.map(recall.position(ada), ({ no }) => no))
 
 const found = (text: string, vector?: ReadonlyArray<number>) =>
   Effect.map(
@@ -258,7 +265,14 @@ it.effect("S1 I5 nothing of an erased assistant can be read in the file or its l
 it("T1 the format has its number as long as tables, terms and weights are as they were", () => {
   const said = "Kim's cafés weren't open; the children went home by 3 o'clock. 东京"
   const entry = { ...aMemory("a", said), speaker: "Lee", context: `${said}\nand so it is`, tags: ["boats"] }
-  const words = postingText(termWeights(fieldsOf(entry, [{ id: "f", text: "Lee owns a red lantern" }])), [1, 23])
-  const digest = createHash("sha256").update(`${tables}\n${words}`).digest("hex").slice(0, 16)
-  assert.deepStrictEqual({ FORMAT, digest }, { FORMAT: 1, digest: "eb1b83080860f4eb" })
+  const terms = docTerms(entry, [{ id: "f", text: "Lee owns a red lantern" }])
+  const hash = createHash("sha256").update(tables).update(terms)
+  const segments = {
+    begun: () => ({ key: 1, write: (_: number, body: Uint8Array) => void hash.update(body) }),
+    file: (_: number, __: object, head: SegmentHead) => hash.update(writeHead(head))
+  } as unknown as Segments
+  const docs = [7, 9].map((doc) => ({ doc, row: doc + 1, kind: 1, at: doc, trust: 0.5, terms }))
+  flush(segments, 1, docs)
+  const digest = hash.digest("hex").slice(0, 16)
+  assert.deepStrictEqual({ FORMAT, digest }, { FORMAT: 3, digest: "a48d1249ae2f7d69" })
 })

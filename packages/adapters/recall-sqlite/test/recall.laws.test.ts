@@ -1,7 +1,15 @@
 import { IN_MEMORY, recallSqliteLayer } from "@reverie/recall-sqlite"
 import { recallLaws } from "@reverie/testkit"
 import { prove } from "@reverie/testkit/prove"
+import { recallTuned } from "../src/recall.ts"
 import { aDirectory } from "./directories.ts"
+import { TINY } from "./tiny.ts"
 
 prove("F107 SQLite in memory: recall laws", recallLaws, () => recallSqliteLayer(IN_MEMORY))
 prove("F107 SQLite in a directory: recall laws", recallLaws, () => recallSqliteLayer(aDirectory()))
+prove("F107 SQLite in memory, in tiny segments: recall laws", recallLaws, () =>
+  recallTuned(IN_MEMORY, {}, { sizes: TINY })
+)
+prove("F107 SQLite, searched on a thread: recall laws", recallLaws, () =>
+  recallTuned(aDirectory(), {}, { sizes: TINY, large: 0 })
+)

@@ -145,4 +145,12 @@ const fifth = `
 ALTER TABLE assistants ADD COLUMN note TEXT;
 `
 
-export const formats: ReadonlyArray<string> = [first, second, third, fourth, fifth]
+/**
+ * Rows of `records` are long, and a search among them reads whole rows to compare their keys. Whether there is a profile of
+ * a name is asked for every name that a message could hold, so these keys have an index of their own.
+ */
+const entityKeys = `
+CREATE INDEX records_entity ON records (assistant, key) WHERE kind = 'entity';
+`
+
+export const formats: ReadonlyArray<string> = [first, second, third, fourth, fifth, entityKeys]

@@ -67,7 +67,8 @@ describe("the formats of Reverie", () => {
     "a70e093a0629a003e2e1af26b77e44a5a5077d0c141097141ac7af20f71c3ce8",
     "f92884b4f5aa639ee88f8a2a899ec5e4da2b6c5c14c21d9809e246643866ef0c",
     "78c3fc48fdd4e4bfacfe1215d44adf83413c80c586aa2525f58ec0fcd88020b0",
-    "cfac18613447baf899e8de8b1c2f05d9af83a180a9f3ea315f7983cf83ad3b6e"
+    "cfac18613447baf899e8de8b1c2f05d9af83a180a9f3ea315f7983cf83ad3b6e",
+    "5bfa4d8ef8df0875068fdeefdff68bf1eb9bf68ded71dd40e04faa77cb40a1f7"
   ]
 
   test("no released step has changed", () => {

@@ -92,14 +92,20 @@ export const compactionChange = (compaction: Compaction): RecordChange => ({
   value: compaction
 })
 
-/** `compact_20251206_171500`, with a number behind it when that is taken. */
-export const compactionId = (now: number, taken: (id: string) => boolean): string => {
+const numbered = (now: number, number: number): string => {
   const [date = "", time = ""] = new Date(now).toISOString().slice(0, 19).replace(/[-:]/g, "").split("T")
-  const id = `compact_${date}_${time}`
-  if (!taken(id)) return id
-  let next = 2
-  while (taken(`${id}_${next}`)) next++
-  return `${id}_${next}`
+  return `compact_${date}_${time}${number === 1 ? "" : `_${number}`}`
+}
+
+/** The first ids of compactions made at a time: `compact_20251206_171500`, then with a number behind it. */
+export const compactionIds = (now: number, count: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, index) => numbered(now, index + 1))
+
+/** The first of them that is not taken. */
+export const compactionId = (now: number, taken: (id: string) => boolean): string => {
+  let number = 1
+  while (taken(numbered(now, number))) number++
+  return numbered(now, number)
 }
 
 /** What stands for a summary where none was asked for. */

@@ -2,6 +2,7 @@ export { Account, type NamedCall } from "./account.ts"
 export {
   Compaction,
   compactionId,
+  compactionIds,
   fold,
   type Folded,
   type FoldInput,

@@ -1,5 +1,5 @@
 export { type Digested, digest, MIN_TRUST_TO_REPLACE, withdraw } from "./digest.ts"
-export { entityIdOf, namedIn } from "./name.ts"
+export { entityIdOf, idsIn, namedIn } from "./name.ts"
 export {
   factObservation,
   type Gathered,

@@ -74,3 +74,34 @@ export const namedIn = <Named extends { readonly name: string; readonly aliases:
   }
   return places.toSorted((a, b) => a.at - b.at).map(({ named }) => named)
 }
+
+/** Most words of a name that is looked for in a text, and most ids that a text is taken for. */
+const MAX_NAME_WORDS = 5
+const MAX_UNSPACED_CHARS = 8
+const MAX_IDS = 2_000
+
+/** The beginnings of a run without spaces, from a place on, the longest first. */
+const unspacedNames = (characters: ReadonlyArray<string>, from: number): ReadonlyArray<string> =>
+  Array.from({ length: Math.min(MAX_UNSPACED_CHARS, characters.length - from) }, (_, length) =>
+    characters.slice(from, from + length + 1).join("")
+  ).toReversed()
+
+/**
+ * The ids of all that a text could name, in the order in which they are named, longer names first: for who looks names up
+ * one by one, because those that are known are too many.
+ */
+export const idsIn = (text: string): ReadonlyArray<string> => {
+  const ids = new Set<string>()
+  const words = wordsOf(cleanLine(text))
+  for (const [at, word] of words.entries()) {
+    for (let length = Math.min(MAX_NAME_WORDS, words.length - at); length > 0; length--) {
+      ids.add(shortened(words.slice(at, at + length).join("-")))
+    }
+    if (unspaced.test(word)) {
+      const characters = [...word]
+      for (const from of characters.keys()) for (const name of unspacedNames(characters, from)) ids.add(name)
+    }
+    if (ids.size >= MAX_IDS) break
+  }
+  return [...ids].slice(0, MAX_IDS)
+}

@@ -32,11 +32,13 @@ const NEIGHBOUR_MILLIS = 6 * 3_600_000
 /** So much of a text is looked at; the reasons of a hit are found in all of it. */
 const READ_CHARACTERS = 2_000
 
-const coverageOf = ({ entry, facts }: Refinable, terms: ReadonlyArray<Token>): number => {
-  if (terms.length === 0) return 0
+/** Which share of the terms is said. */
+const coverageOf = ({ entry, facts }: Refinable, terms: ReadonlySet<string>): number => {
+  if (terms.size === 0) return 0
   const told = [bodyOf({ ...entry, text: entry.text.slice(0, READ_CHARACTERS) }), ...facts.map(({ text }) => text)]
-  const said = new Set(termsOf(told.join("\n")))
-  return terms.filter(({ term }) => said.has(term)).length / terms.length
+  const said = new Set<string>()
+  for (const term of termsOf(told.join("\n"))) if (terms.has(term)) said.add(term)
+  return said.size / terms.size
 }
 
 const sentencePattern = /[^.!?\u3002\uff01\uff1f\n]*[\p{L}\p{N}][^.!?\u3002\uff01\uff1f\n]*([.!?\u3002\uff01\uff1f]*)/gu
@@ -100,9 +102,10 @@ export const refine = <A extends Refinable>(
   terms: ReadonlyArray<Token>
 ): ReadonlyArray<Refined<A>> => {
   const speaker = askedAbout(candidates, terms)
+  const asked = new Set(terms.map(({ term }) => term))
   const isAsked = ({ entry }: A) => speaker !== undefined && entry.speaker === speaker
   const scores = candidates.map((candidate) => {
-    const coverage = 1 + COVERAGE_SHARE * coverageOf(candidate, terms)
+    const coverage = 1 + COVERAGE_SHARE * coverageOf(candidate, asked)
     const asking = 1 - ASKING_SHARE * askingOf(candidate.entry)
     return (candidate.lexical ?? 0) * coverage * asking * (isAsked(candidate) ? 1 + SPEAKER_SHARE : 1)
   })

@@ -57,8 +57,6 @@ const KNOWN_STEMS = 20_000
 const knownStems = new Map<string, string>()
 
 const stemOf = (word: string): string => {
-  const known = knownStems.get(word)
-  if (known !== undefined) return known
   const stem = regularStem(porterStem(word))
   if (knownStems.size >= KNOWN_STEMS) knownStems.clear()
   knownStems.set(word, stem)
@@ -67,6 +65,8 @@ const stemOf = (word: string): string => {
 
 const termOf = (word: string): string => {
   const cut = word.length > MAX_TOKEN_CHARACTERS ? word.slice(0, MAX_TOKEN_CHARACTERS) : word
+  const known = knownStems.get(cut)
+  if (known !== undefined) return known
   return asciiPattern.test(cut) ? stemOf(cut) : cut.toWellFormed().replaceAll("\ufffd", "")
 }
 
@@ -102,11 +102,18 @@ const KNOWN_LINES = 4_000
 const MAX_KNOWN_CHARACTERS = 400
 const knownLines = new Map<string, ReadonlyArray<string>>()
 
+const termsIn = (line: string): ReadonlyArray<string> => {
+  const bare = line.includes("'") ? line.replace(contractionPattern, "") : line
+  // Most of what is said; no more is made of it than is asked for.
+  if (asciiPattern.test(bare)) return (bare.toLowerCase().match(asciiWordPattern) ?? []).map(termOf)
+  return tokensOf(line).map(({ term }) => term)
+}
+
 const termsOfLine = (line: string): ReadonlyArray<string> => {
-  if (line.length > MAX_KNOWN_CHARACTERS) return tokensOf(line).map(({ term }) => term)
+  if (line.length > MAX_KNOWN_CHARACTERS) return termsIn(line)
   const known = knownLines.get(line)
   if (known !== undefined) return known
-  const terms = tokensOf(line).map(({ term }) => term)
+  const terms = termsIn(line)
   if (knownLines.size >= KNOWN_LINES) knownLines.clear()
   knownLines.set(line, terms)
   return terms

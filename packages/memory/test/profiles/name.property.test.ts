@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { entityIdOf, namedIn } from "../../src/index.ts"
+import { entityIdOf, idsIn, namedIn } from "../../src/index.ts"
 
 const settings = { seed: 4_711, numRuns: 2_000 }
 const anyText = fc.oneof(fc.string({ unit: "binary", maxLength: 120 }), fc.string({ unit: "grapheme", maxLength: 120 }))
@@ -84,6 +84,19 @@ describe("names in a text", () => {
     assert.deepStrictEqual(namedIn("昨日花子に会った", known), [hanako])
     assert.deepStrictEqual(namedIn("Norah sails north; the quay is empty.", known), [])
     assert.deepStrictEqual(namedIn("", known), [])
+  })
+
+  it("lead to their ids, whatever stands around them, and longer names come first", () => {
+    assert.deepStrictEqual(idsIn("Is North Quay"), ["is-north-quay", "is-north", "is", "north-quay", "north", "quay"])
+    assert.deepStrictEqual(idsIn(""), [])
+    assert.isAtMost(idsIn("one two three ".repeat(1_000)).length, 2_000)
+    const name = fc.constantFrom("Nora", "North Quay", "the Keeper of the Lighthouse", "José", "花子", "O'Brien")
+    fc.assert(
+      fc.property(fc.string({ maxLength: 40 }), name, fc.string({ maxLength: 40 }), (before, each, after) => {
+        assert.include(idsIn(`${before} ${each}, ${after}`), entityIdOf(each))
+      }),
+      settings
+    )
   })
 
   it("are found whatever stands around them", () => {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { type MemoryEntry, messageId, Recall } from "@reverie/memory"
+import { INDEX_START, type MemoryEntry, messageId, Recall } from "@reverie/memory"
 import { AssistantId, TenantId } from "@reverie/protocol"
 import { amidst, memoryRecallLayer } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
@@ -54,7 +54,7 @@ const sharesOf = (name: string, depths: ReadonlyArray<number>) =>
     const turns = linesOf(`${name}.jsonl`) as ReadonlyArray<Turn>
     const said = turns.map(entryOf)
     const changes = said.map((_, place) => ({ type: "put" as const, entry: amidst(said, place) }))
-    yield* recall.apply(address, changes, turns.length)
+    yield* recall.apply(address, changes, { from: INDEX_START, to: { no: turns.length, digest: "the last" } })
     const now = (said.at(-1)?.at ?? 0) + 86_400_000
     const asked = linesOf(`${name}.questions.jsonl`) as ReadonlyArray<Question>
     const questions = asked.filter(({ evidence }) => evidence.length > 0)

@@ -3,8 +3,9 @@
 // R1  The record of the compaction, the new beginning of the history and the journal's entry leave with one commit.
 
 import { contextOf } from "@reverie/assistant"
-import { fold, foldingChange, foldingOn, historyStartOn, skipReasons } from "@reverie/context"
+import { compactionIds, fold, foldingChange, foldingOn, historyStartOn, skipReasons } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
+import type { Address } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { journalOn, onDesk } from "../desk.ts"
@@ -13,6 +14,22 @@ import type { Session } from "../session.ts"
 import type { PhaseStep } from "./phase.ts"
 import { groundOf } from "./plan.ts"
 
+/** Compactions of one second that are looked for at first. */
+const IDS_AT_FIRST = 4
+
+/**
+ * The ids of a moment that are taken, as far as the first that is free. Every key counts, also of what can not be read as a
+ * compaction: nothing is written over.
+ */
+const takenIds = Effect.fnUntraced(function* (address: Address, now: number, isInJournal: (id: string) => boolean) {
+  const ledger = yield* Ledger
+  for (let count = IDS_AT_FIRST; ; count *= 2) {
+    const ids = compactionIds(now, count)
+    const taken = new Set((yield* ledger.records(address, ["compaction"], { keys: ids })).map(({ key }) => key))
+    if (ids.some((id) => !taken.has(id) && !isInJournal(id))) return taken
+  }
+})
+
 export const replacing = Effect.fnUntraced(function* (session: Session) {
   const { address, definition, desk } = session
   const facts = onDesk(desk, "desk")
@@ -20,9 +37,9 @@ export const replacing = Effect.fnUntraced(function* (session: Session) {
   const dropped: PhaseStep = { records: [foldingChange(null)], skipped: skipReasons["one-piece"] }
   if (draft === undefined) return dropped
   const { config, question } = yield* groundOf(session)
-  // Every key, also of what can not be read as a compaction: nothing is written over.
-  const taken = new Set((yield* (yield* Ledger).records(address, ["compaction"])).map(({ key }) => key))
   const now = yield* Clock.currentTimeMillis
+  const journal = journalOn(desk)
+  const taken = yield* takenIds(address, now, (id) => journal.entries.has(id))
   const folded = yield* session.inSlices(() =>
     fold({
       draft,
@@ -32,7 +49,7 @@ export const replacing = Effect.fnUntraced(function* (session: Session) {
       config,
       approvals: [],
       canRead: definition.toolkit.get("read_history") !== undefined,
-      journal: journalOn(desk),
+      journal,
       moment: { tick: contextOf(session.decoded).tick, now },
       taken: (id) => taken.has(id),
       maxContextTokens: definition.maxContextTokens,

@@ -4,7 +4,17 @@
 // B1  A block is found as it was when the index was last brought up to date.
 // B2  A block that is gone, or is not shared any more, is in no answer, whatever the index says.
 
-import { blockChanges, BlockStore, cleanText, type BlockView, type Hit, keyOfId, Recall } from "@reverie/memory"
+import {
+  blockChanges,
+  BlockStore,
+  cleanText,
+  type BlockView,
+  type Hit,
+  type IndexPosition,
+  keyOfId,
+  Recall,
+  samePosition
+} from "@reverie/memory"
 import type { Address, Json } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -24,7 +34,7 @@ const textOf = (content: Json): string => {
 const meaningOf = ({ description, label, shares, type, updatedAt, version }: BlockView): string =>
   JSON.stringify([version, updatedAt, type, label, description, shares])
 
-const blocksIndexed = Effect.fnUntraced(function* (address: Address, position: number) {
+const blocksIndexed = Effect.fnUntraced(function* (address: Address, position: IndexPosition) {
   const found = yield* Effect.serviceOption(BlockStore)
   if (Option.isNone(found)) return
   const recall = yield* Recall
@@ -36,7 +46,7 @@ const blocksIndexed = Effect.fnUntraced(function* (address: Address, position: n
   const now = new Map(blocks.map((block) => [block.id, meaningOf(block)]))
   const changed = blocks.filter((block) => told.get(block.id) !== now.get(block.id))
   const gone = [...told.keys()].filter((id) => !now.has(id))
-  if (changed.length === 0 && gone.length === 0) return
+  if (changed.length === 0 && gone.length === 0) return state.keepBlocks(address, now)
   const puts = yield* Effect.forEach(changed, (block) =>
     block.type === "core"
       ? Effect.succeed(blockChanges(block, null))
@@ -45,12 +55,15 @@ const blocksIndexed = Effect.fnUntraced(function* (address: Address, position: n
         )
   )
   const removals = gone.map((id) => ({ type: "remove", id: `b/${id}` }) as const)
-  yield* recall.apply(address, [...puts.flat(), ...removals], position)
-  state.keepBlocks(address, now)
+  const span = { from: position, to: position }
+  // Somebody else may have moved the index on meanwhile: then blocks are told the next time.
+  if (samePosition(yield* recall.apply(address, [...puts.flat(), ...removals], span), position)) {
+    state.keepBlocks(address, now)
+  }
 })
 
 /** Tells the index of the blocks that have changed since it was last told. Blocks that can not be read wait. */
-export const indexBlocks = (address: Address, position: number) =>
+export const indexBlocks = (address: Address, position: IndexPosition) =>
   blocksIndexed(address, position).pipe(
     Effect.catchTag(["BlockUnknown", "BlockUnreadable", "BlockRefused", "BlockStoreUnavailable"], (failure) =>
       Effect.logDebug(`blocks could not be indexed: ${failure.message}`)

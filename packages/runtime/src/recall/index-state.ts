@@ -4,7 +4,13 @@
 // S1  Of one assistant's entries one catching up runs at a time; whoever comes meanwhile waits and finds them done.
 // S2  That the index does not answer is told once, and once more when it answers again.
 
-import { type IndexWindow, type Recall, type RecallUnavailable } from "@reverie/memory"
+import {
+  type IndexPosition,
+  type IndexWindow,
+  type Recall,
+  type RecallUnavailable,
+  samePosition
+} from "@reverie/memory"
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -16,6 +22,9 @@ export const recallFailures = Metric.counter("reverie_recall_failures_total", { 
 
 /** How long background work leaves an index alone that did not answer. */
 const LEFT_ALONE_MILLIS = 5_000
+
+/** How long the index of somebody else is believed: a store can be restored while this process runs. */
+const BELIEVED_MILLIS = 60_000
 
 /** Assistants of whom something is kept in memory. */
 const MAX_KEPT = 1_024
@@ -33,12 +42,19 @@ interface Turn {
   users: number
 }
 
+interface Belief {
+  readonly position: IndexPosition
+  readonly since: number
+  readonly until: number
+}
+
 const NO_BLOCKS: ReadonlyMap<string, string> = new Map()
 
 class IndexState {
   readonly #turns = new Map<string, Turn>()
-  readonly #windows = new Map<string, { readonly position: number; readonly window: IndexWindow }>()
+  readonly #windows = new Map<string, { readonly position: IndexPosition; readonly window: IndexWindow }>()
   readonly #blocks = new Map<string, ReadonlyMap<string, string>>()
+  readonly #beliefs = new Map<string, Belief>()
   /** Undefined while it answers. */
   #downSince: number | undefined
 
@@ -57,12 +73,12 @@ class IndexState {
   }
 
   /** What was said last before the entry after `position`, when it is still known. */
-  windowAt(address: Address, position: number): IndexWindow | undefined {
+  windowAt(address: Address, position: IndexPosition): IndexWindow | undefined {
     const known = this.#windows.get(addressKey(address))
-    return known?.position === position ? known.window : undefined
+    return known !== undefined && samePosition(known.position, position) ? known.window : undefined
   }
 
-  keepWindow(address: Address, position: number, window: IndexWindow): void {
+  keepWindow(address: Address, position: IndexPosition, window: IndexWindow): void {
     keepIn(this.#windows, addressKey(address), { position, window })
   }
 
@@ -71,14 +87,30 @@ class IndexState {
     return this.#blocks.get(addressKey(address)) ?? NO_BLOCKS
   }
 
+  /** This process has told the index of an assistant's blocks. */
+  knowsBlocks(address: Address): boolean {
+    return this.#blocks.has(addressKey(address))
+  }
+
   keepBlocks(address: Address, blocks: ReadonlyMap<string, string>): void {
     keepIn(this.#blocks, addressKey(address), blocks)
+  }
+
+  /** Whether the index of an assistant stands where it did when it was held against its ledger, not long ago. */
+  isBelieved(address: Address, position: IndexPosition, now: number): boolean {
+    const belief = this.#beliefs.get(addressKey(address))
+    return belief !== undefined && samePosition(belief.position, position) && now < belief.until && now >= belief.since
+  }
+
+  believe(address: Address, position: IndexPosition, now: number): void {
+    keepIn(this.#beliefs, addressKey(address), { position, since: now, until: now + BELIEVED_MILLIS })
   }
 
   /** The index has been emptied of an assistant. */
   forget(address: Address): void {
     this.#windows.delete(addressKey(address))
     this.#blocks.delete(addressKey(address))
+    this.#beliefs.delete(addressKey(address))
   }
 
   /** It did not answer lately: what can wait, waits. */

@@ -3,32 +3,47 @@
 // vectors to vectors.ts, and when to do it to whoever calls.
 // I1  What an index holds follows from the ledger alone: lost and made again, it is the same.
 // I2  Breaking off anywhere is harmless: the next time goes on where the index says it is.
-// I3  Two that do it at the same time do no harm: what was applied is applied as it was, or passed over.
+// I3  Two that do it at the same time do no harm: who was overtaken applies nothing, and goes on from where the index is.
 // I4  An index that does not answer is no trouble of an assistant: it is noted, and made good later.
+// I5  An index that was made from another life of the assistant, because the store was restored to an earlier state, is
+//     emptied before anything is asked of it, and made again.
 
-import { indexOf, type IndexWindow, isWindowWhole, NOTHING_SAID, Recall, RecallUnavailable } from "@reverie/memory"
+import {
+  INDEX_START,
+  indexOf,
+  type IndexPosition,
+  type IndexWindow,
+  isWindowWhole,
+  NOTHING_SAID,
+  Recall,
+  RecallUnavailable,
+  samePosition
+} from "@reverie/memory"
 import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
-import { type Address, type Entry, longWork } from "@reverie/protocol"
+import { type Address, addressKey, type Entry, longWork } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { indexBlocks } from "./block-index.ts"
+import { positionOf } from "./digest.ts"
 import { noteAnswer, noteFall, stateOf } from "./index-state.ts"
 import { fillVectors } from "./vectors.ts"
 
-/** Entries read and applied at once. */
-const PAGE = 128
+/** Entries read and applied at once: some milliseconds of work, between which others have their turn. */
+const PAGE = 64
 /** Entries read at first to find out what was said before. */
 const ENTRIES_BACK = 16
 
 export interface CatchUpOptions {
   /** Most entries to go through; all of them when not said. */
-  readonly maxEntries?: number
+  readonly maxEntries?: number | undefined
+  /** Where the index stood when it was last held against the ledger, under the claim at hand. There it is believed. */
+  readonly trusted?: IndexPosition | undefined
 }
 
 export interface CaughtUp {
-  /** The last entry that is in the index. */
-  readonly position: number
+  /** Of the last entry that is in the index. */
+  readonly position: IndexPosition
   /** Entries gone through. */
   readonly entries: number
   /** Nothing was left to go through. */
@@ -67,12 +82,17 @@ const entriesOf = Effect.fnUntraced(function* (address: Address, from: number, l
   return (yield* (yield* Ledger).entries(address, from, limit)).map(({ entry }) => entry)
 })
 
+const endOf = (part: ReadonlyArray<Entry>, before: IndexPosition): IndexPosition => {
+  const last = part.at(-1)
+  return last === undefined ? before : positionOf(last)
+}
+
 /** What was said last up to an entry, read back as far as it can make a difference. */
-const windowBefore = Effect.fnUntraced(function* (address: Address, position: number) {
+const windowBefore = Effect.fnUntraced(function* (address: Address, no: number) {
   let window = NOTHING_SAID
   for (let count = ENTRIES_BACK; ; count *= 2) {
-    const from = Math.max(1, position - count + 1)
-    const read = yield* entriesOf(address, from, position - from + 1)
+    const from = Math.max(1, no - count + 1)
+    const read = yield* entriesOf(address, from, no - from + 1)
     window = indexOf(read, NOTHING_SAID, address.assistant).window
     if (from === 1 || isWindowWhole(window, count)) return window
   }
@@ -82,31 +102,72 @@ const windowBefore = Effect.fnUntraced(function* (address: Address, position: nu
 const asApply = ({ cause, message }: RecallUnavailable): RecallUnavailable =>
   new RecallUnavailable({ operation: "apply", message, ...(cause === undefined ? {} : { cause }) })
 
+/** Empties an index of an assistant. What this process remembers of it goes first: it is not to be believed any more. */
+const emptied = Effect.fnUntraced(function* (recall: Recall["Service"], address: Address) {
+  stateOf(recall).forget(address)
+  yield* recall.erase(address)
+})
+
+/** Whether the ledger has the entry that an index has come to. */
+const isOfThisLife = Effect.fnUntraced(function* (address: Address, position: IndexPosition) {
+  if (position.no === 0) return true
+  const [entry] = yield* entriesOf(address, position.no, 1)
+  return entry !== undefined && samePosition(positionOf(entry), position)
+})
+
+/** Where an index stands in this life: at the start, and empty, when it was made from another one. */
+const standing = Effect.fnUntraced(function* (
+  recall: Recall["Service"],
+  address: Address,
+  trusted: IndexPosition | undefined
+) {
+  const position = yield* recall.position(address)
+  if (trusted !== undefined && samePosition(position, trusted)) return position
+  if (yield* isOfThisLife(address, position)) return position
+  yield* Effect.logWarning(
+    `the index of memories of ${addressKey(address)} is ahead of its ledger, or of another one: the store was restored ` +
+      "to an earlier state. It is emptied and made again."
+  )
+  yield* emptied(recall, address)
+  return INDEX_START
+})
+
 const catchingUp = Effect.fnUntraced(function* (
   recall: Recall["Service"],
   address: Address,
-  { maxEntries = Number.POSITIVE_INFINITY }: CatchUpOptions
+  { maxEntries = Number.POSITIVE_INFINITY, trusted }: CatchUpOptions
 ) {
   const state = stateOf(recall)
-  let position = yield* recall.position(address)
+  let position = yield* standing(recall, address, trusted)
   let entries = 0
   let window: IndexWindow | undefined = state.windowAt(address, position)
   while (entries < maxEntries) {
     const limit = Math.min(PAGE, maxEntries - entries)
-    const page = yield* entriesOf(address, position + 1, limit)
-    const last = page.at(-1)
-    if (last === undefined) return { position, entries, isWhole: true } satisfies CaughtUp
-    window ??= yield* windowBefore(address, position)
+    const page = yield* entriesOf(address, position.no + 1, limit)
+    if (page.length === 0) return { position, entries, isWhole: true } satisfies CaughtUp
+    let known = window ?? (yield* windowBefore(address, position.no))
+    entries += page.length
+    let isOvertaken = false
     for (const part of partsOf(page)) {
       yield* longWork.begin(WORK_PER_CHAR * charsOf(part))
-      const indexed = indexOf(part, window, address.assistant)
-      position = part.at(-1)?.no ?? position
-      yield* Effect.mapError(recall.apply(address, indexed.changes, position), asApply)
-      window = indexed.window
+      const indexed = indexOf(part, known, address.assistant)
+      const span = { from: position, to: endOf(part, position) }
+      const reached = yield* Effect.mapError(recall.apply(address, indexed.changes, span), asApply)
+      isOvertaken = !samePosition(reached, span.to)
+      if (isOvertaken) break
+      known = indexed.window
+      position = span.to
+      state.keepWindow(address, position, known)
     }
-    entries += page.length
-    state.keepWindow(address, position, window)
-    if (page.length < limit) return { position, entries, isWhole: true } satisfies CaughtUp
+    if (isOvertaken) {
+      // Another reader of the ledger has indexed it, or emptied it, meanwhile.
+      position = yield* standing(recall, address, undefined)
+      window = state.windowAt(address, position)
+    } else {
+      window = known
+      if (page.length < limit) return { position, entries, isWhole: true } satisfies CaughtUp
+    }
+    yield* Effect.yieldNow
   }
   return { position, entries, isWhole: false } satisfies CaughtUp
 })
@@ -117,12 +178,17 @@ export const catchUp = Effect.fnUntraced(function* (address: Address, options: C
   return yield* stateOf(recall).inTurn(address, catchingUp(recall, address, options))
 })
 
+/** Holds the index of an assistant against its ledger, and answers where it stands; at the start when it was emptied. */
+export const standingOf = Effect.fnUntraced(function* (address: Address) {
+  const recall = yield* Recall
+  return yield* stateOf(recall).inTurn(address, standing(recall, address, undefined))
+})
+
 /** Forgets what the index holds of an assistant and makes it again from the ledger. */
 export const rebuildIndex = Effect.fnUntraced(function* (address: Address) {
   const recall = yield* Recall
   const anew = Effect.gen(function* () {
-    yield* recall.erase(address)
-    stateOf(recall).forget(address)
+    yield* emptied(recall, address)
     const caught = yield* catchingUp(recall, address, {})
     yield* indexBlocks(address, caught.position)
     return caught
@@ -165,10 +231,17 @@ const quietly =
       )
     )
 
-/** Catches up, with blocks and vectors. Never fails; what could not be done waits. */
-export const keepIndexed = Effect.fnUntraced(function* (address: Address) {
+/** Tells the index of blocks where this process has not done so yet. Never fails; what could not be done waits. */
+export const blocksToldQuietly = Effect.fnUntraced(function* (address: Address, position: IndexPosition) {
   const found = yield* Effect.serviceOption(Recall)
-  const caught = yield* catchUpQuietly(address)
+  if (Option.isNone(found) || stateOf(found.value).knowsBlocks(address)) return
+  yield* indexBlocks(address, position).pipe(Effect.provideService(Recall, found.value), quietly(found.value))
+})
+
+/** Catches up, with blocks and vectors. Never fails; what could not be done waits. */
+export const keepIndexed = Effect.fnUntraced(function* (address: Address, trusted?: IndexPosition) {
+  const found = yield* Effect.serviceOption(Recall)
+  const caught = yield* catchUpQuietly(address, { trusted })
   if (Option.isNone(found) || caught === undefined) return
   const more = Effect.andThen(indexBlocks(address, caught.position), fillVectors)
   yield* more.pipe(Effect.provideService(Recall, found.value), quietly(found.value))

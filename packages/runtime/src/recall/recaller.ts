@@ -5,6 +5,8 @@
 //     searched for (F107).
 // Q3  An index that does not answer costs depth, never the answer: it comes from the store, and says so.
 // Q4  Quarantined facts are in no index, and so in no answer.
+// Q5  Nothing is answered that was never said in this life of the assistant: an index is held against the ledger before
+//     it is asked.
 
 import { effectiveMode } from "@reverie/context"
 import {
@@ -23,6 +25,7 @@ import * as Option from "effect/Option"
 import { indexBlocks, withoutGoneBlocks } from "./block-index.ts"
 import { noteAnswer, noteFall, stateOf } from "./index-state.ts"
 import { catchUp } from "./indexer.ts"
+import { ofThisLife } from "./owners.ts"
 import { searchStore } from "./store-search.ts"
 import { attributes, SEARCH_MEMORY } from "../telemetry/names.ts"
 import { spanning } from "../telemetry/spans.ts"
@@ -36,7 +39,14 @@ const NO_INDEX = "there is no index of memories here: only the newest ones were 
 
 /** Everything of the query but how it is searched. */
 const queryOf = (question: string, options: AskOptions, now: number): RecallQuery => {
-  const { asIs: _asIs, limit = DEFAULT_RECALL_LIMIT, mode: _mode, scope = "shared", ...filters } = options
+  const {
+    asIs: _asIs,
+    isUnknown: _isUnknown,
+    limit = DEFAULT_RECALL_LIMIT,
+    mode: _mode,
+    scope = "shared",
+    ...filters
+  } = options
   const whole = Number.isFinite(limit) ? Math.floor(limit) : DEFAULT_RECALL_LIMIT
   return {
     ...filters,
@@ -65,8 +75,15 @@ const caughtUp = (recall: Recall["Service"], viewer: Address) =>
   )
 
 export interface AskOptions extends RecallOptions {
-  /** The index is taken as it is, and when it failed a moment ago it is not waited for. */
+  /**
+   * The index is taken as it is, and when it failed a moment ago it is not waited for. For who has held it against the
+   * ledger already.
+   */
   readonly asIs?: boolean
+  /** Messages and answers after this time are in view already. */
+  readonly messagesUntil?: number
+  /** It could not be held against the ledger: the answer comes from the store. */
+  readonly isUnknown?: boolean
 }
 
 const asked = Effect.fnUntraced(function* (
@@ -78,7 +95,8 @@ const asked = Effect.fnUntraced(function* (
   const missing = asIs ? undefined : yield* caughtUp(recall, viewer)
   const { vector, why } = yield* vectorOf(recall, mode, query.text)
   const search = effectiveMode(mode, vector !== undefined)
-  const found = yield* recall.search(viewer, { ...query, search, ...(vector === undefined ? {} : { vector }) })
+  const searched = recall.search(viewer, { ...query, search, ...(vector === undefined ? {} : { vector }) })
+  const found = yield* ofThisLife(viewer, searched).pipe(Effect.provideService(Recall, recall))
   const hits = yield* withoutGoneBlocks(viewer, found)
   const degraded = why ?? missing
   return { hits, mode: search, ...(degraded === undefined ? {} : { degraded }) } satisfies Recalled
@@ -112,7 +130,8 @@ const answered = Effect.fnUntraced(function* (viewer: Address, question: string,
     Effect.map(searchStore(viewer, query), (hits): Recalled => ({ hits, mode: "fts", degraded: why }))
   if (Option.isNone(found)) return yield* fromStore(NO_INDEX)
   const recall = found.value
-  if (options.asIs === true && stateOf(recall).isLeftAlone(now)) return yield* fromStore(NO_ANSWER)
+  const { asIs = false, isUnknown = false } = options
+  if (isUnknown || (asIs && stateOf(recall).isLeftAlone(now))) return yield* fromStore(NO_ANSWER)
   return yield* asked(recall, viewer, query, options).pipe(
     Effect.tap(noteAnswer(recall)),
     Effect.catchDefect((defect) =>

@@ -8,27 +8,18 @@
 
 import { contextOf } from "@reverie/assistant"
 import { PLACES } from "@reverie/context"
-import {
-  episodicKinds,
-  type Hit,
-  namedIn,
-  placeOfId,
-  profileNamed,
-  Recall,
-  type Recalled,
-  type RecallOptions
-} from "@reverie/memory"
+import { episodicKinds, type Hit, placeOfId, Recall, spokenKinds } from "@reverie/memory"
 import { Ledger } from "@reverie/ledger"
 import { isBefore, type MessagePlace } from "@reverie/protocol"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { onDesk } from "../desk.ts"
 import { contextTypeNow } from "../layers.ts"
 import type { Session } from "../session.ts"
-import { catchUpQuietly } from "./indexer.ts"
-import { keptMemories, profilesIn } from "./recollection.ts"
-import { knownOf, remembered } from "./remembered.ts"
+import { blocksToldQuietly, catchUpQuietly } from "./indexer.ts"
+import { profilesOf } from "./acquainted.ts"
+import { keptMemories } from "./recollection.ts"
+import { remembered } from "./remembered.ts"
 import { recallFor } from "./recaller.ts"
 import { scopeOf } from "./scopes.ts"
 
@@ -36,10 +27,6 @@ const DEFAULT_MAX_HITS = 8
 const DEFAULT_MAX_TOKENS = 1_500
 /** Entries that the index may be behind by and still be brought up to date while somebody waits for an answer. */
 const WAITED_ENTRIES = 256
-
-/** Of those that are dealt with, and of what is said, looked through for their names, in UTF-16 units. */
-const MAX_PROFILES = 3
-const MAX_NAMED_CHARS = 4_000
 
 /** Where the messages begin that the model sees; undefined when it sees none. */
 const windowBegin = ({ places, window }: Session): MessagePlace | undefined => {
@@ -64,7 +51,7 @@ const historyBegin = Effect.fnUntraced(function* ({ address, version }: Session)
 const places = Effect.fnUntraced(function* (session: Session, begin: MessagePlace | undefined) {
   const { address, desk, recollection } = session
   recollection.begin ??= yield* historyBegin(session)
-  recollection.hasMemories ??= (yield* (yield* Ledger).records(address, keptMemories)).length > 0
+  recollection.hasMemories ??= (yield* (yield* Ledger).records(address, keptMemories, { limit: 1 })).length > 0
   const first = recollection.begin
   return {
     inHistory: first !== undefined && (begin === undefined || isBefore(first, begin)),
@@ -90,14 +77,17 @@ const isInWindow = (session: Session, begin: MessagePlace | undefined, { entry, 
 /** The index knows whatever the window does not show, as far as that can be waited for. */
 const broughtUp = Effect.fnUntraced(function* (session: Session, begin: MessagePlace | undefined) {
   const { address, recollection } = session
+  const { indexed, isBehind } = recollection
   // What stands in the window need not be found.
-  if (!recollection.isBehind && recollection.indexed >= (begin?.no ?? session.version + 1) - 1) return
-  const caught = yield* catchUpQuietly(address, { maxEntries: WAITED_ENTRIES })
-  recollection.indexed = caught?.position ?? recollection.indexed
+  if (!isBehind && indexed !== undefined && indexed.no >= (begin?.no ?? session.version + 1) - 1) return
+  const caught = yield* catchUpQuietly(address, { maxEntries: WAITED_ENTRIES, trusted: indexed })
+  // The blocks of this process are told once more where nobody has told them: those of an index may be of another life.
+  if (caught !== undefined && indexed === undefined) yield* blocksToldQuietly(address, caught.position)
+  recollection.indexed = caught?.position
   recollection.isBehind = caught?.isWhole !== true
 })
 
-const keptKinds = episodicKinds.filter((kind) => kind !== "message" && kind !== "answer")
+const keptKinds = episodicKinds.filter((kind) => !spokenKinds.some((each) => each === kind))
 
 /** The best hits that are not in the window. */
 const unseenHits = Effect.fnUntraced(function* (session: Session, question: string, limit: number) {
@@ -105,18 +95,15 @@ const unseenHits = Effect.fnUntraced(function* (session: Session, question: stri
   const { inHistory, inKept } = yield* places(session, begin)
   if (!inHistory && !inKept) return []
   yield* broughtUp(session, begin)
-  const how = { limit, scope: scopeOf(session.definition), asIs: true } as const
-  const ask = (more: RecallOptions) => Effect.map(recallFor(session.address, question, { ...how, ...more }), hitsOf)
-  // Asked apart: messages of the window are mostly what is nearest to the question, and must not displace the rest.
-  const until = begin === undefined ? {} : { until: oldestAt(session) }
-  const messages = inHistory ? yield* ask({ kinds: ["message", "answer"], ...until }) : []
-  const kept = inKept ? yield* ask({ kinds: keptKinds }) : []
-  return [...messages.filter((hit) => !isInWindow(session, begin, hit)), ...kept]
-    .toSorted((a, b) => b.score - a.score)
-    .slice(0, limit)
+  // An index that could not be held against the ledger is not asked.
+  const from = session.recollection.indexed === undefined ? { isUnknown: true } : { asIs: true }
+  const how = { limit, scope: scopeOf(session.definition), ...from } as const
+  // Messages of the window are mostly what is nearest to the question, and must not displace the rest.
+  const kinds = [...(inHistory ? spokenKinds : []), ...(inKept ? keptKinds : [])]
+  const inView = begin === undefined ? {} : { messagesUntil: oldestAt(session) }
+  const { hits } = yield* recallFor(session.address, question, { ...how, kinds, ...inView })
+  return hits.filter((hit) => !isInWindow(session, begin, hit))
 })
-
-const hitsOf = ({ hits }: Recalled): ReadonlyArray<Hit> => hits
 
 const oldestAt = ({ window }: Session): number => window.messages.find(({ role }) => role !== "system")?.at ?? 0
 
@@ -132,26 +119,14 @@ const recalled = Effect.fnUntraced(function* (session: Session, question: string
   return remembered(hits, session.address.assistant, { maxTokens, tokensOf })
 })
 
-/** Who speaks, and whom he speaks of. */
-const dealtWith = Effect.fnUntraced(function* (session: Session, question: string) {
-  const { recollection } = session
-  const speaker = session.window.messages.findLast(({ role }) => role === "user")?.name
-  if (speaker === undefined || !isShown(session, PLACES.entityContext)) return undefined
-  recollection.known ??= profilesIn(yield* (yield* Ledger).records(session.address, ["entity"]))
-  const { known } = recollection
-  if (known.size === 0) return undefined
-  const named = [profileNamed(known, speaker), ...namedIn(question.slice(0, MAX_NAMED_CHARS), known.values())]
-  const profiles = [...new Set(named.filter((profile) => profile !== undefined))].slice(0, MAX_PROFILES)
-  return knownOf(profiles, yield* Clock.currentTimeMillis)
-})
-
 /** Calls to mind what belongs to the event of the tick at hand, once. */
 export const recollect = Effect.fnUntraced(function* (session: Session) {
   const { definition, recollection } = session
   const { tick } = contextOf(session.decoded)
   if (recollection.tick === tick || definition.memory?.recall === "off") return
   const question = questionOf(session).trim()
-  const found = yield* Effect.all([dealtWith(session, question), recalled(session, question)]).pipe(
+  const dealtWith = isShown(session, PLACES.entityContext) ? profilesOf(session, question) : Effect.undefined
+  const found = yield* Effect.all([dealtWith, recalled(session, question)]).pipe(
     Effect.catchTag(["LedgerUnavailable", "UnreadableRecord"], (failure) =>
       Effect.as(Effect.logWarning(`nothing could be called to mind: ${failure.message}`), [])
     )

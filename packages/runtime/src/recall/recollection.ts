@@ -2,7 +2,7 @@
 // Owns its shape in memory. Leaves calling to mind to recollect.ts. Losing it costs asking again.
 
 import type { Content } from "@reverie/context"
-import { type EntityProfile, isEntityProfile } from "@reverie/memory"
+import { type EntityProfile, type IndexPosition, isEntityProfile } from "@reverie/memory"
 import type { Entry, Json, MessagePlace, RecordChange, RecordKind } from "@reverie/protocol"
 
 export interface Recollection {
@@ -12,16 +12,16 @@ export interface Recollection {
   /** Of those it deals with. */
   profiles: Content
   ids: ReadonlyArray<string>
-  /** The last entry that is known to be in the index. */
-  indexed: number
+  /** Where the index stood when it was last held against the ledger; undefined before that, and while it does not answer. */
+  indexed: IndexPosition | undefined
   /** Something was kept since that an index finds. */
   isBehind: boolean
   /** Where the history begins, once that is known. */
   begin: MessagePlace | undefined
   /** Whether a fact or a passage is kept, once that is known. */
   hasMemories: boolean | undefined
-  /** The profiles that are kept, by their keys, once they were read. */
-  known: ReadonlyMap<string, EntityProfile> | undefined
+  /** The profiles that are kept, by their keys, once they were read; "many" where they are too many for that. */
+  known: ReadonlyMap<string, EntityProfile> | "many" | undefined
 }
 
 export const openRecollection = (): Recollection => ({
@@ -29,7 +29,7 @@ export const openRecollection = (): Recollection => ({
   memories: "",
   profiles: "",
   ids: [],
-  indexed: 0,
+  indexed: undefined,
   isBehind: true,
   begin: undefined,
   hasMemories: undefined,
@@ -63,7 +63,8 @@ export const noteKept = (recollection: Recollection, { records = [] }: Entry): v
   if (records.some(isMemory)) recollection.hasMemories = true
   if (records.some(({ kind }) => indexedKinds.has(kind))) recollection.isBehind = true
   const entities = records.filter(({ kind }) => kind === "entity")
-  if (entities.length > 0 && recollection.known !== undefined) {
-    recollection.known = profilesIn(entities, recollection.known)
+  const { known } = recollection
+  if (entities.length > 0 && known !== undefined && known !== "many") {
+    recollection.known = profilesIn(entities, known)
   }
 }

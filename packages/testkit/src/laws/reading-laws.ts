@@ -1,7 +1,7 @@
 // Reading laws: what comes back, exactly and in order (ledger I7, I8, and those of the outbox beside them).
 
 import * as assert from "node:assert/strict"
-import { Ledger } from "@reverie/ledger"
+import { Ledger, type RecordFilter } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import { type Address, type Message, type PlacedMessage, type RecordChange } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -132,6 +132,36 @@ const kept: ReadonlyArray<Law<Mailbox | Ledger>> = [
         noteOf("b", "\u0000\ud800 hostile")
       ])
       assert.deepEqual(yield* ledger.records(ada, []), [])
+    })
+  },
+  {
+    id: "I8.some",
+    says: "of records some can be asked for: those under keys, whatever they hold, and at most so many of each kind",
+    check: Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* give(ada)
+      const keys = ["a", "b", "c", "a%", "A", 'with "quotes"', "\u0000 and on"]
+      const entities = keys.map((key): RecordChange => ({ kind: "entity", key, value: { key } }))
+      yield* commitAll(ada, [keeping(...keys.map((key) => noteOf(key, key))), keeping(...entities)])
+      const found = (filter: RecordFilter) =>
+        Effect.map(ledger.records(ada, ["entity", "journal"], filter), (rows) =>
+          rows.map(({ key, kind }) => `${kind} ${key}`).toSorted()
+        )
+      for (const key of keys) assert.deepEqual(yield* found({ keys: [key] }), [`entity ${key}`, `journal ${key}`])
+      const both = ["entity a", "entity c", "journal a", "journal c"]
+      assert.deepEqual(yield* found({ keys: ["c", "a", "a", "never"] }), both)
+      assert.deepEqual(yield* found({ keys: [] }), [])
+      const all = (yield* ledger.records(ada, ["entity", "journal"])).map(({ key, kind }) => `${kind} ${key}`)
+      assert.equal(all.length, 2 * keys.length)
+      for (const limit of [1, 3, 7, 50]) {
+        const some = yield* found({ limit })
+        assert.equal(some.length, 2 * Math.min(limit, keys.length))
+        assert.equal(new Set(some.filter((each) => all.includes(each))).size, some.length)
+        for (const kind of ["entity", "journal"]) {
+          assert.equal(some.filter((each) => each.startsWith(kind)).length, Math.min(limit, keys.length))
+        }
+      }
+      assert.equal((yield* found({ keys: ["a", "b", "c"], limit: 2 })).length, 4)
     })
   },
   {

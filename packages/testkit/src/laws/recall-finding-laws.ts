@@ -1,7 +1,7 @@
 // Recall laws of finding: what is found, in which order (I3), and why (I4).
 
 import * as assert from "node:assert/strict"
-import { type MemoryEntry, type MemoryKind, Recall } from "@reverie/memory"
+import { INDEX_START, type MemoryEntry, type MemoryKind, Recall, type RecallQuery } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import { LAW_START_MILLIS, type Law } from "../law.ts"
 import { memoryRecall } from "../memory-recall.ts"
@@ -14,6 +14,7 @@ import {
   apply,
   ask,
   asking,
+  at,
   attaching,
   found,
   idsOf,
@@ -144,7 +145,7 @@ const words: ReadonlyArray<Law<Recall>> = [
         .map((entry, index) => attaching(entry, `f${index}`, aQuestion(fate, vocabulary)))
       const changes = [...conversation.map(putting), ...facts]
       yield* apply(ada, changes)
-      yield* exact.apply(ada, changes, 1)
+      yield* exact.apply(ada, changes, { from: INDEX_START, to: at(1) })
       let overlap = 0
       const rounds = 25
       for (let round = 0; round < rounds; round++) {
@@ -190,6 +191,32 @@ const conditions: ReadonlyArray<Law<Recall>> = [
       assert.deepEqual(yield* between(undefined, 2), ["p/1", "p/2"])
       assert.deepEqual(yield* between(2, 3), ["p/2", "p/3"])
       assert.deepEqual(yield* between(3, 2), [])
+    })
+  },
+  {
+    id: "I3.inview",
+    says: "messages and answers after a time can be left out, that of the time itself and what else is kept not",
+    check: Effect.gen(function* () {
+      const kinds: ReadonlyArray<MemoryKind> = ["message", "answer", "episode", "fact", "passage", "block"]
+      const at = (key: number) => LONG_AGO_MILLIS + key
+      yield* remember(
+        ada,
+        ...kinds.flatMap((kind) =>
+          [1, 2, 3].map((key) => aMemory(`${key}`, "the tide", { id: `${kind}/${key}`, kind, at: at(key) }))
+        )
+      )
+      const sorted = (ids: ReadonlyArray<string>) => ids.toSorted()
+      const keysOf = (kind: MemoryKind, keys: ReadonlyArray<number>) => keys.map((key) => `${kind}/${key}`)
+      const whole = kinds.slice(2).flatMap((kind) => keysOf(kind, [1, 2, 3]))
+      const spoken = (keys: ReadonlyArray<number>) => [...keysOf("message", keys), ...keysOf("answer", keys)]
+      const ask = (wish: Partial<RecallQuery>) => Effect.map(found(ada, "tide", { limit: 50, ...wish }), sorted)
+      assert.deepEqual(yield* ask({ messagesUntil: at(2) }), sorted([...whole, ...spoken([1, 2])]))
+      assert.deepEqual(yield* ask({ messagesUntil: at(0) }), sorted(whole))
+      assert.deepEqual(yield* ask({ messagesUntil: at(3), until: at(1), kinds: ["answer", "fact"] }), [
+        "answer/1",
+        "fact/1"
+      ])
+      assert.deepEqual(yield* ask({ messagesUntil: at(2), since: at(2), kinds: ["message"] }), ["message/2"])
     })
   },
   {
@@ -300,84 +327,4 @@ const robust: ReadonlyArray<Law<Recall>> = [
   }
 ]
 
-const reasons: ReadonlyArray<Law<Recall>> = [
-  {
-    id: "I4.terms",
-    says: "a hit names the words of the question that it contains, as they stand there, its place and its score",
-    check: Effect.gen(function* () {
-      yield* remember(ada, tide, berth, aMemory("around", "a long day", { context: "the rising tide" }))
-      const hits = yield* ask(ada, "When was the Tide RISING at the 3rd berth?")
-      const why = new Map(hits.map((hit) => [hit.entry.id, hit.why]))
-      assert.deepEqual(why.get("p/tide")?.terms, ["Tide", "RISING"])
-      assert.deepEqual(why.get("p/berth")?.terms, ["berth"])
-      assert.deepEqual(why.get("p/around")?.terms, [])
-      assert.deepEqual(new Set(hits.map((hit) => hit.why.lexical?.rank)), new Set([1, 2, 3]))
-      for (const hit of hits) assert.ok((hit.why.lexical?.score ?? 0) > 0 && hit.why.vector === undefined)
-    })
-  },
-  {
-    id: "I4.facts",
-    says: "a hit names the attached facts that contain words of the question, and no others",
-    check: Effect.gen(function* () {
-      yield* apply(ada, [
-        putting(tide),
-        attaching(tide, "f1", "Kim owns a red lantern"),
-        attaching(tide, "f2", "Lee owns a boat"),
-        attaching(tide, "f3", "Ana lit the lantern")
-      ])
-      const [hit] = yield* ask(ada, "Whose lantern is at the quay?")
-      assert.deepEqual(hit?.why.facts.toSorted(), ["f1", "f3"])
-      assert.deepEqual(hit?.why.terms, ["lantern", "quay"])
-    })
-  },
-  {
-    id: "I4.boosts",
-    says: "a hit names what moved it besides its words: that it is recent, important, by whom, beside what",
-    check: Effect.gen(function* () {
-      const now = LAW_START_MILLIS
-      yield* remember(
-        ada,
-        aMessageAt(2, "Kim", "I lit the lantern."),
-        aMessageAt(4, "Lee", "The lantern went out."),
-        aMessageAt(400, "Lee", "Another lantern."),
-        aMemory("new", "a lantern", { at: now - DAY_MILLIS }),
-        aMemory("grave", "a lantern", { importance: 9 })
-      )
-      const boosts = new Map(
-        (yield* ask(ada, "Who lit Kim's lantern?")).map(({ entry, why }) => [entry.id, why.boosts])
-      )
-      assert.deepEqual(Object.fromEntries(boosts), {
-        "m/2/0": ["speaker", "neighbour"],
-        "m/4/0": ["neighbour"],
-        "m/400/0": [],
-        "p/new": ["recent"],
-        "p/grave": ["important"]
-      })
-    })
-  },
-  {
-    id: "I4.exact",
-    says: "a hit is the entry exactly as it was put, without its context, whatever is in it",
-    check: Effect.gen(function* () {
-      for (const [index, text] of hostileTexts.entries()) {
-        const entry = aMessageAt(index, `speaker ${text}`, `lantern ${text}`, {
-          context: text,
-          entities: [text],
-          tags: [text, "log"],
-          trust: 0.123456789,
-          importance: 2.5,
-          at: LONG_AGO_MILLIS + 0.25 + index,
-          thread: `thread ${text}`,
-          readers: index % 2 === 0 ? "fleet" : [ada.assistant]
-        })
-        yield* remember(ada, entry)
-        const { context: _, ...expected } = entry
-        const [hit] = yield* ask(ada, "lantern", { thread: `thread ${text}` })
-        assert.deepEqual(hit?.entry, expected)
-        assert.equal(hit.owner, ada.assistant)
-      }
-    })
-  }
-]
-
-export const recallFindingLaws: ReadonlyArray<Law<Recall>> = [...words, ...conditions, ...robust, ...reasons]
+export const recallFindingLaws: ReadonlyArray<Law<Recall>> = [...words, ...conditions, ...robust]

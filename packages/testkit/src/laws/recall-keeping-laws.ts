@@ -1,7 +1,7 @@
 // Recall laws of keeping: what an index makes of changes (I2), and of facts attached to entries (I8).
 
 import * as assert from "node:assert/strict"
-import type { Recall } from "@reverie/memory"
+import { INDEX_START, type Recall } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import type { Law } from "../law.ts"
 import {
@@ -9,16 +9,20 @@ import {
   aMemory,
   aMessageAt,
   apply,
+  applyAt,
   ask,
+  at,
   attaching,
   bob,
   count,
+  erase,
   found,
   otherAda,
   position,
   putting,
   remember,
-  removing
+  removing,
+  standing
 } from "./recall-steps.ts"
 
 const tide = aMemory("tide", "the tide is high")
@@ -48,26 +52,59 @@ const changes: ReadonlyArray<Law<Recall>> = [
     })
   },
   {
-    id: "I2.position",
-    says: "the position is what the last apply said, 0 before any, and everybody has his own",
+    id: "I2.lost",
+    says: "changes whose answer was lost change nothing when they are told again, and are answered as before",
     check: Effect.gen(function* () {
-      assert.equal(yield* position(ada), 0)
-      yield* apply(ada, [putting(tide)], 4)
-      yield* apply(ada, [], 4_294_967_299)
-      yield* apply(bob, [], 2)
-      assert.deepEqual([yield* position(ada), yield* position(bob), yield* position(otherAda)], [4_294_967_299, 2, 0])
+      const span = { from: INDEX_START, to: at(3) }
+      const day = [putting(tide), putting(berth), attaching(tide, "f1", lantern), removing(berth)]
+      assert.deepEqual(yield* applyAt(ada, day, span), at(3))
+      yield* apply(ada, [putting(berth)], 3)
+      assert.deepEqual(yield* applyAt(ada, day, span), at(3))
+      assert.deepEqual([yield* count(ada), yield* found(ada, "berth")], [2, ["p/berth"]])
     })
   },
   {
-    id: "I2.below",
-    says: "below the present position nothing is applied, and the position stays",
+    id: "I2.position",
+    says: "the position is what the last apply said, the start before any, and everybody has his own",
+    check: Effect.gen(function* () {
+      assert.deepEqual(yield* standing(ada), INDEX_START)
+      yield* apply(ada, [putting(tide)], 4)
+      assert.deepEqual(yield* apply(ada, [], 4_294_967_299), at(4_294_967_299))
+      yield* apply(bob, [], 2)
+      assert.deepEqual(
+        [yield* standing(ada), yield* standing(bob), yield* standing(otherAda)],
+        [at(4_294_967_299), at(2), INDEX_START]
+      )
+    })
+  },
+  {
+    id: "I2.from",
+    says: "changes made from another position than the present one are not applied, and the present one is answered",
     check: Effect.gen(function* () {
       yield* apply(ada, [putting(tide)], 5)
-      yield* apply(ada, [putting(berth), removing(tide)], 4)
-      assert.equal(yield* position(ada), 5)
-      assert.deepEqual(yield* found(ada, "tide berth"), ["p/tide"])
-      yield* apply(ada, [putting(berth)], 5)
+      const other = [putting(berth), removing(tide)]
+      for (const from of [INDEX_START, at(4), at(6)]) {
+        for (const to of [at(4), at(5), at(9)]) assert.deepEqual(yield* applyAt(ada, other, { from, to }), at(5))
+      }
+      assert.deepEqual([yield* standing(ada), yield* found(ada, "tide berth")], [at(5), ["p/tide"]])
+      assert.deepEqual(yield* applyAt(ada, [putting(berth)], { from: at(5), to: at(5) }), at(5))
       assert.equal(yield* count(ada), 2)
+      yield* erase(ada)
+      assert.deepEqual(yield* applyAt(ada, [putting(berth)], { from: at(5), to: at(7) }), INDEX_START)
+      assert.deepEqual([yield* standing(ada), yield* count(ada)], [INDEX_START, 0])
+    })
+  },
+  {
+    id: "I2.life",
+    says: "the same number with another digest is another position: nothing made from it is applied",
+    check: Effect.gen(function* () {
+      yield* applyAt(ada, [putting(tide)], { from: INDEX_START, to: at(5, " of one life") })
+      const elsewhere = { from: at(5, " of another"), to: at(6, " of another") }
+      assert.deepEqual(yield* applyAt(ada, [putting(berth)], elsewhere), at(5, " of one life"))
+      assert.deepEqual([yield* count(ada), yield* found(ada, "berth")], [1, []])
+      const onwards = { from: at(5, " of one life"), to: at(5, " of a third") }
+      assert.deepEqual(yield* applyAt(ada, [], onwards), at(5, " of a third"))
+      assert.deepEqual(yield* standing(ada), at(5, " of a third"))
     })
   },
   {

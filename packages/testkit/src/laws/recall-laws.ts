@@ -5,11 +5,13 @@ import type { Law } from "../law.ts"
 import { recallAccessLaws } from "./recall-access-laws.ts"
 import { recallFindingLaws } from "./recall-finding-laws.ts"
 import { recallKeepingLaws } from "./recall-keeping-laws.ts"
+import { recallReasonLaws } from "./recall-reason-laws.ts"
 import { recallVectorLaws } from "./recall-vector-laws.ts"
 
 export const recallLaws: ReadonlyArray<Law<Recall>> = [
   ...recallAccessLaws,
   ...recallKeepingLaws,
   ...recallFindingLaws,
+  ...recallReasonLaws,
   ...recallVectorLaws
 ]

@@ -5,6 +5,8 @@ import {
   entryId,
   type Hit,
   type IndexChange,
+  type IndexPosition,
+  type IndexSpan,
   type MemoryEntry,
   messageId,
   Recall,
@@ -62,8 +64,15 @@ export const attaching = (of: Pick<MemoryEntry, "id">, fact: string, text: strin
   text
 })
 
-export const apply = (address: Address, changes: ReadonlyArray<IndexChange>, position = 1) =>
-  Recall.use((recall) => recall.apply(address, changes, position))
+/** The position at an entry of a ledger. `life` tells it from the entry of that number in another life. */
+export const at = (no: number, life = ""): IndexPosition => ({ no, digest: `entry ${no}${life}` })
+
+export const applyAt = (address: Address, changes: ReadonlyArray<IndexChange>, span: IndexSpan) =>
+  Recall.use((recall) => recall.apply(address, changes, span))
+
+/** Applies changes from where the index stands, as whoever reads on in the ledger does. */
+export const apply = (address: Address, changes: ReadonlyArray<IndexChange>, no = 1) =>
+  Effect.flatMap(standing(address), (from) => applyAt(address, changes, { from, to: at(no) }))
 
 /** Lets an assistant remember entries. */
 export const remember = (address: Address, ...entries: ReadonlyArray<MemoryEntry>) =>
@@ -93,7 +102,9 @@ export const found = (viewer: Address, text: string, wish: Partial<RecallQuery> 
 export const inScope = (viewer: Address, text: string, scope: RecallScope) =>
   Effect.map(ask(viewer, text, { scope }), (hits) => namesOf(hits).toSorted())
 
-export const position = (address: Address) => Recall.use((recall) => recall.position(address))
+export const standing = (address: Address) => Recall.use((recall) => recall.position(address))
+/** The number of the last entry that was indexed. */
+export const position = (address: Address) => Effect.map(standing(address), ({ no }) => no)
 export const count = (address: Address) => Recall.use((recall) => recall.count(address))
 export const erase = (address: Address) => Recall.use((recall) => recall.erase(address))
 

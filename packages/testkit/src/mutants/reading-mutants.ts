@@ -189,6 +189,26 @@ const tellsMessages = (change: (message: Message) => Message): Mistake =>
 
 const keepsRecordsWrongly: Readonly<Record<string, Mistake>> = {
   keepsNoRecord: tellsWith(() => ({ records: () => Effect.succeed([]) })),
+  tellsAllKeys: tellsWith(({ records }) => ({
+    records: (address, kinds, { keys: _, ...filter } = {}) => records(address, kinds, filter)
+  })),
+  tellsAllInAnyNumber: tellsWith(({ records }) => ({
+    records: (address, kinds, { limit: _, ...filter } = {}) => records(address, kinds, filter)
+  })),
+  countsKindsTogether: tellsWith(({ records }) => ({
+    records: (address, kinds, { limit = 1_000, ...filter } = {}) =>
+      Effect.map(records(address, kinds, filter), (rows) => rows.slice(0, limit))
+  })),
+  takesNoKeysForAll: tellsWith(({ records }) => ({
+    records: (address, kinds, { keys = [], ...filter } = {}) =>
+      records(address, kinds, keys.length === 0 ? filter : { ...filter, keys })
+  })),
+  foldsKeys: tellsWith(({ records }) => ({
+    records: (address, kinds, { keys, ...filter } = {}) =>
+      Effect.map(records(address, kinds, filter), (rows) =>
+        rows.filter(({ key }) => keys?.some((each) => each.toLowerCase() === key.toLowerCase()) ?? true)
+      )
+  })),
   tellsAllKinds: tellsWith(({ records }) => ({ records: (address) => records(address, recordKinds) })),
   mixesRecords: ({ ledger }, disk) => ({
     ledger: {

@@ -38,7 +38,7 @@ export const applyingInstead =
     other: (changes: ReadonlyArray<IndexChange>, address: Address, disk: RecallDisk) => ReadonlyArray<IndexChange>
   ): RecallMistake =>
   ({ apply }, disk) => ({
-    apply: (address, changes, position) => Effect.suspend(() => apply(address, other(changes, address, disk), position))
+    apply: (address, changes, span) => Effect.suspend(() => apply(address, other(changes, address, disk), span))
   })
 
 export const mutantsOf = (

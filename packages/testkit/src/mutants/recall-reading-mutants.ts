@@ -85,6 +85,18 @@ const reading: Readonly<Record<string, RecallMistake>> = {
   excludesTheBounds: ruled(() => ({
     fits: (entry, query) => fits(entry, query) && entry.at !== query.since && entry.at !== query.until
   })),
+  showsWhatIsInView: askingInstead(({ messagesUntil: _, ...query }) => query),
+  holdsAllToWhatIsInView: ruled(() => ({
+    fits: (entry, query) => fits(entry, query) && entry.at <= (query.messagesUntil ?? Infinity)
+  })),
+  holdsMessagesOnly: ruled(() => ({
+    fits: (entry, { messagesUntil, ...query }) =>
+      fits(entry, entry.kind === "answer" || messagesUntil === undefined ? query : { ...query, messagesUntil })
+  })),
+  leavesOutTheLastInView: ruled(() => ({
+    fits: (entry, query) =>
+      fits(entry, query) && !(["message", "answer"].includes(entry.kind) && entry.at === query.messagesUntil)
+  })),
   ignoresEntities: askingInstead(({ entities: _, ...query }) => query),
   ignoresTags: askingInstead(({ tags: _, ...query }) => query),
   comparesNamesExactly: ruled(() => ({

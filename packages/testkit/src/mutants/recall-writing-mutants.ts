@@ -1,6 +1,6 @@
 // Recall mutants that write wrongly: they lose, keep or mix what they were told.
 
-import type { IndexChange, Recall } from "@reverie/memory"
+import { INDEX_START, type IndexChange, type Recall } from "@reverie/memory"
 import { type Address, AssistantId, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import type { FreshLayer } from "../law.ts"
@@ -34,7 +34,7 @@ const puttingInstead = (
 const addressing =
   (other: (address: Address) => Address): RecallMistake =>
   ({ apply, count, erase, position, search }) => ({
-    apply: (address, changes, at) => apply(other(address), changes, at),
+    apply: (address, changes, span) => apply(other(address), changes, span),
     count: (address) => count(other(address)),
     erase: (address) => erase(other(address)),
     position: (address) => position(other(address)),
@@ -56,7 +56,7 @@ const writing: Readonly<Record<string, RecallMistake>> = {
     const key = ({ assistant, tenant }: Address) => JSON.stringify([tenant, assistant])
     return {
       erase: (address) => Effect.sync(() => void erased.add(key(address))),
-      position: (address) => Effect.map(position(address), (at) => (erased.has(key(address)) ? 0 : at)),
+      position: (address) => Effect.map(position(address), (at) => (erased.has(key(address)) ? INDEX_START : at)),
       count: (address) => Effect.sync(() => (erased.has(key(address)) ? 0 : entriesOf(disk, address).size))
     }
   },
@@ -78,8 +78,8 @@ const writing: Readonly<Record<string, RecallMistake>> = {
         for (const [id, indexed] of entriesOf(disk, address)) kept.set(id, indexed)
         return erase(address)
       },
-      apply: (address, changes, position) =>
-        afterwards(apply(address, changes, position), () => {
+      apply: (address, changes, span) =>
+        afterwards(apply(address, changes, span), () => {
           const entries = assistantOf(disk, address)?.entries
           for (const [id, indexed] of entries ?? []) {
             const facts = kept.get(id)?.facts
@@ -93,14 +93,42 @@ const writing: Readonly<Record<string, RecallMistake>> = {
       ? [{ ...put, entry: { ...put.entry, id: `${put.entry.id}-again` } }]
       : [put]
   ),
-  doesNotRememberThePosition: () => ({ position: () => Effect.succeed(0) }),
+  doesNotRememberThePosition: () => ({ position: () => Effect.succeed(INDEX_START) }),
   sharesThePosition: (_, disk) => ({
-    position: () => Effect.sync(() => Math.max(0, ...[...disk.assistants.values()].map(({ position }) => position)))
+    position: () =>
+      Effect.sync(() =>
+        [...disk.assistants.values()]
+          .map(({ position }) => position)
+          .reduce((most, each) => (each.no > most.no ? each : most), INDEX_START)
+      )
   }),
-  narrowsThePosition: ({ position }) => ({ position: (address) => Effect.map(position(address), (at) => at | 0) }),
-  appliesBelowThePosition: ({ apply, position }) => ({
-    apply: (address, changes, at) =>
-      Effect.flatMap(position(address), (present) => apply(address, changes, Math.max(at, present)))
+  narrowsThePosition: ({ position }) => ({
+    position: (address) => Effect.map(position(address), ({ digest, no }) => ({ no: no | 0, digest }))
+  }),
+  forgetsTheDigest: ({ position }) => ({
+    position: (address) => Effect.map(position(address), ({ no }) => ({ no, digest: "" }))
+  }),
+  appliesFromAnywhere: ({ apply, position }) => ({
+    apply: (address, changes, { to }) =>
+      Effect.flatMap(position(address), (from) => apply(address, changes, { from, to }))
+  }),
+  appliesFromLaterToo: ({ apply, position }) => ({
+    apply: (address, changes, { from, to }) =>
+      Effect.flatMap(position(address), (present) =>
+        apply(address, changes, { from: from.no > present.no ? present : from, to })
+      )
+  }),
+  comparesNumbersOnly: ({ apply, position }) => ({
+    apply: (address, changes, { from, to }) =>
+      Effect.flatMap(position(address), (present) =>
+        apply(address, changes, { from: from.no === present.no ? present : from, to })
+      )
+  }),
+  answersWhatItWasTold: ({ apply }) => ({
+    apply: (address, changes, span) => Effect.as(apply(address, changes, span), span.to)
+  }),
+  staysAtTheSameNumber: ({ apply }) => ({
+    apply: (address, changes, { from, to }) => apply(address, changes, { from, to: from.no === to.no ? from : to })
   }),
   keepsOldWords: puttingInstead((put, { entry }) => [
     { ...put, entry: { ...put.entry, context: `${put.entry.context ?? ""} ${entry.text} ${entry.context ?? ""}` } }
@@ -111,8 +139,8 @@ const writing: Readonly<Record<string, RecallMistake>> = {
     ...changes.filter(({ type }) => type !== "put")
   ]),
   hasOneEntryForAllOwners: ({ apply }, disk) => ({
-    apply: (address, changes, position) =>
-      afterwards(apply(address, changes, position), () => {
+    apply: (address, changes, span) =>
+      afterwards(apply(address, changes, span), () => {
         for (const other of disk.assistants.values()) {
           if (other === assistantOf(disk, address)) continue
           for (const id of entriesOf(disk, address).keys()) other.entries.delete(id)
@@ -134,7 +162,7 @@ const writing: Readonly<Record<string, RecallMistake>> = {
   keepsFactsOfWhatIsGone: ({ apply }, disk) => {
     const facts = new Map<string, IndexChange>()
     return {
-      apply: (address, changes, position) => {
+      apply: (address, changes, span) => {
         const more = changes.flatMap((each) => {
           if (each.type === "fact") facts.set(`${each.of} ${each.fact}`, each)
           const own = [...facts.values()].filter(
@@ -142,7 +170,7 @@ const writing: Readonly<Record<string, RecallMistake>> = {
           )
           return each.type === "put" && !entriesOf(disk, address).has(each.entry.id) ? [each, ...own] : [each]
         })
-        return apply(address, more, position)
+        return apply(address, more, span)
       }
     }
   },
@@ -243,11 +271,11 @@ const vectors: Readonly<Record<string, RecallMistake>> = {
       )
   }),
   keepsStaleVectors: ({ apply }, disk) => ({
-    apply: (address, changes, position) => keepingVectors(disk, apply(address, changes, position))
+    apply: (address, changes, span) => keepingVectors(disk, apply(address, changes, span))
   }),
   losesVectorsOnEveryPut: ({ apply }, disk) => ({
-    apply: (address, changes, position) =>
-      afterwards(apply(address, changes, position), () => {
+    apply: (address, changes, span) =>
+      afterwards(apply(address, changes, span), () => {
         for (const change of changes) {
           if (change.type === "put") entriesOf(disk, address).get(change.entry.id)?.vectors.clear()
         }
@@ -256,12 +284,12 @@ const vectors: Readonly<Record<string, RecallMistake>> = {
   findsTheRemovedByMeaning: ({ apply }, disk) => {
     const removed = new Map<string, IndexedEntry["vectors"]>()
     return {
-      apply: (address, changes, position) => {
+      apply: (address, changes, span) => {
         for (const change of changes) {
           const gone = change.type === "remove" ? entriesOf(disk, address).get(change.id) : undefined
           if (gone !== undefined) removed.set(gone.entry.id, gone.vectors)
         }
-        return afterwards(apply(address, changes, position), () => {
+        return afterwards(apply(address, changes, span), () => {
           for (const each of allEntries(disk)) {
             for (const [model, vector] of removed.get(each.entry.id) ?? []) each.vectors.set(model, vector)
           }

@@ -12,8 +12,11 @@ import { type QdrantMode, qdrantModes } from "./modes.ts"
 import { answerTo, Shelf } from "./routes.ts"
 import { isRefusal, type QdrantRequest, refusal, type Refusal } from "./wire.ts"
 
-/** What becomes of a request: undefined serves it; `after` carries it out and then answers like that. */
-export type Fate = QdrantMode | { readonly after: QdrantMode } | undefined
+/**
+ * What becomes of a request: undefined serves it; `after` carries it out and then answers like that; `before` is waited
+ * for, and then it is served: so another request comes in between.
+ */
+export type Fate = QdrantMode | { readonly after: QdrantMode } | { readonly before: () => Promise<unknown> } | undefined
 
 export interface QdrantServerOptions {
   readonly contract?: Contract | undefined
@@ -74,15 +77,16 @@ export const startQdrantServer = async ({ apiKey, contract }: QdrantServerOption
     return result
   }
 
-  const serve = (request: QdrantRequest, response: ServerResponse): void => {
+  const serve = async (request: QdrantRequest, response: ServerResponse): Promise<void> => {
     requests.push(request)
     const fate = fateOf(request)
     if (typeof fate === "string") return qdrantModes[fate](response)
+    if (fate !== undefined && "before" in fate) await fate.before()
     if (apiKey !== undefined && request.headers["api-key"] !== apiKey) {
       return respond(response, refusal(401, "Must provide an API key or an Authorization bearer token"))
     }
     const result = judged(request)
-    if (fate === undefined) respond(response, result)
+    if (fate === undefined || "before" in fate) respond(response, result)
     else qdrantModes[fate.after](response)
   }
 
@@ -90,7 +94,8 @@ export const startQdrantServer = async ({ apiKey, contract }: QdrantServerOption
     const chunks: Array<Buffer> = []
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
     incoming.on("end", () => {
-      serve(read(Buffer.concat(chunks).toString("utf8"), incoming), response)
+      // What breaks before a request is served is told by a server that answers nothing.
+      serve(read(Buffer.concat(chunks).toString("utf8"), incoming), response).catch(() => response.destroy())
     })
   })
   await new Promise<void>((resolve, reject) => {

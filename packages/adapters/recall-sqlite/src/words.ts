@@ -1,0 +1,88 @@
+// Words: what the index keeps so that entries are found by their words.
+// Owns putting an entry under a number of its own for each group that may read it, and taking it away. Leaves rows to
+// tail.ts and segments.ts, and searching to word-search.ts.
+// W1  An entry has a new number whenever it is told anew, so what stands under an old one is dead, wherever it still stands.
+// W2  An entry is found by its words as soon as it was told.
+// W3  Telling it something costs as much for an old assistant as for a young one.
+
+import type { DatabaseSync } from "node:sqlite"
+import { type Doc, docTerms, kindNumber } from "./doc-terms.ts"
+import type { Kept } from "./entries.ts"
+import { flush } from "./flushing.ts"
+import { Housekeeping } from "./housekeeping.ts"
+import { segmentQueries } from "./segments.ts"
+import { query } from "./sql.ts"
+import { tailQueries } from "./tail.ts"
+
+export interface Sizes {
+  /** So many entries become a segment. */
+  readonly flushed: number
+  /** A tail keeps some besides: what was told last is often told again. */
+  readonly kept: number
+  /** Work on segments for each entry that is told, in entries of lists. */
+  readonly work: number
+  /** Most entries of lists that are read for a question. */
+  readonly read: number
+}
+
+/** Over its life an entry is written anew some six times, with some seventy terms. Reading takes less than a millisecond. */
+const SIZES: Sizes = { flushed: 64, kept: 16, work: 1_024, read: 32_768 }
+
+export const wordsOf = (database: DatabaseSync, { flushed, kept, read, work }: Sizes = SIZES) => {
+  const tail = tailQueries(database)
+  const segments = segmentQueries(database)
+  const housekeeping = new Housekeeping(database, segments)
+  const next = query<{ readonly doc: number }>(database, "UPDATE counters SET doc = doc + 1 RETURNING doc")
+  /** Groups that were told something in the transaction at hand, and how much. */
+  const told = new Set<number>()
+  let put = 0
+
+  const settle = (grp: number): void => {
+    while (tail.count(grp) >= flushed + kept) {
+      const docs = tail.of(grp, flushed)
+      flush(segments, grp, docs)
+      tail.dropUpTo(grp, docs.at(-1)?.doc ?? 0)
+      housekeeping.note(grp)
+    }
+  }
+
+  return {
+    read,
+    tail,
+    segments,
+    housekeeping,
+    nextDoc: (): number => next.one()?.doc ?? 0,
+    /** Puts an entry for groups, under its number and the key of its row. */
+    put: (groups: ReadonlyArray<number>, number: number, row: number, { entry, facts }: Kept): void => {
+      const terms = docTerms(entry, facts)
+      const doc: Doc = { doc: number, row, kind: kindNumber(entry), at: entry.at, trust: entry.trust, terms }
+      for (const group of groups) {
+        tail.add(group, doc)
+        told.add(group)
+      }
+      put++
+    },
+    /** Takes a number away from groups. */
+    remove: (groups: ReadonlyArray<number>, doc: number): void => {
+      for (const group of groups) {
+        if (!tail.remove(group, doc) && segments.die(group, doc)) housekeeping.note(group)
+      }
+    },
+    /** To be called at the end of a transaction. */
+    settle: (): void => {
+      for (const group of told) settle(group)
+      told.clear()
+      housekeeping.work(put * work)
+      put = 0
+    },
+    /** A transaction came to nothing. */
+    forget: (): void => {
+      told.clear()
+      put = 0
+      segments.forget()
+      housekeeping.forget()
+    }
+  }
+}
+
+export type Words = ReturnType<typeof wordsOf>

@@ -1,0 +1,2 @@
+// Planted: as numbers-alone, for an index in Qdrant beside PostgreSQL.
+export * from "./numbers-alone.ts"
