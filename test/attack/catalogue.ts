@@ -15,6 +15,7 @@ export const attacks: ReadonlyArray<Attack> = [...readingFiles, ...longTexts, ..
 const planted: Readonly<Record<string, string>> = {
   "all-in-one-turn": "three-long-texts",
   "memory-of-merges": "nineteen-at-once",
+  "garbage-is-kept": "burst",
   "health-that-forgets": "small-doors",
   "streams-outlive-clients": "small-storm",
   "streams-without-pace": "slow-readers",

@@ -7,6 +7,7 @@ import { Fleet, type FleetRole } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import { loadFleet } from "../fleet-file.ts"
 import { openHouse } from "../house-server.ts"
+import { IdleCollection } from "../idle-collection.ts"
 import { note, painted } from "../output.ts"
 import { isPageBuilt } from "../page.ts"
 import type { Stop } from "../stop.ts"
@@ -52,6 +53,7 @@ export const serve = async (options: ServeOptions, stop: Stop): Promise<number> 
   await using house = await openHouse({ fleet, role, data, host, port, open, hosts: allowHost, page })
   if (withPage && !isPageBuilt()) note(painted("dim", "no page is built: node apps/dashboard/build.ts builds it"))
   note(`${role} on ${house.url} (${fleet.profile}); Ctrl-C ends it`)
+  using _collection = IdleCollection.start()
   const ended = fleet.ended.then((failure) => {
     throw failure ?? new CommandFailed("unexpected", "the fleet was closed")
   })
