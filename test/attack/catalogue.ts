@@ -50,6 +50,7 @@ const planted: Readonly<Record<string, string>> = {
   "fatal-damage": "one-bad-page",
   "finds-no-run": "stray-tools",
   "forgets-notes": "crash-loop-kill-from-outside",
+  "garbage-is-kept": "burst",
   "health-that-forgets": "small-doors",
   "host-believed": "rebound-page",
   "lets-isolated-run-on": "isolated-tools",

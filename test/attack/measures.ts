@@ -110,7 +110,7 @@ interface Row {
 }
 
 /** Everybody who has not come to rest, by a walk over all pages. */
-export const busy = async (client: Client): Promise<ReadonlyArray<Row>> => {
+const busy = async (client: Client): Promise<ReadonlyArray<Row>> => {
   const found: Array<Row> = []
   let cursor: string | null = null
   do {

@@ -64,4 +64,4 @@ const burst = (name: string, assistants: number, maxMegabytes: number, isShort: 
   }
 })
 
-export const bursts: ReadonlyArray<Attack> = [burst("burst", 10_000, 200, false)]
+export const bursts: ReadonlyArray<Attack> = [burst("burst", 10_000, 150, false)]

@@ -3,7 +3,7 @@
 import { LoopWatch } from "../../../apps/server/src/loop-watch.ts"
 import { Fleet } from "reverie"
 
-const longest = LoopWatch.prototype.longest
+const longest = Reflect.get(LoopWatch.prototype, "longest") as LoopWatch["longest"]
 const told = new WeakSet<LoopWatch>()
 LoopWatch.prototype.longest = function (...asked) {
   const found = longest.apply(this, asked)

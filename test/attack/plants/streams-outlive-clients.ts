@@ -2,7 +2,7 @@
 
 import { Subscriber } from "../../../apps/server/src/feed/subscriber.ts"
 
-const destroy = Subscriber.prototype._destroy
+const destroy = Reflect.get(Subscriber.prototype, "_destroy") as Subscriber["_destroy"]
 Subscriber.prototype._destroy = function (error, done) {
   setTimeout(() => destroy.call(this, error, done), 30_000)
 }

@@ -2,7 +2,7 @@
 
 import { Subscriber } from "../../../apps/server/src/feed/subscriber.ts"
 
-const push = Subscriber.prototype.push
+const push = Reflect.get(Subscriber.prototype, "push") as Subscriber["push"]
 Subscriber.prototype.push = function (chunk, encoding) {
   push.call(this, chunk, encoding)
   return true

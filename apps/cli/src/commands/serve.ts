@@ -7,6 +7,7 @@ import { Fleet, type FleetRole } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import { loadFleet } from "../fleet-file.ts"
 import { openHouse } from "../house-server.ts"
+import { IdleCollection } from "../idle-collection.ts"
 import { note, painted } from "../output.ts"
 import { isPageBuilt } from "../page.ts"
 import type { Stop } from "../stop.ts"
@@ -60,6 +61,7 @@ export const serve = async (options: ServeOptions, stop: Stop): Promise<number> 
   if (withPage && !isPageBuilt()) note(painted("dim", "no page is built: node apps/dashboard/build.ts builds it"))
   if (open && allowHost.length === 0 && !hasToken()) note(painted("yellow", OPEN_TO_ANY_NAME))
   note(`${role} on ${house.url} (${fleet.profile}); Ctrl-C ends it`)
+  using _collection = IdleCollection.start()
   const ended = fleet.ended.then((failure) => {
     throw failure ?? new CommandFailed("unexpected", "the fleet was closed")
   })
