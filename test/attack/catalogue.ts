@@ -7,6 +7,8 @@ import { bursts } from "./attacks/bursts.ts"
 import { crashingTools } from "./attacks/crashing-tools.ts"
 import { crashingWorkers } from "./attacks/crashing-workers.ts"
 import { damage } from "./attacks/damage.ts"
+import { disksAndClocks } from "./attacks/disks-and-clocks.ts"
+import { hostileServers } from "./attacks/hostile-servers.ts"
 import { isolatedTools } from "./attacks/isolated-tools.ts"
 import { longTexts } from "./attacks/long-texts.ts"
 import { modelOutageWorkers } from "./attacks/model-outage-workers.ts"
@@ -23,6 +25,8 @@ import { strayTools } from "./attacks/stray-tools.ts"
 import { workersSeen } from "./attacks/workers.ts"
 
 export const attacks: ReadonlyArray<Attack> = [
+  ...disksAndClocks,
+  ...hostileServers,
   ...readingFiles,
   ...ownership,
   ...damage,

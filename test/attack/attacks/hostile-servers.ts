@@ -1,0 +1,107 @@
+// Hostile servers: Redis whose keys are poisoned and emptied, PostgreSQL whose tables somebody locks. Both were held before
+// this lane existed, and have to go on being held.
+
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { placeOf, startPostgres, startRedis } from "@reverie/testkit/servers"
+import type { Attack, Finding } from "../attack.ts"
+import type { Posted } from "../client.ts"
+import { judge, pause } from "../judge.ts"
+import { sendMany } from "../moves.ts"
+import type { Scene, Server } from "../scene.ts"
+
+const wanting = (program: string) => (): string | undefined => {
+  const absent: Array<string> = (["redis", "postgres"] as const).filter(
+    (server) => placeOf(server, { own: true }).origin !== "machine"
+  )
+  try {
+    execFileSync(program, ["--version"], { stdio: "ignore" })
+  } catch {
+    absent.push(program)
+  }
+  return absent.length === 0 ? undefined : `${absent.join(" and ")} on this machine`
+}
+
+interface Places {
+  readonly database: string
+  readonly redis: string
+}
+
+const onServers = async (
+  scene: Scene,
+  attack: (api: Server, places: Places) => Promise<ReadonlyArray<Posted>>
+): Promise<Finding> => {
+  const postgres = await startPostgres({ own: true, fsync: false })
+  const redis = await startRedis({ own: true })
+  try {
+    const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url }
+    const serve = (role: string) => scene.serve({ data: null, args: ["--role", role], env })
+    const api = await serve("api")
+    const workers = [await serve("worker"), await serve("worker")]
+    const posted = await attack(api, { database: postgres.url, redis: redis.url })
+    const judged = await judge(api.client, posted, { withinMillis: 90_000 })
+    const ended = [api, ...workers].filter((each) => each.hasEnded()).length
+    return {
+      ...judged,
+      checks: [
+        { says: "messages were acknowledged", ok: posted.length >= 16, seen: `${posted.length}` },
+        { says: "no process of the deployment ended", ok: ended === 0, seen: `${ended} ended` }
+      ]
+    }
+  } finally {
+    // The servers of the fleet go first: one that is left without its database only complains.
+    await scene.close()
+    await Promise.all([postgres.stop(), redis.stop()])
+  }
+}
+
+const redisCli = (url: string, ...args: ReadonlyArray<string>): string =>
+  execFileSync("redis-cli", ["-u", url, ...args], { encoding: "utf8" })
+
+/** Every key becomes a text, whatever it was, and jobs that nobody made are put into the queues. */
+const poison = (url: string): number => {
+  const keys = redisCli(url, "KEYS", "*").split("\n").filter(Boolean)
+  for (const key of keys) redisCli(url, "SET", key, "poison")
+  return keys.length
+}
+
+const poisonedRedis: Attack = {
+  name: "poisoned-redis",
+  item: 0,
+  says: "every key of Redis is overwritten with a text, then all are removed, while messages come in",
+  wants: wanting("redis-cli"),
+  run: (scene) =>
+    onServers(scene, async (api, { redis }) => {
+      const posted = [...(await sendMany(api, 8, "before"))]
+      if (poison(redis) === 0) throw new Error("there was no key to poison")
+      posted.push(...(await sendMany(api, 8, "poisoned")))
+      await pause(2_000)
+      redisCli(redis, "FLUSHALL")
+      posted.push(...(await sendMany(api, 8, "emptied")))
+      return posted
+    })
+}
+
+const LOCKED_SECONDS = 8
+
+const lockedTables: Attack = {
+  name: "locked-tables",
+  item: 0,
+  says: `somebody locks the tables of PostgreSQL for ${LOCKED_SECONDS} s while messages come in`,
+  wants: wanting("psql"),
+  run: (scene) =>
+    onServers(scene, async (api, { database }) => {
+      const posted = [...(await sendMany(api, 8, "before"))]
+      const sql = `BEGIN; LOCK TABLE ledger, assistants IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(${LOCKED_SECONDS}); COMMIT`
+      const locker = spawn("psql", [database, "-q", "-c", sql], { stdio: "ignore" })
+      const unlocked = once(locker, "close") as Promise<[number | null]>
+      await pause(500)
+      const during = sendMany(api, 8, "locked")
+      const [code] = await unlocked
+      if (code !== 0) throw new Error(`psql ended with ${code}`)
+      posted.push(...(await during), ...(await sendMany(api, 8, "after")))
+      return posted
+    })
+}
+
+export const hostileServers: ReadonlyArray<Attack> = [poisonedRedis, lockedTables]
