@@ -19,7 +19,9 @@ interface Row {
 /** The table "The walk of one event" of a map: its cells by the names of its columns. */
 const walkOf = (map: string): ReadonlyArray<Row> => {
   const chapter = map.split(/^## /m).find((each) => /^[\d. ]*The walk of one event\n/.test(each)) ?? ""
-  const [head = "", rule = "", ...lines] = chapter.split("\n").filter((line) => line.startsWith("|"))
+  // The first table of the chapter: its lines stand together.
+  const [table = ""] = /^\|.*(\n\|.*)*/m.exec(chapter) ?? []
+  const [head = "", rule = "", ...lines] = table.split("\n")
   const cells = (line: string) =>
     line
       .split("|")

@@ -3,6 +3,7 @@
 // H1  The model is a script; everything else, from the mailbox to the event stream, is the product.
 
 import { ModelUnavailable } from "@reverie/model"
+import { taskOf } from "@reverie/protocol"
 import { openServer, type RunningServer } from "@reverie/server"
 import { scriptedModel, type Line, type Script } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
@@ -42,18 +43,22 @@ const errands: ReadonlyArray<Line | "away"> = [
   text(`That is done. ${attack}`)
 ]
 
+const isAway = (): Effect.Effect<never, ModelUnavailable> =>
+  Effect.fail(new ModelUnavailable({ provider: "scripted", kind: "network", message: `away ${attack}` }))
+
 const script = (): Script => {
   let errand = 0
+  let compactions = 0
   return ({ messages }) => {
+    const isCompacting = messages.some(({ content, role }) => role === "system" && taskOf(content) === "summarize")
+    if (isCompacting && compactions++ === 0) return isAway()
     const said = messages.findLast(({ role }) => role === "user")?.content ?? ""
     if (!said.includes("errands") && !messages.some(({ role }) => role === "tool")) {
       return Effect.succeed(text(`Noted: ${said.slice(0, 60)}`))
     }
     const line = errands[errand] ?? text("Nothing is left to do.")
     errand += 1
-    return line === "away"
-      ? Effect.fail(new ModelUnavailable({ provider: "scripted", message: `away ${attack}` } as never))
-      : Effect.succeed(line)
+    return line === "away" ? isAway() : Effect.succeed(line)
   }
 }
 

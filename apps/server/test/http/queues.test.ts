@@ -1,18 +1,27 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Fleet } from "reverie"
+import { afterEach, vi } from "vitest"
 import { workersOf } from "../../src/groups/queues.ts"
 import { bearer, openHouse, SECRETS, tokens } from "./rig.ts"
 
+afterEach(() => vi.restoreAllMocks())
+
+/** Whoever is asked: the server asks the fleet of the tenant that a request belongs to. */
+const otherWorkersAre = (names: ReadonlyArray<string> | undefined): void => {
+  vi.spyOn(Fleet.prototype, "otherWorkers").mockResolvedValue(names)
+}
+
 describe("queues: who works", () => {
   it("K2 an API process names the workers that the queue knows, and none of itself", async () => {
-    const { ask, fleet } = await openHouse({ role: "api" })
+    const { ask } = await openHouse({ role: "api" })
     const workers = async () => (await ask("/v1/queues")).json.workers
     assert.deepStrictEqual(await workers(), [], "nobody works beside an embedded API")
-    fleet.otherWorkers = () => Promise.resolve(["1@quay", "1@slip"])
+    otherWorkersAre(["1@quay", "1@slip"])
     assert.deepStrictEqual(await workers(), [
       { name: "1@quay", role: "worker" },
       { name: "1@slip", role: "worker" }
     ])
-    fleet.otherWorkers = () => Promise.resolve(undefined)
+    otherWorkersAre(undefined)
     assert.isUndefined(await workers(), "not known is not nobody")
   })
 
@@ -26,8 +35,8 @@ describe("queues: who works", () => {
   })
 
   it("K1 the names of processes are told only to the tenant that the process is opened for", async () => {
-    const { ask, fleet } = await openHouse({ tokens: [...tokens, { ...own, tenant: "default" }] })
-    fleet.otherWorkers = () => Promise.resolve(["1@quay"])
+    const { ask } = await openHouse({ tokens: [...tokens, { ...own, tenant: "default" }] })
+    otherWorkersAre(["1@quay"])
     const told = async (secret: string) => (await ask("/v1/queues", { headers: bearer(secret) })).json
     assert.isUndefined((await told(SECRETS.north)).workers)
     assert.lengthOf((await told(own.secret)).workers, 2)
