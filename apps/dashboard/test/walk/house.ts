@@ -34,8 +34,8 @@ const call = (tool: string, args: object = {}): Line => ({ calls: [{ tool, argum
 
 /** A day of errands in one tick: a failure of the model, a look, something dangerous, something that answers later. */
 const errands: ReadonlyArray<Line | "away"> = [
-  // The first call weighs the task; it does without an answer.
-  "away",
+  // The first call assesses the task.
+  text('{"complexity": 4, "event_class": "unknown", "recommended_mode": "react_loop", "recommended_iterations": 8}'),
   "away",
   call("look"),
   call("sink", { ship: `Birch ${attack}` }),
