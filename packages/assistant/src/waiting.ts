@@ -17,6 +17,7 @@ export const mayWait = (status: string): boolean => Object.hasOwn(timers, status
 /** The outage that is waited for and the name of the timer that ends the wait; undefined when none is. */
 export const waitOf = (decoded: Decoded): { readonly outage: Outage; readonly timer: string } | undefined => {
   const { outage } = contextOf(decoded)
+  if (outage === null) return undefined
   const timer = timers[statusOf(decoded)]
-  return outage === null || timer === undefined ? undefined : { outage, timer }
+  return timer === undefined ? undefined : { outage, timer }
 }

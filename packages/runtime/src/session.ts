@@ -208,22 +208,38 @@ export const callInWindow = (session: Session, index: number) => {
   return undefined
 }
 
+/** What tools have answered in the tick at hand, the newest first. What is older is not looked at. */
+const answersOfTick = function* ({ decoded, window }: Session): Generator<Message> {
+  const ofTick = `${contextOf(decoded).tick}.`
+  for (let at = window.messages.length - 1; at >= 0; at--) {
+    const message = window.messages[at]
+    if (message === undefined) continue
+    const { call, calls, role } = message
+    if (role === "tool" && call?.startsWith(ofTick) === true) yield message
+    // A model's calls of another tick: the tick at hand began after them. An answer may belong to an older tick.
+    if (role === "assistant" && calls?.[0]?.id.startsWith(ofTick) === false) return
+  }
+}
+
 /** Tools that were called in the tick at hand and have answered, refused ones left out. */
-export const toolsOfTick = ({ decoded, window }: Session): ReadonlyArray<string> => {
-  const { envelope, tick } = contextOf(decoded)
-  if (envelope === null) return []
-  return window.messages.flatMap(({ call, content, name = "", role }) =>
-    role === "tool" && call?.startsWith(`${tick}.`) === true && !content.startsWith(REFUSED) ? [name] : []
-  )
+export const toolsOfTick = (session: Session): ReadonlyArray<string> => {
+  if (contextOf(session.decoded).envelope === null) return []
+  const names: Array<string> = []
+  for (const { content, name = "" } of answersOfTick(session)) if (!content.startsWith(REFUSED)) names.push(name)
+  return names.toReversed()
 }
 
 /** How often calls of a tool were cut off by a crash in the tick at hand, and whether one is held to have caused it. */
-export const crashesOfTick = ({ decoded, window }: Session, tool: string) => {
-  const { tick } = contextOf(decoded)
-  const ends = window.messages.flatMap(({ call, content, name, role }) =>
-    role === "tool" && name === tool && call?.startsWith(`${tick}.`) === true ? [crashIn(content)] : []
-  )
-  return { cutOff: ends.filter((end) => end === "cut-off").length, isCause: ends.includes("caused") }
+export const crashesOfTick = (session: Session, tool: string) => {
+  let cutOff = 0
+  let isCause = false
+  for (const { content, name } of answersOfTick(session)) {
+    if (name !== tool) continue
+    const end = crashIn(content)
+    if (end === "cut-off") cutOff++
+    isCause ||= end === "caused"
+  }
+  return { cutOff, isCause }
 }
 
 /** What an approval of this call is bound to, its epoch left out. */

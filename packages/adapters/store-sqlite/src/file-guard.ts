@@ -72,26 +72,33 @@ export class FileGuard {
     return this.#databaseSeen
   }
 
-  /** The log is where it was; asked between a commit and its acknowledgement, when its size is not known yet. */
+  /** Asked between a commit and its acknowledgement; what this process has written of the log is noted. */
   lossOfPlaces(): string | undefined {
-    if (this.#loss === undefined) this.#loss = this.#misplaced()
+    if (this.#loss !== undefined) return this.#loss
+    const log = look(this.#log)
+    this.#loss = this.#misplaced(look(this.#database), log)
+    if (this.#loss === undefined) this.#logSeen = log
     return this.#loss
   }
 
   /** What has become of the files, as a sentence; undefined while all is well. */
   loss(): string | undefined {
-    if (this.#loss === undefined) this.#loss = this.#misplaced() ?? this.#overwritten()
+    if (this.#loss !== undefined) return this.#loss
+    const [database, log] = [look(this.#database), look(this.#log)]
+    this.#loss = this.#misplaced(database, log) ?? this.#overwritten(database, log)
     return this.#loss
   }
 
-  #misplaced(): string | undefined {
+  /** A directory that is gone or another one shows in the file in it: it is looked at only for the sentence. */
+  #misplaced(database: Look | undefined, log: Look | undefined): string | undefined {
+    const isDatabase = isSameFile(database, this.#databaseSeen)
+    if (isDatabase && isSameFile(log, this.#logSeen)) return undefined
     if (!isSameFile(look(this.#directory), this.#home)) return `${this.#directory} was removed, moved or replaced`
-    if (!isSameFile(look(this.#database), this.#databaseSeen)) return `${this.#database} was removed or replaced`
-    return isSameFile(look(this.#log), this.#logSeen) ? undefined : `${this.#log} was removed or replaced`
+    return `${isDatabase ? this.#log : this.#database} was removed or replaced`
   }
 
-  #overwritten(): string | undefined {
-    if (!isUnwritten(look(this.#database), this.#databaseSeen)) return `another program wrote ${this.#database}`
-    return isUnwritten(look(this.#log), this.#logSeen) ? undefined : `another program wrote ${this.#log}`
+  #overwritten(database: Look | undefined, log: Look | undefined): string | undefined {
+    if (!isUnwritten(database, this.#databaseSeen)) return `another program wrote ${this.#database}`
+    return isUnwritten(log, this.#logSeen) ? undefined : `another program wrote ${this.#log}`
   }
 }

@@ -83,7 +83,6 @@ export class Safeguard {
   committed(): SqliteFailure | undefined {
     const failure = this.#failure ?? this.#lose(this.#guard.lossOfPlaces())
     if (failure !== undefined) return failure
-    this.#guard.noteLog()
     this.#writeMark()
     return undefined
   }

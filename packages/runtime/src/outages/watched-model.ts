@@ -40,16 +40,23 @@ export const followed = Effect.fnUntraced(function* (address: Address, outage: O
 export const watchedModel = Effect.fnUntraced(function* (model: Model["Service"]) {
   const book = yield* Outages
   const { hide } = yield* Secrets
+  const up = model.serves?.server === undefined ? undefined : upAt(model.serves.server)
+  /** The gauge says so already: nothing is measured with each answer of a server that goes on answering. */
+  let isSaidUp = false
   const failed = Effect.fnUntraced(function* (error: ModelError) {
     if (error._tag === "CallWithheld") return yield* Metric.update(withheldCalls, 1)
     if (!isOutage(error)) return
     const server = serverOf(model, error)
     book.failed(yield* Clock.currentTimeMillis, server, hide(`${error._tag}: ${error.message}`))
+    isSaidUp = false
     yield* Metric.update(upAt(server), 0)
   })
-  const answered = Effect.gen(function* () {
-    book.answered(yield* Clock.currentTimeMillis)
-    if (model.serves?.server !== undefined) yield* Metric.update(upAt(model.serves.server), 1)
+  const answered = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const isNews = !isSaidUp || book.away !== undefined
+    book.answered(now)
+    if (up === undefined || !isNews) return Effect.void
+    isSaidUp = true
+    return Metric.update(up, 1)
   })
   const watched: Model["Service"] = {
     ...model,
