@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
 import { seedLife } from "../../bench/age-life.ts"
 import { type Sayings, zipfSayings } from "../../bench/age-sayings.ts"
-import type { Attack, Check } from "../attack.ts"
+import type { Attack, Check, Finding } from "../attack.ts"
 import type { Posted } from "../client.ts"
 import { old, young } from "../fleets/lifelong.ts"
 import { judge, pause } from "../judge.ts"
@@ -54,21 +54,35 @@ const tell = async (
   return posted
 }
 
-/** Until nothing of what it was told is left to do. To judge would be to read all of its entries, by age. */
-const settled = async ({ client }: Server, assistant: string): Promise<void> => {
+interface Seen {
+  readonly state: string
+  readonly waiting: number
+}
+
+/** Whether nothing of what it was told is left to do. To judge would be to read all of its entries, by age. */
+const settled = async ({ client }: Server, assistant: string): Promise<boolean> => {
   const until = performance.now() + SETTLED_MILLIS
   while (performance.now() < until) {
-    const { state, waiting } = (await client.json(`/v1/assistants/${assistant}`)) as { state: string; waiting: number }
-    if (waiting === 0 && state === "awake.idle") return
+    // A server that is held up for so long does not answer in time.
+    const seen = (await client.json(`/v1/assistants/${assistant}`).catch(() => undefined)) as Seen | undefined
+    if (seen?.waiting === 0 && seen.state === "awake.idle") return true
     await pause(100)
   }
-  throw new Error(`${assistant} is still at work`)
+  return false
 }
 
 const median = (figures: ReadonlyArray<number>): number =>
   figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN
 
-const aged = async (scene: Scene, messages: number) => {
+const tooSlow = (acknowledged: number, assistant: string): Finding => ({
+  acknowledged,
+  lost: 0,
+  duplicated: 0,
+  innocents: 0,
+  checks: [{ says: `${assistant} has answered after ${SETTLED_MILLIS / 1_000} s`, ok: false }]
+})
+
+const aged = async (scene: Scene, messages: number): Promise<Finding> => {
   const sayings = zipfSayings()
   const store = storeSqliteLayer(scene.data, { durability: "normal" })
   const lives = [
@@ -87,7 +101,7 @@ const aged = async (scene: Scene, messages: number) => {
     for (const { definition } of lives) {
       const before = cpuMillis(server)
       const told = await tell(server, sayings, definition.id, messages + round * ROUND)
-      await settled(server, definition.id)
+      if (!(await settled(server, definition.id))) return tooSlow(posted.length, definition.id)
       if (round > 0) costs.get(definition.id)?.push((cpuMillis(server) - before) / ROUND)
       posted.push(...told)
     }
