@@ -42,11 +42,14 @@ export class LongWork {
     )
   }
 
+  /** Whether work may begin in this turn, and nobody waits for it. */
+  get hasRoom(): boolean {
+    return this.#worked < ROOM && this.#first.length === 0
+  }
+
   /** Waits until the turn has room for work. */
   readonly room: Effect.Effect<void> = Effect.suspend(() =>
-    this.#worked < ROOM && this.#first.length === 0
-      ? Effect.void
-      : this.#waiting(this.#first, () => this.#worked < ROOM)
+    this.hasRoom ? Effect.void : this.#waiting(this.#first, () => this.#worked < ROOM)
   )
 
   /** Waits until the turn has room, behind everything else: for a slice of work that has many of them. */

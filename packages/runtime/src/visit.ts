@@ -21,6 +21,7 @@ import { isVisitSuspect, noteOf, pauseMillis, suspicionOf, tried, VISIT } from "
 import { Faults } from "./faults.ts"
 import { buryAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeUp, work } from "./host.ts"
 import { keepIndexed } from "./recall/indexer.ts"
+import { knownOf } from "./recall/recollection.ts"
 import { followed } from "./outages/watched-model.ts"
 import { openSession, type Session } from "./session.ts"
 import { inSpan } from "./span.ts"
@@ -120,13 +121,13 @@ const live = Effect.fnUntraced(function* (visit: Visit) {
   let indexed = session.version
   while (isMore || (!isRetired(host) && (yield* rest(host)))) {
     if (session.version - indexed >= UNINDEXED_ENTRIES) {
-      yield* working(keepIndexed(address, session.recollection.indexed), address)
+      yield* working(keepIndexed(address, knownOf(session.recollection)), address)
       indexed = session.version
     }
     isMore = yield* working(work(host), address)
   }
   if (isRetired(host)) yield* buryAll(host)
-  yield* working(keepIndexed(address, session.recollection.indexed), address)
+  yield* working(keepIndexed(address, knownOf(session.recollection)), address)
 })
 
 const isBroken = (exit: Exit.Exit<unknown, unknown>): boolean => Exit.isFailure(exit) && Cause.hasDies(exit.cause)

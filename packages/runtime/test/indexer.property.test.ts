@@ -115,6 +115,25 @@ const breaking = (recall: Service, fates: Iterator<"whole" | "before" | "after">
 })
 
 describe("the indexer", () => {
+  it("I1 what the caller still holds of the newest entries makes the same index, and is not read again", async () => {
+    await fc.assert(
+      fc.asyncProperty(life, fc.nat({ max: 12 }), fc.nat({ max: 12 }), async (entries, before, held) => {
+        const disk = new RecallDisk()
+        const { ledger } = ledgerOf(entries)
+        const known = { maxEntries: before, newest: entries.slice(entries.length - Math.min(held, entries.length)) }
+        await Effect.runPromise(run(catchUp(ada, known), ledger, memoryRecall(disk)))
+        await Effect.runPromise(run(catchUp(ada, { newest: known.newest }), ledger, memoryRecall(disk)))
+        assert.deepStrictEqual(heldBy(disk), await builtFrom(entries))
+      })
+    )
+    const entries = fc.sample(life, { numRuns: 20, seed: 7 }).find(({ length }) => length > 2) ?? []
+    assert.isAbove(entries.length, 2)
+    const { ledger } = ledgerOf(entries)
+    const deaf: Ledger["Service"] = { ...ledger, entries: () => Effect.die(new Error("read again")) }
+    const caught = await Effect.runPromise(run(catchUp(ada, { newest: entries }), deaf, memoryRecall(new RecallDisk())))
+    assert.isTrue(caught.isWhole)
+  })
+
   it("I1 F83 in pieces of any size, or made again from nothing, an index holds the same", async () => {
     await fc.assert(
       fc.asyncProperty(life, sizes, async (entries, pieces) => {

@@ -47,7 +47,7 @@ export const readingLong = <A, E, U>(
         return failed(unavailable, error)
       }
     }
-    return Effect.flatMap(longWork.room, goOn)
+    return longWork.hasRoom ? goOn() : Effect.flatMap(longWork.room, goOn)
   })
 
 /** Rows until there are enough characters: of long ones a page has fewer. */

@@ -103,20 +103,25 @@ const convictedJob = Effect.fnUntraced(function* (session: Session, job: OpenJob
 })
 
 /** Runs a job beside others, alone, or not at all. */
-export const tryJob = <E, R>(session: Session, job: OpenJob, recovered: boolean, run: Effect.Effect<JobEnd, E, R>) =>
-  Effect.gen(function* () {
+export const tryJob = <E, R>(
+  session: Session,
+  job: OpenJob,
+  recovered: boolean,
+  run: Effect.Effect<JobEnd, E, R>
+): Effect.Effect<JobEnd, E, R | Mailbox> =>
+  Effect.suspend(() => {
     const { by, runsBeside, verdict } = judged(session, job, recovered)
-    const trial = underTrial(session, job, run)
-    const court = yield* CourtOfProcess
     switch (verdict) {
       case "go":
-        return yield* runsBeside ? court.beside(run) : run
-      case "note":
-        return yield* Effect.andThen(trial.before, trial.work)
+        return runsBeside ? Effect.flatMap(CourtOfProcess, (court) => court.beside(run)) : run
+      case "note": {
+        const { before, work } = underTrial(session, job, run)
+        return Effect.andThen(before, work)
+      }
       case "alone":
-        return yield* court.alone(trial)
+        return Effect.flatMap(CourtOfProcess, (court) => court.alone(underTrial(session, job, run)))
       case "convict":
-        return yield* convictedJob(session, job, by)
+        return convictedJob(session, job, by)
     }
   })
 

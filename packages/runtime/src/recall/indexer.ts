@@ -39,6 +39,8 @@ export interface CatchUpOptions {
   readonly maxEntries?: number | undefined
   /** Where the index stood when it was last held against the ledger, under the claim at hand. There it is believed. */
   readonly trusted?: IndexPosition | undefined
+  /** The newest entries of the ledger, where the caller has just committed them: they are not read again. */
+  readonly newest?: ReadonlyArray<Entry>
 }
 
 export interface CaughtUp {
@@ -82,6 +84,12 @@ const entriesOf = Effect.fnUntraced(function* (address: Address, from: number, l
   return (yield* (yield* Ledger).entries(address, from, limit)).map(({ entry }) => entry)
 })
 
+/** Entries from `from` on: out of those at hand where they begin early enough. */
+const pageFrom = (address: Address, from: number, limit: number, newest: ReadonlyArray<Entry>) => {
+  const at = newest.findIndex(({ no }) => no === from)
+  return at === -1 ? entriesOf(address, from, limit) : Effect.succeed(newest.slice(at, at + limit))
+}
+
 const endOf = (part: ReadonlyArray<Entry>, before: IndexPosition): IndexPosition => {
   const last = part.at(-1)
   return last === undefined ? before : positionOf(last)
@@ -90,6 +98,7 @@ const endOf = (part: ReadonlyArray<Entry>, before: IndexPosition): IndexPosition
 /** What was said last up to an entry, read back as far as it can make a difference. */
 const windowBefore = Effect.fnUntraced(function* (address: Address, no: number) {
   let window = NOTHING_SAID
+  if (no === 0) return window
   for (let count = ENTRIES_BACK; ; count *= 2) {
     const from = Math.max(1, no - count + 1)
     const read = yield* entriesOf(address, from, no - from + 1)
@@ -135,7 +144,7 @@ const standing = Effect.fnUntraced(function* (
 const catchingUp = Effect.fnUntraced(function* (
   recall: Recall["Service"],
   address: Address,
-  { maxEntries = Number.POSITIVE_INFINITY, trusted }: CatchUpOptions
+  { maxEntries = Number.POSITIVE_INFINITY, newest = [], trusted }: CatchUpOptions
 ) {
   const state = stateOf(recall)
   let position = yield* standing(recall, address, trusted)
@@ -143,7 +152,7 @@ const catchingUp = Effect.fnUntraced(function* (
   let window: IndexWindow | undefined = state.windowAt(address, position)
   while (entries < maxEntries) {
     const limit = Math.min(PAGE, maxEntries - entries)
-    const page = yield* entriesOf(address, position.no + 1, limit)
+    const page = yield* pageFrom(address, position.no + 1, limit, newest)
     if (page.length === 0) return { position, entries, isWhole: true } satisfies CaughtUp
     let known = window ?? (yield* windowBefore(address, position.no))
     entries += page.length
@@ -239,9 +248,12 @@ export const blocksToldQuietly = Effect.fnUntraced(function* (address: Address, 
 })
 
 /** Catches up, with blocks and vectors. Never fails; what could not be done waits. */
-export const keepIndexed = Effect.fnUntraced(function* (address: Address, trusted?: IndexPosition) {
+export const keepIndexed = Effect.fnUntraced(function* (
+  address: Address,
+  known: Omit<CatchUpOptions, "maxEntries"> = {}
+) {
   const found = yield* Effect.serviceOption(Recall)
-  const caught = yield* catchUpQuietly(address, { trusted })
+  const caught = yield* catchUpQuietly(address, known)
   if (Option.isNone(found) || caught === undefined) return
   const more = Effect.andThen(indexBlocks(address, caught.position), fillVectors)
   yield* more.pipe(Effect.provideService(Recall, found.value), quietly(found.value))

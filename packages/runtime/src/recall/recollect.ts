@@ -18,7 +18,7 @@ import { contextTypeNow } from "../layers.ts"
 import type { Session } from "../session.ts"
 import { blocksToldQuietly, catchUpQuietly } from "./indexer.ts"
 import { profilesOf } from "./acquainted.ts"
-import { keptMemories } from "./recollection.ts"
+import { keptMemories, knownOf } from "./recollection.ts"
 import { remembered } from "./remembered.ts"
 import { recallFor } from "./recaller.ts"
 import { scopeOf } from "./scopes.ts"
@@ -80,7 +80,7 @@ const broughtUp = Effect.fnUntraced(function* (session: Session, begin: MessageP
   const { indexed, isBehind } = recollection
   // What stands in the window need not be found.
   if (!isBehind && indexed !== undefined && indexed.no >= (begin?.no ?? session.version + 1) - 1) return
-  const caught = yield* catchUpQuietly(address, { maxEntries: WAITED_ENTRIES, trusted: indexed })
+  const caught = yield* catchUpQuietly(address, { maxEntries: WAITED_ENTRIES, ...knownOf(recollection) })
   // The blocks of this process are told once more where nobody has told them: those of an index may be of another life.
   if (caught !== undefined && indexed === undefined) yield* blocksToldQuietly(address, caught.position)
   recollection.indexed = caught?.position

@@ -16,6 +16,8 @@ export interface Recollection {
   indexed: IndexPosition | undefined
   /** Something was kept since that an index finds. */
   isBehind: boolean
+  /** The newest entries that were committed under the claim at hand, without a gap: an index need not read them again. */
+  newest: ReadonlyArray<Entry>
   /** Where the history begins, once that is known. */
   begin: MessagePlace | undefined
   /** Whether a fact or a passage is kept, once that is known. */
@@ -31,6 +33,7 @@ export const openRecollection = (): Recollection => ({
   ids: [],
   indexed: undefined,
   isBehind: true,
+  newest: [],
   begin: undefined,
   hasMemories: undefined,
   known: undefined
@@ -58,8 +61,19 @@ export const profilesIn = (
   return profiles
 }
 
+/** Entries that are held for the index, and the characters of a message in them: what is more is read again. */
+const MAX_HELD = 32
+const MAX_HELD_CHARS = 4_000
+
+const isHeld = ({ messages }: Entry): boolean => messages.every(({ content }) => content.length <= MAX_HELD_CHARS)
+
+/** What an index that is brought up to date need not find out again. */
+export const knownOf = ({ indexed, newest }: Recollection) => ({ trusted: indexed, newest })
+
 /** Takes note of what a commit kept. */
-export const noteKept = (recollection: Recollection, { records = [] }: Entry): void => {
+export const noteKept = (recollection: Recollection, entry: Entry): void => {
+  const { records = [] } = entry
+  recollection.newest = isHeld(entry) ? [...recollection.newest, entry].slice(-MAX_HELD) : []
   if (records.some(isMemory)) recollection.hasMemories = true
   if (records.some(({ kind }) => indexedKinds.has(kind))) recollection.isBehind = true
   const entities = records.filter(({ kind }) => kind === "entity")
