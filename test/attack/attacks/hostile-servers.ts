@@ -3,42 +3,21 @@
 
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { placeOf, startPostgres, startRedis } from "@reverie/testkit/servers"
 import type { Attack, Finding } from "../attack.ts"
 import type { Posted } from "../client.ts"
 import { judge, pause } from "../judge.ts"
 import { sendMany } from "../moves.ts"
 import type { Scene, Server } from "../scene.ts"
+import { type Deployment, lacking, onServers } from "../servers.ts"
 
-const wanting = (program: string) => (): string | undefined => {
-  const absent: Array<string> = (["redis", "postgres"] as const).filter(
-    (server) => placeOf(server, { own: true }).origin !== "machine"
-  )
-  try {
-    execFileSync(program, ["--version"], { stdio: "ignore" })
-  } catch {
-    absent.push(program)
-  }
-  return absent.length === 0 ? undefined : `${absent.join(" and ")} on this machine`
-}
-
-interface Places {
-  readonly database: string
-  readonly redis: string
-}
-
-const onServers = async (
+const throughout = (
   scene: Scene,
-  attack: (api: Server, places: Places) => Promise<ReadonlyArray<Posted>>
-): Promise<Finding> => {
-  const postgres = await startPostgres({ own: true, fsync: false })
-  const redis = await startRedis({ own: true })
-  try {
-    const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url }
-    const serve = (role: string) => scene.serve({ data: null, args: ["--role", role], env })
-    const api = await serve("api")
-    const workers = [await serve("worker"), await serve("worker")]
-    const posted = await attack(api, { database: postgres.url, redis: redis.url })
+  attack: (api: Server, deployment: Deployment) => Promise<ReadonlyArray<Posted>>
+): Promise<Finding> =>
+  onServers(scene, async (deployment) => {
+    const api = await deployment.serve("api")
+    const workers = [await deployment.serve("worker"), await deployment.serve("worker")]
+    const posted = await attack(api, deployment)
     const judged = await judge(api.client, posted, { withinMillis: 90_000 })
     const ended = [api, ...workers].filter((each) => each.hasEnded()).length
     return {
@@ -48,12 +27,7 @@ const onServers = async (
         { says: "no process of the deployment ended", ok: ended === 0, seen: `${ended} ended` }
       ]
     }
-  } finally {
-    // The servers of the fleet go first: one that is left without its database only complains.
-    await scene.close()
-    await Promise.all([postgres.stop(), redis.stop()])
-  }
-}
+  })
 
 const redisCli = (url: string, ...args: ReadonlyArray<string>): string =>
   execFileSync("redis-cli", ["-u", url, ...args], { encoding: "utf8" })
@@ -69,9 +43,9 @@ const poisonedRedis: Attack = {
   name: "poisoned-redis",
   item: 0,
   says: "every key of Redis is overwritten with a text, then all are removed, while messages come in",
-  wants: wanting("redis-cli"),
+  wants: lacking("redis-cli"),
   run: (scene) =>
-    onServers(scene, async (api, { redis }) => {
+    throughout(scene, async (api, { redis }) => {
       const posted = [...(await sendMany(api, 8, "before"))]
       if (poison(redis) === 0) throw new Error("there was no key to poison")
       posted.push(...(await sendMany(api, 8, "poisoned")))
@@ -88,9 +62,9 @@ const lockedTables: Attack = {
   name: "locked-tables",
   item: 0,
   says: `somebody locks the tables of PostgreSQL for ${LOCKED_SECONDS} s while messages come in`,
-  wants: wanting("psql"),
+  wants: lacking("psql"),
   run: (scene) =>
-    onServers(scene, async (api, { database }) => {
+    throughout(scene, async (api, { database }) => {
       const posted = [...(await sendMany(api, 8, "before"))]
       const sql = `BEGIN; LOCK TABLE ledger, assistants IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(${LOCKED_SECONDS}); COMMIT`
       const locker = spawn("psql", [database, "-q", "-c", sql], { stdio: "ignore" })

@@ -1,11 +1,11 @@
 // A deployment of an API and two workers on servers of this machine. Whoever runs it has to see who works: that two do,
 // and that one is left after a kill. Nothing that was acknowledged is lost by it.
 
-import { placeOf, startPostgres, startRedis } from "@reverie/testkit/servers"
 import type { Attack, Check } from "../attack.ts"
 import { judge, pause } from "../judge.ts"
 import { sendMany } from "../moves.ts"
-import type { Scene, Server } from "../scene.ts"
+import type { Server } from "../scene.ts"
+import { type Deployment, lacking, onServers } from "../servers.ts"
 
 interface Queues {
   readonly workers?: ReadonlyArray<{ readonly name: string; readonly role: string }>
@@ -23,15 +23,7 @@ const namesOf = async (api: Server, count: number): Promise<ReadonlyArray<string
   }
 }
 
-const missing = (): string | undefined => {
-  const absent = (["redis", "postgres"] as const).filter(
-    (server) => placeOf(server, { own: true }).origin !== "machine"
-  )
-  return absent.length === 0 ? undefined : `${absent.join(" and ")} on this machine`
-}
-
-const live = async (scene: Scene, env: Readonly<Record<string, string>>) => {
-  const serve = (role: string) => scene.serve({ data: null, args: ["--role", role], env })
+const live = async ({ serve }: Deployment) => {
   const api = await serve("api")
   const [one] = [await serve("worker"), await serve("worker")]
   const both = await namesOf(api, 2)
@@ -56,17 +48,7 @@ export const workersSeen: ReadonlyArray<Attack> = [
     name: "workers-seen",
     item: 12,
     says: "one of two workers is killed; the API tells who works",
-    wants: missing,
-    run: async (scene) => {
-      const postgres = await startPostgres({ own: true, fsync: false })
-      const redis = await startRedis({ own: true })
-      try {
-        return await live(scene, { DATABASE_URL: postgres.url, REDIS_URL: redis.url })
-      } finally {
-        // The servers of the fleet go first: one that is left without its database only complains.
-        await scene.close()
-        await Promise.all([postgres.stop(), redis.stop()])
-      }
-    }
+    wants: lacking(),
+    run: (scene) => onServers(scene, live)
   }
 ]

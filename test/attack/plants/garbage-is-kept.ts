@@ -1,5 +1,8 @@
-// A process at rest keeps all the garbage of a burst.
+// A request is kept after it was answered, with all that hangs on it.
 
-import { IdleCollection } from "../../../apps/cli/src/idle-collection.ts"
+import { subscribe } from "node:diagnostics_channel"
 
-IdleCollection.prototype.look = () => {}
+const kept: Array<unknown> = []
+subscribe("http.server.request.start", (message) => {
+  kept.push(message, Buffer.alloc(8_192, 1))
+})

@@ -24,16 +24,18 @@ export interface Doc {
 export const kindNumber = ({ kind }: Pick<MemoryEntry, "kind">): number => memoryKinds.indexOf(kind)
 
 export const docTerms = (entry: MemoryEntry, facts: ReadonlyArray<AttachedFact>): Uint8Array => {
-  const classes = new Map<number, number>()
-  for (const [term, weight] of termWeights(fieldsOf(entry, facts))) classes.set(termKey(term), classOf(weight))
-  for (const key of conditionKeys(entry)) classes.set(key, 0)
-  const terms = new Uint8Array(classes.size * BYTES)
+  const weights = termWeights(fieldsOf(entry, facts))
+  const conditions = new Set(conditionKeys(entry))
+  const count = weights.size + conditions.size
+  const terms = new Uint8Array(count * BYTES)
   const keys = new DataView(terms.buffer)
   let at = 0
-  for (const [key, weightClass] of classes) {
+  const add = (key: number, weightClass: number): void => {
     keys.setFloat64(at * KEY_BYTES, key, true)
-    terms[classes.size * KEY_BYTES + at++] = weightClass
+    terms[count * KEY_BYTES + at++] = weightClass
   }
+  for (const [term, weight] of weights) add(termKey(term), classOf(weight))
+  for (const key of conditions) add(key, 0)
   return terms
 }
 

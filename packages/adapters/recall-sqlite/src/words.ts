@@ -31,17 +31,35 @@ const SIZES: Sizes = { flushed: 64, kept: 16, work: 1_024, read: 32_768 }
 /** Numbers for entries that are taken from the store at once. */
 const NUMBERS_TAKEN = 64
 
-export const wordsOf = (database: DatabaseSync, { flushed, kept, read, work }: Sizes = SIZES) => {
-  const tail = tailQueries(database)
-  const segments = segmentQueries(database)
-  const housekeeping = new Housekeeping(database, segments)
+const numbersOf = (database: DatabaseSync) => {
   const take = query<{ readonly doc: number }>(
     database,
     `UPDATE counters SET doc = doc + ${NUMBERS_TAKEN} RETURNING doc - ${NUMBERS_TAKEN} AS doc`
   )
-  /** The number given last, and how many are left of those that were taken. */
   let given = 0
   let left = 0
+  return {
+    /** A number higher than every one given before; some are never given. */
+    next: (): number => {
+      if (left === 0) {
+        given = take.one()?.doc ?? 0
+        left = NUMBERS_TAKEN
+      }
+      left--
+      return ++given
+    },
+    /** The transaction that took the numbers may have come to nothing. */
+    forget: (): void => {
+      left = 0
+    }
+  }
+}
+
+export const wordsOf = (database: DatabaseSync, { flushed, kept, read, work }: Sizes = SIZES) => {
+  const tail = tailQueries(database)
+  const segments = segmentQueries(database)
+  const housekeeping = new Housekeeping(database, segments)
+  const numbers = numbersOf(database)
   /** Groups that were told something in the transaction at hand, and how much. */
   const told = new Set<number>()
   let put = 0
@@ -60,15 +78,7 @@ export const wordsOf = (database: DatabaseSync, { flushed, kept, read, work }: S
     tail,
     segments,
     housekeeping,
-    /** A number higher than every one given before; some are never given. */
-    nextDoc: (): number => {
-      if (left === 0) {
-        given = take.one()?.doc ?? 0
-        left = NUMBERS_TAKEN
-      }
-      left--
-      return ++given
-    },
+    nextDoc: numbers.next,
     /** Puts an entry for groups, under its number and the key of its row. */
     put: (groups: ReadonlyArray<number>, number: number, row: number, { entry, facts }: Kept): void => {
       const terms = docTerms(entry, facts)
@@ -96,7 +106,7 @@ export const wordsOf = (database: DatabaseSync, { flushed, kept, read, work }: S
     forget: (): void => {
       told.clear()
       put = 0
-      left = 0
+      numbers.forget()
       segments.forget()
       housekeeping.forget()
     }

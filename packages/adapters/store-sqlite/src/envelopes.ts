@@ -24,7 +24,10 @@ export const envelopeQueries = (database: DatabaseSync) => {
     database,
     `SELECT accepted_at AS acceptedAt ${beyond} ORDER BY seq LIMIT 1`
   )
-  const seqs = query<{ readonly seq: number }>(database, `SELECT seq ${beyond} ORDER BY seq LIMIT ?`)
+  // One statement for all lanes: most looks find one row or none, and cost the call.
+  const ofLane = (lane: Lane): string =>
+    `SELECT * FROM (SELECT ${columnOf(lane)} AS lane, seq ${beyond} ORDER BY seq LIMIT ?)`
+  const places = query<{ readonly lane: number; readonly seq: number }>(database, LANES.map(ofLane).join(" UNION ALL "))
   const bySeq = query<EnvelopeRow>(
     database,
     "SELECT seq, id, accepted_at AS acceptedAt, body FROM envelopes WHERE seq = ?"
@@ -41,8 +44,11 @@ export const envelopeQueries = (database: DatabaseSync) => {
       insert(assistant, columnOf(laneOf(envelope.event)), keyText(envelope.id), now, body).rows === 1,
     firstAcceptedAt: (assistant: number, lane: Lane, cursor: number): number | undefined =>
       first.one(assistant, columnOf(lane), cursor)?.acceptedAt,
-    waitingSeqs: (assistant: number, lane: Lane, cursor: number, limit: number): ReadonlyArray<number> =>
-      seqs.all(assistant, columnOf(lane), cursor, limit).map(({ seq }) => seq),
+    /** Where at most `limit` envelopes of each of these lanes wait, lane by lane, the oldest first. */
+    waiting: (assistant: number, cursors: Cursors, lanes: ReadonlyArray<Lane>, limit: number) =>
+      places.all(
+        ...LANES.flatMap((lane) => [assistant, columnOf(lane), cursors[lane], lanes.includes(lane) ? limit : 0])
+      ),
     rowAt: (seq: number): EnvelopeRow | undefined => bySeq.one(seq),
     /** The row of an id, with its lane. */
     rowOf: (assistant: number, id: EnvelopeId): { readonly row: EnvelopeRow; readonly lane: Lane } | undefined => {

@@ -194,13 +194,12 @@ const looking = (database: DatabaseSync, leases: Leases): Looking => {
         if (row === undefined) return Result.succeed([])
         const most = Math.min(limited(limit), MAX_PENDING)
         const found: Array<AcceptedEnvelope | UnreadableEnvelope> = []
-        for (const lane of LANES.filter((each) => lanes.includes(each))) {
-          for (const seq of envelopes.waitingSeqs(row.key, lane, row[lane], most)) {
-            const waiting = envelopes.rowAt(seq)
-            if (waiting === undefined) continue
-            found.push(readRow(waiting, lane))
-            yield waiting.body.length
-          }
+        for (const place of envelopes.waiting(row.key, row, lanes, most)) {
+          const lane = LANES[place.lane]
+          const waiting = envelopes.rowAt(place.seq)
+          if (waiting === undefined || lane === undefined) continue
+          found.push(readRow(waiting, lane))
+          yield waiting.body.length
         }
         return Result.succeed(found)
       }),
