@@ -69,5 +69,9 @@ export const placeOfId = (id: string): MessagePlace | undefined => {
   return no === undefined || index === undefined ? undefined : { no: Number(no), index: Number(index) }
 }
 
+/** The entry of the ledger that a message of this id stands in; undefined where it is no message. */
+export const entryNoOfId = (id: string): number | undefined =>
+  id.startsWith("m/") ? Number.parseInt(id.slice(2), 10) : undefined
+
 /** The key under which the thing is kept that an id names; undefined for a message and for no id at all. */
 export const keyOfId = (id: string): string | undefined => (/^[jfpeb]\//.test(id) ? id.slice(2) : undefined)

@@ -2,7 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Entry, Json, Message, RecordChange } from "@reverie/protocol"
 import { aMessage, anEntry } from "@reverie/testkit"
 import * as fc from "fast-check"
-import { type IndexChange, indexOf, isWindowWhole, NOTHING_SAID, type Shelf, shelve } from "../src/index.ts"
+import {
+  type IndexChange,
+  indexOf,
+  isWindowWhole,
+  NOTHING_SAID,
+  type RecentEntries,
+  applyChanges
+} from "../src/index.ts"
 
 const SELF = "ada"
 
@@ -92,13 +99,13 @@ const readBack = (entries: ReadonlyArray<Entry>, step: number) => {
   }
 }
 
-const shelfOf = (shelf: Shelf) => Object.fromEntries([...shelf].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+const asObject = (recent: RecentEntries) => Object.fromEntries([...recent].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 describe("indexing", () => {
   it("X1 F83 in batches of any size, and from any point on, an index comes to hold the same", () => {
     fc.assert(
       fc.property(life, sizes, fc.integer({ min: 1, max: 300 }), (entries, batchSizes, step) => {
-        const atOnce = shelve(indexOf(entries, NOTHING_SAID, SELF).changes)
+        const atOnce = applyChanges(indexOf(entries, NOTHING_SAID, SELF).changes)
         const bit: Array<IndexChange> = []
         const forgetting: Array<IndexChange> = []
         let window = NOTHING_SAID
@@ -110,8 +117,8 @@ describe("indexing", () => {
           forgetting.push(...indexOf(batch, readBack(entries.slice(0, done), step), SELF).changes)
           done += batch.length
         }
-        assert.deepStrictEqual(shelfOf(shelve(bit)), shelfOf(atOnce))
-        assert.deepStrictEqual(shelfOf(shelve(forgetting)), shelfOf(atOnce))
+        assert.deepStrictEqual(asObject(applyChanges(bit)), asObject(atOnce))
+        assert.deepStrictEqual(asObject(applyChanges(forgetting)), asObject(atOnce))
       }),
       { numRuns: 300 }
     )
@@ -122,7 +129,7 @@ describe("indexing", () => {
       fc.property(life, (entries) => {
         const { changes } = indexOf(entries, NOTHING_SAID, SELF)
         const changed = changes.filter(({ type }) => type !== "remove")
-        assert.deepStrictEqual(shelfOf(shelve([...changed, ...changed])), shelfOf(shelve(changed)))
+        assert.deepStrictEqual(asObject(applyChanges([...changed, ...changed])), asObject(applyChanges(changed)))
       })
     )
   })
@@ -130,7 +137,7 @@ describe("indexing", () => {
   it("M1 M2 an index holds no marker, no timer, no echo and no endless text", () => {
     fc.assert(
       fc.property(life, (entries) => {
-        for (const [id, { entry }] of shelve(indexOf(entries, NOTHING_SAID, SELF).changes)) {
+        for (const [id, { entry }] of applyChanges(indexOf(entries, NOTHING_SAID, SELF).changes)) {
           assert.isAtMost(entry.text.length, 8_000)
           assert.isAtMost(entry.context?.length ?? 0, 6 * 401)
           const [, no, index] = /^m\/(\d+)\/(\d+)$/.exec(id) ?? []
@@ -151,7 +158,10 @@ describe("what was said around", () => {
     anEntry({ no, event: { type: "message" }, messages: [aMessage(text, { role, name, at: no })] })
   const contexts = (entries: ReadonlyArray<Entry>) =>
     Object.fromEntries(
-      [...shelve(indexOf(entries, NOTHING_SAID, SELF).changes)].map(([id, { entry }]) => [id, entry.context ?? ""])
+      [...applyChanges(indexOf(entries, NOTHING_SAID, SELF).changes)].map(([id, { entry }]) => [
+        id,
+        entry.context ?? ""
+      ])
     )
 
   it("X2 three things before and two after that others said, and the answer right before", () => {
@@ -192,12 +202,12 @@ describe("what was said around", () => {
       entryOf(800, "assistant", long)
     ]
     assert.deepStrictEqual(contexts(apart), { "m/1/0": "", "m/2/0": "", "m/400/0": "", "m/800/0": "" })
-    assert.isUndefined(shelve(indexOf(apart, NOTHING_SAID, SELF).changes).get("m/800/0")?.entry.thread)
+    assert.isUndefined(applyChanges(indexOf(apart, NOTHING_SAID, SELF).changes).get("m/800/0")?.entry.thread)
     // Read back from 590, `one` is out of sight, and `two`, which it stands around, must not be told of again.
     const heard = [entryOf(1, "user", "one"), entryOf(200, "user", "two"), anEntry({ no: 590 })]
     const before = indexOf(heard, NOTHING_SAID, SELF)
     const after = indexOf([entryOf(600, "user", "three")], readBack(heard, 64), SELF)
-    const told = shelve([...before.changes, ...after.changes])
+    const told = applyChanges([...before.changes, ...after.changes])
     assert.strictEqual(told.get("m/200/0")?.entry.context, "one")
   })
 })

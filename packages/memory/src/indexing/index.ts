@@ -1,3 +1,3 @@
 export * from "./indexing.ts"
 export { echoingTools, isWorthIndexing, messageEntry, originOf } from "./messages.ts"
-export { searchShelf, type Shelf, shelve, weighed } from "./shelf.ts"
+export { applyChanges, indexInSteps, type RecentEntries, searchRecent } from "./recent-entries.ts"

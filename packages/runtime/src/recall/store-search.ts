@@ -7,23 +7,20 @@
 // S4  What stays in memory is held against the ledger with every question, and has a bound too.
 
 import {
+  applyChanges,
+  entryNoOfId,
+  indexInSteps,
   indexOf,
-  type IndexPosition,
   type IndexWindow,
   NOTHING_SAID,
-  placeOfId,
   recordChanges,
   type RecallQuery,
-  samePosition,
-  searchShelf,
-  type Shelf,
-  shelve,
-  weighed
+  searchRecent,
+  type RecentEntries
 } from "@reverie/memory"
 import { Ledger } from "@reverie/ledger"
 import { type Address, addressKey, type Entry } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { positionOf } from "./digest.ts"
 
 /** The newest entries that are read. */
 const NEWEST_ENTRIES = 512
@@ -36,11 +33,13 @@ const PIECE = 64
 
 const searchedKinds = ["fact", "entity", "passage", "journal"] as const
 
-/** The newest memories of an assistant, up to a position in its ledger. */
+/** The newest memories of an assistant, up to an entry of its ledger. */
 interface Newest {
-  readonly position: IndexPosition
+  readonly no: number
+  /** The entry as it was read: a store that is restored to an earlier state has another one under its number. */
+  readonly entry: string
   readonly window: IndexWindow
-  readonly shelf: Shelf
+  readonly recent: RecentEntries
 }
 
 const kept = new WeakMap<Ledger["Service"], Map<string, Newest>>()
@@ -61,46 +60,47 @@ const keep = (ledger: Ledger["Service"], address: Address, newest: Newest): void
 }
 
 /** Without messages from before an entry, and without what else was told first where it is too much. */
-const bounded = (shelf: Shelf, first: number): Shelf => {
-  const messages = [...shelf].filter(([id]) => (placeOfId(id)?.no ?? first) > first)
-  const others = [...shelf].filter(([id]) => placeOfId(id) === undefined)
+const bounded = (recent: RecentEntries, first: number): RecentEntries => {
+  const all = [...recent]
+  const messages = all.filter(([id]) => (entryNoOfId(id) ?? first) > first)
+  const others = all.filter(([id]) => entryNoOfId(id) === undefined)
   return new Map([...messages, ...others.slice(-searchedKinds.length * SOME_RECORDS)])
 }
 
 /** With entries that were committed since, without messages from before the newest ones. */
 const withEntries = Effect.fnUntraced(function* (address: Address, before: Newest, entries: ReadonlyArray<Entry>) {
-  let { position, shelf, window } = before
+  let { recent, window } = before
   for (let from = 0; from < entries.length; from += PIECE) {
     const indexed = indexOf(entries.slice(from, from + PIECE), window, address.assistant)
     window = indexed.window
-    shelf = shelve(indexed.changes, shelf)
+    recent = applyChanges(indexed.changes, recent)
     yield* Effect.yieldNow
   }
   const last = entries.at(-1)
-  if (last !== undefined) position = positionOf(last)
-  return { position, window, shelf: bounded(shelf, position.no - NEWEST_ENTRIES) } satisfies Newest
+  if (last === undefined) return before
+  const { no } = last
+  return { no, entry: JSON.stringify(last), window, recent: bounded(recent, no - NEWEST_ENTRIES) } satisfies Newest
 })
 
 const readNewest = Effect.fnUntraced(function* (address: Address, version: number) {
   const ledger = yield* Ledger
   const from = Math.max(1, version - NEWEST_ENTRIES + 1)
   const entries = (yield* ledger.entries(address, from, NEWEST_ENTRIES)).map(({ entry }) => entry)
-  const nothing: Newest = { position: { no: from - 1, digest: "" }, window: NOTHING_SAID, shelf: new Map() }
+  const nothing: Newest = { no: from - 1, entry: "", window: NOTHING_SAID, recent: new Map() }
   const said = yield* withEntries(address, nothing, entries)
   // Records last: they are what the changes of the entries came to, older ones with them.
   const records = yield* ledger.records(address, searchedKinds, { limit: SOME_RECORDS })
-  return { ...said, shelf: shelve(records.flatMap(recordChanges), said.shelf) } satisfies Newest
+  return { ...said, recent: applyChanges(records.flatMap(recordChanges), said.recent) } satisfies Newest
 })
 
 /** What is kept in memory of an assistant, brought up to its ledger; undefined when it is of no use any more. */
 const broughtUp = Effect.fnUntraced(function* (address: Address, version: number) {
   const ledger = yield* Ledger
   const known = keptOf(ledger).get(addressKey(address))
-  if (known === undefined || known.position.no > version || known.position.no <= version - NEWEST_ENTRIES)
-    return undefined
-  const rows = yield* ledger.entries(address, known.position.no, version - known.position.no + 1)
+  if (known === undefined || known.no > version || known.no <= version - NEWEST_ENTRIES) return undefined
+  const rows = yield* ledger.entries(address, known.no, version - known.no + 1)
   const [last, ...since] = rows.map(({ entry }) => entry)
-  if (last === undefined || !samePosition(positionOf(last), known.position)) return undefined
+  if (last === undefined || JSON.stringify(last) !== known.entry) return undefined
   return since.length === 0 ? known : yield* withEntries(address, known, since)
 })
 
@@ -110,6 +110,6 @@ export const searchStore = Effect.fnUntraced(function* (address: Address, query:
   if (version === 0) return []
   const newest = (yield* broughtUp(address, version)) ?? (yield* readNewest(address, version))
   keep(ledger, address, newest)
-  for (const _ of weighed(newest.shelf, PIECE)) yield* Effect.yieldNow
-  return searchShelf(newest.shelf, address.assistant, query)
+  for (const _ of indexInSteps(newest.recent, PIECE)) yield* Effect.yieldNow
+  return searchRecent(newest.recent, address.assistant, query)
 })
