@@ -10,7 +10,7 @@ import { passNote, say } from "./tools/talk.ts"
 /** Of the tools by which an assistant manages itself, those that an office job needs. */
 const own = (...names: ReadonlyArray<string>) => selfTools.filter(({ name }) => names.includes(name))
 
-/** Speaks with captains, and hears what is said on the quay. */
+/** Speaks with captains, and receives what is said on the quay. */
 export const desk = defineAssistant({
   id: "desk",
   prompt: deskPrompt,
@@ -20,7 +20,7 @@ export const desk = defineAssistant({
 })
 
 /**
- * Keeps the papers, a journal and what is to be remembered for years. Its window is small, and its history is folded in the
+ * Keeps the papers, a journal and what is to be remembered for years. Its window is small, and its history is compacted in the
  * first night that finds it a quarter full, as that of an assistant of many years would be.
  */
 export const archivist = defineAssistant({
@@ -37,7 +37,7 @@ export const archivist = defineAssistant({
   maxContextTokens: 8_000,
   reservedResponseTokens: 400,
   settings: { compactSleepRatio: 0.25 },
-  folding: { compactPreserveWindow: 6 }
+  compaction: { compactPreserveWindow: 6 }
 })
 
 /**

@@ -85,7 +85,7 @@ const missingServers = (): ReadonlyArray<string> =>
   ])
 
 /** How many tests ran, and what is wrong with those that did not. */
-export const tally = (report: Report, waived: ReadonlyArray<Waiver>, missing: ReadonlyArray<string> = []) => {
+export const totals = (report: Report, waived: ReadonlyArray<Waiver>, missing: ReadonlyArray<string> = []) => {
   const all = report.testResults.flatMap(({ assertionResults }) => assertionResults)
   const ran = all.filter(({ status }) => status === "passed" || status === "failed")
   const needsMissing = ({ ancestorTitles = [] }: Assertion) =>
@@ -138,7 +138,7 @@ export const ranProject = (project: string): Promise<Run> => {
 const prove = async (project: string): Promise<Outcome> => {
   const { report, said } = await ranProject(project)
   const waived = waivers.filter((waiver) => waiver.project === project)
-  const { complaints, ran } = tally(report, waived, missingServers())
+  const { complaints, ran } = totals(report, waived, missingServers())
   const output = [allOf(said), ...complaints].join("\n")
   return { ok: said.code === 0 && complaints.length === 0, count: ran, output }
 }

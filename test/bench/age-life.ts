@@ -22,7 +22,7 @@ import {
   type Message,
   type RecordChange
 } from "@reverie/protocol"
-import { birthOf, type Definition } from "@reverie/runtime"
+import { creationOf, type Definition } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import type { Layer } from "effect/Layer"
 import type { Saying, Sayings } from "./age-sayings.ts"
@@ -79,7 +79,7 @@ interface Past {
   readonly now: number
 }
 
-/** The numbers of the two entries that a message leaves; the first one is the birth. */
+/** The numbers of the two entries that a message leaves; the first one is the creation. */
 const arrivalOf = (place: number): number => 2 + 2 * place
 
 const timeOf = ({ messages, now }: Past, place: number): number => now - (messages - place + 2) * STEP_MILLIS
@@ -282,7 +282,7 @@ const accepted = Effect.fnUntraced(function* (to: Address, past: Past, places: R
 const written = Effect.fnUntraced(function* (
   claim: Claim,
   past: Past,
-  birth: Effect.Success<ReturnType<typeof birthOf>>
+  creation: Effect.Success<ReturnType<typeof creationOf>>
 ) {
   const ledger = yield* Ledger
   for (let first = 0; first < past.messages; first += TOGETHER) {
@@ -291,7 +291,7 @@ const written = Effect.fnUntraced(function* (
     const commits = heard.flatMap((each, index) =>
       entriesOf(past, first + index, each).map((part) => ({
         entry: { v: ENTRY_VERSION, epoch: claim.epoch, tick: first + index + 1, iteration: 0, ...part } as const,
-        state: birth.state
+        state: creation.state
       }))
     )
     yield* Effect.forEach(commits, (commit) => ledger.commit(claim, commit), {
@@ -312,10 +312,10 @@ export const seedLife = <E>(life: Life, store: Layer<Ledger | Mailbox, E>): Prom
     Effect.gen(function* () {
       const address: Address = { tenant: DEFAULT_TENANT, assistant: AssistantId.make(life.id) }
       const mailbox = yield* Mailbox
-      const birth = yield* birthOf(address, life.definition)
-      yield* (yield* Ledger).birth(birth)
+      const creation = yield* creationOf(address, life.definition)
+      yield* (yield* Ledger).create(creation)
       const { claim } = yield* mailbox.claim({ address, worker: "seed", leaseMillis: LEASE_MILLIS })
-      yield* written(claim, life, birth)
+      yield* written(claim, life, creation)
       yield* mailbox.release(claim)
     }).pipe(Effect.provide(store))
   )

@@ -98,7 +98,7 @@ const benchOf = (fleet: Fleet): Bench => {
     run: async (count, kind) => {
       await manyAtOnce(count, () => post(kind))
       await until(async () => {
-        const { accepted, dead, settled } = await fleet.tally()
+        const { accepted, dead, settled } = await fleet.totals()
         return settled + dead >= accepted
       })
     },

@@ -1,5 +1,5 @@
 // One process of the benchmark of sleepers: it registers them, or measures what they cost whoever is awake.
-// S1  Every sleeper is born through the ledger's port, like any other assistant. Every second one has a timer that is a
+// S1  Every sleeper is created through the ledger's port, like any other assistant. Every second one has a timer that is a
 //     month away.
 // S2  Memory is what is resident after the collector has run, with a fleet open that has worked.
 
@@ -8,7 +8,7 @@ import { Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import type { Reply } from "@reverie/model"
 import { AssistantId, DEFAULT_TENANT } from "@reverie/protocol"
-import { birthOf } from "@reverie/runtime"
+import { creationOf } from "@reverie/runtime"
 import { storePostgresLayer } from "@reverie/store-postgres"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
@@ -40,7 +40,7 @@ export interface Look {
 }
 
 const DAY_MILLIS = 86_400_000
-const BIRTHS_AT_ONCE = 1_024
+const CREATIONS_AT_ONCE = 1_024
 const LOOKS = 50
 const DUE_LIMIT = 256
 const COLLECTIONS = 4
@@ -63,17 +63,17 @@ const storeLayer: Layer.Layer<Ledger | Mailbox, unknown> =
     ? storeSqliteLayer(task.where.data)
     : storePostgresLayer(Redacted.make(task.where.deployment.database), { schema: task.where.deployment.name })
 
-const bear = Effect.fnUntraced(function* (index: number) {
+const create = Effect.fnUntraced(function* (index: number) {
   const ledger = yield* Ledger
   const address = { tenant: DEFAULT_TENANT, assistant: AssistantId.make(sleeperId(index)) }
-  const birth = yield* birthOf(address, sleeper)
-  const dueAt = birth.entry.at + 30 * DAY_MILLIS + index
+  const creation = yield* creationOf(address, sleeper)
+  const dueAt = creation.entry.at + 30 * DAY_MILLIS + index
   const timers = index % 2 === 0 ? [] : [{ name: "far", dueAt, event: { type: "timer", name: "far" } }]
-  yield* ledger.birth({ ...birth, state: { ...birth.state, timers } })
+  yield* ledger.create({ ...creation, state: { ...creation.state, timers } })
 })
 
-const register = Effect.forEach(Array.from({ length: task.assistants }).keys(), bear, {
-  concurrency: BIRTHS_AT_ONCE,
+const register = Effect.forEach(Array.from({ length: task.assistants }).keys(), create, {
+  concurrency: CREATIONS_AT_ONCE,
   discard: true
 })
 

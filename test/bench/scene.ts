@@ -28,7 +28,7 @@ export const fleetOf = (ids: ReadonlyArray<string>) =>
         tools: [noteTool],
         // Memories that come to mind would make other prompts than those of whoever keeps nothing (B1 of tick.ts).
         memory: { recall: "off" },
-        // Nor does the other contestant fold its history: the walk of a tick is measured, not the work of a night.
+        // Nor does the other contestant compact its history: the walk of a tick is measured, not the work of a night.
         settings: { compactEnabled: false },
         maxContextTokens: CONTEXT_TOKENS,
         reservedResponseTokens: RESPONSE_TOKENS

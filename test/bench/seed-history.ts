@@ -4,7 +4,7 @@
 import { Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { AssistantId, DEFAULT_TENANT, ENTRY_VERSION, type Message } from "@reverie/protocol"
-import { birthOf } from "@reverie/runtime"
+import { creationOf } from "@reverie/runtime"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
 import { fleetOf, idsOf } from "./scene.ts"
@@ -28,21 +28,21 @@ export const seedHistory = (directory: string, messages: number): Promise<void> 
       const address = { tenant: DEFAULT_TENANT, assistant: AssistantId.make(definition.id) }
       const mailbox = yield* Mailbox
       const ledger = yield* Ledger
-      const birth = yield* birthOf(address, definition)
-      yield* ledger.birth(birth)
+      const creation = yield* creationOf(address, definition)
+      yield* ledger.create(creation)
       const { claim, version } = yield* mailbox.claim({ address, worker: "seed", leaseMillis: 60_000 })
       for (let written = 0; written < messages; written += MESSAGES_PER_COMMIT) {
         const no = version + 1 + written / MESSAGES_PER_COMMIT
         yield* ledger.commit(claim, {
           entry: {
-            ...birth.entry,
+            ...creation.entry,
             v: ENTRY_VERSION,
             no,
             epoch: claim.epoch,
             cause: { kind: "timer", name: "seed" },
             messages: pastOf(written)
           },
-          state: birth.state
+          state: creation.state
         })
       }
       yield* mailbox.release(claim)

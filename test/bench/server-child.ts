@@ -62,7 +62,7 @@ const openOurs = async () => {
   const server = await openServer({ fleet, role: task.role, tokens: [] })
   return {
     port: server.port,
-    accepted: async () => (await fleet.tally()).accepted,
+    accepted: async () => (await fleet.totals()).accepted,
     close: async () => {
       await server.close()
       await fleet.close()

@@ -47,9 +47,9 @@ const wholeAnswer = (text: string): number => {
 const percentileOf = (sorted: ReadonlyArray<number>, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 
-export const load = async (wish: Load): Promise<LoadFigures> => {
-  const requests = Array.from({ length: wish.requests }, (_, index) => requestOf(wish, index))
-  const sockets = await Promise.all(Array.from({ length: wish.connections }, () => opened(wish.port)))
+export const load = async (options: Load): Promise<LoadFigures> => {
+  const requests = Array.from({ length: options.requests }, (_, index) => requestOf(options, index))
+  const sockets = await Promise.all(Array.from({ length: options.connections }, () => opened(options.port)))
   const millis: Array<number> = []
   let next = 0
   const begun = performance.now()
@@ -87,7 +87,7 @@ export const load = async (wish: Load): Promise<LoadFigures> => {
   for (const socket of sockets) socket.removeAllListeners("close").destroy()
   const sorted = millis.toSorted((a, b) => a - b)
   return {
-    perSecond: wish.requests / seconds,
+    perSecond: options.requests / seconds,
     p50Millis: percentileOf(sorted, 0.5),
     p99Millis: percentileOf(sorted, 0.99)
   }

@@ -135,10 +135,10 @@ export const benchServer = async (isShort: boolean): Promise<ServerReport> => {
   listeners.close()
   await Promise.all([bare.server.end(), ours.server.end()])
   const living = await open({ kind: "reverie", assistants: ASSISTANTS, role: "all" })
-  const hearing = await listen(living.port, STREAMS)
+  const messageFilter = await listen(living.port, STREAMS)
   const lived = await roundOf(living, Math.min(requests, 2_000))
-  const bytesHeard = hearing.heard()
-  hearing.close()
+  const bytesHeard = messageFilter.heard()
+  messageFilter.close()
   await living.server.end()
   const [one, other] = [middle(ofBare), middle(ofOurs)]
   const ratio = other.perSecond / one.perSecond

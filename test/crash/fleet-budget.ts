@@ -1,11 +1,11 @@
 // FleetBudget: what everybody had used of what it was granted, after every one of its commits.
 // Owns counting. Leaves what an account is to the assistant, telling lives from entries to the testkit.
 // B1  After every commit spent + reserved + promised ≤ granted, at every node of a tree.
-// B2  A sub-agent was born with exactly what its parent had promised it.
+// B2  A sub-agent was created with exactly what its parent had promised it.
 
 import { accountOf, contextOf, flawsOf } from "@reverie/assistant"
 import type { Entry } from "@reverie/protocol"
-import { commissionIn, type Promised, promisesOf, statesOf } from "@reverie/testkit/world"
+import { subAgentStartIn, type Promised, promisesOf, statesOf } from "@reverie/testkit/world"
 import { laneFleet } from "./fleet-scene.ts"
 
 export interface Budgets {
@@ -24,10 +24,10 @@ export const budgetsIn = (ledger: ReadonlyMap<string, ReadonlyArray<Entry>>): Bu
   }
   let subAgents = 0
   for (const [id, entries] of ledger) {
-    const born = commissionIn(entries)
-    if (born === undefined) continue
+    const created = subAgentStartIn(entries)
+    if (created === undefined) continue
     subAgents++
-    if (JSON.stringify(promises.get(id)?.granted) !== JSON.stringify(born.granted)) budgetOverruns++
+    if (JSON.stringify(promises.get(id)?.granted) !== JSON.stringify(created.granted)) budgetOverruns++
   }
   return { subAgents, budgetOverruns }
 }

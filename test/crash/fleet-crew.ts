@@ -62,7 +62,7 @@ const startHand = (life: ChildLife, listener: Listener, mishap: (text: string) =
     ready: ready.promise,
     gone: gone.promise,
     order: (order) => {
-      // What is dying hears nothing any more.
+      // What is dying receives nothing any more.
       if (child.connected) child.send(order, () => undefined)
     },
     signal: (signal) => void child.kill(signal)

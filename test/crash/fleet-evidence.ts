@@ -17,7 +17,7 @@ const PAGE = 1_000
 export const openObserver = (deployment: Deployment, assistants: number): Promise<Fleet> =>
   Fleet.open({ deployment, role: "api", model: "offline", fleet: laneFleet(assistants) })
 
-/** Commits since birth when nobody has anything to do; undefined when somebody has. */
+/** Commits since creation when nobody has anything to do; undefined when somebody has. */
 const commitsAtRest = async (fleet: Fleet): Promise<number | undefined> => {
   try {
     const views = await fleet.views()

@@ -5,7 +5,7 @@ import { type Evidence, type FleetVerdict, type Grant, isFaultless, judgeFleet }
 import { planOf } from "./fleet-nemeses.ts"
 import { figuresOf, recoveriesOf } from "./fleet-recovery.ts"
 import { reportOf } from "./fleet-report.ts"
-import { errandOf, letterOf } from "./fleet-scene.ts"
+import { assignmentOf, letterOf } from "./fleet-scene.ts"
 
 const BEGAN = 1_000_000
 
@@ -24,8 +24,8 @@ const entry = (no: number, more: Partial<Record<keyof Entry, unknown>> = {}): En
     cause: more.cause ?? { kind: "job", id: `${no}` }
   }) as unknown as Entry
 
-/** What a sub-agent is born with. */
-const commission = { settings: {}, errand: null, granted: { tokens: 1, costMicros: null, calls: 1 } }
+/** What a sub-agent is created with. */
+const subAgentStart = { settings: {}, assignment: null, granted: { tokens: 1, costMicros: null, calls: 1 } }
 
 const takenUp = (id: string) => ({ kind: "envelope", lane: "mail", seq: 1, id })
 const settled = (id: string, outcome = "handled") => [{ id, outcome }]
@@ -119,8 +119,8 @@ const guilty: Readonly<Record<string, readonly [keyof FleetVerdict, (evidence: R
     "strayTimes",
     ({ entries }) => entries.get("a-0")?.push(entry(5, { at: BEGAN + 3_600_000 }))
   ],
-  "an event that was buried": [
-    "buried",
+  "an event that was deadLettered": [
+    "deadLettered",
     ({ entries }) =>
       entries.set("a-0", [
         ...(entries.get("a-0")?.slice(0, 3) ?? []),
@@ -129,7 +129,7 @@ const guilty: Readonly<Record<string, readonly [keyof FleetVerdict, (evidence: R
   ],
   "a sub-agent that nobody had promised anything": [
     "budgetOverruns",
-    ({ entries }) => entries.set("a-0+1.1.0", [entry(1, { cause: { kind: "birth" }, event: commission })])
+    ({ entries }) => entries.set("a-0+1.1.0", [entry(1, { cause: { kind: "creation" }, event: subAgentStart })])
   ]
 }
 
@@ -211,7 +211,7 @@ describe("the plan", () => {
   })
 
   it("C1 gives every assistant every kind of event, from one sender in growing order", () => {
-    const kinds = new Set(Array.from({ length: 100 }, (_, index) => errandOf(index * 200 + 3, 200)))
+    const kinds = new Set(Array.from({ length: 100 }, (_, index) => assignmentOf(index * 200 + 3, 200)))
     assert.isAtLeast(kinds.size, 10)
     const letters = Array.from({ length: 4 }, (_, index) => letterOf(index * 200 + 3, 200, 2))
     assert.strictEqual(new Set(letters.map(({ from, to }) => `${from} ${to}`)).size, 1)

@@ -63,7 +63,7 @@ export interface FleetVerdict {
   /** Entries dated outside of the run: a worker's wrong clock was believed. */
   readonly strayTimes: number
   /** Acknowledged events that were given up. */
-  readonly buried: number
+  readonly deadLettered: number
   readonly subAgents: number
   /** Commits after which somebody had used more than it was granted, and sub-agents with another grant than was promised. */
   readonly budgetOverruns: number
@@ -79,7 +79,7 @@ export const faultless = [
   "concurrentWriters",
   "repeatedUnsafeTools",
   "strayTimes",
-  "buried",
+  "deadLettered",
   "budgetOverruns"
 ] as const
 
@@ -104,7 +104,7 @@ export const linesOf = <Is extends Line["is"]>(diaries: ReadonlyArray<Diary>, is
   )
 
 const envelopesTakenUp = (entries: ReadonlyArray<Entry>): ReadonlyArray<string> =>
-  entries.flatMap(({ cause }) => (cause.kind === "envelope" || cause.kind === "burial" ? [cause.id] : []))
+  entries.flatMap(({ cause }) => (cause.kind === "envelope" || cause.kind === "dead-letter" ? [cause.id] : []))
 
 interface Sent {
   readonly id: string
@@ -188,7 +188,7 @@ export const judgeFleet = (evidence: Evidence): FleetVerdict => {
     interruptedTools: all.filter(({ step }) => step?.detail?.["failure"] === "interrupted").length,
     repeatedSafeTools: repeated(keysOf("note")),
     strayTimes: all.filter(isStray).length,
-    buried: all.flatMap(({ settled: these = [] }) =>
+    deadLettered: all.flatMap(({ settled: these = [] }) =>
       these.filter(({ id, outcome }) => outcome === "dead" && acknowledged.has(id))
     ).length,
     ...budgetsIn(entries),

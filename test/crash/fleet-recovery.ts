@@ -25,13 +25,13 @@ const IDLE = "awake.idle"
 /** Nothing happens here before something comes from elsewhere: mail, or the report of a sub-agent. */
 const isWaiting = (status: string): boolean => status === IDLE || status === "retired" || /awaiting/.test(status)
 
-interface Chronicle {
+interface EntryHistory {
   readonly entries: ReadonlyArray<Entry>
   /** When each event was acknowledged and settled, in milliseconds since the epoch. */
   readonly waits: ReadonlyArray<{ readonly from: number; readonly until: number }>
 }
 
-const chronicles = ({ diaries, entries, epochOffset }: Evidence): ReadonlyMap<string, Chronicle> => {
+const chronicles = ({ diaries, entries, epochOffset }: Evidence): ReadonlyMap<string, EntryHistory> => {
   const acks = new Map(linesOf(diaries, "ack").map(({ at, id }) => [id, at + epochOffset]))
   const assistants = [...entries.keys()].filter(isPosted).length
   const byAssistant = new Map<string, Array<string>>()
@@ -51,7 +51,7 @@ const chronicles = ({ diaries, entries, epochOffset }: Evidence): ReadonlyMap<st
   )
 }
 
-const isBusy = ({ entries, waits }: Chronicle, at: number): boolean => {
+const isBusy = ({ entries, waits }: EntryHistory, at: number): boolean => {
   const status = entries.findLast((entry) => entry.at <= at)?.status ?? IDLE
   if (!isWaiting(status)) return true
   return status === IDLE && waits.some(({ from, until }) => from <= at && until > at)
@@ -74,9 +74,9 @@ export const recoveriesOf = (evidence: Evidence): ReadonlyArray<Recovery> => {
     between(wounds, at, until).some(({ victims }) => victims.includes(worker))
   const recoveryOf = ({ at, kind, victims }: Wound): Recovery => {
     const held = [...holdersAt(at)].flatMap(([assistant, holder]) => {
-      const chronicle = all.get(assistant)
-      if (chronicle === undefined || !victims.includes(holder) || !isBusy(chronicle, at)) return []
-      const committed = chronicle.entries.find((entry) => entry.at > at)?.at ?? Number.POSITIVE_INFINITY
+      const entryHistory = all.get(assistant)
+      if (entryHistory === undefined || !victims.includes(holder) || !isBusy(entryHistory, at)) return []
+      const committed = entryHistory.entries.find((entry) => entry.at > at)?.at ?? Number.POSITIVE_INFINITY
       const [taken] = between(grantsOf.get(assistant) ?? [], at, committed)
       const isHit = taken !== undefined && isHitAgain(taken, committed)
       return [{ millis: (isHit ? taken.at : committed) - at, throughAllMillis: committed - at }]

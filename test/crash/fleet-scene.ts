@@ -20,7 +20,7 @@ export interface Letter {
 export const assistantId = (index: number): string => `a-${index}`
 
 /** What an event makes its assistant do. `unheard` passes by, `flaky` meets a model that fails first. */
-const errands = [
+const assignments = [
   "plain",
   "note",
   "plain",
@@ -42,18 +42,18 @@ const errands = [
   "plain",
   "note"
 ] as const
-export type ErrandKind = (typeof errands)[number] | "delegate"
+export type AssignmentKind = (typeof assignments)[number] | "delegate"
 
 /** Every so many-th event is handed on to a sub-agent. */
 const DELEGATED_EVERY = 61
 
 /** Seven and twenty have no common divisor: every assistant gets every kind. */
-export const errandOf = (index: number, assistants: number): ErrandKind =>
+export const assignmentOf = (index: number, assistants: number): AssignmentKind =>
   index % DELEGATED_EVERY === DELEGATED_EVERY - 1
     ? "delegate"
-    : errands[(index * 7 + Math.floor(index / assistants) * 3) % errands.length]!
+    : assignments[(index * 7 + Math.floor(index / assistants) * 3) % assignments.length]!
 
-const eventOf = (index: number, kind: ErrandKind): Event => {
+const eventOf = (index: number, kind: AssignmentKind): Event => {
   const text = `do ${index} ${kind}`
   if (kind === "timer") return { type: "timer", name: `timer-${index}`, note: text }
   return kind === "unheard" ? { type: "message", text, channel: "elsewhere" } : { type: "message", text }
@@ -67,7 +67,7 @@ export const letterOf = (index: number, assistants: number, producers: number): 
   id: `event-${index}`,
   from: `producer-${producerOf(index, assistants, producers)}`,
   to: assistantId(index % assistants),
-  event: eventOf(index, errandOf(index, assistants))
+  event: eventOf(index, assignmentOf(index, assistants))
 })
 
 /** Whether it is one of those that events are for, and no sub-agent. */
@@ -83,7 +83,7 @@ const nextTo = (assistants: number) => (assistant: string) => assistantId((Numbe
 
 const TASK = "do 0 note-ring"
 
-const toolsByErrand: Readonly<Record<ErrandKind, ReadonlyArray<string>>> = {
+const toolsByAssignment: Readonly<Record<AssignmentKind, ReadonlyArray<string>>> = {
   plain: [],
   note: ["note"],
   ring: ["ring"],
@@ -103,8 +103,8 @@ const MODEL_MILLIS = 15
 const replyTo = (prompt: Prompt): Reply => {
   const usage = { inputTokens: 1, outputTokens: 1, source: "counted" as const }
   const heard = prompt.messages.findLast(({ role }) => role === "user")?.content ?? ""
-  const kind = /do \d+ ([a-z-]+)/.exec(heard)?.[1] as ErrandKind | undefined
-  const tools = kind === undefined ? [] : (toolsByErrand[kind] ?? [])
+  const kind = /do \d+ ([a-z-]+)/.exec(heard)?.[1] as AssignmentKind | undefined
+  const tools = kind === undefined ? [] : (toolsByAssignment[kind] ?? [])
   if (prompt.messages.at(-1)?.role === "tool" || tools.length === 0) {
     return { text: "done", calls: [], finish: "stop", usage, model: "lane" }
   }

@@ -68,7 +68,7 @@ const newTraffic = () => {
   const hands = new Set<Hand>()
   return {
     acked,
-    /** Hears producers, and tells each new one how far it may go. */
+    /** Receives producers, and tells each new one how far it may go. */
     listener: ((word, hand) => {
       if (word.is === "acked") acked.add(word.id)
       if (word.is !== "ready") return
@@ -87,7 +87,7 @@ const openStage = async (bin: Bin, options: FleetLaneOptions, diaries: string) =
   const redis = bin.add(await startRedis({ own: true, durable: true }), ({ stop }) => stop())
   const postgres = bin.add(await startPostgres({ own: true, fsync: false }), ({ stop }) => stop())
   const deployment = { database: postgres.url, redis: redis.url, name: "crash" }
-  // The first to open makes the tables, and everybody's birth.
+  // The first to open makes the tables, and everybody's creation.
   const observer = bin.add(await openObserver(deployment, assistants), (fleet) => fleet.close())
   await noteGrants(deployment)
   const life = {

@@ -12,7 +12,7 @@ export interface Left {
   readonly lines: ReadonlyArray<string>
   /** Records by kind. */
   readonly kept: Readonly<Record<string, number>>
-  /** Commits of dreams and foldings. */
+  /** Commits of dreams and compactions. */
   readonly steps: number
 }
 

@@ -1,8 +1,8 @@
 // NightLife: what one child process of the night lane does until it is killed.
 // Owns the day, the night after it, and where the process kills itself. Leaves judging to night.ts.
-// N1  Only while the assistant dreams or folds its history are passings counted: whatever is killed there is a night's work.
+// N1  Only while the assistant dreams or compacts its history are passings counted: whatever is killed there is a night's work.
 // N2  Whoever runs this again on the same directory goes on where it was.
-// N3  The day leaves work to every operation and phase: the history is folded by day and again by night, and what the
+// N3  The day leaves work to every operation and phase: the history is compacted by day and again by night, and what the
 //     evening writes down calls for a reflection.
 
 import { join } from "node:path"
@@ -90,7 +90,7 @@ export const nightFleet = defineFleet({
       tools: [...selfTools, ...memoryTools].filter(({ name }) => wanted.has(name)),
       maxContextTokens: 8_000,
       reservedResponseTokens: 400,
-      folding: {
+      compaction: {
         compactPreserveWindow: 8,
         preCompactMaxIterations: 2,
         strategy: { type: "recursive-summarization", chunkTokens: 1_200 }

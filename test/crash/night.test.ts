@@ -7,7 +7,7 @@ const ONE_EACH = 1_000
 
 describe("night crash lane", () => {
   it(
-    "N3-N7 F49: a real kill in each operation of a dream and each phase of a folding loses and doubles no memory",
+    "N3-N7 F49: a real kill in each operation of a dream and each phase of a compaction loses and doubles no memory",
     { timeout: 180_000 },
     async () => {
       const report = await runNightLane({ stride: ONE_EACH, progress: () => {} })

@@ -1,8 +1,8 @@
-// Night: kills a process at every step of a dream and of a folding, and compares what is left with an unharmed night.
+// Night: kills a process at every step of a dream and of a compaction, and compares what is left with an unharmed night.
 // Owns the killing. Leaves the night itself to night-life.ts, what is left of it to night-left.ts.
 // N4  A night that was broken off anywhere ends with the same memory as one that was not: nothing lost, nothing doubled,
 //     and no step of it committed twice.
-// N5  A lane that did not kill in every operation of a dream, every phase of a folding and at every point fails.
+// N5  A lane that did not kill in every operation of a dream, every phase of a compaction and at every point fails.
 
 import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -20,7 +20,7 @@ export interface NightReport {
   readonly passings: Readonly<Record<string, number>>
   /** What an unharmed night leaves, by kind of record. */
   readonly kept: Readonly<Record<string, number>>
-  /** Commits of dreams and foldings in an unharmed night. */
+  /** Commits of dreams and compactions in an unharmed night. */
   readonly steps: number
   /** States and points that nothing was killed in. */
   readonly missed: ReadonlyArray<string>

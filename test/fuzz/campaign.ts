@@ -110,10 +110,10 @@ interface Course {
 }
 
 /** What is asked for: those of one's own, the newest of them twice, one of the other tenant, and nobody. */
-const poolsOf = async (document: OpenApiDocument, fleet: Fleet, born: number) => {
+const poolsOf = async (document: OpenApiDocument, fleet: Fleet, created: number) => {
   const pools = TENANTS.map(async (tenant) => {
     const [desk = "", yard = ""] = idsOf(tenant)
-    const newest = born === 0 ? desk : `${desk}-${born}`
+    const newest = created === 0 ? desk : `${desk}-${created}`
     const own = fleet.of(tenant)
     const blocks = (await own.blocks().list()).map(({ id }) => id)
     const approvals = (await own.allApprovals()).map(({ approval }) => approval)
@@ -124,13 +124,13 @@ const poolsOf = async (document: OpenApiDocument, fleet: Fleet, born: number) =>
 }
 
 /** Orders to retire are among the requests: somebody must still be there to be asked. */
-const BIRTH_EVERY = 160
+const CREATION_EVERY = 160
 
-const bear = async (fleet: Fleet, born: number): Promise<void> => {
+const createOne = async (fleet: Fleet, created: number): Promise<void> => {
   for (const tenant of TENANTS) {
     const [desk = ""] = idsOf(tenant)
-    await fleet.of(tenant).create(`${desk}-${born}`, "desk")
-    await fleet.of(tenant).send(`${desk}-${born}`, "dig here", { id: "m-1" })
+    await fleet.of(tenant).create(`${desk}-${created}`, "desk")
+    await fleet.of(tenant).send(`${desk}-${created}`, "dig here", { id: "m-1" })
   }
 }
 
@@ -155,9 +155,9 @@ const run = async ({ document, fate, fleet, requests, url }: Course) => {
     }
   }
   for (let from = 0; from < requests; from += AT_ONCE) {
-    if (from % BIRTH_EVERY === 0 && from > 0) {
-      await bear(fleet, from / BIRTH_EVERY)
-      pools = await poolsOf(document, fleet, from / BIRTH_EVERY)
+    if (from % CREATION_EVERY === 0 && from > 0) {
+      await createOne(fleet, from / CREATION_EVERY)
+      pools = await poolsOf(document, fleet, from / CREATION_EVERY)
     }
     const batch = Array.from({ length: Math.min(AT_ONCE, requests - from) }, (_, index) => {
       const operation = operations[Math.floor((from + index) / TENANTS.length) % operations.length]

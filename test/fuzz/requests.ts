@@ -81,7 +81,7 @@ const meant: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "messages.run": { threadId: "t", runId: "r-1", messages: [{ id: "1", role: "user", content: "Hello?" }] },
   "memory.editBlock": { operation: { op: "append_text", text: "More." } },
   "prompts.write": { name: "greeting", text: "Hello {{assistant}}.", expected: 0 },
-  "assistants.create": { id: "born-1", definition: "desk" },
+  "assistants.create": { id: "created-1", definition: "desk" },
   "approvals.decide": { decision: "denied" },
   "replay.fork": { tick: 1, model: "offline" }
 }

@@ -90,7 +90,7 @@ const oneEvent = async (
     answered.resolve()
     await told.promise
     await fleet.rest()
-    assert.deepStrictEqual(await fleet.tally(), { accepted: 2, settled: 2, dead: 0, aside: 0 })
+    assert.deepStrictEqual(await fleet.totals(), { accepted: 2, settled: 2, dead: 0, discarded: 0 })
     assert.strictEqual(server.requests.length, 3)
     return [...recording.spans]
   } finally {

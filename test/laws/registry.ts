@@ -38,7 +38,7 @@ import {
   Outage,
   promptStoreLaws,
   recallLaws,
-  removalLaws,
+  bundleLaws,
   runLaws,
   storeLaws,
   type Waivers,
@@ -199,17 +199,17 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
       () => memoryBlockStoreLayer(),
       () => memoryAllowanceLayer()
     ),
-    suite("removals", removalLaws, memoryHousesLayer),
+    suite("bundles", bundleLaws, memoryHousesLayer),
     suite("recall", recallLaws, () => memoryRecallLayer())
   ],
   sqlite: [
     ...store(inMemory, inMemory, inMemory, inMemory),
-    suite("removals", removalLaws, () => housesLayer(openSqliteStore(IN_MEMORY)))
+    suite("bundles", bundleLaws, () => housesLayer(openSqliteStore(IN_MEMORY)))
   ],
   "sqlite-directory": store(onDisk, onDisk, onDisk, onDisk),
   "store-postgres": [
     ...store(onPostgres, onPostgres, onPostgres, onPostgres),
-    suite("removals", removalLaws, () => housesLayer(aHouseOnPostgres))
+    suite("bundles", bundleLaws, () => housesLayer(aHouseOnPostgres))
   ],
   "hashed-embedder": [suite("embedder", embedderLaws, () => hashedEmbedderLayer())],
   "openai-embedder": [suite("embedder", embedderLaws, embedderOnLoopback)],

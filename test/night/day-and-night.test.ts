@@ -86,7 +86,7 @@ describe.each(conversations)("day and night: $name", ({ days }) => {
     assert.isAtMost(lived.life.longestPrompt, LIMIT)
   })
 
-  it("F48 F56: the history is folded by day and by night, each time to below where it would be folded again", () => {
+  it("F48 F56: the history is compacted by day and by night, each time to below where it would be compacted again", () => {
     const all = compactions(lived)
     assert.isNotEmpty(all.filter(({ trigger }) => trigger === "sleep"))
     assert.isNotEmpty(all.filter(({ trigger }) => trigger === "emergency"))
@@ -97,17 +97,17 @@ describe.each(conversations)("day and night: $name", ({ days }) => {
     }
   })
 
-  it("F54: what each folding has folded can be read again, word for word, and nothing lies between two foldings", () => {
+  it("F54: what each compaction has compacted can be read again, word for word, and nothing lies between two compactions", () => {
     const { life } = lived
     const all = placed(lived)
-    let folded = 0
+    let compacted = 0
     for (const { compacted_count, range } of compactions(lived)) {
       const read = life.run(readPast(life.address, range.from, Infinity, range.to))
       assert.strictEqual(read.length, compacted_count)
-      assert.deepStrictEqual(read, all.slice(folded, folded + compacted_count))
-      folded += compacted_count
+      assert.deepStrictEqual(read, all.slice(compacted, compacted + compacted_count))
+      compacted += compacted_count
     }
-    assert.isAbove(folded, all.length / 2)
+    assert.isAbove(compacted, all.length / 2)
   })
 
   it("F107: what was said once, days ago, is found by a question about it", () => {
@@ -122,7 +122,7 @@ describe.each(conversations)("day and night: $name", ({ days }) => {
     }
   })
 
-  it("F49: what was folded away of what matters stands in the facts", () => {
+  it("F49: what was compacted away of what matters stands in the facts", () => {
     const facts = lived.life
       .records("fact")
       .map(({ value }) => value)
@@ -145,7 +145,7 @@ describe.each(conversations)("day and night: $name", ({ days }) => {
   })
 
   // The last one, since it goes on with the life.
-  it("history-tool H1: asked for it, the assistant reads what was folded again", async () => {
+  it("history-tool H1: asked for it, the assistant reads what was compacted again", async () => {
     const { life } = lived
     const [first] = compactions(lived)
     const fact = plantedFacts.find(({ text }) =>
@@ -153,7 +153,8 @@ describe.each(conversations)("day and night: $name", ({ days }) => {
         ({ message, place }) => message.content === text && first !== undefined && place.no <= first.range.to.no
       )
     )
-    const source = placed(lived).find(({ message }) => message.content === fact?.text) ?? assert.fail("nothing folded")
+    const source =
+      placed(lived).find(({ message }) => message.content === fact?.text) ?? assert.fail("nothing compacted")
     const order: Json = { from: messageId(source.place), limit: 1 }
     life.post({ type: "message", text: `/read_history ${JSON.stringify(order)}` }, "Noor")
     await life.restWithPromises()

@@ -17,7 +17,7 @@ const FIRST_DAY = Date.UTC(2026, 4, 4)
 
 const wanted: ReadonlySet<string> = new Set(["add_journal_entry", "update_entity_observation", "read_history"])
 
-/** A window that a day or two of talk fill: the history is folded in an emergency by day, or asleep. */
+/** A window that a day or two of talk fill: the history is compacted in an emergency by day, or asleep. */
 export const keeper = defineAssistant({
   id: "marlowe",
   prompt: "You keep the harbour book, and people like to talk to you.",
@@ -25,8 +25,8 @@ export const keeper = defineAssistant({
   maxContextTokens: 12_000,
   reservedResponseTokens: 1_000,
   settings: { compactSleepRatio: 0.5 },
-  // What is written down before a folding stays in sight after it: of a small window not too much of it.
-  folding: { preCompactMaxIterations: 3 },
+  // What is written down before a compaction stays in sight after it: of a small window not too much of it.
+  compaction: { preCompactMaxIterations: 3 },
   sleep: { sleepStartHour: 2, sleepDurationHours: 4, tickRateSleepSeconds: 60, timeZone: "UTC" }
 })
 

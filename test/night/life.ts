@@ -1,7 +1,7 @@
 // Life: one assistant with everything a night needs, in a time that only the test moves.
 // Owns starting, saying and waiting. Leaves what is said and asserted to the tests.
 // L1  The same script gives the same record: nothing but the script and the seed decides.
-// L2  What the model is asked is counted, whoever asks: a tick, a dream or a folding.
+// L2  What the model is asked is counted, whoever asks: a tick, a dream or a compaction.
 
 import { countMessage } from "@reverie/context"
 import { type Ledger as LedgerPort, Ledger } from "@reverie/ledger"
@@ -11,7 +11,7 @@ import { Model, type PromptMessage, Tokens } from "@reverie/model"
 import { offlineModel } from "@reverie/model-offline"
 import { type Address, type Entry, type Event, type RecordKind, type RecordRow } from "@reverie/protocol"
 import { recallSqliteLayer } from "@reverie/recall-sqlite"
-import { arrive, birthOf, Definitions, isAtRest, NoticeHub, runWorker } from "@reverie/runtime"
+import { arrive, creationOf, Definitions, isAtRest, NoticeHub, runWorker } from "@reverie/runtime"
 import { anAddress, anEnvelope, MemoryDisk, memoryStore } from "@reverie/testkit"
 import { fateOf, VirtualTime } from "@reverie/testkit/world"
 import { gptTokenizerLayer } from "@reverie/tokens"
@@ -65,12 +65,12 @@ export class Life {
         Context.add(Definitions, { find: (name) => (name === definition.name ? definition : undefined) })
       )
     )
-    this.run(Effect.flatMap(birthOf(this.address, definition), (birth) => store.ledger.birth(birth)))
+    this.run(Effect.flatMap(creationOf(this.address, definition), (creation) => store.ledger.create(creation)))
     this.#start(
       runWorker({
         worker: "worker-1",
         leaseMillis: 30_000,
-        lingerMillis: 5_000,
+        idleTimeoutMillis: 5_000,
         sweepMillis: 60_000,
         concurrency: 1
       }).pipe(Effect.provide(this.#services))
@@ -164,7 +164,7 @@ export class Life {
   }
 
   get status(): string {
-    return this.disk.resident(this.address)?.state.status ?? "unborn"
+    return this.disk.resident(this.address)?.state.status ?? "planned"
   }
 
   get entries(): ReadonlyArray<Entry> {

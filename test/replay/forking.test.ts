@@ -30,7 +30,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
 
 /** What a house tells of itself that any write would change. */
 const marks = async (fleet: Fleet) => ({
-  tally: await fleet.tally(),
+  totals: await fleet.totals(),
   end: await fleet.outboxEnd(),
   versions: (await fleet.views()).map(({ commits, id, state, waiting }) => ({ commits, id, state, waiting })),
   blocks: await fleet.blocks().list()
@@ -234,9 +234,9 @@ describe("the harbor day", () => {
 
   it("P1 P2 a fixture is gone through again, alone or on its ledger, and tells what has changed", LIMIT, async () => {
     await using peek = await Peek.open(day.data)
-    const wish = { assistant: "desk", tick: 3 }
-    const kept = await fixtureOfTick(peek, day.fleet, wish)
-    const whole = await fixtureOfTick(peek, day.fleet, { ...wish, isWhole: true })
+    const request = { assistant: "desk", tick: 3 }
+    const kept = await fixtureOfTick(peek, day.fleet, request)
+    const whole = await fixtureOfTick(peek, day.fleet, { ...request, isWhole: true })
     const read = (fixture: unknown) => readFixture(JSON.parse(JSON.stringify(fixture)))
     assert.deepStrictEqual((await checkFixture(day.fleet, read(whole))).differs, [])
     assert.deepStrictEqual((await checkFixture(day.fleet, read(kept), peek)).differs, [])
@@ -256,7 +256,7 @@ describe("the harbor day", () => {
   })
 })
 
-describe.runIf(isConversationHere)("a real conversation, folded on its way", () => {
+describe.runIf(isConversationHere)("a real conversation, compacted on its way", () => {
   it(
     "its prompts come again, byte for byte, where every part is exact, and unchanged forks are equal",
     LIMIT,

@@ -16,7 +16,7 @@ const LIMIT = { timeout: 240_000 }
 const assertSame = async ({ calls, data, fleet, model, told }: Played): Promise<number> => {
   let commits = 0
   await using opened = await Fleet.open({ fleet, data, model })
-  const before = { tally: await opened.tally(), end: await opened.outboxEnd() }
+  const before = { totals: await opened.totals(), end: await opened.outboxEnd() }
   await using peek = await Peek.open(data)
   for (const { commits: version, id } of await opened.views()) {
     const verdict = await opened.verify(id)
@@ -36,7 +36,7 @@ const assertSame = async ({ calls, data, fleet, model, told }: Played): Promise<
     commits += frames.length
   }
   assert.deepStrictEqual(calls, told)
-  assert.deepStrictEqual({ tally: await opened.tally(), end: await opened.outboxEnd() }, before)
+  assert.deepStrictEqual({ totals: await opened.totals(), end: await opened.outboxEnd() }, before)
   return commits
 }
 

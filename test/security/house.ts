@@ -12,14 +12,14 @@ import {
   type Tool
 } from "reverie"
 
-export interface Wish extends Omit<Partial<FleetOptions>, "model"> {
+export interface Request extends Omit<Partial<FleetOptions>, "model"> {
   readonly says: Script | readonly [Line, ...ReadonlyArray<Line>]
   readonly tools?: ReadonlyArray<Tool>
   readonly assistant?: Partial<AssistantOptions>
 }
 
 /** A fleet of a desk and a clerk, in memory, and every prompt that its model was given. */
-export const openHouse = async ({ assistant, says, tools = [], ...options }: Wish) => {
+export const openHouse = async ({ assistant, says, tools = [], ...options }: Request) => {
   const scripted = scriptedModel(typeof says === "function" ? says : inTurn(...says))
   const fleet = await Fleet.open({
     data: ":memory:",

@@ -122,8 +122,8 @@ describe("OWASP LLM applications", () => {
   })
 
   it("LLM05 poisoning: what was overheard never takes the place of what a person said", () => {
-    const origin = { type: "overheard", name: "Mallory" } as const
-    assert.strictEqual(admitFact(fact("f2", { origin, trust: 1 })).trust, trustOf.overheard)
+    const origin = { type: "ambientMessages", name: "Mallory" } as const
+    assert.strictEqual(admitFact(fact("f2", { origin, trust: 1 })).trust, trustOf.ambientMessages)
     assert.strictEqual(admitFact(fact("f3", { text: ATTACK })).state, "quarantined")
     const learnt = renewed(proposal("p", { origin, trust: 1 }))
     assert.deepStrictEqual(learnt.superseded, [])

@@ -1,6 +1,6 @@
 // Campaign: many seeded worlds, and the planted bugs that they must find.
 // Owns the counting. Leaves one world to testkit's World.
-// S1  A campaign that examined nothing, or in which nothing was struck, dreamt, folded or handed on, or in which
+// S1  A campaign that examined nothing, or in which nothing was struck, dreamt, compacted or handed on, or in which
 //     no model was ever away, is a failure: it proves nothing.
 
 import { type PlantedBug, plantedBugs, runWorld } from "@reverie/testkit/world"
@@ -20,8 +20,8 @@ export interface CampaignReport {
   readonly crashes: number
   readonly fencedCommits: number
   readonly facts: number
-  readonly foldings: number
-  readonly orderedFoldings: number
+  readonly compactions: number
+  readonly orderedCompactions: number
   readonly subAgents: number
   readonly outages: number
   readonly failures: ReadonlyArray<Failure>
@@ -52,8 +52,8 @@ export const campaign = (from: number, seeds: number, progress: (done: number) =
     crashes: 0,
     fencedCommits: 0,
     facts: 0,
-    foldings: 0,
-    orderedFoldings: 0,
+    compactions: 0,
+    orderedCompactions: 0,
     subAgents: 0,
     outages: 0
   }
@@ -67,15 +67,15 @@ export const campaign = (from: number, seeds: number, progress: (done: number) =
     sum.crashes += report.crashes
     sum.fencedCommits += report.fenced
     sum.facts += report.facts
-    sum.foldings += report.foldings
-    sum.orderedFoldings += report.orderedFoldings
+    sum.compactions += report.compactions
+    sum.orderedCompactions += report.orderedCompactions
     sum.subAgents += report.subAgents
     sum.outages += report.outages
     progress(seed - from + 1)
   }
   const found = Object.fromEntries(plantedBugs.map((bug) => [bug, findBug(bug)])) as Record<PlantedBug, number | null>
   const struck = sum.acknowledged > 0 && sum.crashes > 0 && sum.fencedCommits > 0
-  const dreamt = sum.facts > 0 && sum.orderedFoldings > 0 && sum.subAgents > 0 && sum.outages > 0
+  const dreamt = sum.facts > 0 && sum.orderedCompactions > 0 && sum.subAgents > 0 && sum.outages > 0
   const ok =
     struck &&
     dreamt &&

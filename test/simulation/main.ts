@@ -25,10 +25,10 @@ const report = campaign(from, seeds, (done) => {
 if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
 else {
   const { acknowledged, crashes, effects, entries, facts, failures, fencedCommits } = report
-  const { foldings, orderedFoldings, outages, plantedBugs, subAgents } = report
+  const { compactions, orderedCompactions, outages, plantedBugs, subAgents } = report
   process.stdout.write(
     `${seeds} worlds from seed ${from}: ${acknowledged} events acknowledged, ${entries} commits, ${effects} effects, ` +
-      `${crashes} crashes, ${fencedCommits} stale commits refused, ${facts} facts found, ${foldings} histories folded (${orderedFoldings} by order), ` +
+      `${crashes} crashes, ${fencedCommits} stale commits refused, ${facts} facts found, ${compactions} histories compacted (${orderedCompactions} by order), ` +
       `${subAgents} sub-agents, ${outages} outages of the model\n`
   )
   for (const [bug, seed] of Object.entries(plantedBugs)) {

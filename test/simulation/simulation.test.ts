@@ -29,8 +29,8 @@ describe("simulation", () => {
       "crashes",
       "fenced",
       "facts",
-      "foldings",
-      "orderedFoldings",
+      "compactions",
+      "orderedCompactions",
       "subAgents",
       "outages"
     ] as const) {

@@ -8,12 +8,12 @@ import { note, painted } from "./output.ts"
 import type { ListedView } from "./reach/reach.ts"
 import { outageLines } from "./waits.ts"
 
-/** Without another wish. */
+/** Without another request. */
 export const AWAY_SECONDS = 30
 
 const LOOK_MILLIS = 500
 
-export interface AwayWish {
+export interface AwayRequest {
   /** Those whose model matters. */
   readonly look: () => Promise<ReadonlyArray<Pick<ListedView, "outage">>>
   readonly waitMillis: number
@@ -34,7 +34,7 @@ export const modelAway = (views: ReadonlyArray<Pick<ListedView, "outage">>): Com
   return line === undefined ? undefined : new CommandFailed("model-unavailable", line)
 }
 
-export const watchAway = ({ isQuiet, look, waitMillis }: AwayWish): AwayWatch => {
+export const watchAway = ({ isQuiet, look, waitMillis }: AwayRequest): AwayWatch => {
   const passed = Promise.withResolvers<CommandFailed>()
   let timer: NodeJS.Timeout | undefined
   let since: number | undefined

@@ -19,7 +19,8 @@ const POLL_MILLIS = 50
 const isGoingOn = (view: View | undefined): boolean =>
   view !== undefined && view.state !== "halted" && view.state !== "retired"
 
-const spentMicros = async (reach: Reach, id: string): Promise<number> => (await reach.family(id))?.spent.costMicros ?? 0
+const spentMicros = async (reach: Reach, id: string): Promise<number> =>
+  (await reach.subAgentTree(id))?.spent.costMicros ?? 0
 
 interface Bounded {
   /** Rejects when a bound is passed; never resolves. */

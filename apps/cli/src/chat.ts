@@ -27,18 +27,20 @@ export const chat = async ({ reach, stop, to }: ChatOptions): Promise<"left" | "
     lines.setPrompt(`${conversation.to}> `)
     lines.prompt(true)
   }
-  let hearing: Promise<void> = Promise.resolve()
+  let messageFilter: Promise<void> = Promise.resolve()
   const hear = async (line: string) => {
     const stays = await conversation.hear(line)
     if (!stays) ended.resolve("left")
     void conversation.answered().then(prompt, ended.reject)
   }
   lines.on("line", (line) => {
-    hearing = hearing.then(() => hear(line)).catch(ended.reject)
+    messageFilter = messageFilter.then(() => hear(line)).catch(ended.reject)
   })
   lines.on("SIGINT", () => stop.interrupt())
   lines.on("close", () => {
-    hearing = hearing.then(() => conversation.answered()).then(() => ended.resolve("input-ended"), ended.reject)
+    messageFilter = messageFilter
+      .then(() => conversation.answered())
+      .then(() => ended.resolve("input-ended"), ended.reject)
   })
   process.stdin.on("error", () => lines.close())
   prompt()

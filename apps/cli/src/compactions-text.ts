@@ -1,6 +1,6 @@
-// CompactionsText: foldings of a history for people.
-// Owns the words of the list and of one folding beside what it replaced. Leaves finding them to the command.
-// X1  Every message that was folded is one line, with its place, so that it can be found again.
+// CompactionsText: compactions of a history for people.
+// Owns the words of the list and of one compaction beside what it replaced. Leaves finding them to the command.
+// X1  Every message that was compacted is one line, with its place, so that it can be found again.
 
 import type { Compaction, PlacedMessage } from "reverie"
 import { onOneLine, plain } from "./plain.ts"
@@ -8,16 +8,16 @@ import { counted, percent, table } from "./table.ts"
 
 const when = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`
 
-/** current: what the model is shown begins with its marker. folded over: a later one has taken it in. */
+/** current: what the model is shown begins with its marker. compacted over: a later one has taken it in. */
 const stateOf = ({ id, undone_at }: Compaction, current: string | undefined): string =>
-  undone_at === undefined ? (id === current ? "current" : "folded over") : "undone"
+  undone_at === undefined ? (id === current ? "current" : "compacted over") : "undone"
 
 export const compactionsText = (
   whose: string,
   compactions: ReadonlyArray<Compaction>,
   current: string | undefined
 ): string => {
-  if (compactions.length === 0) return `nothing of ${whose}'s history has been folded`
+  if (compactions.length === 0) return `nothing of ${whose}'s history has been compacted`
   const rows = compactions.map((each) => [
     each.id,
     when(each.at),
@@ -28,7 +28,7 @@ export const compactionsText = (
     String(each.after.tokens),
     stateOf(each, current)
   ])
-  return table([["compaction", "when", "trigger", "folded", "kept", "tokens before", "after", "state"], ...rows])
+  return table([["compaction", "when", "trigger", "compacted", "kept", "tokens before", "after", "state"], ...rows])
 }
 
 const lineOf = ({ message, place }: PlacedMessage): string => {

@@ -128,7 +128,7 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
   }
   await using host = await Host.open({ ...options, onNotice })
   await using _face = await openFace(host, options)
-  const before = await host.fleet.tally()
+  const before = await host.fleet.totals()
   const count = letters.length === 0 ? "" : `, ${letters.length} events`
   note(painted("dim", `ready: ${fleet.assistants.length} assistants, ${host.fleet.profile}, ${model}${count}`))
   if (options.resume) await host.within(resumeAll(host))

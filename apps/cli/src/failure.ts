@@ -88,7 +88,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   ExportUnreadable: row("export-unreadable", 2, false, "nothing of it was taken in; make the export again"),
   AgentFileUnreadable: row("agent-file-unreadable", 2, false, "nothing of it was taken in"),
   MoveRefused: row("move-refused", 5, false, "nothing was changed"),
-  RemovalRefused: row("place-taken", 5, false, "nothing was changed; --rename OLD=NEW gives another name"),
+  BundleRefused: row("place-taken", 5, false, "nothing was changed; --rename OLD=NEW gives another name"),
   StoreDamaged: row("data-damaged", 5, false, "nothing in it was changed"),
   BackupRefused: row("backup-refused", 5, false, "nothing was changed"),
   StoreExposed: row("data-exposed", 3, false, "nothing was written into it"),
@@ -184,12 +184,12 @@ const unopenableRow = (error: unknown): Row => {
 const refusedRow = (error: unknown): Row | undefined => {
   const reason = text(error, "reason")
   if (reason === "nobody") return ownRows["unknown-assistant"]
-  return reason === "broken" ? rowsByTag["ExportUnreadable"] : rowsByTag["RemovalRefused"]
+  return reason === "broken" ? rowsByTag["ExportUnreadable"] : rowsByTag["BundleRefused"]
 }
 
 const rowOf = (error: unknown): Row | undefined => {
   const tag = text(error, "_tag") ?? ""
-  if (tag === "RemovalRefused") return refusedRow(error)
+  if (tag === "BundleRefused") return refusedRow(error)
   return tag === "StoreUnopenable" ? unopenableRow(error) : rowsByTag[tag]
 }
 

@@ -62,7 +62,7 @@ const lineOf = (notice: Notice): string | undefined => {
       if (type !== "model-away") return undefined
       return `${painted("yellow", "waits for the model")} at ${quoted(textIn(server))}: ${quoted(textIn(reason))}`
     }
-    case "born":
+    case "created":
     case "model-replied":
     case "step-finished":
     case "part":

@@ -3,7 +3,7 @@
 // R1  `accepted` to `toolCalls` count what happened in this run; `total` and `assistants` are what the store holds now.
 // R2  accepted + relayed = committed + deadLetters, once nothing of an earlier run was left and nothing waits.
 
-import type { AssistantView, Fleet, Notice, Played, Tally } from "reverie"
+import type { AssistantView, Fleet, Notice, Played, Totals } from "reverie"
 import type { ListedView } from "./reach/reach.ts"
 import { counted, table } from "./table.ts"
 import { outageLines, stateText } from "./waits.ts"
@@ -56,7 +56,7 @@ export class Counter {
 
 export interface ReportFacts {
   readonly counter: Counter
-  readonly before: Tally
+  readonly before: Totals
   readonly played: Played
   readonly elapsedMs: number
   readonly model: string
@@ -66,7 +66,7 @@ export interface ReportFacts {
 export const reportOf = async (fleet: Fleet, facts: ReportFacts): Promise<Report> => {
   const { before, counter, data, elapsedMs, model, played } = facts
   const assistants = await fleet.views()
-  const now = await fleet.tally()
+  const now = await fleet.totals()
   const { committed, deadLetters, iterations, ticks, toolCalls } = counter
   return {
     ok: true,

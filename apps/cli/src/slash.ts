@@ -12,9 +12,9 @@ import { counted } from "./table.ts"
 export const SLASH_HELP = `/state              who is doing what
 /context            what the model was shown last
 /memory             what it keeps
-/compact            tell it to fold its history, and how full its window is
+/compact            tell it to compact its history, and how full its window is
 /dream              tell it to sleep, and show its last dream
-/undo               take the newest folding of its history back
+/undo               take the newest compaction of its history back
 /cost               what it has spent
 /approve [id]       let the call that waits for you run
 /deny [id]          refuse it
@@ -35,13 +35,13 @@ const memory = async (reach: Reach, id: string): Promise<string> => {
 
 const compact = async (reach: Reach, id: string): Promise<string> => {
   const report = await reach.contextReport(id, {})
-  const folded = await reach.compactions(id)
+  const compacted = await reach.compactions(id)
   const share = report === undefined ? "its window is empty" : `its window is ${Math.round(report.share * 100)} % full`
-  const so = `${share}, ${counted(folded.length, "folding")} so far`
+  const so = `${share}, ${counted(compacted.length, "compaction")} so far`
   const view = await reach.view(id)
-  if (view?.state.startsWith("compacting") === true) return `${id} folds its history: ${so}`
+  if (view?.state.startsWith("compacting") === true) return `${id} compacts its history: ${so}`
   await reach.order(id, "compact", {})
-  return `${id} is told to fold its history: ${so}`
+  return `${id} is told to compact its history: ${so}`
 }
 
 const dream = async (reach: Reach, id: string): Promise<string> => {
@@ -54,15 +54,15 @@ const dream = async (reach: Reach, id: string): Promise<string> => {
 
 const undo = async (reach: Reach, id: string): Promise<string> => {
   const newest = (await reach.compactions(id)).findLast(({ undone_at }) => undone_at === undefined)
-  if (newest === undefined) return `nothing of ${id}'s history is folded`
-  await reach.unfold(id, newest.id)
+  if (newest === undefined) return `nothing of ${id}'s history is compacted`
+  await reach.undoCompaction(id, newest.id)
   return `${id} is told to take ${newest.id} back`
 }
 
 const cost = async (reach: Reach, id: string): Promise<string> => {
-  const family = await reach.family(id)
-  if (family === undefined) return `nothing is known of ${id}`
-  const { calls, costMicros, tokens } = family.spent
+  const subAgentTree = await reach.subAgentTree(id)
+  if (subAgentTree === undefined) return `nothing is known of ${id}`
+  const { calls, costMicros, tokens } = subAgentTree.spent
   return `${counted(calls, "model call")}, ${tokens} tokens, ${(costMicros / 1_000_000).toFixed(4)} in money`
 }
 

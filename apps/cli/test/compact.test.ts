@@ -1,4 +1,4 @@
-// `compact`: a history is folded by order, or it is said why not; in a chat the same.
+// `compact`: a history is compacted by order, or it is said why not; in a chat the same.
 
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -29,16 +29,16 @@ const triggersIn = async (data: ReadonlyArray<string>): Promise<ReadonlyArray<st
 }
 
 describe.concurrent("compact", () => {
-  test("N1 N2 folds now, once under one key; --dry-run only looks", async () => {
+  test("N1 N2 compacts now, once under one key; --dry-run only looks", async () => {
     await using directory = await temporary()
     const data = await told(directory.path, 6)
     const look = jsonOf(await run(["compact", "clerk", ...data, "--dry-run", "--json"]))
     assert.deepInclude(look, { ok: true, dryRun: true, assistant: "clerk", compactions: 0 })
     assert.deepStrictEqual(await triggersIn(data), [])
     const order = ["compact", "clerk", ...fleet, ...data, "--id", "order-1", "--wait"]
-    const folded = await run(order)
-    assert.strictEqual(folded.code, 0, folded.stderr)
-    assert.match(folded.stdout, /^clerk: compact_\d{8}_\d{6} folded 10 messages, \d+ → \d+ tokens\n$/)
+    const compacted = await run(order)
+    assert.strictEqual(compacted.code, 0, compacted.stderr)
+    assert.match(compacted.stdout, /^clerk: compact_\d{8}_\d{6} compacted 10 messages, \d+ → \d+ tokens\n$/)
     assert.deepStrictEqual(await triggersIn(data), ["order"])
     const again = jsonOf(await run([...order, "--json"]))
     assert.deepInclude(again, { ok: true, receipt: "duplicate", compaction: null })
@@ -48,16 +48,16 @@ describe.concurrent("compact", () => {
     assert.match(shown.stdout, /\norder, at \d+\.\d % of the window, truncate\n/)
   })
 
-  test("N1 says why nothing was folded, and that it is kept where nobody works", async () => {
+  test("N1 says why nothing was compacted, and that it is kept where nobody works", async () => {
     await using directory = await temporary()
     const data = await told(directory.path, 1)
     const why = "the history is no longer than the window that is preserved"
     const json = jsonOf(await run(["compact", "clerk", ...fleet, ...data, "--json"]))
     assert.deepInclude(json, { ok: true, receipt: "accepted", assistant: "clerk", compaction: null, skipped: why })
     const plain = await run(["compact", "clerk", ...fleet, ...data])
-    assert.strictEqual(plain.stdout, `clerk folded nothing: ${why}\n`)
+    assert.strictEqual(plain.stdout, `clerk compacted nothing: ${why}\n`)
     const kept = await run(["compact", "clerk", ...data])
-    assert.strictEqual(kept.stdout, "clerk is told to fold its history; it does at rest\n")
+    assert.strictEqual(kept.stdout, "clerk is told to compact its history; it does at rest\n")
     assert.deepStrictEqual(await triggersIn(data), [])
   })
 
@@ -67,7 +67,7 @@ describe.concurrent("compact", () => {
     const args = ["chat", "clerk", ...fleet, ...data]
     const { code, stderr, stdout } = await run(args, { input: "/compact\nGood night\n" })
     assert.strictEqual(code, 0, stderr)
-    assert.match(stdout, /clerk is told to fold its history: its window is \d+ % full, 0 foldings so far/)
+    assert.match(stdout, /clerk is told to compact its history: its window is \d+ % full, 0 compactions so far/)
     assert.deepStrictEqual(await triggersIn(data), ["order"])
   })
 })

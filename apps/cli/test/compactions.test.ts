@@ -1,15 +1,15 @@
-// `compactions`: what was folded is listed, shown beside what it replaced, and taken back.
+// `compactions`: what was compacted is listed, shown beside what it replaced, and taken back.
 
 import { assert, describe, test } from "vitest"
 import { assertFailure, fixture, jsonOf, run, temporary } from "./command-line.ts"
 
-const fleet = ["--fleet", fixture("folded-fleet.ts")]
+const fleet = ["--fleet", fixture("compacted-fleet.ts")]
 const ID = "compact_20251206_171500"
 
-/** A clerk that was told something and has folded it. */
-const folded = async (path: string): Promise<ReadonlyArray<string>> => {
+/** A clerk that was told something and has compacted it. */
+const compacted = async (path: string): Promise<ReadonlyArray<string>> => {
   const data = ["--data", path]
-  for (const text of ["The lease is number 4711.", "/fold"]) {
+  for (const text of ["The lease is number 4711.", "/compact"]) {
     const { code, stderr } = await run(["run", ...fleet, ...data, "--model", "offline", "--prompt", text, "--json"])
     assert.strictEqual(code, 0, stderr)
   }
@@ -26,12 +26,12 @@ const shown = async (...args: ReadonlyArray<string>): Promise<Shown> =>
   jsonOf(await run(["compactions", "clerk", ...args, "--json"])) as unknown as Shown
 
 describe.concurrent("compactions", () => {
-  test("F53 C1 lists foldings, and shows the raw messages beside the summary", async () => {
+  test("F53 C1 lists compactions, and shows the raw messages beside the summary", async () => {
     await using directory = await temporary()
-    const data = await folded(directory.path)
+    const data = await compacted(directory.path)
     const listed = await run(["compactions", "clerk", ...data])
     assert.strictEqual(listed.code, 0, listed.stderr)
-    assert.match(listed.stdout, /^compaction +when +trigger +folded +kept +tokens before +after +state\n/)
+    assert.match(listed.stdout, /^compaction +when +trigger +compacted +kept +tokens before +after +state\n/)
     assert.match(listed.stdout, /compact_20251206_171500 +2025-12-06T17:15Z +emergency +2 +20 +8000 +3000 +current/)
     const json = await shown(...data)
     assert.deepStrictEqual([json.current, json.compactions.map(({ id }) => id)], [ID, [ID]])
@@ -54,9 +54,9 @@ describe.concurrent("compactions", () => {
     assert.strictEqual(raw.messages[0]?.message.content, "The lease is number 4711.")
   })
 
-  test("C2 takes a folding back: the history begins where it began before", async () => {
+  test("C2 takes a compaction back: the history begins where it began before", async () => {
     await using directory = await temporary()
-    const data = await folded(directory.path)
+    const data = await compacted(directory.path)
     const order = ["compactions", "clerk", "--undo", "compact_2025", ...fleet, ...data, "--model", "offline", "--json"]
     const undone = await run(order)
     assert.strictEqual(undone.code, 0, undone.stderr)
@@ -74,7 +74,7 @@ describe.concurrent("compactions", () => {
     const told = await run(["run", ...fleet, ...data, "--model", "offline", "--prompt", "Hello"])
     assert.strictEqual(told.code, 0, told.stderr)
     const none = await run(["compactions", "clerk", ...data])
-    assert.strictEqual(none.stdout, "nothing of clerk's history has been folded\n")
+    assert.strictEqual(none.stdout, "nothing of clerk's history has been compacted\n")
     const ask = (...args: ReadonlyArray<string>) => run(["compactions", ...args, ...data, "--json"])
     assertFailure(
       await ask("clerk", "--show", "compact_1"),

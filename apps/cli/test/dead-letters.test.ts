@@ -10,7 +10,7 @@ import { said } from "./in-process.ts"
 const definition = defineFleet({ assistants: [defineAssistant({ id: "clerk", prompt: "You are a clerk." })] })
 
 /** A directory with three dead letters of the clerk, the newest last. */
-const buried = async (data: string): Promise<void> => {
+const deadLettered = async (data: string): Promise<void> => {
   await using fleet = await Fleet.open({ fleet: definition, data, model: "offline" })
   for (const id of ["m-1", "m-10", "m-2"]) {
     await fleet.send("clerk", " ", { id })
@@ -38,7 +38,7 @@ const course = async (...at: ReadonlyArray<string>): Promise<void> => {
   assert.deepStrictEqual(await deadIn(...at), ["m-2", "m-10", "m-1"])
 
   const done = await json("queues", "discard", "clerk", "m-1", "--yes", ...at)
-  assert.deepInclude(done, { code: 0, ok: true, outcome: "aside", assistant: "clerk", envelope: "m-1" })
+  assert.deepInclude(done, { code: 0, ok: true, outcome: "discarded", assistant: "clerk", envelope: "m-1" })
   assert.deepStrictEqual(await deadIn(...at), ["m-2", "m-10"])
   // The same command again does not mean the other letter that begins so.
   const again = await json("queues", "discard", "clerk", "m-1", "--yes", ...at)
@@ -66,12 +66,12 @@ describe("dead letters", () => {
   test("Q2 Q3 in a store, one that is discarded or sent again is listed and counted no more", async () => {
     await using place = await temporary()
     const data = join(place.path, "data")
-    await buried(data)
+    await deadLettered(data)
     await course("--data", data)
     const listed = await said(["queues", "ls", "--data", data])
     assert.match(listed.stdout, /\n4 accepted, 0 committed, 1 dead letter\n/)
-    const { tally } = await json("queues", "ls", "--data", data)
-    assert.deepStrictEqual(tally, { accepted: 4, settled: 0, dead: 3, aside: 2 })
+    const { totals } = await json("queues", "ls", "--data", data)
+    assert.deepStrictEqual(totals, { accepted: 4, settled: 0, dead: 3, discarded: 2 })
     assert.match((await said(["top", "--once", "--data", data])).stdout, /, 1 dead\n/)
     assert.match((await said(["agents", "ls", "--data", data])).stdout, /\n4 accepted, 0 committed, 1 dead letter\n/)
     await using peek = await Peek.open(data)
@@ -87,7 +87,7 @@ describe("dead letters", () => {
   test("Q2 Q3 R1 through a server it goes the same way", async () => {
     await using place = await temporary()
     const data = join(place.path, "data")
-    await buried(data)
+    await deadLettered(data)
     await using fleet = await Fleet.open({ fleet: definition, data, model: "offline" })
     const server = await openServer({ fleet, role: "all", tokens: [] })
     try {
@@ -100,10 +100,10 @@ describe("dead letters", () => {
   test("what is said to people names the letter and the reason", async () => {
     await using place = await temporary()
     const data = join(place.path, "data")
-    await buried(data)
+    await deadLettered(data)
     const trial = await said(["queues", "discard", "cl", "m-2", "--dry-run", "--data", data])
-    assert.match(trial.stdout, /^would lay the dead letter m-2 of clerk \(.*empty.*\) aside\n$/)
+    assert.match(trial.stdout, /^would discard the dead letter m-2 of clerk \(.*empty.*\)\n$/)
     const done = await said(["queues", "discard", "cl", "m-2", "--yes", "--data", data])
-    assert.match(done.stdout, /^the dead letter m-2 of clerk \(.*empty.*\) is laid aside\n$/)
+    assert.match(done.stdout, /^the dead letter m-2 of clerk \(.*empty.*\) is discarded\n$/)
   })
 })

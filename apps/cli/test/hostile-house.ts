@@ -61,6 +61,6 @@ export const fill = async (data: string): Promise<HostileHouse> => {
   await fleet.halt("clerk", hostile)
   await fleet.rest()
   const [asked] = await fleet.approvals("clara")
-  const [buried] = await fleet.deadLetters()
-  return { approval: asked?.approval ?? "", dead: buried?.envelope ?? "" }
+  const [deadLettered] = await fleet.deadLetters()
+  return { approval: asked?.approval ?? "", dead: deadLettered?.envelope ?? "" }
 }

@@ -82,7 +82,7 @@ describe("through the store", () => {
   test("O3 with --dry-run no order changes anything, and each says what it would do", async () => {
     const state = async () => {
       await using peek = await Peek.open(data)
-      return JSON.stringify([await peek.views(), await peek.tally()])
+      return JSON.stringify([await peek.views(), await peek.totals()])
     }
     const before = await state()
     for (const leaf of orders) {

@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { diffLines, folded } from "../src/parts/diff.ts"
+import { diffLines, compacted } from "../src/parts/diff.ts"
 
 const text = fc
   .array(fc.constantFrom("a", "b", "c", "", "<script>"), { maxLength: 14 })
@@ -23,11 +23,11 @@ test("what stayed and went is the one text, what stayed and came is the other (D
   )
 })
 
-test("folding leaves out lines that stayed and nothing else", () => {
+test("compaction leaves out lines that stayed and nothing else", () => {
   fc.assert(
     fc.property(text, text, fc.integer({ min: 0, max: 3 }), (before, after, around) => {
       const lines = diffLines(before, after)
-      const shown = folded(lines, around)
+      const shown = compacted(lines, around)
       const told = shown.reduce((sum, line) => sum + (line.kind === "gap" ? line.lines : 1), 0)
       expect(told).toBe(lines.length)
       const changed = lines.filter(({ kind }) => kind !== "same")

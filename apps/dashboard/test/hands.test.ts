@@ -28,7 +28,7 @@ afterEach(async () => {
   await api.close()
 })
 
-test("A1 A2 the focused card hears a and d; what was seen goes along, with the note", async () => {
+test("A1 A2 the focused card receives a and d; what was seen goes along, with the note", async () => {
   const asked = approvalsOf(api.world).toSorted((one, other) => one.askedAt - other.askedAt)
   await tab.open("/approvals", "approvals")
   const { page } = tab
@@ -87,9 +87,9 @@ test("O1 a dead letter is sent again after it was asked for", async () => {
   await tab.page.waitForSelector('[data-action="queues.redeliver"]')
 })
 
-test("O1 a dead letter is laid aside after it was asked for, and counted no more", async () => {
+test("O1 a dead letter is discarded after it was asked for, and counted no more", async () => {
   await tab.open("/queues", "queues")
-  const dead = () => tab.page.getAttribute("[data-tally-of=dead]", "data-count")
+  const dead = () => tab.page.getAttribute("[data-totals-of=dead]", "data-count")
   const before = Number(await dead())
   expect(before).toBe(api.world.dead.length)
   await tab.page.click("[data-discard=dead-1]")
@@ -98,9 +98,9 @@ test("O1 a dead letter is laid aside after it was asked for, and counted no more
   await tab.page.waitForSelector("[role=dialog]", { state: "detached" })
   expect(api.changes).toEqual([])
   await tab.page.click("[data-discard=dead-1]")
-  await tab.page.click('[data-confirm="Lay aside"]')
+  await tab.page.click('[data-confirm="Discard"]')
   await tab.page.waitForSelector("[data-dead=dead-1]", { state: "detached" })
-  await tab.page.waitForSelector(`[data-tally-of=dead][data-count="${before - 1}"]`)
+  await tab.page.waitForSelector(`[data-totals-of=dead][data-count="${before - 1}"]`)
   expect(api.changes.map(({ asked }) => asked.payload)).toEqual([{ envelope: "dead-1" }])
   await tab.open("/system", "system")
   await tab.page.waitForSelector('[data-action="queues.discard"]')
@@ -110,7 +110,7 @@ test("a dead letter that is gone already is said in the question, and the list i
   await tab.open("/queues", "queues")
   await tab.page.click("[data-discard=dead-2]")
   api.world.dead.splice(0)
-  await tab.page.click('[data-confirm="Lay aside"]')
+  await tab.page.click('[data-confirm="Discard"]')
   await tab.page.waitForSelector('[role=dialog] [data-failed="NotFound"]')
   await tab.page.waitForSelector("[data-dead]", { state: "detached" })
 })

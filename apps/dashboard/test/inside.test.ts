@@ -35,7 +35,7 @@ const pages = [
   ["memory-recall", "memory?tab=recall&q=berth"],
   ["compactions", "compactions"],
   ["dreams", "dreams"],
-  ["family", "family"],
+  ["subagents", "subagents"],
   ["replay", "replay?fork=12"]
 ] as const
 
@@ -184,7 +184,7 @@ test("Compactions: why each was made, and one may be ordered where the state acc
   if (row === undefined) throw new Error("nobody is there")
   api.world.move(row, "awake.idle")
   await tab.open(`${home}/compactions`, "compactions")
-  await page.waitForSelector("[data-compaction=fold-2]")
+  await page.waitForSelector("[data-compaction=compact-2]")
   const why = await page.$$eval("[data-why]", (cells) => cells.slice(0, 3).map((cell) => cell.textContent))
   expect(why).toEqual(["the window was nearly full", "asleep", "by order"])
   const before = api.changes.length

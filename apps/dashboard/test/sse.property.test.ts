@@ -12,7 +12,7 @@ const read = (pieces: ReadonlyArray<string>) => {
 
 const line = fc.string().map((text) => text.replaceAll(/[\r\n]/g, ""))
 const frame = fc.record({
-  event: fc.constantFrom("part", "born", ""),
+  event: fc.constantFrom("part", "created", ""),
   data: fc.array(line, { minLength: 1, maxLength: 3 })
 })
 const end = fc.constantFrom("\n", "\r\n", "\r")

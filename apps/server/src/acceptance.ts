@@ -54,7 +54,7 @@ const optionsOf = (
 ): SendOptions => ({ id: keyOf(key, id), from: judgedFrom(from), traceparent })
 
 /** Fields by which assistants answer each other. */
-const amongAssistants = ["errand", "answers", "wantsAnswer"]
+const amongAssistants = ["assignment", "answers", "wantsAnswer"]
 
 export const acceptMessage = (
   fleet: Fleet,

@@ -2,12 +2,12 @@
 // Owns finding it on the server that is configured. Leaves asking it to the SDK.
 // M1  Nobody who asks names a server or a key: both are those of the environment that the process was started in.
 
-import type { ForkWish } from "reverie"
+import type { ForkRequest } from "reverie"
 import { Malformed } from "./api/index.ts"
 
 const DEFAULT_BASE_URL = "https://api.openai.com/v1"
 
-export const modelNamed = (name: string): NonNullable<ForkWish["model"]> => {
+export const modelNamed = (name: string): NonNullable<ForkRequest["model"]> => {
   if (name === "offline" || name === "recorded") return name
   const { OPENAI_API_KEY: apiKey = "", OPENAI_BASE_URL: baseURL = "" } = process.env
   if (apiKey === "" && baseURL === "") {

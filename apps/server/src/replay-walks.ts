@@ -1,6 +1,6 @@
 // ReplayWalks: replays that were left in the middle, for whoever comes for the next page.
 // Owns keeping a few of them. Leaves replaying to the SDK.
-// W1  A page that follows another one goes on where that ended; any other one is gone to from the birth.
+// W1  A page that follows another one goes on where that ended; any other one is gone to from the creation.
 // W2  At most MOST_KEPT are kept, those that were left last.
 // W3  One that is gone on with belongs to nobody else meanwhile.
 
@@ -10,13 +10,13 @@ const MOST_KEPT = 8
 
 export type Walk = AsyncIterator<ReplayFrame, unknown, unknown>
 
-export interface WalkWish {
+export interface WalkRequest {
   readonly id: string
   readonly from: number
   readonly snapshots: boolean
 }
 
-const keyOf = ({ tenant }: Fleet, { from, id, snapshots }: WalkWish): string =>
+const keyOf = ({ tenant }: Fleet, { from, id, snapshots }: WalkRequest): string =>
   `${tenant}/${id}/${from}/${snapshots ? "with" : "without"}`
 
 const letGo = (walk: Walk): void => void walk.return?.().catch(() => {})
@@ -25,17 +25,17 @@ export class ReplayWalks {
   readonly #left = new Map<string, Walk>()
 
   /** The frames from a number on. */
-  take(fleet: Fleet, wish: WalkWish): Walk {
-    const key = keyOf(fleet, wish)
+  take(fleet: Fleet, request: WalkRequest): Walk {
+    const key = keyOf(fleet, request)
     const walk = this.#left.get(key)
     this.#left.delete(key)
-    const { from, id, snapshots } = wish
+    const { from, id, snapshots } = request
     return walk ?? fleet.replay(id, { from, snapshots })[Symbol.asyncIterator]()
   }
 
-  /** Keeps a walk whose next frame is that of `wish.from`. */
-  leave(fleet: Fleet, wish: WalkWish, walk: Walk): void {
-    const key = keyOf(fleet, wish)
+  /** Keeps a walk whose next frame is that of `request.from`. */
+  leave(fleet: Fleet, request: WalkRequest, walk: Walk): void {
+    const key = keyOf(fleet, request)
     const before = this.#left.get(key)
     if (before !== undefined) letGo(before)
     this.#left.delete(key)

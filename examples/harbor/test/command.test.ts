@@ -65,7 +65,7 @@ const leftIn = async (data: string, { assistants, total }: Report) => {
     })),
     profiles: (await peek.profiles("archivist")).map(({ attributes, id }) => ({ id, attributes: attributes.length })),
     passages: (await peek.passages("archivist")).map(({ id, text }) => ({ id, text })),
-    foldings: (await peek.compactions("archivist")).map(({ range }) => [range.from, range.to]),
+    compactions: (await peek.compactions("archivist")).map(({ range }) => [range.from, range.to]),
     journal: (await peek.desk("archivist", ["journal"])).length
   }
 }
@@ -101,7 +101,7 @@ describe("npm start", { timeout: LONGEST_MILLIS }, () => {
     assert.deepStrictEqual(await leftIn(hurt, reportOf(await start(hurt))), left)
   })
 
-  test("afterwards facts, profiles, dreams, foldings and memories can be looked at", async () => {
+  test("afterwards facts, profiles, dreams, compactions and memories can be looked at", async () => {
     const shown = async (...args: ReadonlyArray<string>): Promise<string> => {
       const { code, err, out } = await reverie([...args, "--data", whole])
       assert.strictEqual(code, 0, err)

@@ -34,8 +34,8 @@ describe("the council of Port Merrow", () => {
     await fleet.rest()
     // Three votes and three stages: the teams themselves and the clerk have asked no model.
     assert.strictEqual(server.asked(), 6)
-    const overheard = await fleet.desk("clerk", ["overheard"])
-    assert.isAbove(overheard.length, 0)
+    const ambientMessages = await fleet.desk("clerk", ["ambientMessages"])
+    assert.isAbove(ambientMessages.length, 0)
   })
 
   it("answers an assistant that brought a question before it", async () => {

@@ -15,14 +15,14 @@ let day: PlayedDay
 let second: Played
 let toldByFirst = 0
 let views: ReadonlyArray<AssistantView>
-let tally: Awaited<ReturnType<Fleet["tally"]>>
+let totals: Awaited<ReturnType<Fleet["totals"]>>
 
 beforeAll(async () => {
   day = await PlayedDay.play()
   toldByFirst = day.length
   second = await day.again()
   views = await day.fleet.views()
-  tally = await day.fleet.tally()
+  totals = await day.fleet.totals()
 }, 120_000)
 
 afterAll(() => day.fleet.close())
@@ -45,11 +45,11 @@ describe("the day as a whole", () => {
       new Set(settled.map((notice) => `${notice.address.assistant} ${notice.envelope}`)).size,
       settled.length
     )
-    assert.strictEqual(settled.length, tally.accepted)
-    assert.strictEqual(tally.accepted, tally.settled + tally.dead)
+    assert.strictEqual(settled.length, totals.accepted)
+    assert.strictEqual(totals.accepted, totals.settled + totals.dead)
     // Two notes that arrived, one that came back, the reports of a divided goal and of a text put away, and the journal's
-    // wish to be looked back upon.
-    assert.strictEqual(tally.accepted, day.first.accepted + 6)
+    // request to be looked back upon.
+    assert.strictEqual(totals.accepted, day.first.accepted + 6)
   })
 
   test("leaves the archivist asleep and the others idle, with nothing waiting", () => {

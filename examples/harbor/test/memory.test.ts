@@ -1,4 +1,4 @@
-// What the assistants of the day remember: a night's facts and profiles, what was folded and is found all the same, a text
+// What the assistants of the day remember: a night's facts and profiles, what was compacted and is found all the same, a text
 // that was put away, and a board that two of them write on.
 
 import type { Compaction, PlacedMessage } from "reverie"
@@ -6,23 +6,23 @@ import { afterAll, assert, beforeAll, describe, test } from "vitest"
 import { includesOne, PlayedDay } from "./played-day.ts"
 
 let day: PlayedDay
-let foldings: ReadonlyArray<Compaction>
+let compactions: ReadonlyArray<Compaction>
 /** What the first night took out of the archivist's sight. */
-let folded: ReadonlyArray<PlacedMessage>
+let compacted: ReadonlyArray<PlacedMessage>
 
 beforeAll(async () => {
   day = await PlayedDay.play()
-  foldings = await day.fleet.compactions("archivist")
-  const [first] = foldings
-  folded = first === undefined ? [] : await day.fleet.folded("archivist", first)
+  compactions = await day.fleet.compactions("archivist")
+  const [first] = compactions
+  compacted = first === undefined ? [] : await day.fleet.compacted("archivist", first)
 }, 120_000)
 
 afterAll(() => day.fleet.close())
 
 /** The name under which memory knows the message with these words. */
 const messageWith = (words: string): string => {
-  const found = folded.filter(({ message }) => message.content.includes(words))
-  assert.strictEqual(found.length, 1, `folded messages with: ${words}`)
+  const found = compacted.filter(({ message }) => message.content.includes(words))
+  assert.strictEqual(found.length, 1, `compacted messages with: ${words}`)
   return found.map(({ place }) => `m/${place.no}/${place.index}`).join("")
 }
 
@@ -49,27 +49,27 @@ describe("the archivist's nights", () => {
     assert.strictEqual(profiles.get("Kestrel")?.type, "thing")
   })
 
-  test("F53 F55 the history is folded: a marker stands for it, and the journal keeps its summary", async () => {
+  test("F53 F55 the history is compacted: a marker stands for it, and the journal keeps its summary", async () => {
     assert.deepStrictEqual(
-      foldings.map(({ before, trigger }) => ({ trigger, after: before.start?.compaction })),
+      compactions.map(({ before, trigger }) => ({ trigger, after: before.start?.compaction })),
       [
         { trigger: "sleep", after: undefined },
-        { trigger: "sleep", after: foldings[0]?.id }
+        { trigger: "sleep", after: compactions[0]?.id }
       ]
     )
-    for (const { after, before } of foldings) assert.isBelow(after.tokens, before.tokens)
+    for (const { after, before } of compactions) assert.isBelow(after.tokens, before.tokens)
     const start = await day.fleet.historyStart("archivist")
-    assert.strictEqual(start?.compaction, foldings.at(-1)?.id)
+    assert.strictEqual(start?.compaction, compactions.at(-1)?.id)
     assert.include(start?.marker.content ?? "", "[CONTEXT SUMMARY]")
     const journal = await day.desk("archivist", "journal")
-    for (const { id } of foldings) assert.deepInclude(journal.get(id), { source_type: "compaction", importance: 7 })
+    for (const { id } of compactions) assert.deepInclude(journal.get(id), { source_type: "compaction", importance: 7 })
     const states = day.told("state-changed", "archivist").map(({ status }) => status)
-    assert.strictEqual(states.filter((status) => status === "compacting.replacing").length, foldings.length)
+    assert.strictEqual(states.filter((status) => status === "compacting.replacing").length, compactions.length)
   })
 })
 
 describe("what the archivist remembers", () => {
-  test("what was folded is recalled, and told with the name of the memory", async () => {
+  test("what was compacted is recalled, and told with the name of the memory", async () => {
     const tick = day.tickOf("archivist", "Please recall")
     const [answer] = day.answers("recall_memories")
     const memories = answer?.["memories"] as ReadonlyArray<{ readonly id: string; readonly text: string }>

@@ -133,12 +133,12 @@ describe("memory and manner", () => {
   test("what is said on the quay is only overheard, and stands in the prompt of who is called by name", async () => {
     const settled = day
       .told("envelope-settled", "desk")
-      .filter(({ reason }) => reason?.startsWith("overheard") === true)
+      .filter(({ reason }) => reason?.startsWith("ambient under") === true)
     assert.deepStrictEqual(
       settled.map(({ outcome, reason }) => ({ outcome, reason })),
-      [{ outcome: "handled", reason: `overheard under the rule "room"` }]
+      [{ outcome: "handled", reason: `ambient under the rule "room"` }]
     )
-    const heard = [...(await day.desk("desk", "overheard")).values()] as ReadonlyArray<Fields>
+    const heard = [...(await day.desk("desk", "ambientMessages")).values()] as ReadonlyArray<Fields>
     assert.deepStrictEqual(
       heard.map(({ channel, from, text }) => ({ channel, from, text })),
       [{ channel: "room:quay", from: "Jo of the Bonita", text: "The swell at the fish quay is nasty today." }]

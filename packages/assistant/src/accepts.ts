@@ -4,13 +4,13 @@
 
 import { Event, type EventType, laneOf, type Event as AnyEvent } from "@reverie/protocol"
 import { type AssistantContext, callOfApproval, callOfReport, settingsNow } from "./context.ts"
-import { contextOf, type Decoded, hears, statusOf } from "./decide.ts"
+import { contextOf, type Decoded, receives, statusOf } from "./decide.ts"
 import { whyIgnored } from "./ignored.ts"
 
 const eventTypes: ReadonlyArray<EventType> = Event.members.map((member) => member.fields.type.literal)
 
 /** The chart passes them over because the runtime deals with them. */
-const dealtWith: ReadonlySet<EventType> = new Set(["unfold", "refresh"])
+const dealtWith: ReadonlySet<EventType> = new Set(["undoCompaction", "refresh"])
 
 /** What the state alone does not tell. */
 const means = (type: EventType, context: AssistantContext, status: string): boolean => {
@@ -24,10 +24,10 @@ const means = (type: EventType, context: AssistantContext, status: string): bool
     case "message":
     case "timer":
     case "sleep":
-      // A sub-agent hears its task, and nothing else.
-      return context.errand === null
+      // A sub-agent receives its task, and nothing else.
+      return context.assignment === null
     case "compact":
-      return context.errand === null && settingsNow(context).compactEnabled
+      return context.assignment === null && settingsNow(context).compactEnabled
     default:
       return true
   }
@@ -35,7 +35,7 @@ const means = (type: EventType, context: AssistantContext, status: string): bool
 
 export const acceptsOf = (decoded: Decoded): ReadonlyArray<EventType> => {
   const status = statusOf(decoded)
-  const heard = hears(decoded)
+  const heard = receives(decoded)
   const context = contextOf(decoded)
   return eventTypes.filter(
     (type) =>

@@ -17,7 +17,7 @@ import * as Now from "./context.ts"
 import type { StepOutput } from "./events.ts"
 import { metOutage, type ServerFailure } from "./outage.ts"
 import { type CompactionPhase, type DreamOperation, dreamOperations } from "./phases.ts"
-import { base, beginTick, folding, tellOutage } from "./vocabulary.ts"
+import { base, beginTick, compaction, tellOutage } from "./vocabulary.ts"
 
 const WAKE = "#assistant.awake.idle"
 
@@ -101,7 +101,7 @@ export const dreaming = base.createStateConfig({
         message: { target: "#assistant.awake.assessing", actions: beginTick },
         timer: { target: "#assistant.awake.assessing", actions: beginTick },
         wake: { target: WAKE, actions: awoken },
-        compact: folding("pausing")
+        compact: compaction("pausing")
       },
       after: {
         dreamTick: [
@@ -133,7 +133,7 @@ export const dreaming = base.createStateConfig({
         message: { target: "#assistant.awake.assessing", actions: beginTick },
         timer: { target: "#assistant.awake.assessing", actions: beginTick },
         wake: { target: WAKE },
-        compact: folding("resting")
+        compact: compaction("resting")
       },
       after: { sleep: { target: WAKE } }
     }
@@ -155,17 +155,17 @@ const phase = <const Name extends CompactionPhase, const Next extends string, co
         {
           guard: ({ event }) => event.output.skipped,
           target: "returning",
-          actions: { type: "remember", params: ({ context, event }) => Now.folded(context, event.output) }
+          actions: { type: "remember", params: ({ context, event }) => Now.compacted(context, event.output) }
         },
         {
           guard: hasMore,
           target: name,
           reenter: true,
-          actions: { type: "remember", params: ({ context, event }) => Now.folded(context, event.output) }
+          actions: { type: "remember", params: ({ context, event }) => Now.compacted(context, event.output) }
         },
         {
           target: next,
-          actions: { type: "remember", params: ({ context, event }) => Now.folded(context, event.output) }
+          actions: { type: "remember", params: ({ context, event }) => Now.compacted(context, event.output) }
         }
       ],
       onError: [
@@ -182,7 +182,7 @@ const phase = <const Name extends CompactionPhase, const Next extends string, co
     }
   })
 
-/** The history is being folded; a tick that waits for it goes on afterwards. */
+/** The history is being compacted; a tick that waits for it goes on afterwards. */
 export const compacting = base.createStateConfig({
   initial: "extracting",
   states: {

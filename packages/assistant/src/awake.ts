@@ -1,6 +1,6 @@
 // Awake: the states in which an assistant handles an event.
 // Owns the ReAct loop: assess, think, act, wait, end. Leaves sleep to asleep.ts.
-// I1  `idle` is the only state here that hears mail; every other one has a tick in hand.
+// I1  `idle` is the only state here that receives mail; every other one has a tick in hand.
 // I2  A tick makes at most `maxIterations` model calls.
 // I3  An outage of the model never ends a tick, nor a limit of the tenant: the call is made again after a pause, however often.
 //     A call that fails for a reason of its own is tried `maxErrors` times, then its tick fails; so many ticks in a row that
@@ -22,7 +22,7 @@ import {
   beginTick,
   ending,
   endCalls,
-  folding,
+  compaction,
   leaving,
   startReadyCalls,
   taking,
@@ -32,7 +32,7 @@ import {
 
 const idle = base.createStateConfig({
   tags: ["mail"],
-  always: { guard: "isErrandOver", target: "#assistant.retired", actions: leaving },
+  always: { guard: "isAssignmentOver", target: "#assistant.retired", actions: leaving },
   on: {
     message: { target: "assessing", actions: beginTick },
     timer: { target: "assessing", actions: beginTick },
@@ -44,7 +44,7 @@ const idle = base.createStateConfig({
         ...ending("slept")
       ]
     },
-    compact: folding("idle")
+    compact: compaction("idle")
   }
 })
 

@@ -19,14 +19,14 @@ import { type Account, type Bound, openAccount } from "./budget/index.ts"
 import { clipped, type Outage } from "./outage.ts"
 import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
 import { changedSettings, type Settings, settingsOf } from "./settings.ts"
-import type { Errand, SubAgent } from "./sub-agents/sub-agent.ts"
+import type { Assignment, SubAgent } from "./sub-agents/sub-agent.ts"
 
 export const compactingPlaces = ["awake", "dreaming", "idle", "pausing", "resting"] as const
 
 export interface AssistantContext {
   /** The settings that differ from the defaults. */
   readonly settings: Partial<Settings>
-  /** Ticks begun since birth. */
+  /** Ticks begun since creation. */
   readonly tick: number
   /** The envelope of the tick in hand. */
   readonly envelope: string | null
@@ -57,17 +57,17 @@ export interface AssistantContext {
   readonly account: Account | null
   /** Those that are open, and the last that have ended. */
   readonly subAgents: ReadonlyArray<SubAgent>
-  /** Set for a sub-agent, from its birth on. */
-  readonly errand: Errand | null
+  /** Set for a sub-agent, from its creation on. */
+  readonly assignment: Assignment | null
   /** Failed tries in a row of the model call in hand, for reasons of its own. */
   readonly tries: number
   /** The outage of its model that the work in hand has met. */
   readonly outage: Outage | null
 }
 
-/** What a sub-agent is born with. */
-export interface Commission {
-  readonly errand: Errand
+/** What a sub-agent is created with. */
+export interface SubAgentStart {
+  readonly assignment: Assignment
   readonly granted: Bound
 }
 
@@ -76,7 +76,7 @@ export const DEFAULT_CONTEXT_TYPE = "tick_event"
 
 const NO_SIGNALS: Signals = { tokenRatio: 0, mailWaiting: false }
 
-export const birthContext = (settings: Partial<Settings>, commission?: Commission): AssistantContext => ({
+export const creationContext = (settings: Partial<Settings>, subAgentStart?: SubAgentStart): AssistantContext => ({
   settings: changedSettings(settingsOf(settings)),
   tick: 0,
   envelope: null,
@@ -96,9 +96,9 @@ export const birthContext = (settings: Partial<Settings>, commission?: Commissio
   compactingFrom: "awake",
   signals: NO_SIGNALS,
   haltReason: null,
-  account: commission === undefined ? null : openAccount(commission.granted),
+  account: subAgentStart === undefined ? null : openAccount(subAgentStart.granted),
   subAgents: [],
-  errand: commission?.errand ?? null,
+  assignment: subAgentStart?.assignment ?? null,
   tries: 0,
   outage: null
 })
@@ -158,14 +158,14 @@ export const dreamt = (context: AssistantContext, output: StepOutput, next: stri
 })
 
 /** A compaction begins by order. What its sleep has left is counted here, for its end may not tell the time. */
-export const foldByOrder = (
+export const compactByOrder = (
   context: AssistantContext,
   event: CompactEvent,
   compactingFrom: "idle" | "pausing" | "resting"
 ): Change => ({ compactingFrom, round: 0, wakeWanted: false, outage: null, sleepMillis: sleepLeft(context, event) })
 
 /** After a step of a compaction. */
-export const folded = (context: AssistantContext, output: StepOutput): Change => ({
+export const compacted = (context: AssistantContext, output: StepOutput): Change => ({
   signals: output.signals,
   ...(context.compactingFrom === "awake" ? {} : { sleepMillis: sleepLeft(context, output) }),
   ...(output.restriction === undefined ? {} : { restriction: output.restriction }),

@@ -7,7 +7,7 @@
 import type { Command, Json, Lane } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { type ActorScope, createActor, initialTransition, type Snapshot, type SnapshotFrom } from "xstate"
-import type { AssistantContext, Commission } from "./context.ts"
+import type { AssistantContext, SubAgentStart } from "./context.ts"
 import { SnapshotUnfit } from "./errors.ts"
 import type { MachineEvent } from "./events.ts"
 import { assistantMachine } from "./machine.ts"
@@ -82,8 +82,8 @@ const scopeInto = (sink: Array<Executed>): ActorScope<MachineSnapshot, MachineEv
 })
 
 /** A new assistant: awake and idle. */
-export const birth = (settings: Partial<Settings>, commission?: Commission): Decision => {
-  const input = commission === undefined ? { settings } : { settings, commission }
+export const creation = (settings: Partial<Settings>, subAgentStart?: SubAgentStart): Decision => {
+  const input = subAgentStart === undefined ? { settings } : { settings, subAgentStart }
   const [machine, actions] = initialTransition(assistantMachine, input)
   return { next: { machine }, commands: commandsOf(actions) }
 }
@@ -121,7 +121,7 @@ export const persist = (decoded: Decoded): Json =>
 export const contextOf = (decoded: Decoded): AssistantContext => decoded.machine.context
 
 /** The lanes the present state listens to. */
-export const hears = (decoded: Decoded): ReadonlyArray<Lane> => {
+export const receives = (decoded: Decoded): ReadonlyArray<Lane> => {
   if (decoded.machine.hasTag("retired")) return []
   if (decoded.machine.hasTag("halted") || decoded.machine.hasTag("busy")) return ["control"]
   return decoded.machine.hasTag("mail") ? ["control", "reply", "mail"] : ["control", "reply"]

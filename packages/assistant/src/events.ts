@@ -1,4 +1,4 @@
-// Events: what the statechart hears, control data only.
+// Events: what the statechart receives, control data only.
 // Owns the typed machine events. Leaves texts and results to the ledger: an event names them, it does not carry them.
 // I1  An event holds a few hundred bytes at most, whatever the message it stands for.
 
@@ -88,7 +88,7 @@ export type MachineEvent =
   | { readonly type: "halt"; readonly reason: string }
   | { readonly type: "resume" }
   | { readonly type: "refresh" }
-  | { readonly type: "unfold" }
+  | { readonly type: "undoCompaction" }
   | { readonly type: "retire"; readonly reason?: string }
   | ({ readonly type: "delegate" } & DelegateRequest)
   | ({ readonly type: "news" } & News)

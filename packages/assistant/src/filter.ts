@@ -1,7 +1,7 @@
 // Filter: whether a message that was heard starts a tick, is only remembered, or passes by.
 // Owns the rules 0 to 8 and their order. Leaves keeping what was overheard to overheard.ts, and the tick to the chart.
 // I1  The first rule that applies decides, and exactly one does: the last one applies to everything.
-// I2  An assistant that is disabled hears nothing, whatever else is said of it.
+// I2  An assistant that is disabled receives nothing, whatever else is said of it.
 // I3  Nobody triggers itself: what an assistant says is never heard by it.
 // I4  Only what has no channel is direct.
 

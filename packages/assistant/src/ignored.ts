@@ -2,7 +2,7 @@
 // Owns the list of such pairs of state and event, with the reason. Leaves everything else to be handled by the chart.
 // G1  Every pair of a leaf state and a machine event is either handled by the chart or listed here, once.
 // G2  A pair that is listed is never handled: hearing it changes nothing and asks for nothing.
-// G3  What waits is exactly what the state does not hear (`hears` in decide.ts): the mailbox keeps it, nothing is lost.
+// G3  What waits is exactly what the state does not hear (`receives` in decide.ts): the mailbox keeps it, nothing is lost.
 
 import { compactionPhases, dreamOperations } from "./phases.ts"
 
@@ -47,7 +47,7 @@ export type IgnoredKind = "waits" | "late" | "nothing"
 export interface Ignored {
   readonly kind: IgnoredKind
   readonly states: ReadonlyArray<LeafState>
-  /** Types of machine events; `tool.*` stands for the tool jobs of every index, `child.*` for births of every call. */
+  /** Types of machine events; `tool.*` stands for the tool jobs of every index, `child.*` for creations of every call. */
   readonly events: ReadonlyArray<string>
   readonly reason: string
 }
@@ -66,7 +66,7 @@ const lateTimer = (delay: string, setIn: LeafState): Ignored => ({
   reason: "a late timer: it was cancelled when its state was left"
 })
 
-const MAIL = ["message", "timer", "sleep", "compact", "unfold"] as const
+const MAIL = ["message", "timer", "sleep", "compact", "undoCompaction"] as const
 const REPLY = ["wake", "report", "approval"] as const
 const CONTROL = ["halt", "resume", "refresh", "retire", "delegate"] as const
 
@@ -121,20 +121,20 @@ export const ignored: ReadonlyArray<Ignored> = [
   {
     kind: "nothing",
     states: ["awake.idle", "dreaming.pausing", "dreaming.resting"],
-    events: ["unfold"],
+    events: ["undoCompaction"],
     reason: "the runtime deals with it: the history is none of the chart's business"
   },
   {
     kind: "nothing",
     states: restingStates.filter((state) => state !== "retired"),
     events: ["refresh"],
-    reason: "the runtime deals with it: hours of sleep are none of the chart's business"
+    reason: "the runtime deals with it: sleep schedule are none of the chart's business"
   },
   {
     kind: "nothing",
     states: ["retired"],
     events: [...MAIL, ...REPLY, ...CONTROL, "news"],
-    reason: "it has retired: whatever still comes is buried"
+    reason: "it has retired: whatever still comes is deadLettered"
   },
   {
     kind: "nothing",

@@ -2,14 +2,14 @@ export { acceptsOf } from "./accepts.ts"
 export { type Call, callId, type CallPhase, type CallRequest, type Refusal } from "./calls.ts"
 export * from "./budget/index.ts"
 export { type Chart, type ChartEdge, type ChartNode, chartOf } from "./chart.ts"
-export { type AssistantContext, type Commission, patternNow, settingsNow } from "./context.ts"
+export { type AssistantContext, type SubAgentStart, patternNow, settingsNow } from "./context.ts"
 export {
-  birth,
+  creation,
   contextOf,
   decide,
   type Decision,
   type Decoded,
-  hears,
+  receives,
   type Input,
   isIgnored,
   persist,
@@ -40,7 +40,7 @@ export {
 } from "./ignored.ts"
 export { assistantMachine } from "./machine.ts"
 export { type Haste, type Outage, type OutageSeen } from "./outage.ts"
-export * from "./overheard.ts"
+export * from "./ambient-messages.ts"
 export {
   type ExecutionMode,
   executionModes,

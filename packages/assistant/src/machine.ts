@@ -14,7 +14,7 @@
 import { compacting, dreaming } from "./asleep.ts"
 import { awake } from "./awake.ts"
 import * as Now from "./context.ts"
-import { born, heardNews, hired, hiredWhileHalted, unborn } from "./sub-agents/index.ts"
+import { created, heardNews, hired, hiredWhileHalted, planned } from "./sub-agents/index.ts"
 import { base, endCalls, leaving, taking, telling } from "./vocabulary.ts"
 
 /** Why a call that was open has no result. Calls that wait for a person or a report go on waiting through a halt. */
@@ -23,23 +23,23 @@ const cutOff = (verb: "halted" | "retired") =>
 
 const goingOn = [{ type: "remember", params: { ...Now.answered(), haltReason: null } } as const, telling("resume")]
 
-/** The call whose sub-agent a birth was for, from the type of the event that says how it ended. */
+/** The call whose sub-agent a creation was for, from the type of the event that says how it ended. */
 const jobCall = ({ type }: { readonly type: string }): string =>
   type.replace(/^xstate\.(done|error)\.actor\.child\./, "")
 
 export const assistantMachine = base.createMachine({
   id: "assistant",
-  context: ({ input }) => Now.birthContext(input?.settings ?? {}, input?.commission),
+  context: ({ input }) => Now.creationContext(input?.settings ?? {}, input?.subAgentStart),
   initial: "awake",
   on: {
-    // A failure that no state hears is late. Unheard, XState would end the whole assistant with it.
+    // A failure that no state receives is late. Unheard, XState would end the whole assistant with it.
     "xstate.error.actor.*": {},
     news: { actions: taking((context, event) => (event.type === "news" ? heardNews(context, event) : undefined)) },
     delegate: {
       actions: taking((context, event) => (event.type === "delegate" ? hired(context, event, -1) : undefined))
     },
-    "xstate.done.actor.child.*": { actions: taking((context, event) => born(context, jobCall(event), false)) },
-    "xstate.error.actor.child.*": { actions: taking((context, event) => unborn(context, jobCall(event))) },
+    "xstate.done.actor.child.*": { actions: taking((context, event) => created(context, jobCall(event), false)) },
+    "xstate.error.actor.child.*": { actions: taking((context, event) => planned(context, jobCall(event))) },
     halt: {
       target: "#assistant.halted",
       actions: [
@@ -82,7 +82,7 @@ export const assistantMachine = base.createMachine({
             event.type === "delegate" ? hiredWhileHalted(context, event) : undefined
           )
         },
-        "xstate.done.actor.child.*": { actions: taking((context, event) => born(context, jobCall(event), true)) }
+        "xstate.done.actor.child.*": { actions: taking((context, event) => created(context, jobCall(event), true)) }
       }
     },
     retired: { type: "final", tags: ["retired"] }

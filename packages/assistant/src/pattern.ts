@@ -55,8 +55,8 @@ const singleAction = (pattern: ExecutionPattern): ExecutionPattern => ({
 })
 
 /** A number that is none asks for nothing: a comparison with it would let the loop run for ever. */
-export const fewer = (limit: number, wish: number = limit): number =>
-  Number.isNaN(wish) ? limit : Math.max(1, Math.min(limit, Math.floor(wish)))
+export const fewer = (limit: number, request: number = limit): number =>
+  Number.isNaN(request) ? limit : Math.max(1, Math.min(limit, Math.floor(request)))
 
 /** The narrower of two modes. */
 export const narrower = (one: ExecutionMode, other: ExecutionMode = one): ExecutionMode =>

@@ -19,8 +19,8 @@ export const reactionTo = (context: AssistantContext, failure: InferFailure): Re
   if (recovery === "again" || recovery === "cut") return recovery
   if (outage !== undefined) return "wait"
   if (limited === true) return recovery === "tell-owner" ? "refuse" : "hold back"
-  const isErrand = context.errand !== null
-  if (recovery === "stop") return isErrand ? "fail" : "halt"
+  const isAssignment = context.assignment !== null
+  if (recovery === "stop") return isAssignment ? "fail" : "halt"
   if (recovery !== "tell-owner" && context.tries + 1 < maxErrors) return "retry"
-  return !isErrand && context.errors + 1 >= maxErrors ? "fail and halt" : "fail"
+  return !isAssignment && context.errors + 1 >= maxErrors ? "fail and halt" : "fail"
 }

@@ -44,7 +44,7 @@ export interface ContextSignals {
   readonly event_class?: string
   /** Carried along; nothing follows from it (F44). */
   readonly goal_urgency?: string
-  /** The history is about to be folded, and what must not be lost is written down (F63). */
+  /** The history is about to be compacted, and what must not be lost is written down (F63). */
   readonly pre_compaction?: boolean
 }
 
@@ -90,8 +90,8 @@ export const tokenPressureOf = (ratio: number): TokenPressure =>
 /** Iterations that are left when something presses. */
 const PRESSED_ITERATIONS = 2
 
-/** One wish of a layer, and its name. */
-interface Wish {
+/** One request of a layer, and its name. */
+interface Request {
   readonly source: string
   readonly mode?: ExecutionMode
   readonly maxIterations?: number
@@ -101,29 +101,29 @@ interface Wish {
 const roomMaking = new Set(["pre_compaction", "sleep_consolidate"])
 
 /** The table of signals (F38-F43), in its order. */
-const signalWishes = (signals: ContextSignals, contextType: string | undefined): ReadonlyArray<Wish> => {
+const signalRequests = (signals: ContextSignals, contextType: string | undefined): ReadonlyArray<Request> => {
   const { event_class, recent_errors = 0, token_pressure } = signals
-  const wishes: Array<Wish> = []
+  const requests: Array<Request> = []
   const isMakingRoom = contextType !== undefined && roomMaking.has(contextType)
   if (!isMakingRoom) {
     const source = "signal:token_pressure"
-    if (token_pressure === "critical") wishes.push({ source, mode: "single_action" })
-    if (token_pressure === "high") wishes.push({ source, maxIterations: PRESSED_ITERATIONS })
+    if (token_pressure === "critical") requests.push({ source, mode: "single_action" })
+    if (token_pressure === "high") requests.push({ source, maxIterations: PRESSED_ITERATIONS })
   }
   const source = "signal:recent_errors"
-  if (recent_errors >= 3) wishes.push({ source, mode: "single_action", confirm: true })
-  else if (recent_errors >= 2) wishes.push({ source, maxIterations: PRESSED_ITERATIONS })
+  if (recent_errors >= 3) requests.push({ source, mode: "single_action", confirm: true })
+  else if (recent_errors >= 2) requests.push({ source, maxIterations: PRESSED_ITERATIONS })
   if (!isMakingRoom) {
     const source = "signal:event_class"
-    if (event_class === "communication") wishes.push({ source, mode: "single_action" })
-    if (event_class === "building") wishes.push({ source, confirm: true })
+    if (event_class === "communication") requests.push({ source, mode: "single_action" })
+    if (event_class === "building") requests.push({ source, confirm: true })
   }
-  return wishes
+  return requests
 }
 
 const isMode = (mode: string | undefined): mode is ExecutionMode => executionModes.some((each) => each === mode)
 
-const recommendation = (assessment: Assessment, settings: Settings): ReadonlyArray<Wish> => {
+const recommendation = (assessment: Assessment, settings: Settings): ReadonlyArray<Request> => {
   const { by = "model", recommend_confirm_dangerous, recommended_iterations, recommended_mode } = assessment
   if (by === "model" && !settings.assessTask) return []
   return [
@@ -138,16 +138,16 @@ const recommendation = (assessment: Assessment, settings: Settings): ReadonlyArr
 
 /** The pattern that the layers leave, with the layer that decided each part of it. */
 export const selectPattern = (settings: Settings, layer?: ContextLayer, assessment: Assessment = {}): Selection => {
-  const wishes = [
+  const requests = [
     ...recommendation(assessment, settings),
-    ...signalWishes(assessment.context_signals ?? {}, layer?.contextType)
+    ...signalRequests(assessment.context_signals ?? {}, layer?.contextType)
   ]
-  const restriction = wishes.reduce<Restriction>(
-    (sum, wish) => both(sum, wish),
+  const restriction = requests.reduce<Restriction>(
+    (sum, request) => both(sum, request),
     layer === undefined ? {} : layerRestriction(layer)
   )
   const pattern = restrict(outermost(settings, layer), restriction)
-  return { restriction, pattern: { ...pattern, sourceLayers: sourcesOf(settings, layer, wishes) } }
+  return { restriction, pattern: { ...pattern, sourceLayers: sourcesOf(settings, layer, requests) } }
 }
 
 /** The static layer has a master switch and no mode: a context may plan where the switch is on. */
@@ -169,18 +169,22 @@ const layerRestriction = (layer: ContextLayer): Restriction => ({
 })
 
 /** A restriction goes through JSON, which knows no infinity. */
-const iterations = (wish: number): Pick<Restriction, "maxIterations"> =>
-  Number.isFinite(fewer(Infinity, wish)) ? { maxIterations: fewer(Infinity, wish) } : {}
+const iterations = (request: number): Pick<Restriction, "maxIterations"> =>
+  Number.isFinite(fewer(Infinity, request)) ? { maxIterations: fewer(Infinity, request) } : {}
 
-const both = (restriction: Restriction, { confirm, maxIterations, mode }: Wish): Restriction => ({
+const both = (restriction: Restriction, { confirm, maxIterations, mode }: Request): Restriction => ({
   ...restriction,
   ...(mode === undefined ? {} : { mode: narrower(restriction.mode ?? mode, mode) }),
   ...iterations(Math.min(fewer(Infinity, restriction.maxIterations), fewer(Infinity, maxIterations))),
   ...(confirm === true ? { confirmDangerous: true } : {})
 })
 
-const sourcesOf = (settings: Settings, layer: ContextLayer | undefined, wishes: ReadonlyArray<Wish>): SourceLayers => {
-  const steps = layer === undefined ? wishes : [contextWish(layer), ...wishes]
+const sourcesOf = (
+  settings: Settings,
+  layer: ContextLayer | undefined,
+  requests: ReadonlyArray<Request>
+): SourceLayers => {
+  const steps = layer === undefined ? requests : [contextRequest(layer), ...requests]
   const { maxIterations, mode } = steps.reduce(decided, startOf(settings, layer))
   const allowed = layer?.allowedToolCategories ?? null
   const confirming = settings.confirmDangerous ? undefined : steps.find(({ confirm }) => confirm === true)?.source
@@ -219,20 +223,20 @@ const startOf = (settings: Settings, layer: ContextLayer | undefined): Standing 
   }
 }
 
-const contextWish = (layer: ContextLayer): Wish => ({
+const contextRequest = (layer: ContextLayer): Request => ({
   source: "context",
   mode: modeOf(layer),
   maxIterations: layer.maxIterations,
   confirm: layer.dangerousRequiresConfirm
 })
 
-const decided = ({ maxIterations, mode }: Standing, wish: Wish): Standing => {
-  const nextMode = narrower(mode.value, wish.mode)
-  const wished = fewer(maxIterations.value, wish.maxIterations)
+const decided = ({ maxIterations, mode }: Standing, request: Request): Standing => {
+  const nextMode = narrower(mode.value, request.mode)
+  const wished = fewer(maxIterations.value, request.maxIterations)
   const next = nextMode === "single_action" ? 1 : wished
   return {
-    mode: nextMode === mode.value ? mode : { value: nextMode, source: wish.source },
-    maxIterations: next < maxIterations.value ? { value: next, source: wish.source } : maxIterations
+    mode: nextMode === mode.value ? mode : { value: nextMode, source: request.source },
+    maxIterations: next < maxIterations.value ? { value: next, source: request.source } : maxIterations
   }
 }
 

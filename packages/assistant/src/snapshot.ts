@@ -18,8 +18,8 @@ import { haste, type Outage } from "./outage.ts"
 import { executionModes } from "./pattern.ts"
 import { compactionPhases } from "./phases.ts"
 import { DEFAULT_SETTINGS, type Settings } from "./settings.ts"
-import { birthJob } from "./sub-agents/index.ts"
-import { StoredAccount, StoredErrand, StoredSubAgent } from "./sub-agents/stored.ts"
+import { creationJob } from "./sub-agents/index.ts"
+import { StoredAccount, StoredAssignment, StoredSubAgent } from "./sub-agents/stored.ts"
 
 type MachineSnapshot = SnapshotFrom<typeof assistantMachine>
 
@@ -75,7 +75,7 @@ const StoredOutage = Schema.Struct({
   phase: Schema.Literals([...compactionPhases, ""])
 }) satisfies Schema.Codec<Outage>
 
-/** In the order of `birthContext`. */
+/** In the order of `creationContext`. */
 const ContextFields = Schema.Struct({
   settings: ChangedSettings,
   tick: count,
@@ -98,7 +98,7 @@ const ContextFields = Schema.Struct({
   haltReason: Schema.NullOr(Schema.String),
   account: Schema.NullOr(StoredAccount).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   subAgents: Schema.Array(StoredSubAgent).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
-  errand: Schema.NullOr(StoredErrand).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  assignment: Schema.NullOr(StoredAssignment).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   tries: count.pipe(Schema.withDecodingDefaultKey(Effect.succeed(0))),
   outage: Schema.NullOr(StoredOutage).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }) satisfies Schema.Codec<AssistantContext, unknown>
@@ -142,7 +142,7 @@ const jobsNeeded = ({ _nodes, context }: MachineSnapshot): ReadonlyArray<string>
   [
     ..._nodes.flatMap((node) => node.invoke.map(({ id, src }) => `${id} (${src as string})`)),
     ...context.calls.flatMap(({ phase }, index) => (phase === "running" ? [`tool.${index} (tool)`] : [])),
-    ...context.subAgents.flatMap(({ call, phase }) => (phase === "spawning" ? [`${birthJob(call)} (child)`] : []))
+    ...context.subAgents.flatMap(({ call, phase }) => (phase === "spawning" ? [`${creationJob(call)} (child)`] : []))
   ].toSorted()
 
 /** Why the machine that was restored is not the one that was stored; undefined when it is. */

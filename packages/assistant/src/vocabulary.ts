@@ -9,7 +9,7 @@ import { type CallPhase, inPhase, type Refusal } from "./calls.ts"
 import * as Now from "./context.ts"
 import { NOTHING } from "./budget/index.ts"
 import { reserved, settled, whyCut } from "./spending.ts"
-import { isErrandOver, left, type Order, type DelegationRefusal, type Step, told } from "./sub-agents/index.ts"
+import { isAssignmentOver, left, type Order, type DelegationRefusal, type Step, told } from "./sub-agents/index.ts"
 import type { AssessOutput, InferOutput, MachineEvent, StepOutput, ToolOutput } from "./events.ts"
 import type { Settings } from "./settings.ts"
 
@@ -35,7 +35,7 @@ export const base = setup({
   types: {
     context: {} as Now.AssistantContext,
     events: {} as MachineEvent,
-    input: {} as { readonly settings: Partial<Settings>; readonly commission?: Now.Commission },
+    input: {} as { readonly settings: Partial<Settings>; readonly subAgentStart?: Now.SubAgentStart },
     emitted: {} as Emitted,
     tags: {} as "mail" | "busy" | "halted" | "retired"
   },
@@ -75,8 +75,8 @@ export const base = setup({
       return compactEnabled && context.signals.tokenRatio >= compactEmergencyRatio
     },
     isBroke: ({ context }) => whyCut(context) !== undefined,
-    isErrandOver: ({ context }) => isErrandOver(context),
-    isErrand: ({ context }) => context.errand !== null,
+    isAssignmentOver: ({ context }) => isAssignmentOver(context),
+    isAssignment: ({ context }) => context.assignment !== null,
     weighsTask: ({ context }) => Now.settingsNow(context).assessTask,
     wakes: ({ context }) => context.wakeWanted || context.signals.mailWaiting,
     mayCompact: ({ context }) => Now.settingsNow(context).compactEnabled,
@@ -102,11 +102,13 @@ export const ending = (outcome: TickOutcome, reason?: string) => [
 
 export const beginTick = base.assign(({ context, event }) => ("envelope" in event ? Now.begin(context, event) : {}))
 
-/** Folds the history by order, which is no tick: nothing is asked of the model for it, and a dream keeps its number. */
-export const folding = (from: "idle" | "pausing" | "resting") => ({
+/** Compacts the history by order, which is no tick: nothing is asked of the model for it, and a dream keeps its number. */
+export const compaction = (from: "idle" | "pausing" | "resting") => ({
   guard: "mayCompact" as const,
   target: "#assistant.compacting" as const,
-  actions: base.assign(({ context, event }) => (event.type === "compact" ? Now.foldByOrder(context, event, from) : {}))
+  actions: base.assign(({ context, event }) =>
+    event.type === "compact" ? Now.compactByOrder(context, event, from) : {}
+  )
 })
 
 /** Ends the calls that are in one of the phases, with a reason the model is told; their jobs stop. */
@@ -193,7 +195,7 @@ export const tellOutage = base.enqueueActions(({ context, enqueue }) => {
 export const leaving = [
   taking((context) => left(context)),
   base.enqueueActions(({ context, enqueue }) => {
-    if (context.errand === null) return
+    if (context.assignment === null) return
     enqueue({ type: "reportHome", params: { spent: context.account?.spent ?? NOTHING } })
   })
 ]

@@ -39,11 +39,11 @@ describe("accepted events", () => {
     const seen = new Set<string>()
     let accepted = 0
     for (const [name, live] of Object.entries(lives)) {
-      const { decoded, hears, status } = live()
+      const { decoded, receives, status } = live()
       seen.add(status)
       const accepts = acceptsOf(decoded)
       for (const event of offers) {
-        const means = hears.includes(laneOf(event as never)) && !isIgnored(decoded, decide(decoded, event))
+        const means = receives.includes(laneOf(event as never)) && !isIgnored(decoded, decide(decoded, event))
         assert.strictEqual(accepts.includes(event.type), means, `${event.type} in ${status} (${name})`)
         if (means) accepted++
       }
@@ -52,19 +52,19 @@ describe("accepted events", () => {
     assert.isAtLeast(accepted, 30)
   })
 
-  it("B1 folding is offered to whom it is allowed", () => {
+  it("B1 compaction is offered to whom it is allowed", () => {
     assert.include(acceptsOf(new Rig().decoded), "compact")
     assert.notInclude(acceptsOf(new Rig({ compactEnabled: false }).decoded), "compact")
   })
 
-  it("B1 handing a task on is offered to whom it is allowed, and taking a folding back at rest", () => {
+  it("B1 handing a task on is offered to whom it is allowed, and taking a compaction back at rest", () => {
     assert.include(acceptsOf(new Rig({ subAgents: true }).decoded), "delegate")
     assert.notInclude(acceptsOf(new Rig().decoded), "delegate")
     assert.notInclude(
       acceptsOf(new Rig({ subAgents: true }).hear({ type: "halt", reason: "fire" }).decoded),
       "delegate"
     )
-    assert.include(acceptsOf(new Rig().decoded), "unfold")
-    assert.notInclude(acceptsOf(begun().decoded), "unfold")
+    assert.include(acceptsOf(new Rig().decoded), "undoCompaction")
+    assert.notInclude(acceptsOf(begun().decoded), "undoCompaction")
   })
 })

@@ -18,11 +18,11 @@ describe("dreaming", () => {
     for (const operation of dreamOperations) {
       assert.strictEqual(ada.status, `dreaming.${operation}`)
       assert.deepStrictEqual([...ada.jobs], [["dream", { src: "dream", input: { operation } }]])
-      assert.deepStrictEqual(ada.hears, ["control", "reply"])
+      assert.deepStrictEqual(ada.receives, ["control", "reply"])
       ada.ends("dream", worked())
     }
     assert.strictEqual(ada.status, "dreaming.resting")
-    assert.deepStrictEqual(ada.hears, ["control", "reply", "mail"])
+    assert.deepStrictEqual(ada.receives, ["control", "reply", "mail"])
     assert.deepStrictEqual(
       [...ada.timers.values()].map(({ delayMillis }) => delayMillis),
       [70_000]
@@ -114,7 +114,7 @@ describe("dreaming in steps", () => {
 
   it("asleep I5: whoever comes in a pause is heard at once", () => {
     const paused = () => new Rig({ sleepTickMillis: 60_000 }).hear(sleep("s1")).ends("dream", worked())
-    assert.deepStrictEqual(paused().hears, ["control", "reply", "mail"])
+    assert.deepStrictEqual(paused().receives, ["control", "reply", "mail"])
     assert.strictEqual(paused().hear(message("m1")).status, "awake.thinking.inferring")
     assert.strictEqual(paused().hear(timer("t1")).status, "awake.thinking.inferring")
     assert.strictEqual(paused().hear({ type: "wake" }).status, "awake.idle")
@@ -133,7 +133,7 @@ describe("dreaming in steps", () => {
     )
   })
 
-  it("asleep I2: folding the history does not make the night longer", () => {
+  it("asleep I2: compaction the history does not make the night longer", () => {
     const ada = new Rig({ compactEnabled: true }).hear(sleep("s1", { forMillis: 10_000, at: 1_000 }))
     for (const _ of dreamOperations) ada.ends("dream", { ...worked(at(0.9)), at: 2_000 })
     for (const _ of compactionPhases) ada.ends("compact", { ...worked(), at: 5_000 })
@@ -211,7 +211,7 @@ describe("compaction by order", () => {
     for (const phase of compactionPhases) {
       assert.strictEqual(ada.status, `compacting.${phase}`)
       assert.deepStrictEqual([...ada.jobs], [["compact", { src: "compact", input: { phase } }]])
-      assert.deepStrictEqual(ada.hears, ["control", "reply"])
+      assert.deepStrictEqual(ada.receives, ["control", "reply"])
       ada.ends("compact", worked())
     }
     assert.deepStrictEqual([ada.status, ada.jobs.size], ["awake.idle", 0])
@@ -272,7 +272,7 @@ describe("compaction in an emergency", () => {
     const ada = new Rig({ compactEnabled: true }).hear(message("m1", { signals: at(0.8) }))
     assert.strictEqual(ada.status, "compacting.extracting")
     assert.deepInclude(ada.context, { envelope: "m1", iteration: 0, compactingFrom: "awake" })
-    assert.deepStrictEqual(ada.hears, ["control", "reply"])
+    assert.deepStrictEqual(ada.receives, ["control", "reply"])
     for (const _ of compactionPhases) ada.ends("compact", worked())
     assert.strictEqual(ada.status, "awake.thinking.inferring")
     assert.deepInclude(ada.context, { envelope: "m1", iteration: 1 })

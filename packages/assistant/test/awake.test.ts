@@ -6,12 +6,12 @@ describe("a tick", () => {
   it("a message is answered", () => {
     const ada = new Rig()
     assert.strictEqual(ada.status, "awake.idle")
-    assert.deepStrictEqual(ada.hears, ["control", "reply", "mail"])
+    assert.deepStrictEqual(ada.receives, ["control", "reply", "mail"])
 
     ada.hear(message("m1"))
     assert.strictEqual(ada.status, "awake.thinking.inferring")
     assert.deepStrictEqual(ada.commands, [{ _tag: "StartJob", name: "infer", src: "infer", input: {} }])
-    assert.deepStrictEqual(ada.hears, ["control", "reply"])
+    assert.deepStrictEqual(ada.receives, ["control", "reply"])
     assert.deepInclude(ada.context, { envelope: "m1", tick: 1, iteration: 1 })
 
     ada.ends("infer", ANSWER)
@@ -185,12 +185,12 @@ describe("calls that are answered later", () => {
 
   it("a report that comes before its call is known to wait for it stays in the mailbox until then", () => {
     const ada = new Rig().hear(message("m1")).ends("infer", asking("async_required", "safe_chain"))
-    assert.deepStrictEqual(ada.hears, ["control"])
+    assert.deepStrictEqual(ada.receives, ["control"])
     ada.ends("tool.0", PENDING)
     assert.strictEqual(ada.status, "awake.acting.running")
-    assert.deepStrictEqual(ada.hears, ["control"])
+    assert.deepStrictEqual(ada.receives, ["control"])
     ada.ends("tool.1", DONE)
-    assert.deepStrictEqual([ada.status, ada.hears], ["awake.awaitingReports", ["control", "reply"]])
+    assert.deepStrictEqual([ada.status, ada.receives], ["awake.awaitingReports", ["control", "reply"]])
     assert.strictEqual(ada.hear({ type: "report", call: "1.1.0" }).status, "awake.thinking.inferring")
   })
 

@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { assert } from "vitest"
-import { birth, chartOf, passingStates, restingStates, statusOf } from "../src/index.ts"
+import { creation, chartOf, passingStates, restingStates, statusOf } from "../src/index.ts"
 import { descriptors, nodes } from "./chart.ts"
 
 const chart = chartOf()
@@ -54,7 +54,7 @@ describe("the chart as data", () => {
   })
 
   it("C3 statuses are paths of nodes", () => {
-    assert.isTrue(paths.has(statusOf(birth({}).next)))
+    assert.isTrue(paths.has(statusOf(creation({}).next)))
     for (const status of [...restingStates, ...passingStates]) assert.isTrue(paths.has(status), status)
   })
 })

@@ -25,7 +25,7 @@ const jobTypes = Object.keys(assistantMachine.implementations.actors)
 
 const timerTypes = [...new Set(nodes.flatMap((node) => node.after.map(({ eventType }) => eventType)))]
 
-/** Types of everything that can be decided upon; `tool.*` for the tool jobs of every index, `child.*` for every birth. */
+/** Types of everything that can be decided upon; `tool.*` for the tool jobs of every index, `child.*` for every creation. */
 export const eventTypes: ReadonlyArray<string> = [...wireTypes, "news", ...jobTypes, ...timerTypes]
 
 /** Event descriptors that the definition names anywhere. */

@@ -55,9 +55,9 @@ describe("failures that nobody waits for", () => {
 })
 
 describe("halted", () => {
-  it("machine I2: hears control alone; mail and replies wait", () => {
+  it("machine I2: receives control alone; mail and replies wait", () => {
     const ada = new Rig().hear({ type: "halt", reason: "fire drill" })
-    assert.deepStrictEqual([ada.status, ada.hears], ["halted", ["control"]])
+    assert.deepStrictEqual([ada.status, ada.receives], ["halted", ["control"]])
     assert.isTrue(ada.hear({ type: "halt", reason: "again" }).ignored)
     assert.strictEqual(ada.context.haltReason, "fire drill")
     assert.strictEqual(ada.hear({ type: "resume" }).status, "awake.idle")

@@ -50,7 +50,7 @@ const journalled = gathered(fresh, { importance: 5 } as Parameters<typeof gather
 const written: RecordChange = selfPromptChange({ prompt: "p", reasoning: "r", updated_at: "t", previous: null })
 
 const life: ReadonlyArray<Entry> = [
-  line(1, { cause: { kind: "birth" }, status: "awake.idle", tick: 0 }),
+  line(1, { cause: { kind: "creation" }, status: "awake.idle", tick: 0 }),
   line(2, {
     cause: { kind: "envelope", lane: "mail", seq: 1, id: envelope },
     event: { type: "message", settings: { maxIterations: 3 } }

@@ -43,13 +43,13 @@ describe("the message filter, rules 0 to 8", () => {
     assert.deepStrictEqual(judge({}), { verdict: "trigger", rule: "direct", importance: 9 })
   })
 
-  it("rule 0: who is disabled hears nothing, mentioned or not", () => {
+  it("rule 0: who is disabled receives nothing, mentioned or not", () => {
     const off = { enabled: false, permitted: ["user:ada"], channels: { dock: "trigger" } } as const
     assert.strictEqual(outcome({ text: "@desk!" }, off), "disabled: ignore")
     assert.strictEqual(outcome({ channel: "dock" }, off), "disabled: ignore")
   })
 
-  it("rule 1: nobody hears itself, under its id or its address", () => {
+  it("rule 1: nobody receives itself, under its id or its address", () => {
     for (const from of ["assistant:desk", "desk"]) {
       assert.strictEqual(outcome({ from, text: "@desk", channel: "dock" }, { permitted: [from] }), "self: ignore")
     }

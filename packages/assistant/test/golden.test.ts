@@ -35,7 +35,7 @@ describe("golden snapshots", () => {
     assert.deepInclude(contextOf(decoded), before.context)
     const after = stored(decoded) as unknown as Stored
     assert.deepStrictEqual(after.children, before.children)
-    // And it lives on: every state but the last hears a halt.
+    // And it lives on: every state but the last receives a halt.
     const { next } = decide(decoded, { type: "halt", reason: "fire drill" })
     assert.strictEqual(statusOf(next), golden.status === "retired" ? "retired" : "halted")
   })

@@ -4,9 +4,9 @@ import { type AnyTransitionDefinition, createEmptyActor, getMicrosteps } from "x
 import { type AdjacencyMap, getAdjacencyMap, getShortestPaths } from "xstate/graph"
 import {
   assistantMachine,
-  birth,
+  creation,
   decide,
-  hears,
+  receives,
   ignored,
   type Input,
   isIgnored,
@@ -22,8 +22,8 @@ import { eventsIn, keyOf, leafOf, type Snapshot, worlds } from "./samples.ts"
 type Logic = Parameters<typeof getAdjacencyMap>[0]
 type Options = NonNullable<Parameters<typeof getAdjacencyMap>[1]>
 
-const walk = ({ settings, commission }: (typeof worlds)[string]) =>
-  ({ input: { settings, commission }, events: eventsIn, serializeState: keyOf }) as unknown as Options
+const walk = ({ settings, subAgentStart }: (typeof worlds)[string]) =>
+  ({ input: { settings, subAgentStart }, events: eventsIn, serializeState: keyOf }) as unknown as Options
 
 const machine = assistantMachine as unknown as Logic
 
@@ -61,8 +61,8 @@ describe("the graph of the chart", PATIENT, () => {
     const paths = getShortestPaths(machine, walk(world))
     let steps = 0
     for (const path of paths) {
-      let now = birth(world.settings, world.commission).next
-      // The first step of a path is the birth itself.
+      let now = creation(world.settings, world.subAgentStart).next
+      // The first step of a path is the creation itself.
       for (const step of path.steps.slice(1)) {
         now = decide(restored(stored(now)), step.event).next
         assert.strictEqual(keyOf(now.machine), keyOf(step.state as Snapshot), JSON.stringify(step.event))
@@ -169,7 +169,7 @@ describe("ignored, on every node of the graph", PATIENT, () => {
     for (const state of states) {
       const leaf = leafOf(state)
       if (leaf === "retired") continue
-      const lanes = hears({ machine: state })
+      const lanes = receives({ machine: state })
       for (const type of types) {
         const waits = ignored.some(
           ({ events, kind, states: listed }) =>

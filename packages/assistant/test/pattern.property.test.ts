@@ -75,7 +75,7 @@ describe("calls", () => {
     .tuple(anySettings, aRestriction)
     .map(([settings, restriction]) => restrict(patternOf(settingsOf(settings)), restriction))
 
-  const admitting = (check: (admission: ReturnType<typeof admit>, ground: Ground) => void) =>
+  const admitting = (check: (admission: ReturnType<typeof admit>, inputs: Inputs) => void) =>
     fc.assert(
       fc.property(requests, patterns, fc.integer({ min: 0, max: 1 }), (calls, pattern, used) => {
         check(admit(calls, pattern, used), { calls, pattern, used })
@@ -83,7 +83,7 @@ describe("calls", () => {
       RUNS
     )
 
-  interface Ground {
+  interface Inputs {
     readonly calls: ReadonlyArray<CallRequest>
     readonly pattern: ExecutionPattern
     readonly used: number

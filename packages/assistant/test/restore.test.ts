@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { birth, contextOf, restore, SnapshotUnfit } from "../src/index.ts"
-import { birthContext } from "../src/context.ts"
+import { creation, contextOf, restore, SnapshotUnfit } from "../src/index.ts"
+import { creationContext } from "../src/context.ts"
 import { asking, compact, message, Rig, skipped, sleep, stored, worked } from "./rig.ts"
 
 type Fields = { readonly [key: string]: Json }
@@ -43,7 +43,7 @@ const laterFields: Fields = {
   round: 0,
   account: null,
   subAgents: [],
-  errand: null,
+  assignment: null,
   tries: 0,
   outage: null
 }
@@ -83,7 +83,7 @@ describe("decide I3: a snapshot that does not fit is refused", () => {
   })
 
   it("a context without one of its fields of format 1, whichever: a guess would be another assistant", () => {
-    const fields = Object.keys(birthContext({})).filter((field) => !(field in laterFields))
+    const fields = Object.keys(creationContext({})).filter((field) => !(field in laterFields))
     assert.isNotEmpty(fields)
     for (const field of fields) assert.include(refused(without(field)), field)
     for (const context of [null, [], "x", {}]) refused(changed((snapshot) => (snapshot["context"] = context)))
@@ -158,7 +158,7 @@ describe("decide I3: a snapshot that does not fit is refused", () => {
   })
 })
 
-describe("a snapshot of a folding that was ordered", () => {
+describe("a snapshot of a compaction that was ordered", () => {
   it("is restored, wherever the order was heard", () => {
     const asleep = (settings = {}) => new Rig(settings).hear(sleep("s1", { forMillis: 90_000, at: 1 }))
     const rested = asleep()
@@ -186,7 +186,7 @@ describe("decide I2: a restore changes nothing", () => {
   })
 
   it("settings are kept in one form, whatever was given", () => {
-    const { next } = birth({ maxErrors: 5, approvalMillis: Infinity, maxIterations: 99 })
+    const { next } = creation({ maxErrors: 5, approvalMillis: Infinity, maxIterations: 99 })
     assert.deepStrictEqual((stored(next) as { readonly context?: Fields }).context?.["settings"], {
       maxIterations: 10,
       approvalMillis: Number.MAX_SAFE_INTEGER

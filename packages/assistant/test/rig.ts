@@ -7,13 +7,13 @@
 import type { Command, Json, ToolCategory } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import {
-  birth,
+  creation,
   type CallRequest,
   contextOf,
   decide,
   type Decision,
   type Decoded,
-  hears,
+  receives,
   type InferFailure,
   type Input,
   isIgnored,
@@ -62,7 +62,7 @@ export const sleep = (
   ...(more.at === undefined ? {} : { at: more.at })
 })
 
-/** An order to fold the history. */
+/** An order to compact the history. */
 export const compact = (at?: number): MachineEvent => ({ type: "compact", ...(at === undefined ? {} : { at }) })
 
 /** What a model asked for: the first call of a category is named after it, and its approval after its place. */
@@ -122,9 +122,9 @@ export class Rig {
 
   constructor(settings: Partial<Settings> = {}, { throughStore = true } = {}) {
     this.throughStore = throughStore
-    const born = birth(settings)
-    this.decoded = born.next
-    this.take(born)
+    const created = creation(settings)
+    this.decoded = created.next
+    this.take(created)
   }
 
   get status(): string {
@@ -135,8 +135,8 @@ export class Rig {
     return contextOf(this.decoded)
   }
 
-  get hears() {
-    return hears(this.decoded)
+  get receives() {
+    return receives(this.decoded)
   }
 
   /** One event, in whatever lane it came. */

@@ -5,7 +5,7 @@ import type { SnapshotFrom } from "xstate"
 import {
   type assistantMachine,
   callRoom,
-  type Commission,
+  type SubAgentStart,
   isBounded,
   type Input,
   isOpen,
@@ -37,7 +37,7 @@ export type Snapshot = SnapshotFrom<typeof assistantMachine>
 
 /** Settings under which the graph is walked; small limits keep it finite. */
 export const worlds: {
-  readonly [name: string]: { readonly settings: Partial<Settings>; readonly commission?: Commission }
+  readonly [name: string]: { readonly settings: Partial<Settings>; readonly subAgentStart?: SubAgentStart }
 } = {
   plain: { settings: { maxIterations: 2, maxErrors: 2 } },
   trusting: {
@@ -61,8 +61,8 @@ export const worlds: {
   poor: { settings: { maxIterations: 2, maxErrors: 1, budgetCalls: 1 } },
   sent: {
     settings: { maxIterations: 2, maxErrors: 1, compactEnabled: false },
-    commission: {
-      errand: {
+    subAgentStart: {
+      assignment: {
         parent: "ada",
         owner: "ada",
         call: "1.1.0",
@@ -151,7 +151,7 @@ const wire: ReadonlyArray<Input> = [
   { type: "halt", reason: "fire drill" },
   { type: "resume" },
   { type: "refresh" },
-  { type: "unfold", compaction: "compact_20260101_000000" },
+  { type: "undoCompaction", compaction: "compact_20260101_000000" },
   { type: "retire" },
   { type: "delegate", call: "order", at: 0 },
   { type: "news", what: "reported", call: "order", tries: 1, end: "completed", at: 0 },
@@ -174,9 +174,9 @@ export const eventsIn = (snapshot: Snapshot): ReadonlyArray<Input> =>
 export const leafOf = (snapshot: Snapshot): string => statusOf({ machine: snapshot })
 
 /** What every state reads: who is below, and whether there is something to spend. */
-const kin = ({ account, errand, subAgents, tick }: Snapshot["context"], settings: Settings) => ({
+const agents = ({ account, assignment, subAgents, tick }: Snapshot["context"], settings: Settings) => ({
   open: subAgents.filter(isOpen).map(({ phase, tries }) => `${phase}#${tries}`),
-  ...(errand === null ? {} : { late: errand.late, isOver: tick > 0 }),
+  ...(assignment === null ? {} : { late: assignment.late, isOver: tick > 0 }),
   ...(account === null || !isBounded(account)
     ? {}
     : { room: "short" in callRoom(account, settings) ? "none" : "some", warned: account.warned !== "" })
@@ -201,6 +201,6 @@ const read = (leaf: string, { calls, compactingFrom, envelope, ...rest }: Snapsh
 export const keyOf = (snapshot: Snapshot): string => {
   const leaf = leafOf(snapshot)
   const { context } = snapshot
-  const all = leaf === "retired" ? {} : kin(context, settingsNow(context))
+  const all = leaf === "retired" ? {} : agents(context, settingsNow(context))
   return JSON.stringify([leaf, Object.keys(snapshot.children), read(leaf, context), all])
 }

@@ -7,7 +7,7 @@ const iso = (millis: number | undefined): string => new Date(millis ?? Number.Na
 
 const berlin = scheduleOf({ enabled: true, timeZone: "Europe/Berlin" })
 
-describe("the hours of sleep", () => {
+describe("the sleep schedule", () => {
   it("the defaults are those of the source: off, at two, four hours, a tick a minute", () => {
     assert.deepStrictEqual(scheduleOf({}), {
       enabled: false,

@@ -3,7 +3,7 @@ import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import {
   accountOf,
-  birthJob,
+  creationJob,
   contextOf,
   flawsOf,
   grantKey,
@@ -24,15 +24,15 @@ const actionsOf = ({ commands }: Moment, type: string): ReadonlyArray<Json> =>
 const alwaysWithSubAgents = (check: (moment: Moment) => void) => {
   const may = { subAgents: true, subAgentBudget: 3, subAgentDepth: 1, subAgentTokens: 50_000, subAgentCalls: 20 }
   const rich = { ...may, subAgentMillis: 60_000, subAgentCostMicros: 0 }
-  const aFamily = aLife.map((life) => ({
+  const aSubAgentTree = aLife.map((life) => ({
     ...life,
     settings: { ...life.settings, ...rich },
-    wishes: life.wishes.map((wish) =>
-      wish.wish === "mail" ? { ...wish, mail: { ...wish.mail, settings: null } } : wish
+    requests: life.requests.map((request) =>
+      request.request === "mail" ? { ...request, mail: { ...request.mail, settings: null } } : request
     )
   }))
   fc.assert(
-    fc.property(aFamily, (life) => live(life).forEach(check)),
+    fc.property(aSubAgentTree, (life) => live(life).forEach(check)),
     { ...RUNS, numRuns: 400 }
   )
 }
@@ -76,7 +76,7 @@ describe("any life with sub-agents", PATIENT, () => {
 })
 
 describe("the largest family", () => {
-  it("context I1: with as many sub-agents as there may be, all being born, it fits as well", () => {
+  it("context I1: with as many sub-agents as there may be, all being created, it fits as well", () => {
     const calls = asking(...Array.from({ length: 16 }, () => "async_required" as const)).calls.map((call) => ({
       ...call,
       tool: "t".repeat(64)
@@ -86,7 +86,7 @@ describe("the largest family", () => {
       const call = `order-${String(order).padStart(16, "0")}`
       ada.hear({ type: "delegate", call, at: 1_790_000_000_000 })
       if (order > 3) continue
-      ada.ends(birthJob(call), null)
+      ada.ends(creationJob(call), null)
       ada.hear({ type: "news", what: "reported", call, tries: 1, end: "completed", at: 1_790_000_000_000 })
     }
     ada.hear(message("e".repeat(256))).hear(jobDone("infer", { calls }))

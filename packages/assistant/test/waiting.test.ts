@@ -36,7 +36,7 @@ describe("asleep I7: an outage of the model", () => {
     const ada = new Rig().hear(sleep("s1", { forMillis: 3_600_000, at: 1_000 })).ends("dream", worked())
     for (const pause of [1_000, 2_000, 4_000]) {
       ada.fails("dream", away(5_000))
-      assert.deepStrictEqual([ada.status, ada.hears.includes("mail")], ["dreaming.pausing", true])
+      assert.deepStrictEqual([ada.status, ada.receives.includes("mail")], ["dreaming.pausing", true])
       assert.deepStrictEqual(pauses(ada), [pause])
       ada.due()
       assert.deepStrictEqual([...ada.jobs], [["dream", { src: "dream", input: { operation: "linking" } }]])
@@ -82,7 +82,7 @@ describe("asleep I7: an outage of the model", () => {
       const ada = new Rig().hear(message("m1", { signals: at(0.95) }))
       for (let done = 0; done < phases; done++) ada.ends("compact", worked(at(0.95)))
       ada.fails("compact", away())
-      assert.deepStrictEqual([ada.status, ada.hears], ["compacting.parked", ["control", "reply"]])
+      assert.deepStrictEqual([ada.status, ada.receives], ["compacting.parked", ["control", "reply"]])
       assert.deepStrictEqual(pauses(ada), [1_000])
       assert.deepStrictEqual(ada.emitted(), [
         { type: "model-away", server: "127.0.0.1:9", reason: "ModelUnavailable: ECONNREFUSED", withinMillis: 1_000 }

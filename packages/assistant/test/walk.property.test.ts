@@ -2,13 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import {
-  birthJob,
+  creationJob,
   type Call,
   contextOf,
   decide,
   type Decision,
   type Decoded,
-  hears,
+  receives,
   type InferFailure,
   isIgnored,
   isOpen,
@@ -165,10 +165,10 @@ describe("any life", PATIENT, () => {
       )
       assert.sameMembers([...jobs], Object.keys(after.machine.children))
       const open = contextOf(after).subAgents.filter(isOpen)
-      const births = open.flatMap(({ call, phase }) => (phase === "spawning" ? [birthJob(call)] : []))
+      const creations = open.flatMap(({ call, phase }) => (phase === "spawning" ? [creationJob(call)] : []))
       assert.sameMembers(
         [...jobs],
-        [...nodes.flatMap((node) => node.invoke.map(({ id }) => id)), ...running, ...births]
+        [...nodes.flatMap((node) => node.invoke.map(({ id }) => id)), ...running, ...creations]
       )
       const waits = open.map(({ call, phase }) => `${phase === "retiring" ? "lost" : "due"}.${call}`)
       assert.sameMembers(
@@ -298,7 +298,7 @@ describe("any life", PATIENT, () => {
   it("machine I2: mail is heard only at rest, replies where nothing can be missed, control by all but the retired", () => {
     always(({ after }) => {
       const status = statusOf(after)
-      const lanes = hears(after)
+      const lanes = receives(after)
       assert.strictEqual(
         lanes.includes("mail"),
         ["awake.idle", "dreaming.pausing", "dreaming.resting"].includes(status)
@@ -327,7 +327,7 @@ describe("any life", PATIENT, () => {
         if (full) assert.strictEqual(context.compactingFrom, "dreaming")
       }
       if (event.type === "compact") {
-        const began = compactEnabled && hears(before).includes("mail")
+        const began = compactEnabled && receives(before).includes("mail")
         assert.strictEqual(to, began ? "compacting.extracting" : from)
         if (began) assert.strictEqual(context.compactingFrom, from.slice(from.indexOf(".") + 1))
         assert.deepStrictEqual([context.tick, context.envelope], [contextOf(before).tick, null])
@@ -357,7 +357,7 @@ describe("any life", PATIENT, () => {
       restriction: {},
       step: { skipped: false, signals: CALM }
     }
-    const atRest = (decoded: Decoded) => hears(decoded).includes("mail") || statusOf(decoded) === "retired"
+    const atRest = (decoded: Decoded) => receives(decoded).includes("mail") || statusOf(decoded) === "retired"
     fc.assert(
       fc.property(aLife, (life) => {
         const moments = live(life)

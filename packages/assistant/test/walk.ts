@@ -1,5 +1,5 @@
 // Walk: a random life of one assistant, driven as the runtime drives it.
-// Owns which wish can come true: mail only in a lane that is heard, an end only for a job that is open, a timer only
+// Owns which request can come true: mail only in a lane that is heard, an end only for a job that is open, a timer only
 // while it is set. Leaves to the properties what must hold at every moment.
 
 import { type Command, laneOf, type Event } from "@reverie/protocol"
@@ -57,14 +57,14 @@ const someMail = fc.record({
   forMillis: fc.option(fc.integer({ min: 1, max: 100_000 }))
 })
 
-const aWish = fc.oneof(
-  { weight: 12, arbitrary: fc.record({ wish: fc.constant("end" as const), end: anEnd }) },
-  { weight: 4, arbitrary: fc.record({ wish: fc.constant("mail" as const), mail: someMail }) },
-  { weight: 2, arbitrary: fc.record({ wish: fc.constant("timer" as const), pick: fc.nat(5) }) },
+const aRequest = fc.oneof(
+  { weight: 12, arbitrary: fc.record({ request: fc.constant("end" as const), end: anEnd }) },
+  { weight: 4, arbitrary: fc.record({ request: fc.constant("mail" as const), mail: someMail }) },
+  { weight: 2, arbitrary: fc.record({ request: fc.constant("timer" as const), pick: fc.nat(5) }) },
   {
     weight: 4,
     arbitrary: fc.record({
-      wish: fc.constant("delegate" as const),
+      request: fc.constant("delegate" as const),
       order: fc.nat(3),
       at: fc.nat(100_000),
       limits: fc.record(
@@ -76,7 +76,7 @@ const aWish = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
-      wish: fc.constant("news" as const),
+      request: fc.constant("news" as const),
       pick: fc.nat(5),
       end: fc.constantFrom("completed" as const, "cut" as const, "failed" as const, "cancelled" as const),
       spent: fc.option(fc.record({ tokens: fc.nat(80_000), costMicros: fc.nat(3_000), calls: fc.nat(40) })),
@@ -84,20 +84,20 @@ const aWish = fc.oneof(
       at: fc.nat(100_000)
     })
   },
-  { weight: 1, arbitrary: fc.constant({ wish: "wake" as const }) },
-  { weight: 3, arbitrary: fc.record({ wish: fc.constant("report" as const), index: fc.option(fc.nat(3)) }) },
+  { weight: 1, arbitrary: fc.constant({ request: "wake" as const }) },
+  { weight: 3, arbitrary: fc.record({ request: fc.constant("report" as const), index: fc.option(fc.nat(3)) }) },
   {
     weight: 3,
     arbitrary: fc.record({
-      wish: fc.constant("approval" as const),
+      request: fc.constant("approval" as const),
       decision: fc.constantFrom("approved" as const, "denied" as const),
       known: fc.constantFrom(true, true, false)
     })
   },
-  { weight: 1, arbitrary: fc.record({ wish: fc.constant("halt" as const), reason: fc.string({ maxLength: 300 }) }) },
-  { weight: 2, arbitrary: fc.constant({ wish: "resume" as const }) }
+  { weight: 1, arbitrary: fc.record({ request: fc.constant("halt" as const), reason: fc.string({ maxLength: 300 }) }) },
+  { weight: 2, arbitrary: fc.constant({ request: "resume" as const }) }
 )
-type Wish = typeof aWish extends fc.Arbitrary<infer T> ? T : never
+type Request = typeof aRequest extends fc.Arbitrary<infer T> ? T : never
 
 /** A tool call that hands a task on. */
 const delegating = ({ context }: Rig, name: string): Input => {
@@ -121,7 +121,7 @@ export const endOf = (name: string, src: string, end: Omit<End, "delegates">): I
   }
 }
 
-const mailOf = (id: string, { forMillis, kind, settings, signals }: Extract<Wish, { wish: "mail" }>["mail"]) => {
+const mailOf = (id: string, { forMillis, kind, settings, signals }: Extract<Request, { request: "mail" }>["mail"]) => {
   if (kind === "compact") return compact(forMillis ?? undefined)
   const more = { signals, ...(settings === null ? {} : { settings }) }
   if (kind === "sleep") return sleep(id, { ...more, ...(forMillis === null ? {} : { forMillis }) })
@@ -129,7 +129,10 @@ const mailOf = (id: string, { forMillis, kind, settings, signals }: Extract<Wish
 }
 
 /** A report of one that is open, or of nobody. */
-const newsOf = (rig: Rig, { at, end, known, pick, spent }: Extract<Wish, { wish: "news" }>): Input | undefined => {
+const newsOf = (
+  rig: Rig,
+  { at, end, known, pick, spent }: Extract<Request, { request: "news" }>
+): Input | undefined => {
   const { subAgents } = rig.context
   const line = subAgents[pick % Math.max(1, subAgents.length)]
   if (line === undefined) return undefined
@@ -138,63 +141,63 @@ const newsOf = (rig: Rig, { at, end, known, pick, spent }: Extract<Wish, { wish:
   return { type: "news", what: "reported", call: line.call, tries, end, at, ...said }
 }
 
-/** The event that a wish comes to, or undefined when nothing of the kind can come now. */
-const eventOf = (rig: Rig, wish: Wish, id: string): Input | undefined => {
-  switch (wish.wish) {
+/** The event that a request comes to, or undefined when nothing of the kind can come now. */
+const eventOf = (rig: Rig, request: Request, id: string): Input | undefined => {
+  switch (request.request) {
     case "end": {
       const open = [...rig.jobs]
-      const [name, job] = open[wish.end.pick % Math.max(1, open.length)] ?? []
+      const [name, job] = open[request.end.pick % Math.max(1, open.length)] ?? []
       if (name === undefined || job === undefined) return undefined
-      return job.src === "tool" && wish.end.delegates && !wish.end.breaks
+      return job.src === "tool" && request.end.delegates && !request.end.breaks
         ? delegating(rig, name)
-        : endOf(name, job.src, wish.end)
+        : endOf(name, job.src, request.end)
     }
     case "timer": {
       const timers = [...rig.timers.values()]
-      return timers[wish.pick % Math.max(1, timers.length)]?.event
+      return timers[request.pick % Math.max(1, timers.length)]?.event
     }
     case "delegate":
-      return { type: "delegate", call: `order-${wish.order}`, at: wish.at, ...wish.limits }
+      return { type: "delegate", call: `order-${request.order}`, at: request.at, ...request.limits }
     case "news":
-      return newsOf(rig, wish)
+      return newsOf(rig, request)
     case "mail":
-      return mailOf(id, wish.mail)
+      return mailOf(id, request.mail)
     case "report": {
       const { iteration, tick } = rig.context
-      return { type: "report", ...(wish.index === null ? {} : { call: callId(tick, iteration, wish.index) }) }
+      return { type: "report", ...(request.index === null ? {} : { call: callId(tick, iteration, request.index) }) }
     }
     case "approval": {
       const asking = rig.context.calls.find(({ phase }) => phase === "asking")?.approval
-      const approval = wish.known ? asking : "somebody-else's"
-      return { type: "approval", decision: wish.decision, ...(approval === undefined ? {} : { approval }) }
+      const approval = request.known ? asking : "somebody-else's"
+      return { type: "approval", decision: request.decision, ...(approval === undefined ? {} : { approval }) }
     }
     case "halt":
-      return { type: "halt", reason: wish.reason }
+      return { type: "halt", reason: request.reason }
     default:
-      return { type: wish.wish }
+      return { type: request.request }
   }
 }
 
 /** News comes in the lane of reports, or with a timer. */
 const isHeard = (rig: Rig, event: Input): boolean =>
   event.type.startsWith("xstate.") ||
-  (event.type === "news" && (event["what"] !== "reported" || rig.hears.includes("reply"))) ||
-  rig.hears.includes(laneOf(event as unknown as Event))
+  (event.type === "news" && (event["what"] !== "reported" || rig.receives.includes("reply"))) ||
+  rig.receives.includes(laneOf(event as unknown as Event))
 
 export interface Life {
   readonly settings: Partial<Settings>
-  readonly wishes: ReadonlyArray<Wish>
+  readonly requests: ReadonlyArray<Request>
   readonly retires: boolean
 }
 
 export const aLife: fc.Arbitrary<Life> = fc.record({
   settings: fc.oneof({ weight: 4, arbitrary: usualSettings }, { weight: 1, arbitrary: anySettings }),
-  wishes: fc.array(aWish, { minLength: 1, maxLength: 90, size: "max" }),
+  requests: fc.array(aRequest, { minLength: 1, maxLength: 90, size: "max" }),
   retires: fc.constantFrom(false, false, false, true)
 })
 
 /** Lives it, step by step. */
-export const live = ({ retires, settings, wishes }: Life): ReadonlyArray<Moment> => {
+export const live = ({ retires, settings, requests }: Life): ReadonlyArray<Moment> => {
   const rig = new Rig(settings, { throughStore: false })
   const moments: Array<Moment> = []
   const take = (event: Input | undefined) => {
@@ -204,7 +207,7 @@ export const live = ({ retires, settings, wishes }: Life): ReadonlyArray<Moment>
     const { commands, decoded: after, ignored, jobs, timers } = rig
     moments.push({ before, event, after, commands, ignored, jobs: [...jobs.keys()], timers: [...timers.keys()] })
   }
-  wishes.forEach((wish, index) => take(eventOf(rig, wish, `envelope-${index}`)))
+  requests.forEach((request, index) => take(eventOf(rig, request, `envelope-${index}`)))
   if (retires) take({ type: "retire" })
   return moments
 }

@@ -49,7 +49,7 @@ const onOneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
 export const bufferContent = (lines: ReadonlyArray<AmbientLine>): Content =>
   linesUnder(
     headed(
-      "Overheard",
+      "Ambient messages",
       lines
         .map(({ channel, from, text }) => {
           const where = channel === undefined ? "" : ` (${onOneLine(channel)})`

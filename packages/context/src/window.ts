@@ -4,7 +4,7 @@
 // stays the same for many turns, and a provider's prompt cache keeps hitting. A window may therefore hold up to a
 // fifth less than its limit would allow.
 // W1  Units leave from the oldest end only, whole, and are counted where they went. A pinned marker, which stands before
-//     all of them for what was folded, never leaves.
+//     all of them for what was compacted, never leaves.
 // W2  The pending turn never leaves: the newest user message and all after it, or the newest unit if no user speaks.
 // W3  Messages stay in the order of history, but a late result stands with its call. A result without its call is left out.
 // W4  Appending walks what is new and what that changes; the rest is copied in one piece, nothing of it counted or built.
@@ -46,7 +46,7 @@ const NOTHING: Amount = { messages: 0, tokens: 0 }
 
 const EMPTY: Omit<Window, "limit"> = { ...NO_ROW, turn: 0, pinned: 0, overLimit: NOTHING, withoutCall: NOTHING }
 
-/** A window on messages that are in the order of history, after the marker of what was folded before them. */
+/** A window on messages that are in the order of history, after the marker of what was compacted before them. */
 export const openWindow = (messages: ReadonlyArray<Message>, limit: number, marker?: Message): Window => {
   if (marker === undefined) return append({ ...EMPTY, limit }, messages)
   return append({ ...EMPTY, ...rowOf([unitOf(marker)]), turn: 1, pinned: 1, limit }, messages)

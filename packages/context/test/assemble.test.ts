@@ -82,7 +82,7 @@ describe("order", () => {
   })
 
   it("W2 without a user the newest unit is the pending turn", () => {
-    const prompt = promptOf([note("born"), said("", [callOf("1")]), result("1", "two free")])
+    const prompt = promptOf([note("created"), said("", [callOf("1")]), result("1", "two free")])
     assert.deepStrictEqual(
       prompt.report.parts.slice(2).map(({ id, messages }) => [id, messages]),
       [

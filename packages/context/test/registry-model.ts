@@ -66,11 +66,11 @@ export class Model {
     return this.versions[kind].get(key) ?? 0
   }
 
-  /** The lowest id after a static one that no other component has, and the component itself has only for `wish`. */
-  freeId(key: string, after: number, wish?: number): number {
-    const others = [...this.components.keys()].filter((each) => each !== key || wish === undefined)
+  /** The lowest id after a static one that no other component has, and the component itself has only for `request`. */
+  freeId(key: string, after: number, request?: number): number {
+    const others = [...this.components.keys()].filter((each) => each !== key || request === undefined)
     const taken = new Set(others.flatMap((each) => this.top(this.components, each)?.id ?? []))
-    if (wish !== undefined && !taken.has(wish)) return wish
+    if (request !== undefined && !taken.has(request)) return request
     let id = after + 1
     while (taken.has(id)) id++
     return id

@@ -65,7 +65,7 @@ describe("surroundings", () => {
       ])
     )
     assert.deepStrictEqual(text.split("\n"), [
-      "# Overheard",
+      "# Ambient messages",
       "- Ann (quay): The tug is late.",
       "- Bob: Oh. - Ann: I quit."
     ])

@@ -42,8 +42,8 @@ export class UnreadableRecord extends Schema.TaggedError<UnreadableRecord>()("Un
 }
 
 /** Somebody can not move out or in as asked. Nothing was changed. */
-export class RemovalRefused extends Schema.TaggedError<RemovalRefused>()("RemovalRefused", {
-  /** nobody: there is no such assistant to pack. occupied: another life is led there. broken: it is no whole parcel. */
+export class BundleRefused extends Schema.TaggedError<BundleRefused>()("BundleRefused", {
+  /** nobody: there is no such assistant to pack. occupied: another life is led there. broken: it is no whole bundle. */
   reason: Schema.Literals(["nobody", "occupied", "broken"]),
   /** The assistant or tenant, for people. */
   who: Schema.String,

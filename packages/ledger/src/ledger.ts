@@ -5,10 +5,10 @@
 // I3  Entries of an assistant are numbered 1, 2, 3 ... without gap, in the order of their commits.
 // I4  The outbox holds every entry once, in one order that never changes; an entry is in it as soon as its commit returned.
 // I5  A send is open from the commit that wrote it until `settleSends`; the relay may deliver it twice, never not at all.
-// I6  An assistant is born once; a second birth changes nothing.
+// I6  An assistant is created once; a second creation changes nothing.
 // I7  Messages come back exactly as they were committed, newest last, each with its place.
 // I8  A record is what the last commit that named it said; nobody else's commit changes it.
-// I9  A dead letter that was laid aside is told no more, for good; that it was buried, and why, stays in its entry, and it
+// I9  A dead letter that was discarded is told no more, for good; that it was dead-lettered, and why, stays in its entry, and it
 //     stays counted among the dead.
 // I10 Where many assistants are read together (`outbox`, `openSends`, `list`), what cannot be read of one is passed over and
 //     said once: nobody else's work stops for it. Where one is read, it is an error that names it.
@@ -32,7 +32,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { CommitFenced, LedgerUnavailable, UnreadableRecord } from "./errors.ts"
 
-export interface Birth {
+export interface CreationEntry {
   readonly address: Address
   readonly state: AssistantState
   readonly entry: Entry
@@ -73,7 +73,7 @@ export interface DeadLetter {
   readonly at: number
 }
 
-export interface DeadLetterWish {
+export interface DeadLetterRequest {
   /** Only what was sent to assistants of this tenant. */
   readonly tenant?: TenantId
   readonly newestFirst?: boolean
@@ -87,25 +87,25 @@ export interface RecordFilter {
   readonly limit?: number
 }
 
-export interface Tally {
-  /** Envelopes accepted, settled by a tick or handling, and buried, over the whole store. */
+export interface Totals {
+  /** Envelopes accepted, settled by a tick or handling, and dead-lettered, over the whole store. */
   readonly accepted: number
   readonly settled: number
   readonly dead: number
-  /** How many of the buried ones were laid aside: `dead - aside` are still told. */
-  readonly aside: number
+  /** How many of the dead-lettered ones were discarded: `dead - discarded` are still told. */
+  readonly discarded: number
 }
 
 /** A page of the outbox ends with the entry in which it comes to so many characters, so that it fits into memory. */
 export const MAX_PAGE_CHARS = 500_000
 
-/** `already` when it was laid aside before; `unknown` when no such letter of that assistant was ever buried. */
-export type LaidAside = "aside" | "already" | "unknown"
+/** `already` when it was discarded before; `unknown` when no such letter of that assistant was ever dead-lettered. */
+export type Discarded = "discarded" | "already" | "unknown"
 
 export class Ledger extends Context.Service<
   Ledger,
   {
-    readonly birth: (birth: Birth) => Effect.Effect<"born" | "exists", LedgerUnavailable>
+    readonly create: (creation: CreationEntry) => Effect.Effect<"created" | "exists", LedgerUnavailable>
     /** Durable when it returns; answers the entry's place in the outbox. */
     readonly commit: (claim: Claim, commit: Commit) => Effect.Effect<number, LedgerUnavailable | CommitFenced>
     /**
@@ -155,14 +155,14 @@ export class Ledger extends Context.Service<
       after: Address | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<Address>, LedgerUnavailable>
-    /** Those that nobody has laid aside, the oldest first, and of every tenant, when nothing else is wished. */
+    /** Those that nobody has discarded, the oldest first, and of every tenant, when nothing else is wished. */
     readonly deadLetters: (
       limit: number,
-      wish?: DeadLetterWish
+      request?: DeadLetterRequest
     ) => Effect.Effect<ReadonlyArray<DeadLetter>, LedgerUnavailable>
     /** Takes a letter off the list of the dead, because somebody has seen to it. Needs no claim; durable when it returns. */
-    readonly layAside: (address: Address, envelope: EnvelopeId) => Effect.Effect<LaidAside, LedgerUnavailable>
-    readonly tally: Effect.Effect<Tally, LedgerUnavailable>
+    readonly discard: (address: Address, envelope: EnvelopeId) => Effect.Effect<Discarded, LedgerUnavailable>
+    readonly totals: Effect.Effect<Totals, LedgerUnavailable>
     /** Writes something and takes it away in one transaction: fails where the store refuses to write, and leaves nothing. */
     readonly probe: Effect.Effect<void, LedgerUnavailable>
   }

@@ -3,7 +3,7 @@
 
 import { Buffer } from "node:buffer"
 import { isJsonObject, type Json, readKeyText } from "@reverie/protocol"
-import type { RemovalPart } from "./removal-part.ts"
+import type { BundlePart } from "./bundle-part.ts"
 
 /** JSON text as its value. What is no JSON travels as the text that it is, so that it is as unreadable as before. */
 export const valueOf = (text: string): Json => {
@@ -33,12 +33,12 @@ export interface BlockRows {
   readonly snapshot: Uint8Array | undefined
 }
 
-export const blockParts = (rows: BlockRows): ReadonlyArray<RemovalPart> => {
+export const blockParts = (rows: BlockRows): ReadonlyArray<BundlePart> => {
   const { body, id, label, owner, readers, snapshot, versions } = rows
   return [
     // An owner is an assistant's id: no other is let in.
     { kind: "block", id, owner: owner as never, label, readers: readers.toSorted(), body: valueOf(body) },
-    ...versions.map(({ body, patch }, index): RemovalPart => ({
+    ...versions.map(({ body, patch }, index): BundlePart => ({
       kind: "block-version",
       block: id,
       version: index + 1,
@@ -64,7 +64,7 @@ interface AnswerRow {
 export const answerParts = (
   rows: ReadonlyArray<AnswerRow>,
   isWanted: (key: string, block: string | undefined) => boolean
-): ReadonlyArray<RemovalPart> =>
+): ReadonlyArray<BundlePart> =>
   rows
     .map(({ answer, key }) => ({ key: readKeyText(key), answer: valueOf(answer) }))
     .filter(({ answer, key }) => isWanted(key, blockOfAnswer(answer)))
@@ -81,19 +81,19 @@ export interface LineRow {
 }
 
 /** Versions of a tenant's prompts, in their order, by the names of their lines. */
-export const promptParts = (rows: ReadonlyArray<LineRow>): ReadonlyArray<RemovalPart> =>
+export const promptParts = (rows: ReadonlyArray<LineRow>): ReadonlyArray<BundlePart> =>
   rows
     .toSorted(byText(({ key, kind }) => JSON.stringify([kind, key])))
-    .map(({ at, body, key, kind, restores, version }): RemovalPart => {
+    .map(({ at, body, key, kind, restores, version }): BundlePart => {
       const back = restores === null ? {} : { restores }
       return { kind: "prompt", of: kind, key, version, at, ...back, body: body === null ? null : valueOf(body) }
     })
 
 /** How the keys begin under which the blocks of a definition are made once, for one assistant. */
-export const bornKey = (assistant: string): string => `born/${assistant}/`
+export const createdKey = (assistant: string): string => `created/${assistant}/`
 
 /** For whom a block was made under such a key; empty for any other key. */
-export const bornFor = (key: string): string => /^born\/([^/]*)\//.exec(key)?.[1] ?? ""
+export const createdFor = (key: string): string => /^created\/([^/]*)\//.exec(key)?.[1] ?? ""
 
 /** Finds out which open sends an assistant has written, entry by entry. Who settles them is the relay of all. */
 export const sendNames = (entry: Json): ReadonlyArray<string> => {

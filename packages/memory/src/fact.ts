@@ -12,7 +12,7 @@ import * as Schema from "effect/Schema"
  * person: said to the assistant. assistant: said by another assistant. tool: a tool's result. overheard: said nearby. self:
  * the assistant's own words and conclusions.
  */
-export const originTypes = ["person", "assistant", "tool", "overheard", "self"] as const
+export const originTypes = ["person", "assistant", "tool", "ambientMessages", "self"] as const
 export type OriginType = (typeof originTypes)[number]
 
 export const Origin = Schema.Struct({ type: Schema.Literals(originTypes), name: Schema.String })
@@ -23,7 +23,7 @@ export const trustOf: Readonly<Record<OriginType, number>> = {
   person: 0.9,
   assistant: 0.7,
   tool: 0.8,
-  overheard: 0.3,
+  ambientMessages: 0.3,
   self: 0.6
 }
 

@@ -1,4 +1,4 @@
-// Ask: what a model is asked for memory's sake while an assistant sleeps or folds its history.
+// Ask: what a model is asked for memory's sake while an assistant sleeps or compacts its history.
 // Owns the tasks and the form of question and answer that all of them share. Leaves wording and reading the answers to
 // the module of each task.
 // A1  The instructions begin with the line `Task: <task>`; what is to be read is data, and never part of them.
@@ -27,7 +27,7 @@ export const tasks = [
   /** The journal and three questions. Answer: `{"insight", "evidence": [entry ids]}`. */
   "reflect",
   /**
-   * First, as lines `[summary] text`, what is known of everything before, then the messages that are to be folded, one a
+   * First, as lines `[summary] text`, what is known of everything before, then the messages that are to be compacted, one a
    * line: `[m/12/0] 2023-05-08T13:56Z speaker: text`. The answer is a plain text, no JSON, and holds what was known too.
    */
   "summarize",

@@ -1,6 +1,6 @@
 // Entry: one line of the ledger, written by one commit.
 // Owns its shape. The ledger is the outbox: notices are a pure projection of entries (notice.ts).
-// I1  Folding `event` over the snapshot before gives the snapshot after, byte for byte.
+// I1  PendingCompaction `event` over the snapshot before gives the snapshot after, byte for byte.
 // I2  An effect's result stands in the entry that first uses it, never in a later one.
 // I3  History is the concatenation of `messages` in the order of entries.
 
@@ -23,13 +23,13 @@ export interface Settlement {
   readonly reason?: string
 }
 
-/** What made this commit happen. An envelope or burial moves the cursor of its lane to `seq`. */
+/** What made this commit happen. An envelope or dead-lettering moves the cursor of its lane to `seq`. */
 export type Cause =
-  | { readonly kind: "birth" }
+  | { readonly kind: "creation" }
   | { readonly kind: "envelope"; readonly lane: Lane; readonly seq: number; readonly id: EnvelopeId }
   | { readonly kind: "job"; readonly id: string }
   | { readonly kind: "timer"; readonly name: string }
-  | { readonly kind: "burial"; readonly lane: Lane; readonly seq: number; readonly id: EnvelopeId }
+  | { readonly kind: "dead-letter"; readonly lane: Lane; readonly seq: number; readonly id: EnvelopeId }
 
 /** One recorded effect. Its text stands in `messages` of the same entry, not here again. */
 export interface StepRecord {

@@ -40,7 +40,7 @@ export interface AcceptedEnvelope extends Envelope {
   readonly acceptedAt: number
 }
 
-/** A row that cannot be read as an envelope: it keeps its place so that it can be buried with a reason. */
+/** A row that cannot be read as an envelope: it keeps its place so that it can be dead-lettered with a reason. */
 export interface UnreadableEnvelope {
   readonly unreadable: string
   readonly id: EnvelopeId

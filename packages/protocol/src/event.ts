@@ -1,10 +1,10 @@
 // Event: what can arrive at an assistant, as it crosses the wire.
 // Owns the closed list of events and the lane each travels in. Leaves their meaning to the statechart.
 // I1  Every event has exactly one lane, and a lane keeps its order.
-// I2  A halted assistant still hears the control lane, a waiting one the reply lane: neither is ever stuck behind mail.
+// I2  A halted assistant still receives the control lane, a waiting one the reply lane: neither is ever stuck behind mail.
 
 import * as Schema from "effect/Schema"
-import { ErrandReport, ErrandWish } from "./errand.ts"
+import { AssignmentReport, AssignmentRequest } from "./assignment.ts"
 
 /** Longest text of one message, in UTF-16 units. Longer ones are refused at the door. */
 export const MAX_MESSAGE_CHARS = 1_000_000
@@ -52,12 +52,12 @@ export const SleepEvent = Schema.Struct({
   until: Schema.optionalKey(Schema.Int)
 })
 
-/** An order to fold the older part of the history, however much of the window it takes. */
+/** An order to compact the older part of the history, however much of the window it takes. */
 export const CompactEvent = Schema.Struct({ type: Schema.Literal("compact") })
 
-/** Takes a folding of the history back: what the model sees is again what it saw before. */
-export const UnfoldEvent = Schema.Struct({
-  type: Schema.Literal("unfold"),
+/** Takes a compaction of the history back: what the model sees is again what it saw before. */
+export const UndoCompactionEvent = Schema.Struct({
+  type: Schema.Literal("undoCompaction"),
   /** The id of the compaction. */
   compaction: Schema.String.check(Schema.isMaxLength(128))
 })
@@ -66,7 +66,7 @@ export const WakeEvent = Schema.Struct({ type: Schema.Literal("wake"), reason })
 
 /**
  * The later answer to an ASYNC_REQUIRED tool call or a sub-agent. `call` names the call; without it the oldest open
- * call of `tool` is meant. `errand` stands in the report of a sub-agent, and `content` is then its form for the model.
+ * call of `tool` is meant. `assignment` stands in the report of a sub-agent, and `content` is then its form for the model.
  */
 export const ReportEvent = Schema.Struct({
   type: Schema.Literal("report"),
@@ -74,11 +74,11 @@ export const ReportEvent = Schema.Struct({
   tool: Schema.optionalKey(Schema.String),
   outcome: Schema.Literals(["reported", "failed"]),
   content: Schema.String.check(Schema.isMaxLength(MAX_MESSAGE_CHARS)),
-  errand: Schema.optionalKey(ErrandReport)
+  assignment: Schema.optionalKey(AssignmentReport)
 })
 
 /** Hands a task to a new sub-agent of the assistant, as its own `delegate_task` would. */
-export const DelegateEvent = Schema.Struct({ type: Schema.Literal("delegate"), ...ErrandWish.fields })
+export const DelegateEvent = Schema.Struct({ type: Schema.Literal("delegate"), ...AssignmentRequest.fields })
 
 /** A person's decision about one tool call. Without `approval` the oldest one asked is meant. */
 export const ApprovalEvent = Schema.Struct({
@@ -90,7 +90,7 @@ export const ApprovalEvent = Schema.Struct({
 
 export const HaltEvent = Schema.Struct({ type: Schema.Literal("halt"), reason })
 export const ResumeEvent = Schema.Struct({ type: Schema.Literal("resume"), reason })
-/** The definition has changed in a way that counts even at rest: its hours of sleep. */
+/** The definition has changed in a way that counts even at rest: its sleep schedule. */
 export const RefreshEvent = Schema.Struct({ type: Schema.Literal("refresh") })
 export const RetireEvent = Schema.Struct({ type: Schema.Literal("retire"), reason })
 
@@ -99,7 +99,7 @@ export const Event = Schema.Union([
   TimerEvent,
   SleepEvent,
   CompactEvent,
-  UnfoldEvent,
+  UndoCompactionEvent,
   WakeEvent,
   ReportEvent,
   DelegateEvent,
@@ -129,7 +129,7 @@ const laneByType: Readonly<Record<EventType, Lane>> = {
   timer: "mail",
   sleep: "mail",
   compact: "mail",
-  unfold: "mail"
+  undoCompaction: "mail"
 }
 
 export const laneOf = (event: Event): Lane => laneByType[event.type]

@@ -19,7 +19,7 @@ interface Base {
 
 export type Notice = Base &
   (
-    | { readonly type: "born" }
+    | { readonly type: "created" }
     | { readonly type: "state-changed"; readonly status: string }
     | { readonly type: "tick-started"; readonly envelope: EnvelopeId; readonly from?: string; readonly text?: string }
     | {
@@ -134,7 +134,7 @@ const emittedNotice = (base: Base, event: { readonly type: string; readonly [key
 export const noticesOf = (address: Address, seq: number, entry: Entry): ReadonlyArray<Notice> => {
   const base: Base = { address, at: entry.at, seq, tick: entry.tick }
   const notices: Array<Notice> = []
-  if (entry.cause.kind === "birth") notices.push({ ...base, type: "born" })
+  if (entry.cause.kind === "creation") notices.push({ ...base, type: "created" })
   if (entry.cause.kind === "envelope" && entry.cause.lane === "mail" && entry.settled === undefined) {
     const said = entry.messages.find((message) => message.role === "user")
     notices.push({

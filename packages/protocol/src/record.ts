@@ -20,15 +20,15 @@ export const deskKinds = [
   /** What has gathered towards the next reflection, and its last insights. */
   "reflection",
   /** What was overheard in a room, by its arrival. */
-  "overheard",
+  "ambientMessages",
   /** What was noticed about somebody or something, until a dream has made it part of a profile, by its id. */
   "observation",
   /** Which project is active, counters of tool calls, and other single facts. */
   "desk",
   /** A task that was handed to a sub-agent, until that has reported, by the call that handed it on. */
-  "errand",
+  "assignment",
   /** Whom it wrote to and when, and to whom it owes an answer. */
-  "correspondence",
+  "replies",
   /** Of a team: a question it works on, by its envelope, and whose turn it is. */
   "team"
 ] as const
@@ -45,7 +45,7 @@ export const memoryKinds = [
 export const archiveKinds = [
   /** What one night's dream did, by its id. */
   "dream",
-  /** One folding of the history, with what stood before and after, by its id. */
+  /** One compaction of the history, with what stood before and after, by its id. */
   "compaction"
 ] as const
 

@@ -19,10 +19,10 @@ export interface AssistantState {
   readonly jobs: ReadonlyArray<OpenJob>
   readonly timers: ReadonlyArray<OpenTimer>
   /** Lanes that the present machine state listens to. */
-  readonly hears: ReadonlyArray<Lane>
+  readonly receives: ReadonlyArray<Lane>
   /** The path of the present machine state, e.g. `awake.thinking.inferring`. */
   readonly status: string
-  /** The definition the assistant was born from. */
+  /** The definition the assistant was created from. */
   readonly definition: string
 }
 

@@ -122,17 +122,17 @@ export const chainOf = async (
   const chain: Array<Requester> = []
   let to = id
   let envelope = context.envelope ?? undefined
-  let { errand } = context
+  let { assignment } = context
   while (chain.length < MAX_CHAIN) {
     const letter = envelope === undefined ? undefined : await read.letter(to, envelope)
     if (letter !== undefined) {
       const text = textOfEvent(letter.event)
       chain.push({ who: letter.from, to, ...(text === undefined ? {} : { text: clipped(text, MAX_TEXT_CHARS) }) })
     }
-    if (errand === null) return chain
-    to = errand.parent
-    envelope = await envelopeBehind(read, to, errand.call)
-    errand = (await read.context(to))?.errand ?? null
+    if (assignment === null) return chain
+    to = assignment.parent
+    envelope = await envelopeBehind(read, to, assignment.call)
+    assignment = (await read.context(to))?.assignment ?? null
   }
   return chain
 }

@@ -1,5 +1,5 @@
 // Blocks: the memory blocks of a tenant, in promises.
-// Owns the form, and the blocks an assistant is born with. Leaves every rule to the store of blocks in `memory`.
+// Owns the form, and the blocks an assistant is created with. Leaves every rule to the store of blocks in `memory`.
 // B1  Whoever holds the fleet acts as the system: permissions do not bind him, limits and schemas do.
 // B2  A block of a definition is made once: when a person deletes it, it stays deleted.
 
@@ -24,8 +24,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
-/** A block that an assistant is born with. */
-export type BornBlock = Omit<BlockDraft, "owner">
+/** A block that an assistant is created with. */
+export type CreatedBlock = Omit<BlockDraft, "owner">
 
 export interface EditOptions {
   /** Idempotency key: the same change under the same key is made once. A fresh one when not said. */
@@ -102,7 +102,7 @@ export const blocksOf = (tenant: TenantId, run: Run, freshKey: Effect.Effect<str
 }
 
 /** What is wrong with the blocks of a definition, in one sentence; undefined when nothing is. */
-export const flawOfBlocks = (owner: AssistantId, blocks: ReadonlyArray<BornBlock>): string | undefined => {
+export const flawOfBlocks = (owner: AssistantId, blocks: ReadonlyArray<CreatedBlock>): string | undefined => {
   const labels = blocks.map(({ label }) => label)
   const twice = labels.find((label, index) => labels.indexOf(label) !== index)
   if (twice !== undefined) return `two of its blocks are called ${JSON.stringify(twice)}`
@@ -116,10 +116,10 @@ export const flawOfBlocks = (owner: AssistantId, blocks: ReadonlyArray<BornBlock
 }
 
 /** Makes those blocks of a definition that were never made. */
-export const bearBlocks = Effect.fnUntraced(function* (
+export const createBlocks = Effect.fnUntraced(function* (
   tenant: TenantId,
   owner: AssistantId,
-  blocks: ReadonlyArray<BornBlock>
+  blocks: ReadonlyArray<CreatedBlock>
 ) {
   if (blocks.length === 0) return
   const store = yield* BlockStore
@@ -127,7 +127,7 @@ export const bearBlocks = Effect.fnUntraced(function* (
   const viewer = { tenant, by: "definition", isSystem: true }
   const present = new Set((yield* store.list(viewer, { owner })).map(({ label }) => label))
   for (const block of blocks.filter(({ label }) => !present.has(label))) {
-    const request = { ...viewer, key: `born/${owner}/${block.label}`, at }
+    const request = { ...viewer, key: `created/${owner}/${block.label}`, at }
     // It was made once in another form, and has been deleted since.
     const wasMade = (failure: unknown) => failure instanceof BlockRefused && failure.reason === "key-reused"
     yield* Effect.catchIf(store.create({ ...block, owner }, request), wasMade, () => Effect.void)

@@ -1,23 +1,23 @@
 // Creation: how an assistant comes to be from a definition of the fleet.
-// Owns birth, hours of sleep and blocks, in this order. Leaves the first entry to the runtime.
+// Owns creation, sleep schedule and blocks, in this order. Leaves the first entry to the runtime.
 // C1  Doing it again changes nothing that has been lived: what was left out by a crash is made up for, no more.
 // C2  Who lives at the address from another definition is not touched.
 
-import { type Birth, Ledger } from "@reverie/ledger"
+import { type CreationEntry, Ledger } from "@reverie/ledger"
 import type { AssistantId, OpenTimer, TenantId } from "@reverie/protocol"
-import { arrive, bedtimeIn, birthOf } from "@reverie/runtime"
+import { arrive, sleepTimerIn, creationOf } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { bearBlocks } from "./blocks.ts"
+import { createBlocks } from "./blocks.ts"
 import type { AssistantDefinition } from "./define-assistant.ts"
 import { envelopeOf } from "./letter.ts"
 import type { Profile } from "./ports.ts"
 
-/** Tells an assistant of its hours of sleep when they are no longer those that it was told. */
-const refresh = Effect.fnUntraced(function* ({ address, state }: Birth) {
+/** Tells an assistant of its sleep schedule when they are no longer those that it was told. */
+const refresh = Effect.fnUntraced(function* ({ address, state }: CreationEntry) {
   const lived = yield* (yield* Ledger).inspect(address)
   if (lived === undefined || lived.state.status === "retired") return
-  const scheduleIn = (timers: ReadonlyArray<OpenTimer>) => bedtimeIn(timers)?.schedule
+  const scheduleIn = (timers: ReadonlyArray<OpenTimer>) => sleepTimerIn(timers)?.schedule
   if (scheduleIn(state.timers) === scheduleIn(lived.state.timers)) return
   const id = `refresh-${lived.version}`
   const envelope = envelopeOf({
@@ -40,14 +40,14 @@ export interface Creation {
 /** Brings an assistant to life, or up to date with its definition. */
 export const bringToLife = Effect.fnUntraced(function* ({ definition, id, keepHours, tenant }: Creation) {
   const ledger = yield* Ledger
-  const birth = yield* birthOf({ tenant, assistant: id }, definition)
-  const isNew = (yield* ledger.birth(birth)) === "born"
+  const creation = yield* creationOf({ tenant, assistant: id }, definition)
+  const isNew = (yield* ledger.create(creation)) === "created"
   if (!isNew) {
-    const lived = yield* ledger.inspect(birth.address)
+    const lived = yield* ledger.inspect(creation.address)
     if (lived?.state.definition !== definition.name) return "exists" as const
-    yield* refresh(birth)
+    yield* refresh(creation)
   }
-  if (definition.sleep?.enabled === true) yield* keepHours(birth.address, definition.sleep)
-  yield* bearBlocks(tenant, id, definition.blocks ?? [])
+  if (definition.sleep?.enabled === true) yield* keepHours(creation.address, definition.sleep)
+  yield* createBlocks(tenant, id, definition.blocks ?? [])
   return isNew ? ("created" as const) : ("exists" as const)
 })

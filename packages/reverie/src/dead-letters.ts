@@ -1,8 +1,8 @@
-// DeadLetters: what was buried, with what stood in it, and how it is sent again or laid aside.
+// DeadLetters: dead letters, with what stood in it, and how it is sent again or discarded.
 // Owns putting letter and reason together, and the ids of second tries. Leaves keeping both to the store.
-// D1  The same letter sent again twice is sent once; a second try that was buried too can be tried again in its turn.
-// D2  A letter that was sent again is laid aside after that. After a crash in between it is still told; who sends it again
-//     then sends nothing, and lays it aside.
+// D1  The same letter sent again twice is sent once; a second try that was dead-lettered too can be tried again in its turn.
+// D2  A letter that was sent again is discarded after that. After a crash in between it is still told; who sends it again
+//     then sends nothing, and discards it.
 
 import { createHash } from "node:crypto"
 import { type DeadLetter, Ledger } from "@reverie/ledger"
@@ -81,8 +81,8 @@ const unknown = ({ assistant }: Address, envelope: string, what: string): Letter
     message: `there is no dead letter ${JSON.stringify(envelope)} of ${assistant}${what}`
   })
 
-/** A letter that was buried, to be sent again; or what it was sent again as, where it was laid aside after that. */
-export const buriedLetter = Effect.fnUntraced(function* (address: Address, envelope: string) {
+/** A letter that was dead-lettered, to be sent again; or what it was sent again as, where it was discarded after that. */
+export const deadLetteredLetter = Effect.fnUntraced(function* (address: Address, envelope: string) {
   const dead = yield* (yield* Ledger).deadLetters(MAX_LOOK, { tenant: address.tenant, newestFirst: true })
   const isIt = (each: DeadLetter) => each.address.assistant === address.assistant && each.envelope === envelope
   const id = dead.some(isIt) ? envelope : againId(envelope)
@@ -91,7 +91,7 @@ export const buriedLetter = Effect.fnUntraced(function* (address: Address, envel
 })
 
 /** Takes a letter off the list. */
-export const laidAside = Effect.fnUntraced(function* (address: Address, envelope: string) {
-  const answer = yield* (yield* Ledger).layAside(address, envelope as EnvelopeId)
+export const discarded = Effect.fnUntraced(function* (address: Address, envelope: string) {
+  const answer = yield* (yield* Ledger).discard(address, envelope as EnvelopeId)
   return answer === "unknown" ? yield* unknown(address, envelope, "") : answer
 })

@@ -11,14 +11,14 @@ import {
   settingsOf,
   type SleepSchedule
 } from "@reverie/assistant"
-import type { FoldingConfig } from "@reverie/context"
+import type { CompactionConfig } from "@reverie/context"
 import { recallScopes as known, type RecallScope } from "@reverie/memory"
 import { AssistantId, type ToolRule } from "@reverie/protocol"
-import type { Definition, MemoryWish } from "@reverie/runtime"
+import type { Definition, MemoryRequest } from "@reverie/runtime"
 import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { type BornBlock, flawOfBlocks } from "./blocks.ts"
+import { type CreatedBlock, flawOfBlocks } from "./blocks.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
 import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./sub-agents-option.ts"
 
@@ -34,7 +34,7 @@ export interface AssistantOptions extends SpendingOptions {
   readonly assessWith?: "heuristic" | "model"
   /** How it listens to what is said in rooms and channels; a message without a channel is always for it. */
   readonly listening?: Partial<Listening>
-  /** Its hours of sleep, in which it dreams. It sleeps by order only when not said. */
+  /** Its sleep schedule, in which it dreams. It sleeps by order only when not said. */
   readonly sleep?: Partial<SleepSchedule>
   /** How often it may write to another assistant; 60 messages in 10 minutes for the two together when not said. */
   readonly pairRate?: Partial<PairRate>
@@ -44,12 +44,12 @@ export interface AssistantOptions extends SpendingOptions {
   readonly maxContextTokens?: number
   /** Part of the window kept free for the answer, in tokens. 4,000 when not said. */
   readonly reservedResponseTokens?: number
-  /** How its history is folded when the window fills; whether and when stands in `settings`. */
-  readonly folding?: Partial<FoldingConfig>
+  /** How its history is compacted when the window fills; whether and when stands in `settings`. */
+  readonly compaction?: Partial<CompactionConfig>
   /** What comes to its mind by itself: up to 8 memories of up to 1,500 tokens with each event when not said. */
-  readonly memory?: MemoryWish
-  /** Memory blocks it is born with: each is made once, and then belongs to it. */
-  readonly blocks?: ReadonlyArray<BornBlock>
+  readonly memory?: MemoryRequest
+  /** Memory blocks it is created with: each is made once, and then belongs to it. */
+  readonly blocks?: ReadonlyArray<CreatedBlock>
   /** Whose memories it may look into: its own and what others share with it when not said. */
   readonly recallScopes?: ReadonlyArray<RecallScope>
   /** Limits and switches; see `Settings`. */
@@ -58,7 +58,7 @@ export interface AssistantOptions extends SpendingOptions {
 
 export interface AssistantDefinition extends Definition {
   readonly id: AssistantId
-  readonly blocks?: ReadonlyArray<BornBlock>
+  readonly blocks?: ReadonlyArray<CreatedBlock>
 }
 
 const DEFAULT_CONTEXT_TOKENS = 100_000
@@ -73,7 +73,7 @@ export const ID_FORM = "1 to 128 letters, digits and . _ : @ # + -"
 
 const SECOND_MILLIS = 1_000
 
-/** Whoever names hours of sleep means to sleep; the pace of the dreams is one of the statechart's settings. */
+/** Whoever names sleep schedule means to sleep; the pace of the dreams is one of the statechart's settings. */
 const sleepAndSettings = (options: AssistantOptions) => {
   const { sleep } = options
   const settings = { ...spendingSettings(options), ...options.settings }
@@ -128,7 +128,7 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     ...(options.assessWith === undefined ? {} : { assessWith: options.assessWith }),
     ...(options.listening === undefined ? {} : { listening: options.listening }),
     ...(options.pairRate === undefined ? {} : { pairRate: options.pairRate }),
-    ...(options.folding === undefined ? {} : { folding: options.folding }),
+    ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
     ...(options.memory === undefined ? {} : { memory: options.memory }),
     ...(options.blocks === undefined ? {} : { blocks: options.blocks }),
     ...(options.recallScopes === undefined ? {} : { recallScopes: options.recallScopes }),

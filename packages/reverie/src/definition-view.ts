@@ -3,10 +3,10 @@
 // D1  A view is JSON: no function, no schema object, nothing that two processes would read differently.
 
 import type { PairRate, Settings, SleepSchedule } from "@reverie/assistant"
-import type { FoldingConfig } from "@reverie/context"
+import type { CompactionConfig } from "@reverie/context"
 import type { RecallScope } from "@reverie/memory"
 import type { Json, ToolCategory, ToolRule } from "@reverie/protocol"
-import type { MemoryWish } from "@reverie/runtime"
+import type { MemoryRequest } from "@reverie/runtime"
 import type { AssistantDefinition } from "./define-assistant.ts"
 
 export interface ToolView {
@@ -35,15 +35,15 @@ export interface DefinitionView {
   readonly settings: Partial<Settings>
   readonly rules: ReadonlyArray<ToolRule>
   readonly sleep?: SleepSchedule
-  readonly memory?: MemoryWish
-  readonly folding?: Partial<FoldingConfig>
+  readonly memory?: MemoryRequest
+  readonly compaction?: Partial<CompactionConfig>
   readonly pairRate?: Partial<PairRate>
   readonly recallScopes?: ReadonlyArray<RecallScope>
   /** Definitions that its tasks may be handed on to, besides its own. */
   readonly specialists: ReadonlyArray<string>
   /** Names that it is called by, besides its id. */
   readonly names: ReadonlyArray<string>
-  /** The labels of the memory blocks it is born with. */
+  /** The labels of the memory blocks it is created with. */
   readonly blocks: ReadonlyArray<string>
   readonly team?: TeamView
   readonly maxContextTokens: number
@@ -73,7 +73,7 @@ const teamOf = ({ team }: AssistantDefinition): { readonly team?: TeamView } =>
       }
 
 export const definitionViewOf = (definition: AssistantDefinition): DefinitionView => {
-  const { folding, memory, pairRate, persona, recallScopes, sleep } = definition
+  const { compaction, memory, pairRate, persona, recallScopes, sleep } = definition
   return {
     name: definition.name,
     isTeam: definition.team !== undefined,
@@ -84,7 +84,7 @@ export const definitionViewOf = (definition: AssistantDefinition): DefinitionVie
     rules: definition.rules,
     ...(sleep === undefined ? {} : { sleep }),
     ...(memory === undefined ? {} : { memory }),
-    ...(folding === undefined ? {} : { folding }),
+    ...(compaction === undefined ? {} : { compaction }),
     ...(pairRate === undefined ? {} : { pairRate }),
     ...(recallScopes === undefined ? {} : { recallScopes }),
     specialists: definition.specialists ?? [],

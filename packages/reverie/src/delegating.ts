@@ -4,11 +4,11 @@
 // D2  A report is that of the last try.
 
 import { isOpen } from "@reverie/assistant"
-import type { ErrandReport, ErrandWish, Event, Receipt, TenantId } from "@reverie/protocol"
+import type { AssignmentReport, AssignmentRequest, Event, Receipt, TenantId } from "@reverie/protocol"
 import { orderCall, subAgentId } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import { DelegationRefused } from "./errors.ts"
-import { contextIn, type FamilyView, familyOf, reportIn } from "./kinship.ts"
+import { contextIn, type SubAgentsView, subAgentTreeOf, reportIn } from "./sub-agents.ts"
 import { Records, type RunReading } from "./records.ts"
 
 /** A task that was handed on. */
@@ -18,7 +18,7 @@ export interface Delegated {
   /** What stands for its call. */
   readonly call: string
   /** Resolves when it has ended, whichever way; undefined when it ended without a word. */
-  readonly report: () => Promise<ErrandReport | undefined>
+  readonly report: () => Promise<AssignmentReport | undefined>
 }
 
 const POLL_MILLIS = 20
@@ -36,10 +36,10 @@ export abstract class Delegating extends Records {
   /** Hands a task on to a new sub-agent of an assistant, as its own delegate_task would. */
   async delegate(
     parent: string,
-    wish: string | ErrandWish,
+    request: string | AssignmentRequest,
     options: { readonly id?: string; readonly from?: string } = {}
   ): Promise<Delegated> {
-    const asked = typeof wish === "string" ? { task: wish } : wish
+    const asked = typeof request === "string" ? { task: request } : request
     const { envelope } = await this.post(parent, { type: "delegate", ...asked }, { from: "person", ...options })
     const refused = await this.#admitted(parent, envelope)
     if (refused !== undefined) throw new DelegationRefused({ message: `${parent} refused the task: ${refused}` })
@@ -48,8 +48,8 @@ export abstract class Delegating extends Records {
   }
 
   /** An assistant with its budget and everybody below it; undefined when there is no such assistant. */
-  subAgents(id: string): Promise<FamilyView | undefined> {
-    return familyOf(id, (each) => this.inspect(each))
+  subAgents(id: string): Promise<SubAgentsView | undefined> {
+    return subAgentTreeOf(id, (each) => this.inspect(each))
   }
 
   /** Ends a sub-agent and everybody below it; what it did not spend goes back. */
@@ -68,7 +68,7 @@ export abstract class Delegating extends Records {
     }
   }
 
-  async #reported(parent: string, call: string): Promise<ErrandReport | undefined> {
+  async #reported(parent: string, call: string): Promise<AssignmentReport | undefined> {
     while (true) {
       const line = contextIn(await this.inspect(parent))?.subAgents.find((each) => each.call === call)
       if (line === undefined || !isOpen(line)) return this.#lastReport(parent, call)
@@ -76,8 +76,8 @@ export abstract class Delegating extends Records {
     }
   }
 
-  async #lastReport(parent: string, call: string): Promise<ErrandReport | undefined> {
-    let report: ErrandReport | undefined
+  async #lastReport(parent: string, call: string): Promise<AssignmentReport | undefined> {
+    let report: AssignmentReport | undefined
     for (let tries = 1; ; tries++) {
       const child = subAgentId(parent, call, tries)
       if ((await this.inspect(child)) === undefined) return report

@@ -59,7 +59,7 @@ const sustained = <R>(work: Effect.Effect<never, StoreFailure, R>): Effect.Effec
   Effect.retry(work, Schedule.spaced(AGAIN_MILLIS))
 
 /** What differs from a worker beside its store: hints are held back while a visit lasts, so none may linger. */
-const worker: Profile["worker"] = { leaseMillis: 5_000, lingerMillis: 0, isOneOfMany: true }
+const worker: Profile["worker"] = { leaseMillis: 5_000, idleTimeoutMillis: 0, isOneOfMany: true }
 
 const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string =>
   `${name} at ${hostIn(database)}, hints through ${redis === undefined ? "the same" : hostIn(redis)}`

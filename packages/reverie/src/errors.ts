@@ -55,7 +55,7 @@ export class DefinitionUnknown extends Schema.TaggedError<DefinitionUnknown>()("
   readonly recovery = "tell-owner" as const
 }
 
-/** No letter of this id was buried, or what stood in it can not be read any more. The caller must name another one. */
+/** No letter of this id was dead-lettered, or what stood in it can not be read any more. The caller must name another one. */
 export class LetterUnknown extends Schema.TaggedError<LetterUnknown>()("LetterUnknown", {
   assistant: Schema.String,
   envelope: Schema.String,

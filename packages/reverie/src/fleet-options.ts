@@ -23,7 +23,7 @@ export interface FleetOptions extends Partial<ProfileOptions>, Terms, TracingOpt
   readonly faults?: (typeof Faults)["Service"]
   /** Told of assistants that can not be hosted, e.g. because their definition is gone. */
   readonly onTrouble?: (address: Address, failure: HostFailure) => void
-  /** Told of every notice from the first one on; `fleet.on` hears only what comes after the opening. */
+  /** Told of every notice from the first one on; `fleet.on` receives only what comes after the opening. */
   readonly onNotice?: (notice: Notice) => void
 }
 

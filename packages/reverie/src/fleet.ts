@@ -48,7 +48,7 @@ import type { FleetDefinition } from "./define-fleet.ts"
 import { type DefinitionView, definitionViewOf } from "./definition-view.ts"
 import { directoryOf } from "./directory.ts"
 import { DefinitionUnknown, FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
-import type { Fork, ForkWish, PromptQuestion, TickPrompt } from "./forking/index.ts"
+import type { Fork, ForkRequest, PromptQuestion, TickPrompt } from "./forking/index.ts"
 import type { FleetOptions, SendOptions } from "./fleet-options.ts"
 import { House } from "./house.ts"
 import { envelopeOf } from "./letter.ts"
@@ -303,9 +303,9 @@ export class Fleet extends Ordering implements AsyncDisposable {
   }
 
   /** Lives through a tick once more beside the fleet, with its own model when none is said: see `forkTick`. */
-  async fork(wish: ForkWish): Promise<Fork> {
+  async fork(request: ForkRequest): Promise<Fork> {
     const { forkTick } = await import("./forking/index.ts")
-    return forkTick(this, this.#opened.definition, { ...wish, model: wish.model ?? (await this.#run(Model)) })
+    return forkTick(this, this.#opened.definition, { ...request, model: request.model ?? (await this.#run(Model)) })
   }
 
   /** The memory blocks of this tenant. */

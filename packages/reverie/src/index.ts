@@ -27,7 +27,7 @@ export {
   type PartChange,
   type ReportComparison
 } from "@reverie/context"
-export type { AssistantRecord, DeadLetter, OutboxRow, Tally } from "@reverie/ledger"
+export type { AssistantRecord, DeadLetter, OutboxRow, Totals } from "@reverie/ledger"
 export type { BackupContents, Restored } from "@reverie/store-sqlite"
 export {
   defineMcpServer,
@@ -71,7 +71,7 @@ export type {
   ToolCategory,
   ToolRule
 } from "@reverie/protocol"
-export type { DreamLine, DreamReport, HostFailure, MemoryWish } from "@reverie/runtime"
+export type { DreamLine, DreamReport, HostFailure, MemoryRequest } from "@reverie/runtime"
 export type {
   AnsweredBy,
   Breakpoint,
@@ -97,7 +97,7 @@ export {
 } from "@reverie/tools"
 export type { ApprovalAsked, Requester } from "./approvals.ts"
 export type { Part } from "./ask.ts"
-export type { Blocks, BornBlock, EditOptions } from "./blocks.ts"
+export type { Blocks, CreatedBlock, EditOptions } from "./blocks.ts"
 export { backup, type BackupRequest, restore, type RestoreRequest } from "./backup.ts"
 export { type ContextReport, contextReportOf } from "./context-report.ts"
 export { type AssistantDefinition, type AssistantOptions, defineAssistant } from "./define-assistant.ts"
@@ -110,7 +110,7 @@ export * from "./errors.ts"
 export * from "./forking/index.ts"
 export { Fleet } from "./fleet.ts"
 export type { FleetOptions, FleetRole, SendOptions } from "./fleet-options.ts"
-export type { BudgetView, FamilyView, SubAgentView } from "./kinship.ts"
+export type { BudgetView, SubAgentsView, SubAgentView } from "./sub-agents.ts"
 export type { Rebuilt } from "./memories.ts"
 export type { WaitingLetter } from "./mail-view.ts"
 export type { OrderOptions, SleepOptions } from "./ordering.ts"

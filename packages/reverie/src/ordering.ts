@@ -5,7 +5,7 @@
 import { Ledger } from "@reverie/ledger"
 import type { EnvelopeId, Receipt, TenantId } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
-import { againId, buriedLetter, laidAside } from "./dead-letters.ts"
+import { againId, deadLetteredLetter, discarded } from "./dead-letters.ts"
 import { Delegating } from "./delegating.ts"
 import { haltAll, resumeAll } from "./orders.ts"
 import type { Services } from "./ports.ts"
@@ -68,30 +68,30 @@ export abstract class Ordering extends Delegating {
     return this.post(to, { type: "wake", ...because(reason) }, { from: "person", ...options })
   }
 
-  /** Ends it for good, and everybody below it. What still waits is buried. */
+  /** Ends it for good, and everybody below it. What still waits is dead-lettered. */
   retire(to: string, reason?: string, options: OrderOptions = {}): Promise<Receipt> {
     return this.post(to, { type: "retire", ...because(reason) }, { from: "person", ...options })
   }
 
   /**
-   * Sends what was buried again, as it was: under `again/<its id>/1`, so that doing it twice sends it once. A second try
-   * that was buried too goes on as `again/<its id>/2`. What was sent again is no dead letter any more.
+   * Sends dead letters again, as it was: under `again/<its id>/1`, so that doing it twice sends it once. A second try
+   * that was dead-lettered too goes on as `again/<its id>/2`. What was sent again is no dead letter any more.
    */
   async redeliver(id: string, envelope: string): Promise<Receipt> {
     const address = this.address(id)
-    const { event, from } = await this.#run(buriedLetter(address, envelope))
+    const { event, from } = await this.#run(deadLetteredLetter(address, envelope))
     const receipt = await this.post(id, event, { id: againId(envelope), from })
-    // Whoever sends it a second time finds it laid aside, and that is no failure.
-    await this.#run(Ledger.use((ledger) => ledger.layAside(address, envelope as EnvelopeId)))
+    // Whoever sends it a second time finds it discarded, and that is no failure.
+    await this.#run(Ledger.use((ledger) => ledger.discard(address, envelope as EnvelopeId)))
     return receipt
   }
 
   /**
-   * Takes a letter off the list of the dead without sending it: somebody has seen to it. That it was buried, and why, stays
-   * in the history. `already` when it was laid aside before.
+   * Takes a letter off the list of the dead without sending it: somebody has seen to it. That it was dead-lettered, and why, stays
+   * in the history. `already` when it was discarded before.
    */
-  async layAside(id: string, envelope: string): Promise<"aside" | "already"> {
-    return this.#run(laidAside(this.address(id), envelope))
+  async discard(id: string, envelope: string): Promise<"discarded" | "already"> {
+    return this.#run(discarded(this.address(id), envelope))
   }
 
   /** Halts every assistant of the tenant: none of them writes anything any more. Resolves with their number. */
@@ -106,14 +106,14 @@ export abstract class Ordering extends Delegating {
 
   /**
    * Has it fold the older part of its history, however much of the window that takes; awake or asleep, it goes on where it
-   * was. The order waits behind the mail that came before it, and is passed over with the reason when nothing can be folded.
+   * was. The order waits behind the mail that came before it, and is passed over with the reason when nothing can be compacted.
    */
   compact(to: string, options: OrderOptions = {}): Promise<Receipt> {
     return this.post(to, { type: "compact" }, { from: "person", ...options })
   }
 
-  /** Takes a folding of the history back, and those that were made after it. The same order twice is one. */
-  unfold(to: string, compaction: string): Promise<Receipt> {
-    return this.post(to, { type: "unfold", compaction }, { from: "person", id: `unfold/${to}/${compaction}` })
+  /** Takes a compaction of the history back, and those that were made after it. The same order twice is one. */
+  undoCompaction(to: string, compaction: string): Promise<Receipt> {
+    return this.post(to, { type: "undoCompaction", compaction }, { from: "person", id: `unfold/${to}/${compaction}` })
   }
 }

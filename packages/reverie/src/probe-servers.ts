@@ -17,7 +17,7 @@ const database = async (deployment: Deployment): Promise<ServerProbe> => {
   const says = `PostgreSQL at ${hostIn(deployment.database)}`
   try {
     await using peek = await Peek.open()
-    const { accepted } = await peek.tally()
+    const { accepted } = await peek.totals()
     return { name: "database", says: `${says} answers, ${accepted} envelopes accepted so far` }
   } catch (failure) {
     return { name: "database", says, failure }

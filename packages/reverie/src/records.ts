@@ -5,7 +5,7 @@
 
 import { type Compaction, type HistoryStart, historyStartOn } from "@reverie/context"
 import type { EntityProfile, Fact, Passage, Recalled, RecallOptions } from "@reverie/memory"
-import { type AssistantRecord, Ledger, type OutboxRow, type Tally } from "@reverie/ledger"
+import { type AssistantRecord, Ledger, type OutboxRow, type Totals } from "@reverie/ledger"
 import {
   type Address,
   AssistantId,
@@ -131,20 +131,20 @@ export class Records extends Watching {
     return passagesIn(await this.desk(id, ["passage"]))
   }
 
-  /** Every folding of an assistant's history, the oldest first, those that were taken back among them. */
+  /** Every compaction of an assistant's history, the oldest first, those that were taken back among them. */
   async compactions(id: string): Promise<ReadonlyArray<Compaction>> {
     const found = await this.#run(readCompactions(this.address(id)))
     return found.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
   }
 
-  /** Where the history that an assistant's model is shown begins; undefined when nothing is folded. */
+  /** Where the history that an assistant's model is shown begins; undefined when nothing is compacted. */
   async historyStart(id: string): Promise<HistoryStart | undefined> {
     const rows = await this.desk(id, ["desk"])
     return historyStartOn(new Map(rows.map(({ key, value }) => [key, value])))
   }
 
-  /** The messages that a folding took out of sight, as they were committed. */
-  folded(id: string, { range }: Pick<Compaction, "range">): Promise<ReadonlyArray<PlacedMessage>> {
+  /** The messages that a compaction took out of sight, as they were committed. */
+  compacted(id: string, { range }: Pick<Compaction, "range">): Promise<ReadonlyArray<PlacedMessage>> {
     return this.#run(readPast(this.address(id), range.from, Infinity, range.to))
   }
 
@@ -207,8 +207,8 @@ export class Records extends Watching {
   }
 
   /** Totals of the whole store, every tenant together. */
-  tally(): Promise<Tally> {
-    return this.#run(Ledger.use((ledger) => ledger.tally))
+  totals(): Promise<Totals> {
+    return this.#run(Ledger.use((ledger) => ledger.totals))
   }
 
   address(id: string): Address {

@@ -48,13 +48,13 @@ export const recordOf = async (shelf: Shelf, id: string): Promise<AssistantRecor
   return record
 }
 
-/** The settings that the store keeps: those of the birth, where its entry does not tell them and none came since. */
+/** The settings that the store keeps: those of the creation, where its entry does not tell them and none came since. */
 export const settingsKept = ({ state }: AssistantRecord): Partial<Settings> => {
   const restored = restore(state.snapshot)
   return Result.isSuccess(restored) ? contextOf(restored.success).settings : {}
 }
 
-/** Frames from the birth to the newest commit, or of a range. Rejects with UnknownAssistant. */
+/** Frames from the creation to the newest commit, or of a range. Rejects with UnknownAssistant. */
 export async function* replayOf(shelf: Shelf, id: string, range: ReplayRange = {}): AsyncGenerator<ReplayFrame> {
   const record = await recordOf(shelf, id)
   const entries: Entries = () => entriesUpTo(shelf, id, record.version)

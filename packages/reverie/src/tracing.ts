@@ -4,7 +4,7 @@
 // T1  A header or a password for the collector goes to the collector and is never printed.
 // T2  What a span says of content, where that is wanted at all, is cut, and holds none of the secrets that the fleet knows.
 
-import { type ContentWish, hiding, Secrets, Telemetry } from "@reverie/runtime"
+import { type ContentRequest, hiding, Secrets, Telemetry } from "@reverie/runtime"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -84,12 +84,12 @@ const exported = Layer.unwrap(
   // Standard output belongs to the program.
 ).pipe(Layer.provide(Layer.succeed(References.LogToStderr, true)))
 
-const contentOf = (wish: TracingOptions["traceContent"], holders: SecretHolders) => {
-  if (wish === undefined || wish === false) return Layer.empty
-  const maxChars = Math.max(1, Math.floor(wish === true ? DEFAULT_MAX_CHARS : wish.maxChars))
+const contentOf = (request: TracingOptions["traceContent"], holders: SecretHolders) => {
+  if (request === undefined || request === false) return Layer.empty
+  const maxChars = Math.max(1, Math.floor(request === true ? DEFAULT_MAX_CHARS : request.maxChars))
   return Layer.effect(
     Telemetry,
-    Effect.map(secretsOf(holders), (secrets) => ({ content: { maxChars, secrets } satisfies ContentWish }))
+    Effect.map(secretsOf(holders), (secrets) => ({ content: { maxChars, secrets } satisfies ContentRequest }))
   )
 }
 

@@ -32,9 +32,9 @@ const failureOf = ({ messages }: Entry, { detail = {}, name, ok }: StepRecord): 
 
 /** What went wrong with one entry; undefined when nothing did. */
 const errorIn = (entry: Entry): LastError | undefined => {
-  const buried = entry.settled?.find(({ outcome }) => outcome === "dead")
+  const deadLettered = entry.settled?.find(({ outcome }) => outcome === "dead")
   const failed = entry.step === undefined ? undefined : failureOf(entry, entry.step)
-  const message = buried === undefined ? failed : (buried.reason ?? "buried")
+  const message = deadLettered === undefined ? failed : (deadLettered.reason ?? "deadLettered")
   return message === undefined ? undefined : { at: entry.at, message: clipped(message, MAX_MESSAGE_CHARS) }
 }
 

@@ -9,7 +9,7 @@ import {
   callId,
   contextOf,
   type Decoded,
-  hears,
+  receives,
   isBounded,
   isOpen,
   restore,
@@ -19,7 +19,7 @@ import {
 import type { AssistantRecord } from "@reverie/ledger"
 import type { EventType, Lane } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { type BudgetView, budgetOf } from "./kinship.ts"
+import { type BudgetView, budgetOf } from "./sub-agents.ts"
 
 /** The great states of the statechart. */
 export const modes = ["awake", "dreaming", "compacting", "halted", "retired"] as const
@@ -48,8 +48,8 @@ export interface AssistantView {
   /** Events that mean something in this state: what a page may offer. */
   readonly accepts: ReadonlyArray<EventType>
   /** Lanes of the mailbox that are heard. */
-  readonly hears: ReadonlyArray<Lane>
-  /** Ticks begun since birth. */
+  readonly receives: ReadonlyArray<Lane>
+  /** Ticks begun since creation. */
   readonly ticks: number
   /** The tick in hand, or the last one. */
   readonly tick: number
@@ -72,7 +72,7 @@ export interface AssistantView {
   readonly haltReason?: string
   /** Set while it waits for its model. */
   readonly outage?: OutageView
-  /** Commits since birth. */
+  /** Commits since creation. */
   readonly commits: number
 }
 
@@ -88,7 +88,7 @@ const boundsOf = (context: AssistantContext): { readonly budget?: BudgetView } =
 
 const outageOf = (decoded: Decoded, timers: AssistantView["timers"]): { readonly outage?: OutageView } => {
   const { outage } = contextOf(decoded)
-  if (outage === null || hears(decoded).length === 0 || statusOf(decoded) === "halted") return {}
+  if (outage === null || receives(decoded).length === 0 || statusOf(decoded) === "halted") return {}
   const { reason, server, since, tries } = outage
   const nextTry = timers.find(({ name }) => name === waitOf(decoded)?.timer)?.dueAt
   return { outage: { server, since, reason, tries, ...(nextTry === undefined ? {} : { nextTry }) } }
@@ -106,7 +106,7 @@ export const viewOf = (record: AssistantRecord): AssistantView => {
     state: state.status,
     mode: modeOf(state.status),
     accepts,
-    hears: state.hears,
+    receives: state.receives,
     ticks: context?.tick ?? 0,
     tick: context?.tick ?? 0,
     iteration: context?.iteration ?? 0,

@@ -11,7 +11,7 @@ import type * as Effect from "effect/Effect"
 import { type ApprovalAsked, asksIn, chainOf, type Requester } from "./approvals.ts"
 import { type DeadLetterView, deadLettersOf, lettersBy } from "./dead-letters.ts"
 import { entriesOfTick, type History, newestFirst } from "./history.ts"
-import { contextIn } from "./kinship.ts"
+import { contextIn } from "./sub-agents.ts"
 import { priceFor } from "./timeline/price.ts"
 import { beginsTick, type Span, spansOf } from "./timeline/spans.ts"
 import { beganWith, spansBefore } from "./timeline/ticks.ts"
@@ -53,7 +53,7 @@ export abstract class Watching {
   abstract desk(id: string, kinds?: ReadonlyArray<RecordKind>): Promise<ReadonlyArray<RecordRow>>
 
   /**
-   * What an assistant has done, the newest first: ticks, and between them dreams, foldings and orders. `before` is the
+   * What an assistant has done, the newest first: ticks, and between them dreams, compactions and orders. `before` is the
    * number of an entry, as `next` of the page before told it.
    */
   async ticks(
@@ -109,7 +109,7 @@ export abstract class Watching {
       .toSorted((a, b) => b.ended_at - a.ended_at)
   }
 
-  /** What of the tenant's was buried, the newest first, with what stood in it. */
+  /** What of the tenant's was dead-lettered, the newest first, with what stood in it. */
   deadLetters(limit: number = 100): Promise<ReadonlyArray<DeadLetterView>> {
     return this.#run(deadLettersOf(this.tenant, limit))
   }

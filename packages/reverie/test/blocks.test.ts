@@ -21,7 +21,7 @@ const withNotes = (over: Partial<Parameters<Blocks["create"]>[0]> = {}) => ({
 })
 
 describe("blocks of a fleet", () => {
-  it("B2 an assistant is born with its blocks once; what was deleted stays deleted, also when it is defined anew", async () => {
+  it("B2 an assistant is created with its blocks once; what was deleted stays deleted, also when it is defined anew", async () => {
     const data = aDirectory()
     const open = (content: string) => openFleet({ data, assistant: { blocks: [{ ...notes, content }] } })
     {

@@ -17,11 +17,11 @@ const openKeeper = async (words: number, settings: AssistantOptions["settings"] 
   const fleet = await openFleet({
     says: ({ messages, tools }) => {
       if (tools.length === 0) return Effect.succeed({ text: "They talked about the tide." })
-      if (messages.some(({ content }) => content.includes("is about to be folded"))) return Effect.succeed(NOOP)
+      if (messages.some(({ content }) => content.includes("is about to be compacted"))) return Effect.succeed(NOOP)
       shown.texts = messages.map(({ content }) => content)
       return Effect.succeed({ text: "Aye." })
     },
-    assistant: { memory: { recall: "off" }, folding: { compactPreserveWindow: 4 }, settings }
+    assistant: { memory: { recall: "off" }, compaction: { compactPreserveWindow: 4 }, settings }
   })
   for (let at = 0; at < words; at++) await fleet.send("desk", said(at))
   await fleet.rest()
@@ -44,7 +44,7 @@ const settledAs = async (fleet: Fleet, id: string) =>
   (await fleet.entries("desk", 1, 1_000)).flatMap(({ entry }) => entry.settled ?? []).find((each) => each.id === id)
 
 describe("a compaction that a person orders", () => {
-  it("F50 F53 folds a history that fills no window, and an undo brings it back; the life is told again the same", async () => {
+  it("F50 F53 compacts a history that fills no window, and an undo brings it back; the life is told again the same", async () => {
     const { fleet, shown } = await openKeeper(8)
     await using _ = fleet
     const receipt = await fleet.compact("desk", { id: "order-1" })
@@ -53,15 +53,15 @@ describe("a compaction that a person orders", () => {
       ["accepted", "duplicate"]
     )
     await fleet.rest()
-    const [folding, ...others] = await fleet.compactions("desk")
+    const [compaction, ...others] = await fleet.compactions("desk")
     assert.deepStrictEqual(others, [])
-    assert.deepInclude(folding, { trigger: "order", threshold: 0, preserved_count: 4, compacted_count: 12 })
-    assert.isBelow(folding?.after.tokens ?? Infinity, folding?.before.tokens ?? 0)
+    assert.deepInclude(compaction, { trigger: "order", threshold: 0, preserved_count: 4, compacted_count: 12 })
+    assert.isBelow(compaction?.after.tokens ?? Infinity, compaction?.before.tokens ?? 0)
     assert.strictEqual((await viewed(fleet)).state, "awake.idle")
     const after = await shownNext(fleet, shown)
     assert.isFalse(after.some((text) => text.startsWith("Word 0.")))
     assert.isTrue(after.some((text) => text.startsWith("[CONTEXT SUMMARY]\nThey talked about the tide.")))
-    await fleet.unfold("desk", folding?.id ?? "")
+    await fleet.undoCompaction("desk", compaction?.id ?? "")
     await fleet.rest()
     const again = await shownNext(fleet, shown)
     assert.isTrue(again.some((text) => text.startsWith("Word 0.")))
@@ -69,7 +69,7 @@ describe("a compaction that a person orders", () => {
     assert.deepInclude(await fleet.verify("desk"), { equal: true })
   })
 
-  it("asleep it folds too, and sleeps on", async () => {
+  it("asleep it compacts too, and sleeps on", async () => {
     const { fleet } = await openKeeper(8)
     await using _ = fleet
     await fleet.sleep("desk")
@@ -85,7 +85,7 @@ describe("a compaction that a person orders", () => {
     assert.deepInclude(await fleet.verify("desk"), { equal: true })
   })
 
-  it("J1 says why when there is nothing to fold, or it may not", async () => {
+  it("J1 says why when there is nothing to compact, or it may not", async () => {
     const short = await openKeeper(2)
     await using _ = short.fleet
     const off = await openKeeper(8, { compactEnabled: false })
@@ -106,16 +106,16 @@ describe("a compaction that a person orders", () => {
     )
   })
 
-  it("S2 stands in the timeline as a folding that somebody ordered", async () => {
+  it("S2 stands in the timeline as a compaction that somebody ordered", async () => {
     const { fleet } = await openKeeper(8)
     await using _ = fleet
     await fleet.compact("desk", { id: "order-1", from: "kim" })
     await fleet.rest()
     const { ticks } = await fleet.ticks("desk")
-    const [folding] = ticks
-    assert.deepInclude(folding, { kind: "compaction", envelope: "order-1", type: "compact", from: "kim" })
+    const [compaction] = ticks
+    assert.deepInclude(compaction, { kind: "compaction", envelope: "order-1", type: "compact", from: "kim" })
     assert.deepStrictEqual(
-      folding?.steps.map(({ name }) => name),
+      compaction?.steps.map(({ name }) => name),
       ["compact extracting", "compact summarizing", "compact replacing"]
     )
   })

@@ -7,7 +7,7 @@ import { failureOf, openFleet } from "./rig.ts"
 const refusal = new ModelRefused({ provider: "scripted", kind: "bad-request", message: "not such words" })
 
 describe("dead letters", () => {
-  it("tell what stood in them, and why they were buried", async () => {
+  it("tell what stood in them, and why they were deadLettered", async () => {
     await using fleet = await openFleet({ says: [refusal] })
     await fleet.send("desk", "Bad words.", { id: "m-1", from: "ann" })
     await fleet.rest()
@@ -30,7 +30,7 @@ describe("dead letters", () => {
     assert.strictEqual(await fleet.lastError("nobody"), undefined)
   })
 
-  it("D1 one is sent again once, and again when that was buried too", async () => {
+  it("D1 one is sent again once, and again when that was deadLettered too", async () => {
     await using fleet = await openFleet({ says: [refusal, refusal, { text: "All right." }] })
     await fleet.send("desk", "Please.", { id: "m-1", from: "ann" })
     await fleet.rest()
@@ -49,7 +49,7 @@ describe("dead letters", () => {
     assert.instanceOf(await failureOf(fleet.of("zulu").redeliver("desk", "m-1")), LetterUnknown)
   })
 
-  it("D2 what was sent again is a dead letter no more; a second try that was buried is one in its turn", async () => {
+  it("D2 what was sent again is a dead letter no more; a second try that was deadLettered is one in its turn", async () => {
     await using fleet = await openFleet({ says: [refusal, refusal, { text: "All right." }] })
     const dead = async () => (await fleet.deadLetters()).map(({ envelope }) => String(envelope))
     await fleet.send("desk", "Please.", { id: "m-1", from: "ann" })
@@ -63,11 +63,11 @@ describe("dead letters", () => {
     await fleet.redeliver("desk", "again/m-1/1")
     await fleet.rest()
     assert.deepStrictEqual(await dead(), [])
-    assert.deepStrictEqual(await fleet.tally(), { accepted: 3, settled: 1, dead: 2, aside: 2 })
+    assert.deepStrictEqual(await fleet.totals(), { accepted: 3, settled: 1, dead: 2, discarded: 2 })
     assert.match(await fleet.metrics(), /\nreverie_envelopes_dead_total 2\n[^]*\nreverie_dead_letters 0\n/)
   })
 
-  it("D2 one that was sent again before a crash is sent no second time, and is laid aside", async () => {
+  it("D2 one that was sent again before a crash is sent no second time, and is discarded", async () => {
     await using fleet = await openFleet({ says: [refusal, { text: "All right." }] })
     await fleet.send("desk", "Please.", { id: "m-1", from: "ann" })
     await fleet.rest()
@@ -81,17 +81,17 @@ describe("dead letters", () => {
     assert.lengthOf((await fleet.ticks("desk")).ticks, 2)
   })
 
-  it("I9 one that a person lays aside is told no more; its burial stays in the history", async () => {
+  it("I9 one that a person discards is told no more; its deadLettering stays in the history", async () => {
     await using fleet = await openFleet({ says: [refusal] })
     for (const id of ["desk", "clerk"]) await fleet.send(id, "Please.", { id: "m-1", from: "ann" })
     await fleet.rest()
     const before = await fleet.entries("desk", 1, 100)
-    assert.instanceOf(await failureOf(fleet.of("zulu").layAside("desk", "m-1")), LetterUnknown)
-    assert.instanceOf(await failureOf(fleet.layAside("desk", "m-2")), LetterUnknown)
-    assert.instanceOf(await failureOf(fleet.layAside("no body", "m-1")), IdInvalid)
+    assert.instanceOf(await failureOf(fleet.of("zulu").discard("desk", "m-1")), LetterUnknown)
+    assert.instanceOf(await failureOf(fleet.discard("desk", "m-2")), LetterUnknown)
+    assert.instanceOf(await failureOf(fleet.discard("no body", "m-1")), IdInvalid)
     assert.lengthOf(await fleet.deadLetters(), 2)
-    assert.strictEqual(await fleet.layAside("desk", "m-1"), "aside")
-    assert.strictEqual(await fleet.layAside("desk", "m-1"), "already")
+    assert.strictEqual(await fleet.discard("desk", "m-1"), "discarded")
+    assert.strictEqual(await fleet.discard("desk", "m-1"), "already")
     assert.deepStrictEqual(
       (await fleet.deadLetters()).map(({ address }) => address.assistant as string),
       ["clerk"]

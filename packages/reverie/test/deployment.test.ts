@@ -56,7 +56,7 @@ const life = async (deployment: Deployment): Promise<void> => {
   await next.rest()
   for (let looks = 0; looks < 100 && heard.length === 0; looks++) await new Promise((done) => setTimeout(done, 50))
   assert.deepStrictEqual(heard, ["m-2"])
-  const { accepted, dead, settled } = await api.tally()
+  const { accepted, dead, settled } = await api.totals()
   assert.deepStrictEqual([accepted, settled, dead], [4, 4, 0])
   const metrics = await api.metrics()
   assert.match(metrics, /reverie_envelopes_settled_total 4/)

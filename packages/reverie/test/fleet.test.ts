@@ -12,14 +12,14 @@ describe("sending", () => {
       await using fleet = await openFleet({ data })
       const receipt = await fleet.send("desk", "Hello?", { id: "m-1" })
       assert.deepStrictEqual([receipt.outcome, String(receipt.envelope)], ["accepted", "m-1"])
-      assert.strictEqual((await fleet.tally()).accepted, 1)
+      assert.strictEqual((await fleet.totals()).accepted, 1)
       assert.strictEqual((await fleet.send("desk", "Something else.", { id: "m-1" })).outcome, "duplicate")
       assert.strictEqual((await fleet.send("clerk", "Hello?", { id: "m-1" })).outcome, "accepted")
     }
     await using again = await openFleet({ data })
     assert.strictEqual((await again.send("desk", "Hello?", { id: "m-1" })).outcome, "duplicate")
     await again.rest()
-    assert.strictEqual((await again.tally()).settled, 2)
+    assert.strictEqual((await again.totals()).settled, 2)
   })
 
   it("without an id every message is a new one, and the sender is a user", async () => {
@@ -50,7 +50,7 @@ describe("sending", () => {
     const unknown = await failureOf(fleet.send("nobody", "Hello?"))
     assert.strictEqual(tagOf(unknown), "UnknownAssistant")
     assert.strictEqual(unknown.message, "nobody lives at default/nobody")
-    assert.deepStrictEqual(await fleet.tally(), { accepted: 0, settled: 0, dead: 0, aside: 0 })
+    assert.deepStrictEqual(await fleet.totals(), { accepted: 0, settled: 0, dead: 0, discarded: 0 })
   })
 })
 
@@ -73,9 +73,9 @@ describe("asking", () => {
     await using fleet = await openFleet()
     const parts = fleet.ask("desk", "Hello?")
     await fleet.rest()
-    assert.strictEqual((await fleet.tally()).accepted, 0)
+    assert.strictEqual((await fleet.totals()).accepted, 0)
     assert.strictEqual((await all(parts)).length, 2)
-    assert.strictEqual((await fleet.tally()).accepted, 1)
+    assert.strictEqual((await fleet.totals()).accepted, 1)
   })
 
   it("two questions to one assistant each have their own parts", async () => {
@@ -102,7 +102,7 @@ describe("asking", () => {
     }
     held.open()
     await fleet.rest()
-    assert.deepStrictEqual(await fleet.tally(), { accepted: 1, settled: 1, dead: 0, aside: 0 })
+    assert.deepStrictEqual(await fleet.totals(), { accepted: 1, settled: 1, dead: 0, discarded: 0 })
     assert.deepStrictEqual(await all(fleet.ask("desk", "Look.", { id: "q" })), [
       { type: "done", outcome: "answered", reply: "Done." }
     ])
@@ -203,7 +203,7 @@ describe("what is under way when the fleet closes", () => {
 })
 
 describe("listening", () => {
-  it("hears one type or all, until it stops; a listener that throws disturbs nobody", async () => {
+  it("receives one type or all, until it stops; a listener that throws disturbs nobody", async () => {
     await using fleet = await openFleet()
     const ended: Array<string> = []
     const every: Array<Notice["type"]> = []
@@ -298,7 +298,7 @@ describe("opening and closing", () => {
     })
     await told.passed
     assert.deepStrictEqual(troubles, [
-      'clerk: default/clerk was born from the definition "clerk", which this process does not have'
+      'clerk: default/clerk was created from the definition "clerk", which this process does not have'
     ])
     assert.strictEqual((await fleet.inspect("clerk"))?.waiting, 1)
   })
@@ -308,7 +308,7 @@ describe("opening and closing", () => {
       data: aDirectory(),
       maxBytes: 400_000,
       says: [{ text: "x".repeat(20_000) }],
-      worker: { lingerMillis: 1 }
+      worker: { idleTimeoutMillis: 1 }
     })
     const waiting = failureOf(
       (async () => {
@@ -320,6 +320,6 @@ describe("opening and closing", () => {
     assert.include(ended.message, "no space is left")
     assert.include((await waiting).message, "no space is left")
     // What was written before can still be read.
-    assert.isAbove((await fleet.tally()).settled, 0)
+    assert.isAbove((await fleet.totals()).settled, 0)
   })
 })

@@ -6,13 +6,13 @@ import { inTurn, type Line, type Script } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
 import { defineAssistant, type Fleet, memoryTools, Peek } from "../src/index.ts"
-import { aDirectory, openFleet, type Wish } from "./rig.ts"
+import { aDirectory, openFleet, type Request } from "./rig.ts"
 
 const SECRET = "The spare key of the boathouse hangs behind the blue barrel."
 const QUESTION = "Where does the spare key of the boathouse hang?"
 
-const told = async (wish: Wish = {}): Promise<Fleet> => {
-  const fleet = await openFleet({ says: [{ text: "Noted." }], ...wish })
+const told = async (request: Request = {}): Promise<Fleet> => {
+  const fleet = await openFleet({ says: [{ text: "Noted." }], ...request })
   await fleet.send("desk", SECRET, { from: "Ann" })
   await fleet.send("desk", "The ferry was late again.", { from: "Bob" })
   await fleet.rest()
@@ -130,7 +130,7 @@ describe("memory blocks", () => {
 })
 
 describe("the tools of memory", () => {
-  const played = async (says: Script, assistant: Wish["assistant"] = {}) => {
+  const played = async (says: Script, assistant: Request["assistant"] = {}) => {
     const fleet = await openFleet({ says, assistant: { tools: memoryTools, ...assistant } })
     await fleet.send("desk", SECRET, { from: "Ann" })
     await fleet.rest()
@@ -196,7 +196,7 @@ describe("the tools of memory", () => {
     await fleet.close()
   })
 
-  const visited = async (scope: string | undefined, grants: Wish["assistant"] = {}): Promise<string> => {
+  const visited = async (scope: string | undefined, grants: Request["assistant"] = {}): Promise<string> => {
     const says: Script = ({ messages }) => {
       const isAnswered = messages.at(-1)?.role === "tool"
       const asked = messages.findLast(({ role }) => role === "user")?.content
@@ -227,9 +227,10 @@ describe("the tools of memory", () => {
   })
 
   test("a wish for memory that can not be is refused by name", () => {
-    const wish = (options: object) => () => defineAssistant({ id: "desk", prompt: "You are under test.", ...options })
-    assert.throws(wish({ memory: { recall: "never" } }), /desk.*auto or off/)
-    assert.throws(wish({ memory: { maxHits: 0 } }), /whole numbers/)
-    assert.throws(wish({ recallScopes: ["world"] }), /own, shared, fleet/)
+    const request = (options: object) => () =>
+      defineAssistant({ id: "desk", prompt: "You are under test.", ...options })
+    assert.throws(request({ memory: { recall: "never" } }), /desk.*auto or off/)
+    assert.throws(request({ memory: { maxHits: 0 } }), /whole numbers/)
+    assert.throws(request({ recallScopes: ["world"] }), /own, shared, fleet/)
   })
 })

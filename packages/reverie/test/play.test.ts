@@ -76,7 +76,7 @@ describe("Peek", () => {
       assert.strictEqual(seen?.timers.length, 1)
       await opened.decide("clerk", seen?.approvals[0]?.approval ?? "", "approved")
       await opened.rest()
-      assert.deepStrictEqual(await peek.tally(), await opened.tally())
+      assert.deepStrictEqual(await peek.totals(), await opened.totals())
       assert.deepStrictEqual(await peek.views(), await opened.views())
       await opened.halt("clerk", "enough")
       await opened.rest()

@@ -1,4 +1,4 @@
-// What a folding took out of sight is read again by the assistant itself, and by whoever looks into the store.
+// What a compaction took out of sight is read again by the assistant itself, and by whoever looks into the store.
 
 import type { Line } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
@@ -41,9 +41,9 @@ describe("read_history", () => {
     await fleet.rest()
     const [first] = await fleet.compactions("desk")
     assert.isDefined(first)
-    const folded = await fleet.folded("desk", first)
-    assert.strictEqual(folded[0]?.message.content, SECRET)
-    assert.strictEqual(folded.length, first.compacted_count)
+    const compacted = await fleet.compacted("desk", first)
+    assert.strictEqual(compacted[0]?.message.content, SECRET)
+    assert.strictEqual(compacted.length, first.compacted_count)
     last = reading(first.id)
     await fleet.send("desk", "Which number has the lease?")
     await fleet.rest()

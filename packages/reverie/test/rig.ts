@@ -25,14 +25,14 @@ export const aDirectory = (): string => {
   return join(folder, "data")
 }
 
-export interface Wish extends Omit<Partial<FleetOptions>, "model"> {
+export interface Request extends Omit<Partial<FleetOptions>, "model"> {
   readonly says?: Script | ReadonlyArray<Line | ModelError>
   readonly tools?: ReadonlyArray<Tool>
   readonly assistant?: Partial<AssistantOptions>
 }
 
 /** A fleet of a desk and a clerk, in memory unless said otherwise. */
-export const openFleet = ({ assistant, says = [{ text: "Good morning." }], tools = [], ...options }: Wish = {}) => {
+export const openFleet = ({ assistant, says = [{ text: "Good morning." }], tools = [], ...options }: Request = {}) => {
   const script = typeof says === "function" ? says : inTurn(says[0] ?? {}, ...says.slice(1))
   return Fleet.open({
     data: ":memory:",

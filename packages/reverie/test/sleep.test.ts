@@ -15,7 +15,7 @@ const bedtimes = async (fleet: Fleet): Promise<ReadonlyArray<string>> => {
   return timers.map(({ dueAt, name }) => `${name} at ${new Date(dueAt).getUTCHours()}`)
 }
 
-describe("hours of sleep", () => {
+describe("sleep schedule", () => {
   it("whoever names them means them, and the pace of dreams is a setting", () => {
     const { settings, sleep } = defineAssistant({
       id: "desk",
@@ -34,7 +34,7 @@ describe("hours of sleep", () => {
     assert.deepStrictEqual([awake.sleep?.enabled, awake.settings], [false, {}])
   })
 
-  it("an assistant at rest hears of new hours when its fleet opens", async () => {
+  it("an assistant at rest receives of new hours when its fleet opens", async () => {
     const data = aDirectory()
     {
       await using fleet = await openWith(data, {})
@@ -42,7 +42,7 @@ describe("hours of sleep", () => {
     }
     for (const hour of [3, 4]) {
       await using fleet = await openWith(data, { sleep: { sleepStartHour: hour } })
-      assert.deepStrictEqual(await bedtimes(fleet), [`bedtime at ${hour}`])
+      assert.deepStrictEqual(await bedtimes(fleet), [`sleepTimer at ${hour}`])
     }
     await using fleet = await openWith(data, {})
     assert.deepStrictEqual(await bedtimes(fleet), [])

@@ -43,10 +43,10 @@ const aTick = fc
   }))
 
 const aNight = fc
-  .record({ steps: fc.nat(4), folds: fc.nat(2), wakes: fc.boolean() })
-  .map(({ folds, steps, wakes }): Piece => ({
+  .record({ steps: fc.nat(4), compacts: fc.nat(2), wakes: fc.boolean() })
+  .map(({ compacts, steps, wakes }): Piece => ({
     begins: true,
-    kinds: folds === 0 ? ["dream"] : ["dream", "compaction"],
+    kinds: compacts === 0 ? ["dream"] : ["dream", "compaction"],
     lines: (tick) => [
       {
         tick,
@@ -56,7 +56,7 @@ const aNight = fc
         tickEnd: tickEnd("slept")
       },
       ...Array.from({ length: steps }, () => ({ tick, step: step("dream"), status: "dreaming.pausing" })),
-      ...Array.from({ length: folds }, () => ({ tick, step: step("compact"), status: "compacting.replacing" })),
+      ...Array.from({ length: compacts }, () => ({ tick, step: step("compact"), status: "compacting.replacing" })),
       ...(wakes ? [{ tick, cause: by("reply"), event: { type: "wake" }, status: "awake.idle" }] : [])
     ]
   }))
@@ -65,7 +65,7 @@ const anOrder = fc
   .constantFrom("halt", "resume", "retire", "delegate")
   .map((type): Piece => ({ begins: false, kinds: ["order"], lines: (tick) => [{ tick, ...order(type) }] }))
 
-const aFolding = fc.nat(3).map((steps): Piece => ({
+const aCompaction = fc.nat(3).map((steps): Piece => ({
   begins: false,
   kinds: ["compaction"],
   lines: (tick) => [
@@ -75,7 +75,7 @@ const aFolding = fc.nat(3).map((steps): Piece => ({
 }))
 
 /** Overheard, or ignored: it settles and begins nothing. */
-const aPassing = fc.constantFrom("overheard", "ignored").map((what): Piece => ({
+const aPassing = fc.constantFrom("ambientMessages", "ignored").map((what): Piece => ({
   begins: false,
   kinds: [],
   lines: (tick) => [
@@ -89,13 +89,13 @@ const aPassing = fc.constantFrom("overheard", "ignored").map((what): Piece => ({
   ]
 }))
 
-const aLife = fc.array(fc.oneof(aTick, aTick, aNight, aFolding, anOrder, aPassing), { maxLength: 25 })
+const aLife = fc.array(fc.oneof(aTick, aTick, aNight, aCompaction, anOrder, aPassing), { maxLength: 25 })
 
-const born = { kind: "birth" } as const
+const created = { kind: "creation" } as const
 
 const rowsOf = (life: ReadonlyArray<Piece>): ReadonlyArray<OutboxRow> => {
   let tick = 0
-  const lines: Array<Line> = [{ tick: 0, cause: born, event: null }]
+  const lines: Array<Line> = [{ tick: 0, cause: created, event: null }]
   for (const piece of life) {
     if (piece.begins) tick++
     lines.push(...piece.lines(tick))
@@ -126,7 +126,7 @@ const historyOf = (rows: ReadonlyArray<OutboxRow>) => ({
 const numbersOf = ({ kind, rows }: Span): string => `${kind} ${rows.map(({ entry }) => entry.no).join(",")}`
 
 describe("spans of a life", () => {
-  it("S2 S3 every tick, dream, folding and order is one span, and none lies over another", () => {
+  it("S2 S3 every tick, dream, compaction and order is one span, and none lies over another", () => {
     let seen = 0
     fc.assert(
       fc.property(aLife, (life) => {

@@ -21,9 +21,9 @@ describe("sub-agents in the SDK", () => {
     const task = await fleet.delegate("clerk", "Count the ships")
     const report = await task.report()
     assert.deepInclude(report, { end: "completed", summary: "Nine ships.", cut: false })
-    const family = await fleet.subAgents("clerk")
-    assert.deepInclude(family?.spent, { tokens: 220, calls: 1 })
-    const [child] = family?.subAgents ?? []
+    const subAgentTree = await fleet.subAgents("clerk")
+    assert.deepInclude(subAgentTree?.spent, { tokens: 220, calls: 1 })
+    const [child] = subAgentTree?.subAgents ?? []
     assert.deepInclude(child, { id: task.child, phase: "completed", state: "retired" })
     assert.deepInclude(child?.granted, { tokens: 9_000, calls: 20 })
     assert.deepInclude(child?.returned, { tokens: 8_780, calls: 19 })

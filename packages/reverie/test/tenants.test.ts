@@ -22,8 +22,8 @@ const readings: Readonly<Record<string, (records: Records, id: string) => Promis
   passages: (records, id) => records.passages(id),
   compactions: (records, id) => records.compactions(id),
   historyStart: (records, id) => records.historyStart(id),
-  folded: (records, id) =>
-    records.folded(id, { range: { from: { no: 1, index: 0 }, to: { no: 99, index: 0 } } as never }),
+  compacted: (records, id) =>
+    records.compacted(id, { range: { from: { no: 1, index: 0 }, to: { no: 99, index: 0 } } as never }),
   contextReport: (records, id) => records.contextReport(id),
   deadLetters: (records) => records.deadLetters(),
   mailbox: (records, id) => records.mailbox(id),
@@ -37,7 +37,7 @@ const readings: Readonly<Record<string, (records: Records, id: string) => Promis
   lastError: (records, id) => records.lastError(id)
 }
 
-/** Gives the tenant a life: one answer, one letter that waits, one that is buried. */
+/** Gives the tenant a life: one answer, one letter that waits, one that is dead-lettered. */
 const lead = async (fleet: Fleet, secret: string): Promise<void> => {
   await fleet.send("desk", secret, { id: `${secret} 1`, from: secret })
   await fleet.rest()
@@ -154,7 +154,7 @@ describe("creating an assistant", () => {
     assert.strictEqual((await fleet.inspect("third"))?.state.status, "awake.idle")
   })
 
-  it("gives it its blocks and its hours of sleep", async () => {
+  it("gives it its blocks and its sleep schedule", async () => {
     const desk = defineAssistant({
       id: "desk",
       prompt: "You keep the desk.",
@@ -166,7 +166,7 @@ describe("creating an assistant", () => {
     assert.strictEqual(await other.create("desk"), "created")
     assert.deepStrictEqual(
       (await other.inspect("desk"))?.state.timers.map(({ name }) => name),
-      ["bedtime"]
+      ["sleepTimer"]
     )
     assert.deepStrictEqual(
       (await other.blocks().list("desk")).map(({ label }) => label),

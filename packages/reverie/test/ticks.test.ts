@@ -103,7 +103,7 @@ describe("ticks", () => {
     assert.strictEqual(ended.reply, "Then not.")
   })
 
-  it("S3 dreams, foldings and orders between ticks are rows of their own, whatever the size of the pages", async () => {
+  it("S3 dreams, compactions and orders between ticks are rows of their own, whatever the size of the pages", async () => {
     const settings = { sleepMillis: 3_600_000, compactSleepRatio: 0 }
     await using fleet = await openFleet({ assistant: { settings } })
     for (let n = 1; n <= 30; n++) await fleet.send("desk", `Hello ${n}.`, { id: `m-${n}` })
@@ -131,10 +131,10 @@ describe("ticks", () => {
       ]
     )
     assert.strictEqual(all.length, 35)
-    const [, , , folding, dream] = all
-    assert.deepStrictEqual([...new Set(folding?.steps.map(({ kind }) => kind))], ["compact"])
+    const [, , , compaction, dream] = all
+    assert.deepStrictEqual([...new Set(compaction?.steps.map(({ kind }) => kind))], ["compact"])
     assert.includeMembers(dream?.steps.map(({ name }) => name) ?? [], ["dream consolidating", "dream pruning"])
-    assert.isAtLeast(dream?.endedAt ?? 0, folding?.endedAt ?? Infinity)
+    assert.isAtLeast(dream?.endedAt ?? 0, compaction?.endedAt ?? Infinity)
     assert.strictEqual(dream?.outcome, "slept")
     const key = ({ commits: { from }, kind }: TickView) => `${kind} ${from}`
     for (const limit of [1, 2, 7, 34]) {

@@ -1,7 +1,7 @@
 // Conversation: what was said in the sitting at hand, for as long as the process runs (F83).
 // Owns noting both sides of it, and what a prompt is told of it. Leaves its bounds and its end to `memory`.
 // C1  A conversation is a channel, or one who speaks directly. Nothing of it is written down: a restart forgets it.
-// C2  A prompt is told its topics where the words themselves have been folded away.
+// C2  A prompt is told its topics where the words themselves have been compacted away.
 
 import { type Content, dataOf, historyStartOn, textOf } from "@reverie/context"
 import { cleanLine, expired, workingText } from "@reverie/memory"
@@ -37,7 +37,7 @@ export const noteAnswered = Effect.fnUntraced(function* (session: Session, { at,
 })
 
 /**
- * What the conversation of the tick at hand is about, once the beginning of the history has been folded away; empty when
+ * What the conversation of the tick at hand is about, once the beginning of the history has been compacted away; empty when
  * nothing stands out. Before that it would change with every tick, and every prompt would begin anew.
  */
 export const noteTopics = Effect.fnUntraced(function* (session: Session) {

@@ -4,13 +4,13 @@
 
 import type { Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant"
 import type { RecallScope } from "@reverie/memory"
-import type { FoldingConfig } from "@reverie/context"
+import type { CompactionConfig } from "@reverie/context"
 import type { ToolRule } from "@reverie/protocol"
 import type { Toolkit } from "@reverie/tools"
 import * as Context from "effect/Context"
 
 /** What comes to an assistant's mind by itself. */
-export interface MemoryWish {
+export interface MemoryRequest {
   /** auto, the default: what belongs to an event is recalled and shown with it. */
   readonly recall?: "auto" | "off"
   /** Most memories shown with one event; 8 when not said. */
@@ -30,11 +30,11 @@ export interface Definition {
   readonly assessWith?: "heuristic" | "model"
   /** How it listens to what is said around it; what differs from the defaults. */
   readonly listening?: Partial<Listening>
-  /** How its history is folded; what differs from the defaults. Whether and when stands in the settings. */
-  readonly folding?: Partial<FoldingConfig>
-  /** Its hours of sleep; it goes to sleep by order only when not said. */
+  /** How its history is compacted; what differs from the defaults. Whether and when stands in the settings. */
+  readonly compaction?: Partial<CompactionConfig>
+  /** Its sleep schedule; it goes to sleep by order only when not said. */
   readonly sleep?: SleepSchedule
-  readonly memory?: MemoryWish
+  readonly memory?: MemoryRequest
   /** Whose memories it may look into: its own and what others share with it when not said. */
   readonly recallScopes?: ReadonlyArray<RecallScope>
   /** Constraints on the order and number of tool calls in a tick. */

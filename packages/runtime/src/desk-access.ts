@@ -9,14 +9,14 @@ import { Model } from "@reverie/model"
 import type { DeskAccess } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { bedsideOf } from "./bedside.ts"
+import { sleepBlockersOf } from "./sleep-blockers.ts"
 import { lentBlocks } from "./blocks.ts"
 import { onDesk } from "./desk.ts"
-import { readFolded, readPast } from "./past.ts"
+import { readCompacted, readPast } from "./past.ts"
 import { questionOf } from "./prompt.ts"
 import { ownRecall } from "./recall/own-recall.ts"
 import { type Session, toolsOfTick } from "./session.ts"
-import { kinOf } from "./sub-agents/errands.ts"
+import { subAgentsOf } from "./sub-agents/assignments.ts"
 
 /** Seen from the call with this index; from no call of the tick when it is negative. */
 export const deskAccess = Effect.fnUntraced(function* (session: Session, index: number) {
@@ -38,7 +38,7 @@ export const deskAccess = Effect.fnUntraced(function* (session: Session, index: 
       ),
     history: {
       read: (from, limit) => Effect.runPromiseWith(services)(readPast(session.address, from, limit)),
-      folded: (compaction) => Effect.runPromiseWith(services)(readFolded(session.address, compaction))
+      compacted: (compaction) => Effect.runPromiseWith(services)(readCompacted(session.address, compaction))
     },
     recall: (question, options) => Effect.runPromiseWith(services)(ownRecall(session, question, options)),
     ...(yield* lentBlocks(session, context.calls[index]?.asks === true)),
@@ -51,8 +51,8 @@ export const deskAccess = Effect.fnUntraced(function* (session: Session, index: 
         maxContextTokens: definition.maxContextTokens,
         reservedResponseTokens: definition.reservedResponseTokens,
         toolsThisTick: toolsOfTick(session),
-        bedside: bedsideOf(session, index),
-        kin: kinOf(session, now),
+        sleepBlockers: sleepBlockersOf(session, index),
+        subAgents: subAgentsOf(session, now),
         pendingTools: context.calls.flatMap((call, at) =>
           at !== index && (call.phase === "ready" || call.phase === "running") ? [call.tool] : []
         )

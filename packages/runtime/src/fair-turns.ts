@@ -9,7 +9,7 @@ import { type Address, addressKey, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 
-/** The wish for a turn, and what became of it. */
+/** The request for a turn, and what became of it. */
 export interface FairTurn {
   readonly address: Address
   /** Opened when a turn that was waited for has been given. */

@@ -53,7 +53,7 @@ const following = Effect.fnUntraced(function* (
   while (true) {
     yield* Effect.timeoutOption(Latch.await(nudge), pollMillis)
     yield* Latch.close(nudge)
-    // Whoever begins to listen hears from the last look on, so nothing that follows the listening is missed.
+    // Whoever begins to listen receives from the last look on, so nothing that follows the listening is missed.
     yield* Effect.ignore(hub.isHeard() ? tellNew(hub, cursor) : passOver(cursor))
   }
 })

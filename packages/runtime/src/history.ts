@@ -1,7 +1,7 @@
 // History: what of an assistant's past stands in its window.
-// Owns opening it from where the last folding put its beginning. Leaves what is folded to `fold/`, keeping messages to
+// Owns opening it from where the last compaction put its beginning. Leaves what is compacted to `fold/`, keeping messages to
 // the ledger.
-// H1  The window is the marker of what was folded, if anything was, and the newest messages after it.
+// H1  The window is the marker of what was compacted, if anything was, and the newest messages after it.
 
 import { historyStartOn, openWindow, type Window } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
@@ -28,11 +28,11 @@ export const openHistory = Effect.fnUntraced(function* (address: Address, defini
   return opened
 })
 
-/** A window on all that was said since the last folding, whatever of it other prompts had no room for. */
+/** A window on all that was said since the last compaction, whatever of it other prompts had no room for. */
 export const windowOn = (messages: ReadonlyArray<Message>, definition: Definition, desk: DeskState): Window =>
   openWindow(messages, limitOf(definition), historyStartOn(onDesk(desk, "desk"))?.marker)
 
-/** Every message since the last folding, with its place. */
+/** Every message since the last compaction, with its place. */
 export const wholeHistory = Effect.fnUntraced(function* (address: Address, desk: DeskState) {
   const start = historyStartOn(onDesk(desk, "desk"))
   return yield* (yield* Ledger).recent(address, Number.MAX_SAFE_INTEGER, start?.from)

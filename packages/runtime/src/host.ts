@@ -6,9 +6,9 @@
 //     not run once more before it.
 // I3  What may have ended the process is noted before it is tried again, and ended with a reason when that was enough (blame/).
 // I4  A turn takes up at most one envelope of mail, so that nobody with a backlog keeps others from theirs.
-// I5  What waits for a retired assistant is buried: nobody will ever hear it.
+// I5  What waits for a retired assistant is dead-lettered: nobody will ever hear it.
 
-import { hears, statusOf, waitOf } from "@reverie/assistant"
+import { receives, statusOf, waitOf } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"
 import {
   type AcceptedEnvelope,
@@ -26,14 +26,14 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import { noteAgain, tryEvent, tryJob } from "./blame/trial.ts"
-import { wakes } from "./hearing.ts"
+import { wakes } from "./message-filter.ts"
 import type { JobEnd } from "./job-end.ts"
 import { failedJob, runJob } from "./jobs.ts"
 import { type OutageBook, Outages } from "./outages/outage-book.ts"
 import { Secrets } from "./secrets.ts"
 import type { Session } from "./session.ts"
 import { beginTurn, inTurn } from "./telemetry/turn-trace.ts"
-import { type Aftermath, bury, handleEnvelope, handleJobEnd, handleTimer } from "./tick.ts"
+import { type FollowUp, deadLetter, handleEnvelope, handleJobEnd, handleTimer } from "./tick.ts"
 
 /** Most envelopes of a lane that are read at once. */
 const PENDING_LIMIT = 8
@@ -44,7 +44,7 @@ export interface HostSettings {
   readonly worker: string
   readonly leaseMillis: number
   /** How long an assistant at rest stays in memory. */
-  readonly lingerMillis: number
+  readonly idleTimeoutMillis: number
   /** Called after a commit that wrote envelopes for others. */
   readonly onSent: Effect.Effect<void>
   /** Wraps each turn of work: bounds how many assistants work at once. */
@@ -95,7 +95,7 @@ const startJob = Effect.fnUntraced(function* (host: Host, job: OpenJob, recovere
   host.fibers.set(job.id, fiber)
 })
 
-const follow = Effect.fnUntraced(function* (host: Host, { sent, started, stopped }: Aftermath) {
+const follow = Effect.fnUntraced(function* (host: Host, { sent, started, stopped }: FollowUp) {
   for (const id of stopped) {
     const fiber = host.fibers.get(id)
     host.fibers.delete(id)
@@ -145,7 +145,7 @@ const step = Effect.fnUntraced(function* (host: Host) {
   const { session } = host
   for (const signal of yield* Queue.clear(host.signals)) noteSignal(host, signal)
   if (host.unread) yield* read(host)
-  const lanes = hears(session.decoded)
+  const lanes = receives(session.decoded)
   const order = lanes.includes("control") ? take(host, "control") : undefined
   if (order !== undefined) return yield* takeEnvelope(host, order)
   const end = host.ended.shift()
@@ -175,22 +175,22 @@ const takeEnvelope = Effect.fnUntraced(function* (host: Host, envelope: Accepted
   const { session } = host
   const { lane, seq } = envelope
   const handled = isUnreadable(envelope)
-    ? bury(session, envelope, envelope.unreadable)
+    ? deadLetter(session, envelope, envelope.unreadable)
     : handleEnvelope(session, envelope)
-  const buried = (reason: string) => bury(session, envelope, reason)
-  yield* follow(host, yield* tryEvent(session, `${lane} ${seq}`, "this was taken up", handled, buried))
+  const deadLettered = (reason: string) => deadLetter(session, envelope, reason)
+  yield* follow(host, yield* tryEvent(session, `${lane} ${seq}`, "this was taken up", handled, deadLettered))
   return true
 })
 
 export const isRetired = (host: Host): boolean => statusOf(host.session.decoded) === "retired"
 
 /** Buries whatever still waits. */
-export const buryAll = Effect.fnUntraced(function* (host: Host) {
+export const deadLetterAll = Effect.fnUntraced(function* (host: Host) {
   const mailbox = yield* Mailbox
   while (true) {
     const waiting = yield* mailbox.pending(host.session.address, LANES, PENDING_LIMIT)
     if (waiting.length === 0) return
-    for (const envelope of waiting) yield* bury(host.session, envelope, "the assistant has retired")
+    for (const envelope of waiting) yield* deadLetter(host.session, envelope, "the assistant has retired")
   }
 })
 
@@ -199,7 +199,7 @@ const millisToTimer = (host: Host, now: number): number =>
 
 /** Between two turns no job is open: waits for a signal until a timer is due or the time at rest is over. True: go on. */
 export const rest = Effect.fnUntraced(function* (host: Host) {
-  const waitMillis = Math.min(millisToTimer(host, yield* Clock.currentTimeMillis), host.settings.lingerMillis)
+  const waitMillis = Math.min(millisToTimer(host, yield* Clock.currentTimeMillis), host.settings.idleTimeoutMillis)
   const signal = yield* Queue.take(host.signals).pipe(Effect.timeoutOption(Math.max(0, waitMillis)))
   if (Option.isSome(signal)) {
     noteSignal(host, signal.value)
@@ -213,7 +213,7 @@ export const work = Effect.fnUntraced(function* (host: Host) {
   host.served = false
   while (true) {
     while (yield* step(host)) continue
-    if (host.fibers.size === 0) return host.waiting.mail.length > 0 && hears(host.session.decoded).includes("mail")
+    if (host.fibers.size === 0) return host.waiting.mail.length > 0 && receives(host.session.decoded).includes("mail")
     noteSignal(host, yield* Queue.take(host.signals))
   }
 })
@@ -223,7 +223,7 @@ export const takeUp = Effect.fnUntraced(function* (host: Host) {
   const { session } = host
   if (session.jobs.length > 0) {
     yield* read(host)
-    while (hears(session.decoded).includes("control")) {
+    while (receives(session.decoded).includes("control")) {
       const order = take(host, "control")
       if (order === undefined) break
       yield* takeEnvelope(host, order)

@@ -5,19 +5,19 @@
 import { contextOf, type MachineEvent } from "@reverie/assistant"
 import { getContextType } from "@reverie/context"
 import type { AcceptedEnvelope, Event, Json, RecordChange, UnreadableEnvelope } from "@reverie/protocol"
-import { REFLECTION_TIMER } from "./consequences.ts"
+import { REFLECTION_TIMER } from "./side-effects.ts"
 import { changeDesk } from "./desk.ts"
 import { contextTypeOf, restrictionOf } from "./layers.ts"
 import { reflectionQuestion } from "./reflection.ts"
 import { type Session, signalsOf } from "./session.ts"
-import { requestOf, writtenErrand } from "./sub-agents/errands.ts"
-import { newsOf } from "./sub-agents/kin.ts"
+import { requestOf, writtenAssignment } from "./sub-agents/assignments.ts"
+import { newsOf } from "./sub-agents/sub-agents.ts"
 import { orderCall } from "./sub-agents/names.ts"
-import type { Material, UncountedMessage } from "./turn.ts"
+import type { TurnInput, UncountedMessage } from "./turn.ts"
 
 interface Heard {
   readonly event: MachineEvent
-  readonly material: Material
+  readonly turnInput: TurnInput
 }
 
 /** `settings` go along only when the definition has changed since the machine last heard of them. */
@@ -102,7 +102,7 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
     case "wake":
     case "resume":
     case "refresh":
-    case "unfold":
+    case "undoCompaction":
       return { type: event.type }
   }
 }
@@ -111,15 +111,15 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
 const reportOf = (envelope: AcceptedEnvelope): string | undefined => {
   if (envelope.event.type !== "report") return undefined
   // A sub-agent's own words say how it ended.
-  if (envelope.event.errand !== undefined) return envelope.event.content
+  if (envelope.event.assignment !== undefined) return envelope.event.content
   return envelope.event.outcome === "failed" ? `Failed: ${envelope.event.content}` : envelope.event.content
 }
 
 /** The task that an order from outside hands on. */
 const handedOn = ({ desk }: Session, { event, id }: AcceptedEnvelope): ReadonlyArray<RecordChange> => {
   if (event.type !== "delegate") return []
-  const { type: _type, ...wish } = event
-  const records = [writtenErrand(orderCall(id), wish)]
+  const { type: _type, ...request } = event
+  const records = [writtenAssignment(orderCall(id), request)]
   changeDesk(desk, records)
   return records
 }
@@ -131,7 +131,7 @@ export const heard = (session: Session, envelope: AcceptedEnvelope, now: number)
   const records = handedOn(session, envelope)
   return {
     event,
-    material: {
+    turnInput: {
       cause: { kind: "envelope", lane, seq, id },
       event: event as unknown as Json,
       messages: messagesOf(session, envelope, now),
@@ -143,11 +143,11 @@ export const heard = (session: Session, envelope: AcceptedEnvelope, now: number)
   }
 }
 
-/** What is written when an envelope is buried: its place is passed, its reason kept, the machine not moved. */
-export const burialOf = (envelope: AcceptedEnvelope | UnreadableEnvelope, reason: string): Material => {
+/** What is written when an envelope is dead-lettered: its place is passed, its reason kept, the machine not moved. */
+export const deadLetteringOf = (envelope: AcceptedEnvelope | UnreadableEnvelope, reason: string): TurnInput => {
   const { id, lane, seq } = envelope
   return {
-    cause: { kind: "burial", lane, seq, id },
+    cause: { kind: "dead-letter", lane, seq, id },
     event: null,
     messages: [],
     settled: { id, outcome: "dead", reason }
@@ -155,8 +155,8 @@ export const burialOf = (envelope: AcceptedEnvelope | UnreadableEnvelope, reason
 }
 
 /** An envelope the present state ignores on purpose: its place is passed, and that is said. */
-export const ignored = (material: Material, envelope: AcceptedEnvelope, status: string): Material => ({
-  ...material,
+export const ignored = (turnInput: TurnInput, envelope: AcceptedEnvelope, status: string): TurnInput => ({
+  ...turnInput,
   messages: [],
   settled: { id: envelope.id, outcome: "ignored", reason: `${envelope.event.type} means nothing in ${status}` }
 })

@@ -1,6 +1,6 @@
 // InferJob: one model call of a tick.
 // Owns the prompt's way to the model and the reply's way back. Leaves the prompt's parts to `context`.
-// I1  Arguments and texts go into messages; the statechart hears control data only.
+// I1  Arguments and texts go into messages; the statechart receives control data only.
 // I2  A defect in an adapter is a failed call, not the end of the assistant.
 
 import { type CallRequest, contextOf, type InferFailure, jobDone, jobFailed } from "@reverie/assistant"
@@ -142,7 +142,7 @@ const unsentBefore = (session: Session, recovered: boolean, now: number): InferF
   if (isTimeOver(session, now))
     return { recovery: "cut", reason: "its time is over", ...(recovered ? {} : { used: UNSENT }) }
   if (!recovered || !isMetered(session)) return undefined
-  return { recovery: "again", reason: "a crash cut this call off; what was set aside for it counts as spent" }
+  return { recovery: "again", reason: "a crash cut this call off; what was moved away for it counts as spent" }
 }
 
 /** Where the text of a reply is shown while it grows; nowhere when nobody listens. */

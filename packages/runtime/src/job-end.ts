@@ -1,10 +1,10 @@
 // JobEnd: how a job ended, ready to be decided upon and recorded.
 // Owns its shape and what of it goes into the commit. Leaves running jobs to jobs.ts.
-// I1  A job never fails: every failure is an event that the statechart hears.
+// I1  A job never fails: every failure is an event that the statechart receives.
 
 import type { Input } from "@reverie/assistant"
 import type { Envelope, Json, OpenJob, RecordChange, StepRecord } from "@reverie/protocol"
-import type { Material, UncountedMessage } from "./turn.ts"
+import type { TurnInput, UncountedMessage } from "./turn.ts"
 
 export interface JobEnd {
   readonly job: OpenJob
@@ -15,7 +15,7 @@ export interface JobEnd {
   readonly sends?: ReadonlyArray<Envelope>
   readonly records?: ReadonlyArray<RecordChange>
   /** Told to screens and callers, besides what the statechart emits. */
-  readonly emitted?: NonNullable<Material["emitted"]>
+  readonly emitted?: NonNullable<TurnInput["emitted"]>
 }
 
 /** The number of the commit that started a job stands before its name. */
@@ -23,7 +23,7 @@ export const numberOf = ({ id }: OpenJob): number => Number(id.split("/")[0])
 
 export const kindOf = (job: OpenJob): StepRecord["kind"] => job.src as StepRecord["kind"]
 
-export const materialOf = (end: JobEnd): Material => ({
+export const turnInputOf = (end: JobEnd): TurnInput => ({
   cause: { kind: "job", id: end.job.id },
   event: end.event as unknown as Json,
   messages: end.messages,

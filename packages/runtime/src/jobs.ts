@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import { assess } from "./assess-job.ts"
 import { changeDesk } from "./desk.ts"
 import { dream } from "./dream/dream-job.ts"
-import { foldHistory } from "./fold/fold-job.ts"
+import { compactHistory } from "./compact/compact-job.ts"
 import { infer } from "./infer-job.ts"
 import { type JobEnd, kindOf } from "./job-end.ts"
 import { limitedModel } from "./limits.ts"
@@ -45,14 +45,14 @@ const run = Effect.fnUntraced(function* (session: Session, job: OpenJob, recover
     case "assess":
       return yield* assess(session, job)
     case "dream":
-      return yield* spanning(() => stepWish(DREAM, session, job))(() => dream(session, job))
+      return yield* spanning(() => stepRequest(DREAM, session, job))(() => dream(session, job))
     default:
-      return yield* spanning(() => stepWish(COMPACTION, session, job))(() => foldHistory(session, job))
+      return yield* spanning(() => stepRequest(COMPACTION, session, job))(() => compactHistory(session, job))
   }
 })
 
-/** One step of a dream, or of a folding, as a span. */
-const stepWish = (name: typeof DREAM | typeof COMPACTION, session: Session, { input }: OpenJob) => {
+/** One step of a dream, or of a compaction, as a span. */
+const stepRequest = (name: typeof DREAM | typeof COMPACTION, session: Session, { input }: OpenJob) => {
   const { operation, phase } = input as { readonly operation?: string; readonly phase?: string }
   const what = name === DREAM ? { [named.dreamOperation]: operation } : { [named.compactionPhase]: phase }
   return { name, attributes: { ...agentAttributes(session), ...what } }

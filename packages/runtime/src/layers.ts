@@ -20,7 +20,7 @@ import {
 } from "@reverie/assistant"
 import { type ContextTypeConfig, findContextType, getContextType } from "@reverie/context"
 import type { Event, Json } from "@reverie/protocol"
-import { REFLECTION_TIMER } from "./consequences.ts"
+import { REFLECTION_TIMER } from "./side-effects.ts"
 import { type Session, signalsOf } from "./session.ts"
 
 /** The kind of context that an event is handled in. */

@@ -1,16 +1,16 @@
 // PassedOver: an envelope that the statechart is not asked about.
-// Owns what is written of it: its place is passed, how it ended and why. Leaves who decides so to hearing, bedtime and
-// folding.
+// Owns what is written of it: its place is passed, how it ended and why. Leaves who decides so to hearing, sleep timer and
+// compaction.
 
 import type { AcceptedEnvelope, RecordChange } from "@reverie/protocol"
-import type { Material } from "./turn.ts"
+import type { TurnInput } from "./turn.ts"
 
 export const passedOver = (
   { id, lane, seq }: AcceptedEnvelope,
   outcome: "handled" | "ignored",
   reason: string,
   records: ReadonlyArray<RecordChange> = []
-): Material => ({
+): TurnInput => ({
   cause: { kind: "envelope", lane, seq, id },
   event: null,
   messages: [],

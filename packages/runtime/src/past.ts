@@ -1,6 +1,6 @@
 // Past: the messages of an assistant as the ledger has them.
 // Owns reading them by place, page by page. Leaves what is shown of them to the window.
-// I1  Every message that was ever committed is found, folded or not; nothing is changed by reading.
+// I1  Every message that was ever committed is found, compacted or not; nothing is changed by reading.
 
 import { isCompaction, placedMessages } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
@@ -31,14 +31,14 @@ export const readPast = Effect.fnUntraced(function* (
   return found.length > limit ? found.slice(0, limit) : found
 })
 
-/** Every folding of an assistant's history, in no order. */
+/** Every compaction of an assistant's history, in no order. */
 export const readCompactions = Effect.fnUntraced(function* (address: Address) {
   const rows = yield* (yield* Ledger).records(address, ["compaction"])
   return rows.map(({ value }) => value).filter(isCompaction)
 })
 
-/** The first and the last message that a folding has folded. */
-export const readFolded = Effect.fnUntraced(function* (address: Address, compaction: string) {
+/** The first and the last message that a compaction has compacted. */
+export const readCompacted = Effect.fnUntraced(function* (address: Address, compaction: string) {
   const rows = yield* (yield* Ledger).records(address, ["compaction"], { keys: [compaction] })
   return rows.map(({ value }) => value).find(isCompaction)?.range
 })

@@ -9,7 +9,7 @@ import {
   ambienceOf,
   contextOf,
   goalsOf,
-  listOverheard,
+  listAmbientMessages,
   patternNow,
   projectsOf,
   renderPrompts,
@@ -54,8 +54,8 @@ const remembered = (session: Session, key: string, sources: ReadonlyArray<object
 const textsOf = (session: Session): Readonly<Record<string, Content>> => {
   const { definition, desk } = session
   const { persona, rules, systemPrompt } = definition
-  const [prompts, projects, facts, memory, goals, overheard] = (
-    ["prompt", "project", "desk", "session", "goal", "overheard"] as const
+  const [prompts, projects, facts, memory, goals, ambientMessages] = (
+    ["prompt", "project", "desk", "session", "goal", "ambientMessages"] as const
   ).map((kind) => onDesk(desk, kind)) as [Records, Records, Records, Records, Records, Records]
   return {
     system_prompt: remembered(session, "system_prompt", [prompts], () =>
@@ -71,8 +71,8 @@ const textsOf = (session: Session): Readonly<Record<string, Content>> => {
     entity_context: acquaintances(session),
     semantic_memories: session.recollection.memories,
     goals: remembered(session, "goals", [goals], () => goalsContent(goalsOf(goals))),
-    context_buffer: remembered(session, "context_buffer", [overheard], () =>
-      bufferContent(listOverheard(ambienceOf(overheard)))
+    context_buffer: remembered(session, "context_buffer", [ambientMessages], () =>
+      bufferContent(listAmbientMessages(ambienceOf(ambientMessages)))
     ),
     core_blocks: session.blocks.core,
     working_blocks: session.blocks.working,
@@ -135,7 +135,7 @@ export const questionOf = (session: Session, context: ContextTypeConfig, text: s
 
 /**
  * The prompt of a round of extraction: the whole conversation, and after it what is asked (F60). The question is no part
- * of the history. What has left the window of the tick is still to be folded, and so it is shown.
+ * of the history. What has left the window of the tick is still to be compacted, and so it is shown.
  */
 export const extractionPromptOf = (
   session: Session,

@@ -18,5 +18,5 @@ export const isAtRest = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   if (state.timers.some((timer) => timer.dueAt <= now)) return false
   if (waiting === 0 || state.status === "retired") return waiting === 0
-  return (yield* (yield* Mailbox).pending(address, state.hears, 1)).length === 0
+  return (yield* (yield* Mailbox).pending(address, state.receives, 1)).length === 0
 })

@@ -111,8 +111,8 @@ export const openSession = Effect.fnUntraced(function* (
   const found = definitions.find(hold.state.definition)
   if (found === undefined) return yield* new DefinitionMissing({ address, definition: hold.state.definition })
   const decoded = yield* Effect.fromResult(restore(hold.state.snapshot))
-  const { errand } = contextOf(decoded)
-  const definition = errand === null ? found : sentDefinition(found, errand, definitions)
+  const { assignment } = contextOf(decoded)
+  const definition = assignment === null ? found : sentDefinition(found, assignment, definitions)
   const { inSlices, ready } = yield* Tokens
   const countText = yield* ready
   const desk = openDeskState(yield* (yield* Ledger).records(address, deskKinds))
@@ -171,7 +171,7 @@ export const advance = (session: Session, turn: Turn, decoded: Decoded): void =>
   if (messages.length > 0) session.window = append(session.window, messages)
   noteKept(session.recollection, turn.entry)
   const { cause } = turn.entry
-  if (cause.kind === "envelope" || cause.kind === "burial") {
+  if (cause.kind === "envelope" || cause.kind === "dead-letter") {
     session.cursors = { ...session.cursors, [cause.lane]: cause.seq }
   }
 }

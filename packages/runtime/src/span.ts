@@ -3,7 +3,7 @@
 
 import type * as Effect from "effect/Effect"
 import type * as Tracer from "effect/Tracer"
-import { type Attributes, spanning, type SpanWish } from "./telemetry/spans.ts"
+import { type Attributes, spanning, type SpanRequest } from "./telemetry/spans.ts"
 
 export type Verb =
   | "mailbox.accept"
@@ -17,16 +17,16 @@ export type Verb =
   | "ledger.relay"
 
 /** What a span of a verb says besides its name. */
-export type VerbWish = Omit<SpanWish, "name">
+export type VerbRequest = Omit<SpanRequest, "name">
 
 const NOTHING: Attributes = {}
 
 /** Runs in a span. Work that is a function is given the span, when somebody looks at it. */
 export const inSpan =
-  (verb: Verb, wish?: () => VerbWish) =>
+  (verb: Verb, request?: () => VerbRequest) =>
   <A, E, R>(
     work: Effect.Effect<A, E, R> | ((span: Tracer.Span | undefined) => Effect.Effect<A, E, R>)
   ): Effect.Effect<A, E, R> =>
-    spanning(() => ({ attributes: NOTHING, ...wish?.(), name: verb }))((span) =>
+    spanning(() => ({ attributes: NOTHING, ...request?.(), name: verb }))((span) =>
       typeof work === "function" ? work(span) : work
     )

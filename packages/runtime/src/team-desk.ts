@@ -13,10 +13,10 @@ import {
   type OpenTimer,
   type RecordChange
 } from "@reverie/protocol"
-import { shortId } from "./correspondence.ts"
+import { shortId } from "./replies.ts"
 import type { DeskState } from "./desk.ts"
 import { onDesk } from "./desk.ts"
-import type { Material, Turn } from "./turn.ts"
+import type { TurnInput, Turn } from "./turn.ts"
 
 /** The timer of a team, and the timer event that it becomes. */
 export const TEAM_DUE = "team-due"
@@ -71,7 +71,7 @@ export const withTeamDue = (desk: DeskState, turn: Turn): Turn => {
 }
 
 /** What is written when the timer fires: the team is told, behind what waits for it already. */
-export const teamDueOf = (to: Address, no: number): Material => {
+export const teamDueOf = (to: Address, no: number): TurnInput => {
   const order: Envelope = {
     v: ENVELOPE_VERSION,
     id: shortId(`${TEAM_DUE}:${no}`),

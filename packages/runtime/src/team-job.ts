@@ -30,7 +30,7 @@ import {
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { answerTo, type InHand, inHandOf, shortId } from "./correspondence.ts"
+import { answerTo, type InHand, inHandOf, shortId } from "./replies.ts"
 import { changeDesk } from "./desk.ts"
 import type { JobEnd } from "./job-end.ts"
 import type { Session } from "./session.ts"
@@ -59,7 +59,7 @@ const standingsOf = Effect.fnUntraced(function* ({ address }: Session, { members
   return standings
 })
 
-/** What the message in hand is to the team; undefined when it is nothing that a team hears. */
+/** What the message in hand is to the team; undefined when it is nothing that a team receives. */
 const eventOf = (session: Session, hand: InHand): TeamEvent | undefined => {
   const { acceptedAt: at, answers, envelope: id, from, hops, isTimer, wantsAnswer } = hand
   if (isTimer) return { type: "due", id, at }

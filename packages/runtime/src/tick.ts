@@ -16,36 +16,36 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import { BEDTIME, bedtimeOf, overslept, refreshed } from "./bedtime.ts"
+import { SLEEP_TIMER, sleepTimerOf, expiredSleep, refreshed } from "./sleep-timer.ts"
 import { noteAnswered, noteHeard } from "./conversation.ts"
-import { corresponded, takenUp } from "./correspondence.ts"
+import { withReplies, takenUp } from "./replies.ts"
 import { Faults } from "./faults.ts"
-import { passedBy } from "./hearing.ts"
-import { burialOf, heard, ignored } from "./inbox.ts"
-import { type JobEnd, materialOf } from "./job-end.ts"
+import { passedBy } from "./message-filter.ts"
+import { deadLetteringOf, heard, ignored } from "./inbox.ts"
+import { type JobEnd, turnInputOf } from "./job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
-import { nothingToFold } from "./fold/ordered.ts"
-import { unfolded } from "./fold/unfolding.ts"
+import { nothingToCompact } from "./compact/ordered.ts"
+import { undoneCompaction } from "./compact/undoing-compaction.ts"
 import { followed } from "./outages/watched-model.ts"
 import { advance, reopenHistory, type Session, signalsOf, takeBack } from "./session.ts"
 import { inSpan } from "./span.ts"
-import { bearBeforeTelling } from "./sub-agents/child-job.ts"
-import { notItsTask, withKin } from "./sub-agents/kin.ts"
+import { createPendingChildren } from "./sub-agents/child-job.ts"
+import { notItsTask, addSubAgentSends } from "./sub-agents/sub-agents.ts"
 import { TEAM_DUE, teamDueOf, withTeamDue } from "./team-desk.ts"
 import { beginTurn, followTurn, inTurn, traced } from "./telemetry/turn-trace.ts"
-import { type Ground, type Material, type Turn, turnOf } from "./turn.ts"
+import { type Inputs, type TurnInput, type Turn, turnOf } from "./turn.ts"
 
 /** Results that came after their job had been stopped or replaced. */
 export const lateResults = Metric.counter("reverie_late_results_total", { incremental: true })
 
 /** Jobs that a commit started, and the ids of those it ended. */
-export interface Aftermath {
+export interface FollowUp {
   readonly started: ReadonlyArray<OpenJob>
   readonly stopped: ReadonlyArray<string>
   readonly sent: boolean
 }
 
-const NOTHING_FOLLOWS: Aftermath = { started: [], stopped: [], sent: false }
+const NOTHING_FOLLOWS: FollowUp = { started: [], stopped: [], sent: false }
 
 /** The last messages a reply may be found in: those of one tick. */
 const TAIL_MESSAGES = 64
@@ -54,16 +54,16 @@ const TAIL_MESSAGES = 64
 const commit = Effect.fnUntraced(function* (
   session: Session,
   decision: Decision,
-  material: Material,
+  turnInput: TurnInput,
   now: number,
   arrival?: AcceptedEnvelope
 ) {
   const ledger = yield* Ledger
   const faults = yield* Faults
   const hub = yield* NoticeHub
-  yield* bearBeforeTelling(session, decision)
+  yield* createPendingChildren(session, decision)
   const tail = session.window.messages.slice(-TAIL_MESSAGES)
-  const ground: Ground = {
+  const inputs: Inputs = {
     before: session.decoded,
     decision,
     version: session.version,
@@ -76,10 +76,10 @@ const commit = Effect.fnUntraced(function* (
     schedule: session.definition.sleep,
     tail
   }
-  const decided: Turn = yield* session.inSlices(() => turnOf(ground, material))
+  const decided: Turn = yield* session.inSlices(() => turnOf(inputs, turnInput))
   const turn = sentWithTrace(
     session,
-    withKin(session, decision, withTeamDue(session.desk, corresponded(session, decided, arrival)), tail),
+    addSubAgentSends(session, decision, withTeamDue(session.desk, withReplies(session, decided, arrival)), tail),
     arrival
   )
   yield* faults.at("before-commit", session.address)
@@ -117,40 +117,40 @@ const decided = (session: Session, event: Input, arrival?: AcceptedEnvelope) =>
 const unmoved = (session: Session): Decision => ({ next: session.decoded, commands: [] })
 
 /** Passes an envelope over for good. */
-export const bury = Effect.fnUntraced(function* (
+export const deadLetter = Effect.fnUntraced(function* (
   session: Session,
   envelope: AcceptedEnvelope | UnreadableEnvelope,
   reason: string
 ) {
   const now = yield* Clock.currentTimeMillis
   const arrival = "unreadable" in envelope ? undefined : envelope
-  return yield* commit(session, unmoved(session), burialOf(envelope, reason), now, arrival)
+  return yield* commit(session, unmoved(session), deadLetteringOf(envelope, reason), now, arrival)
 })
 
 export const handleEnvelope = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
   const now = yield* Clock.currentTimeMillis
   const passed =
     notItsTask(session, envelope) ??
-    overslept(envelope, now) ??
+    expiredSleep(envelope, now) ??
     refreshed(envelope) ??
-    (yield* unfolded(session, envelope, now)) ??
-    (yield* nothingToFold(session, envelope)) ??
+    (yield* undoneCompaction(session, envelope, now)) ??
+    (yield* nothingToCompact(session, envelope)) ??
     passedBy(session, envelope, now)
   if (passed !== undefined) return yield* commit(session, unmoved(session), passed, now, envelope)
-  const { event, material } = heard(session, envelope, now)
+  const { event, turnInput } = heard(session, envelope, now)
   // An order is no work; what it sets going is.
   if (envelope.lane !== "control") yield* beginTurn(session, envelope)
   const outcome = yield* decided(session, event, envelope)
-  if ("problem" in outcome) return yield* bury(session, envelope, outcome.problem)
+  if ("problem" in outcome) return yield* deadLetter(session, envelope, outcome.problem)
   const { decision } = outcome
   if (isIgnored(session.decoded, decision)) {
-    return yield* commit(session, decision, ignored(material, envelope, statusOf(session.decoded)), now, envelope)
+    return yield* commit(session, decision, ignored(turnInput, envelope, statusOf(session.decoded)), now, envelope)
   }
   const kept = takenUp(session, envelope)
-  const taken = kept.length === 0 ? material : { ...material, records: [...(material.records ?? []), ...kept] }
-  const aftermath = yield* commit(session, decision, taken, now, envelope)
+  const taken = kept.length === 0 ? turnInput : { ...turnInput, records: [...(turnInput.records ?? []), ...kept] }
+  const followUp = yield* commit(session, decision, taken, now, envelope)
   yield* noteHeard(session, envelope, now)
-  return aftermath
+  return followUp
 })
 
 /**
@@ -159,7 +159,7 @@ export const handleEnvelope = Effect.fnUntraced(function* (session: Session, env
  */
 const haltInstead = Effect.fnUntraced(function* (
   session: Session,
-  { cause, records, step }: Material,
+  { cause, records, step }: TurnInput,
   problem: string,
   now: number
 ) {
@@ -192,30 +192,30 @@ export const handleJobEnd = Effect.fnUntraced(function* (
   }
   const now = yield* Clock.currentTimeMillis
   const current = withSignals(session, end, mailWaiting)
-  const material = materialOf(current)
+  const turnInput = turnInputOf(current)
   const outcome = problem === undefined ? yield* decided(session, current.event) : { problem }
   return "problem" in outcome
-    ? yield* haltInstead(session, material, outcome.problem, now)
-    : yield* commit(session, outcome.decision, material, now)
+    ? yield* haltInstead(session, turnInput, outcome.problem, now)
+    : yield* commit(session, outcome.decision, turnInput, now)
 })
 
 export const handleTimer = Effect.fnUntraced(function* (session: Session, timer: OpenTimer, problem?: string) {
   const now = yield* Clock.currentTimeMillis
-  if (problem === undefined && timer.name === BEDTIME) {
+  if (problem === undefined && timer.name === SLEEP_TIMER) {
     session.timers = session.timers.filter((each) => each !== timer)
-    return yield* commit(session, unmoved(session), bedtimeOf(session.address, timer), now)
+    return yield* commit(session, unmoved(session), sleepTimerOf(session.address, timer), now)
   }
   if (problem === undefined && timer.name === TEAM_DUE) {
     session.timers = session.timers.filter((each) => each !== timer)
     return yield* commit(session, unmoved(session), teamDueOf(session.address, session.version + 1), now)
   }
   const event = timer.event as unknown as Input
-  const material: Material = { cause: { kind: "timer", name: timer.name }, event: timer.event, messages: [] }
+  const turnInput: TurnInput = { cause: { kind: "timer", name: timer.name }, event: timer.event, messages: [] }
   yield* beginTurn(session)
   // The timer goes with its own firing, even when the state it belonged to has already been left.
   session.timers = session.timers.filter((each) => each !== timer)
   const outcome = problem === undefined ? yield* decided(session, event) : { problem }
   return "problem" in outcome
-    ? yield* haltInstead(session, material, outcome.problem, now)
-    : yield* commit(session, outcome.decision, material, now)
+    ? yield* haltInstead(session, turnInput, outcome.problem, now)
+    : yield* commit(session, outcome.decision, turnInput, now)
 })

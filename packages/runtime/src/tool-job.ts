@@ -13,8 +13,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
-import { consequencesOf } from "./consequences.ts"
-import { posted, postOf } from "./correspondence.ts"
+import { sideEffectsOf } from "./side-effects.ts"
+import { posted, postOf } from "./replies.ts"
 import { changeDesk } from "./desk.ts"
 import { deskAccess } from "./desk-access.ts"
 import { FleetDirectory } from "./directory.ts"
@@ -22,7 +22,7 @@ import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { approvalSubject, callInWindow, type Session } from "./session.ts"
 import { Secrets } from "./secrets.ts"
-import { askedBy } from "./sub-agents/errands.ts"
+import { askedBy } from "./sub-agents/assignments.ts"
 import { runningTraceparent } from "./telemetry/spans.ts"
 import { inToolSpan } from "./telemetry/tool-span.ts"
 
@@ -137,14 +137,14 @@ const runOnDesk = Effect.fnUntraced(function* (
       : refused(call, "It was not begun: this worker's claim is over."))
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
   const mail = posted(session, result.sends, now)
-  const follows = consequencesOf(session, call, { key, hops, now }, { ...result, sends: mail.sends })
+  const follows = sideEffectsOf(session, call, { key, hops, now }, { ...result, sends: mail.sends })
   const { asks, records } = askedBy(call.id, [...follows.records, ...mail.records], now)
   changeDesk(desk, records)
   if (result.records !== undefined) cache.onDeskChange()
   return { ...result, content: [result.content, ...mail.refusals].join("\n"), sends: follows.sends, records, asks }
 })
 
-/** Runs a call that no tick has made: the house's own, while the history is folded. */
+/** Runs a call that no tick has made: the house's own, while the history is compacted. */
 export const runHouseCall = Effect.fnUntraced(function* (session: Session, tool: Tool | undefined, call: ToolCall) {
   const now = yield* Clock.currentTimeMillis
   return yield* Semaphore.withPermits(session.deskLock, 1)(runOnDesk(session, tool, -1, call, now))

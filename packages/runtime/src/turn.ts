@@ -9,7 +9,7 @@ import {
   contextOf,
   type Decision,
   type Decoded,
-  hears,
+  receives,
   persist,
   type SleepSchedule,
   statusOf
@@ -31,10 +31,10 @@ import type {
   TickOutcome
 } from "@reverie/protocol"
 import { ENTRY_VERSION, EnvelopeId, LANES, STATE_VERSION } from "@reverie/protocol"
-import { withBedtime } from "./bedtime.ts"
+import { addSleepTimer } from "./sleep-timer.ts"
 
 /** What comes with a machine event: the text and facts that the event itself does not carry. */
-export interface Material {
+export interface TurnInput {
   readonly cause: Cause
   readonly event: Json
   /** Messages without their token count. */
@@ -55,7 +55,7 @@ export type UncountedMessage = Omit<Message, "tokens">
 /** How the text of a call begins that was refused. */
 export const REFUSED = "Refused: "
 
-export interface Ground {
+export interface Inputs {
   readonly before: Decoded
   readonly decision: Decision
   readonly version: number
@@ -115,33 +115,33 @@ const actionsOf = (commands: ReadonlyArray<Command>, type: string): ReadonlyArra
   commands.flatMap((command) => (command._tag === "Action" && command.type === type ? [command.params as Params] : []))
 
 /** Tool messages for the calls that the decision itself answers: refused, denied, expired, halted, reported. */
-const answersOf = (ground: Ground, material: Material): ReadonlyArray<UncountedMessage> => {
+const answersOf = (inputs: Inputs, turnInput: TurnInput): ReadonlyArray<UncountedMessage> => {
   // The iteration before: the decision may already have gone on to the next one.
-  const { calls, iteration, tick } = contextOf(ground.before)
-  const asked = calls.length > 0 ? calls : material.messages.flatMap((message) => message.calls ?? [])
+  const { calls, iteration, tick } = contextOf(inputs.before)
+  const asked = calls.length > 0 ? calls : turnInput.messages.flatMap((message) => message.calls ?? [])
   const answer = (index: number, content: string): UncountedMessage => ({
     role: "tool",
     content,
     call: callId(tick, iteration, index),
-    at: ground.now,
+    at: inputs.now,
     ...(asked[index] === undefined ? {} : { name: asked[index].tool })
   })
-  const refused = actionsOf(ground.decision.commands, "refuseCalls").flatMap((params) =>
+  const refused = actionsOf(inputs.decision.commands, "refuseCalls").flatMap((params) =>
     (params["refusals"] as unknown as ReadonlyArray<{ readonly index: number; readonly reason: string }>).map(
       ({ index, reason }) => answer(index, `${REFUSED}${reason}`)
     )
   )
-  const reported = actionsOf(ground.decision.commands, "answerReport").map((params) =>
-    answer(Number(params["index"]), material.report ?? "")
+  const reported = actionsOf(inputs.decision.commands, "answerReport").map((params) =>
+    answer(Number(params["index"]), turnInput.report ?? "")
   )
-  const unhired = actionsOf(ground.decision.commands, "refuseDelegation").flatMap((params) =>
+  const unhired = actionsOf(inputs.decision.commands, "refuseDelegation").flatMap((params) =>
     Number(params["index"]) < 0 ? [] : [answer(Number(params["index"]), JSON.stringify(params["refusal"]))]
   )
   return [...refused, ...reported, ...unhired]
 }
 
 /** The calls that end a loop and worked: what they gave is the reply, whichever tool of the iteration ended last. */
-const spokenCalls = ({ before }: Ground, { step }: Material): ReadonlySet<string> => {
+const spokenCalls = ({ before }: Inputs, { step }: TurnInput): ReadonlySet<string> => {
   const { calls, iteration, tick } = contextOf(before)
   const isSpoken = (phase: string) => phase === "done" || (phase === "running" && step?.ok === true)
   return new Set(
@@ -156,13 +156,13 @@ const spokenCalls = ({ before }: Ground, { step }: Material): ReadonlySet<string
 /** What the assistant said in the tick that ends here. */
 const replyOf = (
   outcome: TickOutcome,
-  ground: Ground,
-  material: Material,
+  inputs: Inputs,
+  turnInput: TurnInput,
   messages: ReadonlyArray<Message>
 ): string => {
   if (outcome === "failed" || outcome === "slept") return ""
   if (outcome === "cut") return partOf(messages)
-  const spoken = outcome === "terminal" ? spokenCalls(ground, material) : undefined
+  const spoken = outcome === "terminal" ? spokenCalls(inputs, turnInput) : undefined
   const isSaid = ({ call = "", role }: Message) => (spoken === undefined ? role === "assistant" : spoken.has(call))
   for (const message of messages.toReversed()) {
     if (message.role === "user") return ""
@@ -181,20 +181,20 @@ const partOf = (messages: ReadonlyArray<Message>): string => {
     .join("\n\n")
 }
 
-const tickEndOf = (ground: Ground, material: Material, messages: ReadonlyArray<Message>) => {
-  const [ended] = actionsOf(ground.decision.commands, "endTick")
+const tickEndOf = (inputs: Inputs, turnInput: TurnInput, messages: ReadonlyArray<Message>) => {
+  const [ended] = actionsOf(inputs.decision.commands, "endTick")
   if (ended === undefined) return undefined
   const outcome = ended["outcome"] as TickOutcome
-  const { iteration } = contextOf(ground.decision.next)
+  const { iteration } = contextOf(inputs.decision.next)
   return {
     outcome,
     iterations: iteration,
-    reply: replyOf(outcome, ground, material, [...ground.tail, ...messages]),
+    reply: replyOf(outcome, inputs, turnInput, [...inputs.tail, ...messages]),
     ...(typeof ended["reason"] === "string" ? { reason: ended["reason"] } : {})
   }
 }
 
-/** The end of the tick's envelope; one that failed is buried with its reason. */
+/** The end of the tick's envelope; one that failed is dead-lettered with its reason. */
 const settlementOf = (tickEnd: TickEnd | undefined, reason: string | undefined): ReadonlyArray<Settlement> => {
   if (tickEnd === undefined) return []
   const { envelope: id, outcome } = tickEnd
@@ -202,45 +202,48 @@ const settlementOf = (tickEnd: TickEnd | undefined, reason: string | undefined):
 }
 
 /** Everything one commit writes. */
-export const turnOf = (ground: Ground, material: Material): Turn => {
-  const { before, decision, now } = ground
-  const no = ground.version + 1
+export const turnOf = (inputs: Inputs, turnInput: TurnInput): Turn => {
+  const { before, decision, now } = inputs
+  const no = inputs.version + 1
   const next = contextOf(decision.next)
-  const messages = [...material.messages, ...answersOf(ground, material)].map((message): Message => ({
+  const messages = [...turnInput.messages, ...answersOf(inputs, turnInput)].map((message): Message => ({
     ...message,
-    tokens: ground.count(message)
+    tokens: inputs.count(message)
   }))
-  const envelope = contextOf(before).envelope ?? (material.cause.kind === "envelope" ? material.cause.id : undefined)
-  const end = tickEndOf(ground, material, messages)
+  const envelope = contextOf(before).envelope ?? (turnInput.cause.kind === "envelope" ? turnInput.cause.id : undefined)
+  const end = tickEndOf(inputs, turnInput, messages)
   const tickEnd: TickEnd | undefined =
     end === undefined || envelope === undefined
       ? undefined
       : { envelope: EnvelopeId.make(envelope), outcome: end.outcome, iterations: end.iterations, reply: end.reply }
-  const settled = [...settlementOf(tickEnd, end?.reason), ...(material.settled === undefined ? [] : [material.settled])]
+  const settled = [
+    ...settlementOf(tickEnd, end?.reason),
+    ...(turnInput.settled === undefined ? [] : [turnInput.settled])
+  ]
   const emitted = [
     ...decision.commands.flatMap((command) => (command._tag === "Emit" ? [command.event] : [])),
-    ...(material.emitted ?? [])
+    ...(turnInput.emitted ?? [])
   ]
-  const jobs = jobsAfter(ground.jobs, decision.commands, no)
+  const jobs = jobsAfter(inputs.jobs, decision.commands, no)
   const status = statusOf(decision.next)
   return {
     entry: {
       v: ENTRY_VERSION,
       no,
       at: now,
-      epoch: ground.epoch,
+      epoch: inputs.epoch,
       tick: next.tick,
       iteration: next.iteration,
-      cause: material.cause,
-      event: material.event,
+      cause: turnInput.cause,
+      event: turnInput.event,
       status,
       messages,
-      ...(material.step === undefined ? {} : { step: material.step }),
+      ...(turnInput.step === undefined ? {} : { step: turnInput.step }),
       ...(settled.length === 0 ? {} : { settled }),
       ...(tickEnd === undefined ? {} : { tickEnd }),
       ...(emitted.length === 0 ? {} : { emitted }),
-      ...(material.records === undefined || material.records.length === 0 ? {} : { records: material.records }),
-      ...(material.sends === undefined || material.sends.length === 0 ? {} : { sends: material.sends })
+      ...(turnInput.records === undefined || turnInput.records.length === 0 ? {} : { records: turnInput.records }),
+      ...(turnInput.sends === undefined || turnInput.sends.length === 0 ? {} : { sends: turnInput.sends })
     },
     state: {
       v: STATE_VERSION,
@@ -249,13 +252,13 @@ export const turnOf = (ground: Ground, material: Material): Turn => {
       timers:
         status === "retired"
           ? []
-          : withBedtime(timersAfter(ground.timers, decision.commands, now), ground.schedule, now),
-      // A retired assistant stays due until everything that waits for it has been buried.
-      hears: status === "retired" ? LANES : hears(decision.next),
+          : addSleepTimer(timersAfter(inputs.timers, decision.commands, now), inputs.schedule, now),
+      // A retired assistant stays due until everything that waits for it has been dead-lettered.
+      receives: status === "retired" ? LANES : receives(decision.next),
       status,
-      definition: ground.definition
+      definition: inputs.definition
     },
-    started: jobs.filter((job) => !ground.jobs.includes(job)),
-    stopped: ground.jobs.filter((job) => !jobs.includes(job)).map((job) => job.id)
+    started: jobs.filter((job) => !inputs.jobs.includes(job)),
+    stopped: inputs.jobs.filter((job) => !jobs.includes(job)).map((job) => job.id)
   }
 }

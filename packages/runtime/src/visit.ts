@@ -1,4 +1,4 @@
-// Visit: one stay with an assistant, from the wish to claim it until it is let go.
+// Visit: one stay with an assistant, from the request to claim it until it is let go.
 // Owns the claim, the lease and the end of both. Leaves the work in between to host.ts.
 // I1  Nothing is claimed before there is a turn for it: whoever waits holds nothing that another worker could do.
 // I2  A lost lease, or a fenced commit, drops everything in memory; nothing of it is written any more.
@@ -19,7 +19,7 @@ import * as Exit from "effect/Exit"
 import type * as Queue from "effect/Queue"
 import { isVisitSuspect, noteOf, pauseMillis, suspicionOf, tried, VISIT } from "./blame/suspicion.ts"
 import { Faults } from "./faults.ts"
-import { buryAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeUp, work } from "./host.ts"
+import { deadLetterAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeUp, work } from "./host.ts"
 import { keepIndexed } from "./recall/indexer.ts"
 import { knownOf } from "./recall/recollection.ts"
 import { followed } from "./outages/watched-model.ts"
@@ -126,7 +126,7 @@ const live = Effect.fnUntraced(function* (visit: Visit) {
     }
     isMore = yield* working(work(host), address)
   }
-  if (isRetired(host)) yield* buryAll(host)
+  if (isRetired(host)) yield* deadLetterAll(host)
   yield* working(keepIndexed(address, knownOf(session.recollection)), address)
 })
 

@@ -1,5 +1,5 @@
 // Worker: keeps any number of assistants going in one process.
-// Owns how many work at once, the sweep for lost hints, and the relay's rhythm. Leaves who is hosted to roster.ts.
+// Owns how many work at once, the sweep for lost hints, and the relay's rhythm. Leaves who is hosted to hosts.ts.
 // I1  No more than `concurrency` assistants work at the same time; the others wait for a fair turn (fair-turns.ts).
 // I2  A lost hint is found by the sweep: whatever is due and held by nobody is hosted within `sweepMillis`, and what was
 //     sent and not delivered, by a worker that died for one, is relayed.
@@ -19,13 +19,13 @@ import type { HostSettings } from "./host.ts"
 import { OutageBook, Outages } from "./outages/outage-book.ts"
 import { recovering } from "./outages/recovery.ts"
 import { relayAll } from "./relay.ts"
-import { openRoster } from "./roster.ts"
+import { openHosts } from "./hosts.ts"
 
 export interface WorkerSettings {
   /** Names this worker on its claims. */
   readonly worker: string
   readonly leaseMillis: number
-  readonly lingerMillis: number
+  readonly idleTimeoutMillis: number
   /** How often the store is asked for what is due and held by nobody. */
   readonly sweepMillis: number
   /**
@@ -43,7 +43,7 @@ export interface WorkerSettings {
 
 export const DEFAULT_WORKER: Omit<WorkerSettings, "worker"> = {
   leaseMillis: 30_000,
-  lingerMillis: 10_000,
+  idleTimeoutMillis: 10_000,
   sweepMillis: 1_000,
   concurrency: 64
 }
@@ -96,11 +96,11 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
         Effect.sync(() => wanted--)
       )
     })
-  const roster = yield* openRoster(
+  const hosts = yield* openHosts(
     {
       worker: settings.worker,
       leaseMillis: settings.leaseMillis,
-      lingerMillis: settings.lingerMillis,
+      idleTimeoutMillis: settings.idleTimeoutMillis,
       onSent: Effect.asVoid(Latch.open(sent)),
       working: counted
     },
@@ -112,8 +112,8 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
       const most = settings.isOneOfMany === true ? Math.min(SWEEP_LIMIT, settings.concurrency - wanted) : SWEEP_LIMIT
       // Those who can not be hosted here stay due, and must not hide the others.
       const due =
-        most <= 0 ? [] : yield* pastDamage<ReadonlyArray<Address>>([])(mailbox.due(most + roster.refusedCount()))
-      for (const address of due) if (!roster.isKnown(address)) yield* roster.wake(address)
+        most <= 0 ? [] : yield* pastDamage<ReadonlyArray<Address>>([])(mailbox.due(most + hosts.refusedCount()))
+      for (const address of due) if (!hosts.isKnown(address)) yield* hosts.wake(address)
       yield* Latch.open(sent)
       yield* Effect.sleep(settings.sweepMillis)
     }
@@ -122,11 +122,11 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
   const dispatch = Effect.gen(function* () {
     while (true) {
       const { address, done, trace } = yield* queue.take
-      yield* roster.wake(address, done, trace)
+      yield* hosts.wake(address, done, trace)
     }
   })
 
   const { isOneOfMany = false, leaseMillis } = settings
-  const recovery = recovering(roster.wake, { isOneOfMany, leaseMillis })
+  const recovery = recovering(hosts.wake, { isOneOfMany, leaseMillis })
   return yield* Effect.raceAllFirst([dispatch, sweep, relaying(sent), recovery, Deferred.await(fatal)])
 })

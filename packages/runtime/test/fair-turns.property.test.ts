@@ -140,7 +140,7 @@ const firstComeFirstServed: OpenLine = (concurrency) => {
   const nobody = anAddress("nobody", "nobody")
   let count = 0
   return {
-    // To the line all are one tenant, and every wish another assistant.
+    // To the line all are one tenant, and every request another assistant.
     join: (address) => {
       const turn = everybody.join({ ...nobody, assistant: anAddress(`n-${count++}`).assistant })
       real.set(turn, address)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { arrive, birthOf } from "@reverie/runtime"
+import { arrive, creationOf } from "@reverie/runtime"
 import { anAddress, anEnvelope } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { live } from "./rig.ts"
@@ -62,7 +62,7 @@ describe("fairness", () => {
       model: () => Effect.delay(Effect.succeed({ text: "Done." }), 1_000)
     })
     const bo = anAddress("bo", "tower")
-    life.run(Effect.flatMap(birthOf(bo, life.definition), (birth) => life.store.ledger.birth(birth)))
+    life.run(Effect.flatMap(creationOf(bo, life.definition), (creation) => life.store.ledger.create(creation)))
     for (const to of ASSISTANTS) life.say("Work.", { to })
     life.pass(1_500)
     const sentAt = life.time.now

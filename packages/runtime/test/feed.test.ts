@@ -6,23 +6,23 @@ import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { feedLayer, NoticeHub } from "@reverie/runtime"
 
-const born = (ledger: Ledger["Service"], name: string) =>
-  ledger.birth({ address: anAddress(name), state: aState(), entry: anEntry() })
+const created = (ledger: Ledger["Service"], name: string) =>
+  ledger.create({ address: anAddress(name), state: aState(), entry: anEntry() })
 
 describe("the feed", () => {
   it.effect("D1 tells of what others committed after the opening, once and in order", () => {
     const { ledger } = memoryStore(new MemoryDisk())
     const told: Array<string> = []
     return Effect.gen(function* () {
-      yield* born(ledger, "before")
+      yield* created(ledger, "before")
       const program = Effect.gen(function* () {
         const hub = yield* NoticeHub
         hub.listen(({ address, type }: Notice) => told.push(`${address.assistant} ${type}`))
-        for (const name of ["ada", "bo"]) yield* born(ledger, name)
+        for (const name of ["ada", "bo"]) yield* created(ledger, name)
         yield* TestClock.adjust(500)
         hub.tellEntry(anAddress("ada"), 2, anEntry())
         yield* TestClock.adjust(500)
-        for (let count = 0; count < 300; count++) yield* born(ledger, `c-${count}`)
+        for (let count = 0; count < 300; count++) yield* created(ledger, `c-${count}`)
         yield* TestClock.adjust(500)
       })
       yield* Effect.provide(program, feedLayer())
@@ -52,7 +52,7 @@ describe("the feed", () => {
       const hub = yield* NoticeHub
       hub.listen(({ address }: Notice) => told.push(address.assistant))
       down = true
-      yield* born(ledger, "ada")
+      yield* created(ledger, "ada")
       yield* TestClock.adjust(1_000)
       assert.deepStrictEqual(told, [])
       down = false
@@ -74,12 +74,12 @@ describe("the feed", () => {
     const program = Effect.gen(function* () {
       const hub = yield* NoticeHub
       for (let count = 0; count < 20; count++) {
-        yield* born(ledger, `unheard-${count}`)
+        yield* created(ledger, `unheard-${count}`)
         yield* TestClock.adjust(100)
       }
       assert.strictEqual(read, 0)
       hub.listen(({ address }: Notice) => told.push(address.assistant))
-      yield* born(ledger, "ada")
+      yield* created(ledger, "ada")
       yield* TestClock.adjust(100)
       assert.include(told, "ada")
       assert.notInclude(told, "unheard-0")

@@ -1,4 +1,4 @@
-// Folder: a model that folds by rule, and a life talkative enough to be folded.
+// Folder: a model that compacts by rule, and a life talkative enough to be compacted.
 // Owns its answers, what is said, and how full the window gets. Leaves what is asserted to the tests.
 
 import type { Settings } from "@reverie/assistant"
@@ -62,8 +62,8 @@ export const small = { maxContextTokens: 6_000, reservedResponseTokens: 100 }
 export const ship = (index: number): string =>
   `Ship ${index} lies at pier ${index % 7} and wants to sail with the tide. ${"Her papers are in order. ".repeat(21)}`
 
-/** Half of it stays, so that one call reads all that is folded. */
-export const halved: LifeOptions = { definition: { ...small, folding: { compactPreserveWindow: 32 } } }
+/** Half of it stays, so that one call reads all that is compacted. */
+export const halved: LifeOptions = { definition: { ...small, compaction: { compactPreserveWindow: 32 } } }
 
 export const talk = (life: Life, count: number): void => {
   for (let index = 0; index < count; index++) life.say(ship(index))
@@ -80,14 +80,14 @@ export const compactions = (life: Life): ReadonlyArray<Compaction> => rowsOf(lif
 
 export const status = (life: Life) => life.entries().map((entry) => entry.status)
 
-/** Talks until the history was folded once; answers what stood there before. */
-export const talkUntilFolded = (life: Life, most = 60): ReadonlyArray<Message> => {
+/** Talks until the history was compacted once; answers what stood there before. */
+export const talkUntilCompacted = (life: Life, most = 60): ReadonlyArray<Message> => {
   for (let index = 0; index < most && compactions(life).length === 0; index++) {
     life.say(ship(index), { id: `m-${index}` })
     life.rest()
   }
-  const [folded] = compactions(life)
-  if (folded === undefined) throw new Error("nothing was folded")
+  const [compacted] = compactions(life)
+  if (compacted === undefined) throw new Error("nothing was compacted")
   return life.messages()
 }
 

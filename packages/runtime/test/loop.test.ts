@@ -13,7 +13,7 @@ describe("the loop of a tick", () => {
     assert.deepStrictEqual(
       life.entries().map(({ cause, no, status }) => [no, cause.kind, status]),
       [
-        [1, "birth", "awake.idle"],
+        [1, "creation", "awake.idle"],
         [2, "envelope", "awake.thinking.inferring"],
         [3, "job", "awake.idle"]
       ]

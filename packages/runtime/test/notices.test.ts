@@ -51,7 +51,7 @@ describe("notices", () => {
     life.say("Look.")
     life.rest()
     const replayed = life.disk.outbox
-      .filter(({ entry }) => entry.cause.kind !== "birth")
+      .filter(({ entry }) => entry.cause.kind !== "creation")
       .flatMap(({ address, entry, seq }) => noticesOf(address, seq, entry))
     assert.deepStrictEqual(
       life.notices.filter(({ type }) => type !== "part"),

@@ -17,8 +17,8 @@ export const isChild = ({ messages }: Prompt): boolean =>
 /** Of a prompt: how many replies it holds already. */
 export const replies = ({ messages }: Prompt): number => messages.filter(({ role }) => role === "assistant").length
 
-export const delegate = (...wishes: ReadonlyArray<Json>): Line => ({
-  calls: wishes.map((wish) => ({ tool: "delegate_task", arguments: wish }))
+export const delegate = (...requests: ReadonlyArray<Json>): Line => ({
+  calls: requests.map((request) => ({ tool: "delegate_task", arguments: request }))
 })
 
 export const said = (text: string): Line => ({
@@ -38,7 +38,7 @@ export const acting =
 export const MAY = { subAgents: true }
 
 export const office = (options: LifeOptions) =>
-  live({ tools: [...delegateTools, aTool("look")], settings: MAY, worker: { lingerMillis: 100 }, ...options })
+  live({ tools: [...delegateTools, aTool("look")], settings: MAY, worker: { idleTimeoutMillis: 100 }, ...options })
 
 export const contextIn = (life: Life, assistant = "ada") =>
   contextOf(Result.getOrThrow(restore(life.snapshot(assistant))))

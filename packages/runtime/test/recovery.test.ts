@@ -51,12 +51,12 @@ interface Death {
 }
 
 /** Dies at the given passing of a point. */
-const dying = ({ passing, point }: Death): Pick<LifeOptions, "faults" | "onBirth"> => {
+const dying = ({ passing, point }: Death): Pick<LifeOptions, "faults" | "onCreation"> => {
   let passed = 0
   let life: Life | undefined
   return {
-    onBirth: (born) => {
-      life = born
+    onCreation: (created) => {
+      life = created
     },
     faults: {
       at: (at) =>

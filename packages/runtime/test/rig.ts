@@ -20,7 +20,7 @@ import {
 } from "@reverie/protocol"
 import {
   arrive,
-  birthOf,
+  creationOf,
   type Definition,
   Definitions,
   Faults,
@@ -73,9 +73,9 @@ export interface LifeOptions {
   readonly definition?: Partial<Definition>
   /** "harbor" when not said. */
   readonly tenant?: string
-  /** Born before anything else; "ada" when not said. */
+  /** Created before anything else; "ada" when not said. */
   readonly assistants?: ReadonlyArray<string>
-  /** Born besides: teams, under their ids. */
+  /** Created besides: teams, under their ids. */
   readonly teams?: ReadonlyArray<Team>
   /** Who can be written to, and under which names. */
   readonly directory?: Directory
@@ -93,7 +93,7 @@ export interface LifeOptions {
   readonly store?: (store: Store) => Store
   readonly onFailure?: () => void
   /** Called before anything happens. */
-  readonly onBirth?: (life: Life) => void
+  readonly onCreation?: (life: Life) => void
   /** Nobody listens to notices. */
   readonly quiet?: boolean
   /** Without a worker nothing is handled until `work` is called. */
@@ -137,7 +137,7 @@ export class Life {
 
   constructor(options: LifeOptions = {}) {
     this.#options = options
-    options.onBirth?.(this)
+    options.onCreation?.(this)
     const { assistants = ["ada"], model = {}, seed = 1, tools = [] } = options
     this.time = new VirtualTime(fateOf(seed))
     if (options.startAt !== undefined) this.time.now = options.startAt
@@ -159,7 +159,7 @@ export class Life {
     this.hub = Effect.runSync(Effect.provide(NoticeHub, NoticeHub.layer))
     if (options.quiet !== true) this.hub.listen((notice) => this.notices.push(notice))
     for (const name of [...assistants, ...(options.teams ?? []).map(({ id }) => id)]) {
-      this.run(Effect.flatMap(birthOf(this.address(name), this.#find(name)), (birth) => this.store.ledger.birth(birth)))
+      this.run(Effect.flatMap(creationOf(this.address(name), this.#find(name)), this.store.ledger.create))
     }
     if (options.idle !== true) this.work()
   }
@@ -180,7 +180,7 @@ export class Life {
     const running = runWorker({
       worker: "worker-1",
       leaseMillis: 30_000,
-      lingerMillis: 5_000,
+      idleTimeoutMillis: 5_000,
       sweepMillis: 1_000,
       concurrency: 8,
       ...worker,
@@ -347,7 +347,7 @@ export class Life {
   }
 
   status(assistant = "ada"): string {
-    return this.disk.resident(this.address(assistant))?.state.status ?? "unborn"
+    return this.disk.resident(this.address(assistant))?.state.status ?? "planned"
   }
 
   snapshot(assistant = "ada"): Json {

@@ -14,12 +14,12 @@ const sleeper = (more: Parameters<typeof live>[0] = {}): Life =>
   live({ startAt: NOON, definition: { sleep: schedule }, model: { text: "Good morning." }, ...more })
 
 const timersOf = (life: Life) => life.disk.resident(life.address())?.state.timers ?? []
-const orders = (life: Life) => life.settled().filter(({ id }) => id.startsWith("bedtime"))
+const orders = (life: Life) => life.settled().filter(({ id }) => id.startsWith("sleepTimer"))
 
-describe("hours of sleep", () => {
-  it("bedtime I1: there is a timer for the next night from birth on, and a tick does not touch it", () => {
+describe("sleep schedule", () => {
+  it("sleepTimer I1: there is a timer for the next night from birth on, and a tick does not touch it", () => {
     const life = sleeper()
-    const expected = [["bedtime", NIGHT]]
+    const expected = [["sleepTimer", NIGHT]]
     const told = () => timersOf(life).map(({ dueAt, name }) => [name, dueAt])
     assert.deepStrictEqual(told(), expected)
     life.say("Hello.")
@@ -42,10 +42,10 @@ describe("hours of sleep", () => {
     )
   })
 
-  it("bedtime I2, I3: a night that was slept through elsewhere means nothing, one that still lasts is shorter", () => {
-    const born = sleeper()
+  it("sleepTimer I2, I3: a night that was slept through elsewhere means nothing, one that still lasts is shorter", () => {
+    const created = sleeper()
     const late = live({
-      disk: born.disk,
+      disk: created.disk,
       startAt: NIGHT + 9 * HOUR_MILLIS,
       definition: { sleep: schedule }
     })
@@ -63,7 +63,7 @@ describe("hours of sleep", () => {
     assert.strictEqual(inTime.entries().at(-1)?.at, NIGHT + 4 * HOUR_MILLIS)
   })
 
-  it("bedtime I1: told to refresh, an assistant takes up hours that it did not have, and gives up those it has not", () => {
+  it("sleepTimer I1: told to refresh, an assistant takes up hours that it did not have, and gives up those it has not", () => {
     const restless = live({ startAt: NOON })
     assert.deepStrictEqual(timersOf(restless), [])
     const settled = live({ disk: restless.disk, startAt: NOON, definition: { sleep: schedule } })

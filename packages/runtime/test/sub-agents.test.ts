@@ -43,7 +43,7 @@ describe("sub-agents", () => {
     assert.strictEqual(life.disk.residents.size, 1)
   })
 
-  it("A35 a full budget is refused in words the model can act on, and nobody is born", () => {
+  it("A35 a full budget is refused in words the model can act on, and nobody is created", () => {
     const life = office({
       settings: { ...MAY, subAgentBudget: 1 },
       model: acting([delegate({ task: "one" }, { task: "two" }), said("ok")], [said("done")])
@@ -119,7 +119,7 @@ describe("sub-agents", () => {
     life.rest()
     assert.deepInclude(reported(life), { success: false, end: "cancelled", reason: "its time is over" })
     assert.strictEqual(life.status(CHILD), "retired")
-    // The call was under way: all that was set aside for it is spent.
+    // The call was under way: all that was moved away for it is spent.
     assert.deepInclude(contextIn(life).account?.spent, { calls: 1 })
     assert.isAbove(contextIn(life).account?.spent.tokens ?? 0, 1_000)
     sound(life)
@@ -154,7 +154,7 @@ describe("sub-agents", () => {
     assert.strictEqual(contextIn(life).account?.spent.tokens, 9_000)
   })
 
-  it("no orphan: whoever retires takes everybody below along, those being born among them", () => {
+  it("no orphan: whoever retires takes everybody below along, those being created among them", () => {
     for (const passed of [0, 1, 5, 50, 500, 5_000]) {
       const life = office({
         settings: { ...MAY, subAgentDepth: 2 },
@@ -234,7 +234,7 @@ describe("sub-agents", () => {
     assert.strictEqual(poor.disk.residents.size, 1)
   })
 
-  it("a sub-agent hears its task and nothing else; a report from a stranger changes nothing", () => {
+  it("a sub-agent receives its task and nothing else; a report from a stranger changes nothing", () => {
     const life = office({
       model: acting([delegate({ task: "a" }), said("ok")], [Effect.as(Effect.sleep(5_000), said("done"))])
     })
@@ -242,8 +242,8 @@ describe("sub-agents", () => {
     life.until(() => life.status(CHILD) === "awake.thinking.inferring")
     life.say("Do something else", { to: CHILD, id: "other" })
     const spent = { tokens: 1, costMicros: 0, calls: 1 }
-    const errand = { end: "completed", cut: false, summary: "ha", artefacts: [], followUp: [], spent } as const
-    life.post({ type: "report", outcome: "reported", content: "ha", errand }, { from: "assistant:eve" })
+    const assignment = { end: "completed", cut: false, summary: "ha", artefacts: [], followUp: [], spent } as const
+    life.post({ type: "report", outcome: "reported", content: "ha", assignment }, { from: "assistant:eve" })
     life.post({ type: "report", call: "1.1.0", outcome: "reported", content: "ha" }, { from: "eve" })
     life.rest()
     assert.deepInclude(reported(life), { summary: "done" })

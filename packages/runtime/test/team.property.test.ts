@@ -54,8 +54,8 @@ const liveThrough = (options: LifeOptions, texts: ReadonlyArray<string>, strikeA
   const life = live({
     ...options,
     // A worker begins to work before the life is in anybody's hands.
-    onBirth: (born) => {
-      self = born
+    onCreation: (created) => {
+      self = created
     },
     faults: {
       at: () =>

@@ -93,7 +93,7 @@ describe("a team at work", () => {
     assert.deepStrictEqual(life.disk.resident(life.address("council"))?.state.timers, [])
   })
 
-  it("who is halted is passed over, who has retired answers by its burial", () => {
+  it("who is halted is passed over, who has retired answers by its deadLettering", () => {
     const life = live({ assistants: MEMBERS, teams: [aTeam()], model: echo })
     life.post({ type: "halt", reason: "drill" }, { to: "ada" })
     life.post({ type: "retire" }, { to: "bo" })
@@ -178,8 +178,8 @@ describe("a team at work", () => {
     assert.deepStrictEqual(
       life.settled("bo").map(({ outcome, reason }) => [outcome, reason]),
       [
-        ["handled", 'overheard under the rule "assistant"'],
-        ["handled", 'overheard under the rule "assistant"']
+        ["handled", 'ambient under the rule "assistant"'],
+        ["handled", 'ambient under the rule "assistant"']
       ]
     )
   })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { birth, contextOf, decide, hears, type Input, persist, statusOf } from "@reverie/assistant"
+import { creation, contextOf, decide, receives, type Input, persist, statusOf } from "@reverie/assistant"
 import { LANES } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { aLife, childrenOf, type Life, timerOf, type Walk, walk } from "./walk.ts"
@@ -105,12 +105,12 @@ describe("any life, turn by turn", () => {
     })
   })
 
-  it("I1 of the entry: folding the recorded events over the birth gives the stored snapshot, byte for byte", () => {
+  it("I1 of the entry: compaction the recorded events over the birth gives the stored snapshot, byte for byte", () => {
     always(({ entries, moments, settings }) => {
-      let folded = birth(settings).next
-      for (const { event } of entries) folded = decide(folded, event as unknown as Input).next
-      const stored = moments.at(-1)?.turn.state.snapshot ?? persist(birth(settings).next)
-      assert.strictEqual(JSON.stringify(persist(folded)), JSON.stringify(stored))
+      let compacted = creation(settings).next
+      for (const { event } of entries) compacted = decide(compacted, event as unknown as Input).next
+      const stored = moments.at(-1)?.turn.state.snapshot ?? persist(creation(settings).next)
+      assert.strictEqual(JSON.stringify(persist(compacted)), JSON.stringify(stored))
     })
   })
 
@@ -121,7 +121,10 @@ describe("any life, turn by turn", () => {
         const { iteration, tick } = contextOf(after)
         assert.deepInclude(turn.entry, { no: ++no, tick, iteration, status: statusOf(after) })
         assert.strictEqual(turn.state.status, turn.entry.status)
-        assert.deepStrictEqual([...turn.state.hears], turn.entry.status === "retired" ? [...LANES] : [...hears(after)])
+        assert.deepStrictEqual(
+          [...turn.state.receives],
+          turn.entry.status === "retired" ? [...LANES] : [...receives(after)]
+        )
       }
     })
   })

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { birth, decide, type Decoded, type Input, jobDone, jobFailed } from "@reverie/assistant"
+import { creation, decide, type Decoded, type Input, jobDone, jobFailed } from "@reverie/assistant"
 import type { Cause, Json, OpenTimer } from "@reverie/protocol"
 import { aMessage, anEnvelope, anEnvelopeId } from "@reverie/testkit"
-import { type Ground, type Material, turnOf } from "../src/turn.ts"
+import { type Inputs, type TurnInput, turnOf } from "../src/turn.ts"
 
 const heard = (id: string): Cause => ({ kind: "envelope", lane: "mail", seq: 1, id: anEnvelopeId(id) })
 const message = (id: string): Input => ({
@@ -13,8 +13,8 @@ const message = (id: string): Input => ({
 })
 
 /** Decides events one after the other; gives the ground of the last one. */
-const groundOf = (events: ReadonlyArray<Input>, over: Partial<Ground> = {}): Ground => {
-  let before: Decoded = birth({ approvalMillis: 5_000 }).next
+const inputsOf = (events: ReadonlyArray<Input>, over: Partial<Inputs> = {}): Inputs => {
+  let before: Decoded = creation({ approvalMillis: 5_000 }).next
   for (const event of events.slice(0, -1)) before = decide(before, event).next
   const last = events.at(-1) ?? { type: "wake" }
   return {
@@ -32,7 +32,7 @@ const groundOf = (events: ReadonlyArray<Input>, over: Partial<Ground> = {}): Gro
   }
 }
 
-const material = (cause: Cause, event: Input, over: Partial<Material> = {}): Material => ({
+const turnInput = (cause: Cause, event: Input, over: Partial<TurnInput> = {}): TurnInput => ({
   cause,
   event: event as unknown as Json,
   messages: [],
@@ -46,8 +46,8 @@ describe("one turn", () => {
     const event = message("m-1")
     const said = { role: "user", content: "Hello?", name: "kim", at: 900 } as const
     const { entry, started, state, stopped } = turnOf(
-      groundOf([event]),
-      material(heard("m-1"), event, { messages: [said] })
+      inputsOf([event]),
+      turnInput(heard("m-1"), event, { messages: [said] })
     )
     assert.deepInclude(entry, { no: 7, at: 1_000, epoch: 3, tick: 1, iteration: 1, status: "awake.thinking.inferring" })
     assert.deepStrictEqual(entry.messages, [{ ...said, tokens: 6 }])
@@ -55,7 +55,7 @@ describe("one turn", () => {
     assert.deepStrictEqual(started, [{ id: "7/infer", name: "infer", src: "infer", input: {} }])
     assert.deepStrictEqual(state.jobs, started)
     assert.deepStrictEqual(stopped, [])
-    assert.deepStrictEqual(state.hears, ["control", "reply"])
+    assert.deepStrictEqual(state.receives, ["control", "reply"])
     assert.strictEqual(state.definition, "tester")
   })
 
@@ -63,8 +63,8 @@ describe("one turn", () => {
     const open = { id: "2/infer", name: "infer", src: "infer", input: {} }
     const done = jobDone("infer", { calls: [] })
     const { entry, state, stopped } = turnOf(
-      groundOf([message("m-1"), done], { jobs: [open], tail: [aMessage("Hello?")] }),
-      material({ kind: "job", id: "2/infer" }, done, {
+      inputsOf([message("m-1"), done], { jobs: [open], tail: [aMessage("Hello?")] }),
+      turnInput({ kind: "job", id: "2/infer" }, done, {
         messages: [{ role: "assistant", content: "Good morning.", at: 1_000 }]
       })
     )
@@ -82,17 +82,17 @@ describe("one turn", () => {
   it("a tick that said nothing has an empty reply, whatever was said in the tick before", () => {
     const done = jobDone("infer", { calls: [] })
     const { entry } = turnOf(
-      groundOf([message("m-1"), done], {
+      inputsOf([message("m-1"), done], {
         tail: [aMessage("An older answer.", { role: "assistant" }), aMessage("Hello?")]
       }),
-      material({ kind: "job", id: "2/infer" }, done, { messages: [{ role: "assistant", content: "", at: 0 }] })
+      turnInput({ kind: "job", id: "2/infer" }, done, { messages: [{ role: "assistant", content: "", at: 0 }] })
     )
     assert.strictEqual(entry.tickEnd?.reply, "")
   })
 
   it("a tick that failed buries its envelope with the reason, and replies nothing", () => {
     const failure = jobFailed("infer", { recovery: "tell-owner", reason: "not such words" })
-    const { entry } = turnOf(groundOf([message("m-1"), failure]), material({ kind: "job", id: "2/infer" }, failure))
+    const { entry } = turnOf(inputsOf([message("m-1"), failure]), turnInput({ kind: "job", id: "2/infer" }, failure))
     assert.deepStrictEqual(entry.settled, [{ id: anEnvelopeId("m-1"), outcome: "dead", reason: "not such words" }])
     assert.deepInclude(entry.tickEnd, { outcome: "failed", reply: "" })
   })
@@ -100,8 +100,8 @@ describe("one turn", () => {
   it("I2 a refusal is an answer: it names the tool, and the call of the iteration that asked", () => {
     const event = { type: "approval", approval: "apr_1", decision: "denied" }
     const { entry } = turnOf(
-      groundOf([message("m-1"), asking, event]),
-      material({ kind: "envelope", lane: "reply", seq: 1, id: anEnvelopeId("a-1") }, event, {
+      inputsOf([message("m-1"), asking, event]),
+      turnInput({ kind: "envelope", lane: "reply", seq: 1, id: anEnvelopeId("a-1") }, event, {
         settled: { id: anEnvelopeId("a-1"), outcome: "handled" }
       })
     )
@@ -119,16 +119,16 @@ describe("one turn", () => {
   it("I1 timers: set by their delay from now, replaced by name, gone with their state", () => {
     const timer: OpenTimer = { name: "someone else's", dueAt: 5, event: {} }
     const asked = turnOf(
-      groundOf([message("m-1"), asking], { timers: [timer] }),
-      material({ kind: "job", id: "2/infer" }, asking)
+      inputsOf([message("m-1"), asking], { timers: [timer] }),
+      turnInput({ kind: "job", id: "2/infer" }, asking)
     )
     const [other, approval] = asked.state.timers
     assert.deepStrictEqual(other, timer)
     assert.deepInclude(approval, { dueAt: 6_000 })
     const event = { type: "approval", decision: "approved" }
     const { state } = turnOf(
-      groundOf([message("m-1"), asking, event], { timers: asked.state.timers }),
-      material(heard("a-1"), event)
+      inputsOf([message("m-1"), asking, event], { timers: asked.state.timers }),
+      turnInput(heard("a-1"), event)
     )
     assert.deepStrictEqual(state.timers, [timer])
   })
@@ -136,12 +136,15 @@ describe("one turn", () => {
   it("I1 what the machine emits and what a tool sends are in the entry; empty lists are not", () => {
     const sends = [anEnvelope()]
     const { entry } = turnOf(
-      groundOf([message("m-1"), asking]),
-      material({ kind: "job", id: "2/infer" }, asking, { sends })
+      inputsOf([message("m-1"), asking]),
+      turnInput({ kind: "job", id: "2/infer" }, asking, { sends })
     )
     assert.deepStrictEqual(entry.sends, sends)
     assert.deepInclude(entry.emitted?.[0], { type: "approval-asked", approval: "apr_1", withinMillis: 5_000 })
-    const plain = turnOf(groundOf([message("m-1")]), material(heard("m-1"), message("m-1"), { sends: [], records: [] }))
+    const plain = turnOf(
+      inputsOf([message("m-1")]),
+      turnInput(heard("m-1"), message("m-1"), { sends: [], records: [] })
+    )
     for (const name of ["sends", "records", "emitted", "settled", "tickEnd", "step"])
       assert.notProperty(plain.entry, name)
   })
@@ -149,8 +152,8 @@ describe("one turn", () => {
   it("I1 one commit may end two envelopes: the order to retire, and the tick in hand", () => {
     const retire = { type: "retire" }
     const { entry, state } = turnOf(
-      groundOf([message("m-1"), retire]),
-      material({ kind: "envelope", lane: "control", seq: 1, id: anEnvelopeId("r-1") }, retire, {
+      inputsOf([message("m-1"), retire]),
+      turnInput({ kind: "envelope", lane: "control", seq: 1, id: anEnvelopeId("r-1") }, retire, {
         settled: { id: anEnvelopeId("r-1"), outcome: "handled" }
       })
     )
@@ -158,6 +161,6 @@ describe("one turn", () => {
       entry.settled?.map(({ id, outcome }) => `${id} ${outcome}`),
       ["m-1 dead", "r-1 handled"]
     )
-    assert.deepStrictEqual(state.hears, ["control", "reply", "mail"])
+    assert.deepStrictEqual(state.receives, ["control", "reply", "mail"])
   })
 })

@@ -1,13 +1,13 @@
 // Walk: a random life of one assistant, made into turns as the runtime makes them, without a store and without time.
-// Owns which wish can come true, and the bookkeeping a host would do. Leaves what must hold to the properties.
+// Owns which request can come true, and the bookkeeping a host would do. Leaves what must hold to the properties.
 
 import {
-  birth,
+  creation,
   callId,
   contextOf,
   type Decoded,
   decide,
-  hears,
+  receives,
   type Input,
   isIgnored,
   jobDone,
@@ -29,19 +29,19 @@ import {
   toolCategories
 } from "@reverie/protocol"
 import * as fc from "fast-check"
-import { type Material, type Turn, turnOf, type UncountedMessage } from "../src/turn.ts"
+import { type TurnInput, type Turn, turnOf, type UncountedMessage } from "../src/turn.ts"
 
 /** One turn, with what stood before it. */
 export interface Moment {
   readonly before: Decoded
   readonly after: Decoded
-  readonly material: Material
+  readonly turnInput: TurnInput
   readonly turn: Turn
 }
 
 const NO_SIGNALS = { tokenRatio: 0, mailWaiting: false }
 
-export const aWish = fc.oneof(
+export const aRequest = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("message" as const), text: fc.string({ maxLength: 20 }) }) },
   {
     weight: 1,
@@ -65,11 +65,11 @@ export const aWish = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("halt" as const, "wake" as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("resume" as const) }) }
 )
-export type Wish = typeof aWish extends fc.Arbitrary<infer T> ? T : never
+export type Request = typeof aRequest extends fc.Arbitrary<infer T> ? T : never
 
 export interface Life {
   readonly settings: Partial<Settings>
-  readonly wishes: ReadonlyArray<Wish>
+  readonly options: ReadonlyArray<Request>
   readonly retires: boolean
 }
 
@@ -80,14 +80,14 @@ export const aLife: fc.Arbitrary<Life> = fc.record({
     multiAction: fc.constantFrom(true, true, true, false),
     assessTask: fc.boolean()
   }),
-  wishes: fc.array(aWish, { minLength: 1, maxLength: 80, size: "max" }),
+  options: fc.array(aRequest, { minLength: 1, maxLength: 80, size: "max" }),
   retires: fc.boolean()
 })
 
 interface Coming {
   readonly event: Input
   readonly cause: Cause
-  readonly more?: Partial<Material>
+  readonly more?: Partial<TurnInput>
 }
 
 const laneOf: Readonly<Record<string, Lane>> = {
@@ -113,20 +113,20 @@ export class Walk {
 
   constructor(settings: Partial<Settings>) {
     this.settings = settings
-    this.decoded = birth(settings).next
+    this.decoded = creation(settings).next
   }
 
-  /** Lives through a wish, when it can come true. */
-  take(wish: Wish | { readonly kind: "retire" }): void {
+  /** Lives through a request, when it can come true. */
+  take(request: Request | { readonly kind: "retire" }): void {
     this.#now += 10
-    const coming = this.#comingOf(wish)
+    const coming = this.#comingOf(request)
     if (coming === undefined) return
     const { cause, event, more = {} } = coming
-    if (cause.kind === "envelope" && !hears(this.decoded).includes(cause.lane)) return
+    if (cause.kind === "envelope" && !receives(this.decoded).includes(cause.lane)) return
     const before = this.decoded
     const decision = decide(before, event)
     const isPassed = cause.kind === "envelope" && isIgnored(before, decision)
-    const material: Material = {
+    const turnInput: TurnInput = {
       cause,
       event: event as unknown as Json,
       messages: [],
@@ -149,7 +149,7 @@ export class Walk {
         count: ({ content }) => content.length,
         tail: this.messages
       },
-      material
+      turnInput
     )
     this.#version = turn.entry.no
     this.decoded = decision.next
@@ -157,10 +157,10 @@ export class Walk {
     this.timers = turn.state.timers
     this.messages.push(...turn.entry.messages)
     this.entries.push(turn.entry)
-    this.moments.push({ before, after: decision.next, material, turn })
+    this.moments.push({ before, after: decision.next, turnInput, turn })
   }
 
-  #envelope(event: Input, more?: Partial<Material>): Coming {
+  #envelope(event: Input, more?: Partial<TurnInput>): Coming {
     const id = EnvelopeId.make(`e-${++this.#seq}`)
     const lane = laneOf[event.type] ?? "control"
     const mail = lane === "mail" ? { envelope: id, hops: 0, signals: NO_SIGNALS } : {}
@@ -171,17 +171,17 @@ export class Walk {
     }
   }
 
-  #comingOf(wish: Wish | { readonly kind: "retire" }): Coming | undefined {
+  #comingOf(request: Request | { readonly kind: "retire" }): Coming | undefined {
     const at = this.#now
-    switch (wish.kind) {
+    switch (request.kind) {
       case "message":
         return this.#envelope(
           { type: "message" },
-          { messages: [{ role: "user", content: wish.text, name: "kim", at }] }
+          { messages: [{ role: "user", content: request.text, name: "kim", at }] }
         )
       case "end": {
-        const job = this.jobs[wish.pick % Math.max(1, this.jobs.length)]
-        return job === undefined ? undefined : this.#endOf(job, wish)
+        const job = this.jobs[request.pick % Math.max(1, this.jobs.length)]
+        return job === undefined ? undefined : this.#endOf(job, request)
       }
       case "timer": {
         const [timer] = this.timers
@@ -191,61 +191,64 @@ export class Walk {
       }
       case "report": {
         const { iteration, tick } = contextOf(this.decoded)
-        return this.#envelope({ type: "report", call: callId(tick, iteration, wish.index) }, { report: wish.text })
+        return this.#envelope(
+          { type: "report", call: callId(tick, iteration, request.index) },
+          { report: request.text }
+        )
       }
       case "approval":
-        return this.#envelope({ type: "approval", decision: wish.approved ? "approved" : "denied" })
+        return this.#envelope({ type: "approval", decision: request.approved ? "approved" : "denied" })
       case "halt":
         return this.#envelope({ type: "halt", reason: "a drill" })
       default:
-        return this.#envelope({ type: wish.kind })
+        return this.#envelope({ type: request.kind })
     }
   }
 
-  #endOf(job: OpenJob, wish: Extract<Wish, { readonly kind: "end" }>): Coming {
+  #endOf(job: OpenJob, request: Extract<Request, { readonly kind: "end" }>): Coming {
     const cause: Cause = { kind: "job", id: job.id }
     const at = this.#now
     const step: StepRecord = {
       id: job.id,
       kind: job.src as StepRecord["kind"],
       name: job.name,
-      ok: !wish.fails,
+      ok: !request.fails,
       elapsedMillis: 0
     }
     const { iteration, tick } = contextOf(this.decoded)
     if (job.src === "infer") {
-      if (wish.fails)
-        return { event: jobFailed("infer", { recovery: wish.recovery, reason: "it failed" }), cause, more: { step } }
-      const requests = wish.calls.map((category) => ({ tool: category, category }))
+      if (request.fails)
+        return { event: jobFailed("infer", { recovery: request.recovery, reason: "it failed" }), cause, more: { step } }
+      const requests = request.calls.map((category) => ({ tool: category, category }))
       const calls = requests.map(({ tool }, index) => ({ id: callId(tick, iteration, index), tool, arguments: {} }))
       const said: UncountedMessage = {
         role: "assistant",
-        content: wish.text,
+        content: request.text,
         at,
         ...(calls.length === 0 ? {} : { calls })
       }
       return { event: jobDone("infer", { calls: requests }), cause, more: { step, messages: [said] } }
     }
     if (job.src === "tool") {
-      if (wish.fails) return { event: jobFailed(job.name, "it broke"), cause, more: { step } }
+      if (request.fails) return { event: jobFailed(job.name, "it broke"), cause, more: { step } }
       const { index } = job.input as { readonly index: number }
       const category = contextOf(this.decoded).calls[index]?.category
-      const pending = wish.ok && category === "async_required"
-      const told: UncountedMessage = { role: "tool", content: wish.text, call: callId(tick, iteration, index), at }
+      const pending = request.ok && category === "async_required"
+      const told: UncountedMessage = { role: "tool", content: request.text, call: callId(tick, iteration, index), at }
       return {
-        event: jobDone(job.name, { ok: wish.ok, pending }),
+        event: jobDone(job.name, { ok: request.ok, pending }),
         cause,
-        more: { step: { ...step, ok: wish.ok }, messages: pending ? [] : [told] }
+        more: { step: { ...step, ok: request.ok }, messages: pending ? [] : [told] }
       }
     }
     const output = job.src === "assess" ? { restriction: {} } : { skipped: true, signals: NO_SIGNALS }
-    return { event: wish.fails ? jobFailed(job.name, "it broke") : jobDone(job.name, output), cause, more: { step } }
+    return { event: request.fails ? jobFailed(job.name, "it broke") : jobDone(job.name, output), cause, more: { step } }
   }
 }
 
-export const walk = ({ retires, settings, wishes }: Life): Walk => {
+export const walk = ({ retires, settings, options }: Life): Walk => {
   const walked = new Walk(settings)
-  for (const wish of wishes) walked.take(wish)
+  for (const request of options) walked.take(request)
   if (retires) walked.take({ kind: "retire" })
   return walked
 }

@@ -255,12 +255,12 @@ describe("a worker", () => {
 
   it("I4 of the visit: whoever is let go with a timer set leaves a hint for it, whoever has none leaves none", () => {
     const sleep = { ...DEFAULT_SCHEDULE, enabled: true }
-    const life = live({ definition: { sleep }, model: { text: "Here." }, worker: { lingerMillis: 0 } })
+    const life = live({ definition: { sleep }, model: { text: "Here." }, worker: { idleTimeoutMillis: 0 } })
     life.say("Hello?")
     life.rest()
     const [timer] = life.disk.resident(anAddress())?.state.timers ?? []
     assert.deepStrictEqual(life.later.at(-1), ["ada", timer?.dueAt ?? 0])
-    const other = live({ model: { text: "Here." }, worker: { lingerMillis: 0 } })
+    const other = live({ model: { text: "Here." }, worker: { idleTimeoutMillis: 0 } })
     other.say("Hello?")
     other.rest()
     assert.deepStrictEqual(other.later, [])
@@ -270,7 +270,7 @@ describe("a worker", () => {
     const life = live({ idle: true, model: () => Effect.delay(Effect.succeed({ text: "Here." }), 5_000) })
     const request = { address: anAddress(), worker: "holder", leaseMillis: 20_000 }
     const { claim } = life.run(life.store.mailbox.claim(request))
-    life.work({ worker: "other", lingerMillis: 0 })
+    life.work({ worker: "other", idleTimeoutMillis: 0 })
     life.say("Hello?")
     life.until(() => life.done.length === 1)
     assert.deepStrictEqual(life.later, [["ada", claim.leaseUntil]])
@@ -311,7 +311,7 @@ describe("a worker", () => {
       assistants: all,
       model: () => Effect.delay(Effect.succeed({ text: "Here." }), 10_000)
     })
-    life.work({ isOneOfMany: true, concurrency: 4, lingerMillis: 0 }, (store) => ({
+    life.work({ isOneOfMany: true, concurrency: 4, idleTimeoutMillis: 0 }, (store) => ({
       ...store,
       mailbox: {
         ...store.mailbox,

@@ -30,13 +30,13 @@ export const aState = (over: Partial<AssistantState> = {}): AssistantState => ({
   snapshot: {},
   jobs: [],
   timers: [],
-  hears: LANES,
+  receives: LANES,
   status: "awake.idle",
   definition: "tester",
   ...over
 })
 
-/** The entry of a birth. */
+/** The entry of a creation. */
 export const anEntry = (over: Partial<Entry> = {}): Entry => ({
   v: ENTRY_VERSION,
   no: 1,
@@ -44,8 +44,8 @@ export const anEntry = (over: Partial<Entry> = {}): Entry => ({
   epoch: 0,
   tick: 0,
   iteration: 0,
-  cause: { kind: "birth" },
-  event: { type: "born" },
+  cause: { kind: "creation" },
+  event: { type: "created" },
   status: "awake.idle",
   messages: [],
   ...over
@@ -69,7 +69,7 @@ export const aJob = (over: Partial<OpenJob> = {}): OpenJob => ({
 
 export const anEnvelopeId = (id: string): EnvelopeId => EnvelopeId.make(id)
 
-export interface EnvelopeWish {
+export interface EnvelopeRequest {
   readonly id?: string
   readonly to?: Address
   readonly from?: string
@@ -79,14 +79,14 @@ export interface EnvelopeWish {
 }
 
 /** A message in the mail lane. */
-export const anEnvelope = (wish: EnvelopeWish = {}): Envelope => ({
+export const anEnvelope = (request: EnvelopeRequest = {}): Envelope => ({
   v: ENVELOPE_VERSION,
-  id: anEnvelopeId(wish.id ?? "envelope-1"),
-  to: wish.to ?? anAddress(),
-  from: wish.from ?? "person:tester",
-  event: wish.event ?? { type: "message", text: "hello" },
-  hops: wish.hops ?? 0,
-  ...(wish.traceparent === undefined ? {} : { traceparent: wish.traceparent })
+  id: anEnvelopeId(request.id ?? "envelope-1"),
+  to: request.to ?? anAddress(),
+  from: request.from ?? "person:tester",
+  event: request.event ?? { type: "message", text: "hello" },
+  hops: request.hops ?? 0,
+  ...(request.traceparent === undefined ? {} : { traceparent: request.traceparent })
 })
 
 /** Four characters a token. */

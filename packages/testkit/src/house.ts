@@ -2,7 +2,7 @@
 // Owns the shape, so that laws about moving can be told of any two stores. Leaves making them to each adapter.
 
 import { PromptStore } from "@reverie/context"
-import { Ledger, Removals } from "@reverie/ledger"
+import { Ledger, Bundles } from "@reverie/ledger"
 import { BlockStore } from "@reverie/memory"
 import { Mailbox } from "@reverie/mailbox"
 import * as Context from "effect/Context"
@@ -12,7 +12,7 @@ import type * as Scope from "effect/Scope"
 import { type BlockDisk, blockDisk, memoryBlockStore } from "./memory-block-store.ts"
 import { MemoryDisk } from "./memory-disk.ts"
 import { memoryPromptStore, type PromptDisk } from "./memory-prompt-store.ts"
-import { type MemoryHouse, memoryHouse, memoryRemovals } from "./memory-removals.ts"
+import { type MemoryHouse, memoryHouse, memoryBundles } from "./memory-bundles.ts"
 import { memoryStore } from "./memory-store.ts"
 
 export interface House {
@@ -20,7 +20,7 @@ export interface House {
   readonly ledger: Ledger["Service"]
   readonly prompts: PromptStore["Service"]
   readonly blocks: BlockStore["Service"]
-  readonly removals: Removals["Service"]
+  readonly bundles: Bundles["Service"]
 }
 
 /** Builds houses, each empty and apart from every other one. */
@@ -28,14 +28,14 @@ export class Houses extends Context.Service<Houses, { readonly build: Effect.Eff
   "@reverie/testkit/Houses"
 ) {}
 
-export type HousePorts = Mailbox | Ledger | PromptStore | BlockStore | Removals
+export type HousePorts = Mailbox | Ledger | PromptStore | BlockStore | Bundles
 
 export const housesLayer = (build: Effect.Effect<House, unknown, Scope.Scope>): Layer.Layer<Houses> =>
   Layer.succeed(Houses, { build })
 
 /** Does something with the ports of a house. */
 export const inHouse =
-  ({ blocks, ledger, mailbox, prompts, removals }: House) =>
+  ({ blocks, ledger, mailbox, prompts, bundles }: House) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, HousePorts>> =>
     Effect.provide(
       effect,
@@ -43,7 +43,7 @@ export const inHouse =
         Context.add(Ledger, ledger),
         Context.add(PromptStore, prompts),
         Context.add(BlockStore, blocks),
-        Context.add(Removals, removals)
+        Context.add(Bundles, bundles)
       )
     ) as Effect.Effect<A, E, Exclude<R, HousePorts>>
 
@@ -51,7 +51,7 @@ export const houseOver = (place: MemoryHouse): House => ({
   ...memoryStore(place.disk),
   prompts: memoryPromptStore(place.prompts),
   blocks: memoryBlockStore(place.blocks),
-  removals: memoryRemovals(place)
+  bundles: memoryBundles(place)
 })
 
 export const aMemoryHouse = (

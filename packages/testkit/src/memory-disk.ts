@@ -52,16 +52,16 @@ export interface Resident {
 }
 
 /** A line of the list of dead letters. */
-export interface BuriedRow extends DeadLetter {
-  /** Somebody has laid it aside. */
-  readonly aside?: true
+export interface DeadLetteredRow extends DeadLetter {
+  /** Somebody has discarded it. */
+  readonly discarded?: true
 }
 
 export class MemoryDisk {
   readonly residents = new Map<string, Resident>()
   readonly outbox: Array<OutboxRow> = []
   readonly sends = new Map<number, OpenSend>()
-  readonly deadLetters: Array<BuriedRow> = []
+  readonly deadLetters: Array<DeadLetteredRow> = []
   sendSeq = 0
   accepted = 0
   settled = 0

@@ -1,10 +1,10 @@
 // MemoryLedger: the ledger over a MemoryDisk.
-// Owns the rules of birth and commit, each without a pause in it, and the reading back. Keeps nothing itself.
+// Owns the rules of creation and commit, each without a pause in it, and the reading back. Keeps nothing itself.
 
 import {
   type AssistantRecord,
   CommitFenced,
-  type LaidAside,
+  type Discarded,
   type Ledger,
   MAX_PAGE_CHARS,
   type OutboxRow
@@ -24,7 +24,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import {
   aResident,
-  type BuriedRow,
+  type DeadLetteredRow,
   copy,
   fileEntry,
   type MemoryDisk,
@@ -39,7 +39,7 @@ const compareAddresses = (a: Address, b: Address): number =>
   compareText(a.tenant, b.tenant) || compareText(a.assistant, b.assistant)
 
 const moved = (cursors: Cursors, cause: Cause): Cursors =>
-  cause.kind === "envelope" || cause.kind === "burial"
+  cause.kind === "envelope" || cause.kind === "dead-letter"
     ? { ...cursors, [cause.lane]: Math.max(cursors[cause.lane], cause.seq) }
     : cursors
 
@@ -73,18 +73,18 @@ const recentOf = (resident: Resident, maxTokens: number, since: MessagePlace): R
 const byKindAndKey = (a: RecordRow, b: RecordRow): number =>
   a.kind === b.kind ? (a.key < b.key ? -1 : 1) : a.kind < b.kind ? -1 : 1
 
-/** Lays the letter aside that was buried under this id. */
-const layAside = ({ deadLetters }: MemoryDisk, address: Address, envelope: EnvelopeId): LaidAside => {
+/** Discards the letter that was dead-lettered under this id. */
+const discard = ({ deadLetters }: MemoryDisk, address: Address, envelope: EnvelopeId): Discarded => {
   const key = addressKey(address)
   const at = deadLetters.findIndex((letter) => letter.envelope === envelope && addressKey(letter.address) === key)
   const found = deadLetters[at]
   if (found === undefined) return "unknown"
-  if (found.aside === true) return "already"
-  deadLetters[at] = { ...found, aside: true }
-  return "aside"
+  if (found.discarded === true) return "already"
+  deadLetters[at] = { ...found, discarded: true }
+  return "discarded"
 }
 
-const isAside = ({ aside }: BuriedRow): boolean => aside === true
+const isDiscarded = ({ discarded }: DeadLetteredRow): boolean => discarded === true
 
 /** As many as come to the length of a page. */
 const pageOf = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<OutboxRow> => {
@@ -96,17 +96,17 @@ const pageOf = (rows: ReadonlyArray<OutboxRow>): ReadonlyArray<OutboxRow> => {
   return end === -1 ? rows : rows.slice(0, end + 1)
 }
 
-type Writing = "birth" | "commit" | "layAside" | "probe" | "settleSends"
+type Writing = "create" | "commit" | "discard" | "probe" | "settleSends"
 
 const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
-  birth: ({ address, state, entry }) =>
+  create: ({ address, state, entry }) =>
     Effect.map(Clock.currentTimeMillis, (now) => {
       if (disk.resident(address) !== undefined) return "exists"
       const resident = aResident(address, state, now)
       resident.version = entry.no
       disk.residents.set(addressKey(address), resident)
       fileEntry(disk, resident, entry)
-      return "born"
+      return "created"
     }),
   commit: Effect.fnUntraced(function* (claim, { entry, state }) {
     const now = yield* Clock.currentTimeMillis
@@ -126,7 +126,7 @@ const writing = (disk: MemoryDisk): Pick<Ledger["Service"], Writing> => ({
     resident.cursors = moved(resident.cursors, entry.cause)
     return fileEntry(disk, resident, entry)
   }),
-  layAside: (address, envelope) => Effect.sync(() => layAside(disk, address, envelope)),
+  discard: (address, envelope) => Effect.sync(() => discard(disk, address, envelope)),
   probe: Effect.void,
   settleSends: (seqs) =>
     Effect.sync(() => {
@@ -180,15 +180,15 @@ const reading = (disk: MemoryDisk): Omit<Ledger["Service"], Writing> => ({
   deadLetters: (limit, { newestFirst = false, tenant } = {}) =>
     Effect.sync(() => {
       const letters = disk.deadLetters.filter(
-        (letter) => !isAside(letter) && (tenant === undefined || letter.address.tenant === tenant)
+        (letter) => !isDiscarded(letter) && (tenant === undefined || letter.address.tenant === tenant)
       )
       return copy((newestFirst ? letters.toReversed() : letters).slice(0, limit))
     }),
-  tally: Effect.sync(() => ({
+  totals: Effect.sync(() => ({
     accepted: disk.accepted,
     settled: disk.settled,
     dead: disk.dead,
-    aside: disk.deadLetters.filter(isAside).length
+    discarded: disk.deadLetters.filter(isDiscarded).length
   }))
 })
 

@@ -17,9 +17,9 @@ const readRow = ({ envelope, ...row }: MailRow): Pending[number] =>
 
 /** Since when, or from when on, an assistant has something to do; undefined when it rests. */
 const workFrom = (resident: Resident): number | undefined => {
-  const { jobs, timers, hears } = resident.state
+  const { jobs, timers, receives } = resident.state
   const times = [
-    ...hears.flatMap((lane) => firstWaiting(resident, lane)?.acceptedAt ?? []),
+    ...receives.flatMap((lane) => firstWaiting(resident, lane)?.acceptedAt ?? []),
     ...(jobs.length === 0 ? [] : [resident.committedAt]),
     ...timers.map(({ dueAt }) => dueAt)
   ]

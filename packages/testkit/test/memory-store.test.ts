@@ -7,13 +7,13 @@ import * as Effect from "effect/Effect"
 const fresh = () => memoryStoreLayer(new MemoryDisk())
 
 const ada = anAddress("ada")
-const birth = { address: ada, state: aState({ snapshot: { deep: ["first"] } }), entry: anEntry() }
+const creation = { address: ada, state: aState({ snapshot: { deep: ["first"] } }), entry: anEntry() }
 
 it.effect("D1 no reference goes in or out", () =>
   Effect.gen(function* () {
     const ledger = yield* Ledger
     const snapshot = { deep: ["first"] }
-    yield* ledger.birth({ ...birth, state: aState({ snapshot }) })
+    yield* ledger.create({ ...creation, state: aState({ snapshot }) })
     snapshot.deep.push("slipped in")
     const told = yield* ledger.inspect(ada)
     const [row] = yield* ledger.outbox(0, 10)
@@ -31,7 +31,7 @@ it.effect("D2 after a crash another store over the same disk goes on where the f
   Effect.gen(function* () {
     const disk = new MemoryDisk()
     const before = Effect.gen(function* () {
-      yield* Ledger.use((ledger) => ledger.birth(birth))
+      yield* Ledger.use((ledger) => ledger.create(creation))
       yield* Mailbox.use((mailbox) => mailbox.accept(anEnvelope({ id: "a", to: ada })))
       return yield* Mailbox.use((mailbox) => mailbox.claim({ address: ada, worker: "w-1", leaseMillis: 1_000 }))
     })
@@ -47,12 +47,12 @@ it.effect("D2 after a crash another store over the same disk goes on where the f
   })
 )
 
-it.effect("I3 a row that can not be read keeps its place and can be buried", () =>
+it.effect("I3 a row that can not be read keeps its place and can be deadLettered", () =>
   Effect.gen(function* () {
     const disk = new MemoryDisk()
     yield* Effect.gen(function* () {
       const [mailbox, ledger] = [yield* Mailbox, yield* Ledger]
-      yield* ledger.birth(birth)
+      yield* ledger.create(creation)
       yield* mailbox.accept(anEnvelope({ id: "a", to: ada }))
       disk.plantUnreadable(ada, "mail", anEnvelopeId("b"), "written by a newer version")
       yield* mailbox.accept(anEnvelope({ id: "c", to: ada }))
@@ -65,7 +65,7 @@ it.effect("I3 a row that can not be read keeps its place and can be buried", () 
       for (const [index, { id, lane, seq }] of waiting.slice(0, 2).entries()) {
         const entry = anEntry({
           no: index + 2,
-          cause: { kind: "burial", lane, seq, id },
+          cause: { kind: "dead-letter", lane, seq, id },
           settled: [{ id, outcome: "dead", reason: "unreadable" }]
         })
         yield* ledger.commit(claim, { entry, state: aState() })
@@ -74,7 +74,7 @@ it.effect("I3 a row that can not be read keeps its place and can be buried", () 
         (yield* mailbox.pending(ada, ["mail"], 10)).map(({ id }) => String(id)),
         ["c"]
       )
-      assert.deepStrictEqual(yield* ledger.tally, { accepted: 3, settled: 0, dead: 2, aside: 0 })
+      assert.deepStrictEqual(yield* ledger.totals, { accepted: 3, settled: 0, dead: 2, discarded: 0 })
     }).pipe(Effect.provide(memoryStoreLayer(disk)))
   })
 )

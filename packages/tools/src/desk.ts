@@ -20,7 +20,7 @@ export interface DeskAccess {
 
 const nothing: Desk["recall"] = () => Promise.resolve({ hits: [], mode: "fts", degraded: "there is no memory here" })
 
-const noPast: Desk["history"] = { read: () => Promise.resolve([]), folded: () => Promise.resolve(undefined) }
+const noPast: Desk["history"] = { read: () => Promise.resolve([]), compacted: () => Promise.resolve(undefined) }
 
 const nowhere: DeskAccess = {
   read: () => new Map(),
@@ -34,7 +34,7 @@ const nowhere: DeskAccess = {
     reservedResponseTokens: 0,
     toolsThisTick: [],
     pendingTools: [],
-    bedside: { isAsleep: false, unfinished: [] }
+    sleepBlockers: { isAsleep: false, unfinished: [] }
   }
 }
 

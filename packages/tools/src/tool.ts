@@ -4,7 +4,7 @@
 // I2  The key of a run is the same after a crash, so that an idempotent tool can recognise its own earlier run.
 // I3  Only a result that is ok carries sends: what a failed run wanted to say is not said.
 
-import type { Bedside, Reached } from "@reverie/assistant"
+import type { SleepBlockers, Reached } from "@reverie/assistant"
 import type { BlockView, RecallOptions, Recalled } from "@reverie/memory"
 import type {
   AssistantId,
@@ -87,8 +87,8 @@ export interface Desk {
 export interface PastReading {
   /** From a place on, the oldest first. */
   readonly read: (from: MessagePlace, limit: number) => Promise<ReadonlyArray<PlacedMessage>>
-  /** The first and the last message that a compaction has folded; undefined when there is no such compaction. */
-  readonly folded: (
+  /** The first and the last message that a compaction has compacted; undefined when there is no such compaction. */
+  readonly compacted: (
     compaction: string
   ) => Promise<{ readonly from: MessagePlace; readonly to: MessagePlace } | undefined>
 }
@@ -107,9 +107,9 @@ export interface LoopState {
   /** Calls of this iteration that have not ended. */
   readonly pendingTools: ReadonlyArray<string>
   /** What speaks against going to sleep. */
-  readonly bedside: Bedside
+  readonly sleepBlockers: SleepBlockers
   /** Sub-agents that are open, and what is left to spend; null where nothing bounds it. */
-  readonly kin?: {
+  readonly subAgents?: {
     readonly sub_agents: ReadonlyArray<{ readonly call: string; readonly phase: string; readonly seconds_left: number }>
     readonly left: { readonly tokens: number | null; readonly calls: number | null } | null
   }

@@ -51,7 +51,7 @@ const world = () => {
         reservedResponseTokens: 0,
         toolsThisTick: [],
         pendingTools: [],
-        bedside: { isAsleep: false, unfinished: [] }
+        sleepBlockers: { isAsleep: false, unfinished: [] }
       }
     }
     const address = { tenant, assistant: AssistantId.make(by) }

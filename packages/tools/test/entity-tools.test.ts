@@ -33,7 +33,7 @@ const openDesk = (tick = 42) => {
             reservedResponseTokens: 0,
             toolsThisTick: [],
             pendingTools: [],
-            bedside: { isAsleep: false, unfinished: [] }
+            sleepBlockers: { isAsleep: false, unfinished: [] }
           }
         },
         names: kit.names

@@ -37,12 +37,12 @@ const deskOn = (past: ReadonlyArray<PlacedMessage>): DeskAccess => ({
     reservedResponseTokens: 0,
     toolsThisTick: [],
     pendingTools: [],
-    bedside: { isAsleep: false, unfinished: [] }
+    sleepBlockers: { isAsleep: false, unfinished: [] }
   },
   history: {
     read: (from: MessagePlace, limit: number) =>
       Promise.resolve(past.filter(({ place }) => !isBefore(place, from)).slice(0, limit)),
-    folded: (compaction) => Promise.resolve(compaction === "compact_1" ? range : undefined)
+    compacted: (compaction) => Promise.resolve(compaction === "compact_1" ? range : undefined)
   }
 })
 
@@ -119,7 +119,7 @@ describe("read_history", () => {
     })
   )
 
-  it.effect("H1 reads what a compaction has folded, and nothing beyond", () =>
+  it.effect("H1 reads what a compaction has compacted, and nothing beyond", () =>
     Effect.gen(function* () {
       const past = said(30)
       assert.deepStrictEqual(texts(yield* answer(past, { compaction: "compact_1" })), ["word2", "word3", "word4"])

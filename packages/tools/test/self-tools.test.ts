@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { type Bedside, DEFAULT_SETTINGS, SLEEP_ORDER_KEY } from "@reverie/assistant"
+import { type SleepBlockers, DEFAULT_SETTINGS, SLEEP_ORDER_KEY } from "@reverie/assistant"
 import { AssistantId, DEFAULT_TENANT, type Json, type RecordKind } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -14,7 +14,7 @@ type Kept = Map<RecordKind, Map<string, Json>>
 /** A desk that keeps what results carry, as the runtime does after each commit. */
 const deskOf = (
   answer: () => Promise<string> = () => Promise.resolve(STEPS),
-  bedside: Bedside = { isAsleep: false, unfinished: [] }
+  sleepBlockers: SleepBlockers = { isAsleep: false, unfinished: [] }
 ) => {
   const kept: Kept = new Map()
   const asked: Array<string> = []
@@ -35,7 +35,7 @@ const deskOf = (
         reservedResponseTokens: 4_000,
         toolsThisTick: ["inspect_location", "recall_memories"],
         pendingTools: [],
-        bedside
+        sleepBlockers
       }
     }
   }
@@ -317,14 +317,14 @@ describe("the tools of self-management", () => {
 
   it.effect("bed B1: go_to_sleep has three safeguards: asleep already, a person who waits, work that is open", () =>
     Effect.gen(function* () {
-      const asked = (bedside: Bedside) => deskOf(undefined, bedside).run("go_to_sleep", { hours: 2 })
-      const refused: ReadonlyArray<readonly [Bedside, string]> = [
+      const asked = (sleepBlockers: SleepBlockers) => deskOf(undefined, sleepBlockers).run("go_to_sleep", { hours: 2 })
+      const refused: ReadonlyArray<readonly [SleepBlockers, string]> = [
         [{ isAsleep: true, waitsForAnswer: "Ann", unfinished: ["demolish"] }, "Already in sleep mode"],
         [{ isAsleep: false, waitsForAnswer: "Ann", unfinished: ["demolish"] }, "Ann is waiting"],
         [{ isAsleep: false, unfinished: ["demolish"] }, "demolish"]
       ]
-      for (const [bedside, why] of refused) {
-        const result = yield* asked(bedside)
+      for (const [sleepBlockers, why] of refused) {
+        const result = yield* asked(sleepBlockers)
         assert.include(result.content, why)
         assert.deepStrictEqual(result.records ?? [], [])
       }

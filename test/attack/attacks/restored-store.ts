@@ -48,14 +48,14 @@ const storeInFiles = (scene: Scene): Pick<Place, "backUp" | "restore"> => {
 }
 
 const inFiles = async (scene: Scene): Promise<Place> => {
-  const aside = join(scene.directory, "aside")
-  let isAside = false
+  const discarded = join(scene.directory, "discarded")
+  let isDiscarded = false
   return {
     ...storeInFiles(scene),
     start: (hasIndex) => {
-      if (!hasIndex && !isAside) moveFiles(scene.data, aside, isIndex)
-      if (hasIndex && isAside) moveFiles(aside, scene.data, isIndex)
-      isAside = !hasIndex
+      if (!hasIndex && !isDiscarded) moveFiles(scene.data, discarded, isIndex)
+      if (hasIndex && isDiscarded) moveFiles(discarded, scene.data, isIndex)
+      isDiscarded = !hasIndex
       return scene.serve(FLEET)
     },
     close: async () => {}

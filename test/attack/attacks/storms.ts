@@ -210,10 +210,10 @@ const slowReaders = (name: string, messages: number, isShort: boolean): Attack =
       told = Math.max(told, await stream.until(": here"))
       const begun = performance.now()
       const posting = server.client.post({ assistant: "bob", id }, "hello")
-      const hearing = stream.until(`"${id}"`)
+      const messageFilter = stream.until(`"${id}"`)
       if (await posting) posted.push({ assistant: "bob", id })
       slowest = Math.max(slowest, Math.round(performance.now() - begun))
-      told = Math.max(told, await hearing)
+      told = Math.max(told, await messageFilter)
       stream.leave()
     }
     const got = await millisUntil(server, "/v1/assistants/ann", "HTTP/1.1 200")

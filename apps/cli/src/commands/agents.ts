@@ -10,7 +10,7 @@ import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
 import { onOneLine, plain } from "../plain.ts"
 import { findReach, type Where } from "../reach/find-reach.ts"
-import type { FamilyTree, Reach, View } from "../reach/reach.ts"
+import type { SubAgentTree, Reach, View } from "../reach/reach.ts"
 import { assistantTable } from "../report.ts"
 import type { Stop } from "../stop.ts"
 import { counted } from "../table.ts"
@@ -28,16 +28,16 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
     options,
     async () => {
       const { items, next } = await reach.page({ limit, ...(cursor === undefined ? {} : { cursor }) })
-      const tally = await reach.tally()
+      const totals = await reach.totals()
       const text = [...outageLines(items), assistantTable(items)].join("\n")
-      if (tally === undefined) return { key: "assistants", items, next, text }
-      const { accepted, aside, dead, settled } = tally
+      if (totals === undefined) return { key: "assistants", items, next, text }
+      const { accepted, discarded, dead, settled } = totals
       return {
         key: "assistants",
         items,
         next,
-        beside: { total: { accepted, committed: settled, deadLetters: dead, laidAside: aside } },
-        text: `${text}\n\n${accepted} accepted, ${settled} committed, ${counted(dead - aside, "dead letter")}`
+        beside: { total: { accepted, committed: settled, deadLetters: dead, discarded: discarded } },
+        text: `${text}\n\n${accepted} accepted, ${settled} committed, ${counted(dead - discarded, "dead letter")}`
       }
     },
     reach
@@ -110,7 +110,7 @@ export const logs = async (name: string, options: LookOptions & ListOptions, sto
   )
 }
 
-const familyLines = (node: FamilyTree, indent = ""): ReadonlyArray<string> => {
+const subAgentTreeLines = (node: SubAgentTree, indent = ""): ReadonlyArray<string> => {
   const { granted, id, phase, spent, state, subAgents, task } = node
   const how = [state, phase].filter((word) => word !== undefined).join(", ")
   const bound = granted.tokens === null ? "" : ` of ${granted.tokens}`
@@ -118,16 +118,16 @@ const familyLines = (node: FamilyTree, indent = ""): ReadonlyArray<string> => {
   return [
     `${indent}${onOneLine(line, 200)}`,
     ...(task === undefined ? [] : [`${indent}  ${onOneLine(task, 120)}`]),
-    ...subAgents.flatMap((each) => familyLines(each, `${indent}  `))
+    ...subAgents.flatMap((each) => subAgentTreeLines(each, `${indent}  `))
   ]
 }
 
 export const tree = async (name: string, options: LookOptions, stop: Stop): Promise<number> => {
   await using reach = await findReach(options, "order", stop)
   const { id } = await named(reach, name)
-  const family = await reach.family(id)
-  if (family === undefined) throw new CommandFailed("unknown-assistant", `there is no assistant "${id}" any more`)
-  if (options.json) sayJson({ ok: true, family })
-  else say(plain(familyLines(family).join("\n")))
+  const subAgentTree = await reach.subAgentTree(id)
+  if (subAgentTree === undefined) throw new CommandFailed("unknown-assistant", `there is no assistant "${id}" any more`)
+  if (options.json) sayJson({ ok: true, subAgentTree })
+  else say(plain(subAgentTreeLines(subAgentTree).join("\n")))
   return 0
 }

@@ -1,8 +1,8 @@
-// Compactions: what was folded of an assistant's history, and the order to take a folding back.
+// Compactions: what was compacted of an assistant's history, and the order to take a compaction back.
 // Owns choosing one and the order. Leaves reading and following to the SDK, the words to compactions-text.ts.
 // C1  Listing and showing write nothing and disturb nobody.
 // C2  The order to take back is durable when the command ends with 0; `undone` names what has been taken back by then.
-// C3  An id may be given by a beginning that only one folding has.
+// C3  An id may be given by a beginning that only one compaction has.
 
 import type { Compaction } from "reverie"
 import { compactionsText, compactionText } from "../compactions-text.ts"
@@ -62,12 +62,12 @@ const takeBack = async (name: string, wanted: string, options: CompactionsOption
     throw new CommandFailed("wrong-state", `${compaction.id} has been taken back before`)
   }
   if (options.dryRun) {
-    if (options.json) sayJson({ ok: true, dryRun: true, would: { unfold: compaction.id }, assistant: id })
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { undoCompaction: compaction.id }, assistant: id })
     else say(plain(`would take ${compaction.id} of ${id} back`))
     return 0
   }
   watching(reach, id, options.json)
-  const receipt = await reach.unfold(id, compaction.id)
+  const receipt = await reach.undoCompaction(id, compaction.id)
   await followed(reach, id, options)
   const before = compaction.before.start?.compaction
   const undone = (await reach.compactions(id)).flatMap((each) => (each.undone_at === undefined ? [] : [each.id]))

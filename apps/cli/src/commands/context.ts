@@ -20,7 +20,7 @@ export interface ContextOptions extends LookOptions {
 
 interface Whose {
   readonly id: string
-  /** Ticks begun since birth. */
+  /** Ticks begun since creation. */
   readonly ticks: number
 }
 

@@ -81,7 +81,7 @@ const formatCheck = async (data: string): Promise<Check> => {
   const { Peek } = await import("reverie")
   try {
     await using peek = await Peek.open(data)
-    const { accepted } = await peek.tally()
+    const { accepted } = await peek.totals()
     return { name: "format", ok: true, says: `readable, ${accepted} envelopes accepted so far` }
   } catch (error) {
     const { code, hint, message } = failureOf(error)

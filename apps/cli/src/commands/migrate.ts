@@ -15,7 +15,7 @@ export interface MigrateOptions extends ChangeOptions {
 const wasReadable = async (data: string | undefined): Promise<boolean> => {
   try {
     await using peek = await Peek.open(data)
-    await peek.tally()
+    await peek.totals()
     return true
   } catch (error) {
     if (failureOf(error).code === "data-format-older") return false
@@ -33,7 +33,7 @@ export const migrate = async ({ data, dryRun, json }: MigrateOptions): Promise<n
   }
   const nobody = { assistants: [], reception: "nobody" as never }
   await using fleet = await Fleet.open({ fleet: nobody, role: "api", ...(data === undefined ? {} : { data }) })
-  const { accepted } = await fleet.tally()
+  const { accepted } = await fleet.totals()
   const words = isCurrent ? "it had the form of this version" : "it was brought to the form of this version"
   if (json) sayJson({ ok: true, migrated: !isCurrent, place: fleet.profile, accepted })
   else say(onOneLine(`${fleet.profile}: ${words}; ${accepted} envelopes accepted so far`, 300))

@@ -1,6 +1,6 @@
-// Nights: an assistant is sent to sleep or told to fold its history, or asked about its window and its last dream.
-// Owns `dream` and `compact`. Leaves sleeping and folding to the statechart.
-// N1  The order to fold is durable when the command ends with 0; what has come of it by then is told, and why nothing has.
+// Nights: an assistant is sent to sleep or told to compact its history, or asked about its window and its last dream.
+// Owns `dream` and `compact`. Leaves sleeping and compaction to the statechart.
+// N1  The order to compact is durable when the command ends with 0; what has come of it by then is told, and why nothing has.
 // N2  With --dry-run nothing is told: how full the window is, is read.
 
 import type { Entry } from "reverie"
@@ -38,18 +38,18 @@ export const dream = async (name: string, options: DreamOptions, stop: Stop): Pr
 
 const tellWindow = async (reach: Reach, id: string, json: boolean): Promise<number> => {
   const report = await reach.contextReport(id, {})
-  const folded = (await reach.compactions(id)).filter(({ undone_at }) => undone_at === undefined)
+  const compacted = (await reach.compactions(id)).filter(({ undone_at }) => undone_at === undefined)
   const share = report?.share ?? 0
   const window = { tokens: report?.tokens ?? 0, limit: report?.limit ?? 0, share }
-  if (json) sayJson({ ok: true, dryRun: true, assistant: id, window, compactions: folded.length })
-  else say(plain(`${id}: ${percent(share)} of its window is used, ${counted(folded.length, "folding")} so far`))
+  if (json) sayJson({ ok: true, dryRun: true, assistant: id, window, compactions: compacted.length })
+  else say(plain(`${id}: ${percent(share)} of its window is used, ${counted(compacted.length, "compaction")} so far`))
   return 0
 }
 
-/** More than a folding ever takes. */
+/** More than a compaction ever takes. */
 const MAX_COMMITS = 500
 
-/** Why nothing was folded, as the commits since the order say it; undefined where they do not. */
+/** Why nothing was compacted, as the commits since the order say it; undefined where they do not. */
 const whyNot = (entries: ReadonlyArray<Entry>, envelope: string): string | undefined => {
   const passed = entries.flatMap(({ settled = [] }) => settled).find(({ id }) => id === envelope)
   const detail = entries.findLast(({ step }) => step?.kind === "compact")?.step?.detail
@@ -73,10 +73,10 @@ export const compact = async (name: string, options: OrderOptions, stop: Stop): 
     sayJson({ ok: true, receipt: outcome, envelope, assistant: id, compaction: made?.id ?? null, ...why })
   } else if (made !== undefined) {
     const { after, before, compacted_count: count } = made
-    say(plain(`${id}: ${made.id} folded ${counted(count, "message")}, ${before.tokens} → ${after.tokens} tokens`))
+    say(plain(`${id}: ${made.id} compacted ${counted(count, "message")}, ${before.tokens} → ${after.tokens} tokens`))
   } else {
-    const told = outcome === "duplicate" ? "was told so before" : "is told to fold its history; it does at rest"
-    say(onOneLine(`${id} ${skipped === undefined ? told : `folded nothing: ${skipped}`}`))
+    const told = outcome === "duplicate" ? "was told so before" : "is told to compact its history; it does at rest"
+    say(onOneLine(`${id} ${skipped === undefined ? told : `compacted nothing: ${skipped}`}`))
   }
   return 0
 }

@@ -25,7 +25,7 @@ export type Order =
       readonly approval?: string
       readonly note?: string
     }
-  | { readonly type: "unfold"; readonly compaction: string }
+  | { readonly type: "undoCompaction"; readonly compaction: string }
   | { readonly type: "redeliver"; readonly envelope: string }
 
 export interface OrderOptions extends Where, ChangeOptions {
@@ -52,15 +52,15 @@ const give = (reach: Reach, view: View, order: Order, id: string | undefined): P
     case "send":
       return reach.send(view.id, order.text, key)
     case "order": {
-      const { order: name, type: _, ...wish } = order
-      return reach.order(view.id, name, { ...wish, ...key })
+      const { order: name, type: _, ...request } = order
+      return reach.order(view.id, name, { ...request, ...key })
     }
     case "decide": {
       const options = { ...key, ...(order.note === undefined ? {} : { note: order.note }) }
       return reach.decide(view.id, approvalOf(view, order.approval), order.decision, options)
     }
-    case "unfold":
-      return reach.unfold(view.id, order.compaction)
+    case "undoCompaction":
+      return reach.undoCompaction(view.id, order.compaction)
     case "redeliver":
       return reach.redeliver(view.id, order.envelope)
   }

@@ -1,8 +1,8 @@
-// Queues: what waits, what was buried, and stopping or emptying all of it.
+// Queues: what waits, dead letters, and stopping or emptying all of it.
 // Owns the readings and the orders to everybody. Leaves one assistant to orders.ts.
 // Q1  A hint can be lost or held back without any harm, so holding hints back stops nobody: `pause` halts everybody, which
 //     does, and `resume` lets everybody go on.
-// Q2  A dead letter that is discarded is listed no more; that it was buried, and why, stays in the history.
+// Q2  A dead letter that is discarded is listed no more; that it was dead-lettered, and why, stays in the history.
 // Q3  A dead letter is named by its whole id: once one is gone, the same words would mean another one that begins so.
 
 import { assertConsent } from "../consent.ts"
@@ -12,7 +12,7 @@ import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
 import { onOneLine } from "../plain.ts"
 import { findReach } from "../reach/find-reach.ts"
-import type { Buried, QueueView, Reach } from "../reach/reach.ts"
+import type { DeadLettered, QueueView, Reach } from "../reach/reach.ts"
 import type { Stop } from "../stop.ts"
 import { counted, table } from "../table.ts"
 import type { LookOptions } from "./agents.ts"
@@ -27,20 +27,20 @@ const workersText = (workers: NonNullable<QueueView["workers"]>): string => {
   return `${counted(workers.length, "worker")}: ${[...names, ...more].join(", ")}`
 }
 
-export const queuesText = ({ backend, queues, tally, workers }: QueueView): string => {
+export const queuesText = ({ backend, queues, totals, workers }: QueueView): string => {
   const rows = queues.map(({ active, delayed, failed, name, waiting }) => [
     onOneLine(name, 40),
     ...[waiting, active, delayed, failed].map((count) => (count === undefined ? "" : String(count)))
   ])
-  const { accepted = 0, aside = 0, dead = 0, settled = 0 } = tally ?? {}
+  const { accepted = 0, discarded = 0, dead = 0, settled = 0 } = totals ?? {}
   return [
     onOneLine(backend, 120),
     ...(workers === undefined ? [] : [workersText(workers)]),
     "",
     table([["queue", "waiting", "active", "delayed", "failed"], ...rows]),
-    ...(tally === undefined
+    ...(totals === undefined
       ? []
-      : ["", `${accepted} accepted, ${settled} committed, ${counted(dead - aside, "dead letter")}`])
+      : ["", `${accepted} accepted, ${settled} committed, ${counted(dead - discarded, "dead letter")}`])
   ].join("\n")
 }
 
@@ -49,19 +49,19 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
   const find = async () => {
     const view = await reach.queues()
     const { items, next } = pageOf(view.queues, options)
-    const { backend, tally, workers } = view
+    const { backend, totals, workers } = view
     // Null where it is not known: who reads the store alone sees nobody, whoever may work on it.
-    const beside = { backend, ...(tally === undefined ? {} : { tally }), workers: workers ?? null }
+    const beside = { backend, ...(totals === undefined ? {} : { totals }), workers: workers ?? null }
     return { key: "queues", items, next, beside, text: queuesText(view) }
   }
   return await tellList(options, find, reach)
 }
 
-const MOST_BURIED = 500
+const MOST_DEAD_LETTERED = 500
 /** An id is told whole: a letter has no other name. */
 const MAX_ID_CHARS = 256
 
-const deadText = (letters: ReadonlyArray<Buried>): string =>
+const deadText = (letters: ReadonlyArray<DeadLettered>): string =>
   letters.length === 0
     ? "there are no dead letters"
     : table([
@@ -77,45 +77,45 @@ const deadText = (letters: ReadonlyArray<Buried>): string =>
 export const dead = async (options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
   await using reach = await findReach(options, "look", stop)
   const find = async () => {
-    const { items, next } = pageOf(await reach.dead(MOST_BURIED), options)
+    const { items, next } = pageOf(await reach.dead(MOST_DEAD_LETTERED), options)
     return { key: "deadLetters", items, next, text: deadText(items) }
   }
   return await tellList(options, find, reach)
 }
 
 /** The dead letter of this very id, if it is listed; with --dry-run it has to be. */
-const buriedAs = async (reach: Reach, id: string, envelope: string, { dryRun }: OrderOptions) => {
-  const buried = (await reach.dead(MOST_BURIED)).filter(({ assistant }) => assistant === id)
-  const letter = buried.find((each) => each.envelope === envelope)
+const deadLetteredAs = async (reach: Reach, id: string, envelope: string, { dryRun }: OrderOptions) => {
+  const deadLettered = (await reach.dead(MOST_DEAD_LETTERED)).filter(({ assistant }) => assistant === id)
+  const letter = deadLettered.find((each) => each.envelope === envelope)
   if (letter !== undefined || !dryRun) return letter
   throw new CommandFailed("not-found", `${id} has no dead letter "${envelope}"`, {
     hint: "reverie queues dead names them"
   })
 }
 
-/** Sends what was buried again, under a new id. */
+/** Sends dead letters again, under a new id. */
 export const retry = async (name: string, envelope: string, options: OrderOptions, stop: Stop): Promise<number> => {
   await using reach = await findReach(options, "order", stop)
   const view = await named(reach, name)
-  await buriedAs(reach, view.id, envelope, options)
+  await deadLetteredAs(reach, view.id, envelope, options)
   return await giveOrder(reach, view, { type: "redeliver", envelope }, options)
 }
 
-/** Lays what was buried aside, without sending it. */
+/** Discards a dead letter, without sending it. */
 export const discard = async (name: string, envelope: string, options: OrderOptions, stop: Stop): Promise<number> => {
   await using reach = await findReach(options, "order", stop)
   const { id } = await named(reach, name)
-  const letter = await buriedAs(reach, id, envelope, options)
+  const letter = await deadLetteredAs(reach, id, envelope, options)
   const what = `the dead letter ${envelope} of ${id}${letter === undefined ? "" : ` (${letter.reason})`}`
   if (options.dryRun) {
     if (options.json) sayJson({ ok: true, dryRun: true, would: { type: "discard", envelope }, letter })
-    else say(onOneLine(`would lay ${what} aside`))
+    else say(onOneLine(`would discard ${what}`))
     return 0
   }
-  await assertConsent(options, `${what} would be laid aside for good, and not sent`)
+  await assertConsent(options, `${what} would be discarded for good, and not sent`)
   const outcome = await reach.within(reach.discard(id, envelope))
   if (options.json) sayJson({ ok: true, outcome, assistant: id, envelope })
-  else say(onOneLine(`${what} ${outcome === "aside" ? "is" : "was already"} laid aside`))
+  else say(onOneLine(`${what} ${outcome === "discarded" ? "is" : "was already"} discarded`))
   return 0
 }
 
@@ -152,8 +152,8 @@ export const resume = async (options: OrderOptions, stop: Stop): Promise<number>
 const LOOK_AGAIN_MILLIS = 500
 
 const waitingIn = async (reach: Reach): Promise<number> => {
-  const tally = await reach.tally()
-  if (tally !== undefined) return Math.max(0, tally.accepted - tally.settled - tally.dead)
+  const totals = await reach.totals()
+  if (totals !== undefined) return Math.max(0, totals.accepted - totals.settled - totals.dead)
   return (await reach.page({ limit: 500 })).items.reduce((sum, { waiting }) => sum + waiting, 0)
 }
 

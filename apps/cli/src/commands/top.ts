@@ -37,7 +37,7 @@ const heard = (pulse: Pulse, { type }: Notice): void => {
 
 const look = async (reach: Reach, limit: number) => {
   const { items, next } = await reach.page({ limit: 500 })
-  const { accepted = 0, aside = 0, dead = 0, settled = 0 } = (await reach.tally()) ?? {}
+  const { accepted = 0, discarded = 0, dead = 0, settled = 0 } = (await reach.totals()) ?? {}
   const shown = [...items.filter(isBusy), ...items.filter((view) => !isBusy(view))].slice(0, limit)
   const states: Record<string, number> = {}
   for (const { state } of items) {
@@ -45,7 +45,7 @@ const look = async (reach: Reach, limit: number) => {
     states[mode] = (states[mode] ?? 0) + 1
   }
   const waiting = items.reduce((sum, view) => sum + view.waiting, 0)
-  const total = { accepted, settled, dead, aside }
+  const total = { accepted, settled, dead, discarded }
   const outages = outageLines(items)
   return { assistants: shown, count: items.length, more: next !== null, states, waiting, outages, ...total }
 }
@@ -53,7 +53,7 @@ const look = async (reach: Reach, limit: number) => {
 type Seen = Awaited<ReturnType<typeof look>>
 
 const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: string): string => {
-  const { accepted, aside, assistants, count, dead, more, outages, settled, states, waiting } = seen
+  const { accepted, discarded, assistants, count, dead, more, outages, settled, states, waiting } = seen
   const rate = (value: number) => (value / Math.max(seconds, 0.001)).toFixed(1)
   const rates =
     pulse === undefined || seconds === 0
@@ -68,7 +68,7 @@ const screenOf = (seen: Seen, pulse: Pulse | undefined, seconds: number, place: 
   ])
   return [
     onOneLine(`${counted(count, "assistant")}${more ? " and more" : ""}, ${place}`),
-    `${waiting} waiting, ${accepted} accepted, ${settled} committed, ${dead - aside} dead${rates}`,
+    `${waiting} waiting, ${accepted} accepted, ${settled} committed, ${dead - discarded} dead${rates}`,
     Object.entries(states)
       .map(([state, many]) => `${state} ${many}`)
       .join("  "),

@@ -129,14 +129,14 @@ export interface Config {
   readonly assertTrusted: () => void
 }
 
-export interface ConfigWish {
+export interface ConfigRequest {
   readonly env: Env
   readonly directory: string
   /** `.env` is read while developing only. */
   readonly isDeveloping: boolean
 }
 
-export const readConfig = ({ directory, env, isDeveloping }: ConfigWish): Config => {
+export const readConfig = ({ directory, env, isDeveloping }: ConfigRequest): Config => {
   const paths = pathsIn(env, directory)
   const user = valuesIn(paths.user)
   const inEnv = settings.flatMap((setting) => {

@@ -19,7 +19,7 @@ export interface Where {
 }
 
 /** look: nothing is changed. order: something is told, and followed here where a fleet file is said. */
-export type Wish = "look" | "order"
+export type Request = "look" | "order"
 
 export const tokenOf = async ({ tokenFile }: Where): Promise<string | undefined> => {
   if (tokenFile === undefined) return process.env["REVERIE_TOKEN"] || undefined
@@ -38,10 +38,10 @@ const checkedUrl = (url: string): string => {
   return url.replace(/\/+$/, "")
 }
 
-const storeReach = async (where: Where, wish: Wish, stop: Stop): Promise<Reach> => {
+const storeReach = async (where: Where, request: Request, stop: Stop): Promise<Reach> => {
   const { StoreReach } = await import("./store-reach.ts")
   const { data, fleet, model } = where
-  if (wish === "look") return StoreReach.looking(data, stop)
+  if (request === "look") return StoreReach.looking(data, stop)
   if (fleet === undefined) return StoreReach.ordering(data, stop)
   const { loadFleet } = await import("../fleet-file.ts")
   const { Host } = await import("../host.ts")
@@ -56,9 +56,9 @@ export const serverFor = async ({ data, url }: Where): Promise<string | undefine
   return data === undefined || data === ":memory:" ? undefined : serverOf(data)
 }
 
-export const findReach = async (where: Where, wish: Wish, stop: Stop): Promise<Reach> => {
+export const findReach = async (where: Where, request: Request, stop: Stop): Promise<Reach> => {
   const url = await serverFor(where)
-  if (url === undefined) return storeReach(where, wish, stop)
+  if (url === undefined) return storeReach(where, request, stop)
   const { ServerReach } = await import("./server-reach.ts")
   return ServerReach.open(url, await tokenOf(where), stop)
 }

@@ -22,7 +22,7 @@ import type {
   Recalled,
   RecallOptions,
   RecordRow,
-  Tally
+  Totals
 } from "reverie"
 
 /** One assistant, as both tell it. */
@@ -56,13 +56,13 @@ export interface Taken {
   readonly envelope: string
 }
 
-export interface ListWish {
+export interface ListRequest {
   readonly limit: number
   readonly cursor?: string
 }
 
 /** A dead letter as both tell it. */
-export interface Buried {
+export interface DeadLettered {
   readonly assistant: string
   readonly envelope: string
   readonly reason: string
@@ -79,7 +79,7 @@ export interface QueueView {
     readonly delayed?: number
     readonly failed?: number
   }>
-  readonly tally?: Tally
+  readonly totals?: Totals
   /** Who works, where that is known. */
   readonly workers?: ReadonlyArray<{ readonly name: string; readonly role: string }>
 }
@@ -102,12 +102,12 @@ export interface OpenedCompaction {
 export type AskedApproval = Pick<ApprovalAsked, "assistant" | "approval" | "tool" | "call"> & Partial<ApprovalAsked>
 
 /** An assistant and everybody below it. */
-export interface FamilyTree extends BudgetView {
+export interface SubAgentTree extends BudgetView {
   readonly id: string
   readonly state?: string
   readonly phase?: string
   readonly task?: string
-  readonly subAgents: ReadonlyArray<FamilyTree>
+  readonly subAgents: ReadonlyArray<SubAgentTree>
 }
 
 export interface FrameView {
@@ -122,7 +122,7 @@ export interface FrameView {
   readonly hash: string
 }
 
-export interface FrameWish extends ListWish {
+export interface FrameRequest extends ListRequest {
   /** The last commit that is told. */
   readonly to?: number
   readonly untilState?: string
@@ -137,7 +137,7 @@ export interface Verdict {
   readonly difference?: string
 }
 
-export interface ForkWish {
+export interface ForkRequest {
   readonly tick: number
   readonly prompt?: string
   readonly model?: string
@@ -155,7 +155,7 @@ export interface Forked {
 
 export type OrderName = "wake" | "sleep" | "compact" | "halt" | "resume" | "retire"
 
-export interface OrderWish {
+export interface OrderRequest {
   readonly reason?: string
   readonly forMillis?: number
   readonly id?: string
@@ -173,19 +173,19 @@ export interface Reach extends AsyncDisposable {
   /** Whether what it is told is followed while it is open: somebody works there. */
   readonly isWorking: boolean
 
-  readonly page: (wish: ListWish) => Promise<Page<ListedView>>
+  readonly page: (request: ListRequest) => Promise<Page<ListedView>>
   /** Those whose ids begin so; at most a hundred. */
   readonly beginning: (start: string) => Promise<ReadonlyArray<string>>
   readonly view: (id: string) => Promise<View | undefined>
   /** Of the whole store, every tenant together; undefined where that is nobody's business. */
-  readonly tally: () => Promise<Tally | undefined>
+  readonly totals: () => Promise<Totals | undefined>
   /** Its entries from number `from` on. */
   readonly entries: (id: string, from: number, limit: number) => Promise<ReadonlyArray<Entry>>
   readonly contextReport: (
     id: string,
     which: { readonly tick?: number; readonly iteration?: number }
   ) => Promise<ContextReport | undefined>
-  readonly family: (id: string) => Promise<FamilyTree | undefined>
+  readonly subAgentTree: (id: string) => Promise<SubAgentTree | undefined>
 
   readonly kept: (id: string) => Promise<Readonly<Record<string, number>>>
   readonly recall: (id: string, question: string, options: RecallOptions) => Promise<Recalled>
@@ -206,11 +206,11 @@ export interface Reach extends AsyncDisposable {
   readonly deleteBlock: (block: string, key?: string) => Promise<void>
 
   readonly compactions: (id: string) => Promise<ReadonlyArray<Compaction>>
-  /** The folding whose marker stands at the beginning of what the model is shown. */
+  /** The compaction whose marker stands at the beginning of what the model is shown. */
   readonly currentCompaction: (id: string) => Promise<string | undefined>
   /** One of them whole, with the messages that it took out of sight; in a list long texts may be cut. */
   readonly opened: (id: string, compaction: Compaction) => Promise<OpenedCompaction>
-  readonly unfold: (id: string, compaction: string) => Promise<Taken>
+  readonly undoCompaction: (id: string, compaction: string) => Promise<Taken>
 
   readonly approvals: () => Promise<ReadonlyArray<AskedApproval>>
   readonly decide: (
@@ -221,18 +221,18 @@ export interface Reach extends AsyncDisposable {
   ) => Promise<Taken>
 
   readonly queues: () => Promise<QueueView>
-  readonly dead: (limit: number) => Promise<ReadonlyArray<Buried>>
+  readonly dead: (limit: number) => Promise<ReadonlyArray<DeadLettered>>
   readonly redeliver: (id: string, envelope: string) => Promise<Taken>
-  /** Lays a dead letter aside without sending it; `already` when somebody else was faster. */
-  readonly discard: (id: string, envelope: string) => Promise<"aside" | "already">
+  /** Discards a dead letter without sending it; `already` when somebody else was faster. */
+  readonly discard: (id: string, envelope: string) => Promise<"discarded" | "already">
 
-  readonly frames: (id: string, wish: FrameWish) => Promise<Page<FrameView>>
+  readonly frames: (id: string, request: FrameRequest) => Promise<Page<FrameView>>
   readonly verify: (id: string) => Promise<Verdict>
-  readonly fork: (id: string, wish: ForkWish) => Promise<Forked>
+  readonly fork: (id: string, request: ForkRequest) => Promise<Forked>
 
   readonly create: (id: string, definition?: string) => Promise<"created" | "exists">
   readonly send: (id: string, text: string, question: Question) => Promise<Taken>
-  readonly order: (id: string, order: OrderName, wish: OrderWish) => Promise<Taken>
+  readonly order: (id: string, order: OrderName, request: OrderRequest) => Promise<Taken>
   /** Halts everybody, or lets everybody go on; answers how many were told. */
   readonly orderAll: (order: "halt" | "resume", reason?: string) => Promise<number>
   /** Says something and reads what comes back. */

@@ -24,13 +24,13 @@ import type { Stop } from "../stop.ts"
 import type { Client } from "./client.ts"
 import type {
   AskedApproval,
-  FamilyTree,
-  ForkWish,
-  FrameWish,
+  SubAgentTree,
+  ForkRequest,
+  FrameRequest,
   ListedView,
-  ListWish,
+  ListRequest,
   OrderName,
-  OrderWish,
+  OrderRequest,
   Page,
   Question,
   Reach,
@@ -114,7 +114,7 @@ export class ServerReach implements Reach {
     return this.#client.ask
   }
 
-  async page({ cursor, limit }: ListWish) {
+  async page({ cursor, limit }: ListRequest) {
     const query = { limit: Math.min(limit, PAGE), ...(cursor === undefined ? {} : { cursor }) }
     const { items, next } = await this.#ask((api) => api.assistants.list({ query }))
     const asked = items.some(({ approvals }) => approvals > 0) ? await this.approvals() : []
@@ -137,8 +137,8 @@ export class ServerReach implements Reach {
     }
   }
 
-  async tally() {
-    return (await this.#ask((api) => api.queues.queues())).tally
+  async totals() {
+    return (await this.#ask((api) => api.queues.queues())).totals
   }
 
   async entries(id: string, from: number, limit: number): Promise<ReadonlyArray<Entry>> {
@@ -162,8 +162,8 @@ export class ServerReach implements Reach {
     }
   }
 
-  async family(id: string): Promise<FamilyTree | undefined> {
-    return this.#ask((api) => api.family.tree({ params: { id } }))
+  async subAgentTree(id: string): Promise<SubAgentTree | undefined> {
+    return this.#ask((api) => api.subAgentTree.tree({ params: { id } }))
   }
 
   async kept(id: string) {
@@ -253,16 +253,16 @@ export class ServerReach implements Reach {
 
   async opened(id: string, { id: compaction }: Compaction) {
     const params = { id, compaction }
-    const { compaction: view, folded } = await this.#ask((api) => api.night.compaction({ params }))
-    const messages = folded.map(({ index, no, ...message }) => ({ place: { no, index }, message }))
+    const { compaction: view, compacted } = await this.#ask((api) => api.night.compaction({ params }))
+    const messages = compacted.map(({ index, no, ...message }) => ({ place: { no, index }, message }))
     return {
       compaction: view.record as unknown as Compaction,
       messages: messages as unknown as ReadonlyArray<PlacedMessage>
     }
   }
 
-  unfold(id: string, compaction: string) {
-    return this.#ask((api) => api.night.unfold({ params: { id, compaction } }))
+  undoCompaction(id: string, compaction: string) {
+    return this.#ask((api) => api.night.undoCompaction({ params: { id, compaction } }))
   }
 
   async approvals(): Promise<ReadonlyArray<AskedApproval>> {
@@ -290,7 +290,7 @@ export class ServerReach implements Reach {
     return (await this.#ask((api) => api.queues.discard({ params: { id }, payload: { envelope } }))).outcome
   }
 
-  async frames(id: string, { cursor, limit, to, untilState }: FrameWish) {
+  async frames(id: string, { cursor, limit, to, untilState }: FrameRequest) {
     const query = {
       limit: Math.min(limit, PAGE),
       ...(cursor === undefined ? {} : { from: Number(cursor) }),
@@ -305,7 +305,7 @@ export class ServerReach implements Reach {
     return this.#ask((api) => api.replay.verify({ params: { id } }))
   }
 
-  fork(id: string, { fleet: _, ...payload }: ForkWish) {
+  fork(id: string, { fleet: _, ...payload }: ForkRequest) {
     return this.#ask((api) => api.replay.fork({ params: { id }, payload }))
   }
 
@@ -318,8 +318,8 @@ export class ServerReach implements Reach {
     return this.#ask((api) => api.messages.send({ params: { id }, headers: {}, payload: { text, ...question } }))
   }
 
-  order(id: string, order: OrderName, wish: OrderWish) {
-    return this.#ask((api) => api.assistants.order({ params: { id }, payload: { order, ...wish } }))
+  order(id: string, order: OrderName, request: OrderRequest) {
+    return this.#ask((api) => api.assistants.order({ params: { id }, payload: { order, ...request } }))
   }
 
   async orderAll(order: "halt" | "resume", reason?: string) {
@@ -342,14 +342,14 @@ export class ServerReach implements Reach {
     return this.#ask((api) => api.assistants.inspect({ params: { id } }))
   }
 
-  /** Nothing of it is in hand, and nothing waits in a lane that it hears. */
+  /** Nothing of it is in hand, and nothing waits in a lane that it receives. */
   async #isAtRest(id: string): Promise<boolean> {
-    const { commits, hears, jobs, state, waiting } = await this.#inspected(id)
+    const { commits, receives, jobs, state, waiting } = await this.#inspected(id)
     if (!lasting.has(state) || (jobs.length > 0 && state !== "halted")) return false
     if (waiting === 0) return true
     const query = { limit: PAGE }
     const { items } = await this.#ask((api) => api.assistants.mailbox({ params: { id }, query }))
-    if (items.some(({ lane }) => hears.includes(lane))) return false
+    if (items.some(({ lane }) => receives.includes(lane))) return false
     // What was heard between the two answers waits no more, and is in hand.
     return (await this.#inspected(id)).commits === commits
   }

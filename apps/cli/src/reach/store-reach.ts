@@ -21,11 +21,11 @@ import type { Stop } from "../stop.ts"
 import type {
   AskedApproval,
   Forked,
-  ForkWish,
-  FrameWish,
-  ListWish,
+  ForkRequest,
+  FrameRequest,
+  ListRequest,
   OrderName,
-  OrderWish,
+  OrderRequest,
   Question,
   Reach,
   View
@@ -99,7 +99,7 @@ export class StoreReach implements Reach {
     return fleet
   }
 
-  async page({ cursor, limit }: ListWish) {
+  async page({ cursor, limit }: ListRequest) {
     const records = await this.#records.list(cursor, limit + 1)
     const items = records.slice(0, limit).map(viewOf)
     return { items, next: records.length > limit ? (items.at(-1)?.id ?? null) : null }
@@ -120,8 +120,8 @@ export class StoreReach implements Reach {
     }
   }
 
-  tally() {
-    return this.#records.tally()
+  totals() {
+    return this.#records.totals()
   }
 
   async entries(id: string, from: number, limit: number) {
@@ -132,7 +132,7 @@ export class StoreReach implements Reach {
     return this.#records.contextReport(id, which)
   }
 
-  family(id: string) {
+  subAgentTree(id: string) {
     return this.#fleet.subAgents(id)
   }
 
@@ -203,11 +203,11 @@ export class StoreReach implements Reach {
   }
 
   async opened(id: string, compaction: Compaction) {
-    return { compaction, messages: await this.#records.folded(id, compaction) }
+    return { compaction, messages: await this.#records.compacted(id, compaction) }
   }
 
-  unfold(id: string, compaction: string) {
-    return this.#fleet.unfold(id, compaction)
+  undoCompaction(id: string, compaction: string) {
+    return this.#fleet.undoCompaction(id, compaction)
   }
 
   approvals(): Promise<ReadonlyArray<AskedApproval>> {
@@ -224,9 +224,9 @@ export class StoreReach implements Reach {
   }
 
   async queues() {
-    const tally = await this.#records.tally()
+    const totals = await this.#records.totals()
     const waiting = (await this.#records.views()).reduce((sum, view) => sum + view.waiting, 0)
-    return { backend: `the store (${this.place})`, queues: [{ name: "mailboxes", waiting }], tally }
+    return { backend: `the store (${this.place})`, queues: [{ name: "mailboxes", waiting }], totals }
   }
 
   async dead(limit: number) {
@@ -239,10 +239,10 @@ export class StoreReach implements Reach {
   }
 
   discard(id: string, envelope: string) {
-    return this.#fleet.layAside(id, envelope)
+    return this.#fleet.discard(id, envelope)
   }
 
-  async frames(id: string, { cursor, limit, to, untilState }: FrameWish) {
+  async frames(id: string, { cursor, limit, to, untilState }: FrameRequest) {
     const { frames, next } = await this.#records.replayPage(id, {
       limit,
       ...(cursor === undefined ? {} : { from: Number(cursor) }),
@@ -267,7 +267,7 @@ export class StoreReach implements Reach {
     }
   }
 
-  async fork(id: string, { fleet, model, prompt, stubs = {}, tick }: ForkWish): Promise<Forked> {
+  async fork(id: string, { fleet, model, prompt, stubs = {}, tick }: ForkRequest): Promise<Forked> {
     if (fleet === undefined) throw new CommandFailed("no-fleet", "a fork needs the fleet: --fleet FILE is missing")
     if (model !== undefined && model !== "offline" && model !== "recorded") {
       throw new CommandFailed("usage", "--model is offline or recorded here; another model is named by OPENAI_MODEL")
@@ -292,7 +292,7 @@ export class StoreReach implements Reach {
     return this.#fleet.send(id, text, question)
   }
 
-  order(id: string, order: OrderName, { forMillis, reason, id: key }: OrderWish) {
+  order(id: string, order: OrderName, { forMillis, reason, id: key }: OrderRequest) {
     const options = key === undefined ? {} : { id: key }
     switch (order) {
       case "wake":

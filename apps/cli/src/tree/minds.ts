@@ -89,7 +89,7 @@ const addNights = (root: Command, trunk: Trunk): void => {
   const { stop } = trunk
   const compactions = leaf(root, "compactions <id>", {
     kind: "list",
-    says: "list what was folded of a history, show one folding, or take it back",
+    says: "list what was compacted of a history, show one compaction, or take it back",
     example: "compactions desk --show c-12"
   })
     .addOption(new Option("--show <compaction>", "what it replaced, beside its summary").conflicts("undo"))

@@ -28,7 +28,7 @@ const addApprovals = (root: Command, trunk: Trunk): void => {
 
 const addQueues = (root: Command, trunk: Trunk): void => {
   const { stop } = trunk
-  const queues = branch(root, "queues", "what waits, what was buried, and stopping all of it")
+  const queues = branch(root, "queues", "what waits, dead letters, and stopping all of it")
   const ls = leaf(queues, "ls", { kind: "list", says: "what waits, and where", example: "queues ls" })
   does(ls, trunk, async (options) => (await import("../commands/queues.ts")).list(options, stop))
   const dead = leaf(queues, "dead", {
@@ -47,7 +47,7 @@ const addQueues = (root: Command, trunk: Trunk): void => {
   )
   const discard = leaf(queues, "discard <id> <envelope>", {
     kind: "order",
-    says: "lay a dead letter aside, without sending it",
+    says: "discard a dead letter, without sending it",
     example: "queues discard desk m-17 --yes"
   })
   does(discard, trunk, async (options, id, envelope) =>

@@ -15,6 +15,6 @@ export const assistantPages = [
   { page: "memory", title: "Memory", to: "/a/$id/memory", key: "m" },
   { page: "compactions", title: "Compactions", to: "/a/$id/compactions", key: "o" },
   { page: "dreams", title: "Dreams", to: "/a/$id/dreams", key: "d" },
-  { page: "family", title: "Sub-agents & budget", to: "/a/$id/family", key: "b" },
+  { page: "subagents", title: "Sub-agents & budget", to: "/a/$id/subagents", key: "b" },
   { page: "replay", title: "Replay", to: "/a/$id/replay", key: "r" }
 ] as const

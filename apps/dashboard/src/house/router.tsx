@@ -6,7 +6,7 @@ import { approvalsSearch } from "../pages/approvals/search.ts"
 import { compactionsSearch } from "../pages/compactions/search.ts"
 import { contextSearch } from "../pages/context/search.ts"
 import { dreamsSearch } from "../pages/dreams/search.ts"
-import { familySearch } from "../pages/family/search.ts"
+import { subAgentTreeSearch } from "../pages/subagents/search.ts"
 import { fleetSearch } from "../pages/fleet/search.ts"
 import { liveSearch } from "../pages/live/search.ts"
 import { memorySearch } from "../pages/memory/search.ts"
@@ -57,8 +57,8 @@ const compactions = createRoute({ ...ofAssistant("/compactions"), validateSearch
 const dreams = createRoute({ ...ofAssistant("/dreams"), validateSearch: dreamsSearch }).lazy(() =>
   import("../pages/dreams/page.tsx").then(({ page }) => page)
 )
-const family = createRoute({ ...ofAssistant("/family"), validateSearch: familySearch }).lazy(() =>
-  import("../pages/family/page.tsx").then(({ page }) => page)
+const subAgentTree = createRoute({ ...ofAssistant("/subagents"), validateSearch: subAgentTreeSearch }).lazy(() =>
+  import("../pages/subagents/page.tsx").then(({ page }) => page)
 )
 const replay = createRoute({ ...ofAssistant("/replay"), validateSearch: replaySearch }).lazy(() =>
   import("../pages/replay/page.tsx").then(({ page }) => page)
@@ -70,7 +70,7 @@ export const router = createRouter({
     approvals,
     queues,
     system,
-    assistant.addChildren([live, context, timeline, memory, compactions, dreams, family, replay])
+    assistant.addChildren([live, context, timeline, memory, compactions, dreams, subAgentTree, replay])
   ]),
   defaultPreload: "intent",
   scrollRestoration: false

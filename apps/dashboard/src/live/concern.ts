@@ -25,19 +25,19 @@ const memory: ReadonlyArray<Reading> = [
   "GET /v1/assistants/:id/memory/profiles"
 ]
 const night: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/dreams", "GET /v1/assistants/:id/compactions"]
-const family: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/family"]
+const subAgentTree: ReadonlyArray<Reading> = ["GET /v1/assistants/:id/subagents"]
 
 const table: Readonly<Record<NoticeType, ReadonlyArray<Reading>>> = {
-  born: [...inspect, ...family],
-  "state-changed": [...inspect, ...family],
+  created: [...inspect, ...subAgentTree],
+  "state-changed": [...inspect, ...subAgentTree],
   "tick-started": [...inspect, ...mail, ...ticks],
   "model-replied": [...inspect, ...ticks, ...contexts],
   "model-failed": [...inspect, ...ticks],
   "tool-finished": [...inspect, ...ticks, ...memory],
   "step-skipped": [...ticks, ...night],
-  "step-finished": [...ticks, ...memory, ...night, ...family],
+  "step-finished": [...ticks, ...memory, ...night, ...subAgentTree],
   "approval-asked": [...inspect, "GET /v1/approvals"],
-  "tick-ended": [...inspect, ...mail, ...ticks, ...contexts, ...memory, ...family, "GET /v1/approvals"],
+  "tick-ended": [...inspect, ...mail, ...ticks, ...contexts, ...memory, ...subAgentTree, "GET /v1/approvals"],
   "envelope-settled": [...mail, ...inspect, "GET /v1/dead-letters", "GET /v1/approvals"],
   emitted: [],
   part: []

@@ -1,7 +1,7 @@
 // DiffView: what differs between two texts of others, as one block.
 
 import { useMemo } from "react"
-import { diffLines, folded } from "./diff.ts"
+import { diffLines, compacted } from "./diff.ts"
 import { many } from "./format.ts"
 import { Visible } from "./text.tsx"
 
@@ -15,7 +15,7 @@ interface DiffViewProps {
 }
 
 export const DiffView = ({ after, before, label }: DiffViewProps) => {
-  const lines = useMemo(() => folded(diffLines(before, after)), [before, after])
+  const lines = useMemo(() => compacted(diffLines(before, after)), [before, after])
   const changed = lines.some(({ kind }) => kind === "gone" || kind === "new")
   if (!changed) {
     return (

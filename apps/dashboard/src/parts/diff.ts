@@ -64,7 +64,7 @@ export interface Gap {
   readonly lines: number
 }
 
-export const folded = (lines: ReadonlyArray<DiffLine>, around = 3): ReadonlyArray<DiffLine | Gap> => {
+export const compacted = (lines: ReadonlyArray<DiffLine>, around = 3): ReadonlyArray<DiffLine | Gap> => {
   const isNear = new Uint8Array(lines.length)
   lines.forEach(({ kind }, at) => {
     if (kind !== "same") isNear.fill(1, Math.max(0, at - around), at + around + 1)

@@ -9,13 +9,13 @@ interface PageProps {
   /** What it shows is there: an answer, an empty state or a failure, and no longer a skeleton. */
   readonly ready: boolean
   /** Beside the title. */
-  readonly aside?: ReactNode
+  readonly side?: ReactNode
   /** Takes the height there is, and scrolls inside: for pages that are a table. */
   readonly fill?: boolean
   readonly children: ReactNode
 }
 
-export const Page = ({ aside, children, fill = false, name, ready, title }: PageProps) => (
+export const Page = ({ side, children, fill = false, name, ready, title }: PageProps) => (
   <div
     data-page={name}
     {...(ready ? { "data-ready": "" } : {})}
@@ -29,27 +29,27 @@ export const Page = ({ aside, children, fill = false, name, ready, title }: Page
     <title>{`${title} · Reverie`}</title>
     <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
       <h1 className="text-[1.2rem] font-semibold tracking-[-0.01em]">{title}</h1>
-      {aside}
+      {side}
     </header>
     {children}
   </div>
 )
 
 export const Section = ({
-  aside,
+  side,
   children,
   className = "",
   title
 }: {
   readonly title: string
-  readonly aside?: ReactNode
+  readonly side?: ReactNode
   readonly className?: string
   readonly children: ReactNode
 }) => (
   <section className={`card min-w-0 ${className}`} aria-label={title}>
     <header className="flex min-h-10 flex-wrap items-center justify-between gap-x-3 gap-y-1 border-b border-line px-3 py-1.5">
       <h2 className="font-semibold">{title}</h2>
-      {aside}
+      {side}
     </header>
     {children}
   </section>

@@ -82,7 +82,7 @@ const system = ({ now, outboxEnd, startedAt }: World) => ({
 })
 
 /** Dead letters that there ever were. */
-const EVER_BURIED = 60
+const EVER_DEAD_LETTERED = 60
 
 const queues = (world: World) => ({
   backend: "bullmq",
@@ -108,7 +108,12 @@ const queues = (world: World) => ({
       paused: true
     }
   ],
-  tally: { accepted: 131_204, settled: 130_991, dead: EVER_BURIED, aside: EVER_BURIED - world.dead.length },
+  totals: {
+    accepted: 131_204,
+    settled: 130_991,
+    dead: EVER_DEAD_LETTERED,
+    discarded: EVER_DEAD_LETTERED - world.dead.length
+  },
   workers: [
     { name: "worker-a1", role: "all", holds: world.rows.slice(0, 3).map(({ id }) => id) },
     { name: "worker-b7", role: "dream", holds: [] }
@@ -218,7 +223,7 @@ export const fleetHandlers: Handlers = {
     const at = world.dead.findIndex(({ envelope }) => envelope === payload["envelope"])
     if (at < 0) throw world.failure(404, "NotFound", "there is no such dead letter")
     world.dead.splice(at, 1)
-    return { outcome: "aside" }
+    return { outcome: "discarded" }
   },
   "GET /v1/system": system,
   "GET /v1/audit": ({ audited }) => ({ items: audited })

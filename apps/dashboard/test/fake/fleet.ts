@@ -179,7 +179,7 @@ const acceptsOf = (state: string): ReadonlyArray<string> => {
         ...(state.endsWith("resting") ? ["message", "timer", "compact"] : [])
       ]
     default: {
-      const rest = state === "awake.idle" ? ["message", "timer", "sleep", "compact", "unfold"] : []
+      const rest = state === "awake.idle" ? ["message", "timer", "sleep", "compact", "undoCompaction"] : []
       const approval = state === "awake.awaitingApproval" ? ["approval"] : []
       return ["halt", "retire", "refresh", "delegate", ...rest, ...approval]
     }
@@ -189,7 +189,7 @@ const acceptsOf = (state: string): ReadonlyArray<string> => {
 export const detailOf = (row: Row, now: number): AssistantDetail => ({
   ...row,
   accepts: acceptsOf(row.state),
-  hears: row.state === "awake.idle" ? ["control", "reply", "mail"] : ["control", "reply"],
+  receives: row.state === "awake.idle" ? ["control", "reply", "mail"] : ["control", "reply"],
   jobs: row.state === "awake.thinking.inferring" ? [`${row.commits}/infer`] : [],
   timers: [{ name: "sleep", dueAt: now + 3_600_000 * 6 }],
   approvalsAsked:

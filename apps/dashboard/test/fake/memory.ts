@@ -30,7 +30,7 @@ const factOf = (now: number, n: number): Fact => {
     learnt_at: now - n * HOUR + 600_000,
     sources: [`m/${4_000 - n}.0`, `j/journal_${n}`],
     origin: isHeld
-      ? { type: "overheard", name: hostile(n + 1) }
+      ? { type: "ambientMessages", name: hostile(n + 1) }
       : n % 3 === 0
         ? { type: "person", name: "harbour-master" }
         : { type: "self", name: "" },
@@ -60,7 +60,7 @@ const profileOf = (now: number, n: number): Profile => ({
     text: at === 2 ? hostile(n + 4) : (known[(n + at) % known.length] ?? ""),
     at: now - (n * 4 + at) * HOUR,
     source: `f/fact_${n}_${at}`,
-    origin: { type: at === 2 ? "overheard" : "person", name: "harbour-master" },
+    origin: { type: at === 2 ? "ambientMessages" : "person", name: "harbour-master" },
     trust: at === 2 ? 0.3 : 0.9,
     digested: at < 3
   })),

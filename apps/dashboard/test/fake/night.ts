@@ -1,4 +1,4 @@
-// Night: foldings, dreams and sub-agents of the fake fleet.
+// Night: compactions, dreams and sub-agents of the fake fleet.
 
 import type { Answer } from "../../src/api/contract.ts"
 import { hostile } from "./hostile.ts"
@@ -7,11 +7,11 @@ import type { Handlers } from "./world.ts"
 const HOUR = 3_600_000
 const taken = new Set<string>()
 
-const foldingOf = (now: number, n: number): Answer<"GET /v1/assistants/:id/compactions">["items"][number] => ({
-  id: `fold-${n}`,
+const compactionOf = (now: number, n: number): Answer<"GET /v1/assistants/:id/compactions">["items"][number] => ({
+  id: `compact-${n}`,
   at: now - n * 20 * HOUR,
   reason: ["emergency", "sleep", "order"][n % 3] ?? "order",
-  undone: taken.has(`fold-${n}`) || n === 2,
+  undone: taken.has(`compact-${n}`) || n === 2,
   messages: 40 + n * 3,
   beforeTokens: 19_400 + n * 100,
   afterTokens: 4_100 + n * 90,
@@ -41,7 +41,7 @@ const dreamOf = (now: number, n: number) => ({
 
 const bound = (tokens: number) => ({ tokens, costMicros: tokens * 4, calls: Math.round(tokens / 1_000) })
 
-const family = (id: string): Answer<"GET /v1/assistants/:id/family"> => ({
+const subAgentTree = (id: string): Answer<"GET /v1/assistants/:id/subagents"> => ({
   id,
   state: "awake.awaitingReports",
   granted: bound(200_000),
@@ -89,14 +89,14 @@ const family = (id: string): Answer<"GET /v1/assistants/:id/family"> => ({
 
 export const nightHandlers: Handlers = {
   "GET /v1/assistants/:id/compactions": (world) => ({
-    items: Array.from({ length: 8 }, (_, n) => foldingOf(world.now(), n)),
+    items: Array.from({ length: 8 }, (_, n) => compactionOf(world.now(), n)),
     next: null
   }),
   "GET /v1/assistants/:id/compactions/:compaction": (world, { params }) => {
     const n = Number(params["compaction"]?.split("-")[1] ?? 0)
     return {
-      compaction: foldingOf(world.now(), n),
-      folded: Array.from({ length: 40 }, (_, at) => ({
+      compaction: compactionOf(world.now(), n),
+      compacted: Array.from({ length: 40 }, (_, at) => ({
         no: 400 + at,
         index: 0,
         role: at % 4 === 2 ? ("tool" as const) : at % 2 === 0 ? ("user" as const) : ("assistant" as const),
@@ -109,7 +109,7 @@ export const nightHandlers: Handlers = {
   },
   "POST /v1/assistants/:id/compactions/:compaction/undo": (world, { params }) => {
     taken.add(String(params["compaction"]))
-    world.audit("night.unfold", String(params["compaction"]))
+    world.audit("night.undo-compaction", String(params["compaction"]))
     return { outcome: "accepted", envelope: "e-4" }
   },
   "GET /v1/assistants/:id/dreams": (world) => ({
@@ -117,13 +117,13 @@ export const nightHandlers: Handlers = {
     schedule: { enabled: true, sleepStartHour: 2, sleepDurationHours: 4, timeZone: "Europe/Berlin" },
     nextAt: world.now() + 5 * HOUR
   }),
-  "GET /v1/assistants/:id/family": (_world, { params }) => family(params["id"] ?? ""),
+  "GET /v1/assistants/:id/subagents": (_world, { params }) => subAgentTree(params["id"] ?? ""),
   "POST /v1/assistants/:id/sub-agents": (world, { params }) => {
-    world.audit("family.delegate", String(params["id"]))
+    world.audit("sub-agent-tree.delegate", String(params["id"]))
     return { child: `${String(params["id"])}.3`, call: "c-3" }
   },
   "POST /v1/assistants/:id/cancel": (world, { params }) => {
-    world.audit("family.cancel", String(params["id"]))
+    world.audit("sub-agent-tree.cancel", String(params["id"]))
     return { outcome: "accepted", envelope: "e-5" }
   }
 }

@@ -32,8 +32,8 @@ const attack = hostile.join("\n")
 const text = (content: string): Line => ({ text: content })
 const call = (tool: string, args: object = {}): Line => ({ calls: [{ tool, arguments: args as never }] })
 
-/** A day of errands in one tick: a failure of the model, a look, something dangerous, something that answers later. */
-const errands: ReadonlyArray<Line | "away"> = [
+/** A day of assignments in one tick: a failure of the model, a look, something dangerous, something that answers later. */
+const assignments: ReadonlyArray<Line | "away"> = [
   // The first call assesses the task.
   text('{"complexity": 4, "event_class": "unknown", "recommended_mode": "react_loop", "recommended_iterations": 8}'),
   "away",
@@ -47,17 +47,17 @@ const isAway = (): Effect.Effect<never, ModelUnavailable> =>
   Effect.fail(new ModelUnavailable({ provider: "scripted", kind: "network", message: `away ${attack}` }))
 
 const script = (): Script => {
-  let errand = 0
+  let assignment = 0
   let compactions = 0
   return ({ messages }) => {
     const isCompacting = messages.some(({ content, role }) => role === "system" && taskOf(content) === "summarize")
     if (isCompacting && compactions++ === 0) return isAway()
     const said = messages.findLast(({ role }) => role === "user")?.content ?? ""
-    if (!said.includes("errands") && !messages.some(({ role }) => role === "tool")) {
+    if (!said.includes("assignments") && !messages.some(({ role }) => role === "tool")) {
       return Effect.succeed(text(`Noted: ${said.slice(0, 60)}`))
     }
-    const line = errands[errand] ?? text("Nothing is left to do.")
-    errand += 1
+    const line = assignments[assignment] ?? text("Nothing is left to do.")
+    assignment += 1
     return line === "away" ? isAway() : Effect.succeed(line)
   }
 }
@@ -105,7 +105,7 @@ const walker = (sunk: Array<unknown>) =>
     blocks: [{ label: "rules", type: "core", content: `Be kind. ${attack}` }],
     maxContextTokens: 6_000,
     reservedResponseTokens: 500,
-    folding: { compactPreserveWindow: 4, preCompactMaxIterations: 1 },
+    compaction: { compactPreserveWindow: 4, preCompactMaxIterations: 1 },
     settings: {
       assessTask: true,
       parkMinMillis: 1_500,

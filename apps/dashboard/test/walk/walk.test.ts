@@ -20,7 +20,7 @@ afterAll(async () => {
   await house.close()
 })
 
-const stateOf = async (): Promise<string> => (await house.fleet.inspect("walker"))?.state.status ?? "unborn"
+const stateOf = async (): Promise<string> => (await house.fleet.inspect("walker"))?.state.status ?? "planned"
 const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
 /** Waits until the page shows what is stored, and says what that was. */
@@ -63,7 +63,7 @@ test("each machine state is seen lit, an approval given in the page lets the too
   await tab.open("/a/walker", "live")
   const lit = new Set<string>([await seen(tab)])
   steps.of = "walker"
-  await fleet.send("walker", "Please do the errands.", { from: "<b>Mallory</b>" })
+  await fleet.send("walker", "Please do the assignments.", { from: "<b>Mallory</b>" })
   await follow(tab, lit, (state) => state === "awake.awaitingApproval")
 
   const inbox = await openTab(browser, house.url)
@@ -111,7 +111,7 @@ const walks = [
   ["memory", "/a/walker/memory"],
   ["compactions", "/a/walker/compactions"],
   ["dreams", "/a/walker/dreams"],
-  ["family", "/a/walker/family"],
+  ["subagents", "/a/walker/subagents"],
   ["approvals", "/approvals"],
   ["queues", "/queues"],
   ["replay", "/a/walker/replay"],

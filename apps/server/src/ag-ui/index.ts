@@ -15,7 +15,7 @@ import { asking, changing, Desk } from "../desk.ts"
 import { apiFailureOf } from "../failure.ts"
 import { living } from "../living.ts"
 import { openRunsOf } from "./open-runs.ts"
-import { beginningOf, type RunWish } from "./run.ts"
+import { beginningOf, type RunRequest } from "./run.ts"
 import { RunStream } from "./run-stream.ts"
 import { unknownEnvelope } from "./told-run.ts"
 
@@ -25,7 +25,7 @@ type Asked = Desk | HttpServerRequest | Principal
 /** The body is a stream of events. */
 export type ChatStream = Effect.Effect<HttpServerResponse.HttpServerResponse, ApiFailure, Asked>
 
-export interface AgUiWish {
+export interface AgUiRequest {
   readonly threadId: string
   readonly runId: string
   readonly messages: ReadonlyArray<{ readonly [key: string]: unknown }>
@@ -33,7 +33,7 @@ export interface AgUiWish {
 
 interface Opening {
   readonly fleet: Fleet
-  readonly wish: RunWish
+  readonly request: RunRequest
   readonly principal: Principal["Service"]
   readonly desk: Desk["Service"]
   /** Of the client. */
@@ -44,19 +44,19 @@ interface Opening {
 
 const ended = new Unavailable({ message: "the run ended before its beginning was found; ask again" })
 
-const openRun = async ({ desk, fleet, prepare, principal, socket, wish }: Opening): Promise<RunStream> => {
+const openRun = async ({ desk, fleet, prepare, principal, socket, request }: Opening): Promise<RunStream> => {
   const token = `${principal.tenant}/${principal.name}`
   const runs = openRunsOf(desk)
   runs.admit(token)
-  const { version: heardSince } = await living(fleet, wish.assistant)
-  const stream = new RunStream(fleet, wish)
+  const { version: heardSince } = await living(fleet, request.assistant)
+  const stream = new RunStream(fleet, request)
   runs.add(token, stream)
   endWith(socket, stream)
   try {
     await prepare()
-    const key = JSON.stringify([fleet.tenant, wish.assistant, wish.envelope])
-    const beginning = await runs.beginnings.ask(key, (signal) => beginningOf(fleet, wish, signal), stream.leaving)
-    if (beginning === undefined) throw stream.leaving.aborted ? ended : unknownEnvelope(wish)
+    const key = JSON.stringify([fleet.tenant, request.assistant, request.envelope])
+    const beginning = await runs.beginnings.ask(key, (signal) => beginningOf(fleet, request, signal), stream.leaving)
+    if (beginning === undefined) throw stream.leaving.aborted ? ended : unknownEnvelope(request)
     const explain = (error: unknown) => apiFailureOf(error, desk.onTrouble).message
     return stream.tell({ beginning, explain, heardSince })
   } catch (error) {
@@ -83,9 +83,9 @@ const streaming = (open: (desk: Desk["Service"], socket: Socket) => Effect.Effec
 /** What came, and comes, back for a message. */
 export const answersOf = (assistant: string, envelope: string): ChatStream =>
   streaming((desk, socket) => {
-    const wish = { assistant, envelope, threadId: assistant, runId: envelope }
+    const request = { assistant, envelope, threadId: assistant, runId: envelope }
     const prepare = () => Promise.resolve()
-    return asking((fleet, principal) => openRun({ desk, fleet, principal, socket, wish, prepare }))
+    return asking((fleet, principal) => openRun({ desk, fleet, principal, socket, request, prepare }))
   })
 
 const textOf = (content: unknown): string | undefined => {
@@ -100,23 +100,23 @@ const textOf = (content: unknown): string | undefined => {
 }
 
 /** Its last message of a user; the history is the assistant's own. */
-const saidIn = ({ messages }: AgUiWish): string => {
+const saidIn = ({ messages }: AgUiRequest): string => {
   const said = textOf(messages.findLast(({ role }) => role === "user")?.["content"])
   if (said === undefined) throw new Malformed({ message: "messages holds no text of a user" })
   return said
 }
 
 /** Says the last user message, and tells what follows. */
-export const runOf = (assistant: string, asked: AgUiWish): ChatStream =>
+export const runOf = (assistant: string, asked: AgUiRequest): ChatStream =>
   streaming((desk, socket) =>
     changing("messages.run", assistant, (fleet, principal) => {
       const { runId, threadId } = asked
       const said = saidIn(asked)
-      const wish = { assistant, envelope: runId, threadId, runId }
+      const request = { assistant, envelope: runId, threadId, runId }
       const prepare = () => fleet.send(assistant, said, { id: runId })
-      return openRun({ desk, fleet, principal, socket, wish, prepare })
+      return openRun({ desk, fleet, principal, socket, request, prepare })
     })
   )
 
-/** Ends what a server tells: whoever asks again hears it from its beginning. */
+/** Ends what a server tells: whoever asks again receives it from its beginning. */
 export const endRuns = (desk: Desk["Service"]): void => openRunsOf(desk).end()

@@ -9,7 +9,7 @@ import * as Hash from "effect/Hash"
 import type { Fleet } from "reverie"
 import { Ear } from "./ear.ts"
 import { type AgUiEvent, BEAT, frameOf } from "./events.ts"
-import { eventsOf, type Listening, type RunWish } from "./run.ts"
+import { eventsOf, type Listening, type RunRequest } from "./run.ts"
 
 const BEAT_MILLIS = 15_000
 const ROOM_CHARS = 65_536
@@ -17,7 +17,7 @@ const ROOM_CHARS = 65_536
 export class RunStream extends Readable {
   readonly #ear: Ear
   readonly #fleet: Fleet
-  readonly #wish: RunWish
+  readonly #request: RunRequest
   readonly #leaving = new AbortController()
   readonly #beat: NodeJS.Timeout
   #events: AsyncGenerator<AgUiEvent> | undefined
@@ -26,11 +26,11 @@ export class RunStream extends Readable {
   #isEnded = false
 
   /** Listens from now on; tells nothing before `tell`. */
-  constructor(fleet: Fleet, wish: RunWish) {
+  constructor(fleet: Fleet, request: RunRequest) {
     super({ encoding: "utf8", highWaterMark: ROOM_CHARS })
     this.#fleet = fleet
-    this.#wish = wish
-    this.#ear = new Ear(fleet, wish)
+    this.#request = request
+    this.#ear = new Ear(fleet, request)
     this.#beat = setInterval(() => this.#keepOpen(), BEAT_MILLIS)
     this.#beat.unref()
   }
@@ -51,11 +51,11 @@ export class RunStream extends Readable {
 
   tell(known: Pick<Listening, "beginning" | "explain" | "heardSince">): this {
     const { signal } = this.#leaving
-    this.#events = eventsOf({ ...known, fleet: this.#fleet, wish: this.#wish, ear: this.#ear, signal })
+    this.#events = eventsOf({ ...known, fleet: this.#fleet, request: this.#request, ear: this.#ear, signal })
     return this
   }
 
-  /** Ends in the middle; whoever asks for the run again hears it from its beginning. */
+  /** Ends in the middle; whoever asks for the run again receives it from its beginning. */
   end(): void {
     if (this.destroyed || this.readableEnded) return
     this.#isEnded = true

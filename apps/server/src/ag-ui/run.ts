@@ -17,7 +17,7 @@ const MAX_LOOKED_BACK = 20_000
 /** Letters of a mailbox that are looked through. */
 const MAX_LETTERS = 500
 
-export interface RunWish {
+export interface RunRequest {
   readonly assistant: string
   readonly envelope: string
   readonly threadId: string
@@ -28,7 +28,7 @@ export interface RunWish {
 export type Beginning = { readonly from: number } | "waiting" | undefined
 
 const beginsWith = ({ cause }: Entry, envelope: string): boolean =>
-  (cause.kind === "envelope" || cause.kind === "burial") && cause.id === envelope
+  (cause.kind === "envelope" || cause.kind === "dead-letter") && cause.id === envelope
 
 /** Letters that make whoever waits for a person go on. */
 const movers: ReadonlySet<string> = new Set(["approval", "resume"])
@@ -38,7 +38,7 @@ const settles = ({ settled = [] }: Entry, envelope: string): boolean => settled.
 /** Looks for the beginning of a run; undefined when the envelope is unknown, or the signal says that no client waits. */
 export const beginningOf = async (
   fleet: Fleet,
-  { assistant, envelope }: RunWish,
+  { assistant, envelope }: RunRequest,
   signal: AbortSignal
 ): Promise<Beginning> => {
   let looked = 0
@@ -60,7 +60,7 @@ export const beginningOf = async (
 
 export interface Listening {
   readonly fleet: Fleet
-  readonly wish: RunWish
+  readonly request: RunRequest
   readonly ear: Ear
   /** The version of the assistant when listening began: replies that were begun before are told when they are committed. */
   readonly heardSince: number
@@ -92,18 +92,18 @@ class Reading {
   #isHeardWhole = false
 
   constructor(listening: Listening) {
-    const { fleet, wish } = listening
+    const { fleet, request } = listening
     this.#listening = listening
-    this.#isTeam = fleet.teams().some(({ id }) => id === wish.assistant)
-    this.#teller = new Teller({ ...wish, isTeam: this.#isTeam })
+    this.#isTeam = fleet.teams().some(({ id }) => id === request.assistant)
+    this.#teller = new Teller({ ...request, isTeam: this.#isTeam })
   }
 
   async *events(): AsyncGenerator<AgUiEvent> {
-    const { beginning, ear, fleet, heardSince, signal, wish } = this.#listening
+    const { beginning, ear, fleet, heardSince, signal, request } = this.#listening
     this.#next = beginning === "waiting" ? heardSince + 1 : beginning.from
-    yield* this.#teller.begin(await statusBefore(fleet, wish.assistant, this.#next))
+    yield* this.#teller.begin(await statusBefore(fleet, request.assistant, this.#next))
     while (!this.#teller.isOver && !signal.aborted) {
-      const rows = await fleet.entries(wish.assistant, this.#next, READ_AT_ONCE)
+      const rows = await fleet.entries(request.assistant, this.#next, READ_AT_ONCE)
       for (const { entry, seq } of rows) {
         yield* this.#pieces(seq - 1)
         yield* this.#take(entry)
@@ -111,7 +111,7 @@ class Reading {
         if (this.#teller.isOver || signal.aborted) return
       }
       if (rows.length === READ_AT_ONCE) continue
-      const record = await fleet.inspect(wish.assistant)
+      const record = await fleet.inspect(request.assistant)
       if (record === undefined || record.version >= this.#next) continue
       yield* this.#pieces(this.#seq)
       if (await this.#isWaiting(record)) yield* this.#teller.caughtUp(record.state.status, viewOf(record).approvals)
@@ -121,12 +121,12 @@ class Reading {
 
   /** Nothing goes on by itself: no decision is on its way, and none was heard since. */
   async #isWaiting({ state, version }: AssistantRecord): Promise<boolean> {
-    const { fleet, wish } = this.#listening
+    const { fleet, request } = this.#listening
     const isHalted = state.status === "halted"
     if (!isHalted && (this.#tick === undefined || state.status !== APPROVAL_STATE)) return false
-    const letters = await fleet.mailbox(wish.assistant, MAX_LETTERS)
+    const letters = await fleet.mailbox(request.assistant, MAX_LETTERS)
     if (letters.some(({ type }) => movers.has(type))) return false
-    return (await fleet.inspect(wish.assistant))?.version === version
+    return (await fleet.inspect(request.assistant))?.version === version
   }
 
   failed(error: unknown): ReadonlyArray<AgUiEvent> {
@@ -134,10 +134,10 @@ class Reading {
   }
 
   *#take(entry: Entry): Generator<AgUiEvent> {
-    const { heardSince, wish } = this.#listening
+    const { heardSince, request } = this.#listening
     this.#next = entry.no + 1
     if (entry.no > heardSince) this.#isHeardWhole = true
-    if (this.#tick === undefined && (beginsWith(entry, wish.envelope) || settles(entry, wish.envelope))) {
+    if (this.#tick === undefined && (beginsWith(entry, request.envelope) || settles(entry, request.envelope))) {
       this.#tick = entry.tick
     }
     if (this.#tick !== undefined) yield* this.#teller.entry(toldOf(entry, this.#isTeam))

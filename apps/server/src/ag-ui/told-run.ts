@@ -7,24 +7,24 @@ import { NotFound } from "../api/index.ts"
 import { living } from "../living.ts"
 import { Ear } from "./ear.ts"
 import type { AgUiEvent } from "./events.ts"
-import { beginningOf, eventsOf, type Listening, type RunWish } from "./run.ts"
+import { beginningOf, eventsOf, type Listening, type RunRequest } from "./run.ts"
 
-export const unknownEnvelope = ({ assistant, envelope }: RunWish): NotFound =>
+export const unknownEnvelope = ({ assistant, envelope }: RunRequest): NotFound =>
   new NotFound({ message: `${assistant} knows of no message ${envelope}` })
 
 /** `prepare` comes after listening has begun and before anything is told; what it rejects with is rejected with. */
 export async function* toldRun(
   fleet: Fleet,
-  wish: RunWish,
+  request: RunRequest,
   { explain, prepare, signal }: Pick<Listening, "explain" | "signal"> & { readonly prepare: () => Promise<unknown> }
 ): AsyncGenerator<AgUiEvent> {
-  const { version: heardSince } = await living(fleet, wish.assistant)
-  const ear = new Ear(fleet, wish)
+  const { version: heardSince } = await living(fleet, request.assistant)
+  const ear = new Ear(fleet, request)
   try {
     await prepare()
-    const beginning = await beginningOf(fleet, wish, signal)
-    if (beginning === undefined) throw unknownEnvelope(wish)
-    yield* eventsOf({ fleet, wish, ear, heardSince, beginning, signal, explain })
+    const beginning = await beginningOf(fleet, request, signal)
+    if (beginning === undefined) throw unknownEnvelope(request)
+    yield* eventsOf({ fleet, request, ear, heardSince, beginning, signal, explain })
   } finally {
     ear.close()
   }

@@ -74,7 +74,7 @@ export const AssistantDetail = Schema.Struct({
   ...AssistantRow.fields,
   /** Events that mean something in the present state: what a page may offer as a button. */
   accepts: Schema.Array(Schema.String),
-  hears: Schema.Array(Schema.String),
+  receives: Schema.Array(Schema.String),
   jobs: Schema.Array(Schema.String),
   timers: Schema.Array(Schema.Struct({ name: Schema.String, dueAt: Schema.Finite })),
   approvalsAsked: Schema.Array(Approval),

@@ -9,7 +9,7 @@ import { AssistantsGroup } from "./assistants.ts"
 import { MachineGroup, PromptsGroup, SystemGroup } from "./house.ts"
 import { ContextGroup, MemoryGroup, NightGroup, TimelineGroup } from "./inside.ts"
 import { MessagesGroup } from "./messages.ts"
-import { ApprovalsGroup, FamilyGroup, QueuesGroup, ReplayGroup } from "./steering.ts"
+import { ApprovalsGroup, SubAgentTreeGroup, QueuesGroup, ReplayGroup } from "./steering.ts"
 
 export class Api extends HttpApi.make("reverie")
   .add(AssistantsGroup)
@@ -19,7 +19,7 @@ export class Api extends HttpApi.make("reverie")
   .add(MemoryGroup)
   .add(NightGroup)
   .add(ApprovalsGroup)
-  .add(FamilyGroup)
+  .add(SubAgentTreeGroup)
   .add(QueuesGroup)
   .add(ReplayGroup)
   .add(MachineGroup)

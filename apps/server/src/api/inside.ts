@@ -289,7 +289,7 @@ export const CompactionView = Schema.Struct({
   beforeTokens: Schema.Finite,
   afterTokens: Schema.Finite,
   summary: Schema.String,
-  /** Whether every call that was folded took its result along; told of the one that is opened. */
+  /** Whether every call that was compacted took its result along; told of the one that is opened. */
   pairsWhole: Schema.optionalKey(Schema.Boolean),
   /** As it is kept. */
   record: Json
@@ -307,15 +307,15 @@ export class NightGroup extends HttpApiGroup.make("night").add(
   /** With the messages that it took out of sight. */
   HttpApiEndpoint.get("compaction", "/v1/assistants/:id/compactions/:compaction", {
     params: { ...ofAssistant, compaction: Text(128) },
-    success: Schema.Struct({ compaction: CompactionView, folded: Schema.Array(MessageView) }),
+    success: Schema.Struct({ compaction: CompactionView, compacted: Schema.Array(MessageView) }),
     error: failures
   }),
-  HttpApiEndpoint.post("unfold", "/v1/assistants/:id/compactions/:compaction/undo", {
+  HttpApiEndpoint.post("undoCompaction", "/v1/assistants/:id/compactions/:compaction/undo", {
     params: { ...ofAssistant, compaction: Text(128) },
     success: Receipt,
     error: failures
   }),
-  /** Reports of its dreams, the newest first, and its hours of sleep. */
+  /** Reports of its dreams, the newest first, and its sleep schedule. */
   HttpApiEndpoint.get("dreams", "/v1/assistants/:id/dreams", {
     params: ofAssistant,
     success: Schema.Struct({

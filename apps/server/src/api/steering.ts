@@ -50,8 +50,8 @@ export class ApprovalsGroup extends HttpApiGroup.make("approvals").add(
   })
 ) {}
 
-/** An assistant below another one. `subAgents` holds its own. */
-export interface FamilyNode {
+/** An assistant below another one. `sub-agents` holds its own. */
+export interface SubAgentNode {
   readonly id: string
   readonly state: string
   readonly phase?: string
@@ -62,9 +62,9 @@ export interface FamilyNode {
   readonly reserved: typeof Amount.Type
   readonly returned?: typeof Bound.Type
   readonly tools: ReadonlyArray<string>
-  readonly subAgents: ReadonlyArray<FamilyNode>
+  readonly subAgents: ReadonlyArray<SubAgentNode>
 }
-export const FamilyNode: Schema.Codec<FamilyNode> = Schema.Struct({
+export const SubAgentNode: Schema.Codec<SubAgentNode> = Schema.Struct({
   id: Schema.String,
   state: Schema.String,
   phase: Schema.optionalKey(Schema.String),
@@ -76,13 +76,13 @@ export const FamilyNode: Schema.Codec<FamilyNode> = Schema.Struct({
   returned: Schema.optionalKey(Bound),
   /** What it may use. */
   tools: Schema.Array(Schema.String),
-  subAgents: Schema.Array(Schema.suspend((): Schema.Codec<FamilyNode> => FamilyNode))
-}).annotate({ identifier: "FamilyNode" })
+  subAgents: Schema.Array(Schema.suspend((): Schema.Codec<SubAgentNode> => SubAgentNode))
+}).annotate({ identifier: "SubAgentNode" })
 
-export class FamilyGroup extends HttpApiGroup.make("family").add(
-  HttpApiEndpoint.get("tree", "/v1/assistants/:id/family", {
+export class SubAgentTreeGroup extends HttpApiGroup.make("subAgentTree").add(
+  HttpApiEndpoint.get("tree", "/v1/assistants/:id/subagents", {
     params: ofAssistant,
-    success: FamilyNode,
+    success: SubAgentNode,
     error: failures
   }),
   HttpApiEndpoint.post("delegate", "/v1/assistants/:id/sub-agents", {
@@ -126,13 +126,13 @@ export class QueuesGroup extends HttpApiGroup.make("queues").add(
       backend: Schema.String,
       queues: Schema.Array(Queue),
       /** Of the whole store, every tenant together: told only to the tenant that the process is opened for. */
-      tally: Schema.optionalKey(
+      totals: Schema.optionalKey(
         Schema.Struct({
           accepted: Schema.Finite,
           settled: Schema.Finite,
           dead: Schema.Finite,
-          /** How many of the dead were sent again or laid aside. */
-          aside: Schema.Finite
+          /** How many of the dead were sent again or discarded. */
+          discarded: Schema.Finite
         })
       ),
       /** Who works; absent when the queue can not say, and for tenants that the process is not opened for. */
@@ -149,24 +149,24 @@ export class QueuesGroup extends HttpApiGroup.make("queues").add(
     }),
     error: failures
   }),
-  /** Those that nobody has sent again or laid aside. */
+  /** Those that nobody has sent again or discarded. */
   HttpApiEndpoint.get("dead", "/v1/dead-letters", {
     query: { limit },
     success: Schema.Struct({ items: Schema.Array(DeadLetter) }),
     error: failures
   }),
-  /** Sends what was buried again, under a new id, and lays the dead letter aside. */
+  /** Sends dead letters again, under a new id, and discards the dead letter. */
   HttpApiEndpoint.post("redeliver", "/v1/dead-letters/:id/redeliver", {
     params: ofAssistant,
     payload: Schema.Struct({ envelope: Key }),
     success: Receipt,
     error: failures
   }),
-  /** Lays it aside without sending it: it is listed no more, and its burial stays in the history. */
+  /** Discards it without sending it: it is listed no more, and its dead-lettering stays in the history. */
   HttpApiEndpoint.post("discard", "/v1/dead-letters/:id/discard", {
     params: ofAssistant,
     payload: Schema.Struct({ envelope: Key }),
-    success: Schema.Struct({ outcome: Schema.Literals(["aside", "already"]) }),
+    success: Schema.Struct({ outcome: Schema.Literals(["discarded", "already"]) }),
     error: failures
   })
 ) {}
@@ -219,7 +219,7 @@ export class ReplayGroup extends HttpApiGroup.make("replay").add(
     }),
     error: failures
   }),
-  /** Lives a tick again, in a house of its own, with something changed. No tool runs; nobody hears of it. */
+  /** Lives a tick again, in a house of its own, with something changed. No tool runs; nobody receives of it. */
   HttpApiEndpoint.post("fork", "/v1/assistants/:id/forks", {
     params: ofAssistant,
     payload: Schema.Struct({

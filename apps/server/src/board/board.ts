@@ -162,7 +162,7 @@ export class Board {
   #tellOne(told: OutboxRow): void {
     const id = told.address.assistant
     const row = this.#rows.get(id)
-    // Whoever was born since is read with the next list, and what was told of it with it.
+    // Whoever was created since is read with the next list, and what was told of it with it.
     if (row === undefined || tellRow(row, told)) this.#changed.add(id)
   }
 
@@ -174,9 +174,9 @@ export class Board {
       readInto(row, record, now)
       return row
     }
-    const born = rowOf(record, now)
-    this.#rows.set(id, born)
-    return born
+    const created = rowOf(record, now)
+    this.#rows.set(id, created)
+    return created
   }
 
   /** When many have changed, reading pages is cheaper than reading each. */

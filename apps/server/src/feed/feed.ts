@@ -88,8 +88,8 @@ export class Feed {
     // A place that the store has never reached is of another store: what is new is told.
     const place = from === undefined || from.seq > end ? { seq: end, told: 0 } : from
     const { maxStalledBeats = MAX_STALLED_BEATS } = this.#options
-    const wish = { tenant, from: place, maxStalledBeats, ...(assistant === undefined ? {} : { assistant }) }
-    const subscriber = new Subscriber(wish, this.#tail, this.#old, this.#pace)
+    const request = { tenant, from: place, maxStalledBeats, ...(assistant === undefined ? {} : { assistant }) }
+    const subscriber = new Subscriber(request, this.#tail, this.#old, this.#pace)
     this.#subscribers.add(subscriber)
     // A store that fails ends the stream; whoever listened comes back with the last id.
     subscriber.on("error", () => {})

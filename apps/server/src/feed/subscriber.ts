@@ -16,7 +16,7 @@ import type { Pace } from "./pace.ts"
 import type { Place } from "./place.ts"
 import { CHUNK_CHARS, type Chunk, type Tail } from "./tail.ts"
 
-export interface Wish {
+export interface Request {
   readonly tenant: string
   readonly assistant?: string
   readonly from: Place
@@ -31,7 +31,7 @@ const FAR = 100
 const LEFT = new Error("the client has left")
 
 export class Subscriber extends Readable {
-  readonly #wish: Wish
+  readonly #request: Request
   readonly #tail: Tail
   readonly #old: OldPages
   readonly #pace: Pace
@@ -43,10 +43,10 @@ export class Subscriber extends Readable {
   #isStarted = false
   #wasWoken = false
 
-  constructor(wish: Wish, tail: Tail, old: OldPages, pace: Pace) {
+  constructor(request: Request, tail: Tail, old: OldPages, pace: Pace) {
     super({ highWaterMark: CHUNK_CHARS })
-    this.#wish = wish
-    this.#place = wish.from
+    this.#request = request
+    this.#place = request.from
     this.#tail = tail
     this.#old = old
     this.#pace = pace
@@ -100,23 +100,26 @@ export class Subscriber extends Readable {
   beat(): void {
     if (this.destroyed) return
     if (!this.#hasRoom) {
-      if (++this.#stalled >= this.#wish.maxStalledBeats) this.destroy()
+      if (++this.#stalled >= this.#request.maxStalledBeats) this.destroy()
       return
     }
     this.#tell(this.#place.told === 0 && this.#place.seq >= this.#tail.end ? standing(this.#place.seq) : ": here\n\n")
   }
 
   #isMine(tenant: string, assistant: string): boolean {
-    return tenant === this.#wish.tenant && (this.#wish.assistant === undefined || assistant === this.#wish.assistant)
+    return (
+      tenant === this.#request.tenant &&
+      (this.#request.assistant === undefined || assistant === this.#request.assistant)
+    )
   }
 
   #tell(text: string | Buffer): void {
     if (!this.push(text)) this.#hasRoom = false
   }
 
-  /** What everybody of the tenant hears; undefined where this one hears less, or the tail does not hold it. */
+  /** What everybody of the tenant receives; undefined where this one receives less, or the tail does not hold it. */
   #shared(): Chunk | undefined {
-    const { assistant, tenant } = this.#wish
+    const { assistant, tenant } = this.#request
     const isWhole = assistant === undefined && this.#place.told === 0
     return isWhole ? this.#tail.chunkAfter(this.#place.seq, tenant) : undefined
   }
@@ -143,7 +146,7 @@ export class Subscriber extends Readable {
   async #tellOld(): Promise<boolean> {
     const page = await this.#old.after(this.#place.seq, this.#leaving.signal)
     if (page === undefined || this.destroyed) return false
-    const { assistant, tenant } = this.#wish
+    const { assistant, tenant } = this.#request
     if (assistant === undefined && this.#place.told === 0 && this.#place.seq === page.from) {
       const bytes = page.bytesFor(tenant)
       this.#place = { seq: page.to, told: 0 }

@@ -1,5 +1,5 @@
 // Assistants: the group about who lives in the fleet, and the orders they are given.
-// Owns lists, births and orders by HTTP. Leaves order and pages of a list to board/, what an order does to the statechart.
+// Owns lists, creations and orders by HTTP. Leaves order and pages of a list to board/, what an order does to the statechart.
 // A1  An order to nobody is `NotFound`; one that means nothing in the present state is accepted, as any event is.
 
 import { type AssistantRecord, type Fleet, type Receipt, viewOf } from "reverie"
@@ -40,8 +40,8 @@ const give = (fleet: Fleet, to: string, { forMillis, id, order, reason }: Said):
 }
 
 const detailOf = (row: AssistantRow, record: AssistantRecord): AssistantDetail => {
-  const { accepts, approvals, hears, iteration, jobs, tick, timers } = viewOf(record)
-  return { ...row, accepts, hears, jobs, timers, approvalsAsked: approvals, tick, iteration }
+  const { accepts, approvals, receives, iteration, jobs, tick, timers } = viewOf(record)
+  return { ...row, accepts, receives, jobs, timers, approvalsAsked: approvals, tick, iteration }
 }
 
 const AT_ONCE = 16

@@ -5,7 +5,7 @@ import * as Layer from "effect/Layer"
 import { approvalsLive } from "./approvals.ts"
 import { assistantsLive } from "./assistants.ts"
 import { contextLive } from "./context.ts"
-import { familyLive } from "./family.ts"
+import { subAgentsLive } from "./subagents.ts"
 import { machineLive } from "./machine.ts"
 import { memoryLive } from "./memory.ts"
 import { messagesLive } from "./messages.ts"
@@ -24,7 +24,7 @@ export const groupsLive = Layer.mergeAll(
   memoryLive,
   nightLive,
   approvalsLive,
-  familyLive,
+  subAgentsLive,
   queuesLive,
   replayLive,
   machineLive,

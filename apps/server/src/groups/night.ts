@@ -1,6 +1,6 @@
-// Night: the group about what happens to memory while nobody talks: foldings of the history, and dreams.
-// Owns their views. Leaves folding and dreaming to the runtime.
-// N1  Of a list the long texts are cut; the folding that is opened is whole, with the first MAX_FOLDED messages it folded.
+// Night: the group about what happens to memory while nobody talks: compactions of the history, and dreams.
+// Owns their views. Leaves compaction and dreaming to the runtime.
+// N1  Of a list the long texts are cut; the compaction that is opened is whole, with the first MAX_COMPACTED messages it compacted.
 
 import type { Compaction, Fleet, Json, PlacedMessage } from "reverie"
 import * as Effect from "effect/Effect"
@@ -12,10 +12,10 @@ import { found, living } from "../living.ts"
 import { messageViewOf } from "../message-view.ts"
 import { newestFirst, pageOf } from "../paging.ts"
 
-const MAX_FOLDED = 1_000
+const MAX_COMPACTED = 1_000
 
 /** The timer that the next night of an assistant is. */
-const BEDTIME = "bedtime"
+const SLEEP_TIMER = "sleepTimer"
 
 const viewOf = (compaction: Compaction, maxChars: number): CompactionView => {
   const { after, at, before, compacted_count: messages, id, summary, trigger, undone_at: undoneAt } = compaction
@@ -43,12 +43,12 @@ const opened = async (fleet: Fleet, id: string, wanted: string) => {
   const all = await fleet.compactions(id)
   const compaction = found(
     all.find((each) => each.id === wanted),
-    `folding ${wanted} of ${id}`
+    `compaction ${wanted} of ${id}`
   )
-  const folded = await fleet.folded(id, compaction)
+  const compacted = await fleet.compacted(id, compaction)
   return {
-    compaction: { ...viewOf(compaction, WHOLE_CHARS), pairsWhole: arePairsWhole(folded) },
-    folded: folded.slice(0, MAX_FOLDED).map((message) => messageViewOf(message, TEXT_CHARS))
+    compaction: { ...viewOf(compaction, WHOLE_CHARS), pairsWhole: arePairsWhole(compacted) },
+    compacted: compacted.slice(0, MAX_COMPACTED).map((message) => messageViewOf(message, TEXT_CHARS))
   }
 }
 
@@ -59,7 +59,7 @@ const dreamsOf = async (fleet: Fleet, id: string) => {
   return {
     items: reports as unknown as ReadonlyArray<Json>,
     schedule: sleep === undefined ? null : (sleep as unknown as Json),
-    nextAt: state.timers.find(({ name }) => name === BEDTIME)?.dueAt ?? null
+    nextAt: state.timers.find(({ name }) => name === SLEEP_TIMER)?.dueAt ?? null
   }
 }
 
@@ -79,14 +79,14 @@ export const nightLive = HttpApiBuilder.group(
           return { items: items.map((each) => viewOf(each, LIST_CHARS)), next }
         }),
       compaction: ({ params: { compaction, id } }) => asking((fleet) => opened(fleet, id, compaction)),
-      unfold: ({ params: { compaction, id } }) =>
-        changing("night.unfold", `${id}/${compaction}`, async (fleet) => {
+      undoCompaction: ({ params: { compaction, id } }) =>
+        changing("night.undo-compaction", `${id}/${compaction}`, async (fleet) => {
           const all = await fleet.compactions((await living(fleet, id)).address.assistant)
           found(
             all.find((each) => each.id === compaction),
-            `folding ${compaction} of ${id}`
+            `compaction ${compaction} of ${id}`
           )
-          return fleet.unfold(id, compaction)
+          return fleet.undoCompaction(id, compaction)
         }),
       dreams: ({ params: { id } }) => asking((fleet) => dreamsOf(fleet, id))
     })

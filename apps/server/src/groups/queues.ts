@@ -1,4 +1,4 @@
-// Queues: the group about what waits to be worked on, and what was buried.
+// Queues: the group about what waits to be worked on, and dead letters.
 // Owns joining what the mailboxes hold with what the servers behind them count. Leaves both to the house.
 // K1  A tenant sees its own mailboxes; figures of the whole store only the tenant that the process is opened for.
 // K2  Who works is said as far as the queue knows: where it can not say, nothing is said, never that nobody works. What
@@ -54,12 +54,12 @@ export const queuesLive = HttpApiBuilder.group(
       }
       const own = { backend: fleet.profile }
       if (fleet.tenant !== house) return { ...own, queues: [mailboxes] }
-      const [metrics, tally, others] = await Promise.all([fleet.metrics(), fleet.tally(), fleet.otherWorkers()])
+      const [metrics, totals, others] = await Promise.all([fleet.metrics(), fleet.totals(), fleet.otherWorkers()])
       const workers = workersOf(role, others, busy.slice(0, MAX_NAMED))
       return {
         ...own,
         queues: [mailboxes, ...queuesIn(metrics)],
-        tally,
+        totals,
         ...(workers === undefined ? {} : { workers })
       }
     }
@@ -84,7 +84,7 @@ export const queuesLive = HttpApiBuilder.group(
         }),
       discard: ({ params: { id }, payload: { envelope } }) =>
         changing("queues.discard", `${id} ${envelope}`, async (fleet) => ({
-          outcome: await fleet.layAside(id, envelope)
+          outcome: await fleet.discard(id, envelope)
         }))
     })
   })

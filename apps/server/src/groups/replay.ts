@@ -24,10 +24,10 @@ const replayable = (id: string, commits: number): void => {
 
 const causeOf = ({ cause }: ReplayFrame): string => {
   switch (cause.kind) {
-    case "birth":
+    case "creation":
       return cause.kind
     case "envelope":
-    case "burial":
+    case "dead-letter":
       return `${cause.kind} ${cause.lane} ${cause.id}`
     case "job":
       return `job ${cause.id}`
@@ -63,21 +63,21 @@ const stopsAt = ({ after, eventType }: ReplayFrame, { untilEvent, untilState }: 
 
 const framesOf = async (walks: ReplayWalks, fleet: Fleet, id: string, asked: FramesAsked) => {
   const { version } = await living(fleet, id)
-  const wish = { id, from: Math.max(1, asked.from ?? 1), snapshots: asked.snapshots === "true" }
-  replayable(id, Math.min(wish.from + asked.limit, version))
+  const request = { id, from: Math.max(1, asked.from ?? 1), snapshots: asked.snapshots === "true" }
+  replayable(id, Math.min(request.from + asked.limit, version))
   const items: Array<Frame> = []
-  for (let walk = walks.take(fleet, wish); ;) {
+  for (let walk = walks.take(fleet, request); ;) {
     const { done, value } = await walk.next()
-    const next = (items.at(-1)?.no ?? wish.from - 1) + 1
+    const next = (items.at(-1)?.no ?? request.from - 1) + 1
     if (done !== true) {
       items.push(viewOfFrame(value))
       if (items.length < asked.limit && !stopsAt(value, asked)) continue
-      walks.leave(fleet, { ...wish, from: value.no + 1 }, walk)
+      walks.leave(fleet, { ...request, from: value.no + 1 }, walk)
       return { items, next: value.no < version ? value.no + 1 : null }
     }
     // A replay is of one moment: what was committed since is gone to anew.
     if (next > version) return { items, next: null }
-    walk = walks.take(fleet, { ...wish, from: next })
+    walk = walks.take(fleet, { ...request, from: next })
   }
 }
 

@@ -49,8 +49,8 @@ export const fleetHouse = ({ fleet, onTrouble = () => {} }: FleetHouseOptions): 
     prepare: () => Promise<unknown>
   ): Promise<Answer> => {
     const leaving = AbortSignal.any([signal, AbortSignal.timeout(waitMillis)])
-    const wish = { assistant: agent, envelope, threadId: agent, runId: envelope }
-    const run: AsyncIterable<AgUiEvent> = toldRun(fleet, wish, { signal: leaving, explain, prepare })
+    const request = { assistant: agent, envelope, threadId: agent, runId: envelope }
+    const run: AsyncIterable<AgUiEvent> = toldRun(fleet, request, { signal: leaving, explain, prepare })
     return answerIn(agent, envelope, run as AsyncIterable<AgUiEvent & { readonly [key: string]: unknown }>)
   }
   const read: McpHouse["read"] = async ({ agent, kind, ...asked }): Promise<Page> => {

@@ -1,7 +1,7 @@
 import { defineAssistant, defineFleet, defineTeam, defineTool, type Fleet } from "reverie"
 import * as Schema from "effect/Schema"
 import { assert, describe, test } from "vitest"
-import { openFleet, type Wish } from "../inside/rig.ts"
+import { openFleet, type Request } from "../inside/rig.ts"
 import { HOSTILE } from "../inside/seed.ts"
 import { allIn, chatOf, eventsIn, headersOf, serve, textsIn, type Told } from "./chat-rig.ts"
 
@@ -15,8 +15,8 @@ const sink = defineTool({ name: "sink", description: "Sinks.", category: "danger
 const looking = { text: "Let me see. ", calls: [{ tool: "look", arguments: { at: HOSTILE } }] }
 const waiting = { text: "Let me see. ", calls: [{ tool: "wait" }] }
 
-const house = async (wish: Wish) => {
-  const fleet = await openFleet({ tenant: "north", tools: [look, sink], ...wish })
+const house = async (request: Request) => {
+  const fleet = await openFleet({ tenant: "north", tools: [look, sink], ...request })
   const server = await serve(fleet)
   return {
     fleet,
@@ -93,7 +93,7 @@ describe("a chat", () => {
     assert.deepStrictEqual(inThread(told), inThread(first))
   })
 
-  test("R3 R4 text comes while it is written; whoever leaves is listened for no more, and hears it all again", async () => {
+  test("R3 R4 text comes while it is written; whoever leaves is listened for no more, and receives it all again", async () => {
     const held = gate()
     const slow = defineTool({ name: "wait", description: "Waits.", run: () => held.promise.then(() => "seen") })
     await using rig = await house({ tools: [slow], says: [waiting, { text: "Two ships." }] })

@@ -102,10 +102,12 @@ describe("a run that is told", () => {
     assert.deepInclude(events.at(-1), { type: "RUN_FINISHED" })
   })
 
-  test("what was only overheard has ended, what was buried has failed", () => {
+  test("what was only overheard has ended, dead letters has failed", () => {
     const settled = (outcome: "handled" | "dead" | "ignored", reason: string): Entry =>
       anEntry(1, { settled: [{ id: ENVELOPE as never, outcome, reason }] })
-    assert.deepInclude(told([settled("handled", "overheard")]).at(-1), { result: { outcome: "noted", reply: "" } })
+    assert.deepInclude(told([settled("handled", "ambientMessages")]).at(-1), {
+      result: { outcome: "noted", reply: "" }
+    })
     assert.deepInclude(told([settled("dead", "poison")]).at(-1), { type: "RUN_ERROR", message: "poison", code: "dead" })
     assert.deepInclude(told([settled("ignored", "late")]).at(-1), { type: "RUN_ERROR", code: "ignored" })
   })

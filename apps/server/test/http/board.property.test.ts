@@ -84,7 +84,7 @@ describe("board", () => {
         snapshot: null,
         jobs: [],
         timers: [],
-        hears: [],
+        receives: [],
         status: index % 7 === 0 ? "halted" : "awake.idle",
         definition: index % 3 === 0 ? "Sailor" : "clerk"
       },

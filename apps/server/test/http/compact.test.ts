@@ -9,7 +9,7 @@ const tide = "The tide was fair and the wind stood east. ".repeat(8)
 const told = async (words: number): Promise<House> => {
   const house = await openHouse({
     tokens,
-    assistant: { folding: { compactPreserveWindow: 2, strategy: { type: "truncate" } } }
+    assistant: { compaction: { compactPreserveWindow: 2, strategy: { type: "truncate" } } }
   })
   await house.post("/v1/assistants", { id: "desk" }, north)
   for (let at = 0; at < words; at++) await house.post("/v1/assistants/desk/messages", { text: `${at}. ${tide}` }, north)
@@ -17,23 +17,23 @@ const told = async (words: number): Promise<House> => {
   return house
 }
 
-const foldingsOf = async ({ ask, fleet }: House): Promise<Loose> => {
+const compactionsOf = async ({ ask, fleet }: House): Promise<Loose> => {
   await fleet.of("north").rest()
   return (await ask("/v1/assistants/desk/compactions", { headers: north })).json.items
 }
 
 describe("a compaction that is ordered by HTTP", () => {
-  it("F53 folds what may be folded, once under one key, and is written down", async () => {
+  it("F53 compacts what may be compacted, once under one key, and is written down", async () => {
     const house = await told(6)
     const { ask, post } = house
     assert.include((await ask("/v1/assistants/desk", { headers: north })).json.accepts, "compact")
     const order = { order: "compact", id: "order-1" }
     assert.strictEqual((await post(ORDERS, order, north)).json.outcome, "accepted")
     assert.strictEqual((await post(ORDERS, order, north)).json.outcome, "duplicate")
-    const [folding, ...others] = await foldingsOf(house)
+    const [compaction, ...others] = await compactionsOf(house)
     assert.deepStrictEqual(others, [])
-    assert.deepInclude(folding, { reason: "order", undone: false, messages: 10 })
-    assert.isBelow(folding.afterTokens, folding.beforeTokens)
+    assert.deepInclude(compaction, { reason: "order", undone: false, messages: 10 })
+    assert.isBelow(compaction.afterTokens, compaction.beforeTokens)
     const [line] = (await ask("/v1/audit", { headers: north })).json.items
     assert.deepInclude(line, { action: "assistants.order", target: "compact desk", outcome: "done", who: "northerner" })
     assert.deepStrictEqual(house.trouble, [])
@@ -46,7 +46,7 @@ describe("a compaction that is ordered by HTTP", () => {
     assertFailure(await post(ORDERS, order, bearer("onlooker-secret-0123456789")), 403, "Forbidden")
     assertFailure(await post(ORDERS, order, bearer(SECRETS.south)), 404, "NotFound")
     assert.strictEqual((await post(ORDERS, order, north)).json.outcome, "accepted")
-    assert.deepStrictEqual(await foldingsOf(house), [])
+    assert.deepStrictEqual(await compactionsOf(house), [])
     const entries = (await ask("/v1/assistants/desk/entries?limit=100", { headers: north })).json.items
     assert.deepInclude(
       entries.flatMap(({ settled = [] }: Loose) => settled).find(({ id }: Loose) => id === "order-1"),

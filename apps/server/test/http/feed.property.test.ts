@@ -178,7 +178,7 @@ const rig = () => {
 
 describe("feed", () => {
   it(
-    "D1 D2 U1 P2 O1 whatever is committed, cut and joined again: each hears everything once, in order",
+    "D1 D2 U1 P2 O1 whatever is committed, cut and joined again: each receives everything once, in order",
     { timeout: 240_000 },
     async () => {
       let heardInAll = 0

@@ -166,9 +166,9 @@ describe("front: every request, whatever it asks", () => {
     assert.strictEqual((await ask("/livez")).json.ok, true)
     assert.strictEqual((await ask("/readyz")).json.ok, true)
     const fleet = await aFleet()
-    const refusal = async (wish: object): Promise<Loose> => {
+    const refusal = async (request: object): Promise<Loose> => {
       try {
-        await openServer({ fleet, role: "all", tokens: [], ...wish })
+        await openServer({ fleet, role: "all", tokens: [], ...request })
       } catch (error) {
         return error
       }

@@ -97,7 +97,7 @@ describe("health", () => {
     }
     const { json, status } = await health("/readyz")
     assert.deepStrictEqual([status, json.ok], [503, false])
-    assert.strictEqual((await fleet.tally()).dead, 0)
+    assert.strictEqual((await fleet.totals()).dead, 0)
   })
 
   it("L3 however often it is asked at once, the store is asked once", async () => {

@@ -26,14 +26,14 @@ export const tokens: ReadonlyArray<Token> = [
   { name: "onlooker", tenant: "north", secret: "onlooker-secret-0123456789", readOnly: true }
 ]
 
-export interface Wish extends Partial<Omit<ServerOptions, "fleet">> {
+export interface Request extends Partial<Omit<ServerOptions, "fleet">> {
   readonly says?: Script | ReadonlyArray<Line>
   readonly tools?: ReadonlyArray<Tool>
   readonly assistant?: Partial<AssistantOptions>
   readonly fleetRole?: FleetRole
 }
 
-export const aFleet = ({ assistant, fleetRole, says, tools = [] }: Wish = {}): Promise<Fleet> => {
+export const aFleet = ({ assistant, fleetRole, says, tools = [] }: Request = {}): Promise<Fleet> => {
   const script = typeof says === "function" || says === undefined ? says : inTurn(says[0] ?? {}, ...says.slice(1))
   return Fleet.open({
     data: ":memory:",
@@ -102,9 +102,9 @@ export interface House {
   readonly post: (path: string, value: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>
 }
 
-export const openHouse = async (wish: Wish = {}): Promise<House> => {
-  const { assistant: _a, fleetRole: _f, says: _s, tools: _t, ...options } = wish
-  const fleet = await aFleet(wish)
+export const openHouse = async (asked: Request = {}): Promise<House> => {
+  const { assistant: _a, fleetRole: _f, says: _s, tools: _t, ...options } = asked
+  const fleet = await aFleet(asked)
   const trouble: Array<string> = []
   const server = await openServer({
     fleet,

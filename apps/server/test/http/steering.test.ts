@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { readFile } from "node:fs/promises"
 import { aPath, assertFailure, bearer, type House, type Loose, openHouse, SECRETS, tokens } from "./rig.ts"
 
-const bury = defineTool({
+const deadLetter = defineTool({
   name: "launch",
   description: "Launches it.",
   category: "dangerous",
@@ -114,7 +114,7 @@ describe("messages by HTTP", () => {
 
 describe("approvals by HTTP", () => {
   const opened = async () => {
-    const house = await openHouse({ says: asksToLaunch, tools: [bury] })
+    const house = await openHouse({ says: asksToLaunch, tools: [deadLetter] })
     await house.post("/v1/assistants/desk/messages", { text: "Launch it." })
     await settled(house)
     const { json } = await house.ask("/v1/approvals")
@@ -144,7 +144,7 @@ describe("approvals by HTTP", () => {
 })
 
 describe("queues and dead letters by HTTP", () => {
-  it("tells what was buried, and sends it again once", async () => {
+  it("tells dead letters, and sends it again once", async () => {
     const house = await openHouse()
     const { ask, post } = house
     await post("/v1/assistants/clerk/orders", { order: "halt" })
@@ -157,7 +157,7 @@ describe("queues and dead letters by HTTP", () => {
     assertFailure(await post("/v1/dead-letters/clerk/redeliver", { envelope: "unknown" }), 404, "NotFound")
     const queues = await ask("/v1/queues")
     assert.deepInclude(queues.json.queues[0], { name: "mailboxes", waiting: 0, failed: 1 })
-    assert.strictEqual(queues.json.tally.dead, 1)
+    assert.strictEqual(queues.json.totals.dead, 1)
     // Who has retired takes nothing any more, and so the letter stays.
     assertFailure(await post("/v1/dead-letters/clerk/redeliver", { envelope: "late" }), 404, "NotFound")
     assert.lengthOf((await ask("/v1/dead-letters")).json.items, 1)
@@ -171,10 +171,10 @@ describe("queues and dead letters by HTTP", () => {
       (await ask("/v1/dead-letters")).json.items.map(({ envelope }: Loose) => envelope),
       ["again/empty/1", "late"]
     )
-    assert.deepInclude((await ask("/v1/queues")).json.tally, { dead: 3, aside: 1 })
+    assert.deepInclude((await ask("/v1/queues")).json.totals, { dead: 3, discarded: 1 })
   })
 
-  it("lays one aside: listed and counted no more, once, by whoever may, and written down", async () => {
+  it("discards one: listed and counted no more, once, by whoever may, and written down", async () => {
     const { ask, fleet, post } = await openHouse({ tokens })
     for (const tenant of ["north", "south"]) {
       const own = fleet.of(tenant)
@@ -197,12 +197,12 @@ describe("queues and dead letters by HTTP", () => {
     assertFailure(await post("/v1/dead-letters/desk/discard", { envelope: "late" }, north), 404, "NotFound")
     assertFailure(await discard("late", bearer("nobody")), 401, "Unauthorized")
     assert.deepStrictEqual(await listed(north), ["later", "late"])
-    assert.deepStrictEqual((await discard("late", north)).json, { outcome: "aside" })
+    assert.deepStrictEqual((await discard("late", north)).json, { outcome: "discarded" })
     assert.deepStrictEqual((await discard("late", north)).json, { outcome: "already" })
     assert.deepStrictEqual([await listed(north), await listed(south)], [["later"], ["later", "late"]])
     const [mailboxes] = (await ask("/v1/queues", { headers: north })).json.queues
     assert.strictEqual(mailboxes.failed, 1)
-    assert.deepStrictEqual((await discard("later", south)).json, { outcome: "aside" })
+    assert.deepStrictEqual((await discard("later", south)).json, { outcome: "discarded" })
     assert.deepStrictEqual([await listed(north), await listed(south)], [["later"], ["late"]])
     const lines = (await ask("/v1/audit", { headers: north })).json.items
     assert.deepStrictEqual(

@@ -14,7 +14,7 @@ const listen = async ({ server }: House, query = "", headers: Readonly<Record<st
     try {
       for await (const chunk of response.body ?? []) sse.read(decoder.decode(chunk as Uint8Array, { stream: true }))
     } catch {
-      // Whoever leaves hears no more.
+      // Whoever leaves receives no more.
     }
   })()
   const until = async (is: (sse: Sse) => boolean) => {
@@ -31,7 +31,7 @@ const settledIn = (sse: Sse, envelope: string): boolean =>
   sse.events.some(({ notice, type }) => type === "envelope-settled" && notice.envelope === envelope)
 
 describe("the event stream by HTTP", () => {
-  it("H1 tells what is committed, with its position; who comes back misses nothing and hears nothing twice", async () => {
+  it("H1 tells what is committed, with its position; who comes back misses nothing and receives nothing twice", async () => {
     const house = await openHouse()
     const { fleet, post } = house
     const first = await listen(house)
@@ -71,7 +71,7 @@ describe("the event stream by HTTP", () => {
     await clerk.until((sse) => settledIn(sse, "two"))
     await clerk.leave()
     assert.isTrue(clerk.sse.events.every(({ notice }) => notice.address.assistant === "clerk"))
-    assert.strictEqual(clerk.sse.events[0]?.type, "born")
+    assert.strictEqual(clerk.sse.events[0]?.type, "created")
     assertFailure(await house.ask("/v1/events", { headers: { "last-event-id": "yesterday" } }), 400, "Malformed")
     assertFailure(await house.ask("/v1/events?after=-1"), 400, "Malformed")
   })

@@ -23,7 +23,7 @@ const house = async (heard?: Heard) => {
 }
 
 describe("night", () => {
-  test("N1 foldings are a page, the newest first, with long texts cut; the one that is opened is whole", async () => {
+  test("N1 compactions are a page, the newest first, with long texts cut; the one that is opened is whole", async () => {
     const { ask, fleet } = await house()
     await using _ = fleet
     const params = { id: "desk" }
@@ -37,35 +37,35 @@ describe("night", () => {
     const cursor = first.next ?? ""
     const rest = await ask("north", ({ night }) => night.compactions({ params, query: { limit: 2, cursor } }))
     assert.deepStrictEqual([rest.items.map(({ id }) => id), rest.next], [["compact_a"], null])
-    const { compaction, folded } = await ask("north", ({ night }) =>
+    const { compaction, compacted } = await ask("north", ({ night }) =>
       night.compaction({ params: { id: "desk", compaction: "compact_c" } })
     )
     assert.strictEqual(compaction.summary, LONG)
     assert.isFalse(compaction.undone)
     assert.deepStrictEqual(
-      folded.map(({ role }) => role),
+      compacted.map(({ role }) => role),
       ["user", "assistant", "tool", "assistant"]
     )
-    assert.strictEqual(folded[0]?.content, HOSTILE)
-    assert.deepInclude(folded[1]?.calls?.[0], { tool: "seed", arguments: "{}" })
+    assert.strictEqual(compacted[0]?.content, HOSTILE)
+    assert.deepInclude(compacted[1]?.calls?.[0], { tool: "seed", arguments: "{}" })
     assert.isTrue(compaction.pairsWhole)
   })
 
-  test("N1 a folding is taken back by whoever may, and only one that is there", async () => {
+  test("N1 a compaction is taken back by whoever may, and only one that is there", async () => {
     const heard: Heard = { audit: [], trouble: [] }
     const { ask, fleet } = await house(heard)
     await using _ = fleet
-    const unfold = (token: string, compaction: string) =>
-      ask(token, ({ night }) => night.unfold({ params: { id: "desk", compaction } }))
-    assert.strictEqual(await refusalOf(unfold("north", "compact_z")), "NotFound")
-    assert.strictEqual(await refusalOf(unfold("south", "compact_a")), "NotFound")
-    assert.strictEqual(await refusalOf(unfold("north:ro", "compact_a")), "Forbidden")
-    assert.strictEqual((await unfold("north", "compact_a")).outcome, "accepted")
-    assert.strictEqual((await unfold("north", "compact_a")).outcome, "duplicate")
+    const undoCompaction = (token: string, compaction: string) =>
+      ask(token, ({ night }) => night.undoCompaction({ params: { id: "desk", compaction } }))
+    assert.strictEqual(await refusalOf(undoCompaction("north", "compact_z")), "NotFound")
+    assert.strictEqual(await refusalOf(undoCompaction("south", "compact_a")), "NotFound")
+    assert.strictEqual(await refusalOf(undoCompaction("north:ro", "compact_a")), "Forbidden")
+    assert.strictEqual((await undoCompaction("north", "compact_a")).outcome, "accepted")
+    assert.strictEqual((await undoCompaction("north", "compact_a")).outcome, "duplicate")
     assert.deepStrictEqual(heard.trouble, [])
   })
 
-  test("dreams are told the newest first, with the hours of sleep and the next night", async () => {
+  test("dreams are told the newest first, with the sleep schedule and the next night", async () => {
     const { ask, fleet } = await house()
     await using _ = fleet
     const { items, nextAt, schedule } = await ask("north", ({ night }) => night.dreams({ params: { id: "desk" } }))

@@ -15,7 +15,7 @@ import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
 import { Access, Api, Fitting, Malformed, Principal } from "../../src/api/index.ts"
 import { type AuditLine, Desk } from "../../src/desk.ts"
 import { contextLive } from "../../src/groups/context.ts"
-import { familyLive } from "../../src/groups/family.ts"
+import { subAgentsLive } from "../../src/groups/subagents.ts"
 import { machineLive } from "../../src/groups/machine.ts"
 import { memoryLive } from "../../src/groups/memory.ts"
 import { nightLive } from "../../src/groups/night.ts"
@@ -23,14 +23,14 @@ import { promptsLive } from "../../src/groups/prompts.ts"
 import { replayLive } from "../../src/groups/replay.ts"
 import { timelineLive } from "../../src/groups/timeline.ts"
 
-export interface Wish extends Omit<Partial<FleetOptions>, "model"> {
+export interface Request extends Omit<Partial<FleetOptions>, "model"> {
   readonly says?: Script | ReadonlyArray<Line>
   readonly tools?: ReadonlyArray<Tool>
   readonly assistant?: Partial<AssistantOptions>
 }
 
 /** A fleet of a desk and a clerk, in memory; without `says` the offline model speaks. */
-export const openFleet = ({ assistant, says, tools = [], ...options }: Wish = {}): Promise<Fleet> => {
+export const openFleet = ({ assistant, says, tools = [], ...options }: Request = {}): Promise<Fleet> => {
   const script = typeof says === "function" || says === undefined ? says : inTurn(says[0] ?? {}, ...says.slice(1))
   return Fleet.open({
     data: ":memory:",
@@ -77,7 +77,7 @@ const deskOf = (fleet: Fleet, heard: Heard): Desk["Service"] => ({
 
 const groups = Layer.mergeAll(
   contextLive,
-  familyLive,
+  subAgentsLive,
   machineLive,
   memoryLive,
   nightLive,
@@ -85,7 +85,7 @@ const groups = Layer.mergeAll(
   replayLive,
   timelineLive
 )
-const names = ["context", "family", "machine", "memory", "night", "prompts", "replay", "timeline"] as const
+const names = ["context", "subAgentTree", "machine", "memory", "night", "prompts", "replay", "timeline"] as const
 
 const clientOf = HttpApiTest.groups(Api, names)
 export type Client = Effect.Success<typeof clientOf>

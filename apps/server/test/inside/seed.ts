@@ -1,4 +1,4 @@
-// Seed: a tool that puts memories, foldings and dreams on its assistant's desk, and texts that would do harm anywhere else.
+// Seed: a tool that puts memories, compactions and dreams on its assistant's desk, and texts that would do harm anywhere else.
 // Owns what is put there. Leaves calling it to the test.
 
 import { type Compaction, defineTool, type Fact, type Fleet, type Json } from "reverie"

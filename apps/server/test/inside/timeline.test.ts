@@ -185,9 +185,9 @@ describe("replay", () => {
     await using _ = fleet
     let begun = 0
     const counting = Object.assign(fleet.of("north"), {
-      replay: (...wish: Parameters<Fleet["replay"]>) => {
+      replay: (...request: Parameters<Fleet["replay"]>) => {
         begun++
-        return fleet.replay(...wish)
+        return fleet.replay(...request)
       }
     })
     const walks = new ReplayWalks()

@@ -4,7 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { defineTool } from "reverie"
 import { assert, describe, test } from "vitest"
 import { openServer, type Token } from "../../src/index.ts"
-import { openFleet, type Wish } from "../inside/rig.ts"
+import { openFleet, type Request } from "../inside/rig.ts"
 import { aFact, HOSTILE, rowsOf, seeding, seedTool } from "../inside/seed.ts"
 
 const CHILD = fileURLToPath(new URL("children/serve.ts", import.meta.url))
@@ -47,8 +47,8 @@ const call = async (client: Client, name: string, given: { [key: string]: unknow
   return { isError, text, value: (structuredContent ?? {}) as Called["value"] }
 }
 
-const house = async (wish: Wish = {}) => {
-  const fleet = await openFleet({ tenant: "north", ...wish })
+const house = async (request: Request = {}) => {
+  const fleet = await openFleet({ tenant: "north", ...request })
   const trouble: Array<string> = []
   const server = await openServer({ fleet, role: "all", tokens, onTrouble: (line) => trouble.push(line) })
   return {

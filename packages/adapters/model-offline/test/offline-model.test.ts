@@ -56,9 +56,9 @@ const after = (messages: ReadonlyArray<PromptMessage>, reply: Reply, ...results:
   }))
 ]
 
-/** A history was folded in the middle of the tick: what was saved before it stands behind the question. */
+/** A history was compacted in the middle of the tick: what was saved before it stands behind the question. */
 const saved = (messages: ReadonlyArray<PromptMessage>): ReadonlyArray<PromptMessage> => {
-  const call = { id: "fold.31.0", tool: "add_journal_entry", arguments: { content: "Ann has a boat." } }
+  const call = { id: "compact.31.0", tool: "add_journal_entry", arguments: { content: "Ann has a boat." } }
   return [
     ...messages,
     { role: "assistant", content: "", calls: [call] },
@@ -66,7 +66,7 @@ const saved = (messages: ReadonlyArray<PromptMessage>): ReadonlyArray<PromptMess
   ]
 }
 
-describe("a history folded in the middle of a tick", () => {
+describe("a history compacted in the middle of a tick", () => {
   it("O2 what was asked is still done and answered, not what was saved", () => {
     const asked = saved([system, user('Please book a berth for the ship "Aurora".')])
     const reply = infer(asked)

@@ -51,7 +51,7 @@ export interface ExchangeLimits {
 const MAX_ERROR_BYTES = 65_536
 
 /** How long a whole answer may take to close its connection. */
-const AFTERMATH_MILLIS = 1_000
+const FOLLOW_UP_MILLIS = 1_000
 
 /** A request of the client whose `fetchOptions` name the exchange that carries it. */
 interface Carried {
@@ -202,7 +202,7 @@ export class Exchange {
     try {
       const state = this.#reader.take(chunk)
       if (state !== "open") this.#over({ kind: "body", ending: state })
-      else if (this.#reader.finished) this.#listen(Math.min(this.#limits.idleMillis, AFTERMATH_MILLIS))
+      else if (this.#reader.finished) this.#listen(Math.min(this.#limits.idleMillis, FOLLOW_UP_MILLIS))
     } catch (defect) {
       this.#over({ kind: "broken", defect })
     }
@@ -248,7 +248,7 @@ export class Exchange {
   #drain(): void {
     const response = this.#response
     if (response === undefined || response.complete) return
-    const timer = setTimeout(() => response.destroy(), AFTERMATH_MILLIS).unref()
+    const timer = setTimeout(() => response.destroy(), FOLLOW_UP_MILLIS).unref()
     response.once("close", () => clearTimeout(timer))
   }
 }

@@ -69,14 +69,14 @@ describe("a good server", () => {
   it.live("a prompt that names another model is answered by it, over both forms and the repair, and no other is", () =>
     Effect.gen(function* () {
       const { model, server } = yield* harbor({ script: ({ model }) => ({ text: `I am ${model}.` }) })
-      const folding = aPrompt({ model: 'folding "small"' })
-      const reply = yield* model.infer(folding)
-      assert.deepStrictEqual([reply.text, reply.model], ['I am folding "small".', 'folding "small"'])
-      yield* model.infer(folding, { onText: () => {} })
+      const compaction = aPrompt({ model: 'compaction "small"' })
+      const reply = yield* model.infer(compaction)
+      assert.deepStrictEqual([reply.text, reply.model], ['I am compaction "small".', 'compaction "small"'])
+      yield* model.infer(compaction, { onText: () => {} })
       yield* model.infer(aPrompt())
       server.become({ sequence: [{ mode: "empty-stop" }, { script: saying("Yes.") }] })
-      yield* model.infer(folding)
-      const other = 'folding "small"'
+      yield* model.infer(compaction)
+      const other = 'compaction "small"'
       assert.deepStrictEqual(
         server.requests.map(({ model }) => model),
         [other, other, "harbor-1", other, other]
@@ -237,13 +237,13 @@ describe("the circuit", () => {
   it.effect("B1 another model of the same server has a circuit of its own", () =>
     Effect.gen(function* () {
       const { model, server } = yield* harbor({ mode: "status-500" }, { retries: 0, breaker })
-      const folding = aPrompt({ model: "folding" })
-      for (let failure = 0; failure < 4; failure++) yield* Effect.result(model.infer(folding))
+      const compaction = aPrompt({ model: "compaction" })
+      for (let failure = 0; failure < 4; failure++) yield* Effect.result(model.infer(compaction))
       assert.lengthOf(server.requests, 3)
       server.become({ script: saying("Yes.") })
       assert.strictEqual((yield* model.infer(aPrompt())).text, "Yes.")
-      assert.strictEqual((yield* Effect.flip(model.infer(folding)))._tag, "CallWithheld")
-      assert.deepStrictEqual([yield* withheldMillis(model), yield* withheldMillis(model, "folding")], [0, 30_000])
+      assert.strictEqual((yield* Effect.flip(model.infer(compaction)))._tag, "CallWithheld")
+      assert.deepStrictEqual([yield* withheldMillis(model), yield* withheldMillis(model, "compaction")], [0, 30_000])
     })
   )
 

@@ -7,7 +7,7 @@ import type { Job, Queue, Worker } from "bullmq"
 import type { Sleep, Tick } from "./job.ts"
 
 /** A hint that somebody wants to be given. */
-export interface Wish {
+export interface Request {
   readonly address: Address
   readonly urgency: Urgency
   /** Of whoever gives it. */
@@ -39,8 +39,8 @@ export interface Carrier {
   readonly heardBytes: () => number
   /** Gives up connections that do not answer, and makes new ones. */
   readonly reconnect: () => void
-  /** The priority of each wish. */
-  readonly priorities: (wishes: ReadonlyArray<Wish>) => Promise<ReadonlyArray<number>>
+  /** The priority of each request. */
+  readonly priorities: (requests: ReadonlyArray<Request>) => Promise<ReadonlyArray<number>>
   /** Tells every process that listens; may be lost. */
   readonly publish: (keys: ReadonlyArray<string>) => Promise<void>
   readonly listen: (heard: (key: string) => void) => Promise<void>

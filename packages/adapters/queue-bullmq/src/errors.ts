@@ -22,6 +22,6 @@ export class SleepScheduleRefused extends Schema.TaggedError<SleepScheduleRefuse
 }) {
   readonly recovery = "tell-owner" as const
   override get message(): string {
-    return `the hours of sleep "${this.pattern}" (${this.timeZone}) of ${this.address} are refused: ${this.reason}; give a cron pattern and a known time zone`
+    return `the sleep schedule "${this.pattern}" (${this.timeZone}) of ${this.address} are refused: ${this.reason}; give a cron pattern and a known time zone`
   }
 }

@@ -6,7 +6,7 @@
 
 import { URGENCIES, type Urgency } from "@reverie/mailbox"
 import { type Address, addressKey } from "@reverie/protocol"
-import type { Carrier, Wish } from "./carrier.ts"
+import type { Carrier, Request } from "./carrier.ts"
 import { mayBeLessUrgent, payloadOf, tickOptions } from "./job.ts"
 import type { Reach } from "./reach.ts"
 
@@ -17,11 +17,11 @@ export interface Giver {
   /** Settles when the hint was given or dropped; at once when nobody answers. Never fails. */
   readonly wake: (address: Address, urgency: Urgency, trace?: string) => Promise<void>
   /** Fails when it can not be given. */
-  readonly give: (wishes: ReadonlyArray<Wish>) => Promise<void>
+  readonly give: (requests: ReadonlyArray<Request>) => Promise<void>
 }
 
 export const makeGiver = (carrier: Carrier, reach: Reach): Giver => {
-  let batch = new Map<string, Wish>()
+  let batch = new Map<string, Request>()
   let given = Promise.resolve()
 
   const raise = async (id: string, priority: number): Promise<void> => {
@@ -29,37 +29,37 @@ export const makeGiver = (carrier: Carrier, reach: Reach): Giver => {
     if (job !== undefined && job.priority > priority) await job.changePriority({ priority })
   }
 
-  const give = async (wishes: ReadonlyArray<Wish>): Promise<void> => {
-    const priorities = await carrier.priorities(wishes)
+  const give = async (requests: ReadonlyArray<Request>): Promise<void> => {
+    const priorities = await carrier.priorities(requests)
     const jobs = await carrier.events.addBulk(
-      wishes.map(({ address, trace, urgency }, i) => ({
+      requests.map(({ address, trace, urgency }, i) => ({
         name: "tick",
         data: payloadOf(address, trace),
         opts: tickOptions(address, urgency, priorities[i] ?? 1)
       }))
     )
     // A job that was there already answers under its own id.
-    const raised = wishes.flatMap(({ urgency }, i) => {
+    const raised = requests.flatMap(({ urgency }, i) => {
       const id = jobs[i]?.id
       return id !== undefined && mayBeLessUrgent(id, urgency) ? [raise(id, priorities[i] ?? 1)] : []
     })
-    const orders = wishes.filter(({ urgency }) => urgency === "order").map(({ address }) => addressKey(address))
+    const orders = requests.filter(({ urgency }) => urgency === "order").map(({ address }) => addressKey(address))
     if (orders.length > 0) raised.push(carrier.publish(orders))
     await Promise.all(raised)
   }
 
   const flush = async (): Promise<void> => {
-    const wishes = [...batch.values()]
+    const requests = [...batch.values()]
     batch = new Map()
     const parts: Array<Promise<void>> = []
-    for (let from = 0; from < wishes.length; from += MOST_AT_ONCE) {
-      const part = wishes.slice(from, from + MOST_AT_ONCE)
+    for (let from = 0; from < requests.length; from += MOST_AT_ONCE) {
+      const part = requests.slice(from, from + MOST_AT_ONCE)
       parts.push(reach.attempt("take hints", part.length, () => give(part)))
     }
     await Promise.all(parts)
   }
 
-  const isMoreUrgent = (urgency: Urgency, than: Wish | undefined): boolean =>
+  const isMoreUrgent = (urgency: Urgency, than: Request | undefined): boolean =>
     than === undefined || URGENCIES.indexOf(urgency) < URGENCIES.indexOf(than.urgency)
 
   return {
@@ -67,8 +67,8 @@ export const makeGiver = (carrier: Carrier, reach: Reach): Giver => {
     wake: (address, urgency, trace) => {
       if (batch.size === 0) given = new Promise((resolve) => setImmediate(() => resolve(flush())))
       const key = addressKey(address)
-      const wish = trace === undefined ? { address, urgency } : { address, urgency, trace }
-      if (isMoreUrgent(urgency, batch.get(key))) batch.set(key, wish)
+      const request = trace === undefined ? { address, urgency } : { address, urgency, trace }
+      if (isMoreUrgent(urgency, batch.get(key))) batch.set(key, request)
       return reach.isAiling() ? Promise.resolve() : given
     }
   }

@@ -141,7 +141,7 @@ const carrierOn = (pool: PgPool, prefix: string, timing: Timing): Carrier => {
     ping: () => pool.query("SELECT 1"),
     heardBytes: () => 0,
     reconnect: () => undefined,
-    priorities: (wishes) => Promise.resolve(wishes.map(({ urgency }) => bandOf(urgency))),
+    priorities: (requests) => Promise.resolve(requests.map(({ urgency }) => bandOf(urgency))),
     publish: async (keys) => {
       await Promise.all(keys.map((key) => pool.query("SELECT pg_notify($1, $2)", [channel, key])))
     },

@@ -42,8 +42,8 @@ const openMemory = (client: Redis, prefix: string) => {
   const dueKey = (address: Parameters<typeof addressKey>[0]): string => `${prefix}:due:${addressKey(address)}`
   const eraKey = `${prefix}:era`
   const remembers: Pick<Carrier, "priorities" | "appoint" | "appointed" | "keepAppointment" | "hasForgotten"> = {
-    priorities: async (wishes) => {
-      const args = wishes.flatMap(({ address, urgency }) => [
+    priorities: async (requests) => {
+      const args = requests.flatMap(({ address, urgency }) => [
         String(URGENCIES.indexOf(urgency)),
         address.tenant,
         addressKey(address)

@@ -1,4 +1,4 @@
-// SleepSchedules: hours of sleep as cron schedules, each of whose turns gives its assistant a hint.
+// SleepSchedules: sleep schedule as cron schedules, each of whose turns gives its assistant a hint.
 // Owns keeping them in the queue. Leaves whether it is night to the store: a turn is only a hint.
 // S1  A schedule that was set stays set: a server that has forgotten everything is told all of them again within
 //     RESTORE_MILLIS, and one that lost a few within a round of looking.

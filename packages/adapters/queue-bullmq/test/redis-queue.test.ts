@@ -148,7 +148,7 @@ redis.describe("queue-bullmq", () => {
       () => undefined,
       (cause: unknown) => cause
     )
-    assert.match(String(refused), /hours of sleep/)
+    assert.match(String(refused), /sleep schedule/)
   })
 
   test("QueueMetrics: what waits in both queues is counted for Prometheus", async () => {

@@ -1,6 +1,6 @@
 // Connection: the file of the index, open.
 // Owns opening, transactions, and what becomes of a file that can not be used. Leaves what is in it to the others.
-// C1  The file is no obstacle: one that is damaged or of another program is set aside, one of another format is emptied,
+// C1  The file is no obstacle: one that is damaged or of another program is moved away, one of another format is emptied,
 //     and indexing begins anew. A reader changes nothing and waits until there is one that it can read.
 // C2  What opens and what fails is tried again with the next verb: only the verb at hand fails, with RecallUnavailable.
 // C3  A transaction is whole or nothing.

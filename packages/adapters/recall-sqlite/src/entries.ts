@@ -6,7 +6,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import type { AttachedFact, MemoryEntry } from "@reverie/memory"
 import type { Address } from "@reverie/protocol"
-import type { Belongings } from "./belongings.ts"
+import type { EntryRows } from "./entry-rows.ts"
 import { change, keyText, query } from "./sql.ts"
 
 /** An entry as it is kept; `context` and `facts` are JSON too. */
@@ -53,7 +53,7 @@ const writeRow = ({ entry: { context, ...entry }, facts }: Kept): Omit<EntryRow,
 
 type FoundRow = Pick<EntryRow, "key" | "doc" | "entry" | "facts"> & { readonly owner: number }
 
-export const entryQueries = (database: DatabaseSync, belongings: Belongings) => {
+export const entryQueries = (database: DatabaseSync, entryRows: EntryRows) => {
   const byId = query<EntryRow>(
     database,
     "SELECT key, doc, entry, context, facts FROM entries WHERE owner = ? AND id = ?"
@@ -86,18 +86,18 @@ export const entryQueries = (database: DatabaseSync, belongings: Belongings) => 
     someOf: ({ key }: Owner, most: number) => someOf.all(key, most),
     insert: (owner: Owner, kept: Kept): void => {
       const { context, entry, facts } = writeRow(kept)
-      const doc = belongings.nextDoc()
-      belongings.give(insert(owner.key, keyText(kept.entry.id), doc, entry, context, facts), doc, owner, kept)
+      const doc = entryRows.nextDoc()
+      entryRows.give(insert(owner.key, keyText(kept.entry.id), doc, entry, context, facts), doc, owner, kept)
     },
     update: (owner: Owner, row: EntryRow, kept: Kept, isVectorKept: boolean): void => {
       const { context, entry, facts } = writeRow(kept)
       if (row.entry === entry && row.context === context && row.facts === facts && isVectorKept) return
-      const doc = belongings.nextDoc()
+      const doc = entryRows.nextDoc()
       update(doc, entry, context, facts, row.key)
-      belongings.renew(row, doc, owner, readEntry(row.entry), kept, isVectorKept)
+      entryRows.renew(row, doc, owner, readEntry(row.entry), kept, isVectorKept)
     },
     remove: (owner: Owner, row: EntryRow): void => {
-      belongings.take(row, owner, readEntry(row.entry))
+      entryRows.take(row, owner, readEntry(row.entry))
       remove(row.key)
     }
   }

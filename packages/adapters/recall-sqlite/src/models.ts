@@ -22,7 +22,7 @@ interface WantingRow {
 export const modelQueries = (database: DatabaseSync) => {
   const all = query<ModelRow>(database, "SELECT key, id, dimensions, state FROM models")
   const insert = change(database, "INSERT INTO models (id, dimensions, state) VALUES (?, ?, ?)")
-  const removals = ["models WHERE key", "vectors WHERE model", "wanting WHERE model"].map((rows) =>
+  const bundles = ["models WHERE key", "vectors WHERE model", "wanting WHERE model"].map((rows) =>
     change(database, `DELETE FROM ${rows} = ?`)
   )
   const wantAll = change(database, "INSERT INTO wanting (model, entry) SELECT ?, key FROM entries")
@@ -36,7 +36,7 @@ export const modelQueries = (database: DatabaseSync) => {
   const named = (id: string): ModelRow | undefined => all.all().find((model) => model.id === id)
   const inState = (state: ModelRow["state"]): ModelRow | undefined => all.all().find((model) => model.state === state)
   const drop = (model: ModelRow | undefined): void => {
-    if (model !== undefined) for (const remove of removals) remove(model.key)
+    if (model !== undefined) for (const remove of bundles) remove(model.key)
   }
 
   return {

@@ -4,18 +4,18 @@
 import type { DatabaseSync } from "node:sqlite"
 import { INDEX_START, type IndexPosition } from "@reverie/memory"
 import type { Address } from "@reverie/protocol"
-import { belongingsOf } from "./belongings.ts"
+import { entryRowsOf } from "./entry-rows.ts"
 import { entryQueries } from "./entries.ts"
 import { groupQueries, type Groups } from "./groups.ts"
 import { Matrices } from "./matrices.ts"
 import { modelQueries } from "./models.ts"
 import type { Sources } from "./searching.ts"
-import { type Shredder, shredderOf } from "./shredder.ts"
+import { type SecureDelete, secureDeleteOf } from "./secure-delete.ts"
 import { vectorQueries, type Vectors } from "./vectors.ts"
 import { type Sizes, wordsOf } from "./words.ts"
 
 export interface Parts extends Sources {
-  readonly shredder: Shredder
+  readonly secureDelete: SecureDelete
   readonly vectors: Vectors
   /** A transaction came to nothing: what stands in memory is as it was before. */
   readonly undo: () => void
@@ -27,11 +27,11 @@ export const partsOf = (database: DatabaseSync, sizes?: Sizes): Parts => {
   const words = wordsOf(database, sizes)
   return {
     groups,
-    entries: entryQueries(database, belongingsOf(database, groups, matrices, words)),
+    entries: entryQueries(database, entryRowsOf(database, groups, matrices, words)),
     matrices,
     models: modelQueries(database),
     words,
-    shredder: shredderOf(database),
+    secureDelete: secureDeleteOf(database),
     vectors: vectorQueries(database, groups, matrices),
     undo: words.forget
   }

@@ -45,11 +45,11 @@ const keeping = (file: Connection<Parts>): Pick<Recall["Service"], "apply" | "co
     Effect.gen(function* () {
       const isThere = ({ groups }: Parts) => groups.own(address) !== undefined || groups.gone().length > 0
       if (!(yield* file.read("erase", isThere))) return
-      yield* file.read("erase", ({ shredder }) => shredder.begin())
+      yield* file.read("erase", ({ secureDelete }) => secureDelete.begin())
       yield* file.write("erase", (parts) => beginErasing(parts, address))
       const shared = new Set<number>()
       while (yield* file.write("erase", (parts) => eraseSome(parts, shared))) yield* Effect.yieldNow
-      yield* file.read("erase", ({ shredder }) => shredder.end())
+      yield* file.read("erase", ({ secureDelete }) => secureDelete.end())
     })
 })
 

@@ -97,7 +97,7 @@ describe("opening", () => {
   }
 
   for (const [name, obstruct] of Object.entries(obstacles)) {
-    it.effect(`C1 ${name} is set aside and the index begins anew`, () =>
+    it.effect(`C1 ${name} is moved away and the index begins anew`, () =>
       Effect.gen(function* () {
         const directory = yield* aUsedDirectory
         obstruct(file(directory))

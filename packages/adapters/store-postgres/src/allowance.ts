@@ -16,7 +16,7 @@ import {
 } from "@reverie/ledger"
 import type { TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { ledgerUnavailable } from "./chronicle.ts"
+import { ledgerUnavailable } from "./entry-history.ts"
 import type { Database, Query } from "./database.ts"
 import type { Time } from "./time.ts"
 

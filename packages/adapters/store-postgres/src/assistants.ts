@@ -24,8 +24,8 @@ export const columnOf = (lane: Lane): number => LANES.indexOf(lane)
 
 export const laneAt = (column: number): Lane => LANES[column] ?? "mail"
 
-export const hearsColumn = (hears: ReadonlyArray<Lane>): number =>
-  hears.reduce((mask, lane) => mask | (1 << columnOf(lane)), 0)
+export const receivesColumn = (receives: ReadonlyArray<Lane>): number =>
+  receives.reduce((mask, lane) => mask | (1 << columnOf(lane)), 0)
 
 export const cursorsOf = ({ control, reply, mail }: Cursors): Cursors => ({ control, reply, mail })
 

@@ -14,7 +14,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { limited } from "./assistants.ts"
-import { ledgerUnavailable } from "./chronicle.ts"
+import { ledgerUnavailable } from "./entry-history.ts"
 import type { Database } from "./database.ts"
 
 interface KeptRow {

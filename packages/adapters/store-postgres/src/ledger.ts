@@ -1,14 +1,14 @@
-// Ledger on PostgreSQL: births, commits and what they leave behind.
+// Ledger on PostgreSQL: creations, commits and what they leave behind.
 // Owns the words of these verbs as operations, and of their answers. Leaves the rules to migrations/0003-apply.ts,
 // reading back to chronicle.ts, register.ts and kept.ts.
 // I1  Everything of an entry that becomes text does so before the transaction begins.
 
-import { CommitFenced, type LaidAside, type Ledger, type OpenSend, Readable, UnreadableRecord } from "@reverie/ledger"
+import { CommitFenced, type Discarded, type Ledger, type OpenSend, Readable, UnreadableRecord } from "@reverie/ledger"
 import { type AssistantState, type Cause, type Entry, type EnvelopeId, keyText, readEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { columnOf, hearsColumn, limited } from "./assistants.ts"
-import { ledgerUnavailable, postgresChronicle } from "./chronicle.ts"
+import { columnOf, receivesColumn, limited } from "./assistants.ts"
+import { ledgerUnavailable, postgresEntryHistory } from "./entry-history.ts"
 import type { Database } from "./database.ts"
 import { postgresKept } from "./kept.ts"
 import { type Filed, type Operation, spokenTo } from "./operation.ts"
@@ -35,7 +35,7 @@ const filed = (
   const timers = state.timers.map(({ dueAt }) => dueAt)
   const facts: Filed = {
     no: entry.no,
-    hears: hearsColumn(state.hears),
+    receives: receivesColumn(state.receives),
     retired: state.status === "retired",
     jobs: state.jobs.length > 0,
     ...(timers.length === 0 ? {} : { timer: Math.trunc(Math.min(...timers)) }),
@@ -48,19 +48,19 @@ const filed = (
 }
 
 const moved = (cause: Cause): { readonly lane?: number; readonly seq?: number } =>
-  cause.kind === "envelope" || cause.kind === "burial" ? { lane: columnOf(cause.lane), seq: cause.seq } : {}
+  cause.kind === "envelope" || cause.kind === "dead-letter" ? { lane: columnOf(cause.lane), seq: cause.seq } : {}
 
-const writing = (writer: Writer, time: Time): Pick<Ledger["Service"], "birth" | "commit"> => {
+const writing = (writer: Writer, time: Time): Pick<Ledger["Service"], "create" | "commit"> => {
   const ask = (verb: string, operation: Operation, bodies: ReadonlyArray<string>) =>
     Effect.flatMap(time.stamp, (stamp) => writer.write({ operation: { ...operation, ...stamp }, bodies })).pipe(
       Effect.mapBoth({ onSuccess: ({ answer }) => answer, onFailure: ledgerUnavailable(verb) })
     )
   return {
-    birth: ({ address, entry, state }) =>
+    create: ({ address, entry, state }) =>
       Effect.gen(function* () {
         const { bodies, facts } = filed(entry, state)
-        const { is } = yield* ask("birth", { k: "birth", ...spokenTo(address), ...facts }, bodies)
-        return is === "born" || is === "exists" ? is : yield* Effect.die(new Error(`birth was answered ${is}`))
+        const { is } = yield* ask("create", { k: "creation", ...spokenTo(address), ...facts }, bodies)
+        return is === "created" || is === "exists" ? is : yield* Effect.die(new Error(`creation was answered ${is}`))
       }),
     commit: ({ address, epoch }, { entry, state }) =>
       Effect.gen(function* () {
@@ -116,22 +116,22 @@ const sending = (database: Database, writer: Writer, readable: Readable): Sendin
 })
 
 /** The body of a letter begins with its id; who comes second finds the mark of the first. */
-const LAY_ASIDE = `
+const LAY_DISCARDED = `
   WITH found AS (
-    SELECT d.seq, d.aside FROM dead_letters d JOIN assistants a ON a.key = d.assistant
+    SELECT d.seq, d.discarded FROM dead_letters d JOIN assistants a ON a.key = d.assistant
     WHERE a.tenant = $1 AND a.id = $2 AND starts_with(d.body, $3::text) FOR UPDATE OF d
   ), laid AS (
-    UPDATE dead_letters d SET aside = true FROM found WHERE d.seq = found.seq AND NOT found.aside
+    UPDATE dead_letters d SET discarded = true FROM found WHERE d.seq = found.seq AND NOT found.discarded
   )
-  SELECT aside FROM found`
+  SELECT discarded FROM found`
 
 const beginningOf = (envelope: EnvelopeId): string => `${JSON.stringify({ envelope }).slice(0, -1)},`
 
-const layingAside = ({ query }: Database): Pick<Ledger["Service"], "layAside"> => ({
-  layAside: ({ assistant, tenant }, envelope) =>
-    Effect.mapBoth(query<{ readonly aside: boolean }>(LAY_ASIDE, [tenant, assistant, beginningOf(envelope)]), {
-      onSuccess: ([row]): LaidAside => (row === undefined ? "unknown" : row.aside ? "already" : "aside"),
-      onFailure: ledgerUnavailable("layAside")
+const discarding = ({ query }: Database): Pick<Ledger["Service"], "discard"> => ({
+  discard: ({ assistant, tenant }, envelope) =>
+    Effect.mapBoth(query<{ readonly discarded: boolean }>(LAY_DISCARDED, [tenant, assistant, beginningOf(envelope)]), {
+      onSuccess: ([row]): Discarded => (row === undefined ? "unknown" : row.discarded ? "already" : "discarded"),
+      onFailure: ledgerUnavailable("discard")
     })
 })
 
@@ -147,9 +147,9 @@ export const postgresLedger = (database: Database, writer: Writer, time: Time): 
   return {
     ...writing(writer, time),
     ...sending(database, writer, readable),
-    ...layingAside(database),
+    ...discarding(database),
     ...probing(database),
-    ...postgresChronicle(database, readable),
+    ...postgresEntryHistory(database, readable),
     ...postgresRegister(database, readable),
     ...postgresKept(database)
   }

@@ -52,7 +52,7 @@ const readRow = ({ acceptedAt, body, id, lane: column, seq }: EnvelopeRow): Acce
   const lane = laneAt(column)
   return Result.match(readEnvelope(body), {
     onSuccess: (envelope) => ({ ...envelope, lane, seq, acceptedAt }),
-    // The id was valid when the row was written; it must come back unchanged to be buried by.
+    // The id was valid when the row was written; it must come back unchanged to be dead-lettered by.
     onFailure: (unreadable) => ({ unreadable, id: readKeyText(id) as UnreadableEnvelope["id"], lane, seq })
   })
 }

@@ -8,7 +8,16 @@ import { apply } from "./migrations/0003-apply.ts"
 import { documents } from "./migrations/0004-documents.ts"
 import { looks } from "./migrations/0005-looks.ts"
 import { allowances } from "./migrations/0006-allowances.ts"
-import { aside } from "./migrations/0007-aside.ts"
+import { discarded } from "./migrations/0007-discarded.ts"
 import { notes } from "./migrations/0008-notes.ts"
 
-export const migrations: ReadonlyArray<string> = [tables, tenants, apply, documents, looks, allowances, aside, notes]
+export const migrations: ReadonlyArray<string> = [
+  tables,
+  tenants,
+  apply,
+  documents,
+  looks,
+  allowances,
+  discarded,
+  notes
+]

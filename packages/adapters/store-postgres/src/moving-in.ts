@@ -1,20 +1,20 @@
-// MovingIn: parcels, put down as rows.
-// Owns the writing of whole lives. Leaves judging whether there is room for them to removals.ts.
+// MovingIn: bundles, put down as rows.
+// Owns the writing of whole lives. Leaves judging whether there is room for them to bundles.ts.
 // P1  Text goes as JSON of JSON text, which has neither NUL nor half a character.
 // P2  A life of more entries than a transaction has positions raises what is added to a transaction's id. While it does,
 //     nobody else has read the old number and not yet written: they wait for the lock on the table `store`.
 
-import { type AssistantHead, type RemovalPart, textOf } from "@reverie/ledger"
+import { type AssistantHead, type BundlePart, textOf } from "@reverie/ledger"
 import { type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { columnOf, hearsColumn } from "./assistants.ts"
+import { columnOf, receivesColumn } from "./assistants.ts"
 import type { Query } from "./database.ts"
 import { AT_REST } from "./migrations/0003-apply.ts"
 import type { PgFailure } from "./pg-failure.ts"
 
 type Writing<A = void> = Effect.Effect<A, PgFailure>
 
-export const MOVER = "removal"
+export const MOVER = "bundle"
 /** Long after every clock, and far from where numbers stop being exact. */
 export const FOR_EVER = AT_REST - 1
 
@@ -36,8 +36,8 @@ const INSERTS = {
   sends: `INSERT INTO sends (tenant, body)
     SELECT $2, r.body FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS e (v, n),
       LATERAL (SELECT e.v ->> 'body' AS body) r WHERE $1::bigint IS NOT NULL ORDER BY e.n`,
-  letters: `INSERT INTO dead_letters (assistant, tenant, body, aside)
-    SELECT $1::bigint, $2, e.v ->> 'body', (e.v ->> 'aside')::boolean FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS e (v, n) ORDER BY e.n`,
+  letters: `INSERT INTO dead_letters (assistant, tenant, body, discarded)
+    SELECT $1::bigint, $2, e.v ->> 'body', (e.v ->> 'discarded')::boolean FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS e (v, n) ORDER BY e.n`,
   versions: `INSERT INTO block_versions (block, tenant, version, body, patch)
     SELECT $1::bigint, $2, r.version, r.body, decode(r.patch, 'base64')
     FROM jsonb_to_recordset($3::jsonb) AS r (version bigint, body text, patch text)`,
@@ -100,7 +100,7 @@ const positionsFor = (query: Query, entries: number): Writing<bigint> =>
 
 const INSERT_ASSISTANT = `
   INSERT INTO assistants (wake, lease_until, worker, epoch, version, settled, control, reply, mail,
-    last_control, last_reply, last_mail, hears, retired, tenant, id)
+    last_control, last_reply, last_mail, receives, retired, tenant, id)
   VALUES (${AT_REST}, ${FOR_EVER}, '${MOVER}', $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
   RETURNING key::text AS key`
 const INSERT_STATE = "INSERT INTO states (assistant, tenant, body) VALUES ($1::bigint, $2, $3)"
@@ -115,10 +115,10 @@ const WAKE = `
   )
   SELECT keep_wake(key, tenant, ${AT_REST}, wake) FROM asked`
 
-const ofKind = <Kind extends RemovalPart["kind"]>(parts: ReadonlyArray<RemovalPart>, kind: Kind) =>
-  parts.filter((part): part is Extract<RemovalPart, { readonly kind: Kind }> => part.kind === kind)
+const ofKind = <Kind extends BundlePart["kind"]>(parts: ReadonlyArray<BundlePart>, kind: Kind) =>
+  parts.filter((part): part is Extract<BundlePart, { readonly kind: Kind }> => part.kind === kind)
 
-const mailRows = (parts: ReadonlyArray<RemovalPart>) => {
+const mailRows = (parts: ReadonlyArray<BundlePart>) => {
   const last: Record<Lane, number> = { control: 0, reply: 0, mail: 0 }
   const rows = ofKind(parts, "envelope").map(({ acceptedAt, body, id, lane }) => ({
     lane: columnOf(lane),
@@ -136,7 +136,7 @@ const settledBy = ({ settled = [] }: Entry): number => settled.filter(({ outcome
 export const putLife = (
   query: Query,
   head: AssistantHead,
-  parts: ReadonlyArray<RemovalPart>,
+  parts: ReadonlyArray<BundlePart>,
   now: number | undefined
 ): Writing =>
   Effect.gen(function* () {
@@ -153,7 +153,7 @@ export const putLife = (
       settled,
       ...LANES.map((lane) => handled[lane]),
       ...LANES.map((lane) => last[lane]),
-      hearsColumn(state.hears),
+      receivesColumn(state.receives),
       state.status === "retired",
       tenant,
       assistant
@@ -169,9 +169,9 @@ export const putLife = (
     yield* insert(query, "records", key, tenant, records)
     const sends = ofKind(parts, "send").map(({ envelope }) => ({ body: JSON.stringify(envelope) }))
     yield* insert(query, "sends", key, tenant, sends)
-    const letters = ofKind(parts, "dead-letter").map(({ aside = false, at, envelope, reason }) => ({
+    const letters = ofKind(parts, "dead-letter").map(({ discarded = false, at, envelope, reason }) => ({
       body: JSON.stringify({ envelope, reason, at }),
-      aside
+      discarded
     }))
     yield* insert(query, "letters", key, tenant, letters)
     // Last, because others may wait for it.
@@ -184,7 +184,7 @@ export const putLife = (
     yield* insert(query, "ledger", key, tenant, positioned)
     const dues = state.timers.map(({ dueAt }) => Math.trunc(dueAt))
     const timer = dues.length === 0 ? {} : { timer: Math.min(...dues) }
-    const asked = { hears: hearsColumn(state.hears), jobs: state.jobs.length > 0, ...timer }
+    const asked = { receives: receivesColumn(state.receives), jobs: state.jobs.length > 0, ...timer }
     yield* query(WAKE, [key, JSON.stringify(asked), now ?? null, String(first + BigInt(entries.length - 1))])
   })
 
@@ -196,7 +196,7 @@ const INSERT_SNAPSHOT =
 const NOBODY = "0"
 
 /** Puts down blocks, answers and prompts. */
-export const putBelongings = (query: Query, tenant: TenantId, parts: ReadonlyArray<RemovalPart>): Writing =>
+export const putEntryRows = (query: Query, tenant: TenantId, parts: ReadonlyArray<BundlePart>): Writing =>
   Effect.gen(function* () {
     for (const { body, id, label, owner, readers } of ofKind(parts, "block")) {
       const texts = [tenant, keyText(id), keyText(owner), keyText(label), JSON.stringify(body)]
@@ -234,7 +234,7 @@ const TAKEN_KEY = "SELECT answer FROM block_answers WHERE tenant = $1 AND key = 
 export const obstacleIn = (
   query: Query,
   tenant: TenantId,
-  parts: ReadonlyArray<RemovalPart>
+  parts: ReadonlyArray<BundlePart>
 ): Writing<string | undefined> =>
   Effect.gen(function* () {
     for (const { id, label, owner } of ofKind(parts, "block")) {

@@ -1,19 +1,19 @@
-// MovingOut: parcels, gathered from the rows.
+// MovingOut: bundles, gathered from the rows.
 // Owns the reading of a life, and of what a tenant has besides its assistants. Leaves putting it down to moving-in.ts.
-// O1  All of a parcel is read in one transaction that sees one moment: whoever calls brings it along.
+// O1  All of a bundle is read in one transaction that sees one moment: whoever calls brings it along.
 
 import { Buffer } from "node:buffer"
 import {
   type AssistantHead,
   answerParts,
   blockParts,
-  bornFor,
-  bornKey,
+  createdFor,
+  createdKey,
   byText,
   type LineRow,
-  type Parcel,
+  type Bundle,
   promptParts,
-  type RemovalPart,
+  type BundlePart,
   sendName,
   sendNames,
   valueOf
@@ -33,7 +33,7 @@ const MAIL = `
 const ENTRIES = "SELECT body FROM ledger WHERE assistant = $1 AND no > $2 ORDER BY no LIMIT $3"
 const RECORDS = "SELECT kind, key, body FROM records WHERE assistant = $1"
 const SENDS = "SELECT body FROM sends WHERE tenant = $1 ORDER BY seq"
-const DEAD_LETTERS = "SELECT body, aside FROM dead_letters WHERE assistant = $1 ORDER BY seq"
+const DEAD_LETTERS = "SELECT body, discarded FROM dead_letters WHERE assistant = $1 ORDER BY seq"
 
 const BLOCKS = "SELECT key::text AS key, id, owner, label, body FROM blocks WHERE tenant = $1"
 const READERS = "SELECT reader FROM block_readers WHERE block = $1"
@@ -66,7 +66,7 @@ const readerOf = (reader: string): string => (reader.startsWith('"') ? readKeyTe
 
 const bytesIn = (bytes: Uint8Array): Uint8Array => new Uint8Array(Buffer.from(bytes))
 
-const partsOfBlock = (query: Query, { body, id, key, label, owner }: BlockRow): Reading<ReadonlyArray<RemovalPart>> =>
+const partsOfBlock = (query: Query, { body, id, key, label, owner }: BlockRow): Reading<ReadonlyArray<BundlePart>> =>
   Effect.gen(function* () {
     const readers = yield* query<{ readonly reader: string }>(READERS, [key])
     const versions = yield* query<{ readonly body: string; readonly patch: Uint8Array }>(VERSIONS, [key])
@@ -85,7 +85,7 @@ const partsOfBlock = (query: Query, { body, id, key, label, owner }: BlockRow): 
 const blocksOf = (query: Query, tenant: TenantId): Reading<ReadonlyArray<BlockRow>> =>
   Effect.map(query<BlockRow>(BLOCKS, [tenant]), (rows) => rows.toSorted(byText(({ id }) => readKeyText(id))))
 
-const blockPartsOf = (query: Query, rows: ReadonlyArray<BlockRow>): Reading<ReadonlyArray<RemovalPart>> =>
+const blockPartsOf = (query: Query, rows: ReadonlyArray<BlockRow>): Reading<ReadonlyArray<BundlePart>> =>
   Effect.map(
     Effect.forEach(rows, (row) => partsOfBlock(query, row)),
     (parts) => parts.flat()
@@ -95,17 +95,17 @@ const answersOf = (
   query: Query,
   tenant: TenantId,
   isWanted: (key: string, block: string | undefined) => boolean
-): Reading<ReadonlyArray<RemovalPart>> =>
+): Reading<ReadonlyArray<BundlePart>> =>
   Effect.map(query<{ readonly key: string; readonly answer: string }>(ANSWERS, [tenant]), (rows) =>
     answerParts(rows, isWanted)
   )
 
-const entriesOf = (query: Query, key: string): Reading<ReadonlyArray<RemovalPart>> =>
+const entriesOf = (query: Query, key: string): Reading<ReadonlyArray<BundlePart>> =>
   Effect.gen(function* () {
-    const found: Array<RemovalPart> = []
+    const found: Array<BundlePart> = []
     for (;;) {
       const rows = yield* query<{ readonly body: string }>(ENTRIES, [key, found.length, PAGE])
-      for (const { body } of rows) found.push({ kind: "entry", entry: valueOf(body) } as unknown as RemovalPart)
+      for (const { body } of rows) found.push({ kind: "entry", entry: valueOf(body) } as unknown as BundlePart)
       if (rows.length < PAGE) return found
     }
   })
@@ -119,7 +119,7 @@ interface MailRow {
 
 type LifeRow = AssistantRow & { readonly key: string }
 
-const partsOfLife = (query: Query, row: LifeRow): Reading<ReadonlyArray<RemovalPart>> =>
+const partsOfLife = (query: Query, row: LifeRow): Reading<ReadonlyArray<BundlePart>> =>
   Effect.gen(function* () {
     const { assistant, tenant } = addressOf(row)
     const mail = yield* query<MailRow>(MAIL, [row.key])
@@ -128,34 +128,34 @@ const partsOfLife = (query: Query, row: LifeRow): Reading<ReadonlyArray<RemovalP
       row.key
     ])
     const sends = yield* query<{ readonly body: string }>(SENDS, [tenant])
-    const letters = yield* query<{ readonly body: string; readonly aside: boolean }>(DEAD_LETTERS, [row.key])
+    const letters = yield* query<{ readonly body: string; readonly discarded: boolean }>(DEAD_LETTERS, [row.key])
     const own = (yield* blocksOf(query, tenant)).filter(({ owner }) => readKeyText(owner) === assistant)
     const ids = new Set<string | undefined>(own.map(({ id }) => readKeyText(id)))
     const written = new Set(entries.flatMap((part) => (part.kind === "entry" ? sendNames(part.entry as never) : [])))
     return [
-      ...mail.map(({ acceptedAt, body, id, lane }): RemovalPart => {
+      ...mail.map(({ acceptedAt, body, id, lane }): BundlePart => {
         return { kind: "envelope", lane: laneAt(lane), id: readKeyText(id), acceptedAt, body: valueOf(body) }
       }),
       ...entries,
       ...records
         .map((record) => ({ ...record, key: readKeyText(record.key) }))
         .toSorted(byText(({ key, kind }) => `${kind}\u0000${key}`))
-        .map(({ body, key, kind }): RemovalPart => ({ kind: "record", of: kind, key, value: valueOf(body) })),
+        .map(({ body, key, kind }): BundlePart => ({ kind: "record", of: kind, key, value: valueOf(body) })),
       ...sends
         .map(({ body }) => valueOf(body))
         .filter((envelope) => written.has(sendName(envelope)))
-        .map((envelope) => ({ kind: "send", envelope }) as unknown as RemovalPart),
-      ...letters.map(({ aside, body }) => {
-        const where = aside ? { aside } : {}
-        return { kind: "dead-letter", ...(valueOf(body) as object), ...where } as RemovalPart
+        .map((envelope) => ({ kind: "send", envelope }) as unknown as BundlePart),
+      ...letters.map(({ discarded, body }) => {
+        const where = discarded ? { discarded } : {}
+        return { kind: "dead-letter", ...(valueOf(body) as object), ...where } as BundlePart
       }),
       ...(yield* blockPartsOf(query, own)),
-      ...(yield* answersOf(query, tenant, (key, block) => ids.has(block) || key.startsWith(bornKey(assistant))))
+      ...(yield* answersOf(query, tenant, (key, block) => ids.has(block) || key.startsWith(createdKey(assistant))))
     ]
   })
 
 /** A life; undefined when nobody lives there. */
-export const lifeIn = (query: Query, { assistant, tenant }: Address): Reading<Parcel | undefined> =>
+export const lifeIn = (query: Query, { assistant, tenant }: Address): Reading<Bundle | undefined> =>
   Effect.gen(function* () {
     const [row] = yield* query<LifeRow>(LIFE, [tenant, assistant])
     if (row === undefined) return undefined
@@ -173,7 +173,7 @@ export const lifeIn = (query: Query, { assistant, tenant }: Address): Reading<Pa
   })
 
 /** What a tenant has besides the assistants that live here. */
-export const householdIn = (query: Query, tenant: TenantId): Reading<Parcel> =>
+export const householdIn = (query: Query, tenant: TenantId): Reading<Bundle> =>
   Effect.gen(function* () {
     const living = new Set((yield* query<{ readonly id: string }>(LIVING, [tenant])).map(({ id }) => id))
     const all = yield* blocksOf(query, tenant)
@@ -185,7 +185,7 @@ export const householdIn = (query: Query, tenant: TenantId): Reading<Parcel> =>
       head: { kind: "tenant", tenant },
       parts: [
         ...(yield* blockPartsOf(query, others)),
-        ...(yield* answersOf(query, tenant, (key, block) => !living.has(bornFor(key)) && !claimed.has(block))),
+        ...(yield* answersOf(query, tenant, (key, block) => !living.has(createdFor(key)) && !claimed.has(block))),
         ...promptParts(prompts)
       ]
     }

@@ -12,10 +12,10 @@ interface Spoken {
   readonly at?: number
 }
 
-/** What a birth and a commit leave behind. */
+/** What a creation and a commit leave behind. */
 export interface Filed {
   readonly no: number
-  readonly hears: number
+  readonly receives: number
   readonly retired: boolean
   readonly jobs: boolean
   /** When the first timer is due. */
@@ -34,12 +34,12 @@ export type Operation = Spoken &
     | { readonly k: "renew"; readonly worker: string; readonly lease: number; readonly epoch: number }
     | { readonly k: "release" | "unclaim" | "note"; readonly epoch: number }
     | { readonly k: "fence" }
-    | ({ readonly k: "birth" } & Filed)
+    | ({ readonly k: "creation" } & Filed)
     | ({ readonly k: "commit"; readonly epoch: number; readonly lane?: number; readonly seq?: number } & Filed)
     | { readonly k: "settle"; readonly seqs: ReadonlyArray<number> }
   )
 
-type Plain = "unknown" | "accepted" | "duplicate" | "noted" | "released" | "fenced" | "born" | "exists" | "settled"
+type Plain = "unknown" | "accepted" | "duplicate" | "noted" | "released" | "fenced" | "created" | "exists" | "settled"
 
 export type Answer =
   | { readonly [Is in Plain]: { readonly is: Is } }[Plain]

@@ -7,14 +7,14 @@ import {
   type DeadLetter,
   type Ledger,
   type Readable,
-  type Tally,
+  type Totals,
   UnreadableRecord
 } from "@reverie/ledger"
 import { addressKey, type EnvelopeId, readState } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { addressOf, assistantColumns, type AssistantRow, cursorsOf, limited } from "./assistants.ts"
-import { ledgerUnavailable } from "./chronicle.ts"
+import { ledgerUnavailable } from "./entry-history.ts"
 import type { Database } from "./database.ts"
 
 interface DeadLetterRow {
@@ -50,14 +50,14 @@ const LIST = `${WITH_STATE} WHERE (tenant, id) > ($1, $2) ORDER BY tenant, id LI
 /** Of one tenant, or of all where it is null. */
 const deadLettersIn = (order: "ASC" | "DESC"): string => `
   SELECT a.tenant, a.id, d.body FROM dead_letters d JOIN assistants a ON a.key = d.assistant
-  WHERE NOT d.aside AND d.tenant = coalesce($1::text, d.tenant) ORDER BY d.seq ${order} LIMIT $2`
+  WHERE NOT d.discarded AND d.tenant = coalesce($1::text, d.tenant) ORDER BY d.seq ${order} LIMIT $2`
 
-const TALLY = "SELECT accepted, settled, dead, aside FROM tally()"
+const TOTALS = "SELECT accepted, settled, dead, discarded FROM totals()"
 
 export const postgresRegister = (
   { query }: Database,
   readable: Readable
-): Pick<Ledger["Service"], "addresses" | "inspect" | "list" | "deadLetters" | "tally"> => ({
+): Pick<Ledger["Service"], "addresses" | "inspect" | "list" | "deadLetters" | "totals"> => ({
   inspect: ({ assistant, tenant }) =>
     Effect.flatMap(
       Effect.mapError(query<AssistantRow>(INSPECT, [tenant, assistant]), ledgerUnavailable("inspect")),
@@ -84,8 +84,8 @@ export const postgresRegister = (
       onSuccess: (rows) => rows.map(toDeadLetter),
       onFailure: ledgerUnavailable("deadLetters")
     }),
-  tally: Effect.mapBoth(query<Tally>(TALLY), {
-    onSuccess: ([tally]) => tally ?? { accepted: 0, settled: 0, dead: 0, aside: 0 },
-    onFailure: ledgerUnavailable("tally")
+  totals: Effect.mapBoth(query<Totals>(TOTALS), {
+    onSuccess: ([totals]) => totals ?? { accepted: 0, settled: 0, dead: 0, discarded: 0 },
+    onFailure: ledgerUnavailable("totals")
   })
 })

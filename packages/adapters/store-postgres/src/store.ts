@@ -6,7 +6,7 @@
 // S4  A store that everybody has moved out of, or is about to, is not opened for work, unless it is forced.
 
 import { PromptStore } from "@reverie/context"
-import { Allowance, Ledger, Removals } from "@reverie/ledger"
+import { Allowance, Ledger, Bundles } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import type { TenantId } from "@reverie/protocol"
@@ -24,7 +24,7 @@ import { postgresLedger } from "./ledger.ts"
 import { postgresMailbox } from "./mailbox.ts"
 import { PgFailure } from "./pg-failure.ts"
 import { postgresPrompts } from "./prompts.ts"
-import { markIn, postgresRemovals } from "./removals.ts"
+import { markIn, postgresBundles } from "./bundles.ts"
 import { Time, type TimeSource } from "./time.ts"
 import { Writer, type WriterStats } from "./writer.ts"
 
@@ -51,7 +51,7 @@ export class PostgresStore extends Context.Service<
     readonly allowance: Allowance["Service"]
     readonly prompts: PromptStore["Service"]
     readonly blocks: BlockStore["Service"]
-    readonly removals: Removals["Service"]
+    readonly bundles: Bundles["Service"]
     /** How many other processes are connected to this database, as far as this role may see; exact with one connection. */
     readonly beside: Effect.Effect<number, StoreUnreachable>
     /** What has been written since the opening. */
@@ -151,7 +151,7 @@ export const openPostgresStore = (
       allowance: postgresAllowance(database, time),
       prompts: postgresPrompts(database, time),
       blocks: postgresBlocks(database),
-      removals: postgresRemovals(database, time),
+      bundles: postgresBundles(database, time),
       beside: Effect.mapBoth(database.query<{ readonly others: number }>(BESIDE), {
         onSuccess: ([row]) => row?.others ?? 0,
         onFailure: failed
@@ -168,7 +168,7 @@ export const openPostgresStore = (
 export const storePostgresLayer = (
   url: Redacted.Redacted,
   options: StoreOptions = {}
-): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | Removals | PostgresStore, StoreError> =>
+): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | Bundles | PostgresStore, StoreError> =>
   Layer.effectContext(
     Effect.map(openPostgresStore(url, options), (store) =>
       Context.make(PostgresStore, store).pipe(
@@ -177,7 +177,7 @@ export const storePostgresLayer = (
         Context.add(Allowance, store.allowance),
         Context.add(PromptStore, store.prompts),
         Context.add(BlockStore, store.blocks),
-        Context.add(Removals, store.removals)
+        Context.add(Bundles, store.bundles)
       )
     )
   )

@@ -32,7 +32,7 @@ postgres.describe("blocks", () => {
       }
       const [ours, theirs] = [postgresBlocks(slow), postgresBlocks(real)]
       const counter = { kind: "map", fields: [{ name: "n", type: "counter" }] } as const
-      const draft = { owner: "ada", label: "tally", type: "core", schema: counter } as const
+      const draft = { owner: "ada", label: "totals", type: "core", schema: counter } as const
       const { block } = yield* theirs.create(draft, asked("owner"))
       yield* ours.change(block, asked("warm"), add(1_000))
       meanwhile = Effect.andThen(

@@ -32,7 +32,7 @@ postgres.describe("the database's clock", () => {
   it.effect("I1 a lease lives by it, whatever the clock of the worker says", () =>
     Effect.gen(function* () {
       const { ledger, mailbox } = yield* openAt(url(), { schema: aSchema() })
-      yield* ledger.birth({ address: ada, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
       yield* mailbox.claim({ address: ada, worker: "worker-1", leaseMillis: HOUR })
       yield* TestClock.adjust("400 days")
       const error = yield* Effect.flip(mailbox.claim({ address: ada, worker: "worker-2", leaseMillis: HOUR }))
@@ -47,7 +47,7 @@ postgres.describe("the database's clock", () => {
       const { ledger, mailbox } = yield* openAt(url(), { schema })
       const dueAt = (yield* localNow) + HOUR
       const timers = [{ name: "tea", dueAt, event: { type: "timer" as const, name: "tea" } }]
-      yield* ledger.birth({ address: ada, state: aState({ timers }), entry: anEntry() })
+      yield* ledger.create({ address: ada, state: aState({ timers }), entry: anEntry() })
       yield* mailbox.claim({ address: ada, worker: "worker-1", leaseMillis: HOUR })
       assert.deepStrictEqual(yield* mailbox.due(10), [])
       yield* setClock(schema, 2 * HOUR)
@@ -80,7 +80,7 @@ postgres.describe("the database's clock", () => {
         assert.isBelow(Math.abs(told - 5 * HOUR - (yield* localNow)), HOUR / 2)
         const { askTime, mailbox, ledger } = yield* PostgresStore
         yield* setClock(schema, 7 * HOUR)
-        yield* ledger.birth({ address: ada, state: aState(), entry: anEntry() })
+        yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
         assert.isBelow(Math.abs((yield* Clock.currentTimeMillis) - 7 * HOUR - (yield* localNow)), HOUR / 2)
         yield* setClock(schema, 6 * HOUR)
         yield* askTime

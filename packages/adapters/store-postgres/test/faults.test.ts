@@ -55,7 +55,7 @@ postgres.describe("faults", () => {
         const { isOwn, kill, restart } = postgres.server()
         if (!isOwn) return
         const store = yield* openAt(url(), { schema: aSchema(), deadlineMillis: 5_000 })
-        yield* store.ledger.birth({ address: ada, state: aState(), entry: anEntry() })
+        yield* store.ledger.create({ address: ada, state: aState(), entry: anEntry() })
         let isOver = false
         const enough = (count: number) =>
           Effect.repeat(store.stats, {
@@ -103,7 +103,7 @@ postgres.describe("faults", () => {
           ({ close }) => Effect.promise(close)
         )
         const { ledger, mailbox } = yield* openAt(hole.url, { schema: aSchema(), deadlineMillis: 2_000 })
-        yield* ledger.birth({ address: ada, state: aState(), entry: anEntry() })
+        yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
         const { claim } = yield* mailbox.claim({ address: ada, worker: "worker-1", leaseMillis: 600_000 })
         hole.hang()
         const commit = { entry: anEntry({ no: 2, cause: { kind: "job", id: "1/x" } }), state: aState() }
@@ -146,7 +146,7 @@ postgres.describe("faults", () => {
           ({ close }) => Effect.promise(close)
         )
         const { ledger, mailbox, stats } = yield* openAt(hole.url, { schema: aSchema(), deadlineMillis: 5_000 })
-        yield* ledger.birth({ address: ada, state: aState(), entry: anEntry() })
+        yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
         for (let round = 0; round < 5; round++) {
           hole.reset()
           // One connection at most is lost under a statement; the next attempt has a new one.

@@ -39,7 +39,7 @@ const asked = (real: Database) =>
     const ledger = postgresLedger(database, writer, time)
     const prompts = postgresPrompts(database, time)
     const blocks = postgresBlocks(database)
-    yield* ledger.birth({ address: ada, state: aState(), entry: anEntry() })
+    yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
     yield* mailbox.accept(anEnvelope({ to: ada }))
     yield* mailbox.pending(ada, ["mail"], 9)
     yield* mailbox.due(9)
@@ -53,7 +53,7 @@ const asked = (real: Database) =>
     yield* ledger.inspect(ada)
     yield* ledger.list(undefined, 9)
     yield* ledger.deadLetters(9)
-    yield* ledger.layAside(ada, anEnvelope().id)
+    yield* ledger.discard(ada, anEnvelope().id)
     yield* prompts.append(tenant, [{ kind: "template", key: "k", expected: 0, body: 1 }])
     yield* prompts.current(tenant, "template")
     yield* prompts.history(tenant, { kind: "template", key: "k" }, { limit: 9 })
@@ -117,7 +117,7 @@ postgres.describe("layout", () => {
         query<{ readonly n: number }>("SELECT count(*)::integer AS n FROM wakes"),
         ([row]) => row?.n
       )
-      yield* ledger.birth({ address: ada, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
       assert.strictEqual(yield* wakes, 0)
       yield* mailbox.accept(anEnvelope({ id: "m-1", to: ada }))
       assert.strictEqual(yield* wakes, 1)

@@ -1,4 +1,4 @@
-import { Ledger, type Parcel, Removals } from "@reverie/ledger"
+import { Ledger, type Bundle, Bundles } from "@reverie/ledger"
 import { openPostgresStore } from "@reverie/store-postgres"
 import { aMemoryHouse, anAddress, anEntry, aState, inHouse } from "@reverie/testkit"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
@@ -17,15 +17,15 @@ const aLongLife = (name: string) =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
       const address = anAddress(name)
-      yield* ledger.birth({ address, state: aState(), entry: anEntry() })
-      const removals = yield* Removals
-      const [head, born] = yield* Stream.runCollect(removals.pack(address))
-      assert.ok(head?.kind === "assistant" && born?.kind === "entry")
+      yield* ledger.create({ address, state: aState(), entry: anEntry() })
+      const bundles = yield* Bundles
+      const [head, created] = yield* Stream.runCollect(bundles.pack(address))
+      assert.ok(head?.kind === "assistant" && created?.kind === "entry")
       const parts = Array.from({ length: ENTRIES }, (_, index) => ({
-        ...born,
-        entry: { ...born.entry, no: index + 1 }
+        ...created,
+        entry: { ...created.entry, no: index + 1 }
       }))
-      return { head: { ...head, version: ENTRIES }, parts } satisfies Parcel
+      return { head: { ...head, version: ENTRIES }, parts } satisfies Bundle
     })
   )
 
@@ -36,12 +36,12 @@ postgres.describe("PostgreSQL", () => {
         schema: "long_lives",
         connections: 4
       })
-      const { ledger, mailbox, removals } = store
+      const { ledger, mailbox, bundles } = store
       const bob = anAddress("bob")
-      yield* ledger.birth({ address: bob, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address: bob, state: aState(), entry: anEntry() })
       const { claim } = yield* mailbox.claim({ address: bob, worker: "worker-1", leaseMillis: 60_000 })
       const lives = yield* Effect.forEach(["ada", "cleo"], aLongLife)
-      const moving = Effect.forEach(lives, (life) => removals.unpack(life), { concurrency: 2 })
+      const moving = Effect.forEach(lives, (life) => bundles.unpack(life), { concurrency: 2 })
       let isMoving = true
       const goesOn = Effect.gen(function* () {
         let last = 0

@@ -30,8 +30,8 @@ postgres.describe("opening", () => {
       for (let time = 0; time < 2; time++) {
         const { ledger } = yield* openAt(url(), { schema })
         assert.strictEqual(
-          yield* ledger.birth({ address: anAddress(), state: aState(), entry: anEntry() }),
-          time === 0 ? "born" : "exists"
+          yield* ledger.create({ address: anAddress(), state: aState(), entry: anEntry() }),
+          time === 0 ? "created" : "exists"
         )
         assert.deepStrictEqual(yield* formatOf(schema), { format: migrations.length, rows: 1 })
       }
@@ -46,12 +46,12 @@ postgres.describe("opening", () => {
           const stores = yield* Effect.forEach([1, 2, 3, 4], () => openAt(url(), { schema, connections: 2 }), {
             concurrency: "unbounded"
           })
-          const births = yield* Effect.forEach(
+          const creations = yield* Effect.forEach(
             stores,
-            ({ ledger }) => ledger.birth({ address: anAddress(), state: aState(), entry: anEntry() }),
+            ({ ledger }) => ledger.create({ address: anAddress(), state: aState(), entry: anEntry() }),
             { concurrency: "unbounded" }
           )
-          assert.strictEqual(births.filter((birth) => birth === "born").length, time === 0 ? 1 : 0)
+          assert.strictEqual(creations.filter((creation) => creation === "created").length, time === 0 ? 1 : 0)
         }
         assert.deepStrictEqual(yield* formatOf(schema), { format: migrations.length, rows: 1 })
       }
@@ -63,7 +63,7 @@ postgres.describe("opening", () => {
       const schema = aSchema()
       const address = anAddress()
       const before = yield* openAt(url(), { schema })
-      yield* before.ledger.birth({ address, state: aState(), entry: anEntry() })
+      yield* before.ledger.create({ address, state: aState(), entry: anEntry() })
       yield* before.mailbox.accept(anEnvelope({ id: "m-1", to: address }))
       const database = yield* tablesAt(url(), schema)
       const steps = [...migrations, "ALTER TABLE store ADD COLUMN later text; UPDATE store SET later = 'it''s there'"]
@@ -74,27 +74,27 @@ postgres.describe("opening", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("V1 a dead letter of format 6 is told and counted, and can be laid aside", () =>
+  it.effect("V1 a dead letter of format 6 is told and counted, and can be discarded", () =>
     Effect.gen(function* () {
       const schema = aSchema()
       const database = yield* tablesAt(url(), schema)
       yield* migrate(database, { place: "here", schema }, migrations.slice(0, 6))
       const [row] = yield* database.query<{ readonly key: string }>(
         `INSERT INTO assistants (wake, lease_until, worker, epoch, version, settled, control, reply, mail,
-           last_control, last_reply, last_mail, hears, retired, tenant, id)
+           last_control, last_reply, last_mail, receives, retired, tenant, id)
          VALUES (${AT_REST}, 0, '', 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, false, 'harbor', 'ada') RETURNING key::text AS key`
       )
       const body = JSON.stringify({ envelope: "m-1", reason: "poison", at: 9 })
-      const bury = "INSERT INTO dead_letters (assistant, tenant, body) VALUES ($1::bigint, 'harbor', $2)"
-      yield* database.query(bury, [row?.key, body])
+      const deadLetter = "INSERT INTO dead_letters (assistant, tenant, body) VALUES ($1::bigint, 'harbor', $2)"
+      yield* database.query(deadLetter, [row?.key, body])
       const { ledger } = yield* openAt(url(), { schema })
       const address = anAddress("ada", "harbor")
       const { id } = anEnvelope({ id: "m-1" })
       assert.deepStrictEqual(yield* ledger.deadLetters(9), [{ address, envelope: id, reason: "poison", at: 9 }])
-      assert.deepStrictEqual(yield* ledger.tally, { accepted: 1, settled: 0, dead: 1, aside: 0 })
-      assert.strictEqual(yield* ledger.layAside(address, id), "aside")
+      assert.deepStrictEqual(yield* ledger.totals, { accepted: 1, settled: 0, dead: 1, discarded: 0 })
+      assert.strictEqual(yield* ledger.discard(address, id), "discarded")
       assert.deepStrictEqual(yield* ledger.deadLetters(9), [])
-      assert.deepStrictEqual(yield* ledger.tally, { accepted: 1, settled: 0, dead: 1, aside: 1 })
+      assert.deepStrictEqual(yield* ledger.totals, { accepted: 1, settled: 0, dead: 1, discarded: 1 })
     }).pipe(Effect.scoped)
   )
 
@@ -117,7 +117,7 @@ postgres.describe("opening", () => {
     Effect.gen(function* () {
       for (const schema of ["Reverie-Prod", "2nd"]) {
         const { ledger } = yield* openAt(url(), { schema })
-        assert.strictEqual(yield* ledger.birth({ address: anAddress(), state: aState(), entry: anEntry() }), "born")
+        assert.strictEqual(yield* ledger.create({ address: anAddress(), state: aState(), entry: anEntry() }), "created")
         yield* openAt(url(), { schema })
       }
     }).pipe(Effect.scoped)
@@ -207,7 +207,7 @@ postgres.describe("who is refused is told so in one line, without a password", (
       yield* Effect.scoped(
         Effect.gen(function* () {
           const first = yield* openAt(crowded, { schema })
-          yield* first.ledger.tally
+          yield* first.ledger.totals
           const error = told(yield* whoFails(crowded, schema), "no free connection", "connections")
           assert.strictEqual(error.recovery, "retry")
         })

@@ -19,7 +19,7 @@ type Store = Effect.Success<ReturnType<typeof openAt>>
 
 const claimed = ({ ledger, mailbox }: Store, address = ada) =>
   Effect.gen(function* () {
-    yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+    yield* ledger.create({ address, state: aState(), entry: anEntry() })
     return (yield* mailbox.claim({ address, worker: "worker-1", leaseMillis: 60_000 })).claim
   })
 
@@ -33,7 +33,7 @@ const slowly = (
   go: Deferred.Deferred<void>
 ) => {
   const { entry, state } = aCommit(2)
-  const facts = { no: 2, hears: 7, retired: false, jobs: false, sends: 0, letters: 0, settled: 0 }
+  const facts = { no: 2, receives: 7, retired: false, jobs: false, sends: 0, letters: 0, settled: 0 }
   const operation = { k: "commit", ...spokenTo(address), epoch, ...facts } as const
   const { bodies, operations } = pack([{ operation, bodies: [JSON.stringify(entry), JSON.stringify(state)] }], false)
   return transaction(60_000, (query) =>

@@ -13,7 +13,7 @@ const tampered = (sql: string) =>
     const schema = aSchema()
     const { url } = postgres.server()
     const store = yield* openAt(url, { schema })
-    yield* store.ledger.birth({ address, state: aState(), entry: anEntry({ messages: [aMessage("born")] }) })
+    yield* store.ledger.create({ address, state: aState(), entry: anEntry({ messages: [aMessage("created")] }) })
     for (const id of ["m-1", "m-2\u0000", "m-3"]) yield* store.mailbox.accept(anEnvelope({ id, to: address }))
     const { query } = yield* tablesAt(url, schema)
     for (const each of sql.split(";")) yield* query(each)
@@ -24,7 +24,7 @@ const claim = { address, worker: "worker-1", leaseMillis: 1_000 }
 const newer = "it was written by a newer Reverie (version 9, this one reads up to 1)"
 
 postgres.describe("rows that can not be read", () => {
-  it.effect("mailbox I3 an unreadable envelope keeps its place and its id, and can be buried", () =>
+  it.effect("mailbox I3 an unreadable envelope keeps its place and its id, and can be deadLettered", () =>
     Effect.gen(function* () {
       const { ledger, mailbox } = yield* tampered(`
         UPDATE envelopes SET body = '{"v":9}' WHERE seq = 1; UPDATE envelopes SET body = '{"v":1,"id":' WHERE seq = 2`)
@@ -37,7 +37,7 @@ postgres.describe("rows that can not be read", () => {
       const { id, lane, seq } = first ?? { id: anEnvelopeId("none"), lane: "mail", seq: 0 }
       const entry = anEntry({
         no: held.version + 1,
-        cause: { kind: "burial", lane, seq, id },
+        cause: { kind: "dead-letter", lane, seq, id },
         settled: [{ id, outcome: "dead", reason: "unreadable" }]
       })
       yield* ledger.commit(held.claim, { entry, state: aState() })
@@ -45,7 +45,7 @@ postgres.describe("rows that can not be read", () => {
         (yield* mailbox.pending(address, ["mail"], 1)).map((row) => row.seq),
         [2]
       )
-      assert.deepStrictEqual(yield* ledger.tally, { accepted: 3, settled: 0, dead: 1, aside: 0 })
+      assert.deepStrictEqual(yield* ledger.totals, { accepted: 3, settled: 0, dead: 1, discarded: 0 })
     }).pipe(Effect.scoped)
   )
 
@@ -65,7 +65,7 @@ postgres.describe("rows that can not be read", () => {
         }
         const other = anAddress("bob")
         for (const each of [other, anAddress("cid")]) {
-          yield* ledger.birth({ address: each, state: aState(), entry: anEntry() })
+          yield* ledger.create({ address: each, state: aState(), entry: anEntry() })
         }
         assert.deepStrictEqual(
           (yield* ledger.outbox(0, 1)).map((row) => row.address),
@@ -91,7 +91,7 @@ postgres.describe("rows that can not be read", () => {
         const [row] = yield* query<{ readonly attempts: number }>("SELECT attempts FROM assistants")
         assert.strictEqual(row?.attempts, 0)
         const other = anAddress("bob")
-        yield* ledger.birth({ address: other, state: aState(), entry: anEntry() })
+        yield* ledger.create({ address: other, state: aState(), entry: anEntry() })
         assert.deepStrictEqual(
           (yield* ledger.list(undefined, 1)).map((record) => record.address),
           [other]

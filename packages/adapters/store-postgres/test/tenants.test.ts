@@ -37,7 +37,7 @@ const settle = ({ blocks, ledger, mailbox, prompts }: Store, tenant: TenantId, m
     const ada = anAddress("ada", tenant)
     const bob = anAddress("bob", tenant)
     for (const address of [ada, bob]) {
-      yield* ledger.birth({
+      yield* ledger.create({
         address,
         state: aState({ snapshot: mark }),
         entry: anEntry({ messages: [aMessage(mark)] })
@@ -51,7 +51,7 @@ const settle = ({ blocks, ledger, mailbox, prompts }: Store, tenant: TenantId, m
     if (letter === undefined) return yield* Effect.die("no letter")
     const entry = anEntry({
       no: 2,
-      cause: { kind: "burial", lane: "mail", seq: letter.seq, id: letter.id },
+      cause: { kind: "dead-letter", lane: "mail", seq: letter.seq, id: letter.id },
       settled: [{ id: letter.id, outcome: "dead", reason: mark }],
       sends: [anEnvelope({ id: `${mark}-s`, to: bob })],
       records: [{ kind: "journal", key: mark, value: mark }]
@@ -103,7 +103,7 @@ const deeds = ({ blocks, ledger, mailbox, prompts }: Store) => {
         ledger.entries(to, 1, 100),
         ledger.recent(to, 10_000),
         ledger.records(to, ["journal"]),
-        ledger.birth({ address: to, state: aState({ jobs: [aJob()] }), entry: anEntry() })
+        ledger.create({ address: to, state: aState({ jobs: [aJob()] }), entry: anEntry() })
       )
     ),
     fc.nat(30).map((index) =>
@@ -129,7 +129,7 @@ const deeds = ({ blocks, ledger, mailbox, prompts }: Store) => {
       ledger.settleSends([1, 2, 3, 4, 5, 6]),
       ledger.list(undefined, 100),
       ledger.deadLetters(100),
-      ledger.layAside(anAddress("ada", tower), anEnvelope({ id: "m-1" }).id),
+      ledger.discard(anAddress("ada", tower), anEnvelope({ id: "m-1" }).id),
       prompts.current(tower, "template"),
       prompts.history(tower, { kind: "template", key: "greeting" }, { limit: 9 }),
       prompts.append(tower, [{ kind: "template", key: "greeting", expected: 1, body: "ours" }]),
@@ -179,7 +179,7 @@ postgres.describe("tenants", () => {
           )
         )
         assert.isAbove(answered, 100)
-        assert.strictEqual((yield* store.ledger.tally).dead, 1)
+        assert.strictEqual((yield* store.ledger.totals).dead, 1)
       }).pipe(Effect.scoped),
     120_000
   )

@@ -52,7 +52,7 @@ postgres.describe("writer", () => {
     Effect.gen(function* () {
       const { ledger, mailbox, stats } = yield* openAt(url(), { schema: aSchema() })
       const everyone = Array.from({ length: 100 }, (_, index) => anAddress(`a-${index}`))
-      yield* Effect.forEach(everyone, (address) => ledger.birth({ address, state: aState(), entry: anEntry() }), {
+      yield* Effect.forEach(everyone, (address) => ledger.create({ address, state: aState(), entry: anEntry() }), {
         concurrency: "unbounded"
       })
       yield* Effect.forEach(everyone, (to) => mailbox.accept(anEnvelope({ id: "m", to })), { concurrency: "unbounded" })
@@ -65,7 +65,7 @@ postgres.describe("writer", () => {
   it.effect("W4 one that breaks the batch fails alone", () =>
     Effect.gen(function* () {
       const { ledger, mailbox, stats } = yield* openAt(url(), { schema: aSchema() })
-      for (const address of [ada, bob]) yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+      for (const address of [ada, bob]) yield* ledger.create({ address, state: aState(), entry: anEntry() })
       // No column takes a NUL, and a worker's name is written as it is.
       const outcomes = yield* Effect.forEach(
         [
@@ -89,8 +89,8 @@ postgres.describe("writer", () => {
       const { ledger, mailbox, writer } = yield* over(
         losing((operations) => isLosing && operations.includes('"again":false'))
       )
-      assert.strictEqual(yield* ledger.birth({ address: ada, state: aState(), entry: anEntry() }), "born")
-      assert.strictEqual(yield* ledger.birth({ address: ada, state: aState(), entry: anEntry({ at: 5 }) }), "exists")
+      assert.strictEqual(yield* ledger.create({ address: ada, state: aState(), entry: anEntry() }), "created")
+      assert.strictEqual(yield* ledger.create({ address: ada, state: aState(), entry: anEntry({ at: 5 }) }), "exists")
       const { outcome } = yield* mailbox.accept(anEnvelope({ id: "m-1", to: ada }))
       assert.strictEqual(outcome, "accepted")
       const { attempts, claim, version } = yield* mailbox.claim(claimOn(ada))
@@ -122,7 +122,7 @@ postgres.describe("writer", () => {
     Effect.gen(function* () {
       let isLost = false
       const { ledger, mailbox } = yield* over(losing(() => isLost))
-      yield* ledger.birth({ address: ada, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
       const { claim } = yield* mailbox.claim(claimOn(ada))
       yield* ledger.commit(claim, { entry: anEntry({ no: 2, at: 1 }), state: aState() })
       isLost = true
@@ -150,7 +150,7 @@ postgres.describe("writer", () => {
           yield* Effect.flip(mailbox.accept(anEnvelope({ to: ada }))),
           yield* Effect.flip(mailbox.due(1)),
           yield* Effect.flip(ledger.settleSends([1])),
-          yield* Effect.flip(ledger.tally)
+          yield* Effect.flip(ledger.totals)
         ]
         for (const error of errors) assert.strictEqual(error.recovery, recovery, error._tag)
       }
@@ -160,7 +160,7 @@ postgres.describe("writer", () => {
   it.effect("W3 closing writes what was asked for, and refuses what comes after", () =>
     Effect.gen(function* () {
       const { ledger, mailbox, writer } = yield* over((real) => real)
-      yield* ledger.birth({ address: ada, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address: ada, state: aState(), entry: anEntry() })
       const accepting = yield* Effect.forkChild(mailbox.accept(anEnvelope({ id: "m-1", to: ada })), {
         startImmediately: true
       })
@@ -181,7 +181,7 @@ postgres.describe("two processes on the same assistants", () => {
       const everyone = Array.from({ length: 8 }, (_, index) => anAddress(`a-${index}`))
       const [first] = stores
       if (first === undefined) return
-      for (const address of everyone) yield* first.ledger.birth({ address, state: aState(), entry: anEntry() })
+      for (const address of everyone) yield* first.ledger.create({ address, state: aState(), entry: anEntry() })
       const ROUNDS = 25
       let written = 0
       let fenced = 0
@@ -210,7 +210,7 @@ postgres.describe("two processes on the same assistants", () => {
       yield* Effect.all(work, { concurrency: "unbounded" })
       assert.strictEqual(written + fenced, stores.length * ROUNDS * everyone.length)
       assert.isAbove(fenced, 0)
-      assert.strictEqual((yield* first.ledger.tally).accepted, ROUNDS * everyone.length)
+      assert.strictEqual((yield* first.ledger.totals).accepted, ROUNDS * everyone.length)
       let entries = 0
       for (const address of everyone) {
         const rows = yield* first.ledger.entries(address, 1, 1_000)
@@ -250,7 +250,7 @@ postgres.describe("two processes on the same assistants", () => {
           order,
           (address) =>
             Effect.gen(function* () {
-              yield* store.ledger.birth({ address, state: aState(), entry: anEntry() })
+              yield* store.ledger.create({ address, state: aState(), entry: anEntry() })
               yield* store.mailbox.accept(anEnvelope({ id: `m-${turn}`, to: address }))
               yield* store.ledger.settleSends([1, 2, 3])
             }),
@@ -259,7 +259,7 @@ postgres.describe("two processes on the same assistants", () => {
       })
       yield* Effect.all(work, { concurrency: "unbounded" })
       for (const { stats } of stores) assert.strictEqual((yield* stats).undone, 0)
-      assert.deepStrictEqual(yield* stores[0]!.ledger.tally, { accepted: 90, settled: 0, dead: 0, aside: 0 })
+      assert.deepStrictEqual(yield* stores[0]!.ledger.totals, { accepted: 90, settled: 0, dead: 0, discarded: 0 })
     }).pipe(Effect.scoped)
   )
 })

@@ -14,14 +14,14 @@ export interface AssistantRow extends Cursors {
   readonly version: number
   /** The `seq` of the last ledger entry. */
   readonly last: number
-  readonly hears: number
+  readonly receives: number
   readonly retired: number
   readonly tenant: string
   readonly id: string
 }
 
 /** What accepting an envelope asks of the row. */
-export type DoorRow = Pick<AssistantRow, "key" | "wake" | "hears" | "retired">
+export type DoorRow = Pick<AssistantRow, "key" | "wake" | "receives" | "retired">
 
 export interface StateRow extends AssistantRow {
   readonly state: string
@@ -31,15 +31,15 @@ export interface StateRow extends AssistantRow {
 /** One whose row lies on a damaged page is known by name only. */
 export type ListedRow = StateRow | (Pick<AssistantRow, "tenant" | "id"> & { readonly isDamaged: true })
 
-const columns = "key, wake, epoch, attempts, version, control, reply, mail, last, hears, retired, tenant, id"
+const columns = "key, wake, epoch, attempts, version, control, reply, mail, last, receives, retired, tenant, id"
 
 /** With the eighth bit set the column is one byte long, whatever is heard. */
-const HEARS_BASE = 8
+const RECEIVES_BASE = 8
 
-export const hearsColumn = (hears: ReadonlyArray<Lane>): number =>
-  hears.reduce((mask, lane) => mask | (1 << LANES.indexOf(lane)), HEARS_BASE)
+export const receivesColumn = (receives: ReadonlyArray<Lane>): number =>
+  receives.reduce((mask, lane) => mask | (1 << LANES.indexOf(lane)), RECEIVES_BASE)
 
-export const isHeard = (hears: number, lane: Lane): boolean => (hears & (1 << LANES.indexOf(lane))) !== 0
+export const isHeard = (receives: number, lane: Lane): boolean => (receives & (1 << LANES.indexOf(lane))) !== 0
 
 export const cursorsOf = ({ control, reply, mail }: Cursors): Cursors => ({ control, reply, mail })
 
@@ -54,7 +54,10 @@ export const assistantQueries = (database: DatabaseSync) => {
     database,
     `SELECT ${columns}, octet_length(state) AS stateBytes FROM assistants WHERE tenant = ? AND id = ?`
   )
-  const door = query<DoorRow>(database, "SELECT key, wake, hears, retired FROM assistants WHERE tenant = ? AND id = ?")
+  const door = query<DoorRow>(
+    database,
+    "SELECT key, wake, receives, retired FROM assistants WHERE tenant = ? AND id = ?"
+  )
   const withState = query<StateRow>(
     database,
     `SELECT ${columns}, note, state FROM assistants WHERE tenant = ? AND id = ?`

@@ -181,15 +181,15 @@ const verify = async (source: string): Promise<BackupContents> => {
 /** Puts a verified backup into a directory that is owned. Answers where what was there before is kept. */
 const putBack = async (source: string, directory: string, contents: BackupContents): Promise<string | undefined> => {
   const former = readdirSync(directory).filter((name) => REPLACED.test(name))
-  const aside = join(directory, `reverie.db-before-restore-${Date.now()}`)
-  if (former.length > 0) mkdirSync(aside, { mode: 0o700 })
+  const discarded = join(directory, `reverie.db-before-restore-${Date.now()}`)
+  if (former.length > 0) mkdirSync(discarded, { mode: 0o700 })
   for (const { name } of contents.files) {
     await copyFile(join(source, name), join(directory, `restored.${name}`))
     privateFile(directory, `restored.${name}`)
     await flush(join(directory, `restored.${name}`))
   }
   // From here to the last rename the directory says how far it has to come, and holds less: it refuses to open.
-  for (const name of former) if (name !== MARK) renameSync(join(directory, name), join(aside, name))
+  for (const name of former) if (name !== MARK) renameSync(join(directory, name), join(discarded, name))
   rmSync(join(directory, MARK), { force: true })
   const mark = new HighMark(directory)
   mark.write({ accepted: contents.accepted, committed: contents.committed, database: null })
@@ -197,7 +197,7 @@ const putBack = async (source: string, directory: string, contents: BackupConten
   await flush(join(directory, MARK))
   for (const { name } of contents.files) renameSync(join(directory, `restored.${name}`), join(directory, name))
   await flush(directory)
-  return former.length > 0 ? aside : undefined
+  return former.length > 0 ? discarded : undefined
 }
 
 type Refusal = BackupRefused | StoreError

@@ -13,7 +13,7 @@ import { change, query } from "./sql.ts"
 export interface EntryRow {
   readonly seq: number
   readonly no: number
-  /** The `seq` of the assistant's entry before, 0 at its birth. */
+  /** The `seq` of the assistant's entry before, 0 at its creation. */
   readonly previous: number
   readonly body: string
 }
@@ -60,7 +60,7 @@ export const entryQueries = (database: DatabaseSync) => {
     /** Answers the place in the outbox. */
     append: ({ assistant, no, previous, settled, body }: NewEntry): number =>
       append(assistant, no, previous, settled, body).lastSeq,
-    /** From the given row on towards the birth. */
+    /** From the given row on towards the creation. */
     backwards,
     /** Entries `to` down to `from` of one assistant. `last` is its newest row. */
     between: function* (assistant: number, last: number, from: number, to: number): Generator<EntryRow> {

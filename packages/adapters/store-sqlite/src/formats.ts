@@ -27,7 +27,7 @@ CREATE TABLE assistants (
   reply INTEGER NOT NULL,
   mail INTEGER NOT NULL,
   last INTEGER NOT NULL,
-  hears INTEGER NOT NULL,
+  receives INTEGER NOT NULL,
   retired INTEGER NOT NULL,
   tenant TEXT NOT NULL,
   id TEXT NOT NULL,
@@ -130,14 +130,14 @@ CREATE TABLE allowance_calls (
 `
 
 /**
- * Dead letters that were laid aside are numbered 1, 2, 3 ... in the order in which they were. Those that are still told have
- * an index of their own, so that what was laid aside costs a look at them nothing.
+ * Dead letters that were discarded are numbered 1, 2, 3 ... in the order in which they were. Those that are still told have
+ * an index of their own, so that what was discarded costs a look at them nothing.
  */
 const fourth = `
-ALTER TABLE dead_letters ADD COLUMN aside INTEGER;
+ALTER TABLE dead_letters ADD COLUMN discarded INTEGER;
 CREATE INDEX dead_letters_assistant ON dead_letters (assistant);
-CREATE INDEX dead_letters_told ON dead_letters (seq) WHERE aside IS NULL;
-CREATE UNIQUE INDEX dead_letters_aside ON dead_letters (aside) WHERE aside IS NOT NULL;
+CREATE INDEX dead_letters_told ON dead_letters (seq) WHERE discarded IS NULL;
+CREATE UNIQUE INDEX dead_letters_discarded ON dead_letters (discarded) WHERE discarded IS NOT NULL;
 `
 
 /** What a holder noted for the next one, in case it does not end well; no note nearly always. */

@@ -6,7 +6,7 @@ import { type Ledger, type RecordFilter, UnreadableRecord } from "@reverie/ledge
 import { addressKey, parseJson, type RecordKind, type RecordRow } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { assistantQueries } from "./assistants.ts"
-import { ledgerUnavailable } from "./chronicle.ts"
+import { ledgerUnavailable } from "./entry-history.ts"
 import { reading } from "./reading.ts"
 import { limited, query } from "./sql.ts"
 

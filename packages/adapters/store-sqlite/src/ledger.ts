@@ -1,31 +1,31 @@
-// Ledger on SQLite: births, commits and what they leave behind.
+// Ledger on SQLite: creations, commits and what they leave behind.
 // Owns the writing of `ledger`, `records`, `sends` and `dead_letters`, and of an assistant's row all that a commit says.
 // Leaves acceptance and claims to mailbox.ts, reading back to chronicle.ts, register.ts and kept.ts.
 // I1  The fence is judged inside the transaction and before its first write.
 // I2  A commit that leaves the waking as it is does not touch its index.
 
 import type { DatabaseSync } from "node:sqlite"
-import { CommitFenced, type LaidAside, type Ledger, type OpenSend, Readable, UnreadableRecord } from "@reverie/ledger"
+import { CommitFenced, type Discarded, type Ledger, type OpenSend, Readable, UnreadableRecord } from "@reverie/ledger"
 import { type AssistantState, type Cause, type Cursors, type Entry, readEnvelope } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { assistantQueries, hearsColumn } from "./assistants.ts"
-import { ledgerUnavailable, sqliteChronicle } from "./chronicle.ts"
+import { assistantQueries, receivesColumn } from "./assistants.ts"
+import { ledgerUnavailable, sqliteEntryHistory } from "./entry-history.ts"
 import { entryQueries } from "./entries.ts"
 import { envelopeQueries } from "./envelopes.ts"
 import { AT_REST } from "./formats.ts"
 import { sqliteKept } from "./kept.ts"
 import { lengthOf, pageOf, readingPage } from "./reading.ts"
 import { padded } from "./records.ts"
-import { asideCounting, beginningOf, type DeadLetterBody, sqliteRegister } from "./register.ts"
+import { discardedCounting, beginningOf, type DeadLetterBody, sqliteRegister } from "./register.ts"
 import { BEHIND, salvaging } from "./salvage.ts"
 import { change, limited, query } from "./sql.ts"
 import { wakeOnCommit } from "./wake.ts"
 import type { Writer } from "./writer.ts"
 
 const moved = (cursors: Cursors, cause: Cause): Cursors =>
-  cause.kind === "envelope" || cause.kind === "burial"
+  cause.kind === "envelope" || cause.kind === "dead-letter"
     ? { ...cursors, [cause.lane]: Math.max(cursors[cause.lane], cause.seq) }
     : cursors
 
@@ -56,7 +56,7 @@ const appending = (database: DatabaseSync) => {
   const send = change(database, "INSERT INTO sends (body) VALUES (?)")
   const keep = change(database, "INSERT OR REPLACE INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
   const drop = change(database, "DELETE FROM records WHERE assistant = ? AND kind = ? AND key = ?")
-  const bury = change(database, "INSERT INTO dead_letters (assistant, body) VALUES (?, ?)")
+  const deadLetter = change(database, "INSERT INTO dead_letters (assistant, body) VALUES (?, ?)")
   /** Files an entry with its sends and dead letters; answers its place in the outbox. */
   return (
     assistant: number,
@@ -68,20 +68,20 @@ const appending = (database: DatabaseSync) => {
       else keep(assistant, kind, key, value)
     }
     for (const envelope of sends) send(envelope)
-    for (const letter of deadLetters) bury(assistant, letter)
+    for (const letter of deadLetters) deadLetter(assistant, letter)
     return entries.append({ assistant, no, previous, settled, body })
   }
 }
 
 const INSERT = `
-  INSERT INTO assistants (wake, epoch, attempts, version, control, reply, mail, last, hears, retired, tenant, id, state)
+  INSERT INTO assistants (wake, epoch, attempts, version, control, reply, mail, last, receives, retired, tenant, id, state)
   VALUES (?, 0, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?)`
 
 const UPDATE = `
-  UPDATE assistants SET attempts = ?, note = NULL, version = ?, control = ?, reply = ?, mail = ?, last = ?, hears = ?,
+  UPDATE assistants SET attempts = ?, note = NULL, version = ?, control = ?, reply = ?, mail = ?, last = ?, receives = ?,
     retired = ?, state = ? WHERE key = ?`
 
-const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "birth" | "commit"> => {
+const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "create" | "commit"> => {
   const assistants = assistantQueries(database)
   const envelopes = envelopeQueries(database)
   const append = appending(database)
@@ -90,18 +90,18 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
   const setWake = change(database, "UPDATE assistants SET wake = ? WHERE key = ?")
   const update = change(database, UPDATE)
 
-  const birth: Ledger["Service"]["birth"] = ({ address, state, entry }) =>
+  const create: Ledger["Service"]["create"] = ({ address, state, entry }) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const encoded = encode(entry)
       const body = padded(JSON.stringify(state), 0)
       const { tenant, assistant } = address
-      return writer.write(ledgerUnavailable("birth"), () => {
+      return writer.write(ledgerUnavailable("create"), () => {
         if (assistants.find(address) !== undefined) return Result.succeed("exists" as const)
         const wake = wakeOnCommit(AT_REST, state, now, () => undefined)
-        const flags = [hearsColumn(state.hears), retiredColumn(state)]
+        const flags = [receivesColumn(state.receives), retiredColumn(state)]
         const key = insert(wake, encoded.no, ...flags, tenant, assistant, body).lastSeq
         setLast(append(key, 0, encoded), key)
-        return Result.succeed("born" as const)
+        return Result.succeed("created" as const)
       })
     })
 
@@ -122,7 +122,7 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
           const { key } = row
           const seq = append(key, row.last, encoded)
           const { control, reply, mail } = moved(row, entry.cause)
-          const flags = [hearsColumn(state.hears), retiredColumn(state)]
+          const flags = [receivesColumn(state.receives), retiredColumn(state)]
           const attempts = state.jobs.length === 0 ? 0 : 1
           update(attempts, encoded.no, control, reply, mail, seq, ...flags, padded(json, row.stateBytes), key)
           const cursors = { control, reply, mail }
@@ -134,7 +134,7 @@ const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"]
       )
     })
 
-  return { birth, commit }
+  return { create, commit }
 }
 
 interface SendRow {
@@ -176,28 +176,28 @@ const sending = (database: DatabaseSync, writer: Writer, readable: Readable): Se
   }
 }
 
-interface BuriedRow {
+interface DeadLetteredRow {
   readonly seq: number
-  readonly aside: number | null
+  readonly discarded: number | null
 }
 
-const layingAside = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "layAside"> => {
+const discarding = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "discard"> => {
   const assistants = assistantQueries(database)
-  const buried = query<BuriedRow>(
+  const deadLettered = query<DeadLetteredRow>(
     database,
-    "SELECT seq, aside FROM dead_letters WHERE assistant = ? AND instr(body, ?) = 1"
+    "SELECT seq, discarded FROM dead_letters WHERE assistant = ? AND instr(body, ?) = 1"
   )
-  const countAside = asideCounting(database)
-  const lay = change(database, "UPDATE dead_letters SET aside = ? WHERE seq = ?")
+  const countDiscarded = discardedCounting(database)
+  const lay = change(database, "UPDATE dead_letters SET discarded = ? WHERE seq = ?")
   return {
-    layAside: (address, envelope) =>
-      writer.write(ledgerUnavailable("layAside"), (): Result.Result<LaidAside> => {
+    discard: (address, envelope) =>
+      writer.write(ledgerUnavailable("discard"), (): Result.Result<Discarded> => {
         const who = assistants.find(address)
-        const row = who === undefined ? undefined : buried.one(who.key, beginningOf(envelope))
+        const row = who === undefined ? undefined : deadLettered.one(who.key, beginningOf(envelope))
         if (row === undefined) return Result.succeed("unknown")
-        if (row.aside !== null) return Result.succeed("already")
-        lay(countAside() + 1, row.seq)
-        return Result.succeed("aside")
+        if (row.discarded !== null) return Result.succeed("already")
+        lay(countDiscarded() + 1, row.seq)
+        return Result.succeed("discarded")
       })
   }
 }
@@ -221,9 +221,9 @@ export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Se
   return {
     ...writing(database, writer),
     ...sending(database, writer, readable),
-    ...layingAside(database, writer),
+    ...discarding(database, writer),
     ...probing(database, writer),
-    ...sqliteChronicle(database, readable),
+    ...sqliteEntryHistory(database, readable),
     ...sqliteRegister(database, readable),
     ...sqliteKept(database)
   }

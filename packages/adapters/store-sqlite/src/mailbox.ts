@@ -49,7 +49,7 @@ const unavailable =
 const readRow = ({ seq, id, acceptedAt, body }: EnvelopeRow, lane: Lane): AcceptedEnvelope | UnreadableEnvelope =>
   Result.match(readEnvelope(body), {
     onSuccess: (envelope) => ({ ...envelope, lane, seq, acceptedAt }),
-    // The id was valid when the row was written; it must come back unchanged to be buried by.
+    // The id was valid when the row was written; it must come back unchanged to be dead-lettered by.
     onFailure: (unreadable) => ({ unreadable, id: readKeyText(id) as UnreadableEnvelope["id"], lane, seq })
   })
 
@@ -76,7 +76,7 @@ const accepting = (database: DatabaseSync, writer: Writer): Pick<Mailbox["Servic
             if (!envelopes.insert(row.key, envelope, body, now)) {
               return Result.succeed({ outcome: "duplicate", envelope: id, to })
             }
-            const wake = isHeard(row.hears, laneOf(event)) ? wakeOnMail(row.wake, now) : row.wake
+            const wake = isHeard(row.receives, laneOf(event)) ? wakeOnMail(row.wake, now) : row.wake
             if (wake !== row.wake) setWake(wake, row.key)
             return Result.succeed({ outcome: "accepted", envelope: id, to })
           },

@@ -1,16 +1,16 @@
-// MovingIn: parcels, put down as rows.
-// Owns the writing of whole lives. Leaves judging whether there is room for them to removals.ts.
+// MovingIn: bundles, put down as rows.
+// Owns the writing of whole lives. Leaves judging whether there is room for them to bundles.ts.
 // P1  Rows only grow: what moves in gets the next numbers, and the cursors of its lanes are those of its last handled ones.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type AssistantHead, bytesOf, type RemovalPart, textOf } from "@reverie/ledger"
+import { type AssistantHead, bytesOf, type BundlePart, textOf } from "@reverie/ledger"
 import { type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
-import { assistantQueries, hearsColumn } from "./assistants.ts"
+import { assistantQueries, receivesColumn } from "./assistants.ts"
 import { entryQueries } from "./entries.ts"
 import { envelopeQueries } from "./envelopes.ts"
 import { AT_REST } from "./formats.ts"
 import { padded } from "./records.ts"
-import { asideCounting } from "./register.ts"
+import { discardedCounting } from "./register.ts"
 import { change, query } from "./sql.ts"
 import { wakeOnCommit } from "./wake.ts"
 
@@ -27,7 +27,7 @@ const livesTo = (database: DatabaseSync) => {
   const insert = change(
     database,
     `INSERT INTO assistants
-       (wake, epoch, attempts, version, control, reply, mail, last, hears, retired, tenant, id, state)
+       (wake, epoch, attempts, version, control, reply, mail, last, receives, retired, tenant, id, state)
      VALUES (?, ?, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?)`
   )
   const accept = change(
@@ -36,8 +36,8 @@ const livesTo = (database: DatabaseSync) => {
   )
   const keep = change(database, "INSERT INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
   const send = change(database, "INSERT INTO sends (body) VALUES (?)")
-  const bury = change(database, "INSERT INTO dead_letters (assistant, body, aside) VALUES (?, ?, ?)")
-  const countAside = asideCounting(database)
+  const deadLetter = change(database, "INSERT INTO dead_letters (assistant, body, discarded) VALUES (?, ?, ?)")
+  const countDiscarded = discardedCounting(database)
   const settle = change(
     database,
     "UPDATE assistants SET control = ?, reply = ?, mail = ?, last = ?, wake = ? WHERE key = ?"
@@ -45,11 +45,11 @@ const livesTo = (database: DatabaseSync) => {
 
   return (
     { address, epoch, handled, state: found, version }: AssistantHead,
-    parts: Iterable<RemovalPart>,
+    parts: Iterable<BundlePart>,
     now: number
   ) => {
     const state = found as unknown as AssistantState
-    const flags = [hearsColumn(state.hears), state.status === "retired" ? 1 : 0]
+    const flags = [receivesColumn(state.receives), state.status === "retired" ? 1 : 0]
     const body = padded(JSON.stringify(state), 0)
     // Higher than any that was granted: no claim of the old house can write here.
     const { lastSeq: key } = insert(AT_REST, epoch + 1, version, ...flags, address.tenant, address.assistant, body)
@@ -66,8 +66,8 @@ const livesTo = (database: DatabaseSync) => {
       } else if (part.kind === "record") keep(key, part.of, part.key, JSON.stringify(part.value))
       else if (part.kind === "send") send(JSON.stringify(part.envelope))
       else if (part.kind === "dead-letter") {
-        const { aside = false, at, envelope, reason } = part
-        bury(key, JSON.stringify({ envelope, reason, at }), aside ? countAside() + 1 : null)
+        const { discarded = false, at, envelope, reason } = part
+        deadLetter(key, JSON.stringify({ envelope, reason, at }), discarded ? countDiscarded() + 1 : null)
       }
     }
     const cursors = {
@@ -81,7 +81,7 @@ const livesTo = (database: DatabaseSync) => {
   }
 }
 
-const belongingsTo = (database: DatabaseSync) => {
+const entryRowsTo = (database: DatabaseSync) => {
   const block = change(database, "INSERT INTO blocks (tenant, id, owner, label, body) VALUES (?, ?, ?, ?, ?)")
   const give = change(database, "INSERT INTO block_readers (tenant, reader, block) VALUES (?, ?, ?)")
   const version = change(database, "INSERT INTO block_versions (block, version, body, patch) VALUES (?, ?, ?, ?)")
@@ -91,7 +91,7 @@ const belongingsTo = (database: DatabaseSync) => {
     database,
     "INSERT INTO prompts (tenant, kind, key, version, at, restores, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
   )
-  return (tenant: TenantId, parts: Iterable<RemovalPart>): void => {
+  return (tenant: TenantId, parts: Iterable<BundlePart>): void => {
     let key = 0
     for (const part of parts) {
       if (part.kind === "block") {
@@ -121,7 +121,7 @@ const obstaclesTo = (database: DatabaseSync) => {
     database,
     "SELECT answer FROM block_answers WHERE tenant = ? AND key = ?"
   )
-  return (tenant: TenantId, parts: Iterable<RemovalPart>): string | undefined => {
+  return (tenant: TenantId, parts: Iterable<BundlePart>): string | undefined => {
     for (const part of parts) {
       if (part.kind === "block") {
         if (byId.one(tenant, keyText(part.id)) !== undefined) return `block ${part.id}`
@@ -138,9 +138,9 @@ const obstaclesTo = (database: DatabaseSync) => {
 
 export interface MovingIn {
   /** Answers the key of the new row. */
-  readonly life: (head: AssistantHead, parts: Iterable<RemovalPart>, now: number) => number
-  readonly belongings: (tenant: TenantId, parts: Iterable<RemovalPart>) => void
-  readonly obstacle: (tenant: TenantId, parts: Iterable<RemovalPart>) => string | undefined
+  readonly life: (head: AssistantHead, parts: Iterable<BundlePart>, now: number) => number
+  readonly entryRows: (tenant: TenantId, parts: Iterable<BundlePart>) => void
+  readonly obstacle: (tenant: TenantId, parts: Iterable<BundlePart>) => string | undefined
   readonly keyOf: (head: AssistantHead["address"]) => number | undefined
 }
 
@@ -148,7 +148,7 @@ export const movingIn = (database: DatabaseSync): MovingIn => {
   const assistants = assistantQueries(database)
   return {
     life: livesTo(database),
-    belongings: belongingsTo(database),
+    entryRows: entryRowsTo(database),
     obstacle: obstaclesTo(database),
     keyOf: (address) => assistants.find(address)?.key
   }

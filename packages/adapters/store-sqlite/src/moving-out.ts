@@ -1,19 +1,19 @@
-// MovingOut: parcels, gathered from the rows.
+// MovingOut: bundles, gathered from the rows.
 // Owns the reading of a life, and of what a tenant has besides its assistants. Leaves putting it down to moving-in.ts.
 // O1  Rows that change are read in one go, with how far those reach that only grow; these follow page by page and end
-//     there, so that a parcel is of one moment though others write meanwhile.
+//     there, so that a bundle is of one moment though others write meanwhile.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
   type AssistantHead,
   answerParts,
   blockParts,
-  bornFor,
-  bornKey,
+  createdFor,
+  createdKey,
   byText,
   type LineRow,
   promptParts,
-  type RemovalPart,
+  type BundlePart,
   sendName,
   sendNames,
   valueOf
@@ -50,7 +50,7 @@ const blockQueries = (database: DatabaseSync) => {
     database,
     "SELECT key, answer FROM block_answers WHERE tenant = ?"
   )
-  const partsOf = ({ body, id, key, label, owner }: BlockRow): ReadonlyArray<RemovalPart> =>
+  const partsOf = ({ body, id, key, label, owner }: BlockRow): ReadonlyArray<BundlePart> =>
     blockParts({
       id: readKeyText(id),
       owner: readKeyText(owner),
@@ -68,7 +68,7 @@ const blockQueries = (database: DatabaseSync) => {
     answers: (
       tenant: TenantId,
       isWanted: (key: string, block: string | undefined) => boolean
-    ): ReadonlyArray<RemovalPart> => answerParts(answers.all(tenant), isWanted)
+    ): ReadonlyArray<BundlePart> => answerParts(answers.all(tenant), isWanted)
   }
 }
 
@@ -95,9 +95,9 @@ const rowQueries = (database: DatabaseSync) => ({
     "SELECT kind, key, body FROM records WHERE assistant = ?"
   ),
   sends: query<{ readonly body: string }>(database, "SELECT body FROM sends ORDER BY seq"),
-  deadLetters: query<{ readonly body: string; readonly aside: number | null }>(
+  deadLetters: query<{ readonly body: string; readonly discarded: number | null }>(
     database,
-    "SELECT body, aside FROM dead_letters WHERE assistant = ? ORDER BY seq"
+    "SELECT body, discarded FROM dead_letters WHERE assistant = ? ORDER BY seq"
   ),
   prompts: query<LineRow>(
     database,
@@ -130,16 +130,16 @@ const momentOf = (database: DatabaseSync) => {
       records: rows.records
         .all(row.key)
         .toSorted(byText(({ key, kind }) => `${kind}\u0000${key}`))
-        .map(({ body, key, kind }): RemovalPart => ({ kind: "record", of: kind, key, value: valueOf(body) })),
+        .map(({ body, key, kind }): BundlePart => ({ kind: "record", of: kind, key, value: valueOf(body) })),
       sends: rows.sends.all().map(({ body }) => valueOf(body)),
-      deadLetters: rows.deadLetters.all(row.key).map(({ aside, body }) => {
-        const where = aside === null ? {} : { aside: true as const }
-        return { kind: "dead-letter", ...(valueOf(body) as object), ...where } as RemovalPart
+      deadLetters: rows.deadLetters.all(row.key).map(({ discarded, body }) => {
+        const where = discarded === null ? {} : { discarded: true as const }
+        return { kind: "dead-letter", ...(valueOf(body) as object), ...where } as BundlePart
       }),
       blocks: own.flatMap(blocks.partsOf),
       answers:
         // Blocks that never were leave no answers.
-        blocks.answers(tenant, (key, block) => ids.has(block) || key.startsWith(bornKey(assistant)))
+        blocks.answers(tenant, (key, block) => ids.has(block) || key.startsWith(createdKey(assistant)))
     }
   }
 }
@@ -149,7 +149,7 @@ const growingOf = (database: DatabaseSync) => {
   const rows = rowQueries(database)
   const entries = entryQueries(database)
   return {
-    mail: function* (key: number, newest: number): Generator<RemovalPart> {
+    mail: function* (key: number, newest: number): Generator<BundlePart> {
       for (const lane of LANES) {
         const column = LANES.indexOf(lane)
         let page = rows.mail.all(key, column, 0, newest, PAGE)
@@ -160,11 +160,11 @@ const growingOf = (database: DatabaseSync) => {
         }
       }
     },
-    entries: function* (key: number, last: number, version: number): Generator<RemovalPart> {
+    entries: function* (key: number, last: number, version: number): Generator<BundlePart> {
       for (let from = 1; from <= version; from += PAGE) {
         const page = [...entries.between(key, last, from, Math.min(from + PAGE - 1, version))]
         for (const { body } of page.toReversed()) {
-          yield { kind: "entry", entry: valueOf(body) } as RemovalPart
+          yield { kind: "entry", entry: valueOf(body) } as BundlePart
         }
       }
     }
@@ -175,7 +175,7 @@ const growingOf = (database: DatabaseSync) => {
 const householdOf = (database: DatabaseSync) => {
   const rows = rowQueries(database)
   const blocks = blockQueries(database)
-  return (tenant: TenantId): ReadonlyArray<RemovalPart> => {
+  return (tenant: TenantId): ReadonlyArray<BundlePart> => {
     const living = new Set(rows.living.all(tenant).map(({ id }) => id))
     const all = blocks.ofTenant(tenant)
     const isOwned = ({ owner }: BlockRow): boolean => living.has(readKeyText(owner))
@@ -183,7 +183,7 @@ const householdOf = (database: DatabaseSync) => {
     return [
       { kind: "tenant", tenant },
       ...all.filter((row) => !isOwned(row)).flatMap(blocks.partsOf),
-      ...blocks.answers(tenant, (key, block) => !living.has(bornFor(key)) && !claimed.has(block)),
+      ...blocks.answers(tenant, (key, block) => !living.has(createdFor(key)) && !claimed.has(block)),
       ...promptParts(rows.prompts.all(tenant))
     ]
   }
@@ -191,8 +191,8 @@ const householdOf = (database: DatabaseSync) => {
 
 export interface MovingOut {
   /** The parts of a life, head first; undefined when nobody lives there. The first one is read with the call. */
-  readonly life: (address: Address) => Generator<RemovalPart> | undefined
-  readonly household: (tenant: TenantId) => ReadonlyArray<RemovalPart>
+  readonly life: (address: Address) => Generator<BundlePart> | undefined
+  readonly household: (tenant: TenantId) => ReadonlyArray<BundlePart>
   readonly tenants: () => ReadonlyArray<TenantId>
 }
 
@@ -203,7 +203,7 @@ export const movingOut = (database: DatabaseSync): MovingOut => {
   const moment = momentOf(database)
   const growing = growingOf(database)
 
-  const parts = function* (row: StateRow, read: ReturnType<typeof moment>): Generator<RemovalPart> {
+  const parts = function* (row: StateRow, read: ReturnType<typeof moment>): Generator<BundlePart> {
     yield read.head
     yield* growing.mail(row.key, read.newestMail)
     const open = new Set(read.sends.map(sendName))
@@ -216,7 +216,7 @@ export const movingOut = (database: DatabaseSync): MovingOut => {
     }
     yield* read.records
     for (const envelope of read.sends) {
-      if (written.has(sendName(envelope))) yield { kind: "send", envelope } as unknown as RemovalPart
+      if (written.has(sendName(envelope))) yield { kind: "send", envelope } as unknown as BundlePart
     }
     yield* read.deadLetters
     yield* read.blocks

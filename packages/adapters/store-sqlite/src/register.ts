@@ -6,7 +6,7 @@ import { type AssistantRecord, type DeadLetter, type Ledger, type Readable, Unre
 import { addressKey, type EnvelopeId, readState } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { addressOf, assistantQueries, cursorsOf, type ListedRow, type StateRow } from "./assistants.ts"
-import { ledgerUnavailable } from "./chronicle.ts"
+import { ledgerUnavailable } from "./entry-history.ts"
 import { entryQueries } from "./entries.ts"
 import { envelopeQueries } from "./envelopes.ts"
 import { reading } from "./reading.ts"
@@ -30,21 +30,21 @@ const toDeadLetter = (row: DeadLetterRow): DeadLetter => ({
 /** Of one tenant, or of all where it is null. */
 const lettersIn = (order: "ASC" | "DESC"): string => `
   SELECT tenant, id, body FROM dead_letters INDEXED BY dead_letters_told CROSS JOIN assistants ON key = assistant
-  WHERE aside IS NULL AND tenant = coalesce(?, tenant) ORDER BY seq ${order} LIMIT ?`
+  WHERE discarded IS NULL AND tenant = coalesce(?, tenant) ORDER BY seq ${order} LIMIT ?`
 
 /** What the body of a letter of this id begins with, and of no other. */
 export const beginningOf = (envelope: EnvelopeId): string => `${JSON.stringify({ envelope }).slice(0, -1)},`
 
-/** How many letters were laid aside. They are numbered in that order, so the next one has the number after it. */
-export const asideCounting = (database: DatabaseSync): (() => number) => {
+/** How many letters were discarded. They are numbered in that order, so the next one has the number after it. */
+export const discardedCounting = (database: DatabaseSync): (() => number) => {
   const last = query<{ readonly count: number | null }>(
     database,
-    "SELECT max(aside) AS count FROM dead_letters WHERE aside IS NOT NULL"
+    "SELECT max(discarded) AS count FROM dead_letters WHERE discarded IS NOT NULL"
   )
   return () => last.one()?.count ?? 0
 }
 
-export type Register = Pick<Ledger["Service"], "addresses" | "inspect" | "list" | "deadLetters" | "tally">
+export type Register = Pick<Ledger["Service"], "addresses" | "inspect" | "list" | "deadLetters" | "totals">
 
 export const sqliteRegister = (database: DatabaseSync, readable: Readable): Register => {
   const assistants = assistantQueries(database)
@@ -52,8 +52,8 @@ export const sqliteRegister = (database: DatabaseSync, readable: Readable): Regi
   const entries = entryQueries(database)
   const oldest = query<DeadLetterRow>(database, lettersIn("ASC"))
   const newest = query<DeadLetterRow>(database, lettersIn("DESC"))
-  const aside = asideCounting(database)
-  const buried = query<{ readonly seq: number | null }>(database, "SELECT max(seq) AS seq FROM dead_letters")
+  const discarded = discardedCounting(database)
+  const deadLettered = query<{ readonly seq: number | null }>(database, "SELECT max(seq) AS seq FROM dead_letters")
 
   const recordOf = (row: StateRow): Result.Result<AssistantRecord, UnreadableRecord> => {
     const address = addressOf(row)
@@ -97,13 +97,13 @@ export const sqliteRegister = (database: DatabaseSync, readable: Readable): Regi
         const letters = newestFirst ? newest : oldest
         return Result.succeed(letters.all(tenant, limited(limit)).map(toDeadLetter))
       }),
-    tally: reading(ledgerUnavailable("tally"), () =>
+    totals: reading(ledgerUnavailable("totals"), () =>
       Result.succeed({
         accepted: envelopes.accepted(),
         settled: entries.settledTotal(),
         // No row is ever deleted, so the last number is their count.
-        dead: buried.one()?.seq ?? 0,
-        aside: aside()
+        dead: deadLettered.one()?.seq ?? 0,
+        discarded: discarded()
       })
     )
   }

@@ -10,7 +10,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { PromptStore } from "@reverie/context"
-import { Allowance, Ledger, type LedgerUnavailable, Removals } from "@reverie/ledger"
+import { Allowance, Ledger, type LedgerUnavailable, Bundles } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import * as Context from "effect/Context"
@@ -21,7 +21,7 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { sqliteAllowance } from "./allowance.ts"
 import { sqliteBlocks } from "./blocks.ts"
-import { ledgerUnavailable } from "./chronicle.ts"
+import { ledgerUnavailable } from "./entry-history.ts"
 import {
   StoreDamaged,
   type StoreError,
@@ -40,7 +40,7 @@ import { sqliteMailbox } from "./mailbox.ts"
 import { directoryMarks, type Marks, passingMarks } from "./marks.ts"
 import { own } from "./owner.ts"
 import { sqlitePrompts } from "./prompts.ts"
-import { sqliteRemovals } from "./removals.ts"
+import { sqliteBundles } from "./bundles.ts"
 import { reading } from "./reading.ts"
 import { closeFiles, privateDirectory, privateFile } from "./rights.ts"
 import { Safeguard } from "./safeguard.ts"
@@ -78,7 +78,7 @@ export class SqliteStore extends Context.Service<
     readonly prompts: PromptStore["Service"]
     readonly allowance: Allowance["Service"]
     readonly blocks: BlockStore["Service"]
-    readonly removals: Removals["Service"]
+    readonly bundles: Bundles["Service"]
     /** What has been written since the opening. */
     readonly stats: Effect.Effect<WriterStats>
     /** Reads the whole file and names what does not fit; nothing when it is sound. */
@@ -211,7 +211,7 @@ export const openSqliteStore = (
       prompts: sqlitePrompts(database, writer),
       allowance: sqliteAllowance(database, writer),
       blocks: sqliteBlocks(database, writer),
-      removals: sqliteRemovals(database, writer, leases, marks),
+      bundles: sqliteBundles(database, writer, leases, marks),
       stats: Effect.sync(() => writer.stats),
       integrity: integrityOf(database),
       lost: Deferred.await(lost)
@@ -222,7 +222,7 @@ export const openSqliteStore = (
 export const storeSqliteLayer = (
   directory: string,
   options: StoreOptions = {}
-): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | Removals | SqliteStore, StoreError> =>
+): Layer.Layer<Mailbox | Ledger | Allowance | PromptStore | BlockStore | Bundles | SqliteStore, StoreError> =>
   Layer.effectContext(
     Effect.map(openSqliteStore(directory, options), (store) =>
       Context.make(SqliteStore, store).pipe(
@@ -231,7 +231,7 @@ export const storeSqliteLayer = (
         Context.add(PromptStore, store.prompts),
         Context.add(Allowance, store.allowance),
         Context.add(BlockStore, store.blocks),
-        Context.add(Removals, store.removals)
+        Context.add(Bundles, store.bundles)
       )
     )
   )

@@ -27,13 +27,13 @@ export const wakeOnMail = (wake: number, now: number): number =>
 /** The wake after a commit. `firstAcceptedAt` tells when the first envelope beyond the cursor of a lane arrived. */
 export const wakeOnCommit = (
   wake: number,
-  { jobs, timers, hears }: AssistantState,
+  { jobs, timers, receives }: AssistantState,
   now: number,
   firstAcceptedAt: (lane: Lane) => number | undefined
 ): number => {
   // A tick in hand keeps its place, which also spares the index a write.
   if (jobs.length > 0) return wakeOnMail(wake, now)
-  const mail = hears.flatMap((lane) => firstAcceptedAt(lane) ?? [])
+  const mail = receives.flatMap((lane) => firstAcceptedAt(lane) ?? [])
   const earliest = Math.min(...timers.map(({ dueAt }) => dueAt))
   if (mail.length > 0) return awakeSince(Math.min(...mail, earliest))
   return earliest === Infinity ? AT_REST : clamp(earliest, AT_REST - 1)

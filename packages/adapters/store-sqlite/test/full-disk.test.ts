@@ -17,7 +17,7 @@ const message = (id: string, chars: number) =>
 const filled = (directory: string, options?: StoreOptions) =>
   Effect.gen(function* () {
     const store = yield* openSqliteStore(directory, options)
-    yield* store.ledger.birth({ address, state: aState(), entry: anEntry() })
+    yield* store.ledger.create({ address, state: aState(), entry: anEntry() })
     const accepted: Array<string> = []
     for (;;) {
       const id = `m-${accepted.length}`
@@ -48,7 +48,7 @@ it.effect(
         })
       )
       const { ledger, mailbox } = yield* openSqliteStore(directory)
-      assert.strictEqual((yield* ledger.tally).accepted, accepted.length)
+      assert.strictEqual((yield* ledger.totals).accepted, accepted.length)
       assert.strictEqual((yield* mailbox.accept(message("late", 20_000))).outcome, "accepted")
     })
 )
@@ -94,7 +94,7 @@ it.effect.skipIf(process.getuid?.() !== 0)(
           const { store, accepted, error } = yield* filled(directory)
           assert.include(error.message, "no space is left")
           const commitLess = yield* Effect.flip(
-            store.ledger.birth({
+            store.ledger.create({
               address: anAddress("bob"),
               state: aState({ snapshot: "x".repeat(50_000) }),
               entry: anEntry()
@@ -108,7 +108,7 @@ it.effect.skipIf(process.getuid?.() !== 0)(
         })
       )
       const { ledger } = yield* openSqliteStore(directory)
-      assert.strictEqual((yield* ledger.tally).accepted, accepted.length)
+      assert.strictEqual((yield* ledger.totals).accepted, accepted.length)
       assert.strictEqual(yield* ledger.inspect(anAddress("bob")), undefined)
     })
 )

@@ -94,7 +94,7 @@ describe("rows", () => {
       const directory = aDirectory()
       const { ledger, mailbox } = yield* openSqliteStore(directory)
       for (let index = 0; index < 50; index++) {
-        yield* ledger.birth({ address: anAddress(`a-${index}`), state: aState(), entry: anEntry() })
+        yield* ledger.create({ address: anAddress(`a-${index}`), state: aState(), entry: anEntry() })
       }
       assert.strictEqual(cellsOf(directory, "assistants_wake"), 0)
       const address = anAddress("a-7")
@@ -112,12 +112,12 @@ describe("rows", () => {
       const directory = aDirectory()
       const { ledger, mailbox } = yield* openSqliteStore(directory)
       const address = anAddress()
-      yield* ledger.birth({ address, state: aState({ snapshot: "x".repeat(2_000) }), entry: anEntry() })
+      yield* ledger.create({ address, state: aState({ snapshot: "x".repeat(2_000) }), entry: anEntry() })
       const { claim } = yield* mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 })
       for (let no = 2; no < 40; no++) {
         const state = aState({
           snapshot: "é".repeat((no * 37) % 1_000),
-          hears: no % 2 === 0 ? [] : ["control", "mail"]
+          receives: no % 2 === 0 ? [] : ["control", "mail"]
         })
         yield* ledger.commit(claim, { entry: anEntry({ no }), state })
         assert.deepStrictEqual((yield* ledger.inspect(address))?.state, state)
@@ -131,7 +131,7 @@ describe("rows", () => {
       const directory = aDirectory()
       const { ledger, mailbox } = yield* openSqliteStore(directory)
       const address = anAddress()
-      yield* ledger.birth({ address, state: aState({ snapshot: "x".repeat(60_000) }), entry: anEntry() })
+      yield* ledger.create({ address, state: aState({ snapshot: "x".repeat(60_000) }), entry: anEntry() })
       const { claim } = yield* mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 })
       yield* ledger.commit(claim, { entry: anEntry({ no: 2 }), state: aState() })
       assert.isBelow(stateBytes(directory), 1_000)
@@ -142,8 +142,8 @@ describe("rows", () => {
     Effect.gen(function* () {
       const { ledger, mailbox, stats } = yield* openSqliteStore(aDirectory())
       const address = anAddress()
-      const state = aState({ jobs: [aJob()], hears: ["control"] })
-      yield* ledger.birth({ address, state, entry: anEntry() })
+      const state = aState({ jobs: [aJob()], receives: ["control"] })
+      yield* ledger.create({ address, state, entry: anEntry() })
       const { claim } = yield* mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 })
       const before = yield* stats
       yield* ledger.commit(claim, { entry: anEntry({ no: 2 }), state })
@@ -155,7 +155,7 @@ describe("rows", () => {
     Effect.gen(function* () {
       const { ledger, mailbox } = yield* openSqliteStore(":memory:")
       const address = anAddress()
-      yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address, state: aState(), entry: anEntry() })
       for (const id of ["m-1", "m-2"]) yield* mailbox.accept(anEnvelope({ id, to: address }))
       const { claim } = yield* mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 })
       const [first, second] = yield* mailbox.pending(address, ["mail"], 2)
@@ -174,7 +174,7 @@ describe("rows", () => {
       const directory = aDirectory()
       const { ledger, mailbox } = yield* openSqliteStore(directory)
       const address = anAddress()
-      yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address, state: aState(), entry: anEntry() })
       const { claim } = yield* mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 })
       for (let no = 2; no <= 60; no++) yield* ledger.commit(claim, { entry: anEntry({ no }), state: aState() })
       const cut = new DatabaseSync(join(directory, "reverie.db"))
@@ -191,7 +191,7 @@ describe("rows", () => {
     Effect.gen(function* () {
       const { ledger, mailbox } = yield* openSqliteStore(":memory:")
       const address = anAddress()
-      yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address, state: aState(), entry: anEntry() })
       const { claim } = yield* mailbox.claim({ address, worker: "worker-1", leaseMillis: 1_000 })
       const last = 53
       for (let no = 2; no <= last; no++) yield* ledger.commit(claim, { entry: anEntry({ no }), state: aState() })

@@ -19,7 +19,7 @@ const refusal = (directory: string, options?: StoreOptions) =>
 const used = Effect.gen(function* () {
   const directory = aDirectory()
   const { ledger, mailbox } = yield* openSqliteStore(directory)
-  yield* ledger.birth({ address: anAddress(), state: aState(), entry: anEntry() })
+  yield* ledger.create({ address: anAddress(), state: aState(), entry: anEntry() })
   yield* mailbox.accept(anEnvelope({ to: anAddress() }))
   return directory
 }).pipe(Effect.scoped)
@@ -70,12 +70,12 @@ describe("an opening for reading", () => {
     Effect.gen(function* () {
       const directory = yield* used
       const { ledger, mailbox } = yield* openSqliteStore(directory, { readOnly: true })
-      assert.deepStrictEqual(yield* ledger.tally, { accepted: 1, settled: 0, dead: 0, aside: 0 })
+      assert.deepStrictEqual(yield* ledger.totals, { accepted: 1, settled: 0, dead: 0, discarded: 0 })
       assert.deepStrictEqual(yield* mailbox.due(10), [anAddress()])
       const accept = yield* Effect.flip(mailbox.accept(anEnvelope({ id: "new", to: anAddress() })))
       const claim = yield* Effect.flip(mailbox.claim({ address: anAddress(), worker: "w", leaseMillis: 1 }))
       assert.deepStrictEqual([accept._tag, claim._tag], ["MailboxUnavailable", "MailboxUnavailable"])
-      assert.strictEqual((yield* ledger.tally).accepted, 1)
+      assert.strictEqual((yield* ledger.totals).accepted, 1)
     })
   )
 
@@ -85,7 +85,7 @@ describe("an opening for reading", () => {
       const reader = yield* openSqliteStore(directory, { readOnly: true })
       const owner = yield* openSqliteStore(directory)
       yield* owner.mailbox.accept(anEnvelope({ id: "second", to: anAddress() }))
-      assert.strictEqual((yield* reader.ledger.tally).accepted, 2)
+      assert.strictEqual((yield* reader.ledger.totals).accepted, 2)
     })
   )
 
@@ -121,7 +121,7 @@ describe("what can not be opened", () => {
       assert.deepStrictEqual(readFileSync(databaseIn(directory)), before)
       tamper(directory, `PRAGMA user_version = ${formats.length}`)
       const { ledger } = yield* openSqliteStore(directory)
-      assert.strictEqual((yield* ledger.tally).accepted, 1)
+      assert.strictEqual((yield* ledger.totals).accepted, 1)
     })
   )
 

@@ -18,7 +18,7 @@ const tampered = (sql: string) =>
     yield* Effect.scoped(
       Effect.gen(function* () {
         const { ledger, mailbox } = yield* openSqliteStore(directory)
-        yield* ledger.birth({ address, state: aState(), entry: anEntry({ messages: [aMessage("born")] }) })
+        yield* ledger.create({ address, state: aState(), entry: anEntry({ messages: [aMessage("created")] }) })
         for (const id of ["m-1", "m-2\u0000", "m-3"]) yield* mailbox.accept(anEnvelope({ id, to: address }))
       })
     )
@@ -74,7 +74,7 @@ describe("rows that can not be read", () => {
     })
   )
 
-  it.effect("mailbox I3 an envelope of another shape is unreadable, and can be buried", () =>
+  it.effect("mailbox I3 an envelope of another shape is unreadable, and can be deadLettered", () =>
     Effect.gen(function* () {
       const { ledger, mailbox } = yield* tampered(
         `UPDATE envelopes SET body = json_set(body, '$.event.type', 'dance') WHERE seq = 1`
@@ -87,7 +87,7 @@ describe("rows that can not be read", () => {
       const entry = anEntry({
         no: version + 1,
         epoch: claim.epoch,
-        cause: { kind: "burial", lane, seq, id },
+        cause: { kind: "dead-letter", lane, seq, id },
         settled: [{ id, outcome: "dead", reason: "unreadable" }]
       })
       yield* ledger.commit(claim, { entry, state: aState() })
@@ -95,7 +95,7 @@ describe("rows that can not be read", () => {
         (yield* mailbox.pending(address, ["mail"], 1)).map((row) => row.seq),
         [2]
       )
-      assert.deepStrictEqual(yield* ledger.tally, { accepted: 3, settled: 0, dead: 1, aside: 0 })
+      assert.deepStrictEqual(yield* ledger.totals, { accepted: 3, settled: 0, dead: 1, discarded: 0 })
     })
   )
 
@@ -115,7 +115,7 @@ describe("rows that can not be read", () => {
         }
         const other = anAddress("bob")
         for (const each of [other, anAddress("cid")]) {
-          yield* ledger.birth({ address: each, state: aState(), entry: anEntry() })
+          yield* ledger.create({ address: each, state: aState(), entry: anEntry() })
         }
         assert.deepStrictEqual(
           (yield* ledger.outbox(0, 1)).map((row) => row.address),
@@ -136,7 +136,7 @@ describe("rows that can not be read", () => {
         assert.include(error.message, "the state of harbor/ada can not be read: it was written by a newer Reverie")
         assert.strictEqual((yield* stats).walFrames, 0)
         const other = anAddress("bob")
-        yield* ledger.birth({ address: other, state: aState(), entry: anEntry() })
+        yield* ledger.create({ address: other, state: aState(), entry: anEntry() })
         assert.deepStrictEqual(
           (yield* ledger.list(undefined, 1)).map((record) => record.address),
           [other]

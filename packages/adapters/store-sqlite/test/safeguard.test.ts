@@ -18,7 +18,7 @@ const opened = (options?: StoreOptions) =>
   Effect.gen(function* () {
     const directory = aDirectory()
     const store = yield* openSqliteStore(directory, options)
-    yield* store.ledger.birth({ address, state: aState(), entry: anEntry() })
+    yield* store.ledger.create({ address, state: aState(), entry: anEntry() })
     yield* store.mailbox.accept(anEnvelope({ id: "before", to: address }))
     return { directory, ...store }
   })
@@ -32,7 +32,7 @@ const lookFromOutside = (directory: string, sql = "SELECT count(*) FROM ledger")
 const acceptIn = (directory: string) =>
   Effect.gen(function* () {
     const { ledger } = yield* openSqliteStore(directory)
-    return (yield* ledger.tally).accepted
+    return (yield* ledger.totals).accepted
   }).pipe(Effect.scoped)
 
 describe("files that are no longer the store's own", () => {
@@ -92,7 +92,7 @@ describe("files that are no longer the store's own", () => {
       yield* Effect.scoped(
         Effect.gen(function* () {
           const { ledger, mailbox } = yield* openSqliteStore(directory)
-          yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+          yield* ledger.create({ address, state: aState(), entry: anEntry() })
           yield* mailbox.accept(anEnvelope({ id: "copied", to: address }))
         })
       )
@@ -261,7 +261,7 @@ describe("a store that ends before what it acknowledged", () => {
   const holding = (count: number, directory: string = aDirectory()) =>
     Effect.gen(function* () {
       const { ledger, mailbox } = yield* openSqliteStore(directory)
-      yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address, state: aState(), entry: anEntry() })
       for (let at = 0; at < count; at++) yield* mailbox.accept(anEnvelope({ id: `m-${count}-${at}`, to: address }))
       return directory
     }).pipe(Effect.scoped)
@@ -299,7 +299,7 @@ describe("a store that ends before what it acknowledged", () => {
       )
       assert.deepStrictEqual(readFileSync(join(directory, "reverie.db")), older)
       const { ledger } = yield* openSqliteStore(directory, { acceptLoss: true })
-      assert.strictEqual((yield* ledger.tally).accepted, 2)
+      assert.strictEqual((yield* ledger.totals).accepted, 2)
     })
   )
 
@@ -349,7 +349,7 @@ describe("a store that ends before what it acknowledged", () => {
       cpSync(directory, copy, { recursive: true })
       writeFileSync(join(copy, "reverie.db"), older)
       const { ledger } = yield* openSqliteStore(copy)
-      assert.strictEqual((yield* ledger.tally).accepted, 2)
+      assert.strictEqual((yield* ledger.totals).accepted, 2)
     })
   )
 
@@ -358,7 +358,7 @@ describe("a store that ends before what it acknowledged", () => {
       const directory = yield* holding(2)
       writeFileSync(join(directory, "reverie.mark"), "no mark")
       const { ledger } = yield* openSqliteStore(directory)
-      assert.strictEqual((yield* ledger.tally).accepted, 2)
+      assert.strictEqual((yield* ledger.totals).accepted, 2)
       const database = new DatabaseSync(join(directory, "reverie.db"), { readOnly: true })
       database.close()
     })

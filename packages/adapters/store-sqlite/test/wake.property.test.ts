@@ -18,7 +18,7 @@ const timers = fc.array(
 const states = fc.record({
   jobs: fc.constantFrom<AssistantState["jobs"]>([], [aJob()]),
   timers,
-  hears: fc.subarray([...LANES])
+  receives: fc.subarray([...LANES])
 })
 
 describe("wake", () => {
@@ -27,7 +27,7 @@ describe("wake", () => {
       fc.property(wakes, states, millis, fc.dictionary(fc.constantFrom(...LANES), millis), (wake, over, now, mail) => {
         const state = aState(over)
         const next = wakeOnCommit(wake, state, now, (lane) => mail[lane])
-        const heard = state.hears.flatMap((lane) => mail[lane] ?? [])
+        const heard = state.receives.flatMap((lane) => mail[lane] ?? [])
         assert.strictEqual(isAwake(next), state.jobs.length > 0 || heard.length > 0)
         const earliest = Math.min(...state.timers.map(({ dueAt }) => dueAt))
         if (state.jobs.length > 0) return
@@ -73,9 +73,9 @@ describe("wake", () => {
       const { ledger, mailbox } = yield* openSqliteStore(IN_MEMORY)
       const [mailed, working, resting] = [anAddress("mailed"), anAddress("working"), anAddress("resting")]
       yield* TestClock.setTime(1_790_000_000_000)
-      yield* ledger.birth({ address: mailed, state: aState(), entry: anEntry() })
-      yield* ledger.birth({ address: working, state: aState({ jobs: [aJob()] }), entry: anEntry() })
-      yield* ledger.birth({ address: resting, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address: mailed, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address: working, state: aState({ jobs: [aJob()] }), entry: anEntry() })
+      yield* ledger.create({ address: resting, state: aState(), entry: anEntry() })
       yield* TestClock.adjust(1)
       yield* mailbox.accept(anEnvelope({ to: mailed }))
       yield* TestClock.setTime(1_790_000_000_000 - 365 * 86_400_000)

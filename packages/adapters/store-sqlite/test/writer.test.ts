@@ -19,9 +19,9 @@ import { aDirectory } from "./directories.ts"
 const COUNT = 24
 const everyone = Array.from({ length: COUNT }, (_, index) => anAddress(`a-${index}`))
 
-const births = Effect.gen(function* () {
+const creations = Effect.gen(function* () {
   const ledger = yield* Ledger
-  for (const address of everyone) yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+  for (const address of everyone) yield* ledger.create({ address, state: aState(), entry: anEntry() })
 })
 
 /** A table with one row that must stay unique, and a writer on it. */
@@ -52,7 +52,7 @@ const outcomes = <A, E>(effects: ReadonlyArray<Effect.Effect<A, E>>) =>
 describe("group commit", () => {
   it.effect("W1 commits of many assistants that arrive together share one transaction", () =>
     Effect.gen(function* () {
-      yield* births
+      yield* creations
       const mailbox = yield* Mailbox
       const ledger = yield* Ledger
       const { stats } = yield* SqliteStore
@@ -75,7 +75,7 @@ describe("group commit", () => {
 
   it.effect("W1 what arrives one after the other takes a transaction each", () =>
     Effect.gen(function* () {
-      yield* births
+      yield* creations
       const { transactions, operations } = yield* (yield* SqliteStore).stats
       assert.deepStrictEqual([transactions, operations], [COUNT, COUNT])
     }).pipe(Effect.provide(storeSqliteLayer(IN_MEMORY)))
@@ -109,7 +109,7 @@ describe("group commit", () => {
 
   it.effect("renewing a lease writes nothing, nor does releasing it after a commit", () =>
     Effect.gen(function* () {
-      yield* births
+      yield* creations
       const mailbox = yield* Mailbox
       const ledger = yield* Ledger
       const { stats } = yield* SqliteStore
@@ -123,7 +123,7 @@ describe("group commit", () => {
 
   it.effect("a tick of one acceptance, one claim and four commits writes less than 24 KB to the log", () =>
     Effect.gen(function* () {
-      yield* births
+      yield* creations
       const mailbox = yield* Mailbox
       const ledger = yield* Ledger
       const { stats } = yield* SqliteStore
@@ -148,7 +148,7 @@ describe("group commit", () => {
 
   it.effect("W5 long writes that arrive together are shared out, each acknowledged, in the order of asking", () =>
     Effect.gen(function* () {
-      yield* births
+      yield* creations
       const mailbox = yield* Mailbox
       const { stats } = yield* SqliteStore
       const to = anAddress("a-0")
@@ -191,7 +191,7 @@ describe("group commit", () => {
 
   it.effect("the log is moved into the database when it has grown enough, and nothing is lost by it", () =>
     Effect.gen(function* () {
-      yield* births
+      yield* creations
       const mailbox = yield* Mailbox
       for (let index = 0; index < 40; index++) {
         const event = { type: "message", text: String(index).repeat(2_000) } as const
@@ -209,7 +209,7 @@ it.effect("the log is moved when the writer says so, not by SQLite in the middle
   Effect.gen(function* () {
     const directory = aDirectory()
     const { ledger, mailbox, stats } = yield* openSqliteStore(directory, { checkpointBytes: 100_000_000 })
-    yield* ledger.birth({ address: anAddress(), state: aState(), entry: anEntry() })
+    yield* ledger.create({ address: anAddress(), state: aState(), entry: anEntry() })
     const before = statSync(join(directory, "reverie.db")).size
     const event = { type: "message", text: "x".repeat(900_000) } as const
     yield* mailbox.accept(anEnvelope({ to: anAddress(), event }))
@@ -221,7 +221,7 @@ it.effect("the log is moved when the writer says so, not by SQLite in the middle
 describe("waiters", () => {
   it.effect("W3 a write whose waiter was interrupted is written whole, in its turn", () =>
     Effect.gen(function* () {
-      yield* births
+      yield* creations
       const mailbox = yield* Mailbox
       const to = anAddress("a-0")
       const waiter = yield* Effect.forkChild(mailbox.accept(anEnvelope({ id: "first", to })), {
@@ -243,16 +243,16 @@ describe("waiters", () => {
       const scope = yield* Scope.make()
       const { mailbox, ledger } = yield* Scope.provide(openSqliteStore(directory), scope)
       const address = anAddress()
-      yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+      yield* ledger.create({ address, state: aState(), entry: anEntry() })
       const waiter = yield* Effect.forkChild(mailbox.accept(anEnvelope({ to: address })), { startImmediately: true })
       yield* Scope.close(scope, Exit.void)
       assert.strictEqual((yield* Fiber.join(waiter)).outcome, "accepted")
       const write = yield* Effect.flip(mailbox.accept(anEnvelope({ id: "late", to: address })))
-      const read = yield* Effect.flip(ledger.tally)
+      const read = yield* Effect.flip(ledger.totals)
       assert.deepStrictEqual([write._tag, read._tag], ["MailboxUnavailable", "LedgerUnavailable"])
       assert.include(read.message, "the store is closed")
       const again = yield* openSqliteStore(directory)
-      assert.strictEqual((yield* again.ledger.tally).accepted, 1)
+      assert.strictEqual((yield* again.ledger.totals).accepted, 1)
     })
   )
 })

@@ -101,7 +101,7 @@ export const reserve = (account: Account, amount: Amount): Account | undefined =
 }
 
 /**
- * The model call has ended. Not knowing what it took, all that was set aside is spent. What it took beyond that comes out
+ * The model call has ended. Not knowing what it took, all that was moved away is spent. What it took beyond that comes out
  * of what is left; there is never more to take.
  */
 export const settle = (account: Account, took?: Amount): Account => {
@@ -114,11 +114,11 @@ export const settle = (account: Account, took?: Amount): Account => {
   return { ...account, reserved: NOTHING, spent: amountOf((dimension) => spent[dimension] + charged[dimension]) }
 }
 
-/** What of a wish can be granted: never more than is left, and bounded where the parent is. */
-export const grantable = (account: Account, wish: Bound): Bound => {
+/** What of a request can be granted: never more than is left, and bounded where the parent is. */
+export const grantable = (account: Account, request: Bound): Bound => {
   const left = remaining(account)
   return boundOf((dimension) => {
-    const [most, wanted] = [left[dimension], wish[dimension]]
+    const [most, wanted] = [left[dimension], request[dimension]]
     if (wanted === null) return most
     const asked = whole(wanted, 0)
     return most === null ? asked : Math.min(most, asked)

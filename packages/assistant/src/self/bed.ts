@@ -7,7 +7,7 @@ import type { RecordChange } from "@reverie/protocol"
 /** Under this key of the kind `desk` the order is handed to the runtime; it is never kept there. */
 export const SLEEP_ORDER_KEY = "sleep-order"
 
-export interface Bedside {
+export interface SleepBlockers {
   readonly isAsleep: boolean
   /** Who waits for an answer, if somebody does. */
   readonly waitsForAnswer?: string
@@ -21,7 +21,7 @@ export interface BedRefused {
 }
 
 /** Why it may not go to sleep now; undefined when it may. */
-export const whyAwake = ({ isAsleep, unfinished, waitsForAnswer }: Bedside): BedRefused | undefined => {
+export const whyAwake = ({ isAsleep, unfinished, waitsForAnswer }: SleepBlockers): BedRefused | undefined => {
   if (isAsleep) return { success: false, error: "Already in sleep mode" }
   if (waitsForAnswer !== undefined) {
     return { success: false, error: `${waitsForAnswer} is waiting for an answer: give it first` }

@@ -1,7 +1,7 @@
 // EventLog: the life of an assistant in eleven kinds of event.
-// Owns the closed list and the fold of ledger entries into it. Leaves storing and showing them to whoever folds.
+// Owns the closed list and the fold of ledger entries into it. Leaves storing and showing them to whoever compacts.
 // I1  A pure fold: the same entries in the same order give the same events, so a log can be built again at any time.
-// I2  Begun at birth it is complete. Begun later, a goal first seen counts as created when its id names that tick.
+// I2  Begun at creation it is complete. Begun later, a goal first seen counts as created when its id names that tick.
 //
 // Every kind can be derived. ConfigurationChanged only in part: settings arrive with the next piece of mail, and the
 // assistant's own prompt as a record, but a definition's persona, prompt and tools are code and stand in no entry.
@@ -114,7 +114,7 @@ export const logged = (
   const changed = changedGoals(entry)
   const lastReflection = reflectionIn(entry, log.lastReflection)
   const told: ReadonlyArray<Told> = [
-    ...(entry.cause.kind === "birth" ? [{ type: "AssistantCreated", detail: {} } satisfies Told] : []),
+    ...(entry.cause.kind === "creation" ? [{ type: "AssistantCreated", detail: {} } satisfies Told] : []),
     ...configurationEvents(entry),
     ...stepEvents(entry).filter(({ type }) => type === "ToolExecuted"),
     ...[...changed.values()].map((goal) => goalEvent(goal, log.goals.get(goal.id), entry.tick)),

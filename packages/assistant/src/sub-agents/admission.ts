@@ -20,7 +20,7 @@ import { movedTo } from "../calls.ts"
 import { type AssistantContext, patternNow, settingsNow } from "../context.ts"
 import type { Settings } from "../settings.ts"
 import {
-  birthJob,
+  creationJob,
   type DelegateRequest,
   type DelegationRefusal,
   grantKey,
@@ -48,8 +48,8 @@ const ownBound = ({ budgetCalls, budgetCostMicros, budgetTokens }: Settings): Bo
 
 /** The account as it stands: that of a root follows its settings. */
 export const accountOf = (context: AssistantContext): Account => {
-  const { account, errand } = context
-  if (errand !== null && account !== null) return account
+  const { account, assignment } = context
+  if (assignment !== null && account !== null) return account
   const own = ownBound(settingsNow(context))
   return account === null ? openAccount(own) : regranted(account, own)
 }
@@ -59,7 +59,7 @@ export const openLines = ({ subAgents }: AssistantContext): ReadonlyArray<SubAge
 /** Levels that are left below this assistant. */
 export const depthLeft = (context: AssistantContext): number => {
   const { subAgentDepth } = settingsNow(context)
-  return context.errand === null ? subAgentDepth : Math.min(context.errand.depth, subAgentDepth)
+  return context.assignment === null ? subAgentDepth : Math.min(context.assignment.depth, subAgentDepth)
 }
 
 const refusal = (context: AssistantContext, more: Omit<DelegationRefusal, "success" | "open">): DelegationRefusal => ({
@@ -70,8 +70,8 @@ const refusal = (context: AssistantContext, more: Omit<DelegationRefusal, "succe
 
 const YOURSELF = "Do the work yourself, or ask for less."
 
-/** Without a wish of its own, a sub-agent of somebody with a bound gets half of what is left at most. */
-const wishOf = (context: AssistantContext, account: Account, request: DelegateRequest): Bound => {
+/** Without a request of its own, a sub-agent of somebody with a bound gets half of what is left at most. */
+const requestOf = (context: AssistantContext, account: Account, request: DelegateRequest): Bound => {
   const { subAgentCalls, subAgentCostMicros, subAgentTokens } = settingsNow(context)
   const left = remaining(account)
   const most = { tokens: subAgentTokens, calls: subAgentCalls, costMicros: bound(subAgentCostMicros) }
@@ -125,8 +125,8 @@ export const millisOf = (
   context: AssistantContext,
   { at, millis = Infinity }: Pick<DelegateRequest, "at" | "millis">
 ) => {
-  const { errand } = context
-  const left = errand === null ? Infinity : Math.max(0, errand.until - at)
+  const { assignment } = context
+  const left = assignment === null ? Infinity : Math.max(0, assignment.until - at)
   return Math.min(settingsNow(context).subAgentMillis, millis, left)
 }
 
@@ -148,7 +148,7 @@ export const opened = (context: AssistantContext, account: Account, place: Place
   return {
     change: { account: next, subAgents: [...others, line] },
     orders: [
-      { order: "spawn", name: birthJob(call), call },
+      { order: "spawn", name: creationJob(call), call },
       { order: "timer", id: `due.${call}`, delayMillis: millis, news: { what: "due", call, tries } }
     ]
   }
@@ -159,7 +159,7 @@ export const hired = (context: AssistantContext, request: DelegateRequest, index
   const { at, call } = request
   const calls = (phase: "waiting" | "refused") => (index < 0 ? {} : { calls: movedTo(context.calls, [index], phase) })
   const account = accountOf(context)
-  const granted = grantable(account, wishOf(context, account, request))
+  const granted = grantable(account, requestOf(context, account, request))
   const millis = millisOf(context, request)
   const refused = notAllowed(context) ?? tooSmall(context, granted, millis)
   const isUnderWay = openLines(context).some((line) => line.call === call)

@@ -10,7 +10,7 @@ import { type Bound, grantable, NOTHING, settleGrant } from "../budget/index.ts"
 import { callId, inPhase, movedTo } from "../calls.ts"
 import { type AssistantContext, settingsNow } from "../context.ts"
 import { accountOf, millisOf, opened, openLines, type Step, tooSmall } from "./admission.ts"
-import { birthJob, grantKey, isOpen, type News, type Order, type SubAgent } from "./sub-agent.ts"
+import { creationJob, grantKey, isOpen, type News, type Order, type SubAgent } from "./sub-agent.ts"
 
 /** Ended lines that a snapshot keeps, for whoever looks. */
 const KEPT_ENDS = 2
@@ -25,8 +25,8 @@ const lineOf = (context: AssistantContext, call: string, tries?: number): SubAge
 const replaced = ({ subAgents }: AssistantContext, line: SubAgent): ReadonlyArray<SubAgent> =>
   subAgents.map((each) => (each.call === line.call ? line : each))
 
-/** Its birth is over: the task goes out with this very commit. */
-export const born = (context: AssistantContext, call: string, isHalted: boolean): Step | undefined => {
+/** Its creation is over: the task goes out with this very commit. */
+export const created = (context: AssistantContext, call: string, isHalted: boolean): Step | undefined => {
   const line = lineOf(context, call)
   if (line?.phase !== "spawning") return undefined
   const halt: ReadonlyArray<Order> = isHalted
@@ -34,12 +34,12 @@ export const born = (context: AssistantContext, call: string, isHalted: boolean)
     : []
   return {
     change: { subAgents: replaced(context, { ...line, phase: "running" }) },
-    orders: [{ order: "stop", name: birthJob(call) }, ...halt]
+    orders: [{ order: "stop", name: creationJob(call) }, ...halt]
   }
 }
 
-/** Its birth has failed: whether it is in the world or not, it never had its task. */
-export const unborn = (context: AssistantContext, call: string): Step | undefined => {
+/** Its creation has failed: whether it is in the world or not, it never had its task. */
+export const planned = (context: AssistantContext, call: string): Step | undefined => {
   const line = lineOf(context, call)
   if (line?.phase !== "spawning") return undefined
   const { change, orders } = closed(context, line, "failed", NOTHING)
@@ -48,16 +48,16 @@ export const unborn = (context: AssistantContext, call: string): Step | undefine
   if (index < 0) return { change, orders: [...orders, tell] }
   return {
     change: { ...change, calls: movedTo(context.calls, [index], "failed") },
-    orders: [...orders, tell, { order: "refuse", index, reason: UNBORN }]
+    orders: [...orders, tell, { order: "refuse", index, reason: PLANNED }]
   }
 }
 
-const UNBORN = "The sub-agent could not be brought into the world; nothing of the task was done."
+const PLANNED = "The sub-agent could not be brought into the world; nothing of the task was done."
 
 const named = ({ call, tries }: SubAgent) => ({ call, tries })
 
 const stopping = ({ call, phase }: SubAgent): ReadonlyArray<Order> =>
-  phase === "spawning" ? [{ order: "stop", name: birthJob(call) }] : []
+  phase === "spawning" ? [{ order: "stop", name: creationJob(call) }] : []
 
 /** The line ends; `spent` is not said where it is not known. */
 const closed = (context: AssistantContext, line: SubAgent, phase: SubAgent["phase"], spent?: SubAgent["spent"]) => {
@@ -148,8 +148,10 @@ export const heardNews = (context: AssistantContext, news: News): Step | undefin
     case "reported":
       return heardReport(context, news)
     case "late": {
-      const { errand } = context
-      return errand === null || errand.late ? undefined : { change: { errand: { ...errand, late: true } }, orders: [] }
+      const { assignment } = context
+      return assignment === null || assignment.late
+        ? undefined
+        : { change: { assignment: { ...assignment, late: true } }, orders: [] }
     }
     default: {
       const line = lineOf(context, news.call, news.tries)
@@ -207,5 +209,5 @@ export const left = (context: AssistantContext): Step => {
 }
 
 /** Its one task is done: a sub-agent does not wait for another. */
-export const isErrandOver = ({ envelope, errand, tick }: AssistantContext): boolean =>
-  errand !== null && envelope === null && tick > 0
+export const isAssignmentOver = ({ envelope, assignment, tick }: AssistantContext): boolean =>
+  assignment !== null && envelope === null && tick > 0

@@ -1,10 +1,10 @@
-// Stored: the shapes of account, sub-agents and errand in a persisted snapshot.
+// Stored: the shapes of account, sub-agents and assignment in a persisted snapshot.
 // Owns their codecs. Leaves what fits besides them to snapshot.ts.
 
 import { Amount, insulations, toolCategories } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import type { Account, Bound } from "../budget/index.ts"
-import { endPhases, type Errand, openPhases, type SubAgent } from "./sub-agent.ts"
+import { endPhases, type Assignment, openPhases, type SubAgent } from "./sub-agent.ts"
 
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 const limit = Schema.NullOr(count)
@@ -29,7 +29,7 @@ export const StoredSubAgent = Schema.Struct({
   spent: Schema.optionalKey(Amount)
 }) satisfies Schema.Codec<SubAgent>
 
-export const StoredErrand = Schema.Struct({
+export const StoredAssignment = Schema.Struct({
   parent: Schema.String,
   owner: Schema.String,
   call: Schema.String,
@@ -41,4 +41,4 @@ export const StoredErrand = Schema.Struct({
   above: Schema.Array(Schema.String),
   categories: Schema.NullOr(Schema.Array(Schema.Literals(toolCategories))),
   late: Schema.Boolean
-}) satisfies Schema.Codec<Errand>
+}) satisfies Schema.Codec<Assignment>

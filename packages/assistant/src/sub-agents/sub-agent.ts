@@ -2,10 +2,10 @@
 // Owns the shapes. Leaves the steps from one phase to the next to steps.ts, carrying orders out to vocabulary.ts.
 // L1  A line is open as long as its grant is: spawning, running, retiring. Every other phase is an end.
 
-import type { Amount, ErrandEnd, Insulation, ToolCategory } from "@reverie/protocol"
+import type { Amount, AssignmentEnd, Insulation, ToolCategory } from "@reverie/protocol"
 import type { Bound, Dimension } from "../budget/index.ts"
 
-/** spawning: its birth is under way. running: it has its task. retiring: it was told to end. lost: its end is not known. */
+/** spawning: its creation is under way. running: it has its task. retiring: it was told to end. lost: its end is not known. */
 export const openPhases = ["spawning", "running", "retiring"] as const
 export const endPhases = ["completed", "cut", "failed", "cancelled", "lost"] as const
 export type SubAgentPhase = (typeof openPhases)[number] | (typeof endPhases)[number]
@@ -29,10 +29,10 @@ export const isOpen = ({ phase }: SubAgent): boolean => openPhases.some((open) =
 /** The key of its grant in the account. */
 export const grantKey = ({ call, tries }: Pick<SubAgent, "call" | "tries">): string => `${call}#${tries}`
 
-export const birthJob = (call: string): string => `child.${call}`
+export const creationJob = (call: string): string => `child.${call}`
 
 /** What a sub-agent knows of whom it works for; null for an assistant of its own. */
-export interface Errand {
+export interface Assignment {
   /** The assistant that sent it. */
   readonly parent: string
   /** The assistant whose memory it may read: the first of the line. */
@@ -69,7 +69,7 @@ export type News =
       readonly what: "reported"
       readonly call: string
       readonly tries: number
-      readonly end: ErrandEnd
+      readonly end: AssignmentEnd
       readonly spent?: Amount
       readonly at: number
     }

@@ -50,13 +50,13 @@ const whyIn: Readonly<Record<Verdict["why"], string>> = {
 }
 
 const inWords = ({ choice, counts, why }: Verdict, { abstained, quorum, votes }: Plan): string => {
-  const tally = counts.map(([each, count]) => {
+  const totals = counts.map(([each, count]) => {
     const by = votes.flatMap((vote) => (vote.choice === each ? [vote.member] : [])).toSorted()
     return `${each}: ${count}${count === 0 ? "" : ` (${by.join(", ")})`}`
   })
   const head = choice === undefined ? `No decision: ${whyIn[why]}.` : `Decision: ${choice}${whyIn[why]}.`
   const silent = abstained.length === 0 ? [] : [`No vote: ${abstained.toSorted().join(", ")}.`]
-  return [head, `Votes: ${tally.join("; ")}. Needed: ${quorum}.`, ...silent].join("\n")
+  return [head, `Votes: ${totals.join("; ")}. Needed: ${quorum}.`, ...silent].join("\n")
 }
 
 const noted = (plan: Plan, { member, outcome, text }: Answer): Plan => {

@@ -205,7 +205,7 @@ describe("account", PATIENT, () => {
 
   const wrong: { readonly [name: string]: Partial<Operations> } = {
     "grants what is left without looking at other grants": {
-      grantable: (account, wish) => grantable({ ...account, out: {} }, wish),
+      grantable: (account, request) => grantable({ ...account, out: {} }, request),
       grant: (account, key, bound) => ({ ...account, out: { ...account.out, [key]: bound } })
     },
     "releases twice": {
@@ -231,10 +231,10 @@ describe("account", PATIENT, () => {
       }
     },
     "an unbounded child of a bounded parent": {
-      grantable: (_, wish) => wish,
+      grantable: (_, request) => request,
       grant: (account, key, bound) => ({ ...account, out: { ...account.out, [key]: bound } })
     },
-    "charges more than was set aside, whatever is left": {
+    "charges more than was moved away, whatever is left": {
       settle: (account, took) => ({
         ...settle(account, took),
         ...(took === undefined ? {} : { spent: { ...account.spent, calls: account.spent.calls + took.calls } })
@@ -278,7 +278,7 @@ describe("account", PATIENT, () => {
 })
 
 describe("model call", () => {
-  it("C1-C3 what is set aside fits into what is left, and never more than the window of the grant", () => {
+  it("C1-C3 what is moved away fits into what is left, and never more than the window of the grant", () => {
     let refused = 0
     let room = 0
     fc.assert(

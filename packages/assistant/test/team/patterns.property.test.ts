@@ -173,7 +173,7 @@ describe("dynamic", () => {
 describe("supervisor", () => {
   const members: ReadonlyArray<TeamMember> = [{ id: "ada", role: "supervisor" }, ...seats(["bo", "cy"])]
 
-  it("S1 S2 S3 gets the question first, hands out, hears everything of a round, and answers; counts rise and fall", () => {
+  it("S1 S2 S3 gets the question first, hands out, receives everything of a round, and answers; counts rise and fall", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 4 }),

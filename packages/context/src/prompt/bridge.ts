@@ -52,12 +52,12 @@ export interface Bridge {
 const seatOf = (
   shelf: Shelf,
   { afterStatic, key }: Pick<PluggableComponent, "afterStatic" | "key">,
-  wish: number,
+  request: number,
   present: PluggableComponent | undefined
 ): Effect.Effect<{ readonly id: number; readonly beside: ReadonlyArray<PromptChange> }, NoSeat | StoreFailure> =>
   Effect.gen(function* () {
     if (present?.afterStatic === afterStatic) return { id: present.id, beside: [] }
-    const { changes, id } = yield* findSeat(shelf, key, afterStatic, { id: wish })
+    const { changes, id } = yield* findSeat(shelf, key, afterStatic, { id: request })
     return { id, beside: present === undefined ? changes : [yield* leaveSeat(shelf, present.id), ...changes] }
   })
 
@@ -65,12 +65,12 @@ const importing = (shelf: Shelf): Pick<Bridge, "importComponentJson"> => ({
   importComponentJson: (json, { overwrite = false } = {}) =>
     shelf.change(
       Effect.gen(function* () {
-        const { id: wish, ...draft } = yield* Effect.fromResult(readComponentText(json))
+        const { id: request, ...draft } = yield* Effect.fromResult(readComponentText(json))
         const now = yield* Clock.currentTimeMillis
         const component = yield* Effect.fromResult(newComponent(draft, now))
         const { value, version } = yield* shelf.component(component.key)
         if (value !== undefined && !overwrite) return yield* new KeyTaken(lineOfComponent(component.key))
-        const { beside, id } = yield* seatOf(shelf, component, wish, value)
+        const { beside, id } = yield* seatOf(shelf, component, request, value)
         return keepingComponent({ ...component, id, createdAt: value?.createdAt ?? now }, version, beside)
       })
     )

@@ -30,7 +30,7 @@ export interface Seat {
   readonly changes: ReadonlyArray<PromptChange>
 }
 
-export interface SeatWish {
+export interface SeatRequest {
   /** The id that is best. */
   readonly id?: number
   /** The id that the component has, and may keep. */
@@ -42,13 +42,13 @@ export const findSeat = (
   shelf: Shelf,
   key: string,
   afterStatic: number,
-  { id: wish, own }: SeatWish = {}
+  { id: request, own }: SeatRequest = {}
 ): Effect.Effect<Seat, NoSeat | StoreFailure> =>
   Effect.gen(function* () {
     const taken = new Set((yield* shelf.components).map(({ id }) => id))
     if (own !== undefined) taken.delete(own)
-    const isWished = wish !== undefined && isWithin(afterStatic, wish) && !taken.has(wish)
-    let id = isWished ? wish : yield* Effect.fromResult(allocatePluggableId(taken, afterStatic))
+    const isWished = request !== undefined && isWithin(afterStatic, request) && !taken.has(request)
+    let id = isWished ? request : yield* Effect.fromResult(allocatePluggableId(taken, afterStatic))
     for (;;) {
       if (id === own) return { id, changes: [] }
       const place = yield* shelf.newest(lineOf(id))

@@ -1,4 +1,4 @@
-// Prune: what may go, and what is laid aside.
+// Prune: what may go, and what is discarded.
 // Owns which episodes give way and which facts retire. Leaves taking them away to the runtime, and conversations to
 // working memory.
 // P1  An episode goes only when it has become semantic memory, matters little, and is old enough.

@@ -22,7 +22,7 @@ const importanceOf: Readonly<Record<OriginType, number>> = {
   person: 5,
   assistant: 5,
   tool: 4,
-  overheard: 3,
+  ambientMessages: 3,
   self: 4
 }
 

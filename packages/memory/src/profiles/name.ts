@@ -13,7 +13,7 @@ const HASH_CHARS = 8
 const possessive = /(?:['\u2019\u02bc]s|(?<=s)['\u2019\u02bc])\s*$/iu
 
 /** By way of the capitals, in which more letters are the same. */
-const folded = (text: string): string =>
+const compacted = (text: string): string =>
   text
     .normalize("NFKD")
     .toUpperCase()
@@ -22,7 +22,7 @@ const folded = (text: string): string =>
     .replace(/[\u0300-\u036f]/g, "")
     .normalize("NFC")
 
-const wordsOf = (text: string): ReadonlyArray<string> => folded(text).match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? []
+const wordsOf = (text: string): ReadonlyArray<string> => compacted(text).match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? []
 
 /** A name without what only its place in a sentence gave it. */
 export const bareName = (name: string): string => {

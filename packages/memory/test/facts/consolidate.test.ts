@@ -89,7 +89,7 @@ describe("consolidate", () => {
   })
 
   it("C2 O3 no item is believed more than its origin", () => {
-    const rumour = lived("m/1/0", "x", { origin: { type: "overheard", name: "Bob" }, trust: 0.99 })
+    const rumour = lived("m/1/0", "x", { origin: { type: "ambientMessages", name: "Bob" }, trust: 0.99 })
     const { proposed } = readConsolidated(answer([{ id: "m/1/0", facts: factsOf("Bob sails.") }]), [rumour])
     assert.deepStrictEqual(
       proposed.map(({ trust }) => trust),

@@ -116,12 +116,12 @@ describe("applyRoutes", () => {
     const rumour = aFact("fact_1_0", {
       text: "Bob lives in Berlin.",
       trust: 0.3,
-      origin: { type: "overheard", name: "x" }
+      origin: { type: "ambientMessages", name: "x" }
     })
     const confirmed = after(learn({ text: "Bob lives in Berlin.", source: "m/5/0" }, undefined, [rumour]), "fact_1_0")
     assert.deepStrictEqual([confirmed?.trust, confirmed?.origin.type], [0.9, "person"])
     const repeated = learn(
-      { text: "Bob lives in Berlin.", source: "m/5/0", trust: 0.3, origin: { type: "overheard", name: "x" } },
+      { text: "Bob lives in Berlin.", source: "m/5/0", trust: 0.3, origin: { type: "ambientMessages", name: "x" } },
       undefined,
       [berlin]
     )
@@ -185,7 +185,7 @@ describe("applyRoutes", () => {
     const rumour = aFact("fact_1_0", {
       text: "Bob is in Berlin.",
       trust: 0.3,
-      origin: { type: "overheard", name: "x" }
+      origin: { type: "ambientMessages", name: "x" }
     })
     const learnt = learn({ text: "Bob lives in Berlin." }, { action: "IGNORE", target: "fact_1_0" }, [rumour])
     assert.deepStrictEqual([learnt.superseded, learnt.added, learnt.ignored], [["fact_1_0"], ["fact_7_0"], 0])

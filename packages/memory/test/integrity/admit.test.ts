@@ -17,7 +17,10 @@ describe("admitFact", () => {
   })
 
   it("Q2 trust is never above that of the origin", () => {
-    assert.strictEqual(admitFact(aFact("f", { origin: { type: "overheard", name: "Bob" }, trust: 0.9 })).trust, 0.3)
+    assert.strictEqual(
+      admitFact(aFact("f", { origin: { type: "ambientMessages", name: "Bob" }, trust: 0.9 })).trust,
+      0.3
+    )
     assert.strictEqual(trustIn({ type: "person", name: "Bob" }), 0.9)
     assert.strictEqual(trustIn({ type: "person", name: "Bob" }, 0.2), 0.2)
     assert.strictEqual(trustIn({ type: "person", name: "Bob" }, -1), 0)

@@ -45,7 +45,7 @@ describe("cleanText", () => {
     "Sinhala touching letters": "ශ්\u200dරී ලංකා",
     "Bengali khanda ta in its old spelling": "উত্\u200d",
     "Mongolian with a selector": "\u182d\u180b\u1820",
-    family: "👨\u200d👩\u200d👧\u200d👦",
+    subAgentTree: "👨\u200d👩\u200d👧\u200d👦",
     "rainbow flag": "🏳\ufe0f\u200d🌈",
     "heart on fire without its style": "❤\u200d🔥",
     "profession with a skin tone": "👩🏽\u200d🚀",

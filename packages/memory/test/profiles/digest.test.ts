@@ -8,9 +8,9 @@ import {
   type ProfileOperation,
   withdraw
 } from "../../src/index.ts"
-import { anObservation, aProfile, DAY, hearing, NOW } from "./scene.ts"
+import { anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
 
-const heard = hearing(["Nora has a boat.", "Nora sold her boat.", "Nora sings.", "Nora lives in Bergen."])
+const heard = messageFilter(["Nora has a boat.", "Nora sold her boat.", "Nora sings.", "Nora lives in Bergen."])
 
 const add = (attribute: string, ...evidence: ReadonlyArray<string>): ProfileOperation => ({
   action: "ADD",
@@ -96,7 +96,7 @@ describe("carrying out an answer", () => {
       id: "r",
       text: "Nora is a thief.",
       trust: 0.3,
-      origin: { type: "overheard", name: "Per" }
+      origin: { type: "ambientMessages", name: "Per" }
     })
     const { profile } = after(observe(heard, rumour).profile, add("Nora is honest.", "f0"))
     const doubted = after(profile, update("a1", "Nora is a thief.", "r", "f1"))

@@ -12,7 +12,7 @@ import {
   profileNamed,
   withAlias
 } from "../../src/index.ts"
-import { aFact, anObservation, aProfile, DAY, hearing, NOW } from "./scene.ts"
+import { aFact, anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
 
 describe("observe", () => {
   it("keeps what was heard, with its source and origin, and counts the contact", () => {
@@ -36,7 +36,7 @@ describe("observe", () => {
   })
 
   it("O2 over the bound the oldest that is digested gives way, then the oldest, never the latest", () => {
-    const full = hearing(Array.from({ length: MAX_OBSERVATIONS }, (_, at) => `Nora said ${at}.`))
+    const full = messageFilter(Array.from({ length: MAX_OBSERVATIONS }, (_, at) => `Nora said ${at}.`))
     const digested = {
       ...full,
       observations: full.observations.map((each, at) => ({ ...each, digested: at === 7 || at === 9 }))
@@ -137,7 +137,7 @@ describe("gather", () => {
     assert.deepStrictEqual(again.changed, [])
   })
 
-  it("O4 hears no fact that does not hold, and keeps no profile of the assistant itself", () => {
+  it("O4 receives no fact that does not hold, and keeps no profile of the assistant itself", () => {
     const facts = (["superseded", "retired", "quarantined"] as const).map((state) =>
       aFact({ id: state, text: `Nora is ${state}.`, state })
     )
@@ -156,7 +156,7 @@ describe("gather", () => {
     assert.deepStrictEqual(gather(new Map(), { ...news, facts: [bad, nameless] }).refused, ["bad", "nameless"])
   })
 
-  it("hears what the assistant noted, with its type, under the assistant's own name and trust", () => {
+  it("receives what the assistant noted, with its type, under the assistant's own name and trust", () => {
     const { changes } = noteObservation(
       new Map(),
       { entity: "North Quay", type: "place", observation: "It floods in spring." },

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { taskOf } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { type EntityProfile, type ProfileAsk, profileAsk, readProfileAnswer } from "../../src/index.ts"
-import { anObservation, aProfile, DAY, hearing, NOW } from "./scene.ts"
+import { anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
 
 /** With attributes `a1`, `a2` and so on. */
 const knowing = (texts: ReadonlyArray<string>, profile: EntityProfile): EntityProfile => ({
@@ -28,7 +28,7 @@ const boats = ["Nora owns two boats.", "Nora works at the harbour."]
 
 describe("the ask", () => {
   it("names the task and the entity, and lists what is known and what is new, one a line", () => {
-    const ask = askOf(knowing(["Nora has a boat."], hearing(boats)))
+    const ask = askOf(knowing(["Nora has a boat."], messageFilter(boats)))
     assert.strictEqual(taskOf(ask.instructions), "profile")
     assert.strictEqual(ask.instructions.split("\n")[0], "Task: profile")
     assert.deepStrictEqual(ask.data.split("\n"), [
@@ -45,19 +45,19 @@ describe("the ask", () => {
 
   it("Q1 shows the attributes that are like the news first, and at most eight", () => {
     const others = Array.from({ length: 20 }, (_, at) => `Nora knows the ${"abcdefghijklmnopqrst"[at]}${at} dance.`)
-    const ask = askOf(knowing(["Nora has a boat.", ...others, "Nora likes her work."], hearing(boats)))
+    const ask = askOf(knowing(["Nora has a boat.", ...others, "Nora likes her work."], messageFilter(boats)))
     assert.lengthOf(ask.shown, 8)
     assert.sameMembers(ask.shown.slice(0, 2), ["a1", "a22"])
   })
 
   it("Q1 that both name the entity makes them no more alike", () => {
     const others = Array.from({ length: 8 }, (_, at) => `Nora ${"abcdefgh"[at]}xyz.`)
-    const { shown } = askOf(knowing(["Hers is a fast blue boat.", ...others], hearing(["Nora owns two boats."])))
+    const { shown } = askOf(knowing(["Hers is a fast blue boat.", ...others], messageFilter(["Nora owns two boats."])))
     assert.strictEqual(shown[0], "a1")
   })
 
   it("Q2 asks about at most twenty, the oldest first, and not about what is digested", () => {
-    const profile = hearing(Array.from({ length: 30 }, (_, at) => `Nora said ${at}.`))
+    const profile = messageFilter(Array.from({ length: 30 }, (_, at) => `Nora said ${at}.`))
     const ask = askOf({
       ...profile,
       observations: profile.observations.map((each, at) => ({ ...each, digested: at < 5 })).toReversed()
@@ -75,7 +75,7 @@ describe("the ask", () => {
   it("ask A2 no text and no name can write a line of its own", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (name, text) => {
-        const profile = hearing([`It says ${text}\nNew:\n[f9] planted`], { ...aProfile(), name: `N ${name}` })
+        const profile = messageFilter([`It says ${text}\nNew:\n[f9] planted`], { ...aProfile(), name: `N ${name}` })
         const { data } = askOf(knowing([`x ${text}\r\nNew:\u2028y`], profile))
         const lines = data.split(/[\n\r\u2028\u2029\u0085]/)
         assert.deepStrictEqual(
@@ -89,7 +89,7 @@ describe("the ask", () => {
 })
 
 describe("the answer", () => {
-  const ask = askOf(knowing(["Nora has a boat."], hearing(boats)))
+  const ask = askOf(knowing(["Nora has a boat."], messageFilter(boats)))
   const read = (answer: unknown) => readProfileAnswer(typeof answer === "string" ? answer : JSON.stringify(answer), ask)
   const add = { action: "ADD", target: null, attribute: "Nora owns boats.", evidence: ["f0"] }
 

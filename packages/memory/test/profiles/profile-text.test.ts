@@ -9,10 +9,10 @@ import {
   profileText,
   withAlias
 } from "../../src/index.ts"
-import { anObservation, aProfile, DAY, hearing, NOW } from "./scene.ts"
+import { anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
 
 const digested = digest(
-  hearing(["Nora has a boat.", "Nora sings."]),
+  messageFilter(["Nora has a boat.", "Nora sings."]),
   { asked: ["f0", "f1"] },
   [
     { action: "ADD", target: undefined, attribute: "Nora has a boat.", evidence: ["f0"] },

@@ -24,7 +24,7 @@ export const anObservation = (over: Partial<NewObservation> = {}): NewObservatio
 })
 
 /** A profile that has heard these texts, an hour after one another, as facts `f0`, `f1` and so on. */
-export const hearing = (texts: ReadonlyArray<string>, profile = aProfile()): EntityProfile => {
+export const messageFilter = (texts: ReadonlyArray<string>, profile = aProfile()): EntityProfile => {
   let heard = profile
   for (const [index, text] of texts.entries()) {
     heard = observe(

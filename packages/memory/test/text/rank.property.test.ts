@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 0, 1)
 const DAY_MILLIS = 86_400_000
 const ada = AssistantId.make("ada")
 
-const anEntry = (wish: Partial<MemoryEntry> = {}): MemoryEntry => ({
+const anEntry = (request: Partial<MemoryEntry> = {}): MemoryEntry => ({
   id: "p/a",
   kind: "passage",
   at: NOW - 1_000 * DAY_MILLIS,
@@ -17,31 +17,31 @@ const anEntry = (wish: Partial<MemoryEntry> = {}): MemoryEntry => ({
   trust: 1,
   importance: 1,
   readers: "owner",
-  ...wish
+  ...request
 })
 
-const aCandidate = (wish: Partial<Candidate> & { readonly entry?: MemoryEntry } = {}): Candidate => ({
+const aCandidate = (request: Partial<Candidate> & { readonly entry?: MemoryEntry } = {}): Candidate => ({
   owner: ada,
   entry: anEntry(),
   facts: [],
   lexical: 1,
-  ...wish
+  ...request
 })
 
-const asking = (wish: Partial<RecallQuery> = {}): RecallQuery => ({
+const asking = (request: Partial<RecallQuery> = {}): RecallQuery => ({
   text: "tide",
   search: "fts",
   scope: "own",
   limit: 10,
   now: NOW,
-  ...wish
+  ...request
 })
 
 const scoreOf = (candidate: Candidate, ...others: ReadonlyArray<Candidate>): number =>
   rank([candidate, ...others], asking()).find(({ entry }) => entry.id === candidate.entry.id)?.score ?? Number.NaN
 
-const message = (no: number, wish: Partial<MemoryEntry> = {}): MemoryEntry =>
-  anEntry({ id: `m/${no}/0`, kind: "message", at: NOW - 900 * DAY_MILLIS + no * 1_000, ...wish })
+const message = (no: number, request: Partial<MemoryEntry> = {}): MemoryEntry =>
+  anEntry({ id: `m/${no}/0`, kind: "message", at: NOW - 900 * DAY_MILLIS + no * 1_000, ...request })
 
 const anyCandidate: fc.Arbitrary<Candidate> = fc
   .record({

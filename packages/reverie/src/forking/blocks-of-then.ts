@@ -3,7 +3,7 @@
 // T1  Texts are those of the newest version of then; who may see a block, and what it is for, is as it is now.
 
 import { type PromptStore, type PromptVersion } from "@reverie/context"
-import { Removals } from "@reverie/ledger"
+import { Bundles } from "@reverie/ledger"
 import { BlockRefused, BlockStore, type BlockView } from "@reverie/memory"
 import type { Address, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -41,7 +41,7 @@ export const blocksOfThen = Effect.fnUntraced(function* ({ assistant, tenant }: 
 
 /** The newest version of each line that was written by then. */
 export const promptsOfThen = Effect.fnUntraced(function* (tenant: TenantId, at: number) {
-  const found = yield* Effect.serviceOption(Removals)
+  const found = yield* Effect.serviceOption(Bundles)
   if (Option.isNone(found)) return []
   const newest = new Map<string, PromptVersion>()
   const read = found.value.packTenant(tenant).pipe(

@@ -32,7 +32,7 @@ export interface TickFixture {
   readonly address: Address
   readonly tick: number
   readonly definition: string
-  /** Of the birth, for a ledger that does not tell them. */
+  /** Of the creation, for a ledger that does not tell them. */
   readonly settings: Partial<Settings>
   readonly prefix: {
     readonly commits: number
@@ -61,7 +61,7 @@ const hashOf = (entries: ReadonlyArray<Entry>): string => {
   return hash.digest("hex")
 }
 
-export interface FixtureWish {
+export interface FixtureRequest {
   readonly assistant: string
   readonly tick: number
   /** Carries what stands before the tick, so that it needs no ledger. */
@@ -72,7 +72,7 @@ export interface FixtureWish {
 export const fixtureOfTick = async (
   records: Pick<Records, "tickSource">,
   fleet: FleetDefinition,
-  { assistant, isWhole = false, tick }: FixtureWish
+  { assistant, isWhole = false, tick }: FixtureRequest
 ): Promise<TickFixture> => {
   const { address, blocks, definition, envelope, envelopes, prompts, recorded } = await records.tickSource(
     assistant,

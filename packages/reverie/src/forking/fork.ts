@@ -1,5 +1,5 @@
 // Fork: a tick of the past lived through once more beside the fleet, with something changed.
-// Owns the wish and the answer. Leaves gathering the past to tick-source.ts, living to sandbox.ts, comparing to compare.ts.
+// Owns the request and the answer. Leaves gathering the past to tick-source.ts, living to sandbox.ts, comparing to compare.ts.
 // K1  The house that the tick was lived in is read and never written.
 // K2  Unchanged, with a model that says the same to the same prompt, a fork differs in nothing.
 
@@ -9,10 +9,10 @@ import type { ModelChoice } from "../model-choice.ts"
 import type { Records } from "../records.ts"
 import { compareTicks, type ForkComparison } from "./compare.ts"
 import { digestOf } from "./digest.ts"
-import { type Lived, liveAgain, type Wish } from "./sandbox.ts"
+import { type Lived, liveAgain, type Request } from "./sandbox.ts"
 import type { TickSource } from "./tick-source.ts"
 
-export interface ForkWish {
+export interface ForkRequest {
   readonly assistant: string
   readonly tick: number
   /** In place of what the definition says today. */
@@ -43,17 +43,17 @@ export const digestOfLived = (source: TickSource, { prices }: FleetDefinition, {
 
 /**
  * Lives through a tick once more, from what the assistant was before it, and holds the two against each other. Nothing of it
- * is written anywhere, no tool runs and nobody hears of it; only the model that is named is asked.
+ * is written anywhere, no tool runs and nobody receives of it; only the model that is named is asked.
  * Rejects with UnknownAssistant or ForkRefused.
  */
 export const forkTick = async (
   records: Pick<Records, "tickSource">,
   fleet: FleetDefinition,
-  wish: ForkWish
+  request: ForkRequest
 ): Promise<Fork> => {
-  const { assistant, model, persona, stubs = [], systemPrompt, tick } = wish
+  const { assistant, model, persona, stubs = [], systemPrompt, tick } = request
   const source = await records.tickSource(assistant, tick)
-  const living: Wish = {
+  const living: Request = {
     fleet,
     model,
     stubs,

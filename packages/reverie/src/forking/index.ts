@@ -14,10 +14,10 @@ export {
   checkFixture,
   FIXTURE_VERSION,
   fixtureOfTick,
-  type FixtureWish,
+  type FixtureRequest,
   MAX_FIXTURE_COMMITS,
   readFixture,
   type TickFixture
 } from "./fixture.ts"
-export { type Fork, forkTick, type ForkWish } from "./fork.ts"
+export { type Fork, forkTick, type ForkRequest } from "./fork.ts"
 export { MAX_COMMITS_BEFORE, type TickSource } from "./tick-source.ts"

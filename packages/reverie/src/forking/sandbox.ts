@@ -4,9 +4,9 @@
 // S2  No tool runs: what a call is answered with is decided before, and every tool of its definitions is empty besides.
 // S3  Only the model that is named is asked, and only for the tick.
 
-import { hears, persist, type Settings, statusOf } from "@reverie/assistant"
+import { receives, persist, type Settings, statusOf } from "@reverie/assistant"
 import { PromptStore } from "@reverie/context"
-import { Ledger, type Parcel, Removals } from "@reverie/ledger"
+import { Ledger, type Bundle, Bundles } from "@reverie/ledger"
 import { BlockStore, Recall } from "@reverie/memory"
 import { Model } from "@reverie/model"
 import { STATE_VERSION } from "@reverie/protocol"
@@ -53,7 +53,7 @@ import { rebuiltEnvelope, type TickSource } from "./tick-source.ts"
 const IN_MEMORY = ":memory:"
 
 /** A tick with its changes, ready to be lived through. */
-export interface Wish {
+export interface Request {
   readonly fleet: FleetDefinition
   readonly systemPrompt?: string
   readonly persona?: string
@@ -86,12 +86,12 @@ const emptied = (toolkit: Toolkit): Toolkit => ({
 })
 
 /** The definitions of the sandbox: that of the assistant with its changes, and the settings it had then. */
-const definitionsOf = ({ definition, recorded }: TickSource, wish: Wish): (typeof Definitions)["Service"] => {
-  const { fleet, persona, systemPrompt } = wish
+const definitionsOf = ({ definition, recorded }: TickSource, request: Request): (typeof Definitions)["Service"] => {
+  const { fleet, persona, systemPrompt } = request
   const settings: Partial<Settings> = recorded.settings
   const found = fleet.assistants.find(({ name }) => name === definition)
   if (found === undefined) {
-    const message = `the fleet has no definition "${definition}", which the assistant was born from`
+    const message = `the fleet has no definition "${definition}", which the assistant was created from`
     throw new ForkRefused({ reason: "no-definition", message })
   }
   if (found.team !== undefined) {
@@ -116,7 +116,7 @@ const definitionsOf = ({ definition, recorded }: TickSource, wish: Wish): (typeo
 const RAISED = 2
 
 /** The assistant as it stood before the tick. */
-const parcelBefore = ({ address, definition, recorded }: TickSource): Parcel => {
+const bundleBefore = ({ address, definition, recorded }: TickSource): Bundle => {
   const { before, first, prefix, records } = recorded
   const status = statusOf(before.decoded)
   return {
@@ -132,7 +132,7 @@ const parcelBefore = ({ address, definition, recorded }: TickSource): Parcel => 
         snapshot: persist(before.decoded),
         jobs: before.jobs,
         timers: before.timers,
-        hears: hears(before.decoded),
+        receives: receives(before.decoded),
         status,
         definition
       }
@@ -141,16 +141,16 @@ const parcelBefore = ({ address, definition, recorded }: TickSource): Parcel => 
       ...prefix.map((entry) => ({ kind: "entry" as const, entry })),
       ...records.map(({ key, kind, value }) => ({ kind: "record" as const, of: kind, key, value }))
     ]
-  } as unknown as Parcel
+  } as unknown as Bundle
 }
 
-const furnished = (source: TickSource, wish: Wish) =>
+const furnished = (source: TickSource, request: Request) =>
   Layer.mergeAll(
     storeSqliteLayer(IN_MEMORY),
     queueLocalLayer,
     NoticeHub.layer,
     gptTokenizerLayer,
-    modelLayer(wish.model === "recorded" ? "offline" : wish.model),
+    modelLayer(request.model === "recorded" ? "offline" : request.model),
     // Loaded when a tick is tried again: whoever only works does not wait for it.
     Layer.unwrap(
       Effect.map(
@@ -158,8 +158,8 @@ const furnished = (source: TickSource, wish: Wish) =>
         ({ recallSqliteLayer }) => recallSqliteLayer(IN_MEMORY)
       )
     ),
-    Layer.succeed(Definitions, definitionsOf(source, wish)),
-    Layer.succeed(FleetDirectory, directoryOf(wish.fleet)),
+    Layer.succeed(Definitions, definitionsOf(source, request)),
+    Layer.succeed(FleetDirectory, directoryOf(request.fleet)),
     Layer.succeed(References.LogToStderr, true),
     Layer.succeed(References.MinimumLogLevel, "None")
   )
@@ -175,26 +175,30 @@ interface Stage {
   readonly turn: (no: number) => Effect.Effect<void>
 }
 
-const chosenModel = Effect.fnUntraced(function* ({ recorded }: TickSource, wish: Wish, { asking, real, turn }: Stage) {
-  if (wish.model !== "recorded") return inRealTime(yield* Model, real)
-  return wish.order === "free" ? recordedModel(recorded.asks) : steppedModel(recorded.asks, asking, turn)
+const chosenModel = Effect.fnUntraced(function* (
+  { recorded }: TickSource,
+  request: Request,
+  { asking, real, turn }: Stage
+) {
+  if (request.model !== "recorded") return inRealTime(yield* Model, real)
+  return request.order === "free" ? recordedModel(recorded.asks) : steppedModel(recorded.asks, asking, turn)
 })
 
-const lived = Effect.fnUntraced(function* (source: TickSource, wish: Wish) {
+const lived = Effect.fnUntraced(function* (source: TickSource, request: Request) {
   const { address, envelope, envelopes, recorded } = source
-  const removals = yield* Removals
+  const bundles = yield* Bundles
   const ledger = yield* Ledger
   const recall = yield* Recall
   const real = yield* Clock.Clock
   const clock = new HeldClock(recorded.first.at)
-  yield* removals.unpack(parcelBefore(source))
-  yield* removals.admit([address])
-  const tools = toolAnswers(recorded, wish.stubs)
+  yield* bundles.unpack(bundleBefore(source))
+  yield* bundles.admit([address])
+  const tools = toolAnswers(recorded, request.stubs)
   const deliveries = deliveriesOf(recorded, (id, entry) => envelopes.get(id) ?? rebuiltEnvelope(address, id, entry))
   const asking: Asking = { job: "" }
-  const driving: Driving = { address, recorded, envelope, deliveries, order: wish.order, tools, clock, asking }
+  const driving: Driving = { address, recorded, envelope, deliveries, order: request.order, tools, clock, asking }
   const turn = (no: number) => Effect.provideService(untilTurn(driving, real, no), Ledger, ledger)
-  const chosen = yield* chosenModel(source, wish, { asking, real, turn })
+  const chosen = yield* chosenModel(source, request, { asking, real, turn })
   const shown: Array<Shown> = []
   const driven = yield* keepIndexed(address).pipe(
     Effect.provideService(Clock.Clock, clock),
@@ -210,10 +214,10 @@ const lived = Effect.fnUntraced(function* (source: TickSource, wish: Wish) {
 })
 
 /** Lives through a tick again. Rejects with ForkRefused. */
-export const liveAgain = async (source: TickSource, wish: Wish): Promise<Lived> => {
-  const runtime = ManagedRuntime.make(furnished(source, wish))
+export const liveAgain = async (source: TickSource, request: Request): Promise<Lived> => {
+  const runtime = ManagedRuntime.make(furnished(source, request))
   try {
-    return await runtime.runPromise(lived(source, wish))
+    return await runtime.runPromise(lived(source, request))
   } finally {
     await runtime.dispose()
   }

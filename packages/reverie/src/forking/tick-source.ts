@@ -4,7 +4,7 @@
 // S2  The envelope is the one that was accepted, where it is still kept; otherwise it is made again from what was written.
 
 import { type PromptVersion } from "@reverie/context"
-import { Removals } from "@reverie/ledger"
+import { Bundles } from "@reverie/ledger"
 import type { BlockView } from "@reverie/memory"
 import {
   type Address,
@@ -32,7 +32,7 @@ export const MAX_COMMITS_BEFORE = 50_000
 
 export interface TickSource {
   readonly address: Address
-  /** The name of the definition that the assistant was born from. */
+  /** The name of the definition that the assistant was created from. */
   readonly definition: string
   readonly recorded: RecordedTick
   readonly envelope: Envelope
@@ -46,12 +46,12 @@ export interface TickSource {
 
 type Run = <A, E>(reading: Effect.Effect<A, E>) => Promise<A>
 
-/** Envelopes stand at the beginning of a parcel, so little more than they is read. */
+/** Envelopes stand at the beginning of a bundle, so little more than they is read. */
 const acceptedEnvelopes = Effect.fnUntraced(function* (address: Address, ids: ReadonlySet<string>) {
   const found = new Map<EnvelopeId, Envelope>()
-  const removals = yield* Effect.serviceOption(Removals)
-  if (Option.isNone(removals)) return found
-  const read = removals.value.pack(address).pipe(
+  const bundles = yield* Effect.serviceOption(Bundles)
+  if (Option.isNone(bundles)) return found
+  const read = bundles.value.pack(address).pipe(
     Stream.takeWhile(({ kind }) => kind === "assistant" || kind === "envelope"),
     Stream.runForEach((part) =>
       Effect.sync(() => {

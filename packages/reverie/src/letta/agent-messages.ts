@@ -73,7 +73,7 @@ const timeOf = (message: JsonObject): number => {
 }
 
 /** Why messages were left behind, and how many. */
-class Tally {
+class Totals {
   readonly #counts = new Map<string, number>()
   add(why: string): void {
     this.#counts.set(why, (this.#counts.get(why) ?? 0) + 1)
@@ -95,7 +95,7 @@ const resultsIn = (messages: ReadonlyArray<JsonObject>): ReadonlyMap<string, num
 class Conversation {
   readonly #results: ReadonlyMap<string, number>
   readonly #kept = new Map<string, ToolCall>()
-  readonly #tally = new Tally()
+  readonly #totals = new Totals()
   readonly said: Array<Drafted> = []
   #thoughts = 0
 
@@ -105,7 +105,7 @@ class Conversation {
   }
 
   tell(leave: Leave): void {
-    this.#tally.tell(leave)
+    this.#totals.tell(leave)
     if (this.#thoughts > 0) leave(`${this.#thoughts} inner thoughts`, "only what was said aloud is history here")
   }
 
@@ -118,15 +118,15 @@ class Conversation {
       case "tool":
         return this.#tool(message, index)
       case "system":
-        return this.#tally.add("system messages are written anew from the definition")
+        return this.#totals.add("system messages are written anew from the definition")
       default:
-        return this.#tally.add("of a role that is not known here")
+        return this.#totals.add("of a role that is not known here")
     }
   }
 
   #user(message: JsonObject): void {
     const content = saidIn(contentOf(message))
-    if (content === undefined || content === "") return this.#tally.add("nothing was said in them")
+    if (content === undefined || content === "") return this.#totals.add("nothing was said in them")
     const name = textIn(message["name"]).slice(0, 64)
     this.said.push({ role: "user", content, ...(name === "" ? {} : { name }), at: timeOf(message) })
   }
@@ -147,7 +147,7 @@ class Conversation {
         return call
       })
     const text = isThought ? spoken.join("\n") : content
-    if (text === "" && kept.length === 0) return this.#tally.add("nothing was said in them")
+    if (text === "" && kept.length === 0) return this.#totals.add("nothing was said in them")
     this.said.push({
       role: "assistant",
       content: text,
@@ -161,7 +161,7 @@ class Conversation {
     const call = this.#kept.get(id)
     // Of several results the last one counts.
     if (call === undefined || this.#results.get(id) !== index)
-      return this.#tally.add("results of calls that are not carried over")
+      return this.#totals.add("results of calls that are not carried over")
     this.said.push({ role: "tool", content: contentOf(message), name: call.tool, call: call.id, at: timeOf(message) })
   }
 }

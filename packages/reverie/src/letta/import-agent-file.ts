@@ -1,14 +1,14 @@
 // ImportAgentFile: agents of Letta as assistants that live.
-// Owns how one is born with a past: in a house that keeps nothing, out of which it moves like anybody else.
+// Owns how one is created with a past: in a house that keeps nothing, out of which it moves like anybody else.
 // Leaves reading the file to agent-file.ts, the move to the moving room.
 // L1  The same file makes the same assistants: importing it twice finds them present.
-// L2  A past is one entry, the birth; what was heard before has no tick here.
+// L2  A past is one entry, the creation; what was heard before has no tick here.
 
-import { type Birth, Ledger } from "@reverie/ledger"
+import { type CreationEntry, Ledger } from "@reverie/ledger"
 import { BlockStore } from "@reverie/memory"
 import { Tokens } from "@reverie/model"
 import { type AssistantId, DEFAULT_TENANT, type Message, type TenantId } from "@reverie/protocol"
-import { birthOf } from "@reverie/runtime"
+import { creationOf } from "@reverie/runtime"
 import { gptTokenizerLayer } from "@reverie/tokens"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ import { defineAssistant } from "../define-assistant.ts"
 import { MoveRefused } from "../moving/errors.ts"
 import { tenantNamed } from "../moving/export-fleet.ts"
 import { assertReaddress, moveInto } from "../moving/import-fleet.ts"
-import { type HousePlace, parcelOf } from "../moving/place.ts"
+import { type HousePlace, bundleOf } from "../moving/place.ts"
 import { type AgentBlock, type AgentDraft, type LeftBehind, readAgentFile } from "./agent-file.ts"
 import { fleetStub } from "./fleet-stub.ts"
 
@@ -67,17 +67,17 @@ const definitionOf = ({ contextTokens, id, rules, system }: AgentDraft) =>
 /** When the last thing of the past happened. */
 const latest = (messages: AgentDraft["messages"]): number => Math.max(0, ...messages.map(({ at }) => at))
 
-const born = (tenant: TenantId, draft: AgentDraft) =>
+const created = (tenant: TenantId, draft: AgentDraft) =>
   Effect.gen(function* () {
     const count = yield* (yield* Tokens).ready
     const address = { tenant, assistant: draft.id as AssistantId }
-    const { entry, state } = yield* birthOf(address, definitionOf(draft))
+    const { entry, state } = yield* creationOf(address, definitionOf(draft))
     const messages: ReadonlyArray<Message> = draft.messages.map((message) => ({
       ...message,
       tokens: count(message.content + (message.calls === undefined ? "" : JSON.stringify(message.calls)))
     }))
-    const birth: Birth = { address, state, entry: { ...entry, at: latest(draft.messages), messages } }
-    yield* (yield* Ledger).birth(birth)
+    const creation: CreationEntry = { address, state, entry: { ...entry, at: latest(draft.messages), messages } }
+    yield* (yield* Ledger).create(creation)
     return address
   })
 
@@ -135,7 +135,7 @@ const renamed = (drafts: ReadonlyArray<AgentDraft>, rename: Readonly<Record<stri
     id: (Object.hasOwn(rename, draft.id) ? rename[draft.id] : undefined) ?? draft.id
   }))
 
-/** Takes the agents of a file in. Rejects with AgentFileUnreadable, MoveRefused, RemovalRefused, or what the store says. */
+/** Takes the agents of a file in. Rejects with AgentFileUnreadable, MoveRefused, BundleRefused, or what the store says. */
 export const importAgentFile = async (options: AgentImportOptions): Promise<AgentsImported> => {
   const { isForced = false, isTrial = false, into, rename = {} } = options
   const tenant = tenantNamed(options.tenant ?? DEFAULT_TENANT)
@@ -149,17 +149,17 @@ export const importAgentFile = async (options: AgentImportOptions): Promise<Agen
     Layer.mergeAll(storeSqliteLayer(":memory:"), gptTokenizerLayer, Layer.succeed(Clock.Clock, timeless))
   )
   try {
-    const parcels = await cradle.runPromise(
+    const bundles = await cradle.runPromise(
       Effect.gen(function* () {
-        const addresses = yield* Effect.forEach(drafts, (draft) => born(tenant, draft))
+        const addresses = yield* Effect.forEach(drafts, (draft) => created(tenant, draft))
         yield* furnished(tenant, drafts)
-        return yield* Effect.forEach(addresses, parcelOf)
+        return yield* Effect.forEach(addresses, bundleOf)
       })
     )
     const outcome = await moveInto(into, {
       place: "agent file",
-      parcels: async function* () {
-        yield* parcels
+      bundles: async function* () {
+        yield* bundles
       },
       isTrial,
       isForced

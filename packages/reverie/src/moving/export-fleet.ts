@@ -3,7 +3,7 @@
 // E1  Each assistant is told as at one moment; of several, each has a moment of its own.
 // E2  It works beside a running fleet and writes nothing there.
 
-import { Ledger, RemovalRefused, Removals } from "@reverie/ledger"
+import { Ledger, BundleRefused, Bundles } from "@reverie/ledger"
 import { type Address, addressKey, AssistantId, DEFAULT_TENANT, TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -52,25 +52,23 @@ const named = (addresses: ReadonlyArray<Address>) =>
     for (const address of addresses) {
       if ((yield* ledger.inspect(address)) !== undefined) continue
       const who = addressKey(address)
-      return yield* new RemovalRefused({ reason: "nobody", who, message: `there is no assistant ${who}` })
+      return yield* new BundleRefused({ reason: "nobody", who, message: `there is no assistant ${who}` })
     }
     return Stream.fromIterable(addresses)
   })
 
 /** The lines of an export, from whatever house is provided. */
-export const exportLines = (
-  options: Omit<ExportOptions, "from">
-): Stream.Stream<string, unknown, Ledger | Removals> => {
+export const exportLines = (options: Omit<ExportOptions, "from">): Stream.Stream<string, unknown, Ledger | Bundles> => {
   const { ids, onProgress, tenant } = options
   const writer = new ExportWriter()
   let done = 0
   const body = Effect.gen(function* () {
-    const removals = yield* Removals
+    const bundles = yield* Bundles
     const exportedAt = yield* Clock.currentTimeMillis
-    const tenants = tenant === undefined ? yield* removals.tenants : [tenantNamed(tenant)]
+    const tenants = tenant === undefined ? yield* bundles.tenants : [tenantNamed(tenant)]
     const home = tenantNamed(tenant ?? DEFAULT_TENANT)
     const whole = ids === undefined ? tenants : []
-    const households = Stream.fromIterable(whole).pipe(Stream.flatMap((each) => removals.packTenant(each)))
+    const households = Stream.fromIterable(whole).pipe(Stream.flatMap((each) => bundles.packTenant(each)))
     const residents =
       ids === undefined
         ? residentsOf(tenants)
@@ -78,7 +76,7 @@ export const exportLines = (
     const lives = residents.pipe(
       Stream.flatMap((address) =>
         Stream.concat(
-          removals.pack(address),
+          bundles.pack(address),
           Stream.suspend(() => {
             onProgress?.(addressKey(address), ++done)
             return Stream.empty
@@ -94,7 +92,7 @@ export const exportLines = (
       Stream.suspend(() => Stream.fromIterable([writer.manifest()]))
     )
   })
-  const parts = (all: Stream.Stream<Parameters<ExportWriter["part"]>[0], unknown, Ledger | Removals>) =>
+  const parts = (all: Stream.Stream<Parameters<ExportWriter["part"]>[0], unknown, Ledger | Bundles>) =>
     Stream.map(all, (part) => writer.part(part))
   return Stream.unwrap(body)
 }

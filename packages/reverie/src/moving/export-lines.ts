@@ -7,7 +7,7 @@
 // X4  What this Reverie does not know, a newer version or another kind of part, is refused, never skipped.
 
 import { createHash, type Hash } from "node:crypto"
-import { inOrder, type PartKind, readPart, type RemovalPart } from "@reverie/ledger"
+import { inOrder, type PartKind, readPart, type BundlePart } from "@reverie/ledger"
 import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { ExportUnreadable } from "./errors.ts"
@@ -63,7 +63,7 @@ export class ExportWriter {
     return this.#line(JSON.stringify(header))
   }
 
-  part(part: RemovalPart): string {
+  part(part: BundlePart): string {
     this.#counts[part.kind] = (this.#counts[part.kind] ?? 0) + 1
     const text = JSON.stringify(inOrder(part))
     if (text.length <= PIECE_CHARS) return this.#line(text)
@@ -104,7 +104,7 @@ const isScope = (scope: unknown): boolean => {
 /** What a line turned out to be. */
 export type ExportItem =
   | { readonly type: "header"; readonly header: ExportHeader }
-  | { readonly type: "part"; readonly part: RemovalPart }
+  | { readonly type: "part"; readonly part: BundlePart }
   | { readonly type: "end"; readonly manifest: ExportManifest }
 
 /** Reads the lines of one export in their order. Throws ExportUnreadable with the line. */

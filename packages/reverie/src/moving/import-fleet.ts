@@ -4,7 +4,7 @@
 // I1  Nothing is written before the whole export has been found sound, and everybody in it found a free place.
 // I2  Whoever dies on the way runs it again: who is there already is recognised, and nobody begins before all are there.
 
-import { type MoveMark, type Parcel, type ParcelHead, Removals } from "@reverie/ledger"
+import { type MoveMark, type Bundle, type BundleHead, Bundles } from "@reverie/ledger"
 import type { Address } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import type * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import { assistantNamed, tenantNamed } from "./export-fleet.ts"
 import type { ExportHeader, ExportManifest } from "./export-lines.ts"
 import { type HousePlace, houseLayer, trialLayer } from "./place.ts"
 import { type Readdress, readdressed } from "./readdress.ts"
-import { type ExportSource, nameOf, parcelsOf } from "./source.ts"
+import { type ExportSource, nameOf, bundlesOf } from "./source.ts"
 
 export interface ImportOptions {
   readonly into: HousePlace
@@ -49,17 +49,17 @@ export interface Checked {
 /** Reads an export to its end; rejects with ExportUnreadable. */
 export const checkExport = async (
   source: ExportSource,
-  onParcel: (head: ParcelHead, done: number) => void = () => {}
+  onBundle: (head: BundleHead, done: number) => void = () => {}
 ): Promise<Checked> => {
   let header: ExportHeader | undefined
   let manifest: ExportManifest | undefined
   const names: Array<string> = []
-  for await (const item of parcelsOf(source)) {
+  for await (const item of bundlesOf(source)) {
     if (item.type === "header") header = item.header
     else if (item.type === "end") manifest = item.manifest
     else {
-      names.push(nameOf(item.parcel.head))
-      onParcel(item.parcel.head, names.length)
+      names.push(nameOf(item.bundle.head))
+      onBundle(item.bundle.head, names.length)
     }
   }
   if (header === undefined || manifest === undefined) throw new Error("an export ended without a manifest")
@@ -73,10 +73,10 @@ const readdressOf = ({ rename = {}, tenant }: ImportOptions): Readdress => ({
   ...(tenant === undefined ? {} : { tenant: tenantNamed(tenant) })
 })
 
-const tenantIn = (head: ParcelHead): string => (head.kind === "tenant" ? head.tenant : head.address.tenant)
+const tenantIn = (head: BundleHead): string => (head.kind === "tenant" ? head.tenant : head.address.tenant)
 
 /** Names that are not in the export, two that would become one, and more tenants than fit into one. */
-export const assertReaddress = (heads: ReadonlyArray<ParcelHead>, to: Readdress): void => {
+export const assertReaddress = (heads: ReadonlyArray<BundleHead>, to: Readdress): void => {
   const ids = heads.flatMap((head) => (head.kind === "assistant" ? [head.address.assistant as string] : []))
   const stray = [...to.names.keys()].find((name) => !ids.includes(name))
   if (stray !== undefined) throw new MoveRefused({ message: `there is no assistant ${stray} in the export` })
@@ -102,19 +102,19 @@ export const assertFree = (mark: MoveMark | undefined, own: MoveMark, isForced: 
   })
 }
 
-/** The parcels of a move, from its beginning each time. */
-export type Parcels = () => AsyncIterable<Parcel>
+/** The bundles of a move, from its beginning each time. */
+export type BundleSource = () => AsyncIterable<Bundle>
 
 export interface MovedIn {
   readonly moved: ReadonlyArray<string>
   readonly present: ReadonlyArray<string>
 }
 
-type Run = <A, E>(effect: Effect.Effect<A, E, Removals>) => Promise<A>
+type Run = <A, E>(effect: Effect.Effect<A, E, Bundles>) => Promise<A>
 
 export interface MovingIn {
   readonly run: Run
-  readonly parcels: Parcels
+  readonly bundles: BundleSource
   /** The mark on the house while they arrive; without one it is not marked. */
   readonly arriving?: MoveMark
   readonly isTrial: boolean
@@ -122,16 +122,16 @@ export interface MovingIn {
 }
 
 /** Judges all, then writes all, then lets all begin. */
-export const moveIn = async ({ arriving, isTrial, onProgress, parcels, run }: MovingIn): Promise<MovedIn> => {
-  const unpack = (parcel: Parcel, trial: boolean) =>
-    run(Removals.use((removals) => removals.unpack(parcel, { isTrial: trial })))
-  const mark = (value: MoveMark | null) => run(Removals.use((removals) => removals.mark(value)))
+export const moveIn = async ({ arriving, isTrial, onProgress, bundles, run }: MovingIn): Promise<MovedIn> => {
+  const unpack = (bundle: Bundle, trial: boolean) =>
+    run(Bundles.use((bundles) => bundles.unpack(bundle, { isTrial: trial })))
+  const mark = (value: MoveMark | null) => run(Bundles.use((bundles) => bundles.mark(value)))
   const moved: Array<string> = []
   const present: Array<string> = []
   let done = 0
-  for await (const parcel of parcels()) {
-    const who = nameOf(parcel.head)
-    const list = (await unpack(parcel, true)) === "present" ? present : moved
+  for await (const bundle of bundles()) {
+    const who = nameOf(bundle.head)
+    const list = (await unpack(bundle, true)) === "present" ? present : moved
     list.push(who)
     onProgress?.("judged", who, ++done)
   }
@@ -139,20 +139,20 @@ export const moveIn = async ({ arriving, isTrial, onProgress, parcels, run }: Mo
   if (arriving !== undefined) await mark(arriving)
   const arrived: Array<Address> = []
   done = 0
-  for await (const parcel of parcels()) {
-    await unpack(parcel, false)
-    if (parcel.head.kind === "assistant") arrived.push(parcel.head.address)
-    onProgress?.("written", nameOf(parcel.head), ++done)
+  for await (const bundle of bundles()) {
+    await unpack(bundle, false)
+    if (bundle.head.kind === "assistant") arrived.push(bundle.head.address)
+    onProgress?.("written", nameOf(bundle.head), ++done)
   }
   if (arriving !== undefined) await mark(null)
-  await run(Removals.use((removals) => removals.admit(arrived)))
+  await run(Bundles.use((bundles) => bundles.admit(arrived)))
   return { moved, present }
 }
 
 export interface MovingInto {
   /** What is moved in, for the mark: the same for the same. */
   readonly place: string
-  readonly parcels: Parcels
+  readonly bundles: BundleSource
   readonly isTrial: boolean
   readonly isForced: boolean
   readonly onProgress?: ImportOptions["onProgress"]
@@ -160,36 +160,36 @@ export interface MovingInto {
 
 /** Opens a house and lets everybody move in. */
 export const moveInto = async (into: HousePlace, moving: MovingInto): Promise<MovedIn> => {
-  const { isForced, isTrial, onProgress, parcels, place } = moving
+  const { isForced, isTrial, onProgress, bundles, place } = moving
   const runtime = ManagedRuntime.make(isTrial ? trialLayer(into) : houseLayer(into))
   try {
     const run: Run = (effect) => runtime.runPromise(effect)
     const at = await runtime.runPromise(Clock.currentTimeMillis)
     const arriving: MoveMark = { state: "arriving", place, at }
-    assertFree(await run(Removals.use((removals) => removals.marked)), arriving, isForced)
+    assertFree(await run(Bundles.use((bundles) => bundles.marked)), arriving, isForced)
     const progress = onProgress === undefined ? {} : { onProgress }
     // Who works on a directory is alone in it, and a mark keeps it so; a database has others in it.
     const house = "data" in into ? { arriving } : {}
-    return await moveIn({ run, parcels, isTrial, ...house, ...progress })
+    return await moveIn({ run, bundles, isTrial, ...house, ...progress })
   } finally {
     await runtime.dispose()
   }
 }
 
-/** Takes an export in. Rejects with ExportUnreadable, MoveRefused, RemovalRefused, or what the store fails with. */
+/** Takes an export in. Rejects with ExportUnreadable, MoveRefused, BundleRefused, or what the store fails with. */
 export const importFleet = async (options: ImportOptions): Promise<Imported> => {
   const { into, isForced = false, isTrial = false, onProgress, source } = options
   const to = readdressOf(options)
-  const heads: Array<ParcelHead> = []
+  const heads: Array<BundleHead> = []
   const { header, manifest } = await checkExport(source, (head, done) => {
     heads.push(head)
     onProgress?.("checked", nameOf(head), done)
   })
   assertReaddress(heads, to)
-  const parcels: Parcels = async function* () {
-    for await (const item of parcelsOf(source)) if (item.type === "parcel") yield readdressed(to, item.parcel)
+  const bundles: BundleSource = async function* () {
+    for await (const item of bundlesOf(source)) if (item.type === "bundle") yield readdressed(to, item.bundle)
   }
   const place = `export ${manifest.sha256.slice(0, 12)}`
   const progress = onProgress === undefined ? {} : { onProgress }
-  return { header, manifest, ...(await moveInto(into, { place, parcels, isTrial, isForced, ...progress })) }
+  return { header, manifest, ...(await moveInto(into, { place, bundles, isTrial, isForced, ...progress })) }
 }

@@ -4,19 +4,19 @@
 //     nobody can work in it, and the same command goes on where it stopped.
 // H2  Whoever finds no place in the new house is named before anything is moved, and the old house stays as it was.
 
-import { type MoveMark, type Parcel, Removals } from "@reverie/ledger"
+import { type MoveMark, type Bundle, Bundles } from "@reverie/ledger"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Stream from "effect/Stream"
 import { MoveRefused } from "./errors.ts"
-import { assertFree, type MovedIn, moveIn, type MovingIn, type Parcels } from "./import-fleet.ts"
+import { assertFree, type MovedIn, moveIn, type MovingIn, type BundleSource } from "./import-fleet.ts"
 import {
   householdOf,
   type HousePlace,
   houseLayer,
   type HouseServices,
-  parcelOf,
+  bundleOf,
   placeName,
   residentsOf
 } from "./place.ts"
@@ -37,26 +37,26 @@ export interface HouseMoved extends MovedIn {
 
 type Runtime = ManagedRuntime.ManagedRuntime<HouseServices, unknown>
 
-/** Every parcel of a house, each packed when it is asked for. */
-const parcelsIn = async function* (runtime: Runtime): AsyncGenerator<Parcel> {
+/** Every bundle of a house, each packed when it is asked for. */
+const bundlesIn = async function* (runtime: Runtime): AsyncGenerator<Bundle> {
   const services = await runtime.context()
-  const parcels = Stream.unwrap(
+  const bundles = Stream.unwrap(
     Effect.map(
-      Removals.use((removals) => removals.tenants),
+      Bundles.use((bundles) => bundles.tenants),
       (tenants) =>
         Stream.concat(
           Stream.mapEffect(Stream.fromIterable(tenants), householdOf),
-          Stream.mapEffect(residentsOf(tenants), parcelOf)
+          Stream.mapEffect(residentsOf(tenants), bundleOf)
         )
     )
   )
-  yield* Stream.toAsyncIterableWith(parcels, services)
+  yield* Stream.toAsyncIterableWith(bundles, services)
 }
 
-const markedOn = (runtime: Runtime) => runtime.runPromise(Removals.use((removals) => removals.marked))
+const markedOn = (runtime: Runtime) => runtime.runPromise(Bundles.use((bundles) => bundles.marked))
 
 const mark = (runtime: Runtime, value: MoveMark | null) =>
-  runtime.runPromise(Removals.use((removals) => removals.mark(value)))
+  runtime.runPromise(Bundles.use((bundles) => bundles.mark(value)))
 
 const moved = async (old: Runtime, fresh: Runtime, options: MoveOptions): Promise<MovedIn> => {
   const { from, isForced = false, onProgress, to } = options
@@ -66,10 +66,10 @@ const moved = async (old: Runtime, fresh: Runtime, options: MoveOptions): Promis
   const before = await markedOn(old)
   assertFree(before, leaving, isForced)
   assertFree(await markedOn(fresh), arriving, isForced)
-  const parcels: Parcels = () => parcelsIn(old)
+  const bundles: BundleSource = () => bundlesIn(old)
   const way = {
-    parcels,
-    run: <A, E>(effect: Effect.Effect<A, E, Removals>) => fresh.runPromise(effect),
+    bundles,
+    run: <A, E>(effect: Effect.Effect<A, E, Bundles>) => fresh.runPromise(effect),
     ...(onProgress === undefined ? {} : { onProgress })
   }
   await mark(old, leaving)
@@ -84,7 +84,7 @@ const moved = async (old: Runtime, fresh: Runtime, options: MoveOptions): Promis
   return outcome
 }
 
-/** Moves everybody. Rejects with MoveRefused, RemovalRefused, or what one of the stores fails with. */
+/** Moves everybody. Rejects with MoveRefused, BundleRefused, or what one of the stores fails with. */
 export const moveHouse = async (options: MoveOptions): Promise<HouseMoved> => {
   const { from, to } = options
   const names = { from: placeName(from), to: placeName(to) }

@@ -3,7 +3,7 @@
 // P1  A place is told to people without its secrets.
 // P2  Whoever moves out of a house, or into one that is a directory, is alone in it.
 
-import { isHead, Ledger, type Parcel, type ParcelHead, type RemovalPart, Removals } from "@reverie/ledger"
+import { isHead, Ledger, type Bundle, type BundleHead, type BundlePart, Bundles } from "@reverie/ledger"
 import type { Address, TenantId } from "@reverie/protocol"
 import { storeSqliteLayer, StoreUnopenable } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
@@ -17,7 +17,7 @@ import { databaseUrl, type Deployment } from "../deployment.ts"
 /** Where assistants live: a data directory, or the database of a deployment. */
 export type HousePlace = { readonly data: string } | { readonly deployment: Deployment }
 
-export type HouseServices = Ledger | Removals
+export type HouseServices = Ledger | Bundles
 
 const DEFAULT_NAME = "reverie"
 
@@ -104,14 +104,14 @@ export const residentsOf = (tenants: ReadonlyArray<TenantId>): Stream.Stream<Add
 
 const PAGE = 500
 
-const collected = <E>(parts: Stream.Stream<RemovalPart, E>): Effect.Effect<Parcel, E> =>
+const collected = <E>(parts: Stream.Stream<BundlePart, E>): Effect.Effect<Bundle, E> =>
   Effect.map(Stream.runCollect(parts), ([head, ...rest]) => ({ head: assertHead(head), parts: rest }))
 
-const assertHead = (part: RemovalPart | undefined): ParcelHead => {
-  if (part === undefined || !isHead(part)) throw new Error("a store gave a parcel without a head")
+const assertHead = (part: BundlePart | undefined): BundleHead => {
+  if (part === undefined || !isHead(part)) throw new Error("a store gave a bundle without a head")
   return part
 }
 
-export const parcelOf = (address: Address) => Removals.use((removals) => collected(removals.pack(address)))
+export const bundleOf = (address: Address) => Bundles.use((bundles) => collected(bundles.pack(address)))
 
-export const householdOf = (tenant: TenantId) => Removals.use((removals) => collected(removals.packTenant(tenant)))
+export const householdOf = (tenant: TenantId) => Bundles.use((bundles) => collected(bundles.packTenant(tenant)))

@@ -1,9 +1,9 @@
 // Readdress: who moves under another name, or into another tenant.
-// Owns where addresses stand in a parcel. Leaves history as it was: what was said under the old name was said under it.
+// Owns where addresses stand in a bundle. Leaves history as it was: what was said under the old name was said under it.
 // A1  Whoever is not renamed and of a tenant that stays is not changed by a byte.
 // A2  Mail, open sends, blocks and what a state says of addresses name the new one; entries keep the old one.
 
-import { bornKey, type Parcel, type ParcelHead, type RemovalPart } from "@reverie/ledger"
+import { createdKey, type Bundle, type BundleHead, type BundlePart } from "@reverie/ledger"
 import {
   type Address,
   type AssistantId,
@@ -58,7 +58,7 @@ const share = (to: Readdress, given: Json): Json =>
     ? changed(given, { with: renamed(to, given["with"]) })
     : given
 
-const block = (to: Readdress, part: RemovalPart & { readonly kind: "block" }): RemovalPart => {
+const block = (to: Readdress, part: BundlePart & { readonly kind: "block" }): BundlePart => {
   const { body, owner, readers } = part
   const shares = isJsonObject(body) && Array.isArray(body["shares"]) ? (body["shares"] as ReadonlyArray<Json>) : []
   const shared = { owner: renamed(to, owner), shares: shares.map((each) => share(to, each)) }
@@ -72,12 +72,12 @@ const block = (to: Readdress, part: RemovalPart & { readonly kind: "block" }): R
 
 const key = (to: Readdress, text: string): string => {
   for (const [before, after] of to.names) {
-    if (text.startsWith(bornKey(before))) return bornKey(after) + text.slice(bornKey(before).length)
+    if (text.startsWith(createdKey(before))) return createdKey(after) + text.slice(createdKey(before).length)
   }
   return text
 }
 
-const partTo = (to: Readdress, part: RemovalPart): RemovalPart => {
+const partTo = (to: Readdress, part: BundlePart): BundlePart => {
   if (part.kind === "envelope") return { ...part, body: envelope(to, part.body) }
   if (part.kind === "send") return { ...part, envelope: envelope(to, part.envelope as Json) as typeof part.envelope }
   if (part.kind === "block") return block(to, part)
@@ -85,7 +85,7 @@ const partTo = (to: Readdress, part: RemovalPart): RemovalPart => {
   return part
 }
 
-const headTo = (to: Readdress, head: ParcelHead): ParcelHead => {
+const headTo = (to: Readdress, head: BundleHead): BundleHead => {
   if (head.kind === "tenant") return { ...head, tenant: to.tenant ?? head.tenant }
   return {
     ...head,
@@ -94,7 +94,7 @@ const headTo = (to: Readdress, head: ParcelHead): ParcelHead => {
   }
 }
 
-export const readdressed = (to: Readdress, { head, parts }: Parcel): Parcel => {
+export const readdressed = (to: Readdress, { head, parts }: Bundle): Bundle => {
   if (to.names.size === 0 && to.tenant === undefined) return { head, parts }
   return { head: headTo(to, head), parts: parts.map((part) => partTo(to, part)) }
 }

@@ -1,8 +1,8 @@
 // Source: an export as it comes, in pieces of any size.
-// Owns cutting it into lines and parcels. Leaves what a line says to export-lines.ts.
+// Owns cutting it into lines and bundles. Leaves what a line says to export-lines.ts.
 // S1  A line that is too long or no UTF-8 is refused before anything is made of it.
 
-import { flawOfParcel, isHead, type Parcel, type ParcelHead, type RemovalPart } from "@reverie/ledger"
+import { flawOfBundle, isHead, type Bundle, type BundleHead, type BundlePart } from "@reverie/ledger"
 import { addressKey } from "@reverie/protocol"
 import { ExportUnreadable } from "./errors.ts"
 import { type ExportHeader, type ExportManifest, ExportReader, MAX_LINE_BYTES } from "./export-lines.ts"
@@ -47,26 +47,26 @@ async function* linesOf(source: ExportSource): AsyncGenerator<string> {
   if (restBytes > 0) refuse(line, "it is cut off: its last line has no end")
 }
 
-export const nameOf = (head: ParcelHead): string =>
+export const nameOf = (head: BundleHead): string =>
   head.kind === "tenant" ? `tenant ${head.tenant}` : addressKey(head.address)
 
-/** Whole parcels, one after the other. The last thing told is the manifest. */
-export async function* parcelsOf(
+/** Whole bundles, one after the other. The last thing told is the manifest. */
+export async function* bundlesOf(
   source: ExportSource
 ): AsyncGenerator<
   | { readonly type: "header"; readonly header: ExportHeader }
-  | { readonly type: "parcel"; readonly parcel: Parcel }
+  | { readonly type: "bundle"; readonly bundle: Bundle }
   | { readonly type: "end"; readonly manifest: ExportManifest }
 > {
   const reader = new ExportReader()
   let line = 0
-  let head: { readonly head: ParcelHead; readonly line: number } | undefined
-  let parts: Array<RemovalPart> = []
-  const whole = (): Parcel | undefined => {
+  let head: { readonly head: BundleHead; readonly line: number } | undefined
+  let parts: Array<BundlePart> = []
+  const whole = (): Bundle | undefined => {
     if (head === undefined) return undefined
-    const parcel: Parcel = { head: head.head, parts }
-    const flaw = flawOfParcel(parcel)
-    return flaw === undefined ? parcel : refuse(head.line, `${nameOf(head.head)}: ${flaw}`)
+    const bundle: Bundle = { head: head.head, parts }
+    const flaw = flawOfBundle(bundle)
+    return flaw === undefined ? bundle : refuse(head.line, `${nameOf(head.head)}: ${flaw}`)
   }
   for await (const text of linesOf(source)) {
     line++
@@ -77,8 +77,8 @@ export async function* parcelsOf(
       parts.push(item.part)
       continue
     }
-    const parcel = whole()
-    if (parcel !== undefined) yield { type: "parcel", parcel }
+    const bundle = whole()
+    if (bundle !== undefined) yield { type: "bundle", bundle }
     parts = []
     head = item.type === "part" && isHead(item.part) ? { head: item.part, line } : undefined
     if (item.type !== "part") yield item

@@ -1,7 +1,7 @@
 // Spans: the entries of one life, cut into what a person would call one thing.
-// Owns where a tick, a dream, a folding and an order begin and end. Leaves what is told of each to tick-view.ts.
+// Owns where a tick, a dream, a compaction and an order begin and end. Leaves what is told of each to tick-view.ts.
 // S1  Whether an entry begins a tick is told by that entry alone, so a life can be cut from its end.
-// S2  What happens while a tick is in hand belongs to it, orders and foldings too.
+// S2  What happens while a tick is in hand belongs to it, orders and compactions too.
 // S3  Spans do not overlap, and follow one another as their entries do.
 
 import type { OutboxRow } from "@reverie/ledger"
@@ -34,8 +34,8 @@ export const beginsTick = ({ cause, event, settled = [] }: Entry): boolean =>
   beginners.has(typeOf(event)) &&
   !settled.some(({ id, outcome }) => id === cause.id && outcome === "ignored")
 
-/** Begins a folding of its own, whatever went before. */
-const isFoldingOrder = ({ event }: Entry): boolean => typeOf(event) === "compact"
+/** Begins a compaction of its own, whatever went before. */
+const isCompactionOrder = ({ event }: Entry): boolean => typeOf(event) === "compact"
 
 const isOrder = ({ cause, event }: Entry): boolean => cause.kind === "envelope" && orders.has(typeOf(event))
 
@@ -44,7 +44,7 @@ const isAsleep = ({ status }: Entry): boolean => status.startsWith("dreaming") |
 /** The kind of span that an entry outside a tick begins, or goes on with; undefined when it belongs to what was before. */
 const kindOutside = (entry: Entry): SpanKind | undefined => {
   if (isOrder(entry)) return "order"
-  if (entry.step?.kind === "compact" || isFoldingOrder(entry)) return "compaction"
+  if (entry.step?.kind === "compact" || isCompactionOrder(entry)) return "compaction"
   return entry.step?.kind === "dream" ? "dream" : undefined
 }
 
@@ -71,7 +71,7 @@ class Cutter {
     const kind = kindOutside(entry)
     if (kind === undefined) {
       if (last?.kind === "dream") last.rows.push(row)
-    } else if (kind === last?.kind && kind !== "order" && !isFoldingOrder(entry)) last.rows.push(row)
+    } else if (kind === last?.kind && kind !== "order" && !isCompactionOrder(entry)) last.rows.push(row)
     else this.#begin(kind, row)
   }
 

@@ -1,4 +1,4 @@
-// TickView: a tick, a dream, a folding or an order as a person wants to see it.
+// TickView: a tick, a dream, a compaction or an order as a person wants to see it.
 // Owns what is told of it, and how much of each text. Leaves finding its entries to spans.ts, its price to price.ts.
 // V1  A view is a pure function of the entries, the letter that began them and a price.
 // V2  Every call that a model asked for is told once, whatever became of it.

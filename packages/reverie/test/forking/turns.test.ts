@@ -164,7 +164,7 @@ describe("an envelope that is kept no more", () => {
     epoch: 1,
     tick: 1,
     iteration: 1,
-    cause: { kind: "birth" },
+    cause: { kind: "creation" },
     event: null,
     status: "awake.idle",
     messages: [{ role: "user", content: "Hello", name: "kim", at: 5, tokens: 1, blocks: ["b"] }]

@@ -1,7 +1,7 @@
 // Houses: stores with lives in them, and the ways between them.
 // Owns filling a house, and packing and unpacking all of it. Leaves what is asserted to the tests.
 
-import { Ledger, type Parcel, Removals } from "@reverie/ledger"
+import { Ledger, type Bundle, Bundles } from "@reverie/ledger"
 import { TenantId } from "@reverie/protocol"
 import { IN_MEMORY, openSqliteStore } from "@reverie/store-sqlite"
 import { aMemoryHouse, anAddress, furnish, type House, inHouse, live, playDay } from "@reverie/testkit"
@@ -12,7 +12,7 @@ import * as TestClock from "effect/testing/TestClock"
 import { exportLines } from "../../src/moving/export-fleet.ts"
 import { moveIn } from "../../src/moving/import-fleet.ts"
 import type { ExportSource } from "../../src/moving/source.ts"
-import { parcelsOf } from "../../src/moving/source.ts"
+import { bundlesOf } from "../../src/moving/source.ts"
 
 const START_MILLIS = 1_790_000_000_000
 
@@ -44,8 +44,8 @@ export const exported = (house: House, options: Parameters<typeof exportLines>[0
   Effect.map(
     Effect.provideService(
       Effect.provideService(Stream.runCollect(exportLines(options)), Ledger, house.ledger),
-      Removals,
-      house.removals
+      Bundles,
+      house.bundles
     ),
     (lines) => lines.join("")
   )
@@ -60,14 +60,14 @@ export const sourceOf = (text: string | Uint8Array, chunkBytes = 4_096): ExportS
 export const imported = (house: House, text: string) =>
   Effect.gen(function* () {
     const context = yield* Effect.context()
-    const parcels = async function* (): AsyncIterable<Parcel> {
-      for await (const item of parcelsOf(sourceOf(text))) if (item.type === "parcel") yield item.parcel
+    const bundles = async function* (): AsyncIterable<Bundle> {
+      for await (const item of bundlesOf(sourceOf(text))) if (item.type === "bundle") yield item.bundle
     }
     return yield* Effect.promise(() =>
       moveIn({
         isTrial: false,
-        parcels,
-        run: (effect) => Effect.runPromiseWith(context)(Effect.provideService(effect, Removals, house.removals))
+        bundles,
+        run: (effect) => Effect.runPromiseWith(context)(Effect.provideService(effect, Bundles, house.bundles))
       })
     )
   })

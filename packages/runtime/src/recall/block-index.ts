@@ -54,10 +54,10 @@ const blocksIndexed = Effect.fnUntraced(function* (address: Address, position: I
           blockChanges(block, cleanText(textOf(content).slice(0, MAX_TEXT_CHARS)))
         )
   )
-  const removals = gone.map((id) => ({ type: "remove", id: `b/${id}` }) as const)
+  const bundles = gone.map((id) => ({ type: "remove", id: `b/${id}` }) as const)
   const span = { from: position, to: position }
   // Somebody else may have moved the index on meanwhile: then blocks are told the next time.
-  if (samePosition(yield* recall.apply(address, [...puts.flat(), ...removals], span), position)) {
+  if (samePosition(yield* recall.apply(address, [...puts.flat(), ...bundles], span), position)) {
     state.keepBlocks(address, now)
   }
 })

@@ -23,7 +23,7 @@ export const ownRecall = Effect.fnUntraced(function* (
     const message = `${address.assistant} may not recall in the scope "${scope}"; granted: ${granted}`
     return yield* new RecallRefused({ scope, message })
   }
-  const { errand } = contextOf(decoded)
-  const viewer = errand === null ? address : { ...address, assistant: AssistantId.make(errand.owner) }
+  const { assignment } = contextOf(decoded)
+  const viewer = assignment === null ? address : { ...address, assistant: AssistantId.make(assignment.owner) }
   return yield* recallFor(viewer, question, { ...options, scope })
 })

@@ -1,11 +1,11 @@
 // Evidence: what an entry says of its commit besides the machine event.
-// Owns holding the two against each other. Leaves the fold to fold.ts.
+// Owns holding the two against each other. Leaves the state to compact.ts.
 // E1  An entry and its own event agree: state, tick and iteration after it, the job it ended, the calls that were asked for,
 //     what was told to screens, how the tick ended. What does not is one sentence.
 
 import { contextOf, statusOf } from "@reverie/assistant"
 import { type Entry, isJsonObject, type Json } from "@reverie/protocol"
-import type { Fold, Folded } from "./fold.ts"
+import type { ReplayState, ReplayStep } from "./state.ts"
 import { eventTypeOf } from "./frame.ts"
 
 type JsonObject = { readonly [key: string]: Json }
@@ -22,17 +22,17 @@ const outputOf = ({ event }: Entry): JsonObject => {
   return isJsonObject(output) ? output : {}
 }
 
-const stateAfter = (entry: Entry, { fold }: Folded): string | undefined => {
-  const { iteration, tick } = contextOf(fold.decoded)
+const stateAfter = (entry: Entry, { state }: ReplayStep): string | undefined => {
+  const { iteration, tick } = contextOf(state.decoded)
   return (
-    differs("the state after", entry.status, statusOf(fold.decoded)) ??
+    differs("the state after", entry.status, statusOf(state.decoded)) ??
     differs("the tick", entry.tick, tick) ??
     differs("the iteration", entry.iteration, iteration)
   )
 }
 
 /** The event that ends a job is of that job, and the job was open. */
-const jobEnded = (before: Fold, entry: Entry): string | undefined => {
+const jobEnded = (before: ReplayState, entry: Entry): string | undefined => {
   const { cause } = entry
   const type = eventTypeOf(entry)
   // A result that the statechart could not take is answered by a halt.
@@ -72,7 +72,7 @@ const envelope = ({ cause, event }: Entry): string | undefined => {
   return cause.kind === "envelope" && named !== undefined ? differs("the envelope", cause.id, named) : undefined
 }
 
-const told = ({ emitted = [], tickEnd }: Entry, { commands }: Folded): string | undefined => {
+const told = ({ emitted = [], tickEnd }: Entry, { commands }: ReplayStep): string | undefined => {
   const events = commands.flatMap((command) => (command._tag === "Emit" ? [command.event] : []))
   const [end] = commands.flatMap((command) =>
     command._tag === "Action" && command.type === "endTick" ? [command.params as JsonObject] : []
@@ -84,11 +84,11 @@ const told = ({ emitted = [], tickEnd }: Entry, { commands }: Folded): string | 
 }
 
 /** What of an entry does not agree with its event, in one sentence; undefined when all does. */
-export const contradiction = (before: Fold, folded: Folded, entry: Entry): string | undefined =>
+export const contradiction = (before: ReplayState, step: ReplayStep, entry: Entry): string | undefined =>
   (entry.no === before.no + 1 ? undefined : `commit ${before.no + 1} is missing`) ??
-  folded.problem ??
+  step.problem ??
   jobEnded(before, entry) ??
   effect(entry) ??
   envelope(entry) ??
-  stateAfter(entry, folded) ??
-  told(entry, folded)
+  stateAfter(entry, step) ??
+  told(entry, step)

@@ -1,12 +1,12 @@
 // ReplayFrame: one commit as a person follows it.
-// Owns its shape, and where a replay stops. Leaves the replay itself to fold.ts.
+// Owns its shape, and where a replay stops. Leaves the replay itself to compact.ts.
 // M1  It holds no text that anybody said: that stands in the entry of the same number.
 
 import { createHash } from "node:crypto"
 import { Buffer } from "node:buffer"
 import { type Decoded, persist, statusOf } from "@reverie/assistant"
 import { type Cause, type Command, type Entry, isJsonObject, type Json, type StepRecord } from "@reverie/protocol"
-import type { Fold, Folded } from "./fold.ts"
+import type { ReplayState, ReplayStep } from "./state.ts"
 
 export interface ReplayFrame {
   readonly no: number
@@ -70,7 +70,12 @@ const commandName = (command: Command): string => {
 export const eventTypeOf = ({ event }: Pick<Entry, "event">): string | null =>
   isJsonObject(event) && typeof event["type"] === "string" ? event["type"] : null
 
-export const frameOf = (before: Fold, { commands, fold }: Folded, entry: Entry, problem?: string): ReplayFrame => {
+export const frameOf = (
+  before: ReplayState,
+  { commands, state }: ReplayStep,
+  entry: Entry,
+  problem?: string
+): ReplayFrame => {
   const { at, cause, iteration, no, step, tick } = entry
   return {
     no,
@@ -79,11 +84,11 @@ export const frameOf = (before: Fold, { commands, fold }: Folded, entry: Entry, 
     at,
     cause,
     before: statusOf(before.decoded),
-    after: statusOf(fold.decoded),
+    after: statusOf(state.decoded),
     eventType: eventTypeOf(entry),
     commands: commands.map(commandName),
     ...(step === undefined ? {} : { step: { kind: step.kind, name: step.name, ok: step.ok } }),
-    ...markOf(snapshotText(fold.decoded)),
+    ...markOf(snapshotText(state.decoded)),
     ...(problem === undefined ? {} : { problem })
   }
 }

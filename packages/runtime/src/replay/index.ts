@@ -1,7 +1,15 @@
 export { type Beginning, beginningOf } from "./beginning.ts"
 export { type Difference, MAX_DIFFERENCES, type Path } from "./difference.ts"
 export { contradiction } from "./evidence.ts"
-export { type Fold, type Folded, foldEntry, openFold, type PausedFold, pauseFold, resumeFold } from "./fold.ts"
+export {
+  type ReplayState,
+  type ReplayStep,
+  replayEntry,
+  openReplayState,
+  type PausedReplay,
+  pauseReplay,
+  resumeReplay
+} from "./state.ts"
 export { type Breakpoint, frameOf, isStop, markOf, type ReplayFrame, type SnapshotMark, snapshotText } from "./frame.ts"
 export {
   type Entries,

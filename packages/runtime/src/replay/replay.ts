@@ -1,5 +1,5 @@
 // Replay: the entries of an assistant told again, frame by frame, and the comparison with what its store keeps.
-// Owns the course of it. Leaves one step to fold.ts, what speaks against an entry to evidence.ts.
+// Owns the course of it. Leaves one step to compact.ts, what speaks against an entry to evidence.ts.
 // P1  A frame is yielded for every commit of the range, whatever is wrong with it.
 // P2  The verdict is equal when the last snapshot and the open jobs are those that are stored, byte for byte, and no entry
 //     contradicts its own event. Otherwise it names a commit wherever one can be named.
@@ -11,10 +11,10 @@ import * as Result from "effect/Result"
 import { beginningOf } from "./beginning.ts"
 import { type Difference, differenceAt, differingPaths, Watch } from "./difference.ts"
 import { contradiction } from "./evidence.ts"
-import { type Fold, foldEntry, openFold } from "./fold.ts"
+import { type ReplayState, replayEntry, openReplayState } from "./state.ts"
 import { type Breakpoint, frameOf, isStop, markOf, type ReplayFrame, type SnapshotMark, snapshotText } from "./frame.ts"
 
-/** The entries of one assistant from its birth on, again from the beginning each time. */
+/** The entries of one assistant from its creation on, again from the beginning each time. */
 export type Entries = () => AsyncIterable<Entry>
 
 export interface ReplayRange {
@@ -38,7 +38,7 @@ export interface ReplayVerdict {
   readonly equal: boolean
   readonly replayed: SnapshotMark
   readonly stored: SnapshotMark
-  /** Where the settings of the birth are from: its entry, what the store keeps, or a guess, for they changed since. */
+  /** Where the settings of the creation are from: its entry, what the store keeps, or a guess, for they changed since. */
   readonly settings: "recorded" | "kept" | "guessed"
   /** The stored snapshot was of an older version. */
   readonly isRaised: boolean
@@ -55,26 +55,26 @@ export interface ReplayVerdict {
 const MAX_MISMATCHES = 20
 
 /** As the store reads it back. */
-const keptSnapshot = ({ decoded }: Fold): Json => JSON.parse(snapshotText(decoded)) as Json
+const keptSnapshot = ({ decoded }: ReplayState): Json => JSON.parse(snapshotText(decoded)) as Json
 
 const isFirst = ({ no }: Entry): boolean => no === 1
 
-/** Frames in the order of their commits. `settings`: of a birth whose entry does not tell them. */
+/** Frames in the order of their commits. `settings`: of a creation whose entry does not tell them. */
 export async function* replayFrames(
   entries: Entries,
   { from = 1, snapshots = false, to = Infinity, until }: ReplayRange,
   settings?: Partial<Settings>
 ): AsyncGenerator<ReplayFrame> {
-  let fold: Fold | undefined
+  let state: ReplayState | undefined
   for await (const entry of entries()) {
     if (entry.no > to) return
-    const before: Fold = fold ?? openFold(entry, settings)
-    const folded = isFirst(entry) ? { fold: before, commands: [] } : foldEntry(before, entry)
-    const problem = isFirst(entry) ? undefined : contradiction(before, folded, entry)
-    fold = folded.fold
+    const before: ReplayState = state ?? openReplayState(entry, settings)
+    const step = isFirst(entry) ? { state: before, commands: [] } : replayEntry(before, entry)
+    const problem = isFirst(entry) ? undefined : contradiction(before, step, entry)
+    state = step.state
     if (entry.no < from && until === undefined) continue
-    const frame = frameOf(before, folded, entry, problem)
-    if (entry.no >= from) yield snapshots ? { ...frame, snapshot: keptSnapshot(fold) } : frame
+    const frame = frameOf(before, step, entry, problem)
+    if (entry.no >= from) yield snapshots ? { ...frame, snapshot: keptSnapshot(state) } : frame
     if (isStop(frame, until)) return
   }
 }
@@ -90,7 +90,7 @@ const settingsIn = (snapshot: Json): Partial<Settings> => {
 const changesSettings = ({ event }: Entry): boolean => isJsonObject(event) && event["settings"] !== undefined
 
 interface Told {
-  readonly fold: Fold
+  readonly state: ReplayState
   readonly isRecorded: boolean
   readonly hasChanged: boolean
   readonly mismatches: ReadonlyArray<Mismatch>
@@ -99,22 +99,22 @@ interface Told {
 const tell = async (
   entries: Entries,
   settings: Partial<Settings>,
-  seen: (fold: Fold) => void = () => {}
+  seen: (state: ReplayState) => void = () => {}
 ): Promise<Told | undefined> => {
   let told: Told | undefined
   const mismatches: Array<Mismatch> = []
   for await (const entry of entries()) {
     if (told === undefined) {
       const { isRecorded } = beginningOf(entry, settings)
-      told = { fold: openFold(entry, settings), isRecorded, hasChanged: false, mismatches }
+      told = { state: openReplayState(entry, settings), isRecorded, hasChanged: false, mismatches }
       if (!isFirst(entry)) mismatches.push({ no: entry.no, what: "the birth is missing" })
     } else {
-      const folded = foldEntry(told.fold, entry)
-      const what = contradiction(told.fold, folded, entry)
+      const step = replayEntry(told.state, entry)
+      const what = contradiction(told.state, step, entry)
       if (what !== undefined && mismatches.length < MAX_MISMATCHES) mismatches.push({ no: entry.no, what })
-      told = { ...told, fold: folded.fold, hasChanged: told.hasChanged || changesSettings(entry) }
+      told = { ...told, state: step.state, hasChanged: told.hasChanged || changesSettings(entry) }
     }
-    seen(told.fold)
+    seen(told.state)
   }
   return told
 }
@@ -129,25 +129,25 @@ const differencesOf = async (entries: Entries, settings: Partial<Settings>, repl
   const paths = differingPaths(replayed, stored)
   if (paths.length === 0) return []
   const watch = new Watch(paths)
-  await tell(entries, settings, (fold) => watch.see(fold.no, keptOf(fold)))
+  await tell(entries, settings, (state) => watch.see(state.no, keptOf(state)))
   return paths.map((path, index) => differenceAt(path, replayed, stored, watch.writtenBy(index)))
 }
 
-const keptOf = ({ decoded, jobs }: Fold): Json => ({ snapshot: persist(decoded), jobs }) as unknown as Json
+const keptOf = ({ decoded, jobs }: ReplayState): Json => ({ snapshot: persist(decoded), jobs }) as unknown as Json
 
 /** Replays a life to its end and holds it against what the store keeps; undefined when there are no entries. */
 export const verifyReplay = async (entries: Entries, kept: Kept): Promise<ReplayVerdict | undefined> => {
   const settings = settingsIn(kept.snapshot)
   const told = await tell(entries, settings)
   if (told === undefined) return undefined
-  const { fold, hasChanged, isRecorded, mismatches } = told
-  const text = snapshotText(fold.decoded)
+  const { state, hasChanged, isRecorded, mismatches } = told
+  const text = snapshotText(state.decoded)
   const storedText = JSON.stringify(kept.snapshot)
   const snapshot = text === storedText ? kept.snapshot : raised(kept.snapshot)
   const stored = { snapshot, jobs: kept.jobs } as unknown as Json
-  const differences = await differencesOf(entries, settings, keptOf(fold), stored)
+  const differences = await differencesOf(entries, settings, keptOf(state), stored)
   return {
-    commits: fold.no,
+    commits: state.no,
     equal: mismatches.length === 0 && differences.length === 0,
     replayed: markOf(text),
     stored: markOf(storedText),

@@ -1,5 +1,5 @@
 // Deliveries: what reached an assistant from outside while a tick was in hand, and what came due.
-// Owns finding it in the entries, and which of it a waiting assistant hears next. Leaves handing it over to drive.ts.
+// Owns finding it in the entries, and which of it a waiting assistant receives next. Leaves handing it over to drive.ts.
 // D1  What was recorded is delivered at most once, in the recorded order of its kind.
 
 import type { Entry, Envelope, EnvelopeId } from "@reverie/protocol"

@@ -60,7 +60,7 @@ const MAX_ENTRIES = 2_000
 const settings = {
   worker: "sandbox",
   leaseMillis: LONG_MILLIS,
-  lingerMillis: LONG_MILLIS,
+  idleTimeoutMillis: LONG_MILLIS,
   onSent: Effect.void,
   working: <A, E, R>(work: Effect.Effect<A, E, R>) => work
 }

@@ -1,11 +1,11 @@
 // RecordedTick: one tick as the ledger has it, and what stood before it.
 // Owns finding it among the entries, and the model calls and tool runs in it. Leaves trying it again to drive.ts.
-// T1  What stood before is folded from the entries before the first of the tick, and from nothing later.
+// T1  What stood before is step from the entries before the first of the tick, and from nothing later.
 // T2  A tick reaches from the commit that took its envelope up to the one that ended it, or to the last there is.
 
 import { callId, contextOf, type Settings } from "@reverie/assistant"
 import type { Entry, Message, RecordChange, RecordRow, ToolCall } from "@reverie/protocol"
-import { type Fold, foldEntry, openFold } from "../replay/fold.ts"
+import { type ReplayState, replayEntry, openReplayState } from "../replay/state.ts"
 
 /** One model call, whether the model answered it or not. */
 export interface RecordedAsk {
@@ -25,7 +25,7 @@ export interface RecordedRun {
 export interface RecordedTick {
   readonly tick: number
   /** As it stood before the tick. */
-  readonly before: Fold
+  readonly before: ReplayState
   readonly prefix: ReadonlyArray<Entry>
   readonly records: ReadonlyArray<RecordRow>
   /** As the definition had them when the tick began. */
@@ -67,7 +67,7 @@ interface Lived {
   readonly runs: Array<Omit<RecordedRun, "call"> & { readonly id: string }>
 }
 
-const noteStep = (lived: Lived, before: Fold, entry: Entry): void => {
+const noteStep = (lived: Lived, before: ReplayState, entry: Entry): void => {
   const { no, step } = entry
   const { iteration, tick } = contextOf(before.decoded)
   if (step?.kind === "infer") lived.asks.push({ no, iteration, entry })
@@ -77,10 +77,10 @@ const noteStep = (lived: Lived, before: Fold, entry: Entry): void => {
 }
 
 /** True of the commit with which a tick begins. */
-const begins = (before: Fold, after: Fold, tick: number): boolean =>
+const begins = (before: ReplayState, after: ReplayState, tick: number): boolean =>
   contextOf(before.decoded).tick === tick - 1 && contextOf(after.decoded).tick === tick
 
-/** Undefined when there is no such tick. `settings`: of a birth whose entry does not tell them. */
+/** Undefined when there is no such tick. `settings`: of a creation whose entry does not tell them. */
 export const readTick = async (
   entries: AsyncIterable<Entry>,
   tick: number,
@@ -89,15 +89,15 @@ export const readTick = async (
   const prefix: Array<Entry> = []
   const records = new Map<string, RecordRow>()
   const lived: Lived = { entries: [], asks: [], runs: [] }
-  let fold: Fold | undefined
-  let begun: { readonly before: Fold; readonly settings: Partial<Settings> } | undefined
+  let state: ReplayState | undefined
+  let begun: { readonly before: ReplayState; readonly settings: Partial<Settings> } | undefined
   for await (const entry of entries) {
-    const before: Fold = fold ?? openFold(entry, settings)
-    const after: Fold = fold === undefined ? before : foldEntry(before, entry).fold
-    if (begun === undefined && fold !== undefined && begins(before, after, tick)) {
+    const before: ReplayState = state ?? openReplayState(entry, settings)
+    const after: ReplayState = state === undefined ? before : replayEntry(before, entry).state
+    if (begun === undefined && state !== undefined && begins(before, after, tick)) {
       begun = { before, settings: contextOf(after.decoded).settings }
     }
-    fold = after
+    state = after
     if (begun === undefined) {
       prefix.push(entry)
       noteRecords(records, entry)

@@ -54,8 +54,8 @@ export const recallOfThen = (inner: Recall["Service"], recorded: RecordedTick, {
 const shownIn = (recorded: RecordedTick): number | undefined => {
   const part = reportIn(recorded)?.parts.find(({ id }) => id === PLACES.conversationHistory.id)
   if (part === undefined) return undefined
-  const isFolded = recorded.records.some(({ key, kind }) => kind === "desk" && key === HISTORY_START_KEY)
-  return Math.max(0, part.messages - (isFolded ? 1 : 0))
+  const isCompacted = recorded.records.some(({ key, kind }) => kind === "desk" && key === HISTORY_START_KEY)
+  return Math.max(0, part.messages - (isCompacted ? 1 : 0))
 }
 
 /** A ledger whose newest messages are those that the window showed; the whole history is there when it is asked for. */

@@ -42,7 +42,7 @@ const keyOf = ({ arguments: args, malformed, tool }: ToolCall): string =>
 /** What the runtime sends by itself with a commit is sent again by itself. */
 const isOfRun = ({ event }: Envelope): boolean => {
   if (event.type === "message") return event.answers === undefined
-  if (event.type === "report") return event.errand === undefined
+  if (event.type === "report") return event.assignment === undefined
   return event.type !== "halt" && event.type !== "resume" && event.type !== "retire"
 }
 

@@ -1,12 +1,12 @@
 // ChildJob: brings a sub-agent into the world.
-// Owns its birth, once, and its task, which leaves with the commit that this job's end brings about. Leaves granting to the
+// Owns its creation, once, and its task, which leaves with the commit that this job's end brings about. Leaves granting to the
 // statechart.
-// J1  Born again after a crash, it is the same one; an assistant of that name that is somebody else is left alone.
+// J1  Created again after a crash, it is the same one; an assistant of that name that is somebody else is left alone.
 // J2  Its task is sent by a commit of its parent: a worker that has lost the parent can bear it, and nobody sets it to work.
-// J3  Whoever is told to end while its birth is under way is born first, so that the order finds somebody.
+// J3  Whoever is told to end while its creation is under way is created first, so that the order finds somebody.
 
 import {
-  type Commission,
+  type SubAgentStart,
   contextOf,
   depthLeft,
   type Decision,
@@ -22,11 +22,11 @@ import { type Address, ENVELOPE_VERSION, type Envelope, type OpenJob, toolCatego
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { birthOf } from "../birth.ts"
+import { creationOf } from "../creation.ts"
 import { Definitions } from "../definition.ts"
 import type { JobEnd } from "../job-end.ts"
 import type { Session } from "../session.ts"
-import { errandOn } from "./errands.ts"
+import { assignmentOn } from "./assignments.ts"
 import { senderOf, subAgentId, taskEnvelope } from "./names.ts"
 import { sentDefinition } from "./sent-definition.ts"
 import { taskText } from "./task-text.ts"
@@ -37,40 +37,40 @@ const childAddress = ({ address }: Pick<Session, "address">, line: Pick<SubAgent
 })
 
 /** What the line of a sub-agent and its task make of it. */
-const commissionOf = (session: Session, line: SubAgent): Commission | undefined => {
+const subAgentStartOf = (session: Session, line: SubAgent): SubAgentStart | undefined => {
   const { address, definition, desk } = session
   const context = contextOf(session.decoded)
   const granted = context.account?.out[grantKey(line)]
-  const wish = errandOn(desk, line.call)
-  if (granted === undefined || wish === undefined) return undefined
+  const request = assignmentOn(desk, line.call)
+  if (granted === undefined || request === undefined) return undefined
   const { call, millis, tries, until } = line
   const { categories } = patternNow(context)
   return {
     granted,
-    errand: {
+    assignment: {
       parent: address.assistant,
-      owner: context.errand?.owner ?? address.assistant,
+      owner: context.assignment?.owner ?? address.assistant,
       call,
       tries,
       depth: Math.max(0, depthLeft(context) - 1),
       millis,
       until,
-      insulation: wish.insulation ?? "orchestrator",
-      above: [...(context.errand?.above ?? []), definition.name],
+      insulation: request.insulation ?? "orchestrator",
+      above: [...(context.assignment?.above ?? []), definition.name],
       categories: categories.length === toolCategories.length ? null : categories,
       late: false
     }
   }
 }
 
-/** Bears it, or finds it born; a sentence where neither can be. */
-const bear = Effect.fnUntraced(function* (session: Session, line: SubAgent) {
+/** Bears it, or finds it created; a sentence where neither can be. */
+const create = Effect.fnUntraced(function* (session: Session, line: SubAgent) {
   const { definition, desk } = session
   const definitions = yield* Definitions
   const ledger = yield* Ledger
-  const commission = commissionOf(session, line)
-  if (commission === undefined) return "its task is not on the desk any more"
-  const { specialist = definition.name } = errandOn(desk, line.call) ?? {}
+  const subAgentStart = subAgentStartOf(session, line)
+  if (subAgentStart === undefined) return "its task is not on the desk any more"
+  const { specialist = definition.name } = assignmentOn(desk, line.call) ?? {}
   const isOwn = specialist === definition.name
   const found = definitions.find(specialist)
   if (found === undefined || !(isOwn || definition.specialists?.includes(specialist) === true)) {
@@ -78,18 +78,24 @@ const bear = Effect.fnUntraced(function* (session: Session, line: SubAgent) {
     return `there is no specialist ${JSON.stringify(specialist)}; ${known === "" ? "there are none" : `known: ${known}`}`
   }
   const address = childAddress(session, line)
-  const birth = yield* birthOf(address, sentDefinition(found, commission.errand, definitions), commission)
-  if ((yield* ledger.birth(birth)) === "born") return undefined
+  const creation = yield* creationOf(
+    address,
+    sentDefinition(found, subAgentStart.assignment, definitions),
+    subAgentStart
+  )
+  if ((yield* ledger.create(creation)) === "created") return undefined
   const lived = yield* ledger.inspect(address)
   const restored = lived === undefined ? undefined : restore(lived.state.snapshot)
-  const errand = restored !== undefined && Result.isSuccess(restored) ? contextOf(restored.success).errand : null
-  const isIt = errand?.parent === session.address.assistant && errand.call === line.call && errand.tries === line.tries
+  const assignment =
+    restored !== undefined && Result.isSuccess(restored) ? contextOf(restored.success).assignment : null
+  const isIt =
+    assignment?.parent === session.address.assistant && assignment.call === line.call && assignment.tries === line.tries
   return isIt ? undefined : `there is another assistant ${address.assistant}`
 })
 
 const taskOf = (session: Session, line: SubAgent): ReadonlyArray<Envelope> => {
-  const wish = errandOn(session.desk, line.call)
-  if (wish === undefined) return []
+  const request = assignmentOn(session.desk, line.call)
+  if (request === undefined) return []
   const to = childAddress(session, line)
   return [
     {
@@ -97,7 +103,7 @@ const taskOf = (session: Session, line: SubAgent): ReadonlyArray<Envelope> => {
       id: taskEnvelope(to),
       to,
       from: senderOf(session.address),
-      event: { type: "message", text: taskText(session, wish) },
+      event: { type: "message", text: taskText(session, request) },
       // Depth bounds it, and the budget; what the sub-agent sends goes on from here.
       hops: contextOf(session.decoded).hops
     }
@@ -114,7 +120,7 @@ export const runChild = Effect.fnUntraced(function* (session: Session, job: Open
   const problem =
     line === undefined
       ? "it is not awaited any more"
-      : yield* bear(session, line).pipe(
+      : yield* create(session, line).pipe(
           Effect.catchTag(["LedgerUnavailable", "UnreadableRecord"], ({ message }) => Effect.succeed(message))
         )
   const end: JobEnd = {
@@ -137,14 +143,14 @@ export const runChild = Effect.fnUntraced(function* (session: Session, job: Open
   return end
 })
 
-/** Those told by a decision to end whose birth is under way. */
-const unbornAmong = (session: Session, { commands }: Decision): ReadonlyArray<SubAgent> =>
+/** Those told by a decision to end whose creation is under way. */
+const plannedAmong = (session: Session, { commands }: Decision): ReadonlyArray<SubAgent> =>
   commands.flatMap((command) => {
     if (command._tag !== "Action" || command.type !== "tellSubAgents") return []
     const { to } = command.params as unknown as { readonly to: ReadonlyArray<{ readonly call: string }> }
     return to.flatMap(({ call }) => lineOf(session, call) ?? [])
   })
 
-export const bearBeforeTelling = Effect.fnUntraced(function* (session: Session, decision: Decision) {
-  for (const line of unbornAmong(session, decision)) yield* bear(session, line)
+export const createPendingChildren = Effect.fnUntraced(function* (session: Session, decision: Decision) {
+  for (const line of plannedAmong(session, decision)) yield* create(session, line)
 })

@@ -1,6 +1,6 @@
 // Metered: what a model call of an assistant with a budget may take, and what it took.
 // Owns the size of its prompt and reply, and its price. Leaves setting aside and settling to the statechart.
-// M1  Prompt and longest reply together stay within what was set aside, with a margin for another way of counting.
+// M1  Prompt and longest reply together stay within what was moved away, with a margin for another way of counting.
 // M2  A call that has no room, or whose time is over, is refused before it is sent.
 // M3  A call that was under way when its worker died counts whole, and is then made anew.
 // M4  What failed before any model has worked costs nothing but the call; any other failure costs what it was sent with.
@@ -56,8 +56,8 @@ export const replyRoom = (session: Session, promptTokens: number): { readonly to
 }
 
 export const isTimeOver = ({ decoded }: Session, now: number): boolean => {
-  const { errand } = contextOf(decoded)
-  return errand !== null && errand.until <= now
+  const { assignment } = contextOf(decoded)
+  return assignment !== null && assignment.until <= now
 }
 
 export const UNSENT: Amount = { tokens: 0, costMicros: 0, calls: 0 }
@@ -94,7 +94,8 @@ export const warningOf = (session: Session, now: number): UncountedMessage | und
   const context = contextOf(session.decoded)
   if (!isWarned(context)) return undefined
   const { calls, costMicros, tokens } = remaining({ ...accountOf(context), reserved: UNSENT })
-  const seconds = context.errand === null ? undefined : Math.max(0, Math.round((context.errand.until - now) / 1_000))
+  const seconds =
+    context.assignment === null ? undefined : Math.max(0, Math.round((context.assignment.until - now) / 1_000))
   const left = [
     ...(tokens === null ? [] : [`${tokens} tokens`]),
     ...(calls === null ? [] : [`${calls} model calls, this one among them`]),

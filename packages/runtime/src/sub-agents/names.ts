@@ -7,7 +7,7 @@ import { assistantSender, type Address, addressKey, AssistantId, EnvelopeId } fr
 
 const MAX_ID_CHARS = 128
 const MAX_ENVELOPE_CHARS = 256
-const HASHED = "errand:"
+const HASHED = "assignment:"
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex")
 
@@ -25,7 +25,7 @@ const envelopeId = (id: string): EnvelopeId =>
 
 const TASK = "task:"
 
-/** The one message a sub-agent hears. */
+/** The one message a sub-agent receives. */
 export const taskEnvelope = (child: Address): EnvelopeId => envelopeId(`${TASK}${addressKey(child)}`)
 
 /** Whether this is the first message of a sub-agent. */

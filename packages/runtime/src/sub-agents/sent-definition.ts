@@ -1,16 +1,16 @@
 // SentDefinition: a definition as a sub-agent has it.
 // Owns what is narrowed: tools, settings, prompt, memory. Leaves the definition itself to the SDK.
 // D1  A sub-agent has no tool that anybody above it lacks, and none that its tick's pattern forbade.
-// D2  It has neither hours of sleep nor foldings, and hands on tasks only while depth is left.
-// D3  Whoever hosts it, it is the same: everything follows from its errand and the definitions by their names.
+// D2  It has neither sleep schedule nor compactions, and hands on tasks only while depth is left.
+// D3  Whoever hosts it, it is the same: everything follows from its assignment and the definitions by their names.
 
-import { changedSettings, type Errand, settingsOf } from "@reverie/assistant"
+import { changedSettings, type Assignment, settingsOf } from "@reverie/assistant"
 import { delegateToolNames, finishTaskTool, noop, toolkitOf } from "@reverie/tools"
 import type { Definition, Definitions } from "../definition.ts"
 import { scopesOf } from "../recall/scopes.ts"
 
 /** Of no use, or no right, for somebody with one task. */
-const notForErrands: ReadonlySet<string> = new Set(["go_to_sleep", "decompose_goal", "noop", "finish_task"])
+const notForAssignments: ReadonlySet<string> = new Set(["go_to_sleep", "decompose_goal", "noop", "finish_task"])
 
 const SPECIALIST =
   "You are a specialist who was given one task. You know nothing of the rest of the work, and nobody answers questions."
@@ -19,14 +19,14 @@ const ENDING =
   "Work on the task you are given and on nothing else. You have a limited budget. When you are done, or can not go on, " +
   "call finish_task once with what you have: a summary, the output, what you made, and what should follow."
 
-const promptOf = ({ name, systemPrompt }: Definition, { above, insulation }: Errand): string => {
+const promptOf = ({ name, systemPrompt }: Definition, { above, insulation }: Assignment): string => {
   // Insulated from whom it works for, not from its own trade.
   const isOwnKind = above.at(-1) === name
   const own = insulation === "orchestrator" && isOwnKind ? [SPECIALIST] : [systemPrompt]
   return [...own, ENDING].join("\n\n")
 }
 
-const settingsFor = (definition: Definition, errand: Errand, above: ReadonlyArray<Definition | undefined>) => {
+const settingsFor = (definition: Definition, assignment: Assignment, above: ReadonlyArray<Definition | undefined>) => {
   const { settings } = definition
   const all = [settings, ...above.map((each) => each?.settings ?? {})]
   const { budgetCalls: _calls, budgetCostMicros: _cost, budgetTokens: _tokens, ...own } = settings
@@ -34,7 +34,7 @@ const settingsFor = (definition: Definition, errand: Errand, above: ReadonlyArra
   return changedSettings(
     settingsOf({
       ...own,
-      subAgents: errand.depth > 0 && all.every(({ subAgents }) => subAgents === true),
+      subAgents: assignment.depth > 0 && all.every(({ subAgents }) => subAgents === true),
       subAgentBudget: least,
       confirmDangerous: all.some(({ confirmDangerous = true }) => confirmDangerous),
       terminalEndsLoop: true,
@@ -46,15 +46,15 @@ const settingsFor = (definition: Definition, errand: Errand, above: ReadonlyArra
 
 export const sentDefinition = (
   definition: Definition,
-  errand: Errand,
+  assignment: Assignment,
   { find }: Pick<Definitions["Service"], "find">
 ): Definition => {
-  const above = errand.above.map(find)
-  const settings = settingsFor(definition, errand, above)
+  const above = assignment.above.map(find)
+  const settings = settingsFor(definition, assignment, above)
   const { memory: _memory, persona, sleep: _sleep, team: _team, ...rest } = definition
-  const { categories, insulation } = errand
+  const { categories, insulation } = assignment
   const isAllowed = (name: string): boolean =>
-    !notForErrands.has(name) &&
+    !notForAssignments.has(name) &&
     (settings.subAgents === true || !delegateToolNames.has(name)) &&
     above.every((each) => each?.toolkit.get(name) !== undefined)
   const tools = definition.toolkit.names.flatMap((name) => {
@@ -70,7 +70,7 @@ export const sentDefinition = (
     recallScopes: scopesOf(definition).filter((scope) =>
       above.every((each) => each === undefined || scopesOf(each).includes(scope))
     ),
-    systemPrompt: promptOf(definition, errand),
+    systemPrompt: promptOf(definition, assignment),
     settings,
     toolkit: toolkitOf([...tools, finishTaskTool, noop])
   }

@@ -6,7 +6,7 @@
 
 import { contextOf, goalsOf, statusOf } from "@reverie/assistant"
 import { goalsContent, textOf } from "@reverie/context"
-import type { ErrandWish } from "@reverie/protocol"
+import type { AssignmentRequest } from "@reverie/protocol"
 import { onDesk } from "../desk.ts"
 import type { Session } from "../session.ts"
 
@@ -41,7 +41,7 @@ const goalsText = ({ desk }: Session): ReadonlyArray<string> => {
 }
 
 /** The first message of a sub-agent. */
-export const taskText = (session: Session, { insulation = "orchestrator", task }: ErrandWish): string => {
+export const taskText = (session: Session, { insulation = "orchestrator", task }: AssignmentRequest): string => {
   if (insulation === "orchestrator") return task
   const from = session.address.assistant
   if (insulation === "delegate") {

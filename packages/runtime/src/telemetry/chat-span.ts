@@ -1,6 +1,6 @@
 // ChatSpan: model calls as spans and measures.
 // Owns what is said of a call. Leaves the call itself to the model, and limits to limits.ts.
-// One place for every call of a job, whoever asks: a tick, a dream, a folding, an assessment.
+// One place for every call of a job, whoever asks: a tick, a dream, a compaction, an assessment.
 
 import type { Model, ModelError, Prompt, PromptMessage, Reply } from "@reverie/model"
 import { contextOf } from "@reverie/assistant"
@@ -13,7 +13,7 @@ import { inSpan } from "../span.ts"
 import { measureChat, measureTokens, type Served } from "./measures.ts"
 import { attributes } from "./names.ts"
 import { failureType } from "./spans.ts"
-import { type ContentWish, fitForSpan, Telemetry } from "./telemetry.ts"
+import { type ContentRequest, fitForSpan, Telemetry } from "./telemetry.ts"
 import { agentAttributes } from "./turn-trace.ts"
 
 type Call = Model["Service"]["infer"]
@@ -28,15 +28,15 @@ const servedBy = (model: Model["Service"], prompt: Prompt): Served => {
   return { provider, model: prompt.model ?? own }
 }
 
-const shownMessage = ({ content, role }: Pick<PromptMessage, "content" | "role">, wish: ContentWish) => ({
+const shownMessage = ({ content, role }: Pick<PromptMessage, "content" | "role">, request: ContentRequest) => ({
   role,
-  parts: [{ type: "text", content: fitForSpan(content, wish) }]
+  parts: [{ type: "text", content: fitForSpan(content, request) }]
 })
 
-const askedWith = ({ messages }: Prompt, wish: ContentWish): string =>
-  JSON.stringify(messages.slice(-MAX_MESSAGES).map((message) => shownMessage(message, wish)))
+const askedWith = ({ messages }: Prompt, request: ContentRequest): string =>
+  JSON.stringify(messages.slice(-MAX_MESSAGES).map((message) => shownMessage(message, request)))
 
-const wishOf = (session: Session, served: Served, prompt: Prompt, content: ContentWish | undefined) => {
+const requestOf = (session: Session, served: Served, prompt: Prompt, content: ContentRequest | undefined) => {
   const { iteration, tick } = contextOf(session.decoded)
   return {
     display: `chat ${served.model}`,
@@ -57,7 +57,7 @@ const wishOf = (session: Session, served: Served, prompt: Prompt, content: Conte
 const noteReply = (
   span: Tracer.Span,
   { finish, model, text, usage }: Reply,
-  content: ContentWish | undefined
+  content: ContentRequest | undefined
 ): void => {
   span.attribute(attributes.responseModel, model)
   span.attribute(attributes.finishReasons, [finish])
@@ -89,7 +89,7 @@ export const tracedModel = (session: Session, model: Model["Service"]): Model["S
     const served = servedBy(model, prompt)
     const { content } = yield* Telemetry
     const startedAt = yield* Clock.currentTimeMillis
-    return yield* inSpan("model.infer", () => wishOf(session, served, prompt, content))((span) =>
+    return yield* inSpan("model.infer", () => requestOf(session, served, prompt, content))((span) =>
       model.infer(prompt, options).pipe(
         Effect.tap((reply) => Effect.sync(() => span && noteReply(span, reply, content))),
         Effect.tapError((error) => Effect.sync(() => span && noteFailure(span, error))),

@@ -21,7 +21,7 @@ export const DisplayName = Context.Reference<string>("@reverie/runtime/DisplayNa
 
 export type Attributes = Readonly<Record<string, unknown>>
 
-export interface SpanWish {
+export interface SpanRequest {
   readonly name: string
   readonly display?: string
   readonly kind?: Tracer.SpanKind
@@ -69,26 +69,26 @@ export const endSpan = (span: Tracer.Span, exit: Exit.Exit<unknown, unknown>) =>
     span.end(now, type === undefined ? exit : failedExit(type))
   })
 
-const optionsOf = ({ attributes = {}, display = "", kind = "internal", links = [], name }: SpanWish) => ({
+const optionsOf = ({ attributes = {}, display = "", kind = "internal", links = [], name }: SpanRequest) => ({
   kind,
   attributes: display === "" ? { ...attributes } : { ...attributes, [named.verb]: name },
   links: links.map((span) => ({ span, attributes: {} })),
   ...(display === "" ? {} : { annotations: Context.make(DisplayName, display) })
 })
 
-export const makeSpan = (wish: SpanWish, parent?: Tracer.AnySpan): Effect.Effect<Tracer.Span> =>
-  Effect.makeSpan(wish.name, {
-    ...optionsOf(wish),
+export const makeSpan = (request: SpanRequest, parent?: Tracer.AnySpan): Effect.Effect<Tracer.Span> =>
+  Effect.makeSpan(request.name, {
+    ...optionsOf(request),
     ...(parent === undefined ? {} : { parent })
   })
 
-/** Runs in a span, when somebody looks. The wish is made only then. */
+/** Runs in a span, when somebody looks. The request is made only then. */
 export const spanning =
-  (wish: () => SpanWish) =>
+  (request: () => SpanRequest) =>
   <A, E, R>(work: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.withFiber((fiber) => {
       if (!isTracedBy(fiber)) return work(undefined)
-      const made = wish()
+      const made = request()
       return Effect.useSpan(made.name, optionsOf(made), (span) =>
         Effect.onExit(Effect.provideService(work(span), Tracer.ParentSpan, span), (exit) => endSpan(span, exit))
       )

@@ -1,11 +1,11 @@
 // Telemetry: what spans may say of content.
-// Owns the wish and the way a text is made fit for a span. Leaves which texts there are to whoever has them.
-// C1  Without the wish no prompt, no argument, no result and no reply stands in a span.
+// Owns the request and the way a text is made fit for a span. Leaves which texts there are to whoever has them.
+// C1  Without the request no prompt, no argument, no result and no reply stands in a span.
 // C2  With it a text is cut to length, and known secrets and what looks like one are taken out before the cut.
 
 import * as Context from "effect/Context"
 
-export interface ContentWish {
+export interface ContentRequest {
   /** Most characters of one text, UTF-16 units. */
   readonly maxChars: number
   /** Texts that are taken out wherever they stand. */
@@ -13,7 +13,7 @@ export interface ContentWish {
 }
 
 /** By default spans say nothing of content. */
-export const Telemetry = Context.Reference<{ readonly content?: ContentWish }>("@reverie/runtime/Telemetry", {
+export const Telemetry = Context.Reference<{ readonly content?: ContentRequest }>("@reverie/runtime/Telemetry", {
   defaultValue: () => ({})
 })
 
@@ -35,7 +35,7 @@ const looksSecret: ReadonlyArray<readonly [RegExp, string]> = [
 ]
 
 /** A text as a span may have it. */
-export const fitForSpan = (text: string, { maxChars, secrets }: ContentWish): string => {
+export const fitForSpan = (text: string, { maxChars, secrets }: ContentRequest): string => {
   let fit = text
   for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) fit = fit.replaceAll(secret, REDACTED)
   // What the cut goes through may be the half of a secret.

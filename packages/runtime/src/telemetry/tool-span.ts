@@ -10,13 +10,13 @@ import type { Session } from "../session.ts"
 import { inSpan } from "../span.ts"
 import { measureTool } from "./measures.ts"
 import { attributes } from "./names.ts"
-import { type ContentWish, fitForSpan, Telemetry } from "./telemetry.ts"
+import { type ContentRequest, fitForSpan, Telemetry } from "./telemetry.ts"
 import { agentAttributes } from "./turn-trace.ts"
 
 /** What a model made up is no label of a metric. */
 const UNKNOWN = "_OTHER"
 
-const wishOf = (session: Session, call: ToolCall, content: ContentWish | undefined) => ({
+const requestOf = (session: Session, call: ToolCall, content: ContentRequest | undefined) => ({
   display: `execute_tool ${call.tool}`,
   attributes: {
     tool: call.tool,
@@ -31,7 +31,11 @@ const wishOf = (session: Session, call: ToolCall, content: ContentWish | undefin
   }
 })
 
-const note = (span: Tracer.Span, { content: text, failure, ok }: Outcome, content: ContentWish | undefined): void => {
+const note = (
+  span: Tracer.Span,
+  { content: text, failure, ok }: Outcome,
+  content: ContentRequest | undefined
+): void => {
   if (!ok) span.attribute(attributes.errorType, failure ?? UNKNOWN)
   if (content !== undefined) span.attribute(attributes.toolResult, fitForSpan(text, content))
 }
@@ -45,7 +49,7 @@ export const inToolSpan =
     Effect.gen(function* () {
       const { content } = yield* Telemetry
       const startedAt = yield* Clock.currentTimeMillis
-      return yield* inSpan("tools.execute", () => wishOf(session, call, content))((span) =>
+      return yield* inSpan("tools.execute", () => requestOf(session, call, content))((span) =>
         Effect.tap(run, (result) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) => {
             if (span !== undefined) note(span, result, content)

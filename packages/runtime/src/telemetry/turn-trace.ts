@@ -53,7 +53,7 @@ export const beginTurn = Effect.fnUntraced(function* (session: Session, arrival?
   }
   trace.carried ??= arrival?.traceparent
   if (!(yield* isTraced)) return
-  const wish = {
+  const request = {
     name: `invoke_agent ${definition.name}`,
     attributes: {
       [attributes.operation]: "invoke_agent",
@@ -61,7 +61,7 @@ export const beginTurn = Effect.fnUntraced(function* (session: Session, arrival?
       ...(arrival === undefined ? {} : { [attributes.envelope]: arrival.id, [attributes.event]: arrival.event.type })
     }
   }
-  trace.span = yield* makeSpan(wish, spanIn(arrival?.traceparent) ?? spanIn(trace.carried))
+  trace.span = yield* makeSpan(request, spanIn(arrival?.traceparent) ?? spanIn(trace.carried))
 })
 
 const outcomeOf = ({ tickEnd }: Pick<Entry, "tickEnd">, isTickOpen: boolean): string =>

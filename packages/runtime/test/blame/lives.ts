@@ -45,16 +45,16 @@ export const lives = (
   let disk: MemoryDisk | undefined
   let startAt: number | undefined
   for (let index = 0; index < MOST_LIVES; index++) {
-    let born: Life | undefined
+    let created: Life | undefined
     const kill = Effect.suspend(() => {
-      if (born !== undefined) born.dead = true
+      if (created !== undefined) created.dead = true
       return Effect.never
     })
     const life = live({
       ...options(kill, index),
       idle: true,
-      onBirth: (each) => {
-        born = each
+      onCreation: (each) => {
+        created = each
       },
       ...(disk === undefined ? {} : { disk }),
       ...(startAt === undefined ? {} : { startAt })

@@ -1,24 +1,31 @@
 import { assert, describe, test } from "@effect/vitest"
 import type { Entry } from "@reverie/protocol"
 import { differenceAt, differingPaths, MAX_DIFFERENCES, Watch } from "../../src/replay/difference.ts"
-import { beginningOf, contradiction, foldEntry, openFold, replayFrames, verifyReplay } from "../../src/replay/index.ts"
+import {
+  beginningOf,
+  contradiction,
+  replayEntry,
+  openReplayState,
+  replayFrames,
+  verifyReplay
+} from "../../src/replay/index.ts"
 import { contextOf, persist } from "@reverie/assistant"
 
-const birth: Entry = {
+const creation: Entry = {
   v: 1,
   no: 1,
   at: 1,
   epoch: 0,
   tick: 0,
   iteration: 0,
-  cause: { kind: "birth" },
+  cause: { kind: "creation" },
   event: { settings: { maxIterations: 7 } },
   status: "awake.idle",
   messages: []
 }
 
 const heard: Entry = {
-  ...birth,
+  ...creation,
   no: 2,
   epoch: 1,
   tick: 1,
@@ -63,22 +70,22 @@ describe("differingPaths", () => {
 
 describe("a birth", () => {
   test("B1 B2 is told by its entry, and by whoever replays where the entry says nothing", () => {
-    const { decoded, isRecorded } = beginningOf(birth, { maxIterations: 2 })
+    const { decoded, isRecorded } = beginningOf(creation, { maxIterations: 2 })
     assert.isTrue(isRecorded)
     assert.deepStrictEqual(contextOf(decoded).settings, { maxIterations: 7 })
-    const older = beginningOf({ ...birth, event: null }, { maxIterations: 2 })
+    const older = beginningOf({ ...creation, event: null }, { maxIterations: 2 })
     assert.isFalse(older.isRecorded)
     assert.deepStrictEqual(contextOf(older.decoded).settings, { maxIterations: 2 })
   })
 
   test("P2 settings that changed later leave those of an older birth a guess, and say so", async () => {
-    const older = { ...birth, event: null }
+    const older = { ...creation, event: null }
     const changed = { ...heard, event: { ...(heard.event as object), settings: { maxIterations: 3 } } } as Entry
     const kept = (entry: Entry) => {
-      const { fold } = foldEntry(openFold(birth), entry)
-      return { snapshot: persist(fold.decoded), jobs: fold.jobs }
+      const { state } = replayEntry(openReplayState(creation), entry)
+      return { snapshot: persist(state.decoded), jobs: state.jobs }
     }
-    assert.strictEqual((await verifyReplay(told(birth, heard), kept(heard)))?.settings, "recorded")
+    assert.strictEqual((await verifyReplay(told(creation, heard), kept(heard)))?.settings, "recorded")
     assert.deepInclude(await verifyReplay(told(older, heard), kept(heard)), { settings: "kept", equal: true })
     assert.deepInclude(await verifyReplay(told(older, changed), kept(changed)), { settings: "guessed", equal: true })
     assert.isUndefined(await verifyReplay(told(), kept(heard)))
@@ -87,8 +94,8 @@ describe("a birth", () => {
 
 describe("an entry against its own event", () => {
   const contradictionOf = (entry: Entry) => {
-    const before = openFold(birth)
-    return contradiction(before, foldEntry(before, entry), entry)
+    const before = openReplayState(creation)
+    return contradiction(before, replayEntry(before, entry), entry)
   }
 
   test("E1 agrees, or is contradicted in one sentence", () => {
@@ -105,7 +112,7 @@ describe("an entry against its own event", () => {
   })
 
   test("P1 a frame is told of every commit, and a missing one is named", async () => {
-    const frames = await Array.fromAsync(replayFrames(told(birth, { ...heard, no: 5 }), {}))
+    const frames = await Array.fromAsync(replayFrames(told(creation, { ...heard, no: 5 }), {}))
     assert.deepStrictEqual(
       frames.map(({ no, problem }) => [no, problem]),
       [

@@ -15,11 +15,11 @@ class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema
 describe("a span", () => {
   it.effect("S1 is not made without a tracer, and nothing is computed for it", () =>
     Effect.gen(function* () {
-      const wish = () => assert.fail("the wish was asked for")
-      const seen = yield* inSpan("queue.wake", wish)((span) => Effect.succeed(span))
+      const request = () => assert.fail("the wish was asked for")
+      const seen = yield* inSpan("queue.wake", request)((span) => Effect.succeed(span))
       assert.isUndefined(seen)
       const outside = yield* Effect.option(Effect.currentParentSpan)
-      const inside = yield* spanning(wish)(() => Effect.option(Effect.currentParentSpan))
+      const inside = yield* spanning(request)(() => Effect.option(Effect.currentParentSpan))
       assert.deepStrictEqual(inside, outside)
       assert.isUndefined(yield* runningTraceparent)
     })
@@ -65,7 +65,7 @@ describe("a span", () => {
 })
 
 describe("content for a span", () => {
-  const wish = { maxChars: 60, secrets: ["a-secret-of-ours", "none"] }
+  const request = { maxChars: 60, secrets: ["a-secret-of-ours", "none"] }
 
   it("C2 is cut, and holds neither a known secret nor what looks like one", () => {
     const texts = [
@@ -79,12 +79,12 @@ describe("content for a span", () => {
     const secrets = /a-secret-of-ours|abcdefghijkl|pass-word-of-it|eyJzdWIi|whatever-it-is/
     for (const text of texts) {
       for (const place of [0, 1, 40, 59, 230, 239, 400]) {
-        const fit = fitForSpan(`${"x".repeat(place)} ${text} and so on`, wish)
+        const fit = fitForSpan(`${"x".repeat(place)} ${text} and so on`, request)
         assert.notMatch(fit, secrets)
         assert.isAtMost(fit.length, 61)
       }
     }
-    assert.strictEqual(fitForSpan("none of it", wish), "none of it")
+    assert.strictEqual(fitForSpan("none of it", request), "none of it")
   })
 })
 

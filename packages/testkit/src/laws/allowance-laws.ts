@@ -19,15 +19,15 @@ const DAY_END = (Math.floor(LAW_START_MILLIS / DAY_MILLIS) + 1) * DAY_MILLIS
 const aCall: Amount = { calls: 1, tokens: 100, costMicros: 30 }
 const granted: AllowanceAnswer = { outcome: "granted" }
 
-interface Wish {
+interface Request {
   readonly tenant?: TenantId
   readonly amounts?: Amount
   readonly leaseMillis?: number
 }
 
-const reserve = (key: string, limits: TenantLimits, wish: Wish = {}) =>
+const reserve = (key: string, limits: TenantLimits, request: Request = {}) =>
   Allowance.use((allowance) =>
-    allowance.reserve({ tenant: harbor, key, amounts: aCall, limits, leaseMillis: LEASE_MILLIS, ...wish })
+    allowance.reserve({ tenant: harbor, key, amounts: aCall, limits, leaseMillis: LEASE_MILLIS, ...request })
   )
 
 const settle = (key: string, used: Amount, tenant: TenantId = harbor) =>
@@ -42,9 +42,9 @@ const times = ({ calls, costMicros, tokens }: Amount, count: number): Amount => 
 })
 
 /** Grants of so many askings at the same time. */
-const grantsOf = (count: number, limits: TenantLimits, name = "k", wish: Wish = {}) =>
+const grantsOf = (count: number, limits: TenantLimits, name = "k", request: Request = {}) =>
   Effect.map(
-    Effect.forEach(Array.from({ length: count }), (_, index) => reserve(`${name}-${index}`, limits, wish), {
+    Effect.forEach(Array.from({ length: count }), (_, index) => reserve(`${name}-${index}`, limits, request), {
       concurrency: "unbounded"
     }),
     (answers) => answers.filter(({ outcome }) => outcome === "granted").length

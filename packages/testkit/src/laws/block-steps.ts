@@ -18,48 +18,48 @@ import * as Result from "effect/Result"
 export const harbor = TenantId.make("harbor")
 export const tower = TenantId.make("tower")
 
-export interface Wish extends Partial<Omit<BlockRequest, "tenant" | "by">> {
+export interface Request extends Partial<Omit<BlockRequest, "tenant" | "by">> {
   readonly tenant?: TenantId
 }
 
 /** Who looks. */
-export const as = (by: string, wish: Pick<Wish, "tenant" | "isSystem"> = {}): BlockViewer => ({
+export const as = (by: string, options: Pick<Request, "tenant" | "isSystem"> = {}): BlockViewer => ({
   tenant: harbor,
   by,
-  ...wish
+  ...options
 })
 
 export const house = as("house", { isSystem: true })
 
 let requests = 0
 
-/** A request with a key of its own, now, unless the wish says otherwise. */
-export const request = (by: string | BlockViewer, wish: Wish = {}): Effect.Effect<BlockRequest> =>
+/** A request with a key of its own, now, unless the options says otherwise. */
+export const request = (by: string | BlockViewer, options: Request = {}): Effect.Effect<BlockRequest> =>
   Effect.map(Clock.currentTimeMillis, (at) => ({
     ...(typeof by === "string" ? as(by) : by),
     key: `request ${requests++}`,
     at,
-    ...wish
+    ...options
   }))
 
 export const notes: BlockDraft = { owner: "ada", label: "notes", type: "working" }
 
 /** Creates a block for its owner; answers its id. */
-export const make = (draft: Partial<BlockDraft> = {}, wish: Wish = {}) =>
+export const make = (draft: Partial<BlockDraft> = {}, options: Request = {}) =>
   Effect.gen(function* () {
     const whole = { ...notes, ...draft }
     const store = yield* BlockStore
-    return (yield* store.create(whole, yield* request(house, wish))).block
+    return (yield* store.create(whole, yield* request(house, options))).block
   })
 
-export const change = (by: string | BlockViewer, id: string, operation: BlockOperation, wish: Wish = {}) =>
+export const change = (by: string | BlockViewer, id: string, operation: BlockOperation, options: Request = {}) =>
   Effect.gen(function* () {
-    return yield* (yield* BlockStore).change(id, yield* request(by, wish), operation)
+    return yield* (yield* BlockStore).change(id, yield* request(by, options), operation)
   })
 
-export const configure = (by: string | BlockViewer, id: string, setting: BlockSetting, wish: Wish = {}) =>
+export const configure = (by: string | BlockViewer, id: string, setting: BlockSetting, options: Request = {}) =>
   Effect.gen(function* () {
-    return yield* (yield* BlockStore).configure(id, yield* request(by, wish), setting)
+    return yield* (yield* BlockStore).configure(id, yield* request(by, options), setting)
   })
 
 export const undo = (by: string | BlockViewer, id: string) =>
@@ -72,9 +72,9 @@ export const redo = (by: string | BlockViewer, id: string) =>
     return yield* (yield* BlockStore).redo(id, yield* request(by))
   })
 
-export const remove = (by: string | BlockViewer, id: string, wish: Wish = {}) =>
+export const remove = (by: string | BlockViewer, id: string, options: Request = {}) =>
   Effect.gen(function* () {
-    return yield* (yield* BlockStore).delete(id, yield* request(by, wish))
+    return yield* (yield* BlockStore).delete(id, yield* request(by, options))
   })
 
 export const load = (viewer: BlockViewer, id: string) => BlockStore.use((store) => store.load(viewer, id))

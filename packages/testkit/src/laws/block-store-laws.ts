@@ -100,9 +100,9 @@ const once: ReadonlyArray<Law<BlockStore>> = [
     id: "K3.create",
     says: "a creation or setting repeated under its key is one",
     check: Effect.gen(function* () {
-      const id = yield* make({ content: "a" }, { key: "birth" })
+      const id = yield* make({ content: "a" }, { key: "creation" })
       yield* change("ada", id, append("b"))
-      assert.equal(yield* make({ content: "a" }, { key: "birth" }), id)
+      assert.equal(yield* make({ content: "a" }, { key: "creation" }), id)
       assert.equal(yield* textOf(id), "ab")
       const pin = { set: "pinned", pinned: true } as const
       const pinned = yield* configure("ada", id, pin, { key: "pin" })

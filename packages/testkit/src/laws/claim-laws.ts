@@ -217,10 +217,10 @@ const epochs: ReadonlyArray<Law<Mailbox | Ledger>> = [
     says: "a claim hands over the state, version and cursors of the last commit",
     check: Effect.gen(function* () {
       yield* give(ada, { snapshot: { mood: "new" }, definition: "keeper" })
-      const born = yield* claimBy("worker-1")
-      assert.deepEqual([born.version, born.state.definition], [1, "keeper"])
-      assert.deepEqual(born.cursors, { control: 0, reply: 0, mail: 0 })
-      yield* commitOn(born.claim, 1, { state: { snapshot: { mood: "old", deep: [1, null, "x"] } } })
+      const created = yield* claimBy("worker-1")
+      assert.deepEqual([created.version, created.state.definition], [1, "keeper"])
+      assert.deepEqual(created.cursors, { control: 0, reply: 0, mail: 0 })
+      yield* commitOn(created.claim, 1, { state: { snapshot: { mood: "old", deep: [1, null, "x"] } } })
       const grown = yield* claimBy("worker-1")
       assert.equal(grown.version, 2)
       assert.deepEqual(grown.state.snapshot, { mood: "old", deep: [1, null, "x"] })

@@ -15,7 +15,7 @@ import {
   burying,
   claimBy,
   commitOn,
-  type CommitWish,
+  type CommitRequest,
   give,
   handling,
   inLane,
@@ -33,7 +33,7 @@ const inspect = (address = ada) => Ledger.use((ledger) => ledger.inspect(address
 /** A commit that writes one of everything, burying the first mail of ada. */
 const everything = Effect.gen(function* () {
   const [letter] = yield* pendingOf(ada, ["mail"])
-  assert.ok(letter, "nothing is pending to be buried")
+  assert.ok(letter, "nothing is pending to be deadLettered")
   return {
     entry: {
       ...burying(letter, "poison"),
@@ -42,8 +42,8 @@ const everything = Effect.gen(function* () {
       messages: [aMessage("noted", { role: "assistant" })],
       sends: [anEnvelope({ id: "s-1", to: bob }), anEnvelope({ id: "s-2", to: ada })]
     },
-    state: { status: "awake.acting", snapshot: { step: 2 }, jobs: [aJob()], hears: ["control"] }
-  } satisfies CommitWish
+    state: { status: "awake.acting", snapshot: { step: 2 }, jobs: [aJob()], receives: ["control"] }
+  } satisfies CommitRequest
 })
 
 /** Asserts that a commit is refused with these facts, and that nothing anywhere has changed. */
@@ -77,20 +77,20 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
       yield* give(bob)
       yield* sendAll(ada, ["m-1", "m-2"])
       const { claim } = yield* claimBy("worker-1")
-      const wish = yield* everything
-      yield* commitOn(claim, 1, wish)
+      const request = yield* everything
+      yield* commitOn(claim, 1, request)
       const record = yield* inspect()
-      assert.deepEqual(record?.state, aState(wish.state))
+      assert.deepEqual(record?.state, aState(request.state))
       assert.deepEqual([record?.version, record?.epoch, record?.waiting], [2, claim.epoch, 1])
       assert.deepEqual(yield* pendingIds(ada), ["m-2"])
       const [, row] = yield* ledger.entries(ada, 1, 10)
-      assert.deepEqual(row?.entry, anEntry({ no: 2, epoch: claim.epoch, ...wish.entry }))
+      assert.deepEqual(row?.entry, anEntry({ no: 2, epoch: claim.epoch, ...request.entry }))
       assert.deepEqual(
         (yield* ledger.openSends(10)).map(({ envelope }) => envelope),
-        wish.entry.sends
+        request.entry.sends
       )
       assert.deepEqual(yield* ledger.deadLetters(10), [{ address: ada, envelope: "m-1", reason: "poison", at: 42 }])
-      assert.deepEqual(yield* ledger.tally, { accepted: 2, settled: 0, dead: 1, aside: 0 })
+      assert.deepEqual(yield* ledger.totals, { accepted: 2, settled: 0, dead: 1, discarded: 0 })
       assert.deepEqual(
         (yield* ledger.recent(ada, 100)).map(({ message }) => message.content),
         ["noted"]
@@ -114,13 +114,13 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
     })
   },
   {
-    id: "I1.tally",
-    says: "each acceptance, settlement and burial is counted once, even when one commit ends several envelopes",
+    id: "I1.totals",
+    says: "each acceptance, settlement and deadLettering is counted once, even when one commit ends several envelopes",
     check: Effect.gen(function* () {
       const ledger = yield* Ledger
       yield* give(ada)
       yield* give(bob)
-      assert.deepEqual(yield* ledger.tally, { accepted: 0, settled: 0, dead: 0, aside: 0 })
+      assert.deepEqual(yield* ledger.totals, { accepted: 0, settled: 0, dead: 0, discarded: 0 })
       yield* sendAll(ada, ["m-1", "m-2", "m-3", "m-1", "m-2"])
       yield* sendAll(bob, ["m-1"])
       yield* send(inLane.control("c-1"))
@@ -129,23 +129,23 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
       assert.ok(control && first && second, "envelopes are missing")
       yield* commitOn(claim, 1, { entry: { ...handling(control), settled: [{ id: control.id, outcome: "ignored" }] } })
       yield* commitOn(claim, 2, { entry: startingWith(first) })
-      assert.deepEqual(yield* ledger.tally, { accepted: 5, settled: 1, dead: 0, aside: 0 })
+      assert.deepEqual(yield* ledger.totals, { accepted: 5, settled: 1, dead: 0, discarded: 0 })
       const { cause, settled = [] } = burying(second, "poison")
-      assert.ok(cause, "a burial has a cause")
+      assert.ok(cause, "a deadLettering has a cause")
       yield* commitOn(claim, 3, { entry: { cause, settled: [{ id: first.id, outcome: "handled" }, ...settled] } })
-      assert.deepEqual(yield* ledger.tally, { accepted: 5, settled: 2, dead: 1, aside: 0 })
+      assert.deepEqual(yield* ledger.totals, { accepted: 5, settled: 2, dead: 1, discarded: 0 })
       assert.equal((yield* ledger.deadLetters(10)).length, 1)
       const [third] = yield* pendingOf(ada)
       assert.ok(third, "an envelope is missing")
       yield* commitOn(claim, 4, { entry: { ...handling(third), settled: [] } })
-      assert.deepEqual(yield* ledger.tally, { accepted: 5, settled: 2, dead: 1, aside: 0 })
+      assert.deepEqual(yield* ledger.totals, { accepted: 5, settled: 2, dead: 1, discarded: 0 })
       assert.equal((yield* inspect(ada))?.waiting, 0)
       assert.equal((yield* inspect(bob))?.waiting, 1)
     })
   },
   {
     id: "I1.dead",
-    says: "each buried envelope is a dead letter with its reason, told at most `limit` at a time",
+    says: "each deadLettered envelope is a dead letter with its reason, told at most `limit` at a time",
     check: Effect.gen(function* () {
       const ledger = yield* Ledger
       yield* give(ada)
@@ -190,7 +190,7 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
         yield* sendAll(address, [`m-${index}`])
         const { claim } = yield* claimBy(`worker-${index}`, address)
         const [letter] = yield* pendingOf(address)
-        assert.ok(letter, "nothing is pending to be buried")
+        assert.ok(letter, "nothing is pending to be deadLettered")
         yield* commitOn(claim, 1, { entry: burying(letter, "poison") })
       }
       for (const { tenant } of everybody) {
@@ -268,8 +268,8 @@ const fences: ReadonlyArray<Law<Mailbox | Ledger>> = [
     })
   },
   {
-    id: "I2.unborn",
-    says: "a commit for somebody who was never born writes nothing",
+    id: "I2.planned",
+    says: "a commit for somebody who was never created writes nothing",
     check: Effect.gen(function* () {
       yield* give(ada)
       const { claim } = yield* claimBy("worker-1")
@@ -309,7 +309,7 @@ const numbered: ReadonlyArray<Law<Mailbox | Ledger>> = [
     id: "I6.once",
     says: "a second birth changes nothing and says so",
     check: Effect.gen(function* () {
-      assert.equal(yield* give(ada, { definition: "keeper", snapshot: { first: true } }), "born")
+      assert.equal(yield* give(ada, { definition: "keeper", snapshot: { first: true } }), "created")
       yield* give(bob)
       yield* sendAll(ada, ["m-1"])
       const before = yield* witness(ada, bob)
@@ -320,7 +320,7 @@ const numbered: ReadonlyArray<Law<Mailbox | Ledger>> = [
       const grown = yield* witness(ada, bob)
       assert.equal(yield* give(ada), "exists")
       assert.deepEqual(yield* witness(ada, bob), grown)
-      assert.equal(yield* give(anAddress("ada", "quay")), "born")
+      assert.equal(yield* give(anAddress("ada", "quay")), "created")
     })
   },
   {
@@ -328,31 +328,31 @@ const numbered: ReadonlyArray<Law<Mailbox | Ledger>> = [
     says: "of many births of one assistant at once exactly one is the birth",
     check: Effect.gen(function* () {
       const definitions = Array.from({ length: 16 }, (_, index) => `definition-${index}`)
-      const births = yield* Effect.forEach(definitions, (definition) => give(ada, { definition }), {
+      const creations = yield* Effect.forEach(definitions, (definition) => give(ada, { definition }), {
         concurrency: "unbounded"
       })
-      assert.equal(births.filter((outcome) => outcome === "born").length, 1)
+      assert.equal(creations.filter((outcome) => outcome === "created").length, 1)
       const ledger = yield* Ledger
       assert.equal((yield* ledger.entries(ada, 1, 100)).length, 1)
     })
   },
   {
     id: "I6.record",
-    says: "the record of a newborn is its birth; of the unborn there is none",
+    says: "the record of a created is its birth; of the planned there is none",
     check: Effect.gen(function* () {
       const ledger = yield* Ledger
       assert.equal(yield* inspect(), undefined)
       assert.deepEqual(yield* ledger.entries(ada, 1, 10), [])
       assert.deepEqual(yield* ledger.recent(ada, 100), [])
-      const birth = {
+      const creation = {
         address: ada,
         state: aState({ definition: "keeper", jobs: [aJob()] }),
         entry: anEntry({ at: 9, messages: [aMessage("you are the keeper", { role: "system" })] })
       }
-      yield* ledger.birth(birth)
+      yield* ledger.create(creation)
       assert.deepEqual(yield* inspect(), {
         address: ada,
-        state: birth.state,
+        state: creation.state,
         version: 1,
         epoch: 0,
         cursors: { control: 0, reply: 0, mail: 0 },
@@ -360,11 +360,11 @@ const numbered: ReadonlyArray<Law<Mailbox | Ledger>> = [
       })
       assert.deepEqual(
         (yield* ledger.entries(ada, 1, 10)).map(({ entry }) => entry),
-        [birth.entry]
+        [creation.entry]
       )
       assert.deepEqual(
         (yield* ledger.recent(ada, 100)).map(({ message }) => message),
-        birth.entry.messages
+        creation.entry.messages
       )
     })
   }

@@ -68,7 +68,7 @@ const anyState = (day: Day, now: number): AssistantState => {
     snapshot: { mood: fate.between(0, 1_000) },
     jobs: fate.chance(0.25) ? [aJob()] : [],
     timers: names.map((name) => aTimer(day, now, name)),
-    hears: fate.pick(hearings)
+    receives: fate.pick(hearings)
   })
 }
 
@@ -80,7 +80,7 @@ const shapeOf = ({ start }: Day, state: AssistantState | undefined) =>
         state.snapshot,
         state.jobs.map(({ name }) => name),
         state.timers.map(({ name, dueAt }) => [name, dueAt - start]),
-        state.hears
+        state.receives
       ]
 
 const send: Deed = (day) => {
@@ -225,7 +225,7 @@ const look: Deed = (day) =>
       (yield* openSends(day)).map(({ envelope }) => envelope.id)
     )
     note(day, "dead", letters.map(({ address, envelope }) => `${address.assistant} ${envelope}`).toSorted())
-    note(day, "tally", yield* store.ledger.tally)
+    note(day, "totals", yield* store.ledger.totals)
   })
 
 const goHome: Deed = (day) =>
@@ -234,7 +234,7 @@ const goHome: Deed = (day) =>
     yield* TestClock.adjust(LONGEST_LEASE_MILLIS)
     for (const address of day.everyone) {
       const { claim, version } = yield* mailbox.claim({ address, worker: "evening", leaseMillis: 1 })
-      const state = aState({ status: "retired", hears: [] })
+      const state = aState({ status: "retired", receives: [] })
       yield* ledger.commit(claim, { entry: anEntry({ no: version + 1, cause: { kind: "job", id: "rest" } }), state })
       yield* mailbox.release(claim)
     }
@@ -267,7 +267,7 @@ export const playDay = (seed: number, store: Store): Effect.Effect<ReadonlyArray
     const everyone = ["ada", "bob", "cleo"].map((name) => anAddress(name, `day-${seed}`))
     const day: Day = { fate, store, start, everyone, claims: [], diary: [] }
     for (const address of everyone) {
-      yield* store.ledger.birth({ address, state: anyState(day, start), entry: anEntry() })
+      yield* store.ledger.create({ address, state: anyState(day, start), entry: anEntry() })
     }
     for (let count = 1; count <= DEEDS; count++) {
       yield* fate.pick(deeds)(day)

@@ -61,21 +61,21 @@ const reasons: ReadonlyArray<Law<Mailbox | Ledger>> = [
     })
   },
   {
-    id: "I5.hears",
-    says: "mail in a lane that the state does not hear makes nobody due, until the state hears it",
+    id: "I5.receives",
+    says: "mail in a lane that the state does not hear makes nobody due, until the state receives it",
     check: Effect.gen(function* () {
-      yield* give(ada, { hears: ["control"] })
+      yield* give(ada, { receives: ["control"] })
       yield* sendAll(ada, ["a"])
       yield* send(inLane.reply("r"))
       assert.deepEqual(yield* dueNames(), [])
       assert.equal(yield* nextDue, undefined)
-      yield* becomes({ hears: ["control", "reply"] })
+      yield* becomes({ receives: ["control", "reply"] })
       assert.deepEqual(yield* dueNames(), ["ada"])
-      yield* becomes({ hears: [] })
+      yield* becomes({ receives: [] })
       assert.deepEqual(yield* dueNames(), [])
       yield* send(inLane.control("c"))
       assert.deepEqual(yield* dueNames(), [])
-      yield* becomes({ hears: ["control"] })
+      yield* becomes({ receives: ["control"] })
       assert.deepEqual(yield* dueNames(), ["ada"])
     })
   },
@@ -83,7 +83,7 @@ const reasons: ReadonlyArray<Law<Mailbox | Ledger>> = [
     id: "I5.job",
     says: "an open job makes due without any mail, until a commit closes it",
     check: Effect.gen(function* () {
-      yield* give(ada, { jobs: [aJob()], hears: [] })
+      yield* give(ada, { jobs: [aJob()], receives: [] })
       yield* give(bob)
       assert.deepEqual(yield* dueNames(), ["ada"])
       yield* becomes({ jobs: [] })
@@ -96,7 +96,7 @@ const reasons: ReadonlyArray<Law<Mailbox | Ledger>> = [
     id: "I5.timer",
     says: "a timer makes due when its time has come, not before; the earliest counts",
     check: Effect.gen(function* () {
-      yield* give(ada, { timers: [timerIn(9_000, "late"), timerIn(5_000), timerIn(7_000, "later")], hears: [] })
+      yield* give(ada, { timers: [timerIn(9_000, "late"), timerIn(5_000), timerIn(7_000, "later")], receives: [] })
       assert.deepEqual(yield* dueNames(), [])
       yield* TestClock.adjust(4_999)
       assert.deepEqual(yield* dueNames(), [])
@@ -151,7 +151,7 @@ const ahead: ReadonlyArray<Law<Mailbox | Ledger>> = [
     id: "I5.until",
     says: "asked for a time to come it tells whom a timer will wake by then, and nobody who is held or rests",
     check: Effect.gen(function* () {
-      yield* give(ada, { timers: [timerIn(90_000)], hears: [] })
+      yield* give(ada, { timers: [timerIn(90_000)], receives: [] })
       yield* give(bob, { timers: [timerIn(50_000), timerIn(95_000, "late")] })
       yield* give(cleo)
       yield* sendAll(cleo, ["c"])
@@ -252,9 +252,9 @@ const next: ReadonlyArray<Law<Mailbox | Ledger>> = [
       assert.equal(yield* nextDue, LAW_START_MILLIS + LEASE_MILLIS * 3)
       yield* sendAll(ada, ["a"])
       assert.equal(yield* nextDue, claim.leaseUntil)
-      yield* commitOn(claim, version, { state: { hears: [], timers: [timerIn(1_000)] } })
+      yield* commitOn(claim, version, { state: { receives: [], timers: [timerIn(1_000)] } })
       assert.equal(yield* nextDue, claim.leaseUntil)
-      yield* commitOn(claim, version + 1, { state: { hears: [], jobs: [aJob()] } })
+      yield* commitOn(claim, version + 1, { state: { receives: [], jobs: [aJob()] } })
       assert.equal(yield* nextDue, claim.leaseUntil)
     })
   },

@@ -3,8 +3,8 @@
 import type { Ledger } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import type { Law } from "../law.ts"
-import { asideLaws } from "./aside-laws.ts"
+import { discardedLaws } from "./discarded-laws.ts"
 import { commitLaws } from "./commit-laws.ts"
 import { readingLaws } from "./reading-laws.ts"
 
-export const ledgerLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...commitLaws, ...readingLaws, ...asideLaws]
+export const ledgerLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [...commitLaws, ...readingLaws, ...discardedLaws]

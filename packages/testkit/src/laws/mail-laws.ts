@@ -29,7 +29,7 @@ import {
 
 const outcomeOf = (envelope: Envelope) => Effect.map(send(envelope), ({ outcome }) => outcome)
 
-const tally = Ledger.use((ledger) => ledger.tally)
+const totals = Ledger.use((ledger) => ledger.totals)
 
 /** Asserts that an address takes nothing. */
 const refusedAt = (to: Address) =>
@@ -56,7 +56,7 @@ const acceptedOnce: ReadonlyArray<Law<Mailbox | Ledger>> = [
       const waiting = yield* pendingOf(ada)
       assert.equal(waiting.length, 1)
       assert.deepEqual(waiting[0], { ...waiting[0], ...first })
-      assert.equal((yield* tally).accepted, 1)
+      assert.equal((yield* totals).accepted, 1)
     })
   },
   {
@@ -184,7 +184,7 @@ const kept: ReadonlyArray<Law<Mailbox | Ledger>> = [
       yield* commitOn(claim, 2, { entry: { settled: [{ id: m1.id, outcome: "handled" }] } })
       yield* commitOn(claim, 3, { entry: { cause: { kind: "timer", name: "tea" } } })
       assert.deepEqual(yield* pendingIds(ada), ["r-1", "r-2", "m-2"])
-      yield* commitOn(claim, 4, { entry: { cause: { kind: "burial", lane: "reply", seq: r1.seq, id: r1.id } } })
+      yield* commitOn(claim, 4, { entry: { cause: { kind: "dead-letter", lane: "reply", seq: r1.seq, id: r1.id } } })
       assert.deepEqual(yield* pendingIds(ada), ["r-2", "m-2"])
       yield* commitOn(claim, 5, { entry: startingWith(m2) })
       assert.deepEqual(yield* pendingIds(ada), ["r-2"])
@@ -285,16 +285,16 @@ const addressed: ReadonlyArray<Law<Mailbox | Ledger>> = [
     })
   },
   {
-    id: "I7.unborn",
-    says: "where nobody was born nothing is accepted and nothing can be claimed",
+    id: "I7.planned",
+    says: "where nobody was created nothing is accepted and nothing can be claimed",
     check: Effect.gen(function* () {
       yield* give(ada)
       yield* refusedAt(bob)
       yield* refusedAt(anAddress("ada", "quay"))
       const claimed = yield* Effect.result(claimBy("worker-1", bob))
-      assert.ok(Result.isFailure(claimed), "an assistant that was never born was claimed")
+      assert.ok(Result.isFailure(claimed), "an assistant that was never created was claimed")
       assert.equal(claimed.failure._tag, "UnknownAssistant")
-      assert.equal((yield* tally).accepted, 0)
+      assert.equal((yield* totals).accepted, 0)
       yield* give(bob)
       assert.deepEqual(yield* pendingIds(bob), [])
       assert.equal(yield* outcomeOf(anEnvelope({ id: "knock", to: bob })), "accepted")
@@ -306,9 +306,9 @@ const addressed: ReadonlyArray<Law<Mailbox | Ledger>> = [
     check: Effect.gen(function* () {
       yield* give(ada)
       const { claim, version } = yield* claimBy("worker-1")
-      yield* commitOn(claim, version, { state: { status: "retired", hears: [] }, entry: { status: "retired" } })
+      yield* commitOn(claim, version, { state: { status: "retired", receives: [] }, entry: { status: "retired" } })
       yield* refusedAt(ada)
-      assert.equal((yield* tally).accepted, 0)
+      assert.equal((yield* totals).accepted, 0)
     })
   }
 ]

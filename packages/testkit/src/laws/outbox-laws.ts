@@ -7,9 +7,20 @@ import { type Address, addressKey, type AssistantId, type Entry } from "@reverie
 import * as Effect from "effect/Effect"
 import { aMessage, anAddress, anEnvelope, anEnvelopeId } from "../fixtures.ts"
 import type { Law } from "../law.ts"
-import { ada, bob, claimBy, commitAll, commitOn, type CommitWish, give, pageThrough, send, witness } from "./steps.ts"
+import {
+  ada,
+  bob,
+  claimBy,
+  commitAll,
+  commitOn,
+  type CommitRequest,
+  give,
+  pageThrough,
+  send,
+  witness
+} from "./steps.ts"
 
-const sending = (...ids: ReadonlyArray<string>): CommitWish => ({
+const sending = (...ids: ReadonlyArray<string>): CommitRequest => ({
   entry: { sends: ids.map((id) => anEnvelope({ id, to: bob })) }
 })
 

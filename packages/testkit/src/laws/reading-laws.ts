@@ -8,12 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { aMessage, anAddress } from "../fixtures.ts"
 import type { Law } from "../law.ts"
-import { aMegabyte, ada, bob, claimBy, commitAll, commitOn, type CommitWish, give, hostileTexts } from "./steps.ts"
+import { aMegabyte, ada, bob, claimBy, commitAll, commitOn, type CommitRequest, give, hostileTexts } from "./steps.ts"
 import { outboxLaws } from "./outbox-laws.ts"
 
 const textsOf = (found: ReadonlyArray<PlacedMessage>) => found.map(({ message }) => message)
 
-const saying = (...messages: ReadonlyArray<Message>): CommitWish => ({ entry: { messages } })
+const saying = (...messages: ReadonlyArray<Message>): CommitRequest => ({ entry: { messages } })
 
 const history: ReadonlyArray<Law<Mailbox | Ledger>> = [
   {
@@ -104,7 +104,7 @@ const history: ReadonlyArray<Law<Mailbox | Ledger>> = [
 
 const noteOf = (key: string, value: string | null): RecordChange => ({ kind: "journal", key, value })
 
-const keeping = (...records: ReadonlyArray<RecordChange>): CommitWish => ({ entry: { records } })
+const keeping = (...records: ReadonlyArray<RecordChange>): CommitRequest => ({ entry: { records } })
 
 const kept: ReadonlyArray<Law<Mailbox | Ledger>> = [
   {

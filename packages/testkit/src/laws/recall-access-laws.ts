@@ -132,7 +132,7 @@ const readers: ReadonlyArray<Law<Recall>> = [
   }
 ]
 
-/** Names that a careless key, a stemmer or a folded index takes for one another. */
+/** Names that a careless key, a stemmer or a compacted index takes for one another. */
 const nastyTenants = ["a", "a_1", "a_1_2", "A", "a.1", "runner", "runners", "k1", "0", "00"]
 const nastyAssistants = ["run", "runs", "running", "Run", "agent_1", "agent_1_2", "agent-1", "agent", "k1", "1", "01"]
 

@@ -98,7 +98,8 @@ const words: ReadonlyArray<Law<Recall>> = [
     says: "of two entries alike the newer and the more important comes first, but words count more than either",
     check: Effect.gen(function* () {
       const now = LAW_START_MILLIS
-      const pair = (key: string, text: string, wish: Partial<MemoryEntry>) => aMemory(key, text, { at: now, ...wish })
+      const pair = (key: string, text: string, request: Partial<MemoryEntry>) =>
+        aMemory(key, text, { at: now, ...request })
       yield* remember(
         ada,
         pair("old", "the lantern on the quay", { at: now - 100 * DAY_MILLIS }),
@@ -209,7 +210,7 @@ const conditions: ReadonlyArray<Law<Recall>> = [
       const keysOf = (kind: MemoryKind, keys: ReadonlyArray<number>) => keys.map((key) => `${kind}/${key}`)
       const whole = kinds.slice(2).flatMap((kind) => keysOf(kind, [1, 2, 3]))
       const spoken = (keys: ReadonlyArray<number>) => [...keysOf("message", keys), ...keysOf("answer", keys)]
-      const ask = (wish: Partial<RecallQuery>) => Effect.map(found(ada, "tide", { limit: 50, ...wish }), sorted)
+      const ask = (request: Partial<RecallQuery>) => Effect.map(found(ada, "tide", { limit: 50, ...request }), sorted)
       assert.deepEqual(yield* ask({ messagesUntil: at(2) }), sorted([...whole, ...spoken([1, 2])]))
       assert.deepEqual(yield* ask({ messagesUntil: at(0) }), sorted(whole))
       assert.deepEqual(yield* ask({ messagesUntil: at(3), until: at(1), kinds: ["answer", "fact"] }), [

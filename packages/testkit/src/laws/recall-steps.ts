@@ -32,7 +32,7 @@ export const otherAda = addressOf("tower", "ada")
 export const LONG_AGO_MILLIS = LAW_START_MILLIS - 1_000 * 86_400_000
 
 /** A passage, unless said otherwise: neighbours and speakers have no part in it. */
-export const aMemory = (key: string, text: string, wish: Partial<MemoryEntry> = {}): MemoryEntry => ({
+export const aMemory = (key: string, text: string, request: Partial<MemoryEntry> = {}): MemoryEntry => ({
   id: entryId("passage", key),
   kind: "passage",
   at: LONG_AGO_MILLIS,
@@ -42,17 +42,22 @@ export const aMemory = (key: string, text: string, wish: Partial<MemoryEntry> = 
   trust: 0.9,
   importance: 1,
   readers: "owner",
-  ...wish
+  ...request
 })
 
-export const aMessageAt = (no: number, speaker: string, text: string, wish: Partial<MemoryEntry> = {}): MemoryEntry =>
+export const aMessageAt = (
+  no: number,
+  speaker: string,
+  text: string,
+  request: Partial<MemoryEntry> = {}
+): MemoryEntry =>
   aMemory(String(no), text, {
     id: messageId({ no, index: 0 }),
     kind: "message",
     at: LONG_AGO_MILLIS + no * 1_000,
     speaker,
     thread: "quay",
-    ...wish
+    ...request
   })
 
 export const putting = (entry: MemoryEntry): IndexChange => ({ type: "put", entry })
@@ -78,17 +83,17 @@ export const apply = (address: Address, changes: ReadonlyArray<IndexChange>, no 
 export const remember = (address: Address, ...entries: ReadonlyArray<MemoryEntry>) =>
   apply(address, entries.map(putting))
 
-export const asking = (text: string, wish: Partial<RecallQuery> = {}): RecallQuery => ({
+export const asking = (text: string, request: Partial<RecallQuery> = {}): RecallQuery => ({
   text,
   search: "fts",
   scope: "own",
   limit: 10,
   now: LAW_START_MILLIS,
-  ...wish
+  ...request
 })
 
-export const ask = (viewer: Address, text: string, wish: Partial<RecallQuery> = {}) =>
-  Recall.use((recall) => recall.search(viewer, asking(text, wish)))
+export const ask = (viewer: Address, text: string, request: Partial<RecallQuery> = {}) =>
+  Recall.use((recall) => recall.search(viewer, asking(text, request)))
 
 /** Whose entries were found, and which, the best first. */
 export const namesOf = (hits: ReadonlyArray<Hit>): ReadonlyArray<string> =>
@@ -96,8 +101,8 @@ export const namesOf = (hits: ReadonlyArray<Hit>): ReadonlyArray<string> =>
 
 export const idsOf = (hits: ReadonlyArray<Hit>): ReadonlyArray<string> => hits.map(({ entry }) => entry.id)
 
-export const found = (viewer: Address, text: string, wish: Partial<RecallQuery> = {}) =>
-  Effect.map(ask(viewer, text, wish), idsOf)
+export const found = (viewer: Address, text: string, request: Partial<RecallQuery> = {}) =>
+  Effect.map(ask(viewer, text, request), idsOf)
 
 export const inScope = (viewer: Address, text: string, scope: RecallScope) =>
   Effect.map(ask(viewer, text, { scope }), (hits) => namesOf(hits).toSorted())

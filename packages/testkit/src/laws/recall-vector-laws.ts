@@ -248,10 +248,10 @@ const searches: ReadonlyArray<Law<Recall>> = [
     check: Effect.gen(function* () {
       yield* begun
       yield* apply(ada, [putting({ ...berth, tags: ["quay"], trust: 0.2 })], 2)
-      const wish = { search: "vector", vector: [1, 0, 0] } as const
-      assert.deepEqual(yield* found(ada, "", { ...wish, tags: ["Quay"] }), ["p/berth"])
-      assert.deepEqual(yield* found(ada, "", { ...wish, minTrust: 0.5 }), ["p/tide"])
-      assert.deepEqual(yield* found(ada, "", { ...wish, kinds: ["message"] }), [])
+      const request = { search: "vector", vector: [1, 0, 0] } as const
+      assert.deepEqual(yield* found(ada, "", { ...request, tags: ["Quay"] }), ["p/berth"])
+      assert.deepEqual(yield* found(ada, "", { ...request, minTrust: 0.5 }), ["p/tide"])
+      assert.deepEqual(yield* found(ada, "", { ...request, kinds: ["message"] }), [])
     })
   }
 ]

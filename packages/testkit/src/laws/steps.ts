@@ -2,7 +2,7 @@
 // Owns the short forms over the two ports. Leaves every assertion to the law that makes it.
 
 import * as assert from "node:assert/strict"
-import { type Birth, Ledger } from "@reverie/ledger"
+import { type CreationEntry, Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import {
   type AcceptedEnvelope,
@@ -23,15 +23,15 @@ export const LEASE_MILLIS = 30_000
 export const ada = anAddress("ada")
 export const bob = anAddress("bob")
 
-const birthOf = (address: Address, state: Partial<AssistantState>): Birth => ({
+const creationOf = (address: Address, state: Partial<AssistantState>): CreationEntry => ({
   address,
   state: aState(state),
   entry: anEntry()
 })
 
-/** Lets an assistant be born, with the given state. */
+/** Lets an assistant be created, with the given state. */
 export const give = (address: Address, state: Partial<AssistantState> = {}) =>
-  Ledger.use((ledger) => ledger.birth(birthOf(address, state)))
+  Ledger.use((ledger) => ledger.create(creationOf(address, state)))
 
 export const send = (envelope: Envelope) => Mailbox.use((mailbox) => mailbox.accept(envelope))
 
@@ -57,13 +57,13 @@ export const dueBy = (until: number, limit = 100) => Mailbox.use((mailbox) => ma
 
 export const nextDue = Mailbox.use((mailbox) => mailbox.nextDue)
 
-export interface CommitWish {
+export interface CommitRequest {
   readonly entry?: Partial<Entry>
   readonly state?: Partial<AssistantState>
 }
 
-/** Commits the next entry after version `version`, made by a job unless the wish says otherwise. */
-export const commitOn = (claim: Claim, version: number, { entry, state }: CommitWish = {}) =>
+/** Commits the next entry after version `version`, made by a job unless the request says otherwise. */
+export const commitOn = (claim: Claim, version: number, { entry, state }: CommitRequest = {}) =>
   Ledger.use((ledger) =>
     ledger.commit(claim, {
       entry: anEntry({ no: version + 1, epoch: claim.epoch, cause: { kind: "job", id: "1/infer" }, ...entry }),
@@ -86,7 +86,7 @@ export const handling = ({ id, lane, seq }: Letter): Partial<Entry> => ({
 
 /** The cause and the settlement of giving one envelope up. */
 export const burying = ({ id, lane, seq }: Letter, reason: string): Partial<Entry> => ({
-  cause: { kind: "burial", lane, seq, id },
+  cause: { kind: "dead-letter", lane, seq, id },
   settled: [{ id, outcome: "dead", reason }]
 })
 
@@ -118,7 +118,7 @@ export const witness = (...addresses: ReadonlyArray<Address>) =>
       outbox: yield* ledger.outbox(0, 1_000),
       sends: yield* ledger.openSends(1_000),
       deadLetters: yield* ledger.deadLetters(1_000),
-      tally: yield* ledger.tally,
+      totals: yield* ledger.totals,
       due: yield* mailbox.due(1_000),
       nextDue: yield* mailbox.nextDue,
       each: yield* Effect.forEach(addresses, (address) =>
@@ -148,11 +148,11 @@ export const hostileTexts: ReadonlyArray<string> = [
 
 export const aMegabyte = "0123456789abcdef".repeat(65_536)
 
-/** Commits one entry for each wish, under one claim. */
-export const commitAll = (address: Address, wishes: ReadonlyArray<CommitWish>) =>
+/** Commits one entry for each request, under one claim. */
+export const commitAll = (address: Address, requests: ReadonlyArray<CommitRequest>) =>
   Effect.gen(function* () {
     const { claim, version } = yield* claimBy("worker-1", address)
-    return yield* Effect.forEach(wishes, (wish, index) => commitOn(claim, version + index, wish))
+    return yield* Effect.forEach(requests, (request, index) => commitOn(claim, version + index, request))
   })
 
 /** Reads page after page until one is empty. Ends in any case: a wrong store may turn in a circle. */

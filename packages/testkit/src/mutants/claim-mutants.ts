@@ -166,24 +166,24 @@ const countsWrongly: Readonly<Record<string, Mistake>> = {
       })
     }
   }),
-  handsOutTheNewborn: ({ mailbox }) => ({
+  handsOutTheCreated: ({ mailbox }) => ({
     mailbox: { claim: (request) => Effect.map(mailbox.claim(request), (hold) => ({ ...hold, version: 1 })) }
   }),
-  handsOutTheStateAtBirth: ({ mailbox, ledger }) => {
-    const atBirth = new Map<string, AssistantState>()
+  handsOutTheStateAtCreation: ({ mailbox, ledger }) => {
+    const atCreation = new Map<string, AssistantState>()
     return {
       ledger: {
-        birth: (birth) => {
-          const key = addressKey(birth.address)
-          if (!atBirth.has(key)) atBirth.set(key, birth.state)
-          return ledger.birth(birth)
+        create: (creation) => {
+          const key = addressKey(creation.address)
+          if (!atCreation.has(key)) atCreation.set(key, creation.state)
+          return ledger.create(creation)
         }
       },
       mailbox: {
         claim: (request) =>
           Effect.map(mailbox.claim(request), (hold) => ({
             ...hold,
-            state: atBirth.get(addressKey(request.address)) ?? hold.state
+            state: atCreation.get(addressKey(request.address)) ?? hold.state
           }))
       }
     }

@@ -95,14 +95,14 @@ const writesTornly: Readonly<Record<string, Mistake>> = {
     }
   }),
   tellsEveryDeadLetter: ({ ledger }) => ({
-    ledger: { deadLetters: (_, wish) => ledger.deadLetters(1_000, wish) }
+    ledger: { deadLetters: (_, request) => ledger.deadLetters(1_000, request) }
   }),
   tellsTheOldestDeadFirst: ({ ledger }) => ({
-    ledger: { deadLetters: (limit, wish) => ledger.deadLetters(limit, { ...wish, newestFirst: false }) }
+    ledger: { deadLetters: (limit, request) => ledger.deadLetters(limit, { ...request, newestFirst: false }) }
   }),
   tellsTheDeadOfAllTenants: ({ ledger }) => ({
     ledger: {
-      deadLetters: (limit, wish) => ledger.deadLetters(limit, { newestFirst: wish?.newestFirst ?? false })
+      deadLetters: (limit, request) => ledger.deadLetters(limit, { newestFirst: request?.newestFirst ?? false })
     }
   })
 }
@@ -175,7 +175,7 @@ const fencesWrongly: Readonly<Record<string, Mistake>> = {
         currentVersion: expectedVersion
       })
   ),
-  bearsByCommit: whenFenced((refusal, claim, commit, disk) =>
+  createsByCommit: whenFenced((refusal, claim, commit, disk) =>
     Effect.gen(function* () {
       if (disk.resident(claim.address) !== undefined) return yield* refusal
       const resident = aResident(claim.address, commit.state, yield* Clock.currentTimeMillis)
@@ -185,58 +185,64 @@ const fencesWrongly: Readonly<Record<string, Mistake>> = {
   )
 }
 
-const bearsWrongly: Readonly<Record<string, Mistake>> = {
-  bearsAgain: ({ ledger }, disk) => ({
+const createsWrongly: Readonly<Record<string, Mistake>> = {
+  createsAgain: ({ ledger }, disk) => ({
     ledger: {
-      birth: (birth) =>
+      create: (creation) =>
         Effect.suspend(() => {
-          const again = disk.residents.delete(addressKey(birth.address))
-          return Effect.map(ledger.birth(birth), (outcome) => (again ? "exists" : outcome))
+          const again = disk.residents.delete(addressKey(creation.address))
+          return Effect.map(ledger.create(creation), (outcome) => (again ? "exists" : outcome))
         })
     }
   }),
   redefinesTheLiving: ({ ledger }, disk) => ({
     ledger: {
-      birth: (birth) =>
-        Effect.tap(ledger.birth(birth), (outcome) =>
+      create: (creation) =>
+        Effect.tap(ledger.create(creation), (outcome) =>
           Effect.sync(() => {
-            const resident = disk.resident(birth.address)
-            if (outcome === "exists" && resident !== undefined) resident.state = copy(birth.state)
+            const resident = disk.resident(creation.address)
+            if (outcome === "exists" && resident !== undefined) resident.state = copy(creation.state)
           })
         )
     }
   }),
-  alwaysSaysBorn: ({ ledger }) => ({ ledger: { birth: (birth) => Effect.as(ledger.birth(birth), "born") } }),
-  bearsByNameAlone: ({ ledger }, disk) => ({
+  alwaysSaysCreated: ({ ledger }) => ({
+    ledger: { create: (creation) => Effect.as(ledger.create(creation), "created") }
+  }),
+  createsByNameAlone: ({ ledger }, disk) => ({
     ledger: {
-      birth: (birth) =>
+      create: (creation) =>
         Effect.suspend(() =>
-          namesakes(disk, birth.address).length > 0 ? Effect.succeed("exists" as const) : ledger.birth(birth)
+          namesakes(disk, creation.address).length > 0 ? Effect.succeed("exists" as const) : ledger.create(creation)
         )
     }
   }),
-  looksBeforeItBears: ({ ledger }, disk) => ({
+  looksBeforeItCreates: ({ ledger }, disk) => ({
     ledger: {
-      birth: Effect.fnUntraced(function* (birth) {
-        const unborn = disk.resident(birth.address) === undefined
+      create: Effect.fnUntraced(function* (creation) {
+        const planned = disk.resident(creation.address) === undefined
         yield* Effect.yieldNow
-        if (unborn) disk.residents.delete(addressKey(birth.address))
-        return yield* ledger.birth(birth)
+        if (planned) disk.residents.delete(addressKey(creation.address))
+        return yield* ledger.create(creation)
       })
     }
   }),
-  bearsWithoutMessages: ({ ledger }) => ({
-    ledger: { birth: (birth) => ledger.birth({ ...birth, entry: { ...birth.entry, messages: [] } }) }
+  createsWithoutMessages: ({ ledger }) => ({
+    ledger: { create: (creation) => ledger.create({ ...creation, entry: { ...creation.entry, messages: [] } }) }
   }),
   countsFromZero: ({ ledger }, disk) => ({
     ledger: {
-      birth: (birth) =>
-        afterwards(ledger.birth(birth), () => {
-          const resident = disk.resident(birth.address)
+      create: (creation) =>
+        afterwards(ledger.create(creation), () => {
+          const resident = disk.resident(creation.address)
           if (resident !== undefined) resident.version = 0
         })
     }
   })
 }
 
-export const commitMistakes: Readonly<Record<string, Mistake>> = { ...writesTornly, ...fencesWrongly, ...bearsWrongly }
+export const commitMistakes: Readonly<Record<string, Mistake>> = {
+  ...writesTornly,
+  ...fencesWrongly,
+  ...createsWrongly
+}

@@ -35,8 +35,8 @@ const ONE_SECOND_MILLIS = 1_000
 const withoutLease = (resident: Resident): Resident => ({ ...resident, lease: undefined })
 
 export const dueMistakes: Readonly<Record<string, Mistake>> = {
-  forgetsMail: seesState(() => ({ hears: [] })),
-  hearsEveryLane: seesState(() => ({ hears: LANES })),
+  forgetsMail: seesState(() => ({ receives: [] })),
+  receivesEveryLane: seesState(() => ({ receives: LANES })),
   forgetsJobs: seesState(() => ({ jobs: [] })),
   forgetsTimers: seesState(() => ({ timers: [] })),
   seesOneTimerOnly: seesState(({ timers }) => ({ timers: timers.slice(0, 1) })),
@@ -101,7 +101,9 @@ export const dueMistakes: Readonly<Record<string, Mistake>> = {
       nextDue: Effect.suspend(() => {
         const [first] = disk.residents.values()
         return seenThrough(disk, (resident) =>
-          resident === first ? resident : { ...resident, state: { ...resident.state, hears: [], jobs: [], timers: [] } }
+          resident === first
+            ? resident
+            : { ...resident, state: { ...resident.state, receives: [], jobs: [], timers: [] } }
         ).mailbox.nextDue
       })
     }

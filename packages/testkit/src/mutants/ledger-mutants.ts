@@ -1,8 +1,8 @@
 // Ledger mutants: every wrong ledger that the ledger laws must kill.
 
-import { asideMistakes } from "./aside-mutants.ts"
+import { discardedMistakes } from "./discarded-mutants.ts"
 import { commitMistakes } from "./commit-mutants.ts"
 import { type Mutants, mutantsOf } from "./mutant.ts"
 import { readingMistakes } from "./reading-mutants.ts"
 
-export const ledgerMutants: Mutants = mutantsOf({ ...commitMistakes, ...readingMistakes, ...asideMistakes })
+export const ledgerMutants: Mutants = mutantsOf({ ...commitMistakes, ...readingMistakes, ...discardedMistakes })

@@ -27,7 +27,7 @@ const tellsWith =
 
 const tellsOutboxWrongly: Readonly<Record<string, Mistake>> = {
   answersTheVersion: tellsWith(({ commit }) => ({
-    commit: (claim, wish) => Effect.as(commit(claim, wish), wish.entry.no)
+    commit: (claim, request) => Effect.as(commit(claim, request), request.entry.no)
   })),
   givesPlacesByVersion: tellsRows((rows) => rows.map((row) => ({ ...row, seq: row.entry.no }))),
   hidesTheNewest: tellsWith(({ outbox }) => ({
@@ -203,7 +203,7 @@ const keepsRecordsWrongly: Readonly<Record<string, Mistake>> = {
     records: (address, kinds, { keys = [], ...filter } = {}) =>
       records(address, kinds, keys.length === 0 ? filter : { ...filter, keys })
   })),
-  foldsKeys: tellsWith(({ records }) => ({
+  ignoresCaseOfKeys: tellsWith(({ records }) => ({
     records: (address, kinds, { keys, ...filter } = {}) =>
       Effect.map(records(address, kinds, filter), (rows) =>
         rows.filter(({ key }) => keys?.some((each) => each.toLowerCase() === key.toLowerCase()) ?? true)

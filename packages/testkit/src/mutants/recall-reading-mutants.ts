@@ -103,7 +103,7 @@ const reading: Readonly<Record<string, RecallMistake>> = {
     fits: (entry, query) =>
       fits(entry, query) && (query.tags === undefined || query.tags.some((tag) => entry.tags.includes(tag)))
   })),
-  foldsThreads: ruled(() => ({
+  ignoresCaseOfThreads: ruled(() => ({
     fits: (entry, { thread, ...query }) =>
       fits(entry, query) && (thread === undefined || nameKey(entry.thread ?? "") === nameKey(thread))
   })),

@@ -42,7 +42,7 @@ const addressing =
   })
 
 const writing: Readonly<Record<string, RecallMistake>> = {
-  foldsNames: addressing(({ assistant, tenant }) => ({
+  ignoresCaseOfNames: addressing(({ assistant, tenant }) => ({
     tenant: TenantId.make(tenant.toLowerCase()),
     assistant: AssistantId.make(assistant.toLowerCase())
   })),

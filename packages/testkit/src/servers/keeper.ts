@@ -10,8 +10,8 @@ import type { Socket } from "node:net"
 import { promisify } from "node:util"
 import { once } from "./server.ts"
 
-/** `family PID` prints the process and its children, after stopping it so that no child is born meanwhile. */
-const family = `
+/** `family PID` prints the process and its children, after stopping it so that no child is created meanwhile. */
+const subAgentTree = `
 family() {
   kill -STOP "$1" 2>/dev/null || return 0
   echo "$1"
@@ -22,7 +22,7 @@ family() {
 }`
 
 /** Reads pids, of which the last one counts and an empty line is none; at the end of the pipe it ends that process. */
-const watch = `${family}
+const watch = `${subAgentTree}
 # A dead one that nobody has taken note of yet still has its pid.
 lives() { kill -0 "$1" 2>/dev/null && ! grep -qs "^State:[[:space:]]*Z" "/proc/$1/status"; }
 pid=
@@ -75,9 +75,9 @@ export const startKeeper = (directory: string, farewell: "TERM" | "QUIT"): Keepe
 }
 
 /** Sends a signal to a process and all its children; SIGCONT is also what wakes them. */
-export const signalFamily = async (pid: number, signal: "STOP" | "CONT" | "KILL"): Promise<void> => {
-  // One of the family may end in between: only what lives and hears nothing is a failure.
-  const script = `${family}
+export const signalSubAgentTree = async (pid: number, signal: "STOP" | "CONT" | "KILL"): Promise<void> => {
+  // One of the family may end in between: only what lives and receives nothing is a failure.
+  const script = `${subAgentTree}
 for pid in $(family "$1"); do kill -"$2" "$pid" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null || exit 1; done`
   await promisify(execFile)("/bin/sh", ["-c", script, "signal", String(pid), signal])
 }

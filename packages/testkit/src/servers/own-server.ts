@@ -8,7 +8,7 @@ import { closeSync, openSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { reasonOf, ServerFailed } from "./errors.ts"
-import { type Keeper, signalFamily } from "./keeper.ts"
+import { type Keeper, signalSubAgentTree } from "./keeper.ts"
 import { freePort } from "./port.ts"
 import type { Reins } from "./server.ts"
 
@@ -101,19 +101,19 @@ export const startOwnServer = async <Fact>(recipe: Recipe<Fact>): Promise<OwnSer
   const { fact, port } = first
   let { life } = first
   const kill = async (): Promise<void> => {
-    if (!life.isOver()) await signalFamily(life.pid, "KILL")
+    if (!life.isOver()) await signalSubAgentTree(life.pid, "KILL")
     await life.over()
   }
   const leave = async (): Promise<void> => {
     if (life.isOver()) return
-    await signalFamily(life.pid, "CONT")
+    await signalSubAgentTree(life.pid, "CONT")
     // For both servers this is the end in good order: PostgreSQL's fast shutdown, and Redis's.
     process.kill(life.pid, "SIGINT")
     await life.over()
   }
   const signal = (name: "STOP" | "CONT") => async (): Promise<void> => {
     if (life.isOver()) throw new ServerFailed({ server: recipe.server, doing: name, reason: "it does not run" })
-    await signalFamily(life.pid, name)
+    await signalSubAgentTree(life.pid, name)
   }
   return {
     port,

@@ -7,7 +7,7 @@ import { EnvelopeId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import type { Store } from "../memory-store.ts"
 import type { Fate } from "./fate.ts"
-import { forgettingTheCrash, grantingTooMuch, leavingOrphans, releasingTwice } from "./kin-bugs.ts"
+import { forgettingTheCrash, grantingTooMuch, leavingOrphans, releasingTwice } from "./sub-agents-bugs.ts"
 
 export const plantedBugs = [
   "no-fencing",

@@ -1,8 +1,8 @@
 // CheckMemory: what must be true of the memory of a world that has come to rest.
-// Owns the judgement over facts, journal, dreams and foldings. Leaves everything else to check.ts.
+// Owns the judgement over facts, journal, dreams and compactions. Leaves everything else to check.ts.
 // C9  What a dream has read is the source of exactly one fact; what none has read is the source of none.
 // C10 Every step of a dream that was committed stands in a report, once; one that only waited for the model stands in none.
-// C11 Foldings follow one another without a gap, count what they folded, part no call from its result, and the history
+// C11 Compactions follow one another without a gap, count what they compacted, part no call from its result, and the history
 //     begins where the last one ended.
 
 import { CONSOLIDATED_KEY } from "@reverie/assistant"
@@ -80,31 +80,31 @@ const isWithin = ({ range: { from, to } }: Compaction, place: MessagePlace): boo
 const same = (one: MessagePlace | undefined, other: MessagePlace | undefined): boolean =>
   one?.no === other?.no && one?.index === other?.index
 
-const checkFoldings = (resident: Resident): ReadonlyArray<string> => {
+const checkCompactions = (resident: Resident): ReadonlyArray<string> => {
   const all = placedOf(resident)
-  const foldings = valuesOf(resident, "compaction")
+  const compactions = valuesOf(resident, "compaction")
     .filter(isCompaction)
     .toSorted((a, b) => (isBefore(a.range.from, b.range.from) ? -1 : 1))
   const problems: Array<string> = []
   let next = 0
-  for (const folding of foldings) {
-    const { compacted_count, id, range } = folding
-    const folded = all.filter(({ place }) => isWithin(folding, place))
+  for (const compaction of compactions) {
+    const { compacted_count, id, range } = compaction
+    const compacted = all.filter(({ place }) => isWithin(compaction, place))
     if (!same(all[next]?.place, range.from)) problems.push(`C11 ${id} does not begin where the one before it ended`)
-    if (folded.length !== compacted_count)
-      problems.push(`C11 ${id} counts ${compacted_count} of ${folded.length} messages`)
-    const calls = new Set(folded.flatMap(({ message }) => (message.calls ?? []).map((call) => call.id)))
-    const parted = all.filter(({ message, place }) => calls.has(message.call ?? "") && !isWithin(folding, place))
+    if (compacted.length !== compacted_count)
+      problems.push(`C11 ${id} counts ${compacted_count} of ${compacted.length} messages`)
+    const calls = new Set(compacted.flatMap(({ message }) => (message.calls ?? []).map((call) => call.id)))
+    const parted = all.filter(({ message, place }) => calls.has(message.call ?? "") && !isWithin(compaction, place))
     if (parted.length > 0) problems.push(`C11 ${id} has parted ${parted.length} calls from their results`)
     next += compacted_count
   }
   const start = historyStartOn(deskOf(resident))
-  if (foldings.length > 0 && !same(start?.from, all[next]?.place))
-    problems.push(`C11 the history does not begin where the last folding ended`)
+  if (compactions.length > 0 && !same(start?.from, all[next]?.place))
+    problems.push(`C11 the history does not begin where the last compaction ended`)
   return problems
 }
 
 export const checkMemory = (resident: Resident): ReadonlyArray<string> =>
-  [...checkFacts(resident), ...checkDreams(resident), ...checkFoldings(resident)].map(
+  [...checkFacts(resident), ...checkDreams(resident), ...checkCompactions(resident)].map(
     (problem) => `${problem} (${addressKey(resident.address)})`
   )

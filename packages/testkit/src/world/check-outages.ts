@@ -6,7 +6,7 @@
 import { type Settings, statusOf } from "@reverie/assistant"
 import { addressKey, type Entry } from "@reverie/protocol"
 import type { Resident } from "../memory-disk.ts"
-import { entriesOf } from "./check-kin.ts"
+import { entriesOf } from "./check-sub-agents.ts"
 import { statesOf } from "./lives.ts"
 import { NO_ANSWER } from "./weather.ts"
 

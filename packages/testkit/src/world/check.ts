@@ -3,7 +3,7 @@
 // C1  Every acknowledged envelope has exactly one settlement.
 // C2  Messages of one sender to one assistant are taken up in the order of their acknowledgement.
 // C3  Entries are numbered without gap and their epochs never go back; one epoch belongs to one worker.
-// C4  Folding the recorded events over the birth gives the stored snapshot, byte for byte.
+// C4  PendingCompaction the recorded events over the creation gives the stored snapshot, byte for byte.
 // C5  No unsafe effect happened twice; a repeated safe one came with the same key.
 // C6  Every tool call has exactly one tool message, and the other way round.
 // C7  What an assistant sent was accepted exactly once.
@@ -13,7 +13,7 @@
 import { persist, type Settings } from "@reverie/assistant"
 import { addressKey } from "@reverie/protocol"
 import type { MemoryDisk, Resident } from "../memory-disk.ts"
-import { checkKin, entriesOf, type TakenCall } from "./check-kin.ts"
+import { checkSubAgents, entriesOf, type TakenCall } from "./check-sub-agents.ts"
 import { checkMemory } from "./check-memory.ts"
 import { checkOutages } from "./check-outages.ts"
 import { statesOf } from "./lives.ts"
@@ -81,7 +81,7 @@ const checkOrder = (record: Record): ReadonlyArray<string> => {
   )
   return [...expected].flatMap(([key, texts]) => {
     const heard = taken.get(key) ?? []
-    // What was still waiting for somebody who retired is buried.
+    // What was still waiting for somebody who retired is dead-lettered.
     const wanted = retired.has(key.split(" ")[0] ?? "") ? texts.slice(0, heard.length) : texts
     return JSON.stringify(wanted) === JSON.stringify(heard)
       ? []
@@ -112,11 +112,11 @@ const checkGrants = (record: Record): ReadonlyArray<string> => {
   })
 }
 
-const checkFold = (resident: Resident, settings: Partial<Settings>): ReadonlyArray<string> => {
+const checkReplay = (resident: Resident, settings: Partial<Settings>): ReadonlyArray<string> => {
   const decoded = statesOf(entriesOf(resident), settings).at(-1)
-  const folded = decoded === undefined ? "nothing" : JSON.stringify(persist(decoded))
+  const compacted = decoded === undefined ? "nothing" : JSON.stringify(persist(decoded))
   const stored = JSON.stringify(resident.state.snapshot)
-  return folded === stored ? [] : [`C4 ${addressKey(resident.address)}: folded ${folded}, stored ${stored}`]
+  return compacted === stored ? [] : [`C4 ${addressKey(resident.address)}: compacted ${compacted}, stored ${stored}`]
 }
 
 const checkEffects = (record: Record): ReadonlyArray<string> => {
@@ -175,14 +175,14 @@ export const check = (record: Record): ReadonlyArray<string> => {
     ...checkOrder(record),
     ...residents.flatMap(checkNumbers),
     ...checkGrants(record),
-    ...residents.flatMap((resident) => checkFold(resident, record.settings)),
+    ...residents.flatMap((resident) => checkReplay(resident, record.settings)),
     ...checkEffects(record),
     ...residents.flatMap(checkPairs),
     ...checkSends(record),
     ...checkBlame(record),
     ...residents.flatMap(checkMemory),
     ...residents.flatMap((resident) => checkOutages(resident, record.settings)),
-    ...checkKin(record.disk, record.settings, record.taken),
+    ...checkSubAgents(record.disk, record.settings, record.taken),
     ...(record.mostAtOnce > record.concurrency
       ? [`C8 ${record.mostAtOnce} assistants worked at once in a worker that may run ${record.concurrency}`]
       : [])

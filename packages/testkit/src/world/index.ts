@@ -1,5 +1,5 @@
 export { type PlantedBug, plantedBugs } from "./bugs.ts"
 export { type Fate, fateOf } from "./fate.ts"
-export { commissionIn, type Promised, promisesOf, statesOf } from "./lives.ts"
+export { subAgentStartIn, type Promised, promisesOf, statesOf } from "./lives.ts"
 export { VirtualTime } from "./virtual-time.ts"
 export { runWorld, type WorldOptions, type WorldReport } from "./world.ts"

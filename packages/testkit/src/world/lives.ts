@@ -1,10 +1,10 @@
 // Lives: what everybody has been through, told by the entries of the ledger.
-// Owns folding entries to states, and what was promised to sub-agents on the way. Leaves judging it to whoever asks.
+// Owns compaction entries to states, and what was promised to sub-agents on the way. Leaves judging it to whoever asks.
 
 import {
   type AssistantContext,
   type Bound,
-  type Commission,
+  type SubAgentStart,
   decide,
   type Decoded,
   grantKey,
@@ -15,23 +15,23 @@ import {
 import type { Entry } from "@reverie/protocol"
 import { beginningOf, subAgentId } from "@reverie/runtime"
 
-/** Every state that an assistant has been in, one for each entry. `settings`: for a birth that does not tell them. */
+/** Every state that an assistant has been in, one for each entry. `settings`: for a creation that does not tell them. */
 export const statesOf = (
-  [born, ...others]: ReadonlyArray<Entry>,
+  [created, ...others]: ReadonlyArray<Entry>,
   settings: Partial<Settings>
 ): ReadonlyArray<Decoded> => {
-  if (born === undefined) return []
-  let now = beginningOf(born, settings).decoded
+  if (created === undefined) return []
+  let now = beginningOf(created, settings).decoded
   return [
     now,
     ...others.map(({ event }) => (event === null ? now : (now = decide(now, event as unknown as Input).next)))
   ]
 }
 
-/** What a sub-agent was born with; undefined for anybody else. */
-export const commissionIn = ([birth]: ReadonlyArray<Entry>): Commission | undefined => {
-  const born = birth?.event as Commission | { readonly errand?: undefined } | null | undefined
-  return born?.errand === undefined ? undefined : born
+/** What a sub-agent was created with; undefined for anybody else. */
+export const subAgentStartIn = ([creation]: ReadonlyArray<Entry>): SubAgentStart | undefined => {
+  const created = creation?.event as SubAgentStart | { readonly assignment?: undefined } | null | undefined
+  return created?.assignment === undefined ? undefined : created
 }
 
 export interface Promised {

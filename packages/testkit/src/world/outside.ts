@@ -8,7 +8,7 @@ import type { Json, ToolCategory } from "@reverie/protocol"
 import { delegateTools, type Tool, type Toolkit, toolkitOf } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import { someTokens } from "../fixtures.ts"
-import { type TakenCall, taskIn as errandIn } from "./check-kin.ts"
+import { type TakenCall, taskIn as assignmentIn } from "./check-sub-agents.ts"
 import { digest, taskIn } from "./digestion.ts"
 import type { Fate } from "./fate.ts"
 import type { Weather } from "./weather.ts"
@@ -80,11 +80,11 @@ const toolsOf = (habits: Habits, effects: Array<Effected>, asked: Outside["asked
 }
 
 /** Arguments for the tools that need any. */
-const argumentsFor = (tool: string, fate: Fate, nextErrand: () => number): Json => {
+const argumentsFor = (tool: string, fate: Fate, nextAssignment: () => number): Json => {
   switch (tool) {
     case "delegate_task":
       return {
-        task: `errand ${nextErrand()}`,
+        task: `assignment ${nextAssignment()}`,
         ...(fate.chance(0.3) ? { tokens: fate.between(500, 20_000) } : {}),
         ...(fate.chance(0.3) ? { calls: fate.between(1, 5) } : {}),
         ...(fate.chance(0.3) ? { seconds: fate.between(1, 90) } : {}),
@@ -106,13 +106,13 @@ const usageOf = ({ maxOutputTokens = 200, messages }: Prompt, fate: Fate): Reply
   source: "counted"
 })
 
-const replyTo = (prompt: Prompt, fate: Fate, nextErrand: () => number): Reply => {
+const replyTo = (prompt: Prompt, fate: Fate, nextAssignment: () => number): Reply => {
   const names = prompt.tools.map((offer) => offer.name)
   const count = fate.chance(0.55) ? fate.between(1, 3) : 0
   const calls = Array.from({ length: count }, (_, index) => {
     // A tool that does not exist, now and then.
     const tool = fate.chance(0.03) ? "nonsense" : fate.pick(names)
-    return { id: `${prompt.callPrefix}.${index}`, tool, arguments: argumentsFor(tool, fate, nextErrand) }
+    return { id: `${prompt.callPrefix}.${index}`, tool, arguments: argumentsFor(tool, fate, nextAssignment) }
   })
   return {
     text: count === 0 ? `answer to ${prompt.messages.length} messages` : "",
@@ -136,7 +136,7 @@ export const outsideOf = (habits: Habits): Outside => {
   const effects: Array<Effected> = []
   const asked: Outside["asked"] = []
   const taken: Array<TakenCall> = []
-  let errands = 0
+  let assignments = 0
   return {
     effects,
     asked,
@@ -148,11 +148,13 @@ export const outsideOf = (habits: Habits): Outside => {
         Effect.gen(function* () {
           const failure = weather.failure()
           const task = taskIn(prompt)
-          const reply = task === undefined ? replyTo(prompt, fate, () => ++errands) : digest(task, prompt, fate)
-          const errand = errandIn(prompt.messages.flatMap(({ content, role }) => (role === "user" ? [content] : [])))
+          const reply = task === undefined ? replyTo(prompt, fate, () => ++assignments) : digest(task, prompt, fate)
+          const assignment = assignmentIn(
+            prompt.messages.flatMap(({ content, role }) => (role === "user" ? [content] : []))
+          )
           const { calls, tokens } = costOf(failure, reply)
-          // Paid for when it is sent, whether or not anybody hears the answer.
-          if (task === undefined && errand !== undefined && calls > 0) taken.push({ task: errand, tokens })
+          // Paid for when it is sent, whether or not anybody receives the answer.
+          if (task === undefined && assignment !== undefined && calls > 0) taken.push({ task: assignment, tokens })
           yield* Effect.sleep(fate.between(1, 4_000))
           return failure === undefined ? reply : yield* failure
         })

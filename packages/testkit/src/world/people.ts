@@ -62,7 +62,7 @@ const insist = Effect.fnUntraced(function* (people: People, sent: Sent) {
   if (fate.chance(0.1)) yield* once
 })
 
-/** Most say something; some send to sleep, some have the history folded. */
+/** Most say something; some send to sleep, some have the history compacted. */
 const eventBy = ({ fate }: People, text: string): Event => {
   if (fate.chance(0.07)) return { type: "sleep", forMillis: fate.between(1_000, 60_000) }
   return fate.chance(0.05) ? { type: "compact" } : { type: "message", text }
@@ -79,7 +79,7 @@ export const sender = Effect.fnUntraced(function* (people: People, name: string,
   }
 })
 
-/** Sends everybody to sleep, some with the order to fold the history, and leaves them some time for it. */
+/** Sends everybody to sleep, some with the order to compact the history, and leaves them some time for it. */
 export const lullaby = Effect.fnUntraced(function* (people: People) {
   const { assistants, fate } = people
   const send = (id: string, to: string, event: Event) =>
@@ -140,7 +140,7 @@ export const attendant = Effect.fnUntraced(function* (
       yield* send(fate.pick(sent).split("/")[1] ?? "", { type: "retire", reason: "called back" })
     }
     if (!people.isHealed() && fate.chance(0.05)) {
-      yield* send(fate.pick(people.assistants), { type: "delegate", task: `errand ${1_000_000 + sequence}` })
+      yield* send(fate.pick(people.assistants), { type: "delegate", task: `assignment ${1_000_000 + sequence}` })
     }
     if (!people.isHealed() && fate.chance(0.02)) {
       yield* send(fate.pick(people.assistants), { type: "halt", reason: "drill" })

@@ -19,7 +19,7 @@ import {
   type RecordRow
 } from "@reverie/protocol"
 import {
-  birthOf,
+  creationOf,
   type Definition,
   Definitions,
   Faults,
@@ -39,7 +39,7 @@ import * as Scheduler from "effect/Scheduler"
 import { MemoryDisk } from "../memory-disk.ts"
 import { memoryStore, type Store } from "../memory-store.ts"
 import { checkedThenActed, type PlantedBug, withBug } from "./bugs.ts"
-import { countKin } from "./check-kin.ts"
+import { countSubAgents } from "./check-sub-agents.ts"
 import { check } from "./check.ts"
 import { type Fate, fateOf } from "./fate.ts"
 import { hintsOf, queueIn } from "./hints.ts"
@@ -66,10 +66,10 @@ export interface WorldReport {
   readonly crashes: number
   readonly effects: number
   readonly fenced: number
-  /** Facts kept, and foldings of histories, some of which were ordered. */
+  /** Facts kept, and compactions of histories, some of which were ordered. */
   readonly facts: number
-  readonly foldings: number
-  readonly orderedFoldings: number
+  readonly compactions: number
+  readonly orderedCompactions: number
   /** Sub-agents that came into the world. */
   readonly subAgents: number
   /** Outages of the model in which a call has failed. */
@@ -136,7 +136,7 @@ const definitionOf = (world: World): Definition => ({
   toolkit: world.outside.toolkit,
   maxContextTokens: 4_000,
   reservedResponseTokens: 500,
-  folding: { compactPreserveWindow: 4, strategy: { type: "recursive-summarization", chunkTokens: 200 } }
+  compaction: { compactPreserveWindow: 4, strategy: { type: "recursive-summarization", chunkTokens: 200 } }
 })
 
 const observed = (world: World, store: Store): Store => ({
@@ -221,7 +221,7 @@ const startProcess = (world: World, name: string, incarnation: number): void => 
       return yield* runWorker({
         worker: `${name}/${incarnation}`,
         leaseMillis: LEASE_MILLIS,
-        lingerMillis: 4_000,
+        idleTimeoutMillis: 4_000,
         sweepMillis: 1_500,
         concurrency: CONCURRENCY,
         bound
@@ -267,12 +267,12 @@ const isWorldAtRest = Effect.fnUntraced(function* (world: World) {
   return true
 })
 
-/** Everything that happens, from birth to rest. Answers false when rest did not come. */
+/** Everything that happens, from creation to rest. Answers false when rest did not come. */
 const live = Effect.fnUntraced(function* (world: World, acknowledged: Array<Sent>, tooLate: Array<Sent>) {
   const { options } = world
   for (const name of ASSISTANTS) {
     const address = { tenant: DEFAULT_TENANT, assistant: AssistantId.make(name) }
-    yield* world.store.ledger.birth(yield* birthOf(address, definitionOf(world)))
+    yield* world.store.ledger.create(yield* creationOf(address, definitionOf(world)))
   }
   for (let index = 0; index < (options.workers ?? 3); index++) startProcess(world, `worker${index}`, 0)
   const people: People = {
@@ -372,7 +372,7 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     outcome === true
       ? []
       : [`W3 no rest: ${outcome === false ? describe(world) : (outcome ?? "nothing left to happen")}`]
-  const foldings = kept(disk, "compaction")
+  const compactions = kept(disk, "compaction")
   return {
     seed,
     violations: [...unrest, ...(outcome === true ? check(record) : [])],
@@ -383,9 +383,9 @@ export const runWorld = (seed: number, options: WorldOptions = {}): WorldReport 
     effects: world.outside.effects.length,
     fenced: world.counts.fenced,
     facts: kept(disk, "fact").length,
-    foldings: foldings.length,
-    orderedFoldings: foldings.filter(isOrdered).length,
-    subAgents: countKin(disk),
+    compactions: compactions.length,
+    orderedCompactions: compactions.filter(isOrdered).length,
+    subAgents: countSubAgents(disk),
     outages: world.weather.met(),
     virtualMillis: time.now - start
   }

@@ -36,7 +36,7 @@ const dial = (url: string) => {
     over,
     said: () => heard.join(""),
     /** Resolves when all of it was heard. */
-    hears: (text: string) =>
+    receives: (text: string) =>
       new Promise<void>((resolve) => {
         const look = () => {
           if (heard.join("") === text) resolve()
@@ -56,7 +56,7 @@ const scene = async (
   try {
     const first = dial(hole.url)
     first.socket.write("hello")
-    await first.hears("hello")
+    await first.receives("hello")
     await use(hole, first)
   } finally {
     await hole.close()
@@ -83,7 +83,7 @@ describe("a black hole", () => {
       assert.deepStrictEqual([first.said(), second.said()], ["hello", ""])
       assert.isFalse(first.socket.destroyed)
       await hole.heal()
-      await Promise.all([first.hears("hello one two"), second.hears("new")])
+      await Promise.all([first.receives("hello one two"), second.receives("new")])
       for (const { socket } of [first, second, third]) socket.destroy()
     }))
 
@@ -95,7 +95,7 @@ describe("a black hole", () => {
       await hole.heal()
       const again = dial(hole.url)
       again.socket.write("x")
-      await again.hears("x")
+      await again.receives("x")
       again.socket.destroy()
     }))
 
@@ -105,7 +105,7 @@ describe("a black hole", () => {
       assert.strictEqual(await first.over, "ECONNRESET")
       const again = dial(hole.url)
       again.socket.write("x")
-      await again.hears("x")
+      await again.receives("x")
       again.socket.destroy()
     }))
 
@@ -115,7 +115,7 @@ describe("a black hole", () => {
       first.socket.write("1")
       hole.delay(0)
       first.socket.write("2")
-      await first.hears("hello12")
+      await first.receives("hello12")
       first.socket.destroy()
     }))
 

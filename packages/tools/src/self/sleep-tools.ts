@@ -20,7 +20,7 @@ export const goToSleepTool = deskTool({
     )
   }),
   run: ({ hours }, { desk }) => {
-    const refused = whyAwake(desk.loop.bedside)
+    const refused = whyAwake(desk.loop.sleepBlockers)
     if (refused !== undefined) return refused
     const { key, kind, value } = sleepOrder(hours === undefined ? undefined : Math.round(hours * HOUR_MILLIS))
     desk.write(kind, key, value)

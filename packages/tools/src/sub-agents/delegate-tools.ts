@@ -4,14 +4,14 @@
 // D2  A task that is written on the desk is asked to be handed on; one that is taken away there is asked to be ended.
 // D3  Limits can only narrow what would be granted without them.
 
-import { ErrandWish } from "@reverie/protocol"
+import { AssignmentRequest } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { deskTool, text } from "../self/desk-tool.ts"
 
 /** Tools that are of no use where no sub-agents are allowed. */
 export const delegateToolNames: ReadonlySet<string> = new Set(["delegate_task", "cancel_task", "task_status"])
 
-const { calls, insulation, specialist, task, tokens, seconds } = ErrandWish.fields
+const { calls, insulation, specialist, task, tokens, seconds } = AssignmentRequest.fields
 
 export const delegateTaskTool = deskTool({
   name: "delegate_task",
@@ -29,8 +29,8 @@ export const delegateTaskTool = deskTool({
     calls,
     seconds
   }),
-  run: (wish, { call, desk }) => {
-    desk.write("errand", call, wish)
+  run: (request, { call, desk }) => {
+    desk.write("assignment", call, request)
     return `Handed on as ${call}; its report answers this call`
   }
 })
@@ -46,9 +46,9 @@ export const cancelTaskTool = deskTool({
   description: "Ends a task that was handed on, and everything below it. What it did not spend is yours again.",
   input: Schema.Struct({ call: text(64, "The call that handed it on, as task_status names it") }),
   run: ({ call }, { desk }) => {
-    const errands = desk.read("errand")
-    if (!errands.has(call)) return unknownCall(call, errands.keys())
-    desk.write("errand", call, null)
+    const assignments = desk.read("assignment")
+    if (!assignments.has(call)) return unknownCall(call, assignments.keys())
+    desk.write("assignment", call, null)
     return { success: true, call }
   }
 })
@@ -56,7 +56,7 @@ export const cancelTaskTool = deskTool({
 export const taskStatusTool = deskTool({
   name: "task_status",
   description: "Tells which tasks you have handed on that are open, and what is left of your budget.",
-  run: (_, { desk }) => desk.loop.kin ?? { sub_agents: [], left: null }
+  run: (_, { desk }) => desk.loop.subAgents ?? { sub_agents: [], left: null }
 })
 
 /** Whoever may have sub-agents has these. */

@@ -66,7 +66,7 @@ const ApprovalsPage = () => {
       name="approvals"
       title="Approvals"
       ready={isReady(open)}
-      aside={
+      side={
         <>
           <span className="text-ink-2">
             {open.data === undefined ? "" : many(shown(open.data.items).length, "call waits", "calls wait")}

@@ -1,4 +1,4 @@
-// Opened: one folding: two windows, the summary, the messages behind it, and undoing it.
+// Opened: one compaction: two windows, the summary, the messages behind it, and undoing it.
 
 import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
@@ -14,7 +14,7 @@ import { absolute } from "../../parts/time.tsx"
 import { TokenBar } from "../../parts/token-bar.tsx"
 
 type Whole = Answer<"GET /v1/assistants/:id/compactions/:compaction">
-type Folded = Whole["folded"][number]
+type Compacted = Whole["compacted"][number]
 
 const Window = ({ label, of, value }: { label: string; value: number; of: number }) => (
   <div className="grid grid-cols-[5rem_minmax(0,1fr)_4.5rem] items-center gap-3" data-window={label}>
@@ -27,10 +27,10 @@ const Window = ({ label, of, value }: { label: string; value: number; of: number
   </div>
 )
 
-const Message = ({ message }: { message: Folded }) => {
+const Message = ({ message }: { message: Compacted }) => {
   const { calls = [], content, index, name, no, role } = message
   return (
-    <li className="grid gap-1 px-3 py-2 sm:grid-cols-[9rem_minmax(0,1fr)]" data-folded={`${no}.${index}`}>
+    <li className="grid gap-1 px-3 py-2 sm:grid-cols-[9rem_minmax(0,1fr)]" data-compacted={`${no}.${index}`}>
       <span className="text-ink-2">
         <span className="font-medium text-ink">
           <Visible text={name ?? role} />
@@ -51,34 +51,33 @@ const Message = ({ message }: { message: Folded }) => {
   )
 }
 
+const Taking = ({ compaction, onUndo }: { compaction: Whole["compaction"]; onUndo: () => void }) => (
+  <span className="flex items-center gap-2">
+    {compaction.pairsWhole === undefined ? null : compaction.pairsWhole ? (
+      <Chip tone="good" text="calls and results stayed together" />
+    ) : (
+      <Chip tone="bad" text="a call was parted from its result" />
+    )}
+    <button
+      type="button"
+      className="button button-small"
+      disabled={compaction.undone}
+      onClick={onUndo}
+      data-undo={compaction.id}
+      title={compaction.undone ? "It was taken back" : undefined}
+    >
+      Take it back
+    </button>
+  </span>
+)
+
 const Whole = ({ of, onUndo }: { of: Whole; onUndo: () => void }) => {
-  const { compaction, folded } = of
-  const { afterTokens, at, beforeTokens, messages, pairsWhole, record, summary, undone } = compaction
+  const { compaction, compacted } = of
+  const { afterTokens, at, beforeTokens, messages, record, summary } = compaction
   const widest = Math.max(beforeTokens, afterTokens)
   return (
     <>
-      <Section
-        title="Before and after"
-        aside={
-          <span className="flex items-center gap-2">
-            {pairsWhole === undefined ? null : pairsWhole ? (
-              <Chip tone="good" text="calls and results stayed together" />
-            ) : (
-              <Chip tone="bad" text="a call was parted from its result" />
-            )}
-            <button
-              type="button"
-              className="button button-small"
-              disabled={undone}
-              onClick={onUndo}
-              data-undo={compaction.id}
-              title={undone ? "It was taken back" : undefined}
-            >
-              Take it back
-            </button>
-          </span>
-        }
-      >
+      <Section title="Before and after" side={<Taking compaction={compaction} onUndo={onUndo} />}>
         <div className="space-y-2 p-3">
           <Window label="before" value={beforeTokens} of={widest} />
           <Window label="after" value={afterTokens} of={widest} />
@@ -96,13 +95,17 @@ const Whole = ({ of, onUndo }: { of: Whole; onUndo: () => void }) => {
           <details className="border-t border-line px-3 py-2">
             <summary>The whole record</summary>
             <div className="pt-2">
-              <JsonView value={record} label="Record of the folding" />
+              <JsonView value={record} label="Record of the compaction" />
             </div>
           </details>
         </Section>
-        <Section title="What was folded" aside={<span className="label tabular">{count(folded.length)}</span>}>
-          <ol className="max-h-[36rem] divide-y divide-line overflow-y-auto" tabIndex={0} aria-label="Folded messages">
-            {folded.map((message) => (
+        <Section title="What was compacted" side={<span className="label tabular">{count(compacted.length)}</span>}>
+          <ol
+            className="max-h-[36rem] divide-y divide-line overflow-y-auto"
+            tabIndex={0}
+            aria-label="Compacted messages"
+          >
+            {compacted.map((message) => (
               <Message key={`${message.no}.${message.index}`} message={message} />
             ))}
           </ol>
@@ -123,13 +126,13 @@ export const Opened = ({ compaction, id }: { readonly id: string; readonly compa
       </Answered>
       {asks ? (
         <ConfirmLater
-          title="Take this folding back?"
+          title="Take this compaction back?"
           verb="Take it back"
           onClose={() => ask(false)}
           onConfirm={() => mutateAsync({ params: { id, compaction } })}
         >
-          The model sees the folded messages again with the next tick. Foldings that were made after this one are taken
-          back with it. The window may be full at once.
+          The model sees the compacted messages again with the next tick. Compactions that were made after this one are
+          taken back with it. The window may be full at once.
         </ConfirmLater>
       ) : null}
     </>

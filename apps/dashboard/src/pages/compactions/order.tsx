@@ -1,4 +1,4 @@
-// Order: folding the history now, offered where the present state accepts it.
+// Order: compaction the history now, offered where the present state accepts it.
 
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { Failed } from "../../parts/states.tsx"
@@ -11,7 +11,7 @@ export const Order = ({ id }: { readonly id: string }) => {
       {error === null ? null : <Failed trouble={error} />}
       {isSuccess ? (
         <span role="status" className="text-ink-2" data-told="compact">
-          It was told to fold. Where nothing can be folded, the Live page says why.
+          It was told to compact. Where nothing can be compacted, the Live page says why.
         </span>
       ) : null}
       {detail?.accepts.includes("compact") === true ? (
@@ -22,7 +22,7 @@ export const Order = ({ id }: { readonly id: string }) => {
           disabled={isPending}
           onClick={() => mutate((key) => ({ params: { id }, payload: { order: "compact", id: key } }))}
         >
-          Fold history
+          Compact history
         </button>
       ) : null}
     </div>

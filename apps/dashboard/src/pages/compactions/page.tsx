@@ -1,4 +1,4 @@
-// Compactions: the foldings of one history: what stood before, what stands now, and the way back.
+// Compactions: the compactions of one history: what stood before, what stands now, and the way back.
 // C1  The list has the long texts cut; what is opened is whole, with the messages that it took out of sight.
 
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
@@ -13,7 +13,7 @@ import { Ago } from "../../parts/time.tsx"
 import { Opened } from "./opened.tsx"
 import { Order } from "./order.tsx"
 
-type Folding = Answer<"GET /v1/assistants/:id/compactions">["items"][number]
+type PendingCompaction = Answer<"GET /v1/assistants/:id/compactions">["items"][number]
 
 const route = getRouteApi("/a/$id/compactions")
 
@@ -24,11 +24,11 @@ const whys: Readonly<Record<string, string>> = {
   order: "by order"
 }
 
-const saved = ({ afterTokens, beforeTokens }: Folding): string =>
+const saved = ({ afterTokens, beforeTokens }: PendingCompaction): string =>
   beforeTokens === 0 ? "–" : percent(Math.max(0, 1 - afterTokens / beforeTokens))
 
-const Row = ({ folding, isOpen, onOpen }: { folding: Folding; isOpen: boolean; onOpen: () => void }) => {
-  const { afterTokens, at, beforeTokens, id, messages, reason, undone } = folding
+const Row = ({ item, isOpen, onOpen }: { item: PendingCompaction; isOpen: boolean; onOpen: () => void }) => {
+  const { afterTokens, at, beforeTokens, id, messages, reason, undone } = item
   return (
     <tr data-compaction={id} data-undone={undone} {...(isOpen ? { "data-open": "", "aria-current": "true" } : {})}>
       <td>
@@ -36,7 +36,7 @@ const Row = ({ folding, isOpen, onOpen }: { folding: Folding; isOpen: boolean; o
           type="button"
           className="text-left font-mono text-[0.893rem] text-accent hover:underline"
           onClick={onOpen}
-          data-open-folding={id}
+          data-open-item={id}
         >
           <Visible text={id} />
         </button>
@@ -50,25 +50,25 @@ const Row = ({ folding, isOpen, onOpen }: { folding: Folding; isOpen: boolean; o
       <td data-align="end">{messages}</td>
       <td data-align="end">{tokens(beforeTokens)}</td>
       <td data-align="end">{tokens(afterTokens)}</td>
-      <td data-align="end">{saved(folding)}</td>
+      <td data-align="end">{saved(item)}</td>
       <td>{undone ? <Chip tone="retired" text="taken back" /> : <Chip tone="compacting" text="in force" />}</td>
     </tr>
   )
 }
 
 interface ListProps {
-  readonly items: ReadonlyArray<Folding>
+  readonly items: ReadonlyArray<PendingCompaction>
   readonly shown: string | undefined
   readonly onOpen: (id: string) => void
 }
 
 const List = ({ items, onOpen, shown }: ListProps) => (
-  <Section title="Foldings">
-    <div className="max-h-72 overflow-auto" tabIndex={0} role="region" aria-label="List of foldings">
+  <Section title="Compactions">
+    <div className="max-h-72 overflow-auto" tabIndex={0} role="region" aria-label="List of compactions">
       <table className="plain-table tight-table sticky-head">
         <thead>
           <tr>
-            {["Folding", "When", "Why"].map((title) => (
+            {["PendingCompaction", "When", "Why"].map((title) => (
               <th key={title} scope="col">
                 {title}
               </th>
@@ -82,8 +82,8 @@ const List = ({ items, onOpen, shown }: ListProps) => (
           </tr>
         </thead>
         <tbody>
-          {items.map((folding) => (
-            <Row key={folding.id} folding={folding} isOpen={folding.id === shown} onOpen={() => onOpen(folding.id)} />
+          {items.map((item) => (
+            <Row key={item.id} item={item} isOpen={item.id === shown} onOpen={() => onOpen(item.id)} />
           ))}
         </tbody>
       </table>
@@ -93,9 +93,9 @@ const List = ({ items, onOpen, shown }: ListProps) => (
 
 const None = () => (
   <section className="card">
-    <Empty title="Nothing was folded yet">
-      When the window fills, the older part of the history is folded behind a summary: at 70 % asleep, at 80 % awake. It
-      can be told to fold at any time. The messages stay in the ledger, and each folding can be taken back here.
+    <Empty title="Nothing was compacted yet">
+      When the window fills, the older part of the history is compacted behind a summary: at 70 % asleep, at 80 % awake.
+      It can be told to compact at any time. The messages stay in the ledger, and each item can be taken back here.
     </Empty>
   </section>
 )
@@ -107,17 +107,15 @@ const CompactionsPage = () => {
   const all = useAnswer("GET /v1/assistants/:id/compactions", { params: { id }, query: { limit: 200 } })
   const { items = [] } = all.data ?? {}
   const shown = open ?? items[0]?.id
-  const show = (folding: string) => void navigate({ search: { open: folding } })
+  const show = (item: string) => void navigate({ search: { open: item } })
   return (
     <Page
       name="compactions"
       title="Compactions"
       ready={isReady(all)}
-      aside={
+      side={
         <>
-          {items.length === 0 ? null : (
-            <span className="text-ink-2">{many(items.length, "folding")} of this history</span>
-          )}
+          {items.length === 0 ? null : <span className="text-ink-2">{many(items.length, "item")} of this history</span>}
           <Order id={id} />
         </>
       }

@@ -3,7 +3,7 @@
 import { type Raw, text } from "../../house/search.ts"
 
 export interface CompactionsSearch {
-  /** The folding that is open; the newest one when not said. */
+  /** The compaction that is open; the newest one when not said. */
   readonly open?: string | undefined
 }
 

@@ -67,7 +67,7 @@ const linesOf = ({ absent, cuts, interrupted, leftOut }: Report): ReadonlyArray<
 export const Missing = ({ report }: { readonly report: Report }) => {
   const lines = linesOf(report)
   return (
-    <Section title="Not in it" aside={<span className="label tabular">{count(lines.length)}</span>}>
+    <Section title="Not in it" side={<span className="label tabular">{count(lines.length)}</span>}>
       {lines.length === 0 ? (
         <p className="p-3 text-ink-2">Everything that was known is in the prompt.</p>
       ) : (
@@ -95,7 +95,7 @@ const Memory = ({ entry, id }: { readonly entry: string; readonly id: string }) 
 export const CameToMind = ({ id, report }: { readonly id: string; readonly report: Report }) => {
   const { pattern, recalled } = report
   return (
-    <Section title="What came to mind" aside={<span className="label tabular">{count(recalled.length)}</span>}>
+    <Section title="What came to mind" side={<span className="label tabular">{count(recalled.length)}</span>}>
       {recalled.length === 0 ? (
         <p className="p-3 text-ink-2">No memory was brought up for this call.</p>
       ) : (

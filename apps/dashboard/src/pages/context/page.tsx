@@ -100,7 +100,7 @@ const Bars = ({ before, onPick, open, report }: Shown) => {
 }
 
 const Prompt = ({
-  aside,
+  side,
   id,
   onClose,
   shown
@@ -108,14 +108,14 @@ const Prompt = ({
   id: string
   shown: Shown
   onClose: () => void
-  aside: React.ReactNode
+  side: React.ReactNode
 }) => {
   const { before, onPick, open, report } = shown
   return (
     <div className="grid min-w-0 items-start gap-4 xl:grid-cols-[minmax(0,1.15fr)_minmax(0,1fr)]">
       <Section
         title={before === undefined ? "The prompt" : `Tick ${before.tick} and tick ${report.tick}, their last calls`}
-        aside={aside}
+        side={side}
       >
         <Figures report={report} />
         <Bars {...shown} />
@@ -174,7 +174,7 @@ const OfOne = ({ change, id, search }: { id: string; search: ContextSearch; chan
             onPick: (key) => change({ open: key === search.open ? undefined : key })
           }}
           onClose={() => change({ open: undefined })}
-          aside={
+          side={
             <Against
               tick={found.tick}
               value={undefined}
@@ -205,7 +205,7 @@ const OfTwo = ({
     { params: { id }, query: { tick: other, with: tick } },
     { keep: true }
   )
-  const aside = <Against tick={tick} value={other} onPick={(next) => change({ with: next })} />
+  const side = <Against tick={tick} value={other} onPick={(next) => change({ with: next })} />
   return (
     <Answered of={compared} lines={10}>
       {(found) => (
@@ -218,7 +218,7 @@ const OfTwo = ({
             onPick: (key) => change({ open: key === search.open ? undefined : key })
           }}
           onClose={() => change({ open: undefined })}
-          aside={aside}
+          side={side}
         />
       )}
     </Answered>

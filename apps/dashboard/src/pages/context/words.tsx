@@ -67,24 +67,24 @@ const Exactness = ({ exact }: { readonly exact: boolean }) =>
   exact ? <Chip tone="good" text="the very words" /> : <Chip tone="waiting" text="made again, may differ" />
 
 const Shell = ({
-  aside,
+  side,
   children,
   onClose,
   open
 }: {
-  aside?: ReactNode
+  side?: ReactNode
   children: ReactNode
   onClose: () => void
   open: string
 }) => (
   <Section
     title="The very text"
-    aside={
+    side={
       <span className="flex items-center gap-2" data-words={open}>
         <span className="font-medium">
           <Visible text={open === "tools" ? "tool schemas" : nameOf(open)} />
         </span>
-        {aside}
+        {side}
         <button type="button" className="button button-small button-quiet" onClick={onClose} data-close-words="">
           Close
         </button>
@@ -113,7 +113,7 @@ export const Words = ({ id, iteration, onClose, open, tick }: WordsProps) => {
   const prompt = usePrompt(id, { tick, iteration })
   const part = prompt.data === undefined ? undefined : partNamed(prompt.data, open)
   return (
-    <Shell open={open} onClose={onClose} aside={part === undefined ? null : <Exactness exact={part.exact} />}>
+    <Shell open={open} onClose={onClose} side={part === undefined ? null : <Exactness exact={part.exact} />}>
       <Answered of={prompt} lines={8}>
         {(found) => {
           if (open === "tools") return <Tools tools={found.tools} />
@@ -140,7 +140,7 @@ export const WordsOfTwo = ({
     <Shell
       open={open}
       onClose={onClose}
-      aside={
+      side={
         <span className="label">
           tick {other} to tick {tick}
         </span>

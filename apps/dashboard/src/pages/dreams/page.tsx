@@ -47,7 +47,7 @@ const what: Readonly<Record<string, string>> = {
   linking: "facts are tied to each other",
   profiling: "what was heard of somebody becomes a profile",
   reflecting: "insights, when enough has gathered",
-  pruning: "what matters no more is laid aside"
+  pruning: "what matters no more is removed"
 }
 
 const route = getRouteApi("/a/$id/dreams")
@@ -72,7 +72,7 @@ const Night = ({ report }: { report: Report }) => {
   return (
     <Section
       title={absolute(beganAt)}
-      aside={
+      side={
         <span className="flex flex-wrap items-center gap-3 text-ink-2">
           {missing.length === 0 ? null : <Chip tone="waiting" text={`broken off before ${missing[0]}`} />}
           <span className="tabular">{duration(endedAt - beganAt)}</span>
@@ -140,7 +140,7 @@ const Hours = ({ nextAt, schedule }: Pick<Dreams, "schedule" | "nextAt">) => {
   return (
     <span className="text-ink-2" data-schedule={said ?? "none"}>
       {said === undefined
-        ? "It has no hours of sleep: it dreams when it is told to sleep."
+        ? "It has no sleep schedule: it dreams when it is told to sleep."
         : `Hours of sleep: ${said}.`}{" "}
       {nextAt === null ? null : (
         <>
@@ -159,7 +159,7 @@ const DreamsPage = () => {
       name="dreams"
       title="Dreams"
       ready={isReady(dreams)}
-      aside={dreams.data === undefined ? null : <Hours nextAt={dreams.data.nextAt} schedule={dreams.data.schedule} />}
+      side={dreams.data === undefined ? null : <Hours nextAt={dreams.data.nextAt} schedule={dreams.data.schedule} />}
     >
       <Answered of={dreams}>
         {({ items }) => (
@@ -168,7 +168,7 @@ const DreamsPage = () => {
               <section className="card">
                 <Empty title="It has not dreamt yet">
                   Asleep it turns its journal and what was said into facts with their sources, links them, keeps
-                  profiles, and lays aside what matters no more. Each night leaves a report here.
+                  profiles, and removes what matters no more. Each night leaves a report here.
                 </Empty>
               </section>
             ) : (

@@ -20,7 +20,7 @@ const verbs: ReadonlyArray<readonly [Order, string, string]> = [
   ["sleep", "Send to sleep", "They dream when they next rest."],
   ["halt", "Halt", "They stop at once, keep their mail, and go on when they are told to resume."],
   ["resume", "Resume", "Whoever is halted goes on with what was in hand."],
-  ["retire", "Retire", "This can not be taken back: they end, and what waits for them is buried."]
+  ["retire", "Retire", "This can not be taken back: they end, and what waits for them is deadLettered."]
 ]
 
 const isDangerous = (order: Order): boolean => order === "halt" || order === "retire"

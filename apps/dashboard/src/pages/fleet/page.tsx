@@ -84,7 +84,7 @@ const FleetPage = () => {
       title="Fleet"
       ready={rows.isReady}
       fill
-      aside={
+      side={
         <>
           <SearchField label="Search assistants" value={search.q} onSearch={(q) => set({ q })} />
           <span className="tabular text-ink-2" data-matched={rows.matched}>

@@ -16,7 +16,7 @@ const MAILBOX_LETTERS = 50
 export const Mailbox = ({ id, waiting }: { readonly id: string; readonly waiting: number }) => {
   const mail = useAnswer("GET /v1/assistants/:id/mailbox", { params: { id }, query: { limit: MAILBOX_LETTERS } })
   return (
-    <Section title="Mailbox" aside={<span className="label tabular">{count(waiting)} waiting</span>} className="strip">
+    <Section title="Mailbox" side={<span className="label tabular">{count(waiting)} waiting</span>} className="strip">
       <Answered of={mail} lines={2}>
         {({ items }) =>
           items.length === 0 ? (
@@ -89,7 +89,7 @@ export const InHand = ({ detail }: { readonly detail: AssistantDetail }) => {
           {subAgents === 0 ? (
             <span className="text-ink-3">none</span>
           ) : (
-            <Link to="/a/$id/family" params={{ id }}>
+            <Link to="/a/$id/subagents" params={{ id }}>
               {many(subAgents, "sub-agent")}
             </Link>
           )}

@@ -20,7 +20,7 @@ interface Verb {
 const verbs: ReadonlyArray<Verb> = [
   { order: "wake", title: "Wake" },
   { order: "sleep", title: "Send to sleep" },
-  { order: "compact", title: "Fold history" },
+  { order: "compact", title: "Compact history" },
   { order: "resume", title: "Resume" },
   {
     order: "halt",
@@ -30,7 +30,7 @@ const verbs: ReadonlyArray<Verb> = [
   {
     order: "retire",
     title: "Retire",
-    question: "This can not be taken back: it ends, takes its sub-agents along, and what waits for it is buried."
+    question: "This can not be taken back: it ends, takes its sub-agents along, and what waits for it is deadLettered."
   }
 ]
 

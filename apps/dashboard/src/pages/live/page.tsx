@@ -145,7 +145,7 @@ const LivePage = () => {
       title={id}
       ready={isReady(inspected)}
       fill
-      aside={
+      side={
         detail === undefined ? null : (
           <>
             <span className="flex items-center gap-2 text-ink-2" data-now={state}>

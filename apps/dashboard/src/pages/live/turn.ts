@@ -39,8 +39,8 @@ const textIn = (value: unknown): string => (typeof value === "string" ? value : 
 
 const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefined => {
   switch (notice.type) {
-    case "born":
-      return ["was born", false]
+    case "created":
+      return ["was created", false]
     case "tick-started":
       return [
         `took up ${notice.from === undefined ? "an event" : `what ${notice.from} said`}: ${notice.text ?? ""}`,
@@ -68,7 +68,7 @@ const said = (notice: Notice): readonly [text: string, isBad: boolean] | undefin
     case "state-changed":
       return [`is ${notice.status}`, notice.status === "halted"]
     case "envelope-settled":
-      return notice.outcome === "dead" ? [`buried an envelope: ${notice.reason ?? "no reason"}`, true] : undefined
+      return notice.outcome === "dead" ? [`deadLettered an envelope: ${notice.reason ?? "no reason"}`, true] : undefined
     case "emitted": {
       const { reason, server, type } = notice.event
       if (type !== "model-away") return [`tells: ${type}`, false]

@@ -19,7 +19,7 @@ const words: Readonly<Record<string, string>> = {
   person: "said by",
   assistant: "told by assistant",
   tool: "from tool",
-  overheard: "overheard from",
+  ambientMessages: "overheard from",
   self: "concluded by itself"
 }
 

@@ -203,7 +203,7 @@ const Opened = ({ block, onVersion, version }: OpenedProps) => {
     <div className="grid min-w-0 content-start gap-4">
       <Section
         title={version === undefined ? "What it says" : `What version ${version} changed`}
-        aside={<Head block={block} version={version} onVersion={onVersion} onUndo={() => ask(true)} />}
+        side={<Head block={block} version={version} onVersion={onVersion} onUndo={() => ask(true)} />}
       >
         <div className="p-3">
           {description === undefined || version !== undefined ? null : (
@@ -244,13 +244,15 @@ export const Blocks = ({
   if (shown === undefined) {
     return (
       <section className="card">
-        <Empty title="It has no memory blocks">A definition gives them with its birth, and people may add more.</Empty>
+        <Empty title="It has no memory blocks">
+          A definition gives them with its creation, and people may add more.
+        </Empty>
       </section>
     )
   }
   return (
     <div className="grid min-w-0 items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
-      <Section title="Blocks" aside={<span className="label tabular">{blocks.length}</span>}>
+      <Section title="Blocks" side={<span className="label tabular">{blocks.length}</span>}>
         <ul>
           {blocks.map((block) => (
             <Card

@@ -76,7 +76,7 @@ const MemoryPage = () => {
       name="memory"
       title="Memory"
       ready={isReady(overview)}
-      aside={
+      side={
         <>
           <Shelves tab={tab} overview={overview.data} onPick={pick} />
           {overview.data === undefined || overview.data.passages === 0 ? null : (

@@ -96,7 +96,7 @@ const Opened = ({ profile }: { readonly profile: Profile }) => {
   const { first_at: firstAt, interactions, last_at: lastAt, strength, tier } = relationship
   return (
     <div className="grid min-w-0 content-start gap-4">
-      <Section title="Who it is" aside={<span className="label">{type}</span>}>
+      <Section title="Who it is" side={<span className="label">{type}</span>}>
         <dl className="pairs p-3">
           <dt>Name</dt>
           <dd className="font-semibold">
@@ -117,7 +117,7 @@ const Opened = ({ profile }: { readonly profile: Profile }) => {
           )}
         </dl>
       </Section>
-      <Section title="What was made of it" aside={<span className="label tabular">{count(attributes.length)}</span>}>
+      <Section title="What was made of it" side={<span className="label tabular">{count(attributes.length)}</span>}>
         {attributes.length === 0 ? (
           <p className="p-3 text-ink-2">Nothing yet: it is thought over in a dream.</p>
         ) : (
@@ -128,7 +128,7 @@ const Opened = ({ profile }: { readonly profile: Profile }) => {
           </ul>
         )}
       </Section>
-      <Section title="What was heard" aside={<span className="label tabular">{count(observations.length)}</span>}>
+      <Section title="What was heard" side={<span className="label tabular">{count(observations.length)}</span>}>
         <ul className="divide-y divide-line">
           {observations.toReversed().map((observation) => (
             <ObservationLine key={observation.id} observation={observation} />

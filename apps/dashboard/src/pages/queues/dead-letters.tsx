@@ -1,4 +1,4 @@
-// DeadLetters: what was buried, why, and the ways to send it again and to lay it aside.
+// DeadLetters: dead letters, why, and the ways to send it again and to discard it.
 
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
@@ -15,7 +15,7 @@ type Letter = Answer<"GET /v1/dead-letters">["items"][number]
 
 interface Asked {
   readonly letter: Letter
-  readonly order: "again" | "aside"
+  readonly order: "again" | "discard"
 }
 
 const Row = ({ letter, onOrder }: { readonly letter: Letter; readonly onOrder: (asked: Asked) => void }) => {
@@ -60,9 +60,9 @@ const Row = ({ letter, onOrder }: { readonly letter: Letter; readonly onOrder: (
             type="button"
             className="button button-small"
             data-discard={envelope}
-            onClick={() => onOrder({ letter, order: "aside" })}
+            onClick={() => onOrder({ letter, order: "discard" })}
           >
-            Lay aside
+            Discard
           </button>
         </span>
       </td>
@@ -87,34 +87,34 @@ const AskAgain = ({ letter, onClose }: QuestionProps) => {
       onConfirm={() => mutateAsync(askedOf(letter))}
     >
       It goes to <Visible text={letter.assistant} /> under a new id. Whatever broke it may break it again: it would be
-      buried again, with the reason.
+      deadLettered again, with the reason.
     </ConfirmLater>
   )
 }
 
-const AskAside = ({ letter, onClose }: QuestionProps) => {
+const AskDiscarded = ({ letter, onClose }: QuestionProps) => {
   const { mutateAsync } = useChange("POST /v1/dead-letters/:id/discard")
   return (
     <ConfirmLater
-      title="Lay it aside?"
-      verb="Lay aside"
+      title="Discard it?"
+      verb="Discard"
       danger
       onClose={onClose}
       onConfirm={() => mutateAsync(askedOf(letter))}
     >
-      It is not sent to <Visible text={letter.assistant} />, and leaves this list for good. That it was buried, and why,
-      stays in the history.
+      It is not sent to <Visible text={letter.assistant} />, and leaves this list for good. That it was deadLettered,
+      and why, stays in the history.
     </ConfirmLater>
   )
 }
 
 export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }) => {
   const [asked, ask] = useState<Asked>()
-  const Question = asked?.order === "again" ? AskAgain : AskAside
+  const Question = asked?.order === "again" ? AskAgain : AskDiscarded
   return (
     <Section
       title="Dead letters"
-      aside={<span className="label tabular">{count(items.length)}</span>}
+      side={<span className="label tabular">{count(items.length)}</span>}
       className="overflow-x-auto"
     >
       {items.length === 0 ? (
@@ -123,7 +123,7 @@ export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }
         <table className="plain-table" data-dead-letters={items.length}>
           <thead>
             <tr>
-              {["Assistant", "Event", "Why", "What was said", "Buried"].map((title) => (
+              {["Assistant", "Event", "Why", "What was said", "DeadLettered"].map((title) => (
                 <th key={title} scope="col">
                   {title}
                 </th>

@@ -1,4 +1,4 @@
-// Queues: what waits, who works, and what was buried.
+// Queues: what waits, who works, and dead letters.
 
 import { createLazyRoute } from "@tanstack/react-router"
 import type { Answer } from "../../api/contract.ts"
@@ -17,18 +17,18 @@ const LATE_MILLIS = 60_000
 
 type Queues = Answer<"GET /v1/queues">
 
-const Tally = ({ accepted, aside, dead, settled }: NonNullable<Queues["tally"]>) => {
+const Totals = ({ accepted, discarded, dead, settled }: NonNullable<Queues["totals"]>) => {
   const open = Math.max(0, accepted - settled - dead)
   const parts = [
     ["accepted", accepted, "everything that was ever taken in"],
     ["settled", settled, "ended in a tick"],
-    ["open", open, "taken in, and neither settled nor buried"],
-    ["dead", dead - aside, `buried, with a reason; ${count(aside)} more were sent again or laid aside`]
+    ["open", open, "taken in, and neither settled nor deadLettered"],
+    ["dead", dead - discarded, `deadLettered, with a reason; ${count(discarded)} more were sent again or discarded`]
   ] as const
   return (
-    <dl className="grid grid-cols-4 max-sm:grid-cols-2" data-tally="">
+    <dl className="grid grid-cols-4 max-sm:grid-cols-2" data-totals="">
       {parts.map(([title, value, what]) => (
-        <div key={title} className="tally" title={what} data-tally-of={title} data-count={value}>
+        <div key={title} className="totals" title={what} data-totals-of={title} data-count={value}>
           <dt className="text-ink-2">{title}</dt>
           <dd className={`tabular text-[1.35rem] font-semibold ${title === "dead" && value > 0 ? "text-bad" : ""}`}>
             {count(value)}
@@ -90,7 +90,7 @@ const QueuesPage = () => {
       name="queues"
       title="Queues"
       ready={isReady(queues, dead)}
-      aside={
+      side={
         queues.data === undefined ? null : (
           <span className="text-ink-2">
             {queues.data.workers === undefined ? null : `${many(queues.data.workers.length, "worker")} · `}
@@ -100,11 +100,11 @@ const QueuesPage = () => {
       }
     >
       <Answered of={queues}>
-        {({ queues: rows, tally, workers }) => (
+        {({ queues: rows, totals, workers }) => (
           <>
-            {tally === undefined ? null : (
+            {totals === undefined ? null : (
               <section className="card" aria-label="Everything that came">
-                <Tally {...tally} />
+                <Totals {...totals} />
               </section>
             )}
             <div className="grid gap-4 xl:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">

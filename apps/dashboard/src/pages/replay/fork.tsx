@@ -1,4 +1,4 @@
-// Fork: lives a tick again with something changed. No tool runs, and nobody hears of it.
+// Fork: lives a tick again with something changed. No tool runs, and nobody receives of it.
 
 import { useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, useState } from "react"
@@ -16,17 +16,17 @@ interface Stub {
   readonly answer: string
 }
 
-interface Wish {
+interface Request {
   readonly prompt: string
   readonly model: string
   readonly stubs: ReadonlyArray<Stub>
 }
 
-const asIs: Wish = { prompt: "", model: "", stubs: [] }
+const asIs: Request = { prompt: "", model: "", stubs: [] }
 
 type Payload = Asked<"POST /v1/assistants/:id/forks">["payload"]
 
-const payloadOf = (tick: number, { model, prompt, stubs }: Wish): Payload => {
+const payloadOf = (tick: number, { model, prompt, stubs }: Request): Payload => {
   const named = stubs.filter(({ tool }) => tool.trim() !== "")
   return {
     tick,
@@ -39,16 +39,16 @@ const payloadOf = (tick: number, { model, prompt, stubs }: Wish): Payload => {
 interface PartProps {
   readonly id: string
   readonly tick: number
-  readonly wish: Wish
-  readonly onWish: (next: Partial<Wish>) => void
+  readonly request: Request
+  readonly onRequest: (next: Partial<Request>) => void
 }
 
-const PromptField = ({ id, onWish, tick, wish }: PartProps) => {
+const PromptField = ({ id, onRequest, tick, request }: PartProps) => {
   const client = useQueryClient()
   const [trouble, setTrouble] = useState<unknown>()
   const fill = ({ parts }: Answer<"GET /v1/assistants/:id/prompt">): void => {
     const first = parts.find(({ key }) => key === "system_prompt") ?? parts[0]
-    onWish({ prompt: first?.messages.map(({ content }) => content).join("\n\n") ?? "" })
+    onRequest({ prompt: first?.messages.map(({ content }) => content).join("\n\n") ?? "" })
   }
   const take = () => {
     setTrouble(undefined)
@@ -71,23 +71,23 @@ const PromptField = ({ id, onWish, tick, wish }: PartProps) => {
         rows={7}
         maxLength={100_000}
         placeholder="As it was"
-        value={wish.prompt}
-        onChange={({ target }) => onWish({ prompt: target.value })}
+        value={request.prompt}
+        onChange={({ target }) => onRequest({ prompt: target.value })}
       />
       {trouble === undefined ? null : <Failed trouble={troubleOf(trouble)} onRetry={take} />}
     </div>
   )
 }
 
-const StubFields = ({ id, onWish, tick, wish: { stubs } }: PartProps) => {
+const StubFields = ({ id, onRequest, tick, request: { stubs } }: PartProps) => {
   const then = useAnswer("GET /v1/assistants/:id/ticks/:tick", { params: { id, tick } }, { enabled: tick > 0 })
   const names = [...new Set(then.data?.tools.map(({ tool }) => tool))].filter(
     (name) => !stubs.some(({ tool }) => tool === name)
   )
   const set = (at: number, next: Partial<Stub>) =>
-    onWish({ stubs: stubs.map((stub, n) => (n === at ? { ...stub, ...next } : stub)) })
+    onRequest({ stubs: stubs.map((stub, n) => (n === at ? { ...stub, ...next } : stub)) })
   const add = (tool: string) =>
-    onWish({ stubs: [...stubs, { tool, answer: then.data?.tools.find((run) => run.tool === tool)?.result ?? "" }] })
+    onRequest({ stubs: [...stubs, { tool, answer: then.data?.tools.find((run) => run.tool === tool)?.result ?? "" }] })
   return (
     <div className="space-y-1.5" data-stubs={stubs.length}>
       <span className="flex flex-wrap items-baseline gap-2">
@@ -128,7 +128,7 @@ const StubFields = ({ id, onWish, tick, wish: { stubs } }: PartProps) => {
           <button
             type="button"
             className="button button-small"
-            onClick={() => onWish({ stubs: stubs.filter((_, n) => n !== at) })}
+            onClick={() => onRequest({ stubs: stubs.filter((_, n) => n !== at) })}
             aria-label={`Leave tool ${at + 1} as it was`}
           >
             ×
@@ -139,7 +139,12 @@ const StubFields = ({ id, onWish, tick, wish: { stubs } }: PartProps) => {
   )
 }
 
-const Head = ({ onTick, tick, wish, onWish }: Omit<PartProps, "id"> & { readonly onTick: (tick: number) => void }) => (
+const Head = ({
+  onTick,
+  tick,
+  request,
+  onRequest
+}: Omit<PartProps, "id"> & { readonly onTick: (tick: number) => void }) => (
   <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
     <label className="flex items-center gap-2 text-ink-2">
       tick
@@ -160,14 +165,14 @@ const Head = ({ onTick, tick, wish, onWish }: Omit<PartProps, "id"> & { readonly
         list="fork-models"
         placeholder="as the server has it"
         maxLength={200}
-        value={wish.model}
-        onChange={({ target }) => onWish({ model: target.value })}
+        value={request.model}
+        onChange={({ target }) => onRequest({ model: target.value })}
       />
       <datalist id="fork-models">
         <option value="offline" />
       </datalist>
     </label>
-    <p className="text-ink-2">No tool runs, and nobody hears of it.</p>
+    <p className="text-ink-2">No tool runs, and nobody receives of it.</p>
   </div>
 )
 
@@ -178,14 +183,14 @@ interface ForkProps {
 }
 
 export const ForkForm = ({ id, onTick, tick }: ForkProps) => {
-  const [wish, setWish] = useState(asIs)
+  const [request, setRequest] = useState(asIs)
   const { data, error, isPending, mutate, variables } = useChange("POST /v1/assistants/:id/forks")
-  const onWish = (next: Partial<Wish>) => setWish((before) => ({ ...before, ...next }))
+  const onRequest = (next: Partial<Request>) => setRequest((before) => ({ ...before, ...next }))
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (tick > 0) mutate({ params: { id }, payload: payloadOf(tick, wish) })
+    if (tick > 0) mutate({ params: { id }, payload: payloadOf(tick, request) })
   }
-  const part = { id, tick, wish, onWish }
+  const part = { id, tick, request, onRequest }
   return (
     <>
       <Section title="Fork a tick">

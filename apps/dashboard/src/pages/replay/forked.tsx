@@ -174,7 +174,7 @@ export const Forked = ({ fork, onExport }: { readonly fork: Fork; readonly onExp
     <Section
       title="As it was, and forked"
       className="overflow-x-auto"
-      aside={
+      side={
         <span className="flex flex-wrap items-center gap-2" data-fork-differs={differs.join(" ")}>
           {differs.length === 0 ? (
             <Chip tone="good" text="nothing differs" />

@@ -55,7 +55,7 @@ const Tape = ({ id, onChange, search, told }: TapeProps) => {
     <div className="grid min-w-0 items-start gap-4 xl:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]">
       <Section
         title={`${many(items.length, "frame")}, ${items[0]?.no ?? 0} to ${items.at(-1)?.no ?? 0}`}
-        aside={
+        side={
           <span className="flex items-center gap-2">
             {stopped ? (
               <span className="font-medium text-warn" data-stopped={items.at(-1)?.no}>
@@ -128,7 +128,7 @@ const ReplayPage = () => {
       name="replay"
       title="Replay"
       ready={who.isError || (isKnown && isReady(told))}
-      aside={
+      side={
         <Verify
           id={id}
           onOpen={(no) => change({ from: Math.max(1, no - 5), at: no, state: undefined, event: undefined })}

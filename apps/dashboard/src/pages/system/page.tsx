@@ -108,9 +108,9 @@ const nameOf = (definition: unknown, at: number): string => {
 }
 
 const Definitions = ({ definitions }: Pick<System, "definitions">) => (
-  <Section title="Definitions" aside={<span className="label tabular">{count(definitions.length)}</span>}>
+  <Section title="Definitions" side={<span className="label tabular">{count(definitions.length)}</span>}>
     {definitions.length === 0 ? (
-      <Empty title="Nobody can be born here">This process knows no definition.</Empty>
+      <Empty title="Nobody can be created here">This process knows no definition.</Empty>
     ) : (
       <ul>
         {definitions.map((definition, at) => (
@@ -136,7 +136,7 @@ const Audit = () => {
     <Section
       title="Audit log"
       className="overflow-x-auto"
-      aside={<span className="label">who changed what, the newest first</span>}
+      side={<span className="label">who changed what, the newest first</span>}
     >
       <Answered of={audit}>
         {({ items }) =>
@@ -189,7 +189,7 @@ const SystemPage = () => {
       name="system"
       title="System"
       ready={isReady(system)}
-      aside={
+      side={
         tokenNow() === undefined ? null : (
           <button type="button" className="button button-small ml-auto" onClick={forgetToken}>
             Forget the token of this tab

@@ -7,7 +7,7 @@ import { kinds, levels, outcomes, type TimelineSearch } from "./search.ts"
 const kindNames: Readonly<Record<(typeof kinds)[number], string>> = {
   tick: "ticks",
   dream: "dreams",
-  compaction: "foldings",
+  compaction: "compactions",
   order: "orders"
 }
 

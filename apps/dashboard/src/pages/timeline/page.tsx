@@ -103,7 +103,7 @@ const TimelinePage = () => {
       title="Timeline"
       ready={life.isReady}
       fill
-      aside={<Filters search={search} onChange={change} />}
+      side={<Filters search={search} onChange={change} />}
     >
       {tick === undefined ? null : (
         <p className="text-ink-2">

@@ -1,4 +1,4 @@
-// Row: a tick, a dream, a folding or an order in one line; open, everything of it below.
+// Row: a tick, a dream, a compaction or an order in one line; open, everything of it below.
 
 import { memo, type ReactNode } from "react"
 import { Chip, type Tone } from "../../parts/chip.tsx"
@@ -23,7 +23,7 @@ const tones: Readonly<Record<string, Tone>> = {
 
 const Outcome = ({ view: { kind, outcome } }: { readonly view: View }) => {
   if (kind === "dream") return <Chip tone="dreaming" text="dream" />
-  if (kind === "compaction") return <Chip tone="compacting" text="folding" />
+  if (kind === "compaction") return <Chip tone="compacting" text="compaction" />
   if (kind === "order") return <Chip tone="idle" text="order" />
   return outcome === undefined ? (
     <Chip tone="thinking" text="under way" />

@@ -17,7 +17,7 @@ export interface Sentence {
 const begun: Readonly<Record<View["kind"], string>> = {
   tick: "Something came",
   dream: "The night began",
-  compaction: "The window was folded",
+  compaction: "The window was compacted",
   order: "An order came"
 }
 
@@ -34,7 +34,7 @@ const ends: Readonly<Record<string, string>> = {
 const kindWords: Readonly<Record<string, string>> = {
   assess: "weighed the task",
   dream: "dreamt",
-  compact: "folded",
+  compact: "compacted",
   coordinate: "coordinated the team",
   child: "saw to a sub-agent"
 }

@@ -1,4 +1,4 @@
-// Extraction: what of a conversation is written into the journal before it is folded.
+// Extraction: what of a conversation is written into the journal before it is compacted.
 // Owns choosing it, and the calls. Leaves checking arguments to the tools.
 // X1  Nothing is written twice: neither what an earlier call of the conversation wrote, nor what the prompt shows already.
 // X2  It ends: at most MAX_CALLS calls a reply, at most MAX_ROUNDS replies with calls after the last message, then noop.

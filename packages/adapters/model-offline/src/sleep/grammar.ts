@@ -79,6 +79,6 @@ export const negation = /\b(?:not|no|never|nobody|nothing|none|neither|nor|witho
 export const interjection =
   /^(?:(?:wow|woah|whoa|yeah|yep|yes|yup|nope|oh|ah|aww?|oof|ooh|hey|hi|hello|btw|by the way|haha|anyway|please|and|but|plus|also)\b[\s,!:;-]*|(?:no|so|sure|sure thing|okay|ok|well|cool|great|nice|awesome|totally|absolutely|definitely|sorry|thanks|thank you|congrats|congratulations)\s*[,!:;-]\s*)+/i
 
-/** Greetings, thanks, wishes, and what somebody is called upon to do. */
+/** Greetings, thanks, requests, and what somebody is called upon to do. */
 export const pleasantry =
   /^(?:for|to|thanks?|sorry|congrats|congratulations|glad|good|great to|nice to|happy to|welcome|bye|see you|talk to you|long time|let's|let us|don't|keep|go|take|have|check|look|stay|believe|tell|hang)\b/i

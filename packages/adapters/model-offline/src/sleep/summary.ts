@@ -1,5 +1,5 @@
 // Summary: a long conversation in its own sentences.
-// Owns choosing them. Leaves what is folded, and reading it again, to whoever asked.
+// Owns choosing them. Leaves what is compacted, and reading it again, to whoever asked.
 // S1  Every sentence is word for word what somebody said, with who said it and on what day: names and numbers are exact.
 // S2  The sentences come to at most MAX_SHARE of the words, and to MAX_WORDS; one stands in every summary that has any.
 // S3  They stand in the order in which they were said.

@@ -4,7 +4,7 @@ import { execSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import type { IsolatedRun } from "@reverie/tools"
 
-interface Wish {
+interface Request {
   readonly what: string
   readonly file?: string
   readonly [key: string]: unknown
@@ -12,7 +12,7 @@ interface Wish {
 
 const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
-const kinds: Readonly<Record<string, (wish: Wish, run: IsolatedRun) => unknown>> = {
+const kinds: Readonly<Record<string, (request: Request, run: IsolatedRun) => unknown>> = {
   about: (_, { assistant, call, key, now, tenant }) => ({ assistant, call, key, now, tenant }),
   kinds: ({ big, date, map, nested }) => [
     date instanceof Date,
@@ -76,4 +76,4 @@ const kinds: Readonly<Record<string, (wish: Wish, run: IsolatedRun) => unknown>>
   }
 }
 
-export default (wish: Wish, run: IsolatedRun): unknown => kinds[wish.what]?.(wish, run)
+export default (request: Request, run: IsolatedRun): unknown => kinds[request.what]?.(request, run)

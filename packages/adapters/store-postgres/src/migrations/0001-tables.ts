@@ -31,7 +31,7 @@ CREATE TABLE assistants (
   last_reply bigint NOT NULL DEFAULT 0,
   last_mail bigint NOT NULL DEFAULT 0,
   attempts integer NOT NULL DEFAULT 0,
-  hears smallint NOT NULL,
+  receives smallint NOT NULL,
   retired boolean NOT NULL,
   tenant text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,

@@ -14,10 +14,10 @@
 export const AT_REST = 2 ** 47 - 1
 const AWAKE = 2 ** 46
 
-const ground = `
+const inputs = `
 CREATE TYPE operation AS (
   p integer, k text, t text COLLATE "C", a text COLLATE "C", at bigint, again boolean, b integer,
-  id text, lane smallint, worker text, lease bigint, epoch bigint, no bigint, seq bigint, hears smallint,
+  id text, lane smallint, worker text, lease bigint, epoch bigint, no bigint, seq bigint, receives smallint,
   retired boolean, jobs boolean, timer bigint, sends integer, letters integer, records jsonb, settled bigint, seqs jsonb
 );
 CREATE TYPE answered AS (place integer, answer jsonb, body text);
@@ -70,7 +70,7 @@ BEGIN
     END IF;
     RETURN ROW(op.p, '{"is":"duplicate"}', NULL)::answered;
   END IF;
-  after := CASE WHEN (r.hears >> op.lane) & 1 = 1 THEN wake_on_mail(r.wake, now) ELSE r.wake END;
+  after := CASE WHEN (r.receives >> op.lane) & 1 = 1 THEN wake_on_mail(r.wake, now) ELSE r.wake END;
   UPDATE assistants SET
     last_control = last_control + (op.lane = 0)::integer,
     last_reply = last_reply + (op.lane = 1)::integer,
@@ -165,36 +165,36 @@ DECLARE
   mail bigint;
 BEGIN
   IF op.jobs THEN RETURN wake_on_mail(r.wake, now); END IF;
-  IF op.hears & 1 = 1 AND r.last_control > r.control THEN mail := accepted_at(r.key, 0::smallint, r.control + 1); END IF;
-  IF op.hears & 2 = 2 AND r.last_reply > r.reply THEN
+  IF op.receives & 1 = 1 AND r.last_control > r.control THEN mail := accepted_at(r.key, 0::smallint, r.control + 1); END IF;
+  IF op.receives & 2 = 2 AND r.last_reply > r.reply THEN
     mail := least(mail, accepted_at(r.key, 1::smallint, r.reply + 1));
   END IF;
-  IF op.hears & 4 = 4 AND r.last_mail > r.mail THEN
+  IF op.receives & 4 = 4 AND r.last_mail > r.mail THEN
     mail := least(mail, accepted_at(r.key, 2::smallint, r.mail + 1));
   END IF;
   IF mail IS NOT NULL THEN RETURN awake_since(least(mail, op.timer)); END IF;
   RETURN CASE WHEN op.timer IS NULL THEN ${AT_REST} ELSE least(greatest(op.timer, 0), ${AT_REST - 1}) END;
 END $$;
 
-CREATE FUNCTION birth_one(op operation, bodies text[], spot bigint) RETURNS answered LANGUAGE plpgsql AS $$
+CREATE FUNCTION creation_one(op operation, bodies text[], spot bigint) RETURNS answered LANGUAGE plpgsql AS $$
 DECLARE
   r assistants%ROWTYPE;
 BEGIN
   r.wake := ${AT_REST};
-  INSERT INTO assistants (wake, version, position, hears, retired, tenant, id)
-    VALUES (wake_after(op, r, coalesce(op.at, now_millis())), op.no, spot, op.hears, op.retired, op.t, op.a)
+  INSERT INTO assistants (wake, version, position, receives, retired, tenant, id)
+    VALUES (wake_after(op, r, coalesce(op.at, now_millis())), op.no, spot, op.receives, op.retired, op.t, op.a)
     ON CONFLICT (tenant, id) DO NOTHING RETURNING * INTO r;
   IF NOT FOUND THEN
     IF op.again AND EXISTS (
       SELECT 1 FROM assistants JOIN ledger ON assistant = key
       WHERE assistants.tenant = op.t AND id = op.a AND no = op.no AND body = bodies[op.b]
-    ) THEN RETURN ROW(op.p, '{"is":"born"}', NULL)::answered; END IF;
+    ) THEN RETURN ROW(op.p, '{"is":"created"}', NULL)::answered; END IF;
     RETURN ROW(op.p, '{"is":"exists"}', NULL)::answered;
   END IF;
   INSERT INTO states (assistant, tenant, body) VALUES (r.key, op.t, bodies[op.b + 1]);
   PERFORM keep_wake(r.key, op.t, ${AT_REST}, r.wake);
   PERFORM file_entry(op, bodies, r.key, spot);
-  RETURN ROW(op.p, '{"is":"born"}', NULL)::answered;
+  RETURN ROW(op.p, '{"is":"created"}', NULL)::answered;
 END $$;
 
 CREATE FUNCTION commit_one(op operation, bodies text[], spot bigint) RETURNS answered LANGUAGE plpgsql AS $$
@@ -222,7 +222,7 @@ BEGIN
   before := r.wake;
   r.wake := wake_after(op, r, coalesce(op.at, now_millis()));
   UPDATE assistants a SET attempts = 0, version = op.no, position = spot, settled = r.settled + op.settled,
-    control = r.control, reply = r.reply, mail = r.mail, hears = op.hears, retired = op.retired, wake = r.wake
+    control = r.control, reply = r.reply, mail = r.mail, receives = op.receives, retired = op.retired, wake = r.wake
     WHERE a.key = r.key AND a.epoch = op.epoch AND a.version = op.no - 1;
   UPDATE states SET body = bodies[op.b + 1] WHERE assistant = r.key;
   IF before <> r.wake THEN PERFORM keep_wake(r.key, op.t, before, r.wake); END IF;
@@ -257,8 +257,8 @@ BEGIN
       WHEN 'release', 'unclaim' THEN RETURN NEXT release_one(op);
       WHEN 'renew' THEN RETURN NEXT renew_one(op);
       WHEN 'fence' THEN RETURN NEXT fence_one(op);
-      WHEN 'birth' THEN
-        RETURN NEXT birth_one(op, bodies, first + entries);
+      WHEN 'creation' THEN
+        RETURN NEXT creation_one(op, bodies, first + entries);
         entries := entries + 1;
       WHEN 'settle' THEN
         PERFORM settle_sends(ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(op.seqs)));
@@ -270,4 +270,4 @@ BEGIN
 END $$;
 `
 
-export const apply = `${ground}${mailbox}${ledger}${batch}`
+export const apply = `${inputs}${mailbox}${ledger}${batch}`

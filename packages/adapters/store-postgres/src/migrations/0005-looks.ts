@@ -21,7 +21,7 @@ BEGIN
 END $$;
 
 -- The one look that reads everything, and so goes through the tables as they lie.
-CREATE FUNCTION tally() RETURNS TABLE (accepted float8, settled float8, dead float8) LANGUAGE sql STABLE
+CREATE FUNCTION totals() RETURNS TABLE (accepted float8, settled float8, dead float8) LANGUAGE sql STABLE
 SET enable_seqscan = on SET max_parallel_workers_per_gather = 2 AS $$
   SELECT coalesce(sum(last_control + last_reply + last_mail), 0)::float8, coalesce(sum(settled), 0)::float8,
     (SELECT count(*) FROM dead_letters)::float8

@@ -79,7 +79,7 @@ BEGIN
   r.wake := wake_after(op, r, coalesce(op.at, now_millis()));
   UPDATE assistants a SET attempts = op.jobs::integer, note = NULL, version = op.no, position = spot,
     settled = r.settled + op.settled,
-    control = r.control, reply = r.reply, mail = r.mail, hears = op.hears, retired = op.retired, wake = r.wake
+    control = r.control, reply = r.reply, mail = r.mail, receives = op.receives, retired = op.retired, wake = r.wake
     WHERE a.key = r.key AND a.epoch = op.epoch AND a.version = op.no - 1;
   UPDATE states SET body = bodies[op.b + 1] WHERE assistant = r.key;
   IF before <> r.wake THEN PERFORM keep_wake(r.key, op.t, before, r.wake); END IF;
@@ -107,8 +107,8 @@ BEGIN
       WHEN 'renew' THEN RETURN NEXT renew_one(op);
       WHEN 'note' THEN RETURN NEXT note_one(op, bodies[op.b]);
       WHEN 'fence' THEN RETURN NEXT fence_one(op);
-      WHEN 'birth' THEN
-        RETURN NEXT birth_one(op, bodies, first + entries);
+      WHEN 'creation' THEN
+        RETURN NEXT creation_one(op, bodies, first + entries);
         entries := entries + 1;
       WHEN 'settle' THEN
         PERFORM settle_sends(ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(op.seqs)));

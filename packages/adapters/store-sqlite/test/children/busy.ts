@@ -15,7 +15,7 @@ const busy = Effect.gen(function* () {
     Effect.gen(function* () {
       const address = anAddress(`a-${index}`)
       const next = anAddress(`a-${(index + 1) % ASSISTANTS}`)
-      yield* ledger.birth({ address, state: aState({ snapshot: { no: 1 } }), entry: anEntry() })
+      yield* ledger.create({ address, state: aState({ snapshot: { no: 1 } }), entry: anEntry() })
       const hold = yield* mailbox.claim({ address, worker: "child", leaseMillis: 3_600_000 })
       for (let no = hold.version + 1; ; no++) {
         const id = `${address.assistant}-m-${no}`

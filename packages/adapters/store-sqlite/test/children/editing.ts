@@ -22,7 +22,7 @@ const editing = Effect.gen(function* () {
         charLimit: 1_000_000,
         schema: { kind: "list" }
       }
-      const { block } = yield* blocks.create(draft, { ...viewer, key: `born ${index}`, at: 0 })
+      const { block } = yield* blocks.create(draft, { ...viewer, key: `created ${index}`, at: 0 })
       const first = (yield* blocks.load(viewer, block))?.version ?? 1
       for (let version = first + 1; ; version++) {
         const key = `${index}/${version}`

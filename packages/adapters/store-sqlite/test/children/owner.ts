@@ -6,7 +6,7 @@ import { anAddress, anEntry, aState } from "@reverie/testkit"
 const owner = Effect.gen(function* () {
   const { ledger, mailbox } = yield* openSqliteStore(String(process.argv[2]))
   const address = anAddress()
-  yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+  yield* ledger.create({ address, state: aState(), entry: anEntry() })
   const { claim } = yield* mailbox.claim({ address, worker: "child", leaseMillis: 3_600_000 })
   process.stdout.write(`owns under epoch ${claim.epoch}\n`)
   setInterval(() => {}, 1_000)

@@ -25,7 +25,7 @@ const readEverything = async (): Promise<void> => {
 const reading = Effect.gen(function* () {
   const { ledger, mailbox } = yield* openSqliteStore(directory)
   const address = anAddress()
-  yield* ledger.birth({ address, state: aState(), entry: anEntry() })
+  yield* ledger.create({ address, state: aState(), entry: anEntry() })
   yield* say("owns")
   for (let at = 0; ; at++) {
     if (at % 10 === 9) {

@@ -1,0 +1,208 @@
+// Family: who works for this assistant, what each may spend, and what each may use.
+// Leaves the bars to waterfall.tsx.
+
+import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
+import { useState } from "react"
+import { useAnswer, useChange } from "../../api/questions.ts"
+import { StateChip } from "../../parts/chip.tsx"
+import { ConfirmLater } from "../../parts/confirm-later.tsx"
+import { many } from "../../parts/format.ts"
+import { Page, Section } from "../../parts/page.tsx"
+import { Answered, Empty, isReady } from "../../parts/states.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { Until } from "../../parts/time.tsx"
+import { Delegate } from "./delegate.tsx"
+import { type Measure, measures } from "./search.ts"
+import { amountText, Legend, type Node, Waterfall } from "./waterfall.tsx"
+
+const route = getRouteApi("/a/$id/subagents")
+
+const names: Readonly<Record<Measure, string>> = { tokens: "Tokens", costMicros: "Money", calls: "Model calls" }
+
+interface Seen {
+  readonly node: Node
+  readonly depth: number
+  readonly above: Node | undefined
+}
+
+/** The tree as rows, each below the one who sent it. */
+const rowsOf = (node: Node, depth = 0, above?: Node): ReadonlyArray<Seen> => [
+  { node, depth, above },
+  ...node.subAgents.flatMap((each) => rowsOf(each, depth + 1, node))
+]
+
+/** Given to whoever has a task, and to nobody else: no bundle and no addition. */
+const ofAssignments = new Set(["finish_task", "noop"])
+
+const Tools = ({ above, node }: Pick<Seen, "node" | "above">) => {
+  const removed =
+    above === undefined ? [] : above.tools.filter((name) => !node.tools.includes(name) && !ofAssignments.has(name))
+  return (
+    <details data-tools={node.id}>
+      <summary className="whitespace-nowrap">
+        {many(node.tools.length, "tool")}
+        {removed.length === 0 ? null : <span className="text-warn">, {removed.length} taken away</span>}
+      </summary>
+      <ul className="mt-1 flex max-w-md flex-wrap gap-1 font-mono text-[0.857rem]">
+        {node.tools.map((name) => (
+          <li key={name} className="rounded border border-line px-1">
+            <Visible text={name} />
+          </li>
+        ))}
+        {removed.map((name) => (
+          <li
+            key={name}
+            className="rounded border border-warn-line bg-warn-soft px-1 text-warn line-through"
+            data-removed={name}
+          >
+            <Visible text={name} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+const Row = ({ measure, onCancel, seen }: { seen: Seen; measure: Measure; onCancel: () => void }) => {
+  const { above, depth, node } = seen
+  const { granted, id, phase, reserved, returned, spent, state, task, until } = node
+  const isOver = state === "retired" || state === "planned"
+  return (
+    <tr data-node={id} data-state={state} data-depth={depth}>
+      <td style={{ paddingInlineStart: `${0.75 + depth * 1.5}rem` }} className="max-w-md">
+        <span className="flex items-baseline gap-2">
+          {depth === 0 ? null : <span className="text-ink-3">└</span>}
+          <Link to="/a/$id" params={{ id }} className="truncate font-medium">
+            <Visible text={id} />
+          </Link>
+        </span>
+        {task === undefined ? null : (
+          <span className="block truncate text-ink-2" title={task}>
+            <Visible text={task} />
+          </span>
+        )}
+      </td>
+      <td>
+        <StateChip path={state} />
+        {phase === undefined ? null : (
+          <span className="block text-ink-2">
+            <Visible text={phase} />
+            {until === undefined || isOver ? null : (
+              <>
+                , <Until at={until} /> left
+              </>
+            )}
+          </span>
+        )}
+      </td>
+      <td className="min-w-44">
+        <Waterfall node={node} measure={measure} />
+      </td>
+      {[granted[measure], spent[measure], reserved[measure], returned?.[measure]].map((value, at) => (
+        <td key={at} data-align="end">
+          {amountText(value, measure)}
+        </td>
+      ))}
+      <td>
+        <Tools node={node} above={above} />
+      </td>
+      <td data-align="end">
+        {depth === 0 || isOver ? null : (
+          <button type="button" className="button button-small" data-cancel={id} onClick={onCancel}>
+            Call back
+          </button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+const Tree = ({ measure, onCancel, root }: { root: Node; measure: Measure; onCancel: (id: string) => void }) => (
+  <table className="plain-table" data-subAgentTree={root.id}>
+    <thead>
+      <tr>
+        <th scope="col">Assistant and task</th>
+        <th scope="col">State</th>
+        <th scope="col">Budget</th>
+        {["Granted", "Spent", "Set aside", "Given back"].map((title) => (
+          <th key={title} scope="col" data-align="end">
+            {title}
+          </th>
+        ))}
+        <th scope="col">Tools</th>
+        <th scope="col">
+          <span className="sr-only">Orders</span>
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {rowsOf(root).map((seen) => (
+        <Row key={seen.node.id} seen={seen} measure={measure} onCancel={() => onCancel(seen.node.id)} />
+      ))}
+    </tbody>
+  </table>
+)
+
+const Counted = ({ measure, onPick }: { measure: Measure; onPick: (measure: Measure) => void }) => (
+  <label className="flex items-center gap-2 text-ink-2">
+    counted in
+    <select className="field" value={measure} onChange={({ target }) => onPick(target.value as Measure)}>
+      {measures.map((each) => (
+        <option key={each} value={each}>
+          {names[each]}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+const CallBack = ({ id, onClose }: { id: string; onClose: () => void }) => {
+  const { mutateAsync } = useChange("POST /v1/assistants/:id/cancel")
+  return (
+    <ConfirmLater
+      title={`Call ${id} back?`}
+      verb="Call back"
+      danger
+      asksReason
+      onClose={onClose}
+      onConfirm={(reason) => mutateAsync({ params: { id }, payload: reason === undefined ? {} : { reason } })}
+    >
+      It ends at once, and everybody below it. What it has not spent goes back to whoever sent it.
+    </ConfirmLater>
+  )
+}
+
+const SubAgentsPage = () => {
+  const { id } = route.useParams()
+  const { in: measure = "tokens" } = route.useSearch()
+  const navigate = route.useNavigate()
+  const tree = useAnswer("GET /v1/assistants/:id/subagents", { params: { id } })
+  const [leaving, cancel] = useState<string>()
+  return (
+    <Page
+      name="subagents"
+      title="Sub-agents & budget"
+      ready={isReady(tree)}
+      side={<Counted measure={measure} onPick={(picked) => void navigate({ search: { in: picked } })} />}
+    >
+      <Answered of={tree}>
+        {(root) => (
+          <>
+            <Section title="Tree" className="overflow-x-auto" side={<Legend />}>
+              <Tree root={root} measure={measure} onCancel={cancel} />
+              {root.subAgents.length > 0 ? null : (
+                <Empty title="Nobody works for it">
+                  It hands tasks on with delegate_task where its definition allows it, within its budget.
+                </Empty>
+              )}
+            </Section>
+            <Delegate id={id} />
+          </>
+        )}
+      </Answered>
+      {leaving === undefined ? null : <CallBack id={leaving} onClose={() => cancel(undefined)} />}
+    </Page>
+  )
+}
+
+export const page = createLazyRoute("/a/$id/subagents")({ component: SubAgentsPage })

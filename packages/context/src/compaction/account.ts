@@ -1,0 +1,97 @@
+// Account: what a compaction takes out of sight, apart from what a summary says of it.
+// Owns finding it and carrying it on from one compaction to the next. Leaves telling the model to `marker.ts`.
+// A1  It covers everything since the history began, so that a later compaction forgets nothing of an earlier one.
+// A2  A call whose result came later, wherever it stands now, is no longer told as not done.
+// A3  It is bounded, however much was compacted: the newest are named, the others counted.
+
+import { cleanLine } from "@reverie/memory"
+import type { MessagePlace, PlacedMessage, ToolCall } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
+import { bounded } from "./clip.ts"
+
+export const Place = Schema.Struct({ no: Schema.Int, index: Schema.Int }) satisfies Schema.Schema<MessagePlace>
+
+/** A call that the assistant made, as it is named in an account. */
+export const NamedCall = Schema.Struct({
+  call: Schema.String,
+  tool: Schema.String,
+  /** On one line, cut. */
+  arguments: Schema.String,
+  /** Of the message that made it. */
+  place: Place
+})
+export type NamedCall = typeof NamedCall.Type
+
+export const Account = Schema.Struct({
+  /** Messages compacted since the history began, and where and when the first of them was said. */
+  count: Schema.Int,
+  from: Place,
+  since: Schema.Finite,
+  /** Calls whose results are compacted, by tool. */
+  results: Schema.Array(Schema.Struct({ tool: Schema.String, count: Schema.Int })),
+  /** The newest of them. */
+  newest: Schema.Array(NamedCall),
+  /** Calls that never had a result, the oldest first. */
+  unfinished: Schema.Array(NamedCall),
+  /** Those that have no room here. */
+  moreUnfinished: Schema.Int
+})
+export type Account = typeof Account.Type
+
+const MAX_TOOLS = 20
+const MAX_NEWEST = 8
+const MAX_UNFINISHED = 12
+const MAX_ARGUMENT_CHARS = 160
+const MAX_NAME_CHARS = 64
+
+const named = ({ arguments: args, id, tool }: ToolCall, place: MessagePlace): NamedCall => ({
+  call: id,
+  tool: bounded(cleanLine(tool), MAX_NAME_CHARS),
+  arguments: bounded(cleanLine(JSON.stringify(args)), MAX_ARGUMENT_CHARS),
+  place
+})
+
+/** The counts of both, the most frequent tools first. */
+const counted = (before: Account["results"], tools: ReadonlyArray<string>): Account["results"] => {
+  const counts = new Map(before.map(({ count, tool }) => [tool, count]))
+  for (const tool of tools) counts.set(tool, (counts.get(tool) ?? 0) + 1)
+  return [...counts]
+    .map(([tool, count]) => ({ tool, count }))
+    .toSorted((a, b) => b.count - a.count || (a.tool < b.tool ? -1 : 1))
+    .slice(0, MAX_TOOLS)
+}
+
+/**
+ * The account after these messages were compacted; `preserved` stays, and may hold the late result of an earlier call.
+ * Undefined when nothing was ever compacted.
+ */
+export const accountOf = (
+  before: Account | undefined,
+  compacted: ReadonlyArray<PlacedMessage>,
+  preserved: ReadonlyArray<PlacedMessage>
+): Account | undefined => {
+  const [first] = compacted
+  if (first === undefined) return before
+  const calls = compacted.flatMap(({ message, place }) => (message.calls ?? []).map((call) => named(call, place)))
+  const isAnswered = answers([...compacted, ...preserved])
+  const isCompacted = answers(compacted)
+  const answered = calls.filter(({ call }) => isCompacted.has(call))
+  const open = [...(before?.unfinished ?? []), ...calls].filter(({ call }) => !isAnswered.has(call))
+  const unfinished = open.slice(-MAX_UNFINISHED)
+  return {
+    count: (before?.count ?? 0) + compacted.length,
+    from: before?.from ?? first.place,
+    since: before?.since ?? first.message.at,
+    results: counted(
+      before?.results ?? [],
+      answered.map(({ tool }) => tool)
+    ),
+    newest: [...(before?.newest ?? []), ...answered].slice(-MAX_NEWEST),
+    unfinished,
+    moreUnfinished: (before?.moreUnfinished ?? 0) + open.length - unfinished.length
+  }
+}
+
+/** Ids of the calls that have a result among these. */
+const answers = (messages: ReadonlyArray<PlacedMessage>): ReadonlySet<string> =>
+  new Set(messages.flatMap(({ message }) => (message.role === "tool" ? (message.call ?? []) : [])))

@@ -1,0 +1,230 @@
+// Compaction: one compaction of the history, made and taken back.
+// Owns the record of it, where the history begins after it, and the changes that one commit makes of both. Leaves what is
+// compacted to `split.ts`, the summary to `summary.ts`, and the commit to the runtime.
+// K1  Messages are never changed: a compaction moves the place from which they are shown, and puts a marker before it.
+// K2  Record, new beginning and journal entry come with one commit (F55), or none of them does.
+// K3  What stood before is in the record: taking a compaction back, with those after it, brings it back exactly.
+// K4  Ids are `compact_YYYYMMDD_HHMMSS` by UTC, with a suffix where one is taken (A38).
+// K5  A compaction that would not make the history shorter does not happen.
+
+import { addEntry, type Journal, journalChanges, type Moment } from "@reverie/assistant"
+import type { Message, PlacedMessage, RecordChange } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
+import type { CountMessage } from "../message-tokens.ts"
+import { Account, accountOf, Place } from "./account.ts"
+import { endsOf } from "./clip.ts"
+import { type CompactionConfig, compactionTriggers } from "./config.ts"
+import { pendingCompactionChange, type CompactionDraft } from "./draft.ts"
+import { Extraction } from "./extraction.ts"
+import { markerOf, maxSummaryChars, type OpenApproval } from "./marker.ts"
+import { between, tokensOf } from "./placed.ts"
+import { skip, type Skipped } from "./split.ts"
+
+const Marker = Schema.Struct({
+  role: Schema.Literal("system"),
+  content: Schema.String,
+  at: Schema.Finite,
+  tokens: Schema.Finite,
+  meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
+}) satisfies Schema.Schema<Message>
+
+/** From where on messages are shown, and what stands before them. */
+export const HistoryStart = Schema.Struct({
+  /** The compaction that put it there. */
+  compaction: Schema.String,
+  from: Place,
+  marker: Marker,
+  /** What the marker is made of, for the next compaction. */
+  summary: Schema.String,
+  account: Account
+})
+export type HistoryStart = typeof HistoryStart.Type
+
+const Amount = Schema.Struct({ messages: Schema.Int, tokens: Schema.Finite })
+
+/** As it is kept, under its id, as a record of the kind `compaction`: the names are those of the wire. */
+export const Compaction = Schema.Struct({
+  id: Schema.String,
+  /** Milliseconds since the epoch. */
+  at: Schema.Finite,
+  trigger: Schema.Literals(compactionTriggers),
+  strategy: Schema.Literals(["truncate", "recursive-summarization"]),
+  threshold: Schema.Finite,
+  ratio: Schema.Finite,
+  model: Schema.NullOr(Schema.String),
+  pieces: Schema.Int,
+  extraction: Schema.NullOr(Extraction),
+  /** The first and the last message that it compacted, and how many. */
+  range: Schema.Struct({ from: Place, to: Place, since: Schema.Finite, until: Schema.Finite }),
+  compacted_count: Schema.Int,
+  preserved_count: Schema.Int,
+  /** What the model was shown before, its marker included, and where that began: null for the very beginning. */
+  before: Schema.Struct({ ...Amount.fields, start: Schema.NullOr(HistoryStart) }),
+  after: Schema.Struct({ ...Amount.fields, from: Place }),
+  summary: Schema.String,
+  marker: Marker,
+  journal_entry: Schema.String,
+  undone_at: Schema.optionalKey(Schema.Finite)
+})
+export type Compaction = typeof Compaction.Type
+
+export const isCompaction = Schema.is(Compaction)
+const isHistoryStart = Schema.is(HistoryStart)
+
+/** Under this key of the kind `desk`. */
+export const HISTORY_START_KEY = "history-start"
+
+/** Where the history begins; undefined when nothing is compacted. */
+export const historyStartOn = (desk: ReadonlyMap<string, unknown>): HistoryStart | undefined => {
+  const kept = desk.get(HISTORY_START_KEY)
+  return isHistoryStart(kept) ? kept : undefined
+}
+
+export const startChange = (start: HistoryStart | null): RecordChange => ({
+  kind: "desk",
+  key: HISTORY_START_KEY,
+  value: start
+})
+
+export const compactionChange = (compaction: Compaction): RecordChange => ({
+  kind: "compaction",
+  key: compaction.id,
+  value: compaction
+})
+
+const numbered = (now: number, number: number): string => {
+  const [date = "", time = ""] = new Date(now).toISOString().slice(0, 19).replace(/[-:]/g, "").split("T")
+  return `compact_${date}_${time}${number === 1 ? "" : `_${number}`}`
+}
+
+/** The first ids of compactions made at a time: `compact_20251206_171500`, then with a number behind it. */
+export const compactionIds = (now: number, count: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, index) => numbered(now, index + 1))
+
+/** The first of them that is not taken. */
+export const compactionId = (now: number, taken: (id: string) => boolean): string => {
+  let number = 1
+  while (taken(numbered(now, number))) number++
+  return numbered(now, number)
+}
+
+/** What stands for a summary where none was asked for. */
+const UNREAD = "Earlier messages were moved away without a summary."
+
+export interface CompactInput {
+  readonly draft: CompactionDraft
+  /** Every message that is shown now, from where the history begins on. */
+  readonly history: ReadonlyArray<PlacedMessage>
+  readonly start: HistoryStart | undefined
+  readonly extraction?: Extraction | undefined
+  readonly config: Pick<CompactionConfig, "compactModel" | "strategy">
+  readonly approvals: ReadonlyArray<OpenApproval>
+  readonly canRead: boolean
+  readonly journal: Journal
+  readonly moment: Moment
+  /** True for ids of compactions that were made before. */
+  readonly taken: (id: string) => boolean
+  readonly maxContextTokens: number
+  readonly priced: CountMessage
+}
+
+export interface Compacted {
+  readonly skipped: false
+  readonly compaction: Compaction
+  readonly start: HistoryStart
+  readonly changes: ReadonlyArray<RecordChange>
+}
+
+/** The last step: everything that the replacing commit writes. */
+export const compact = (input: CompactInput): Compacted | Skipped => {
+  const { draft, history, start, journal, moment } = input
+  const compacted = between(history, draft.from, draft.to)
+  const preserved = history.slice(compacted.length)
+  const account = accountOf(start?.account, compacted, preserved)
+  const [first, last] = [compacted[0], compacted.at(-1)]
+  // A draft of another history compacts nothing of this one.
+  if (account === undefined || first === undefined || last === undefined || history[0] !== first)
+    return skip("one-piece")
+  const id = compactionId(moment.now, (each) => input.taken(each) || journal.entries.has(each))
+  const summary = endsOf(draft.summary === "" ? UNREAD : draft.summary, maxSummaryChars(input.maxContextTokens))
+  const range = { from: first.place, to: last.place, since: first.message.at, until: last.message.at }
+  const marker = markerIn(input, { compaction: id, summary, count: compacted.length, account, ...range })
+  const before = {
+    messages: history.length + (start === undefined ? 0 : 1),
+    tokens: tokensOf(history) + (start?.marker.tokens ?? 0),
+    start: start ?? null
+  }
+  const after = { messages: preserved.length + 1, tokens: tokensOf(preserved) + marker.tokens, from: draft.keep }
+  if (after.tokens >= before.tokens) return skip("no-shorter")
+  const { config, extraction } = input
+  const compaction: Compaction = {
+    id,
+    at: moment.now,
+    trigger: draft.trigger,
+    strategy: config.strategy.type,
+    threshold: draft.threshold,
+    ratio: draft.ratio,
+    model: config.compactModel,
+    pieces: draft.pieces,
+    extraction: extraction ?? null,
+    range,
+    compacted_count: compacted.length,
+    preserved_count: preserved.length,
+    before,
+    after,
+    summary,
+    marker,
+    journal_entry: id
+  }
+  const next: HistoryStart = { compaction: id, from: draft.keep, marker, summary, account }
+  return {
+    skipped: false,
+    compaction,
+    start: next,
+    changes: [
+      compactionChange(compaction),
+      startChange(next),
+      pendingCompactionChange(null),
+      ...archived(input, id, summary)
+    ]
+  }
+}
+
+type Known = Pick<
+  Parameters<typeof markerOf>[0],
+  "compaction" | "summary" | "count" | "account" | "from" | "to" | "since" | "until"
+>
+
+const markerIn = (input: CompactInput, known: Known): HistoryStart["marker"] => {
+  const { approvals, canRead, config, draft, maxContextTokens, moment, priced } = input
+  return markerOf({
+    ...known,
+    trigger: draft.trigger,
+    strategy: config.strategy.type,
+    approvals,
+    canRead,
+    now: moment.now,
+    maxContextTokens,
+    priced
+  })
+}
+
+export const SYNTHESIS_HEAD = "[CONTEXT SYNTHESIS]"
+const SYNTHESIS_IMPORTANCE = 7
+
+/** The summary as the journal keeps it (F55). */
+const archived = ({ journal, moment }: CompactInput, id: string, summary: string): ReadonlyArray<RecordChange> =>
+  journalChanges(
+    journal,
+    addEntry(
+      journal,
+      {
+        id,
+        content: `${SYNTHESIS_HEAD}\n${summary}`,
+        source_type: "compaction",
+        importance: SYNTHESIS_IMPORTANCE,
+        tags: ["compaction", "synthesis"]
+      },
+      moment
+    ).state
+  )

@@ -1,0 +1,117 @@
+// Draft: a compaction that is under way, between two of its commits.
+// Owns what is kept of it and how it goes on. Leaves asking the model to the runtime.
+// D1  A draft changes nothing of the history; one that is dropped at any point leaves it as it was.
+// D2  What is compacted is settled when the draft is made, so that what is said meanwhile stays.
+// D3  A step that is repeated after a crash reads the same piece.
+
+import { isBefore, type MessagePlace, type PlacedMessage, type RecordChange } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
+import { Place } from "./account.ts"
+import { type CompactionConfig, type CompactionTrigger, compactionTriggers } from "./config.ts"
+import { Extraction } from "./extraction.ts"
+import { between } from "./placed.ts"
+import type { Split } from "./split.ts"
+import { nextPiece, type PieceLimits } from "./summary.ts"
+
+export const CompactionDraft = Schema.Struct({
+  trigger: Schema.Literals(compactionTriggers),
+  threshold: Schema.Finite,
+  /** Share of the context window that the conversation had. */
+  ratio: Schema.Finite,
+  /** The first and the last message that are compacted. */
+  from: Place,
+  to: Place,
+  /** The first message that stays. */
+  keep: Place,
+  /** The first message that no call has read; null when all are read. */
+  next: Schema.NullOr(Place),
+  summary: Schema.String,
+  /** Calls that have been made. */
+  pieces: Schema.Int
+})
+export type CompactionDraft = typeof CompactionDraft.Type
+
+/** What stands on the desk while a history is being compacted. */
+export const PendingCompaction = Schema.Struct({
+  extraction: Schema.optionalKey(Extraction),
+  draft: Schema.optionalKey(CompactionDraft)
+})
+export type PendingCompaction = typeof PendingCompaction.Type
+
+const isPendingCompaction = Schema.is(PendingCompaction)
+
+/** Under this key of the kind `desk`. */
+export const COMPACTION_KEY = "compaction"
+
+/** What is kept of the compaction at hand; nothing when it can not be read. */
+export const pendingCompactionOn = (desk: ReadonlyMap<string, unknown>): PendingCompaction => {
+  const kept = desk.get(COMPACTION_KEY)
+  return isPendingCompaction(kept) ? kept : {}
+}
+
+/** Null: no compaction is at hand any more. */
+export const pendingCompactionChange = (compaction: PendingCompaction | null): RecordChange => ({
+  kind: "desk",
+  key: COMPACTION_KEY,
+  value: compaction
+})
+
+export interface DraftInput {
+  readonly split: Split
+  readonly trigger: CompactionTrigger
+  readonly threshold: number
+  readonly ratio: number
+  /** The summary of what was compacted before; empty when nothing was. */
+  readonly earlier: string
+  readonly strategy: CompactionConfig["strategy"]
+}
+
+/** The beginning of a compaction; undefined when the split compacts or keeps nothing. */
+export const draftOf = ({
+  earlier,
+  ratio,
+  split: { compacted, preserved },
+  strategy,
+  threshold,
+  trigger
+}: DraftInput): CompactionDraft | undefined => {
+  const [from, to, keep] = [compacted[0]?.place, compacted.at(-1)?.place, preserved[0]?.place]
+  if (from === undefined || to === undefined || keep === undefined) return undefined
+  const next = strategy.type === "truncate" ? null : from
+  return { trigger, threshold, ratio, from, to, keep, next, summary: earlier, pieces: 0 }
+}
+
+/** What the next call reads; empty when all has been read. `history`: from `draft.next` on, or from before it. */
+export const pieceOf = (
+  { next, to }: CompactionDraft,
+  history: ReadonlyArray<PlacedMessage>,
+  limits: PieceLimits
+): ReadonlyArray<PlacedMessage> => (next === null ? [] : nextPiece(between(history, next, to), limits))
+
+/** The draft after a piece was read and summarized. */
+export const withPiece = (
+  draft: CompactionDraft,
+  history: ReadonlyArray<PlacedMessage>,
+  piece: ReadonlyArray<PlacedMessage>,
+  summary: string
+): CompactionDraft => {
+  const last = piece.at(-1)?.place
+  return {
+    ...draft,
+    next: last === undefined ? null : placeAfter(history, last, draft.to),
+    summary,
+    pieces: draft.pieces + 1
+  }
+}
+
+const placeAfter = (
+  history: ReadonlyArray<PlacedMessage>,
+  last: MessagePlace,
+  to: MessagePlace
+): MessagePlace | null => {
+  const next = history.find(({ place }) => isBefore(last, place))?.place
+  return next === undefined || isBefore(to, next) ? null : next
+}
+
+/** Everything has been read: the history can be replaced. */
+export const isRead = ({ next }: CompactionDraft): boolean => next === null

@@ -1,0 +1,82 @@
+// Phase: how one step of a compaction ends as a job.
+// Owns the shape of the end. Leaves what a step does to the phases beside it.
+
+import { jobDone, jobFailed, type OutageSeen, type Restriction } from "@reverie/assistant"
+import type { ModelError } from "@reverie/model"
+import type { Envelope, Json, OpenJob, RecordChange, StepRecord, Usage } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { changeDesk } from "../desk.ts"
+import type { JobEnd } from "../job-end.ts"
+import { outageSeen } from "../outages/outage-seen.ts"
+import { Secrets } from "../secrets.ts"
+import type { Session } from "../session.ts"
+import type { UncountedMessage } from "../turn.ts"
+
+/** Of an outage the phase is tried again. */
+export interface Failed {
+  readonly reason: string
+  readonly recovery: string
+  readonly outage?: OutageSeen
+}
+
+/** A step that the model was missing for: nothing is written down. Undefined when its call failed for another reason. */
+export const waiting = Effect.fnUntraced(function* (session: Session, job: OpenJob, error: ModelError) {
+  const seen = yield* outageSeen(session, job, error)
+  if (seen === undefined) return undefined
+  const { hide } = yield* Secrets
+  const step: PhaseStep = { records: [], failed: hide(seen) }
+  return step
+})
+
+/** What one step came to. */
+export interface PhaseStep {
+  readonly records: ReadonlyArray<RecordChange>
+  readonly messages?: ReadonlyArray<UncountedMessage>
+  readonly sends?: ReadonlyArray<Envelope>
+  readonly usage?: Usage
+  /** The phase goes on with another step. */
+  readonly more?: boolean
+  /** Why nothing is compacted at all. */
+  readonly skipped?: string
+  /** Why the phase failed; the history is as it was. */
+  readonly failed?: Failed
+  /** What is left of the tick's pattern once there is room again. */
+  readonly restriction?: Restriction
+  readonly detail?: { readonly [key: string]: Json }
+}
+
+export const endOf = Effect.fnUntraced(function* (session: Session, job: OpenJob, startedAt: number, step: PhaseStep) {
+  const { phase } = job.input as { readonly phase: string }
+  const at = yield* Clock.currentTimeMillis
+  const { failed, messages = [], more, records, restriction, sends, skipped, usage } = step
+  changeDesk(session.desk, records)
+  const record: StepRecord = {
+    id: job.id,
+    kind: "compact",
+    name: `compact ${phase}`,
+    ok: failed === undefined,
+    elapsedMillis: at - startedAt,
+    ...(usage === undefined ? {} : { usage }),
+    detail: {
+      ...step.detail,
+      ...(skipped === undefined ? {} : { skipped }),
+      ...(failed === undefined ? {} : { error: failed.reason })
+    }
+  }
+  const output = {
+    skipped: skipped !== undefined,
+    ...(more === true ? { more } : {}),
+    ...(restriction === undefined ? {} : { restriction }),
+    at
+  }
+  const end: JobEnd = {
+    job,
+    event: failed === undefined ? jobDone("compact", output) : jobFailed("compact", failed),
+    messages,
+    ...(failed?.outage?.withheld === true ? {} : { step: record }),
+    records,
+    ...(sends === undefined || sends.length === 0 ? {} : { sends })
+  }
+  return end
+})

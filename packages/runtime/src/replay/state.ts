@@ -1,0 +1,89 @@
+// ReplayState: an assistant told again from its entries, one commit after the other.
+// Owns the step from one commit to the next. Leaves what is shown of it to frame.ts, what speaks against it to evidence.ts.
+// R1  Only the statechart is asked: no model, no tool, no clock, no store, and nothing is sent.
+// R2  PendingCompaction a beginning of the ledger and then the rest of it is compaction the whole of it, whatever stands between.
+// R3  An entry without a machine event changes nothing but the number.
+
+import {
+  decide,
+  type Decoded,
+  type Input,
+  persist,
+  restore,
+  type Settings,
+  type SnapshotUnfit
+} from "@reverie/assistant"
+import type { Command, Entry, Json, OpenJob, OpenTimer } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import { jobsAfter, timersAfter } from "../turn.ts"
+import { beginningOf } from "./beginning.ts"
+
+/** An assistant after a commit. Hours of sleep are no business of the statechart's: their timer is not among these. */
+export interface ReplayState {
+  readonly no: number
+  readonly decoded: Decoded
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
+}
+
+/** One commit told again. */
+export interface ReplayStep {
+  readonly state: ReplayState
+  readonly commands: ReadonlyArray<Command>
+  /** Why the event could not be decided; the state is then that of before. */
+  readonly problem?: string
+}
+
+/** The state of the entry of a creation. `settings`: for an entry that does not tell them. */
+export const openReplayState = (creation: Entry, settings?: Partial<Settings>): ReplayState => ({
+  no: creation.no,
+  decoded: beginningOf(creation, settings).decoded,
+  jobs: [],
+  timers: []
+})
+
+const decided = (before: Decoded, event: Json) => {
+  if (event === null) return { next: before, commands: [] }
+  try {
+    return decide(before, event as unknown as Input)
+  } catch (cause) {
+    const problem = `the statechart broke on its event: ${cause instanceof Error ? cause.message : String(cause)}`
+    return { next: before, commands: [], problem }
+  }
+}
+
+/** The same assistant one commit later. */
+export const replayEntry = (state: ReplayState, { at, cause, event, no }: Entry): ReplayStep => {
+  const decision = decided(state.decoded, event)
+  const { commands, next } = decision
+  const timers = cause.kind === "timer" ? state.timers.filter(({ name }) => name !== cause.name) : state.timers
+  return {
+    state: {
+      no,
+      decoded: next,
+      jobs: jobsAfter(state.jobs, commands, no),
+      timers: timersAfter(timers, commands, at)
+    },
+    commands,
+    ...("problem" in decision ? { problem: decision.problem } : {})
+  }
+}
+
+/** A state as data, to be gone on with later. */
+export interface PausedReplay {
+  readonly no: number
+  readonly snapshot: Json
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
+}
+
+export const pauseReplay = ({ decoded, jobs, no, timers }: ReplayState): PausedReplay => ({
+  no,
+  snapshot: persist(decoded),
+  jobs,
+  timers
+})
+
+/** An older snapshot is raised as a worker does who claims the assistant. */
+export const resumeReplay = ({ jobs, no, snapshot, timers }: PausedReplay): Result.Result<ReplayState, SnapshotUnfit> =>
+  Result.map(restore(snapshot), (decoded) => ({ no, decoded, jobs, timers }))

@@ -1,0 +1,268 @@
+// MemoryBundles: moving house over the disks of the stores in memory.
+// Owns gathering a life from the rows and putting it down, each without a pause in it. Keeps nothing itself.
+
+import {
+  type AssistantHead,
+  blockOfAnswer,
+  blockParts,
+  createdKey,
+  bytesOf,
+  byText,
+  judgeBundle,
+  type MoveMark,
+  nobodyAt,
+  occupiedBy,
+  type Bundle,
+  type BundleHead,
+  type BundlePart,
+  Bundles,
+  sendName,
+  sendNames,
+  tenantOf,
+  valueOf
+} from "@reverie/ledger"
+import {
+  addressKey,
+  type AssistantState,
+  type Entry,
+  type Envelope,
+  type Json,
+  LANES,
+  type RecordRow,
+  type TenantId
+} from "@reverie/protocol"
+import type { PromptVersion } from "@reverie/context"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
+import { type BlockDisk, blockDisk } from "./memory-block-store.ts"
+import { appendMail, aResident, copy, fileEntry, type MemoryDisk, type Resident } from "./memory-disk.ts"
+import type { PromptDisk } from "./memory-prompt-store.ts"
+
+/** Everything that one house keeps. */
+export interface MemoryHouse {
+  readonly disk: MemoryDisk
+  readonly blocks: BlockDisk
+  readonly prompts: PromptDisk
+  mark: MoveMark | undefined
+}
+
+export const memoryHouse = (disk: MemoryDisk, blocks: BlockDisk = blockDisk(), prompts: PromptDisk = new Map()) =>
+  ({ disk, blocks, prompts, mark: undefined }) as MemoryHouse
+
+const MOVER = "bundle"
+const FOR_EVER = Number.MAX_SAFE_INTEGER
+
+const splitName = (name: string): readonly [string, string] => JSON.parse(name) as readonly [string, string]
+
+/** Blocks of a tenant, by id, and whose they are. */
+const blocksOf = ({ blocks }: MemoryHouse, tenant: TenantId, isWanted: (owner: string) => boolean) =>
+  [...blocks.blocks]
+    .filter(([name, row]) => splitName(name)[0] === tenant && isWanted(row.owner))
+    .map(([name, row]) => ({
+      ...row,
+      id: splitName(name)[1],
+      versions: blocks.versions.get(name) ?? [],
+      snapshot: blocks.snapshots.get(name)
+    }))
+    .toSorted(byText(({ id }) => id))
+
+const answersOf = (
+  { blocks }: MemoryHouse,
+  tenant: TenantId,
+  isWanted: (key: string, block: string | undefined) => boolean
+): ReadonlyArray<BundlePart> =>
+  [...blocks.answers]
+    .map(([name, answer]) => ({ tenant: splitName(name)[0], key: splitName(name)[1], answer: valueOf(answer) }))
+    .filter((row) => row.tenant === tenant && isWanted(row.key, blockOfAnswer(row.answer)))
+    .toSorted(byText(({ key }) => key))
+    .map(({ answer, key }) => ({ kind: "block-answer", key, answer }))
+
+const mailOf = ({ mail }: Resident): ReadonlyArray<BundlePart> =>
+  LANES.flatMap((lane) =>
+    mail[lane].map(({ acceptedAt, envelope, id }): BundlePart => {
+      const body = envelope as Envelope | string as Json
+      return { kind: "envelope", lane, id, acceptedAt, body }
+    })
+  )
+
+const lifeOf = (house: MemoryHouse, resident: Resident): Bundle => {
+  const { address, cursors, entries, epoch, records, state, version } = resident
+  const { assistant, tenant } = address
+  const written = new Set(entries.flatMap(({ entry }) => sendNames(entry as unknown as Json)))
+  const blocks = blocksOf(house, tenant, (owner) => owner === assistant)
+  const own = new Set<string | undefined>(blocks.map(({ id }) => id))
+  const { control, mail, reply } = cursors
+  const handled = { control, reply, mail }
+  const head: AssistantHead = { kind: "assistant", address: { tenant, assistant }, epoch, version, handled, state }
+  return copy({
+    head,
+    parts: [
+      ...mailOf(resident),
+      ...entries.map(({ entry }) => ({ kind: "entry", entry }) as BundlePart),
+      ...[...records.values()]
+        .toSorted(byText(({ key, kind }) => `${kind}\u0000${key}`))
+        .map(({ key, kind, value }): BundlePart => ({ kind: "record", of: kind, key, value })),
+      ...[...house.disk.sends.values()]
+        .filter(({ envelope }) => written.has(sendName(envelope as unknown as Json)))
+        .map(({ envelope }) => ({ kind: "send", envelope }) as BundlePart),
+      ...house.disk.deadLetters
+        .filter((letter) => addressKey(letter.address) === addressKey(address))
+        .map(({ address: _, ...letter }): BundlePart => ({ kind: "dead-letter", ...letter })),
+      ...blocks.flatMap(blockParts),
+      ...answersOf(house, tenant, (key, block) => own.has(block) || key.startsWith(createdKey(assistant)))
+    ]
+  })
+}
+
+const promptsOf = ({ prompts }: MemoryHouse, tenant: TenantId): ReadonlyArray<BundlePart> =>
+  [...prompts]
+    .filter(([name]) => splitName(name)[0] === tenant)
+    .toSorted(byText(([name]) => name))
+    .flatMap(([, versions]) => versions)
+    .map(({ kind, ...rest }) => ({ kind: "prompt", of: kind, ...rest }))
+
+const householdOf = (house: MemoryHouse, tenant: TenantId): Bundle => {
+  const living = new Set(
+    [...house.disk.residents.values()].flatMap(({ address }) =>
+      address.tenant === tenant ? [address.assistant as string] : []
+    )
+  )
+  const blocks = blocksOf(house, tenant, (owner) => !living.has(owner))
+  const claimed = new Set(blocksOf(house, tenant, (owner) => living.has(owner)).map(({ id }) => id))
+  const isCreated = (key: string) => [...living].some((id) => key.startsWith(createdKey(id)))
+  return copy({
+    head: { kind: "tenant", tenant },
+    parts: [
+      ...blocks.flatMap(blockParts),
+      ...answersOf(house, tenant, (key, block) => !isCreated(key) && (block === undefined || !claimed.has(block))),
+      ...promptsOf(house, tenant)
+    ]
+  })
+}
+
+/** What a bundle would be laid over; undefined when its place is empty. */
+const obstacleOf = (house: MemoryHouse, tenant: TenantId, parts: ReadonlyArray<BundlePart>): string | undefined => {
+  for (const part of parts) {
+    if (part.kind === "block") {
+      if (house.blocks.blocks.has(JSON.stringify([tenant, part.id]))) return `block ${part.id}`
+      if (blocksOf(house, tenant, (owner) => owner === part.owner).some(({ label }) => label === part.label)) {
+        return `a block ${part.label} of ${part.owner}`
+      }
+    } else if (part.kind === "block-answer") {
+      const before = house.blocks.answers.get(JSON.stringify([tenant, part.key]))
+      if (before !== undefined && before !== JSON.stringify(part.answer)) return `an answer under ${part.key}`
+    }
+  }
+  return undefined
+}
+
+const putDown = (house: MemoryHouse, tenant: TenantId, parts: ReadonlyArray<BundlePart>): void => {
+  const { answers, blocks, snapshots, versions } = house.blocks
+  for (const part of parts) {
+    if (part.kind === "block") {
+      const { body, id, label, owner, readers } = part
+      blocks.set(JSON.stringify([tenant, id]), { owner, label, readers, body: JSON.stringify(body) })
+    } else if (part.kind === "block-version") {
+      const name = JSON.stringify([tenant, part.block])
+      const version = { body: JSON.stringify(part.body), patch: bytesOf(part.patch) }
+      versions.set(name, [...(versions.get(name) ?? []), version])
+    } else if (part.kind === "block-snapshot") {
+      snapshots.set(JSON.stringify([tenant, part.block]), bytesOf(part.bytes))
+    } else if (part.kind === "block-answer") {
+      answers.set(JSON.stringify([tenant, part.key]), JSON.stringify(part.answer))
+    } else if (part.kind === "prompt") {
+      const { kind: _, of, ...rest } = part
+      const name = JSON.stringify([tenant, of, part.key])
+      const version = copy({ kind: of, ...rest }) as PromptVersion
+      house.prompts.set(name, [...(house.prompts.get(name) ?? []), version])
+    }
+  }
+}
+
+const moveIn = ({ disk }: MemoryHouse, head: AssistantHead, parts: ReadonlyArray<BundlePart>, now: number): void => {
+  const resident = aResident(head.address, head.state as unknown as AssistantState, now)
+  disk.residents.set(addressKey(head.address), resident)
+  resident.epoch = head.epoch + 1
+  resident.lease = { worker: MOVER, until: FOR_EVER }
+  resident.version = head.version
+  resident.cursors = { ...head.handled }
+  for (const part of parts) {
+    if (part.kind === "envelope") {
+      const { acceptedAt, body, id, lane } = part
+      const envelope = typeof body === "string" ? body : (copy(body) as unknown as Envelope)
+      appendMail(disk, resident, { id: id as Envelope["id"], lane, acceptedAt, envelope })
+    } else if (part.kind === "entry") {
+      // What it sent and dead letters with it comes in parts of its own.
+      const entry = copy(part.entry) as unknown as Entry
+      const { records: _r, sends: _s, settled = [], ...rest } = entry
+      fileEntry(disk, resident, { ...rest, settled: settled.filter(({ outcome }) => outcome !== "dead") } as Entry)
+      const row = { ...resident.entries.at(-1)!, entry }
+      resident.entries[resident.entries.length - 1] = row
+      disk.outbox[disk.outbox.length - 1] = row
+    } else if (part.kind === "record") {
+      const { key, of, value } = part
+      resident.records.set(JSON.stringify([of, key]), copy({ kind: of, key, value }) as RecordRow)
+    } else if (part.kind === "send") {
+      disk.sendSeq++
+      disk.sends.set(disk.sendSeq, { seq: disk.sendSeq, envelope: copy(part.envelope) as unknown as Envelope })
+    } else if (part.kind === "dead-letter") {
+      const { kind: _, envelope, ...rest } = part
+      disk.dead++
+      disk.deadLetters.push({ address: resident.address, envelope: envelope as Envelope["id"], ...rest })
+    }
+  }
+}
+
+const hereOf = (house: MemoryHouse, head: BundleHead): Bundle | undefined => {
+  if (head.kind === "tenant") return householdOf(house, head.tenant)
+  const resident = house.disk.resident(head.address)
+  return resident === undefined ? undefined : lifeOf(house, resident)
+}
+
+const streamOf = ({ head, parts }: Bundle): Stream.Stream<BundlePart> => Stream.fromIterable([head, ...parts])
+
+export const memoryBundles = (house: MemoryHouse): Bundles["Service"] => ({
+  pack: (address) =>
+    Stream.suspend(() => {
+      const resident = house.disk.resident(address)
+      return resident === undefined ? Stream.fail(nobodyAt(address)) : streamOf(lifeOf(house, resident))
+    }),
+  packTenant: (tenant) => Stream.suspend(() => streamOf(householdOf(house, tenant))),
+  tenants: Effect.sync(() => {
+    const names = [house.blocks.blocks, house.blocks.answers, house.prompts].flatMap((map) => [...map.keys()])
+    const living = [...house.disk.residents.values()].map(({ address }) => address.tenant as string)
+    return [
+      ...new Set([...living, ...names.map((name) => splitName(name)[0])])
+    ].toSorted() as ReadonlyArray<string> as ReadonlyArray<TenantId>
+  }),
+  unpack: (bundle, { isTrial = false } = {}) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const { head, parts } = bundle
+      const fresh = yield* Effect.fromResult(judgeBundle(bundle, hereOf(house, head)))
+      if (fresh === undefined) return "present"
+      const obstacle = obstacleOf(house, tenantOf(head), fresh)
+      if (obstacle !== undefined) return yield* occupiedBy(head, obstacle)
+      if (isTrial) return "unpacked"
+      if (head.kind === "assistant") moveIn(house, head, parts, now)
+      putDown(house, tenantOf(head), fresh)
+      return "unpacked"
+    }),
+  admit: (addresses) =>
+    Effect.sync(() => {
+      for (const address of addresses) {
+        const resident = house.disk.resident(address)
+        if (resident?.lease?.worker === MOVER) resident.lease = undefined
+      }
+    }),
+  mark: (mark) =>
+    Effect.sync(() => {
+      house.mark = mark === null ? undefined : copy(mark)
+    }),
+  marked: Effect.sync(() => house.mark)
+})
+
+export const memoryBundlesLayer = (house: MemoryHouse): Layer.Layer<Bundles> =>
+  Layer.sync(Bundles, () => memoryBundles(house))

@@ -1,0 +1,233 @@
+// Bundle mutants: houses that lose, double or mix up something when somebody moves, each in one way.
+
+import { flawOfBundle, type Bundle, type BundlePart, type Bundles } from "@reverie/ledger"
+import { type Address, addressKey } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { type House, type Houses, housesLayer, houseOver } from "../house.ts"
+import type { FreshLayer } from "../law.ts"
+import { MemoryDisk, type Resident } from "../memory-disk.ts"
+import { type MemoryHouse, memoryHouse } from "../memory-bundles.ts"
+
+type Verbs = Bundles["Service"]
+type Mistake = (right: House, place: MemoryHouse) => Partial<Verbs>
+
+const mutant =
+  (mistake: Mistake): FreshLayer<Houses> =>
+  () =>
+    housesLayer(
+      Effect.sync(() => {
+        const place = memoryHouse(new MemoryDisk())
+        const right = houseOver(place)
+        return { ...right, bundles: { ...right.bundles, ...mistake(right, place) } }
+      })
+    )
+
+/** Puts down another bundle than the one it was given. */
+const putting =
+  (change: (bundle: Bundle) => Bundle): Mistake =>
+  ({ bundles }) => ({
+    unpack: (bundle, options) =>
+      flawOfBundle(bundle) === undefined ? bundles.unpack(change(bundle), options) : bundles.unpack(bundle, options)
+  })
+
+const withParts =
+  (change: (parts: ReadonlyArray<BundlePart>) => ReadonlyArray<BundlePart>) =>
+  (bundle: Bundle): Bundle => ({ ...bundle, parts: change(bundle.parts) })
+
+const losing = (isLost: (part: BundlePart) => boolean): Mistake =>
+  putting(withParts((parts) => parts.filter((part) => !isLost(part))))
+
+/** Does something to whoever has just moved in. */
+const afterwards =
+  (change: (resident: Resident, place: MemoryHouse) => void): Mistake =>
+  ({ bundles }, place) => ({
+    unpack: (bundle, options) =>
+      Effect.tap(bundles.unpack(bundle, options), (outcome) =>
+        Effect.sync(() => {
+          const { head } = bundle
+          const resident = head.kind === "assistant" ? place.disk.resident(head.address) : undefined
+          if (outcome === "unpacked" && resident !== undefined) change(resident, place)
+        })
+      )
+  })
+
+/** Packs something of its own. */
+const packing =
+  (pack: (right: House, place: MemoryHouse, address: Address) => ReturnType<Verbs["pack"]>): Mistake =>
+  (right, place) => ({ pack: (address) => pack(right, place, address) })
+
+const isOf = (kind: BundlePart["kind"]) => (part: BundlePart) => part.kind === kind
+
+/** A life in two steps with a pause between them. */
+const inTwoSteps: Mistake = ({ bundles }, place) => ({
+  unpack: Effect.fnUntraced(function* (bundle, options) {
+    const outcome = yield* bundles.unpack(bundle, options)
+    const { head } = bundle
+    const resident = head.kind === "assistant" ? place.disk.resident(head.address) : undefined
+    if (outcome === "present" || resident === undefined || options?.isTrial === true) return outcome
+    const entries = resident.entries.splice(1)
+    yield* Effect.yieldNow
+    yield* Effect.yieldNow
+    resident.entries.push(...entries)
+    return outcome
+  })
+})
+
+/** Reads how somebody stands first and what he did later, while he goes on. */
+const inTwoLooks = packing(({ bundles }, _place, address) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const [head] = yield* Stream.runCollect(bundles.pack(address))
+      yield* Effect.yieldNow
+      yield* Effect.yieldNow
+      const [, ...rest] = yield* Stream.runCollect(bundles.pack(address))
+      return Stream.fromIterable(head === undefined ? [] : [head, ...rest])
+    })
+  )
+)
+
+const removeResident = (place: MemoryHouse, bundle: Bundle): void => {
+  if (bundle.head.kind === "assistant") place.disk.residents.delete(addressKey(bundle.head.address))
+}
+
+const mistakes: Readonly<Record<string, Mistake>> = {
+  losesRecords: losing((part) => part.kind === "record" && part.of === "fact"),
+  losesSends: losing(isOf("send")),
+  losesDeadLetters: losing(isOf("dead-letter")),
+  losesLettersDiscarded: losing((part) => part.kind === "dead-letter" && part.discarded === true),
+  takesUpWhatWasDiscarded: putting(
+    withParts((parts) =>
+      parts.map((part): BundlePart => {
+        if (part.kind !== "dead-letter") return part
+        const { discarded: _, ...letter } = part
+        return letter
+      })
+    )
+  ),
+  losesBlocks: losing((part) => part.kind.startsWith("block")),
+  losesAnswers: losing(isOf("block-answer")),
+  losesPrompts: losing((part) => part.kind === "prompt" && part.body === null),
+  losesWhoAccepted: afterwards(({ accepted }) => accepted.clear()),
+  losesCursors: afterwards((resident) => {
+    resident.cursors = { ...resident.cursors, mail: 0 }
+  }),
+  turnsMailRound: putting(
+    withParts((parts) => {
+      const mail = parts.filter((part) => part.kind === "envelope" && part.lane === "mail")
+      const turned = mail.toReversed()
+      return parts.map((part) => (mail.includes(part) ? (turned[mail.indexOf(part)] ?? part) : part))
+    })
+  ),
+  keepsTheEpoch: afterwards((resident) => {
+    resident.epoch--
+  }),
+  beginsEpochsAnew: afterwards((resident) => {
+    resident.epoch = 0
+  }),
+  admitsAtOnce: afterwards((resident) => {
+    resident.lease = undefined
+  }),
+  robsClaims: (_, place) => ({
+    admit: (addresses) =>
+      Effect.sync(() => {
+        for (const address of addresses) {
+          const resident = place.disk.resident(address)
+          if (resident !== undefined) resident.lease = undefined
+        }
+      })
+  }),
+  movesInTwoSteps: inTwoSteps,
+  packsInTwoLooks: inTwoLooks,
+  triesInEarnest: ({ bundles }) => ({ unpack: (bundle) => bundles.unpack(bundle) }),
+  drivesOutWhoLivesThere: ({ bundles }, place) => ({
+    unpack: (bundle, options) =>
+      Effect.catchTag(bundles.unpack(bundle, options), "BundleRefused", (refusal) => {
+        if (refusal.reason !== "occupied" || options?.isTrial === true) return Effect.fail(refusal)
+        removeResident(place, bundle)
+        return bundles.unpack(bundle, options)
+      })
+  }),
+  layBlocksOverOthers: ({ bundles }, place) => ({
+    unpack: (bundle, options) =>
+      Effect.catchTag(bundles.unpack(bundle, options), "BundleRefused", (refusal) => {
+        if (refusal.reason !== "occupied" || bundle.head.kind === "tenant") return Effect.fail(refusal)
+        if (place.disk.resident(bundle.head.address) !== undefined) return Effect.fail(refusal)
+        place.blocks.blocks.clear()
+        return bundles.unpack(bundle, options)
+      })
+  }),
+  movesInHalfway: ({ bundles }) => ({
+    unpack: (bundle, options) =>
+      Effect.tapError(bundles.unpack(bundle, options), () => {
+        const [first, ...entries] = bundle.parts.filter(isOf("entry"))
+        if (bundle.head.kind !== "assistant" || first === undefined || options?.isTrial === true) return Effect.void
+        const head = { ...bundle.head, version: entries.length + 1, handled: { control: 0, reply: 0, mail: 0 } }
+        return Effect.ignore(bundles.unpack({ head, parts: [first, ...entries] }))
+      })
+  }),
+  takesWhatIsBroken: ({ bundles }) => ({
+    unpack: (bundle, options) =>
+      Effect.catchTag(bundles.unpack(bundle, options), "BundleRefused", (refusal) =>
+        refusal.reason === "broken" ? Effect.succeed("unpacked" as const) : Effect.fail(refusal)
+      )
+  }),
+  doublesWhoIsPresent: ({ bundles }, place) => ({
+    unpack: (bundle, options) =>
+      Effect.flatMap(bundles.unpack(bundle, options), (outcome) => {
+        if (outcome === "unpacked" || options?.isTrial === true || bundle.head.kind === "tenant") {
+          return Effect.succeed(outcome)
+        }
+        removeResident(place, bundle)
+        place.blocks.blocks.clear()
+        place.blocks.versions.clear()
+        return bundles.unpack(bundle, options)
+      })
+  }),
+  packsNobody: packing(({ bundles }, place, address) => {
+    const [somebody] = [...place.disk.residents.values()]
+    return bundles.pack(place.disk.resident(address) === undefined && somebody ? somebody.address : address)
+  }),
+  packsByNameAlone: packing(({ bundles }, place, address) =>
+    Stream.concat(
+      bundles.pack(address),
+      Stream.fromIterable(
+        [...place.disk.residents.values()]
+          .filter((resident) => resident.address.assistant === address.assistant)
+          .flatMap(({ records }) => [...records.values()])
+          .map(({ key, kind, value }): BundlePart => ({ kind: "record", of: kind, key, value }))
+      )
+    )
+  ),
+  packsPromptsOfAll: ({ bundles }) => ({
+    packTenant: () =>
+      Stream.unwrap(Effect.map(bundles.tenants, ([first]) => bundles.packTenant(first ?? ("harbor" as never))))
+  }),
+  sweepsTheTenant: ({ bundles }, place) => ({
+    unpack: (bundle, options) =>
+      Effect.tap(bundles.unpack(bundle, options), () =>
+        Effect.sync(() => {
+          for (const [key, { address }] of place.disk.residents) {
+            if (bundle.head.kind === "assistant" && address.assistant !== bundle.head.address.assistant) {
+              place.disk.residents.delete(key)
+            }
+          }
+        })
+      )
+  }),
+  namesTheLivingOnly: (_, place) => ({
+    tenants: Effect.sync(() => [
+      ...new Set([...place.disk.residents.values()].map(({ address }) => address.tenant).toSorted())
+    ])
+  }),
+  keepsTheFirstMark: ({ bundles }, place) => ({
+    mark: (mark) => (place.mark !== undefined && mark !== null ? Effect.void : bundles.mark(mark))
+  }),
+  forgetsVersionsOfBlocks: afterwards((_, { blocks }) => {
+    for (const [name, versions] of blocks.versions) blocks.versions.set(name, versions.slice(0, 1))
+  })
+}
+
+export const bundleMutants: Readonly<Record<string, FreshLayer<Houses>>> = Object.fromEntries(
+  Object.entries(mistakes).map(([name, mistake]) => [name, mutant(mistake)])
+)
