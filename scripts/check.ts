@@ -15,6 +15,7 @@ import { sizes } from "./check/sizes.ts"
 import { judge, lineOf, type Step, type Verdict } from "./check/step.ts"
 import { testStep } from "./check/tests.ts"
 import { toolSteps } from "./check/tools.ts"
+import { words } from "./check/words.ts"
 
 const chromium = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
 /** Somebody's own machine may have no Chromium; where main is guarded there is one, or the check fails. */
@@ -25,6 +26,7 @@ const steps: ReadonlyArray<Step> = [
   ...toolSteps,
   testStep("architecture"),
   sizes,
+  words,
   docs,
   servers,
   testStep("whole"),

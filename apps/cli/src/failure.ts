@@ -76,6 +76,7 @@ export type FailureCode = keyof typeof ownRows
 /** Failures of the fleet, by the tag of the error. */
 const rowsByTag: Readonly<Record<string, Row>> = {
   StoreBusy: row("data-in-use", 5, true, "one process at a time may write a data directory"),
+  StoreUnreleased: row("data-unreleased", 5, false, "nothing in it was changed"),
   StoreFormatNewer: row("data-format-newer", 5, false, "nothing in it was changed"),
   StoreFormatOlder: row("data-format-older", 5, false, "nothing in it was changed"),
   StoreMoved: row(

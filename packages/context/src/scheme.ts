@@ -44,7 +44,7 @@ export const STATIC_COMPONENTS: ReadonlyArray<PromptComponent> = [
   builtIn(1000, "character_context", "system", "Character", "Persona, active project and session memory."),
   builtIn(1500, "entity_context", "system", "Entities", "Profiles of those it deals with now."),
   builtIn(2000, "semantic_memories", "system", "Memories", "Facts recalled for what is at hand."),
-  builtIn(3000, "context_buffer", "system", "Surroundings", "What was overheard nearby."),
+  builtIn(3000, "context_buffer", "system", "Surroundings", "What was said nearby."),
   builtIn(4000, "goals", "system", "Goals", "What it wants to reach, as a tree."),
   builtIn(5000, "conversation_history", "mixed", "Conversation", "What was said before this turn."),
   builtIn(6000, "pending_event", "user", "Pending event", "What waits for an answer."),

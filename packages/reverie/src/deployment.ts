@@ -58,7 +58,7 @@ const AGAIN_MILLIS = 1_000
 const sustained = <R>(work: Effect.Effect<never, StoreFailure, R>): Effect.Effect<never, StoreFailure, R> =>
   Effect.retry(work, Schedule.spaced(AGAIN_MILLIS))
 
-/** What differs from a worker beside its store: hints are held back while a visit lasts, so none may linger. */
+/** What differs from a worker beside its store: hints are held back while a visit lasts, so none may stay idle. */
 const worker: Profile["worker"] = { leaseMillis: 5_000, idleTimeoutMillis: 0, isOneOfMany: true }
 
 const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string =>

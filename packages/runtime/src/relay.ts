@@ -44,7 +44,7 @@ const returned = (envelope: Envelope, why: string): Envelope | undefined => {
   // It went out in answer to a message that was returned for its hops already.
   if (envelope.hops > MAX_HOPS + 1) return undefined
   const { event } = envelope
-  // Orders, tasks and reports among kin have their own ways to be missed.
+  // Orders, tasks and reports among sub-agents have their own ways to be missed.
   if (event.type !== "message" || isTask(envelope.id)) return undefined
   if (event.answers !== undefined) return undefined
   const sender = decodeAssistant(sendingAssistant(envelope.from))

@@ -34,7 +34,7 @@ describe("blocks in a prompt", () => {
       const store = memoryBlockStore()
       yield* made(store, { label: "human", content: "Name: Ann", description: "Whom you serve." })
       yield* made(store, { label: "todo", type: "working", pinned: true, permission: "Append", content: "Sail." })
-      yield* made(store, { label: "aside", type: "working", content: "unseen" })
+      yield* made(store, { label: "spare", type: "working", content: "unseen" })
       yield* made(store, { label: "past", type: "archival", content: "unseen" })
       yield* made(store, { label: "log", type: "log", content: "unseen" })
       yield* made(store, { label: "other", owner: "bob", content: "unseen" })
@@ -58,23 +58,23 @@ describe("blocks in a prompt", () => {
   it.effect("F108 A32 an unpinned block is shown in the tick whose message refers to it, and not in the next one", () =>
     Effect.gen(function* () {
       const store = memoryBlockStore()
-      const id = yield* made(store, { label: "aside", type: "working", content: "lent" })
+      const id = yield* made(store, { label: "spare", type: "working", content: "lent" })
       const foreign = yield* made(store, { label: "secret", owner: "bob", type: "working", content: "bob's" })
       const life = lifeWith(store)
       const refer = (blocks: ReadonlyArray<string>) => life.post({ type: "message", text: "Look.", blocks })
-      for (const blocks of [[], [id, foreign], [], ["aside"]]) {
+      for (const blocks of [[], [id, foreign], [], ["spare"]]) {
         refer(blocks)
         life.rest()
       }
       const shown = [0, 1, 2, 3].map((prompt) => shownIn(life, prompt))
-      assert.deepStrictEqual(shown, ["", '<block:aside permission="ReadWrite">\nlent\n</block:aside>', "", ""])
+      assert.deepStrictEqual(shown, ["", '<block:spare permission="ReadWrite">\nlent\n</block:spare>', "", ""])
     })
   )
 
   it.effect("F108 what a message refers to is still in view when another process goes on with its tick", () =>
     Effect.gen(function* () {
       const store = memoryBlockStore()
-      const id = yield* made(store, { label: "aside", type: "working", content: "lent" })
+      const id = yield* made(store, { label: "spare", type: "working", content: "lent" })
       const first = live({ blocks: store, idle: true })
       first.post({ type: "message", text: "Look.", blocks: [id] })
       const second = lifeWith(store, { disk: first.disk })
@@ -148,13 +148,13 @@ describe("blocks in a prompt", () => {
     Effect.gen(function* () {
       const store = memoryBlockStore()
       yield* made(store, { label: "human", content: "x".repeat(4_000) })
-      const id = yield* made(store, { label: "aside", type: "working", content: "y".repeat(4_900) })
+      const id = yield* made(store, { label: "spare", type: "working", content: "y".repeat(4_900) })
       const life = lifeWith(store)
       life.post({ type: "message", text: "Look.", blocks: [id] })
       life.rest()
       assert.include(shownIn(life, 0), "<block:human")
-      assert.notInclude(shownIn(life, 0), "<block:aside")
-      assert.include(JSON.stringify(life.entries()), '{"key":"block:aside","reason":"over-memory"}')
+      assert.notInclude(shownIn(life, 0), "<block:spare")
+      assert.include(JSON.stringify(life.entries()), '{"key":"block:spare","reason":"over-memory"}')
     })
   )
 })

@@ -211,7 +211,7 @@ export class Connection<A extends Prepared> {
     for (const suffix of ["", "-wal", "-shm"]) {
       const file = `${this.#file}${suffix}`
       if (!isKept) rmSync(file, { force: true })
-      else if (existsSync(file)) renameSync(file, `${this.#file}.set-aside${suffix}`)
+      else if (existsSync(file)) renameSync(file, `${this.#file}.moved-away${suffix}`)
     }
   }
 

@@ -1,5 +1,5 @@
 // SecureDelete: makes sure that what was erased is not in the file any more.
-// Owns the two places where it would linger: free pages, and the log. Leaves erasing to erasing.ts.
+// Owns the two places where it would stay: free pages, and the log. Leaves erasing to erasing.ts.
 // S1  After `end` nothing of what was erased since `begin` can be read in the file or its log.
 
 import type { DatabaseSync } from "node:sqlite"

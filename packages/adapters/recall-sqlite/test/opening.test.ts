@@ -108,7 +108,7 @@ describe("opening", () => {
           return [at, yield* found("tide")]
         }).pipe(opened(directory))
         assert.deepStrictEqual(after, [0, ["p/c"]])
-        assert.isTrue(readFileSync(`${file(directory)}.set-aside`).equals(before))
+        assert.isTrue(readFileSync(`${file(directory)}.moved-away`).equals(before))
       })
     )
   }
@@ -120,7 +120,7 @@ describe("opening", () => {
       database.exec("PRAGMA user_version = 99")
       database.close()
       assert.deepStrictEqual(yield* Effect.all([position, found("tide")]).pipe(opened(directory)), [0, []])
-      assert.isFalse(existsSync(`${file(directory)}.set-aside`))
+      assert.isFalse(existsSync(`${file(directory)}.moved-away`))
     })
   )
 
@@ -137,7 +137,7 @@ describe("opening", () => {
         yield* apply(1, put("c", "a new tide"))
         assert.deepStrictEqual(yield* found("tide"), ["p/c"])
       }).pipe(opened(directory))
-      assert.isTrue(existsSync(`${file(directory)}.set-aside`))
+      assert.isTrue(existsSync(`${file(directory)}.moved-away`))
     })
   )
 

@@ -1,5 +1,5 @@
 // Assistants: what of an assistant's row is read, and its flags as numbers.
-// Owns these columns and addresses. Leaves every change of the row to migrations/0003-apply.ts.
+// Owns these columns and addresses. Leaves every change of the row to first/apply.ts.
 
 import { type Address, type AssistantId, type Cursors, type Lane, LANES, type TenantId } from "@reverie/protocol"
 

@@ -1,6 +1,6 @@
 // Due: who has something to do that nobody holds, and when the next one will.
 // Owns the ranges of wakes: the awake, in the order of waiting, and the sleepers, in the order of their timers. Leaves
-// the walk to the next one to migrations/0005-looks.ts.
+// the walk to the next one to first/looks.ts.
 // I1  A look costs what it finds and what is held, never what sleeps.
 // I2  Tenants take turns: the longest waiting of each, then the second of each, so that nobody is hidden behind a tenant
 //     with many. Told are they in the order of waiting.

@@ -33,6 +33,20 @@ export class StoreFormatNewer extends Schema.TaggedError<StoreFormatNewer>()("St
   }
 }
 
+/** The tables are of the time before the first release, whose formats nothing reads any more. */
+export class StoreUnreleased extends Schema.TaggedError<StoreUnreleased>()("StoreUnreleased", {
+  place: Schema.String,
+  schema: Schema.String
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return (
+      `${this.place} has data of a Reverie before the first release in schema ${this.schema}, which this one does not ` +
+      "read; use another database or schema"
+    )
+  }
+}
+
 /** Tenants were to be kept apart, but nothing would keep this role from the rows of others. */
 export class StoreUnguarded extends Schema.TaggedError<StoreUnguarded>()("StoreUnguarded", {
   place: Schema.String,
@@ -62,4 +76,4 @@ export class StoreLeft extends Schema.TaggedError<StoreLeft>()("StoreLeft", {
   }
 }
 
-export type StoreError = StoreUnreachable | StoreFormatNewer | StoreLeft | StoreUnguarded
+export type StoreError = StoreUnreachable | StoreFormatNewer | StoreUnreleased | StoreLeft | StoreUnguarded

@@ -1,14 +1,14 @@
 // Format: which shape the tables of a schema have, and how an older one becomes the present one.
 // Owns running the steps, the number in the table `store`, and what is added to the ids of transactions.
 // V1  All missing steps run in one transaction, under a lock that stores which are opened at once take in turn.
-// V2  A newer format is refused, and nothing is changed.
+// V2  A newer format, and one from before the first release, is refused, and nothing is changed.
 // V3  Positions only grow: where entries stand higher than transactions count, in a database that was restored from a
 //     dump, opening raises what is added to a transaction's id.
 // V4  Who finds everything in its present shape writes nothing, and needs no right to create anything.
 
 import * as Effect from "effect/Effect"
 import type { Database, Query } from "./database.ts"
-import { StoreFormatNewer } from "./errors.ts"
+import { StoreFormatNewer, StoreUnreleased } from "./errors.ts"
 import { migrations } from "./migrations.ts"
 import type { PgFailure } from "./pg-failure.ts"
 
@@ -19,15 +19,21 @@ const LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('reverie format ' ||
 
 // Asks the catalog itself: a name that was not found a moment ago is remembered as missing within a transaction.
 const IS_THERE = `
-  SELECT EXISTS (
-    SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'store'
-  ) AS there`
+  SELECT EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'released') AS released
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'store'`
+
+export interface Place {
+  /** The URL without its password. */
+  readonly place: string
+  readonly schema: string
+}
 
 /** 0 when the schema, or the table in it, is not there. */
-const formatIn = (query: Query, schema: string): Effect.Effect<number, PgFailure> =>
+const formatIn = (query: Query, { place, schema }: Place): Effect.Effect<number, PgFailure | StoreUnreleased> =>
   Effect.gen(function* () {
-    const found = yield* query<{ readonly there: boolean }>(IS_THERE, [schema])
-    if (found[0]?.there !== true) return 0
+    const [found] = yield* query<{ readonly released: boolean }>(IS_THERE, [schema])
+    if (found === undefined) return 0
+    if (!found.released) return yield* new StoreUnreleased({ place, schema })
     const rows = yield* query<{ readonly format: number }>(`SELECT format FROM "${schema}".store`)
     return rows[0]?.format ?? 0
   })
@@ -56,28 +62,22 @@ const reshape = (query: Query, schema: string, found: number, steps: ReadonlyArr
     yield* query(found === 0 ? `INSERT INTO store (format) VALUES (${length})` : `UPDATE store SET format = ${length}`)
   })
 
-export interface Place {
-  /** The URL without its password. */
-  readonly place: string
-  readonly schema: string
-}
-
 /** Brings the tables of a schema to the present shape. */
 export const migrate = (
   { query, transaction }: Database,
   { place, schema }: Place,
   steps: ReadonlyArray<string> = migrations
-): Effect.Effect<void, PgFailure | StoreFormatNewer> =>
+): Effect.Effect<void, PgFailure | StoreFormatNewer | StoreUnreleased> =>
   Effect.gen(function* () {
     const supported = steps.length
     const known = (found: number) =>
       found > supported ? Effect.fail(new StoreFormatNewer({ place, schema, found, supported })) : Effect.succeed(found)
-    const found = yield* Effect.flatMap(formatIn(query, schema), known)
+    const found = yield* Effect.flatMap(formatIn(query, { place, schema }), known)
     if (found === supported && !(yield* isBehind(query))) return
     yield* transaction(MIGRATION_MILLIS, (inside) =>
       Effect.gen(function* () {
         yield* inside(LOCK, [schema])
-        const now = yield* Effect.flatMap(formatIn(inside, schema), known)
+        const now = yield* Effect.flatMap(formatIn(inside, { place, schema }), known)
         if (now < supported) yield* reshape(inside, schema, now, steps)
         if (yield* isBehind(inside)) yield* inside(RAISE)
       })

@@ -1,5 +1,5 @@
 // Ledger on PostgreSQL: creations, commits and what they leave behind.
-// Owns the words of these verbs as operations, and of their answers. Leaves the rules to migrations/0003-apply.ts,
+// Owns the words of these verbs as operations, and of their answers. Leaves the rules to first/apply.ts,
 // reading back to chronicle.ts, register.ts and kept.ts.
 // I1  Everything of an entry that becomes text does so before the transaction begins.
 

@@ -1,5 +1,5 @@
 // Mailbox on PostgreSQL: acceptance, claims, what waits and who is due.
-// Owns the words of these verbs as operations, and of their answers. Leaves the rules to migrations/0003-apply.ts, who is
+// Owns the words of these verbs as operations, and of their answers. Leaves the rules to first/apply.ts, who is
 // due to due.ts.
 // I1  A lease is judged by the database's clock, so that workers whose clocks differ agree on who holds an assistant.
 

@@ -9,7 +9,7 @@ import { type AssistantState, type Entry, keyText, type Lane, LANES, type Tenant
 import * as Effect from "effect/Effect"
 import { columnOf, receivesColumn } from "./assistants.ts"
 import type { Query } from "./database.ts"
-import { AT_REST } from "./migrations/0003-apply.ts"
+import { AT_REST } from "./first/apply.ts"
 import type { PgFailure } from "./pg-failure.ts"
 
 type Writing<A = void> = Effect.Effect<A, PgFailure>

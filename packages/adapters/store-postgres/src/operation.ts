@@ -1,5 +1,5 @@
 // Operation: one write of mailbox or ledger, as `apply` takes it, and what it answers.
-// Owns the fields and the way into JSON. Leaves their meaning to migrations/0003-apply.ts.
+// Owns the fields and the way into JSON. Leaves their meaning to first/apply.ts.
 // O1  Bodies go beside the operations, as they are: text in JSON would be escaped, parsed and unescaped again.
 // O2  Keys from outside are written as JSON text, which any database takes (stored.ts of the protocol).
 

@@ -1,5 +1,5 @@
 // Prompts on PostgreSQL: the versions of what tenants write for their prompts.
-// Owns the reading of the table `prompts`. Leaves its writing to migrations/0004-documents.ts, what a body says to the
+// Owns the reading of the table `prompts`. Leaves its writing to first/documents.ts, what a body says to the
 // context room.
 // I1  A look at what is current goes from key to key along the primary key, newest version first: it costs what is
 //     found and what was taken away, never the length of a history.

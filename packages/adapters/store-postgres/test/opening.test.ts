@@ -1,12 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { StoreFormatNewer, StoreUnreachable } from "@reverie/store-postgres"
+import { StoreFormatNewer, StoreUnreleased, StoreUnreachable } from "@reverie/store-postgres"
 import { anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { migrate } from "../src/format.ts"
 import { migrations } from "../src/migrations.ts"
-import { AT_REST } from "../src/migrations/0003-apply.ts"
 import { asRole, aSchema, openAt, tablesAt } from "./stores.ts"
 
 const postgres = sharePostgres({ fsync: false, settings: { max_connections: "20" } })
@@ -74,27 +73,20 @@ postgres.describe("opening", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("V1 a dead letter of format 6 is told and counted, and can be discarded", () =>
+  it.effect("V2 data of the time before the first release is refused in one line, and left as it is", () =>
     Effect.gen(function* () {
       const schema = aSchema()
-      const database = yield* tablesAt(url(), schema)
-      yield* migrate(database, { place: "here", schema }, migrations.slice(0, 6))
-      const [row] = yield* database.query<{ readonly key: string }>(
-        `INSERT INTO assistants (wake, lease_until, worker, epoch, version, settled, control, reply, mail,
-           last_control, last_reply, last_mail, receives, retired, tenant, id)
-         VALUES (${AT_REST}, 0, '', 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, false, 'harbor', 'ada') RETURNING key::text AS key`
+      yield* openAt(url(), { schema })
+      const { query } = yield* tablesAt(url(), schema)
+      yield* query("ALTER TABLE store DROP COLUMN released")
+      yield* query("UPDATE store SET format = 8")
+      const error = yield* whoFails(url(), schema)
+      assert.instanceOf(error, StoreUnreleased)
+      assert.match(
+        error.message,
+        /has data of a Reverie before the first release in schema \S+, which this one does not read; use another/
       )
-      const body = JSON.stringify({ envelope: "m-1", reason: "poison", at: 9 })
-      const deadLetter = "INSERT INTO dead_letters (assistant, tenant, body) VALUES ($1::bigint, 'harbor', $2)"
-      yield* database.query(deadLetter, [row?.key, body])
-      const { ledger } = yield* openAt(url(), { schema })
-      const address = anAddress("ada", "harbor")
-      const { id } = anEnvelope({ id: "m-1" })
-      assert.deepStrictEqual(yield* ledger.deadLetters(9), [{ address, envelope: id, reason: "poison", at: 9 }])
-      assert.deepStrictEqual(yield* ledger.totals, { accepted: 1, settled: 0, dead: 1, discarded: 0 })
-      assert.strictEqual(yield* ledger.discard(address, id), "discarded")
-      assert.deepStrictEqual(yield* ledger.deadLetters(9), [])
-      assert.deepStrictEqual(yield* ledger.totals, { accepted: 1, settled: 0, dead: 1, discarded: 1 })
+      assert.deepStrictEqual(yield* formatOf(schema), { format: 8, rows: 1 })
     }).pipe(Effect.scoped)
   )
 

@@ -7,8 +7,10 @@ import type { DatabaseSync } from "node:sqlite"
 import * as Result from "effect/Result"
 import { StoreDamaged, type StoreError, StoreFormatNewer, StoreFormatOlder, StoreUnopenable } from "./errors.ts"
 
-/** "RVRE": tells a database of Reverie from any other. */
-const APPLICATION_ID = 0x52565245
+/** "RVR1": tells a database of Reverie from any other. */
+const APPLICATION_ID = 0x52565231
+/** "RVRE": data of the time before the first release, whose formats nothing reads any more. */
+const UNRELEASED_ID = 0x52565245
 
 export const NO_DATA = "there is no Reverie data in it"
 
@@ -24,8 +26,11 @@ const numberOf = (database: DatabaseSync, pragma: string): number =>
 const formatOf = (database: DatabaseSync, file: string): Result.Result<number, StoreDamaged> => {
   const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined
   if (isEmpty) return Result.succeed(0)
-  if (numberOf(database, "application_id") === APPLICATION_ID) return Result.succeed(numberOf(database, "user_version"))
-  return Result.fail(new StoreDamaged({ file, reason: "it was written by another program" }))
+  const writer = numberOf(database, "application_id")
+  if (writer === APPLICATION_ID) return Result.succeed(numberOf(database, "user_version"))
+  const reason =
+    writer === UNRELEASED_ID ? "it is of a Reverie before the first release" : "it was written by another program"
+  return Result.fail(new StoreDamaged({ file, reason }))
 }
 
 /** The format of a file that these steps know, which is 0 when it is to be made yet. */

@@ -1,4 +1,4 @@
-// Formats: the tables of every format, as the steps from each to the next. A released step is never changed.
+// Formats: the tables of the first format, and the steps from each format to the next. A released step never changes.
 // Owns the layout. Leaves the running of the steps to format.ts.
 // I1  A page is small, because a commit writes whole pages: at 512 bytes a tick writes less than half of what it does at
 //     2048, for the same time.
@@ -31,7 +31,9 @@ CREATE TABLE assistants (
   retired INTEGER NOT NULL,
   tenant TEXT NOT NULL,
   id TEXT NOT NULL,
-  state TEXT NOT NULL
+  state TEXT NOT NULL,
+  -- What a holder left for the next one, in case it does not end well; nearly always NULL.
+  note TEXT
 );
 CREATE UNIQUE INDEX assistants_address ON assistants (tenant, id);
 CREATE INDEX assistants_wake ON assistants (wake) WHERE wake < 140737488355327;
@@ -65,7 +67,16 @@ CREATE TABLE records (
   body TEXT NOT NULL,
   PRIMARY KEY (assistant, kind, key)
 ) WITHOUT ROWID;
-CREATE TABLE dead_letters (seq INTEGER PRIMARY KEY, assistant INTEGER NOT NULL, body TEXT NOT NULL);
+CREATE TABLE dead_letters (
+  seq INTEGER PRIMARY KEY,
+  assistant INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  -- Dead letters that somebody discarded are numbered 1, 2, 3 ... in the order in which they were.
+  discarded INTEGER
+);
+CREATE INDEX dead_letters_assistant ON dead_letters (assistant);
+CREATE INDEX dead_letters_told ON dead_letters (seq) WHERE discarded IS NULL;
+CREATE UNIQUE INDEX dead_letters_discarded ON dead_letters (discarded) WHERE discarded IS NOT NULL;
 
 CREATE TABLE prompts (
   tenant TEXT NOT NULL,
@@ -77,10 +88,8 @@ CREATE TABLE prompts (
   body TEXT,
   PRIMARY KEY (tenant, kind, key, version DESC)
 ) WITHOUT ROWID;
-`
 
-/** Memory blocks: each as it is shown, what every version added, one snapshot, and what was answered under a key. */
-const second = `
+-- Memory blocks: each as it is shown, what every version added, one snapshot, and what was answered under a key.
 CREATE TABLE blocks (
   key INTEGER PRIMARY KEY,
   tenant TEXT NOT NULL,
@@ -115,10 +124,8 @@ CREATE TABLE block_answers (
   answer TEXT NOT NULL,
   PRIMARY KEY (tenant, key)
 ) WITHOUT ROWID;
-`
 
-/** What tenants have spent in the present windows, and their calls under way. */
-const third = `
+-- What tenants have spent in the present windows, and their calls under way.
 CREATE TABLE allowance_accounts (tenant TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE allowance_calls (
   tenant TEXT NOT NULL,
@@ -127,30 +134,9 @@ CREATE TABLE allowance_calls (
   body TEXT NOT NULL,
   PRIMARY KEY (tenant, call)
 ) WITHOUT ROWID;
-`
 
-/**
- * Dead letters that were discarded are numbered 1, 2, 3 ... in the order in which they were. Those that are still told have
- * an index of their own, so that what was discarded costs a look at them nothing.
- */
-const fourth = `
-ALTER TABLE dead_letters ADD COLUMN discarded INTEGER;
-CREATE INDEX dead_letters_assistant ON dead_letters (assistant);
-CREATE INDEX dead_letters_told ON dead_letters (seq) WHERE discarded IS NULL;
-CREATE UNIQUE INDEX dead_letters_discarded ON dead_letters (discarded) WHERE discarded IS NOT NULL;
-`
-
-/** What a holder noted for the next one, in case it does not end well; no note nearly always. */
-const fifth = `
-ALTER TABLE assistants ADD COLUMN note TEXT;
-`
-
-/**
- * Rows of `records` are long, and a search among them reads whole rows to compare their keys. Whether there is a profile of
- * a name is asked for every name that a message could hold, so these keys have an index of their own.
- */
-const entityKeys = `
+-- Rows of 'records' are long, and a search among them reads whole rows to compare their keys.
 CREATE INDEX records_entity ON records (assistant, key) WHERE kind = 'entity';
 `
 
-export const formats: ReadonlyArray<string> = [first, second, third, fourth, fifth, entityKeys]
+export const formats: ReadonlyArray<string> = [first]

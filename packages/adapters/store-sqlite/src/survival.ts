@@ -2,7 +2,7 @@
 // Owns the judgement before the database is opened for work, and the recovery of a log that another program removed.
 // Leaves the marks to high-mark.ts, opening to store.ts.
 // V1  A store that ends before what it had acknowledged is refused, with the numbers; `acceptLoss` takes it as it is.
-// V2  Nothing is deleted that may be of use: what stands in the way is kept beside it, as `.set-aside`.
+// V2  Nothing is deleted that may be of use: what stands in the way is kept beside it, as `.moved-away`.
 // V3  A log that was kept under its second name is taken back when it holds more than the database without it.
 
 import { existsSync, linkSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
@@ -21,9 +21,9 @@ const NOTHING: Position = { accepted: 0, committed: 0 }
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
-const setAside = (directory: string, name: string): void => {
+const moveAway = (directory: string, name: string): void => {
   const file = join(directory, name)
-  if (existsSync(file)) renameSync(file, `${file}.set-aside`)
+  if (existsSync(file)) renameSync(file, `${file}.moved-away`)
 }
 
 /** How far a database has come; nothing where it has other tables. A damaged one throws. */
@@ -73,7 +73,7 @@ const recoverLog = (directory: string): void => {
   const kept = statSync(link, { throwIfNoEntry: false })
   if (kept === undefined || statSync(log, { throwIfNoEntry: false })?.ino === kept.ino) return
   if (kept.size > 0 && isBehind(lookWith(directory, LOG, positionOf), lookWith(directory, LOG_LINK, positionOf))) {
-    setAside(directory, LOG)
+    moveAway(directory, LOG)
     rmSync(join(directory, SHARED_INDEX), { force: true })
     renameSync(link, log)
   } else rmSync(link, { force: true })
@@ -91,7 +91,7 @@ const assertThere = (directory: string, mark: Mark | undefined, acceptLoss: bool
     const before = isMarked ? `, though ${numbers(mark)} had been kept` : ", though its log is there"
     throw new StoreShortened({ directory, reason: `${DATABASE} is missing or empty${before}` })
   }
-  for (const name of [DATABASE, LOG, SHARED_INDEX, LOG_LINK]) setAside(directory, name)
+  for (const name of [DATABASE, LOG, SHARED_INDEX, LOG_LINK]) moveAway(directory, name)
 }
 
 const isConsistent = (database: DatabaseSync): boolean => {
@@ -116,7 +116,7 @@ const assertTogether = (directory: string, mark: Mark | undefined, acceptLoss: b
     const reason = `${DATABASE} was replaced, and the log of the former one (${LOG}) is still beside it`
     throw new StoreShortened({ directory, reason })
   }
-  for (const name of [LOG, SHARED_INDEX]) setAside(directory, name)
+  for (const name of [LOG, SHARED_INDEX]) moveAway(directory, name)
 }
 
 const assertWhole = (directory: string, expected: Position): void => {

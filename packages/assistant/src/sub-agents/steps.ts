@@ -44,7 +44,7 @@ export const planned = (context: AssistantContext, call: string): Step | undefin
   if (line?.phase !== "spawning") return undefined
   const { change, orders } = closed(context, line, "failed", NOTHING)
   const index = waitingFor(context, call)
-  const tell: Order = { order: "tell", verb: "retire", to: [named(line)], reason: "its birth failed" }
+  const tell: Order = { order: "tell", verb: "retire", to: [named(line)], reason: "its creation failed" }
   if (index < 0) return { change, orders: [...orders, tell] }
   return {
     change: { ...change, calls: movedTo(context.calls, [index], "failed") },

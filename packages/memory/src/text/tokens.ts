@@ -43,7 +43,7 @@ const plainLetters: Readonly<Record<string, string>> = {
   ı: "i"
 }
 
-const fold = (word: string): string =>
+const lowercased = (word: string): string =>
   word
     .normalize("NFKD")
     .replace(/[\u0300-\u036f]/g, "")
@@ -84,7 +84,7 @@ const tokensOfRun = (run: string): ReadonlyArray<Token> =>
 
 /** Folding may bring forth spaces and single marks, so words are looked for again. */
 const tokensOfWord = (word: string): ReadonlyArray<Token> =>
-  (fold(word).match(wordPattern) ?? []).flatMap((part) =>
+  (lowercased(word).match(wordPattern) ?? []).flatMap((part) =>
     unspacedPattern.test(part) ? (part.match(runPattern) ?? []).flatMap(tokensOfRun) : [{ term: termOf(part), word }]
   )
 

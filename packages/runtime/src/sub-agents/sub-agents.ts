@@ -1,4 +1,4 @@
-// Kin: what a decision writes for sub-agents, and for the one that sent this one.
+// SubAgents: what a decision writes for sub-agents, and for the one that sent this one.
 // Owns orders to halt, resume and retire, the report home, and taking tasks off the desk. Leaves the decision itself to the
 // statechart.
 // Q1  Everything leaves with the commit of the decision, under an id that follows from it: a crash sends nothing twice.
@@ -131,7 +131,7 @@ const refusedOrder = (commands: ReadonlyArray<Command>, settled: ReadonlyArray<S
   return settled.map((each) => (each.outcome === "handled" ? { ...each, outcome: "ignored" as const, reason } : each))
 }
 
-/** The turn with what it brings about for kin. `tail`: the newest messages before it. */
+/** The turn with what it brings about for sub-agents. `tail`: the newest messages before it. */
 export const addSubAgentSends = (
   session: Session,
   decision: Decision,

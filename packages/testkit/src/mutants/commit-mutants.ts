@@ -65,7 +65,7 @@ const writesTornly: Readonly<Record<string, Mistake>> = {
   dropsDeadLetters: tears((_, __, disk) => {
     disk.deadLetters.length = 0
   }),
-  buriesWithoutReason: tears((_, __, disk) => {
+  deadLettersWithoutReason: tears((_, __, disk) => {
     const last = disk.deadLetters.pop()
     if (last !== undefined) disk.deadLetters.push({ ...last, reason: "" })
   }),

@@ -124,7 +124,7 @@ const Tree = ({ measure, onCancel, root }: { root: Node; measure: Measure; onCan
         <th scope="col">Assistant and task</th>
         <th scope="col">State</th>
         <th scope="col">Budget</th>
-        {["Granted", "Spent", "Set aside", "Given back"].map((title) => (
+        {["Granted", "Spent", "Reserved", "Given back"].map((title) => (
           <th key={title} scope="col" data-align="end">
             {title}
           </th>

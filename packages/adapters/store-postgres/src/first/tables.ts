@@ -1,5 +1,5 @@
 // Tables: where everything of a fleet stands.
-// Owns the columns and the indexes. Leaves who may see a row to 0002-tenants, and changing them to 0003-apply.
+// Owns the columns and the indexes. Leaves who may see a row to tenants, and changing them to apply.
 // T1  What changes with every visit is one short row of `assistants`, none of whose changing columns is in an index: a
 //     claim, a renewal, a release and a commit are updates in place (HOT). States stand apart and are written by commits.
 // T2  Who rests is in no index but the ones on keys and addresses: `wakes` has a row only for who has, or will have,
@@ -12,7 +12,9 @@ export const tables = `
 CREATE TABLE store (
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
   format integer NOT NULL,
-  -- What is added to a transaction's id to make positions; see 0003-apply.
+  -- Tells it from data of the time before the first release.
+  released boolean NOT NULL DEFAULT true,
+  -- What is added to a transaction's id to make positions; see apply.
   raised bigint NOT NULL DEFAULT 0
 );
 
@@ -35,7 +37,9 @@ CREATE TABLE assistants (
   retired boolean NOT NULL,
   tenant text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
-  worker text NOT NULL DEFAULT ''
+  worker text NOT NULL DEFAULT '',
+  -- What a holder left for the next one, in case it does not end well; nearly always null.
+  note text
 ) WITH (fillfactor = 60);
 CREATE UNIQUE INDEX assistants_address ON assistants (tenant, id);
 
@@ -94,8 +98,11 @@ CREATE TABLE dead_letters (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   assistant bigint NOT NULL,
   tenant text COLLATE "C" NOT NULL,
-  body text NOT NULL
+  body text NOT NULL,
+  discarded boolean NOT NULL DEFAULT false
 );
+CREATE INDEX dead_letters_assistant ON dead_letters (assistant);
+CREATE INDEX dead_letters_told ON dead_letters (seq) WHERE NOT discarded;
 
 CREATE TABLE prompts (
   tenant text COLLATE "C" NOT NULL,
@@ -147,5 +154,15 @@ CREATE TABLE block_answers (
   key text COLLATE "C" NOT NULL,
   answer text NOT NULL,
   PRIMARY KEY (tenant, key)
+);
+
+-- What tenants have spent in the present windows, and their model calls under way.
+CREATE TABLE allowance_accounts (tenant text PRIMARY KEY, body text NOT NULL);
+CREATE TABLE allowance_calls (
+  tenant text NOT NULL,
+  call text NOT NULL,
+  lease_until bigint NOT NULL,
+  body text NOT NULL,
+  PRIMARY KEY (tenant, call)
 );
 `

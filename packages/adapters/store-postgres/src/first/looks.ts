@@ -21,10 +21,10 @@ BEGIN
 END $$;
 
 -- The one look that reads everything, and so goes through the tables as they lie.
-CREATE FUNCTION totals() RETURNS TABLE (accepted float8, settled float8, dead float8) LANGUAGE sql STABLE
+CREATE FUNCTION totals() RETURNS TABLE (accepted float8, settled float8, dead float8, discarded float8) LANGUAGE sql STABLE
 SET enable_seqscan = on SET max_parallel_workers_per_gather = 2 AS $$
-  SELECT coalesce(sum(last_control + last_reply + last_mail), 0)::float8, coalesce(sum(settled), 0)::float8,
-    (SELECT count(*) FROM dead_letters)::float8
-  FROM assistants
+  SELECT coalesce(sum(a.last_control + a.last_reply + a.last_mail), 0)::float8, coalesce(sum(a.settled), 0)::float8,
+    (SELECT count(*) FROM dead_letters)::float8, (SELECT count(*) FROM dead_letters d WHERE d.discarded)::float8
+  FROM assistants a
 $$;
 `

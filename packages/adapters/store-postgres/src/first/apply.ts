@@ -9,6 +9,9 @@
 //     for the row behind a later one is refused as a serialization failure and begins again under a new id.
 // A5  The time is that of the database after the row was taken, unless the operation brings one along.
 // A6  An operation that is asked again because its answer was lost says so, and is answered as it would have been.
+// A7  A note stays until a commit, a release or a fence.
+// A8  A commit that leaves a job open is the first attempt at it: a holder that is lost afterwards is one that was lost
+//     with it.
 
 /** As in the wakes of the embedded store: negative since when, or from when on, or at rest. */
 export const AT_REST = 2 ** 47 - 1
@@ -97,7 +100,7 @@ BEGIN
     WHERE key = r.key;
   SELECT body INTO state FROM states WHERE assistant = r.key;
   RETURN ROW(op.p, jsonb_build_object('is', 'granted', 'epoch', r.epoch + 1, 'version', r.version, 'until', now + op.lease,
-    'attempts', r.attempts + 1, 'control', r.control, 'reply', r.reply, 'mail', r.mail), state)::answered;
+    'attempts', r.attempts + 1, 'note', r.note, 'control', r.control, 'reply', r.reply, 'mail', r.mail), state)::answered;
 END $$;
 
 CREATE FUNCTION renew_one(op operation) RETURNS answered LANGUAGE plpgsql AS $$
@@ -117,14 +120,28 @@ END $$;
 -- release: in good order. unclaim: as if the claim, whose state could not be read, had never been granted.
 CREATE FUNCTION release_one(op operation) RETURNS answered LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE assistants SET lease_until = 0, attempts = CASE op.k WHEN 'unclaim' THEN attempts - 1 ELSE 0 END
+  UPDATE assistants SET lease_until = 0, attempts = CASE op.k WHEN 'unclaim' THEN attempts - 1 ELSE 0 END,
+    note = CASE op.k WHEN 'unclaim' THEN note END
     WHERE tenant = op.t AND id = op.a AND epoch = op.epoch;
   RETURN ROW(op.p, '{"is":"released"}', NULL)::answered;
 END $$;
 
+CREATE FUNCTION note_one(op operation, said text) RETURNS answered LANGUAGE plpgsql AS $$
+DECLARE
+  r assistants%ROWTYPE;
+BEGIN
+  SELECT * INTO r FROM assistants WHERE tenant = op.t AND id = op.a FOR NO KEY UPDATE;
+  IF NOT FOUND OR r.epoch <> op.epoch THEN
+    RETURN ROW(op.p, jsonb_build_object('is', 'lost', 'epoch', coalesce(r.epoch, 0)), NULL)::answered;
+  END IF;
+  UPDATE assistants SET note = said WHERE key = r.key;
+  RETURN ROW(op.p, '{"is":"noted"}', NULL)::answered;
+END $$;
+
 CREATE FUNCTION fence_one(op operation) RETURNS answered LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE assistants SET epoch = epoch + 1, lease_until = 0, attempts = 0 WHERE tenant = op.t AND id = op.a;
+  UPDATE assistants SET epoch = epoch + 1, lease_until = 0, attempts = 0, note = NULL
+    WHERE tenant = op.t AND id = op.a;
   IF FOUND THEN RETURN ROW(op.p, '{"is":"fenced"}', NULL)::answered; END IF;
   RETURN ROW(op.p, '{"is":"unknown"}', NULL)::answered;
 END $$;
@@ -221,7 +238,8 @@ BEGIN
   END IF;
   before := r.wake;
   r.wake := wake_after(op, r, coalesce(op.at, now_millis()));
-  UPDATE assistants a SET attempts = 0, version = op.no, position = spot, settled = r.settled + op.settled,
+  UPDATE assistants a SET attempts = op.jobs::integer, note = NULL, version = op.no, position = spot,
+    settled = r.settled + op.settled,
     control = r.control, reply = r.reply, mail = r.mail, receives = op.receives, retired = op.retired, wake = r.wake
     WHERE a.key = r.key AND a.epoch = op.epoch AND a.version = op.no - 1;
   UPDATE states SET body = bodies[op.b + 1] WHERE assistant = r.key;
@@ -256,6 +274,7 @@ BEGIN
         entries := entries + 1;
       WHEN 'release', 'unclaim' THEN RETURN NEXT release_one(op);
       WHEN 'renew' THEN RETURN NEXT renew_one(op);
+      WHEN 'note' THEN RETURN NEXT note_one(op, bodies[op.b]);
       WHEN 'fence' THEN RETURN NEXT fence_one(op);
       WHEN 'creation' THEN
         RETURN NEXT creation_one(op, bodies, first + entries);

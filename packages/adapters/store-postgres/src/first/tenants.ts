@@ -19,7 +19,9 @@ const restricted = [
   "block_readers",
   "block_versions",
   "block_snapshots",
-  "block_answers"
+  "block_answers",
+  "allowance_accounts",
+  "allowance_calls"
 ]
 
 // Evaluated for each row, which is cheaper than once a statement where a statement finds one row.

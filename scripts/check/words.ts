@@ -1,0 +1,118 @@
+// Words: the step that refuses words which the project gave up for the standard terms of the field.
+// Owns the list and the search. `docs/glossary.md` explains the terms that stand for them.
+// W1  A word is found in every name, also inside camelCase, snake_case and kebab-case, and in file names.
+// W2  A word that no plain sentence needs is refused in texts and comments as well.
+// W3  An exception names its files and its reason; one that nothing uses fails.
+
+import { filesOfRepository, readText } from "../../test/architecture/house.ts"
+import type { Step } from "./step.ts"
+
+interface Retired {
+  /** All forms of the word, in lower case. */
+  readonly forms: ReadonlyArray<string>
+  readonly instead: string
+  /** In texts and comments too; otherwise in names only, for there the word has its everyday meaning. */
+  readonly everywhere: boolean
+}
+
+const retired = (forms: string, instead: string, everywhere = true): Retired => ({
+  forms: forms.split(" "),
+  instead,
+  everywhere
+})
+
+export const retiredWords: ReadonlyArray<Retired> = [
+  retired("fold folds folding foldings folded unfold unfolded unfolding", "compact, compaction, undo", false),
+  retired("wish wishes", "request, options, query", false),
+  retired("errand errands", "assignment"),
+  retired("kin kinship", "sub-agents"),
+  retired("commission commissions", "sub-agent start", false),
+  retired("bury buries buried burial burials", "dead letter, dead-lettered", false),
+  retired("birth births born unborn newborn", "creation, created, planned", false),
+  retired("aside", "discard, discarded", false),
+  retired("parcel parcels removal removals", "bundle, export, import", false),
+  retired("bedtime bedside", "sleep timer, sleep blockers"),
+  retired("linger", "idle timeout"),
+  retired("chronicle belongings shredder", "entry history, entry rows, secure delete", false),
+  retired("aftermath", "follow-up"),
+  retired("overheard", "ambient messages", false),
+  retired("tally tallies", "totals", false)
+]
+
+export interface Exception {
+  readonly path: RegExp
+  readonly word: string
+  readonly reason: string
+}
+
+export const exceptions: ReadonlyArray<Exception> = [
+  { path: /reverie\/src\/moving\/place\.ts$/, word: "unfold", reason: "Stream.unfold of Effect" }
+]
+
+export interface TextFile {
+  readonly path: string
+  readonly text: string
+}
+
+export interface Found {
+  readonly path: string
+  readonly line: number
+  readonly word: string
+  readonly instead: string
+}
+
+const NAME = /[A-Za-z_$][A-Za-z0-9_$]*/g
+const PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g
+const PROSE = /^\s*(?:\/\/|\*|\/\*)/
+
+/** Texts with a space between words are prose: what is left of a line are its names. */
+const namesOnly = (line: string): string =>
+  PROSE.test(line)
+    ? ""
+    : line.replaceAll(/"[^"\n]* [^"\n]*"|'[^'\n]* [^'\n]*'|`[^`]*`?|\/\/ .*$|>[^<>{}]* [^<>{}]*</g, " ")
+
+const partsOf = (text: string): ReadonlySet<string> =>
+  new Set((text.match(NAME) ?? []).flatMap((name) => name.match(PART) ?? []).map((part) => part.toLowerCase()))
+
+/** Every retired word of a file that no exception allows. `used` collects the exceptions that were needed. */
+export const retiredIn = (
+  { path, text }: TextFile,
+  used = new Set<Exception>(),
+  allowed: ReadonlyArray<Exception> = exceptions
+): ReadonlyArray<Found> => {
+  const found: Array<Found> = []
+  const look = (part: string, line: number): void => {
+    const names = partsOf(namesOnly(part))
+    const all = partsOf(part)
+    for (const { everywhere, forms, instead } of retiredWords) {
+      for (const word of forms) {
+        if (!(everywhere ? all : names).has(word)) continue
+        const exception = allowed.find((each) => each.word === word && each.path.test(path))
+        if (exception === undefined) found.push({ path, line, word, instead })
+        else used.add(exception)
+      }
+    }
+  }
+  look(path, 0)
+  for (const [index, line] of text.split("\n").entries()) look(line, index + 1)
+  return found
+}
+
+/** The list itself, and its test, hold every word. */
+const LISTS = new Set(["scripts/check/words.ts", "test/tooling/words.test.ts"])
+
+export const words: Step = {
+  name: "words",
+  unit: "files",
+  prove: () => {
+    const paths = filesOfRepository("*.ts", "*.tsx").filter((path) => !LISTS.has(path))
+    const used = new Set<Exception>()
+    const found = paths.flatMap((path) => retiredIn({ path, text: readText(path) }, used))
+    const idle = exceptions.filter((exception) => !used.has(exception))
+    const lines = [
+      ...found.map(({ instead, line, path, word }) => `${path}:${line}: "${word}": say ${instead}`),
+      ...idle.map(({ path, word }) => `the exception for "${word}" in ${path} is not needed any more`)
+    ]
+    return Promise.resolve({ ok: lines.length === 0, count: paths.length, output: lines.join("\n") })
+  }
+}
