@@ -10,7 +10,7 @@ import { passNote, say } from "./tools/talk.ts"
 /** Of the tools by which an assistant manages itself, those that an office job needs. */
 const own = (...names: ReadonlyArray<string>) => selfTools.filter(({ name }) => names.includes(name))
 
-/** Speaks with captains, and receives what is said on the quay. */
+/** Speaks with captains, and hears what is said on the quay. */
 export const desk = defineAssistant({
   id: "desk",
   prompt: deskPrompt,

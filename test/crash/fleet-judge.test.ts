@@ -119,7 +119,7 @@ const guilty: Readonly<Record<string, readonly [keyof FleetVerdict, (evidence: R
     "strayTimes",
     ({ entries }) => entries.get("a-0")?.push(entry(5, { at: BEGAN + 3_600_000 }))
   ],
-  "an event that was deadLettered": [
+  "an event that was dead-lettered": [
     "deadLettered",
     ({ entries }) =>
       entries.set("a-0", [

@@ -157,7 +157,7 @@ describe.concurrent("X1 X2 exit codes and failures", () => {
     await using directory = await temporary()
     const file = join(directory.path, "reverie.db")
     const database = new DatabaseSync(file)
-    database.exec("PRAGMA application_id = 0x52565245; PRAGMA user_version = 999; CREATE TABLE later (x)")
+    database.exec("PRAGMA application_id = 0x52565231; PRAGMA user_version = 999; CREATE TABLE later (x)")
     database.close()
     for (const args of [
       ["run", ...fleet, "--exit"],

@@ -28,7 +28,7 @@ afterEach(async () => {
   await api.close()
 })
 
-test("A1 A2 the focused card receives a and d; what was seen goes along, with the note", async () => {
+test("A1 A2 the focused card hears a and d; what was seen goes along, with the note", async () => {
   const asked = approvalsOf(api.world).toSorted((one, other) => one.askedAt - other.askedAt)
   await tab.open("/approvals", "approvals")
   const { page } = tab

@@ -134,7 +134,7 @@ export const ignored: ReadonlyArray<Ignored> = [
     kind: "nothing",
     states: ["retired"],
     events: [...MAIL, ...REPLY, ...CONTROL, "news"],
-    reason: "it has retired: whatever still comes is deadLettered"
+    reason: "it has retired: whatever still comes is dead-lettered"
   },
   {
     kind: "nothing",

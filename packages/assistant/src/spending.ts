@@ -1,7 +1,7 @@
 // Spending: the account of a tick's model calls.
-// Owns when a call is moved away, warned of, settled or refused, as pure changes of context. Leaves the numbers to budget/.
+// Owns when a call is reserved, warned of, settled or refused, as pure changes of context. Leaves the numbers to budget/.
 // P1  An assistant without a bound keeps no account of its own calls.
-// P2  A call is moved away before it is sent, and settled on every way out of it.
+// P2  A call is reserved before it is sent, and settled on every way out of it.
 // P3  A call that has no room ends the tick as cut.
 // P4  The model is told once how little is left.
 
@@ -42,7 +42,7 @@ const callOf = ({ iteration, tick }: AssistantContext): string => `${tick}.${ite
 /** True when the model call at hand is the one that is told how little is left. */
 export const isWarned = (context: AssistantContext): boolean => context.account?.warned === callOf(context)
 
-/** Whatever ended the call: it took what its end says, and all that was moved away where that says nothing. */
+/** Whatever ended the call: it took what its end says, and all that was reserved where that says nothing. */
 export const settled = (context: AssistantContext, event: MachineEvent): Change => {
   const { account } = context
   if (account === null || !isBounded(accountOf(context))) return {}

@@ -133,7 +133,7 @@ describe("dreaming in steps", () => {
     )
   })
 
-  it("asleep I2: compaction the history does not make the night longer", () => {
+  it("asleep I2: compacting the history does not make the night longer", () => {
     const ada = new Rig({ compactEnabled: true }).hear(sleep("s1", { forMillis: 10_000, at: 1_000 }))
     for (const _ of dreamOperations) ada.ends("dream", { ...worked(at(0.9)), at: 2_000 })
     for (const _ of compactionPhases) ada.ends("compact", { ...worked(), at: 5_000 })

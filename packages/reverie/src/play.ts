@@ -43,7 +43,7 @@ const restOf = async (fleet: Fleet, signal: AbortSignal | undefined): Promise<vo
   signal.addEventListener("abort", abort)
   if (signal.aborted) abort()
   const rest = fleet.rest()
-  // Nobody receives of it any more when the playing was ended.
+  // Nobody hears of it any more when the playing was ended.
   rest.catch(() => {})
   await Promise.race([rest, aborted.promise]).finally(() => signal.removeEventListener("abort", abort))
 }

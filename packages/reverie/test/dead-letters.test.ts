@@ -7,7 +7,7 @@ import { failureOf, openFleet } from "./rig.ts"
 const refusal = new ModelRefused({ provider: "scripted", kind: "bad-request", message: "not such words" })
 
 describe("dead letters", () => {
-  it("tell what stood in them, and why they were deadLettered", async () => {
+  it("tell what stood in them, and why they were dead-lettered", async () => {
     await using fleet = await openFleet({ says: [refusal] })
     await fleet.send("desk", "Bad words.", { id: "m-1", from: "ann" })
     await fleet.rest()
@@ -30,7 +30,7 @@ describe("dead letters", () => {
     assert.strictEqual(await fleet.lastError("nobody"), undefined)
   })
 
-  it("D1 one is sent again once, and again when that was deadLettered too", async () => {
+  it("D1 one is sent again once, and again when that was dead-lettered too", async () => {
     await using fleet = await openFleet({ says: [refusal, refusal, { text: "All right." }] })
     await fleet.send("desk", "Please.", { id: "m-1", from: "ann" })
     await fleet.rest()
@@ -49,7 +49,7 @@ describe("dead letters", () => {
     assert.instanceOf(await failureOf(fleet.of("zulu").redeliver("desk", "m-1")), LetterUnknown)
   })
 
-  it("D2 what was sent again is a dead letter no more; a second try that was deadLettered is one in its turn", async () => {
+  it("D2 what was sent again is a dead letter no more; a second try that was dead-lettered is one in its turn", async () => {
     await using fleet = await openFleet({ says: [refusal, refusal, { text: "All right." }] })
     const dead = async () => (await fleet.deadLetters()).map(({ envelope }) => String(envelope))
     await fleet.send("desk", "Please.", { id: "m-1", from: "ann" })
@@ -81,7 +81,7 @@ describe("dead letters", () => {
     assert.lengthOf((await fleet.ticks("desk")).ticks, 2)
   })
 
-  it("I9 one that a person discards is told no more; its deadLettering stays in the history", async () => {
+  it("I9 one that a person discards is told no more; its dead-lettering stays in the history", async () => {
     await using fleet = await openFleet({ says: [refusal] })
     for (const id of ["desk", "clerk"]) await fleet.send(id, "Please.", { id: "m-1", from: "ann" })
     await fleet.rest()

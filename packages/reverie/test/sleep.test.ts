@@ -34,7 +34,7 @@ describe("sleep schedule", () => {
     assert.deepStrictEqual([awake.sleep?.enabled, awake.settings], [false, {}])
   })
 
-  it("an assistant at rest receives of new hours when its fleet opens", async () => {
+  it("an assistant at rest hears of new hours when its fleet opens", async () => {
     const data = aDirectory()
     {
       await using fleet = await openWith(data, {})

@@ -2,7 +2,7 @@
 // Owns the order accept, then wake. Leaves durability to the mailbox.
 // I1  An envelope is acknowledged only after it is durable; the hint that follows may be lost.
 // I2  Who is halted is fenced as soon as the order is durable: whoever holds it writes nothing more, and its next claim
-//     receives the order first.
+//     hears the order first.
 // I3  A long text waits until the event loop has room for it.
 
 import { Mailbox, urgencyOf, WakeQueue } from "@reverie/mailbox"

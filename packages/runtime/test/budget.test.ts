@@ -41,7 +41,7 @@ describe("the budget of a sub-agent", () => {
     assert.deepStrictEqual(warned, [false, false, false, false, true])
   })
 
-  it("what a reply may have is bounded by what was moved away", () => {
+  it("what a reply may have is bounded by what was reserved", () => {
     const life = office({ model: acting([delegate({ task: "x", tokens: 4_000 }), said("ok")], [said("done")]) })
     life.say("Go")
     life.rest()

@@ -150,7 +150,7 @@ describe("retirement", () => {
     assert.throws(() => life.say("Anyone?"), /nobody lives at harbor\/ada/)
   })
 
-  it("what waits is deadLettered also when the worker dies before it came to that", () => {
+  it("what waits is dead-lettered also when the worker dies before it came to that", () => {
     const first = live({
       model: { text: "Here." },
       faults: {

@@ -22,7 +22,7 @@ vi.mock("@reverie/assistant", async (load) => {
 afterEach(() => fatal.types.clear())
 
 describe("what can not be handled", () => {
-  it("I3 of the tick: a row that can not be read is deadLettered with the reason, and blocks nothing before or behind it", () => {
+  it("I3 of the tick: a row that can not be read is dead-lettered with the reason, and blocks nothing before or behind it", () => {
     const life = live({ idle: true, model: inTurn({ text: "one" }, { text: "three" }) })
     life.say("First.", { id: "m-1" })
     life.disk.plantUnreadable(anAddress(), "mail", anEnvelopeId("m-2"), "it was written by a newer Reverie")
@@ -63,7 +63,7 @@ describe("what can not be handled", () => {
     assert.strictEqual(life.answerTo("1.1.0"), "dug")
   })
 
-  it("I3 of the tick: an envelope on which the statechart breaks is deadLettered with what it said, and the next one is handled", () => {
+  it("I3 of the tick: an envelope on which the statechart breaks is dead-lettered with what it said, and the next one is handled", () => {
     fatal.types.add("message")
     const life = live({ model: { text: "Fine." } })
     life.say("A strange one.", { id: "m-1" })

@@ -17,7 +17,7 @@ const timersOf = (life: Life) => life.disk.resident(life.address())?.state.timer
 const orders = (life: Life) => life.settled().filter(({ id }) => id.startsWith("sleepTimer"))
 
 describe("sleep schedule", () => {
-  it("sleepTimer I1: there is a timer for the next night from birth on, and a tick does not touch it", () => {
+  it("sleep timer I1: there is a timer for the next night from birth on, and a tick does not touch it", () => {
     const life = sleeper()
     const expected = [["sleepTimer", NIGHT]]
     const told = () => timersOf(life).map(({ dueAt, name }) => [name, dueAt])
@@ -42,7 +42,7 @@ describe("sleep schedule", () => {
     )
   })
 
-  it("sleepTimer I2, I3: a night that was slept through elsewhere means nothing, one that still lasts is shorter", () => {
+  it("sleep timer I2, I3: a night that was slept through elsewhere means nothing, one that still lasts is shorter", () => {
     const created = sleeper()
     const late = live({
       disk: created.disk,
@@ -63,7 +63,7 @@ describe("sleep schedule", () => {
     assert.strictEqual(inTime.entries().at(-1)?.at, NIGHT + 4 * HOUR_MILLIS)
   })
 
-  it("sleepTimer I1: told to refresh, an assistant takes up hours that it did not have, and gives up those it has not", () => {
+  it("sleep timer I1: told to refresh, an assistant takes up hours that it did not have, and gives up those it has not", () => {
     const restless = live({ startAt: NOON })
     assert.deepStrictEqual(timersOf(restless), [])
     const settled = live({ disk: restless.disk, startAt: NOON, definition: { sleep: schedule } })

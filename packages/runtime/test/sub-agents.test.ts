@@ -119,7 +119,7 @@ describe("sub-agents", () => {
     life.rest()
     assert.deepInclude(reported(life), { success: false, end: "cancelled", reason: "its time is over" })
     assert.strictEqual(life.status(CHILD), "retired")
-    // The call was under way: all that was moved away for it is spent.
+    // The call was under way: all that was reserved for it is spent.
     assert.deepInclude(contextIn(life).account?.spent, { calls: 1 })
     assert.isAbove(contextIn(life).account?.spent.tokens ?? 0, 1_000)
     sound(life)

@@ -93,7 +93,7 @@ describe("a team at work", () => {
     assert.deepStrictEqual(life.disk.resident(life.address("council"))?.state.timers, [])
   })
 
-  it("who is halted is passed over, who has retired answers by its deadLettering", () => {
+  it("who is halted is passed over, who has retired answers by its dead-lettering", () => {
     const life = live({ assistants: MEMBERS, teams: [aTeam()], model: echo })
     life.post({ type: "halt", reason: "drill" }, { to: "ada" })
     life.post({ type: "retire" }, { to: "bo" })

@@ -47,7 +47,7 @@ it.effect("D2 after a crash another store over the same disk goes on where the f
   })
 )
 
-it.effect("I3 a row that can not be read keeps its place and can be deadLettered", () =>
+it.effect("I3 a row that can not be read keeps its place and can be dead-lettered", () =>
   Effect.gen(function* () {
     const disk = new MemoryDisk()
     yield* Effect.gen(function* () {

@@ -1,7 +1,7 @@
 // Keys: the keyboard.
 // Owns when a key is a command and when it is typing. Leaves what commands do to whoever binds them.
 // K2  In a field, in a dialog, or with Ctrl, Meta or Alt held, no key is a command.
-// K3  What was bound last receives first: a page before the house.
+// K3  What was bound last hears first: a page before the house.
 
 import { useEffect, useRef } from "react"
 

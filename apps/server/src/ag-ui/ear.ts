@@ -2,7 +2,7 @@
 // Owns waking whoever reads the ledger, and keeping pieces of a reply until they may be told. Leaves telling them to run.ts.
 // E1  Pieces are kept in their order; what was committed before one comes before it.
 // E2  However slow the reader, what is kept of a reply is its text, once.
-// E3  Closed, it receives nothing, and nobody waits for it.
+// E3  Closed, it hears nothing, and nobody waits for it.
 
 import type { Fleet, Notice } from "reverie"
 

@@ -219,7 +219,7 @@ export class ReplayGroup extends HttpApiGroup.make("replay").add(
     }),
     error: failures
   }),
-  /** Lives a tick again, in a house of its own, with something changed. No tool runs; nobody receives of it. */
+  /** Lives a tick again, in a house of its own, with something changed. No tool runs; nobody hears of it. */
   HttpApiEndpoint.post("fork", "/v1/assistants/:id/forks", {
     params: ofAssistant,
     payload: Schema.Struct({

@@ -60,7 +60,7 @@ const write = async (answered: Response, response: ServerResponse): Promise<void
   // Where the types of a browser are known too, theirs stands for the same thing.
   const body = answered.body as unknown as ReadableStream<Uint8Array>
   await pipeline(Readable.fromWeb(body), response).catch((error: unknown) => {
-    // Whoever has left receives no more.
+    // Whoever has left hears no more.
     if (!response.destroyed) throw error
   })
 }

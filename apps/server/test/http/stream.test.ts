@@ -14,7 +14,7 @@ const listen = async ({ server }: House, query = "", headers: Readonly<Record<st
     try {
       for await (const chunk of response.body ?? []) sse.read(decoder.decode(chunk as Uint8Array, { stream: true }))
     } catch {
-      // Whoever leaves receives no more.
+      // Whoever leaves hears no more.
     }
   })()
   const until = async (is: (sse: Sse) => boolean) => {

@@ -4,7 +4,7 @@
 // B2  OPEN withholds without a request until it has cooled down, which takes longer each time up to a limit, and begins anew
 //     with a success.
 // B3  HALF-OPEN lets one call try: its success closes the circuit, its failure opens it again, and a call that was
-//     given up frees the place. A try that receives nothing for a while lets another one try beside it.
+//     given up frees the place. A try that hears nothing for a while lets another one try beside it.
 // B4  Calls that were admitted before the circuit opened change nothing when they end, nor does the failure of a try while
 //     a later one is under way.
 // B5  A sign of life from elsewhere ends the cooling down.

@@ -88,7 +88,7 @@ it("B3 a probe that was given up frees its place", () => {
   assert.property(breaker.admit(5_001), "ticket")
 })
 
-it("B3 a try that receives nothing for a while lets another one try beside it", () => {
+it("B3 a try that hears nothing for a while lets another one try beside it", () => {
   const breaker = new Breaker({ ...options, probeMillis: 2_000 })
   failAt(breaker, 0, 0, 0)
   const silent = ticketOf(breaker.admit(5_000))

@@ -1,7 +1,7 @@
 // LocalQueue: the WakeQueue of one process.
 // Owns the hints that nobody has taken yet. Leaves finding them again after the process has ended to `Mailbox.due`.
 // A hint leaves the queue before it is handed out. So one that is given while its assistant is being handled stands in
-// the queue again (Q3) without any memory of who is handling what: whoever handles it receives of it at once (Q6).
+// the queue again (Q3) without any memory of who is handling what: whoever handles it hears of it at once (Q6).
 // L1  A hint is either in the queue or handed out: a taker that stops waiting takes none with it.
 // L2  While hints are waiting, somebody who waits for one is on the way: nobody sleeps beside a full queue.
 // L3  While a later hint is known, somebody who waits sleeps no longer than until its time.

@@ -24,7 +24,7 @@ const claim = { address, worker: "worker-1", leaseMillis: 1_000 }
 const newer = "it was written by a newer Reverie (version 9, this one reads up to 1)"
 
 postgres.describe("rows that can not be read", () => {
-  it.effect("mailbox I3 an unreadable envelope keeps its place and its id, and can be deadLettered", () =>
+  it.effect("mailbox I3 an unreadable envelope keeps its place and its id, and can be dead-lettered", () =>
     Effect.gen(function* () {
       const { ledger, mailbox } = yield* tampered(`
         UPDATE envelopes SET body = '{"v":9}' WHERE seq = 1; UPDATE envelopes SET body = '{"v":1,"id":' WHERE seq = 2`)

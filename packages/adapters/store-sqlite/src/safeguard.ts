@@ -59,7 +59,7 @@ export class Safeguard {
   readonly #onLoss: (failure: SqliteFailure) => void
   #failure: SqliteFailure | undefined
 
-  /** `onLoss` receives of a loss once, at the latest a quarter of a second after it. */
+  /** `onLoss` hears of a loss once, at the latest a quarter of a second after it. */
   constructor(directory: string, database: DatabaseSync, onLoss: (failure: SqliteFailure) => void) {
     this.#directory = directory
     this.#database = database

@@ -74,7 +74,7 @@ describe("rows that can not be read", () => {
     })
   )
 
-  it.effect("mailbox I3 an envelope of another shape is unreadable, and can be deadLettered", () =>
+  it.effect("mailbox I3 an envelope of another shape is unreadable, and can be dead-lettered", () =>
     Effect.gen(function* () {
       const { ledger, mailbox } = yield* tampered(
         `UPDATE envelopes SET body = json_set(body, '$.event.type', 'dance') WHERE seq = 1`

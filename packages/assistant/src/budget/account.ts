@@ -101,7 +101,7 @@ export const reserve = (account: Account, amount: Amount): Account | undefined =
 }
 
 /**
- * The model call has ended. Not knowing what it took, all that was moved away is spent. What it took beyond that comes out
+ * The model call has ended. Not knowing what it took, all that was reserved is spent. What it took beyond that comes out
  * of what is left; there is never more to take.
  */
 export const settle = (account: Account, took?: Amount): Account => {

@@ -3,7 +3,7 @@
 // C1  A call takes at most a quarter of what was granted: the one that was under way when its worker died counts whole.
 // C2  The size of the prompt follows from the grant, not from what is left: a prompt does not shrink as the end comes
 //     near, the call that has no room is refused.
-// C3  What is moved away covers prompt and reply, at the dearer of the two prices.
+// C3  What is reserved covers prompt and reply, at the dearer of the two prices.
 
 import type { Amount } from "@reverie/protocol"
 import { type Account, type Dimension, isBounded, NOTHING, remaining } from "./account.ts"
@@ -57,7 +57,7 @@ export type CallRoom =
   /** What there is too little of. */
   | { readonly short: Dimension }
 
-/** What to moved away for the next call. */
+/** What to reserve for the next call. */
 export const callRoom = (account: Account, prices: Prices): CallRoom => {
   if (!isBounded(account)) return { amount: NOTHING }
   const left = remaining(account)

@@ -4,7 +4,7 @@
 // D2  A name that several have reaches nobody: the refusal tells the candidates. An unknown target tells who there is.
 // D3  Nobody is reached by their own role: whoever writes to a role they hold writes to the others who hold it.
 
-/** supervisor: leads. specialist: has a domain. observer: receives and never answers. member: everybody else. */
+/** supervisor: leads. specialist: has a domain. observer: listens and never answers. member: everybody else. */
 export const teamRoles = ["supervisor", "specialist", "observer", "member"] as const
 export type TeamRole = (typeof teamRoles)[number]
 

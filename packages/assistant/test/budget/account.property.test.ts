@@ -234,7 +234,7 @@ describe("account", PATIENT, () => {
       grantable: (_, request) => request,
       grant: (account, key, bound) => ({ ...account, out: { ...account.out, [key]: bound } })
     },
-    "charges more than was moved away, whatever is left": {
+    "charges more than was reserved, whatever is left": {
       settle: (account, took) => ({
         ...settle(account, took),
         ...(took === undefined ? {} : { spent: { ...account.spent, calls: account.spent.calls + took.calls } })
@@ -278,7 +278,7 @@ describe("account", PATIENT, () => {
 })
 
 describe("model call", () => {
-  it("C1-C3 what is moved away fits into what is left, and never more than the window of the grant", () => {
+  it("C1-C3 what is reserved fits into what is left, and never more than the window of the grant", () => {
     let refused = 0
     let room = 0
     fc.assert(

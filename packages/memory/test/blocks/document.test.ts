@@ -226,7 +226,7 @@ describe("who may", () => {
 })
 
 describe("subscriptions", () => {
-  it("F102 D2 a subscriber receives of commits, of others' too, and never of a change alone", () => {
+  it("F102 D2 a subscriber hears of commits, of others' too, and never of a change alone", () => {
     const document = aDocument({ kind: "map", fields: [{ name: "n", type: "counter" }] })
     const heard: Array<Committed> = []
     const stop = document.subscribe((committed) => heard.push(committed))

@@ -137,7 +137,7 @@ describe("gather", () => {
     assert.deepStrictEqual(again.changed, [])
   })
 
-  it("O4 receives no fact that does not hold, and keeps no profile of the assistant itself", () => {
+  it("O4 hears no fact that does not hold, and keeps no profile of the assistant itself", () => {
     const facts = (["superseded", "retired", "quarantined"] as const).map((state) =>
       aFact({ id: state, text: `Nora is ${state}.`, state })
     )

@@ -1,5 +1,5 @@
 // Profiling: what was learnt of somebody becomes part of that one's profile, a batch a step (F49, O-Mem).
-// Owns the batches: first everybody receives the news, then one profile a step is asked about. Leaves profiles to `memory`.
+// Owns the batches: first everybody hears the news, then one profile a step is asked about. Leaves profiles to `memory`.
 // P1  News are heard once: facts are marked, pending observations taken away, in the commit that keeps what was heard.
 // P2  A profile is asked about until nothing of it is undigested; an answer that is none leaves it for another night.
 

@@ -1,4 +1,4 @@
-// OutageSeen: a failed call of a job, in the words in which the statechart receives of an outage.
+// OutageSeen: a failed call of a job, in the words in which the statechart hears of an outage.
 // Owns what is said of it. Leaves what is an outage to `model`, and what follows to the statechart.
 // S1  What is said follows from the job and the failure: no two assistants are told to come back at the same moment.
 // S2  Of a call that was not sent the reason is the one for which it was not.

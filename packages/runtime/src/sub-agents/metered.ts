@@ -1,6 +1,6 @@
 // Metered: what a model call of an assistant with a budget may take, and what it took.
 // Owns the size of its prompt and reply, and its price. Leaves setting aside and settling to the statechart.
-// M1  Prompt and longest reply together stay within what was moved away, with a margin for another way of counting.
+// M1  Prompt and longest reply together stay within what was reserved, with a margin for another way of counting.
 // M2  A call that has no room, or whose time is over, is refused before it is sent.
 // M3  A call that was under way when its worker died counts whole, and is then made anew.
 // M4  What failed before any model has worked costs nothing but the call; any other failure costs what it was sent with.

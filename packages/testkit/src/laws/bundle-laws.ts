@@ -100,7 +100,7 @@ const same: ReadonlyArray<Law<Houses>> = [
         (found) => found.filter(({ address }) => address.assistant === mover.assistant).map(({ envelope }) => envelope)
       )
       const [third] = yield* old(pendingOf(mover, ["mail"], 1))
-      assert.ok(third, "nothing is pending to be deadLettered")
+      assert.ok(third, "nothing is pending to be dead-lettered")
       yield* old(commitOn(claim, 5, { entry: burying(third, "poison") }))
       const [first = "", second] = yield* old(letters)
       assert.equal(yield* old(discard(first)), "discarded")

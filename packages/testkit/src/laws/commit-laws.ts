@@ -33,7 +33,7 @@ const inspect = (address = ada) => Ledger.use((ledger) => ledger.inspect(address
 /** A commit that writes one of everything, burying the first mail of ada. */
 const everything = Effect.gen(function* () {
   const [letter] = yield* pendingOf(ada, ["mail"])
-  assert.ok(letter, "nothing is pending to be deadLettered")
+  assert.ok(letter, "nothing is pending to be dead-lettered")
   return {
     entry: {
       ...burying(letter, "poison"),
@@ -115,7 +115,7 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I1.totals",
-    says: "each acceptance, settlement and deadLettering is counted once, even when one commit ends several envelopes",
+    says: "each acceptance, settlement and dead-lettering is counted once, even when one commit ends several envelopes",
     check: Effect.gen(function* () {
       const ledger = yield* Ledger
       yield* give(ada)
@@ -131,7 +131,7 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
       yield* commitOn(claim, 2, { entry: startingWith(first) })
       assert.deepEqual(yield* ledger.totals, { accepted: 5, settled: 1, dead: 0, discarded: 0 })
       const { cause, settled = [] } = burying(second, "poison")
-      assert.ok(cause, "a deadLettering has a cause")
+      assert.ok(cause, "a dead-lettering has a cause")
       yield* commitOn(claim, 3, { entry: { cause, settled: [{ id: first.id, outcome: "handled" }, ...settled] } })
       assert.deepEqual(yield* ledger.totals, { accepted: 5, settled: 2, dead: 1, discarded: 0 })
       assert.equal((yield* ledger.deadLetters(10)).length, 1)
@@ -145,7 +145,7 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I1.dead",
-    says: "each deadLettered envelope is a dead letter with its reason, told at most `limit` at a time",
+    says: "each dead-lettered envelope is a dead letter with its reason, told at most `limit` at a time",
     check: Effect.gen(function* () {
       const ledger = yield* Ledger
       yield* give(ada)
@@ -190,7 +190,7 @@ const whole: ReadonlyArray<Law<Mailbox | Ledger>> = [
         yield* sendAll(address, [`m-${index}`])
         const { claim } = yield* claimBy(`worker-${index}`, address)
         const [letter] = yield* pendingOf(address)
-        assert.ok(letter, "nothing is pending to be deadLettered")
+        assert.ok(letter, "nothing is pending to be dead-lettered")
         yield* commitOn(claim, 1, { entry: burying(letter, "poison") })
       }
       for (const { tenant } of everybody) {

@@ -61,7 +61,7 @@ export const discardedLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [
       yield* sendAll(ada, ["m-5"])
       const { claim, version } = yield* claimBy("worker-1")
       const [letter] = yield* pendingOf(ada)
-      assert.ok(letter, "nothing is pending to be deadLettered")
+      assert.ok(letter, "nothing is pending to be dead-lettered")
       yield* commitOn(claim, version, { entry: burying(letter, "poison") })
       assert.deepEqual(yield* told(), here("m-1", "m-3", "m-5"))
       assert.deepEqual(yield* totals, { accepted: 5, settled: 0, dead: 5, discarded: 2 })
@@ -92,7 +92,7 @@ export const discardedLaws: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I9.once",
-    says: "a second time changes nothing and says so, and so does a letter that was never deadLettered",
+    says: "a second time changes nothing and says so, and so does a letter that was never dead-lettered",
     check: Effect.gen(function* () {
       yield* deadLettered(ada, ["m-1", "m-2"])
       yield* sendAll(ada, ["m-3", "m-4"])

@@ -3,7 +3,7 @@
 // C1  Every acknowledged envelope has exactly one settlement.
 // C2  Messages of one sender to one assistant are taken up in the order of their acknowledgement.
 // C3  Entries are numbered without gap and their epochs never go back; one epoch belongs to one worker.
-// C4  PendingCompaction the recorded events over the creation gives the stored snapshot, byte for byte.
+// C4  Replaying the recorded events over the creation gives the stored snapshot, byte for byte.
 // C5  No unsafe effect happened twice; a repeated safe one came with the same key.
 // C6  Every tool call has exactly one tool message, and the other way round.
 // C7  What an assistant sent was accepted exactly once.

@@ -1,4 +1,4 @@
-// Order: compaction the history now, offered where the present state accepts it.
+// Order: compacting the history now, offered where the present state accepts it.
 
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { Failed } from "../../parts/states.tsx"

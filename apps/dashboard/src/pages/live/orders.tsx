@@ -30,7 +30,7 @@ const verbs: ReadonlyArray<Verb> = [
   {
     order: "retire",
     title: "Retire",
-    question: "This can not be taken back: it ends, takes its sub-agents along, and what waits for it is deadLettered."
+    question: "This can not be taken back: it ends, takes its sub-agents along, and what waits for it is dead-lettered."
   }
 ]
 

@@ -23,7 +23,7 @@ const Totals = ({ accepted, discarded, dead, settled }: NonNullable<Queues["tota
     ["accepted", accepted, "everything that was ever taken in"],
     ["settled", settled, "ended in a tick"],
     ["open", open, "taken in, and neither settled nor deadLettered"],
-    ["dead", dead - discarded, `deadLettered, with a reason; ${count(discarded)} more were sent again or discarded`]
+    ["dead", dead - discarded, `dead-lettered, with a reason; ${count(discarded)} more were sent again or discarded`]
   ] as const
   return (
     <dl className="grid grid-cols-4 max-sm:grid-cols-2" data-totals="">

@@ -1,4 +1,4 @@
-// Fork: lives a tick again with something changed. No tool runs, and nobody receives of it.
+// Fork: lives a tick again with something changed. No tool runs, and nobody hears of it.
 
 import { useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, useState } from "react"

@@ -39,7 +39,7 @@ export const Waterfall = ({ measure, node }: { readonly node: Node; readonly mea
     }
   ]
   let from = 0
-  const said = `granted ${amountText(granted, measure)}, spent ${amountText(spent, measure)}, moved away ${amountText(reserved, measure)}, given back ${amountText(node.returned === undefined ? 0 : node.returned[measure], measure)}`
+  const said = `granted ${amountText(granted, measure)}, spent ${amountText(spent, measure)}, reserved ${amountText(reserved, measure)}, given back ${amountText(node.returned === undefined ? 0 : node.returned[measure], measure)}`
   return (
     <svg
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
@@ -64,7 +64,7 @@ export const Waterfall = ({ measure, node }: { readonly node: Node; readonly mea
 
 const pieceNames = [
   ["spent", "var(--color-acting)"],
-  ["moved away", "var(--color-waiting)"],
+  ["reserved", "var(--color-waiting)"],
   ["given back", "var(--color-dreaming)"]
 ] as const
 
