@@ -1,5 +1,5 @@
 // Words: the step that refuses words which the project gave up for the standard terms of the field.
-// Owns the list and the search. `docs/glossary.md` explains the terms that stand for them.
+// Owns the list and the search. The terms that stand for them are explained in the table of ARCHITECTURE.md.
 // W1  A word is found in every name, also inside camelCase, snake_case and kebab-case, and in file names.
 // W2  A word that no plain sentence needs is refused in texts and comments as well.
 // W3  An exception names its files and its reason; one that nothing uses fails.
