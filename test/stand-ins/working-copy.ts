@@ -9,7 +9,7 @@ import { must } from "./program.ts"
 export const planted: Readonly<Record<string, string>> = {
   ".env": "OPENAI_API_KEY=planted\n",
   "apps/cli/.env": "OPENAI_API_KEY=planted\n",
-  "apps/cli/.npmrc": "//registry.example/:_authToken=planted\n",
+  "apps/cli/.npmrc": "//packages.example/:_authToken=planted\n",
   "examples/harbor/.reverie/data.sqlite": "planted\n",
   "packages/tools/node_modules/planted/index.js": "planted\n",
   "apps/dashboard/dist/planted.js": "planted\n"

@@ -83,7 +83,7 @@ describe("an engine", () => {
   })
 
   test("E2 one that can not be had is a reason: the engine's sentence, or that the pull ended without it", async () => {
-    const words = 'Get "https://registry.example/v2/": dial tcp: lookup registry.example: no such host'
+    const words = 'Get "https://images.example/v2/": dial tcp: lookup images.example: no such host'
     const pull = () => Promise.reject(new Error(`(HTTP code 500) server error - ${words} \n`))
     assert.strictEqual(await engineOver(imagesWith({ pull })).lackOf("redis:8"), words)
     assert.strictEqual(await engineOver(imagesWith({})).lackOf("redis:8"), "the pull ended without it")
