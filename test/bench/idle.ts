@@ -151,7 +151,7 @@ export const benchIdle = async (assistants: number): Promise<IdleReport> => {
   return {
     ok: Object.values(targets).every(Boolean),
     servers: servers.describe(["redis", "postgres"]),
-    registration: "every one a birth through the ledger's port; every second one has a timer a month away",
+    registration: "every one created through the ledger's port; every second one has a timer a month away",
     embedded,
     postgres,
     targets

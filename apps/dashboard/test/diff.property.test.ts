@@ -23,7 +23,7 @@ test("what stayed and went is the one text, what stayed and came is the other (D
   )
 })
 
-test("compaction leaves out lines that stayed and nothing else", () => {
+test("what is left out are lines that stayed and nothing else", () => {
   fc.assert(
     fc.property(text, text, fc.integer({ min: 0, max: 3 }), (before, after, around) => {
       const lines = diffLines(before, after)

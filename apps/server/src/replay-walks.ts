@@ -1,6 +1,6 @@
 // ReplayWalks: replays that were left in the middle, for whoever comes for the next page.
 // Owns keeping a few of them. Leaves replaying to the SDK.
-// W1  A page that follows another one goes on where that ended; any other one is gone to from the creation.
+// W1  A page that follows another one goes on where that ended; any other one is reached from the creation on.
 // W2  At most MOST_KEPT are kept, those that were left last.
 // W3  One that is gone on with belongs to nobody else meanwhile.
 

@@ -48,7 +48,7 @@ describe("the day as a whole", () => {
     assert.strictEqual(settled.length, totals.accepted)
     assert.strictEqual(totals.accepted, totals.settled + totals.dead)
     // Two notes that arrived, one that came back, the reports of a divided goal and of a text put away, and the journal's
-    // request to be looked back upon.
+    // wish to be looked back upon.
     assert.strictEqual(totals.accepted, day.first.accepted + 6)
   })
 

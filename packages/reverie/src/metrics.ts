@@ -13,7 +13,7 @@ const tallied = ({ accepted, discarded, dead, settled }: Totals): string =>
   [
     figure("counter", "reverie_envelopes_accepted_total", "Envelopes accepted by the store.", accepted),
     figure("counter", "reverie_envelopes_settled_total", "Envelopes whose way has ended well.", settled),
-    figure("counter", "reverie_envelopes_dead_total", "Envelopes deadLettered with a reason.", dead),
+    figure("counter", "reverie_envelopes_dead_total", "Envelopes dead-lettered with a reason.", dead),
     figure("gauge", "reverie_dead_letters", "Dead letters that nobody has sent again or discarded.", dead - discarded)
   ].join("")
 

@@ -144,7 +144,7 @@ describe("tenants of one house", () => {
 })
 
 describe("creating an assistant", () => {
-  it("births one from a definition, once, and it lives as others do", async () => {
+  it("creates one from a definition, once, and it lives as others do", async () => {
     await using fleet = await openFleet({ says: [{ text: "Here." }] })
     assert.strictEqual(await fleet.create("third", "clerk"), "created")
     assert.strictEqual(await fleet.create("third", "clerk"), "exists")

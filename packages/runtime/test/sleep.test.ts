@@ -17,7 +17,7 @@ const timersOf = (life: Life) => life.disk.resident(life.address())?.state.timer
 const orders = (life: Life) => life.settled().filter(({ id }) => id.startsWith("sleepTimer"))
 
 describe("sleep schedule", () => {
-  it("sleep timer I1: there is a timer for the next night from birth on, and a tick does not touch it", () => {
+  it("sleep timer I1: there is a timer for the next night from creation on, and a tick does not touch it", () => {
     const life = sleeper()
     const expected = [["sleepTimer", NIGHT]]
     const told = () => timersOf(life).map(({ dueAt, name }) => [name, dueAt])

@@ -105,7 +105,7 @@ describe("any life, turn by turn", () => {
     })
   })
 
-  it("I1 of the entry: replaying the recorded events over the birth gives the stored snapshot, byte for byte", () => {
+  it("I1 of the entry: replaying the recorded events over the creation gives the stored snapshot, byte for byte", () => {
     always(({ entries, moments, settings }) => {
       let compacted = creation(settings).next
       for (const { event } of entries) compacted = decide(compacted, event as unknown as Input).next

@@ -1,5 +1,5 @@
 // Scrub: what came from outside is made fit to be shown and kept.
-// Owns the bundle of the key and of characters that terminals and stores choke on. Leaves cutting to length to callers.
+// Owns taking out the key and characters that terminals and stores choke on. Leaves cutting to length to callers.
 // I1  No text that passes holds the key.
 // I2  No text that passes holds NUL or half a surrogate pair; a shown text holds no control character at all.
 

@@ -69,14 +69,14 @@ describe("a good server", () => {
   it.live("a prompt that names another model is answered by it, over both forms and the repair, and no other is", () =>
     Effect.gen(function* () {
       const { model, server } = yield* harbor({ script: ({ model }) => ({ text: `I am ${model}.` }) })
-      const compaction = aPrompt({ model: 'compaction "small"' })
-      const reply = yield* model.infer(compaction)
-      assert.deepStrictEqual([reply.text, reply.model], ['I am compaction "small".', 'compaction "small"'])
-      yield* model.infer(compaction, { onText: () => {} })
+      const tiny = aPrompt({ model: 'tiny "small"' })
+      const reply = yield* model.infer(tiny)
+      assert.deepStrictEqual([reply.text, reply.model], ['I am tiny "small".', 'tiny "small"'])
+      yield* model.infer(tiny, { onText: () => {} })
       yield* model.infer(aPrompt())
       server.become({ sequence: [{ mode: "empty-stop" }, { script: saying("Yes.") }] })
-      yield* model.infer(compaction)
-      const other = 'compaction "small"'
+      yield* model.infer(tiny)
+      const other = 'tiny "small"'
       assert.deepStrictEqual(
         server.requests.map(({ model }) => model),
         [other, other, "harbor-1", other, other]
@@ -237,13 +237,13 @@ describe("the circuit", () => {
   it.effect("B1 another model of the same server has a circuit of its own", () =>
     Effect.gen(function* () {
       const { model, server } = yield* harbor({ mode: "status-500" }, { retries: 0, breaker })
-      const compaction = aPrompt({ model: "compaction" })
-      for (let failure = 0; failure < 4; failure++) yield* Effect.result(model.infer(compaction))
+      const tiny = aPrompt({ model: "tiny" })
+      for (let failure = 0; failure < 4; failure++) yield* Effect.result(model.infer(tiny))
       assert.lengthOf(server.requests, 3)
       server.become({ script: saying("Yes.") })
       assert.strictEqual((yield* model.infer(aPrompt())).text, "Yes.")
-      assert.strictEqual((yield* Effect.flip(model.infer(compaction)))._tag, "CallWithheld")
-      assert.deepStrictEqual([yield* withheldMillis(model), yield* withheldMillis(model, "compaction")], [0, 30_000])
+      assert.strictEqual((yield* Effect.flip(model.infer(tiny)))._tag, "CallWithheld")
+      assert.deepStrictEqual([yield* withheldMillis(model), yield* withheldMillis(model, "tiny")], [0, 30_000])
     })
   )
 

@@ -1,5 +1,5 @@
 // Writing: changes of one assistant's entries, brought to the server.
-// Owns compaction changes into points, and their packing into requests. Leaves who may write at once to `qdrant-recall.ts`.
+// Owns turning changes into points, and their packing into requests. Leaves who may write at once to `qdrant-recall.ts`.
 // W1  The points first, the position last, each request in order: what was cut off is done again, to the same end.
 // W4  The position moves only from where it was read: points of whoever was overtaken, or erased, in between are no gap.
 // W2  A change of what an entry means takes its vectors of meaning with it; any other change leaves them.

@@ -116,7 +116,7 @@ const sending = (database: Database, writer: Writer, readable: Readable): Sendin
 })
 
 /** The body of a letter begins with its id; who comes second finds the mark of the first. */
-const LAY_DISCARDED = `
+const DISCARD = `
   WITH found AS (
     SELECT d.seq, d.discarded FROM dead_letters d JOIN assistants a ON a.key = d.assistant
     WHERE a.tenant = $1 AND a.id = $2 AND starts_with(d.body, $3::text) FOR UPDATE OF d
@@ -129,7 +129,7 @@ const beginningOf = (envelope: EnvelopeId): string => `${JSON.stringify({ envelo
 
 const discarding = ({ query }: Database): Pick<Ledger["Service"], "discard"> => ({
   discard: ({ assistant, tenant }, envelope) =>
-    Effect.mapBoth(query<{ readonly discarded: boolean }>(LAY_DISCARDED, [tenant, assistant, beginningOf(envelope)]), {
+    Effect.mapBoth(query<{ readonly discarded: boolean }>(DISCARD, [tenant, assistant, beginningOf(envelope)]), {
       onSuccess: ([row]): Discarded => (row === undefined ? "unknown" : row.discarded ? "already" : "discarded"),
       onFailure: ledgerUnavailable("discard")
     })

@@ -83,39 +83,41 @@ postgres.describe("writer", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("W5 a commit, a birth and an envelope whose answers were lost are answered as if they had not been", () =>
-    Effect.gen(function* () {
-      let isLosing = true
-      const { ledger, mailbox, writer } = yield* over(
-        losing((operations) => isLosing && operations.includes('"again":false'))
-      )
-      assert.strictEqual(yield* ledger.create({ address: ada, state: aState(), entry: anEntry() }), "created")
-      assert.strictEqual(yield* ledger.create({ address: ada, state: aState(), entry: anEntry({ at: 5 }) }), "exists")
-      const { outcome } = yield* mailbox.accept(anEnvelope({ id: "m-1", to: ada }))
-      assert.strictEqual(outcome, "accepted")
-      const { attempts, claim, version } = yield* mailbox.claim(claimOn(ada))
-      assert.deepStrictEqual([attempts, version], [2, 1])
-      const commit = {
-        entry: anEntry({ no: 2, cause: { kind: "job", id: "1/x" }, sends: [anEnvelope({ id: "s", to: bob })] }),
-        state: aState({ jobs: [aJob()] })
-      }
-      const seq = yield* ledger.commit(claim, commit)
-      const rows = yield* ledger.outbox(0, 10)
-      assert.deepStrictEqual(
-        rows.map((row) => [row.entry.no, row.seq === seq]),
-        [
-          [1, false],
-          [2, true]
-        ]
-      )
-      assert.strictEqual((yield* ledger.openSends(10)).length, 1)
-      assert.strictEqual((yield* ledger.inspect(ada))?.version, 2)
-      assert.strictEqual((yield* mailbox.pending(ada, ["mail"], 5)).length, 1)
-      isLosing = false
-      // Asked by itself it is another commit on a version that is gone.
-      assert.strictEqual((yield* Effect.flip(ledger.commit(claim, commit)))._tag, "CommitFenced")
-      assert.strictEqual(writer.stats.repeated, 5)
-    }).pipe(Effect.scoped)
+  it.effect(
+    "W5 a commit, a creation and an envelope whose answers were lost are answered as if they had not been",
+    () =>
+      Effect.gen(function* () {
+        let isLosing = true
+        const { ledger, mailbox, writer } = yield* over(
+          losing((operations) => isLosing && operations.includes('"again":false'))
+        )
+        assert.strictEqual(yield* ledger.create({ address: ada, state: aState(), entry: anEntry() }), "created")
+        assert.strictEqual(yield* ledger.create({ address: ada, state: aState(), entry: anEntry({ at: 5 }) }), "exists")
+        const { outcome } = yield* mailbox.accept(anEnvelope({ id: "m-1", to: ada }))
+        assert.strictEqual(outcome, "accepted")
+        const { attempts, claim, version } = yield* mailbox.claim(claimOn(ada))
+        assert.deepStrictEqual([attempts, version], [2, 1])
+        const commit = {
+          entry: anEntry({ no: 2, cause: { kind: "job", id: "1/x" }, sends: [anEnvelope({ id: "s", to: bob })] }),
+          state: aState({ jobs: [aJob()] })
+        }
+        const seq = yield* ledger.commit(claim, commit)
+        const rows = yield* ledger.outbox(0, 10)
+        assert.deepStrictEqual(
+          rows.map((row) => [row.entry.no, row.seq === seq]),
+          [
+            [1, false],
+            [2, true]
+          ]
+        )
+        assert.strictEqual((yield* ledger.openSends(10)).length, 1)
+        assert.strictEqual((yield* ledger.inspect(ada))?.version, 2)
+        assert.strictEqual((yield* mailbox.pending(ada, ["mail"], 5)).length, 1)
+        isLosing = false
+        // Asked by itself it is another commit on a version that is gone.
+        assert.strictEqual((yield* Effect.flip(ledger.commit(claim, commit)))._tag, "CommitFenced")
+        assert.strictEqual(writer.stats.repeated, 5)
+      }).pipe(Effect.scoped)
   )
 
   it.effect("W5 another commit of the same number, made in between, is not taken for the lost one", () =>
@@ -239,27 +241,29 @@ postgres.describe("two processes on the same assistants", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("A2 births, mail and commits of the same assistants in every order never block each other for good", () =>
-    Effect.gen(function* () {
-      const schema = aSchema()
-      const stores = yield* Effect.forEach([1, 2, 3], () => openAt(url(), { schema }))
-      const everyone = Array.from({ length: 30 }, (_, index) => anAddress(`a-${index}`))
-      const work = stores.map((store, turn) => {
-        const order = turn % 2 === 0 ? everyone : everyone.toReversed()
-        return Effect.forEach(
-          order,
-          (address) =>
-            Effect.gen(function* () {
-              yield* store.ledger.create({ address, state: aState(), entry: anEntry() })
-              yield* store.mailbox.accept(anEnvelope({ id: `m-${turn}`, to: address }))
-              yield* store.ledger.settleSends([1, 2, 3])
-            }),
-          { concurrency: "unbounded" }
-        )
-      })
-      yield* Effect.all(work, { concurrency: "unbounded" })
-      for (const { stats } of stores) assert.strictEqual((yield* stats).undone, 0)
-      assert.deepStrictEqual(yield* stores[0]!.ledger.totals, { accepted: 90, settled: 0, dead: 0, discarded: 0 })
-    }).pipe(Effect.scoped)
+  it.effect(
+    "A2 creations, mail and commits of the same assistants in every order never block each other for good",
+    () =>
+      Effect.gen(function* () {
+        const schema = aSchema()
+        const stores = yield* Effect.forEach([1, 2, 3], () => openAt(url(), { schema }))
+        const everyone = Array.from({ length: 30 }, (_, index) => anAddress(`a-${index}`))
+        const work = stores.map((store, turn) => {
+          const order = turn % 2 === 0 ? everyone : everyone.toReversed()
+          return Effect.forEach(
+            order,
+            (address) =>
+              Effect.gen(function* () {
+                yield* store.ledger.create({ address, state: aState(), entry: anEntry() })
+                yield* store.mailbox.accept(anEnvelope({ id: `m-${turn}`, to: address }))
+                yield* store.ledger.settleSends([1, 2, 3])
+              }),
+            { concurrency: "unbounded" }
+          )
+        })
+        yield* Effect.all(work, { concurrency: "unbounded" })
+        for (const { stats } of stores) assert.strictEqual((yield* stats).undone, 0)
+        assert.deepStrictEqual(yield* stores[0]!.ledger.totals, { accepted: 90, settled: 0, dead: 0, discarded: 0 })
+      }).pipe(Effect.scoped)
   )
 })

@@ -62,4 +62,4 @@ export {
   type SplitOptions
 } from "./split.ts"
 export { pieceLimits, type PieceLimits, readSummary, summaryAsk, type SummaryQuestion } from "./summary.ts"
-export { type NotUndoneCompaction, standing, undoCompaction, type UndoneCompaction } from "./undo.ts"
+export { type CompactionNotUndone, standing, undoCompaction, type UndoneCompaction } from "./undo.ts"

@@ -5,7 +5,7 @@
 // S2  A call and all results of it lie on the same side, however late a result came (A17).
 // S3  The pending turn is never compacted: the newest user message and all after it, or the newest message with its results.
 // S4  A turn with tool calls is compacted whole, and one in which a call has no result stays (F106): as long as what stays is
-//     at most STRETCH times the window and within `stretchTokens`. Beyond that neither holds compaction up, so that one turn
+//     at most STRETCH times the window and within `stretchTokens`. Beyond that neither holds a compaction up, so that one turn
 //     that never ended does not keep a history from ever being compacted; its open calls are named in the marker.
 // S5  Splitting what stays gives nothing to compact.
 

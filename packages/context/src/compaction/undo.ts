@@ -16,7 +16,7 @@ export interface UndoneCompaction {
   readonly changes: ReadonlyArray<RecordChange>
 }
 
-export interface NotUndoneCompaction {
+export interface CompactionNotUndone {
   readonly success: false
   readonly error: string
 }
@@ -31,7 +31,7 @@ export const undoCompaction = (
   compactions: ReadonlyArray<Compaction>,
   id: string,
   now: number
-): UndoneCompaction | NotUndoneCompaction => {
+): UndoneCompaction | CompactionNotUndone => {
   const held = standing(compactions)
   const at = held.findIndex((compaction) => compaction.id === id)
   const wanted = held[at]

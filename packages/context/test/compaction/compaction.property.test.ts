@@ -154,7 +154,7 @@ const live = (messages: ReadonlyArray<PlacedMessage>, maxContextTokens: number) 
   return { kept, startNow, shownFrom, ratioOf, compactNow, compactions, messages }
 }
 
-describe("compaction any history, again and again", () => {
+describe("compacting any history, again and again", () => {
   const MAX_TOKENS = 4_000
 
   it("F54 F105 it converges: below the threshold, or nothing is left that may be compacted; a second time changes nothing", () => {

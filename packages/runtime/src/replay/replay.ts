@@ -107,7 +107,7 @@ const tell = async (
     if (told === undefined) {
       const { isRecorded } = beginningOf(entry, settings)
       told = { state: openReplayState(entry, settings), isRecorded, hasChanged: false, mismatches }
-      if (!isFirst(entry)) mismatches.push({ no: entry.no, what: "the birth is missing" })
+      if (!isFirst(entry)) mismatches.push({ no: entry.no, what: "the creation is missing" })
     } else {
       const step = replayEntry(told.state, entry)
       const what = contradiction(told.state, step, entry)

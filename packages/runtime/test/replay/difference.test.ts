@@ -68,7 +68,7 @@ describe("differingPaths", () => {
   })
 })
 
-describe("a birth", () => {
+describe("a creation", () => {
   test("B1 B2 is told by its entry, and by whoever replays where the entry says nothing", () => {
     const { decoded, isRecorded } = beginningOf(creation, { maxIterations: 2 })
     assert.isTrue(isRecorded)
@@ -78,7 +78,7 @@ describe("a birth", () => {
     assert.deepStrictEqual(contextOf(older.decoded).settings, { maxIterations: 2 })
   })
 
-  test("P2 settings that changed later leave those of an older birth a guess, and say so", async () => {
+  test("P2 settings that changed later leave those of an older creation a guess, and say so", async () => {
     const older = { ...creation, event: null }
     const changed = { ...heard, event: { ...(heard.event as object), settings: { maxIterations: 3 } } } as Entry
     const kept = (entry: Entry) => {

@@ -44,7 +44,7 @@ const replayAll = (from: ReplayState, entries: ReadonlyArray<Entry>): ReplayStat
   entries.reduce((state, entry) => replayEntry(state, entry).state, from)
 
 const creationOf = ([creation]: ReadonlyArray<Entry>): ReplayState => {
-  if (creation === undefined) throw new Error("a ledger begins with a birth")
+  if (creation === undefined) throw new Error("a ledger begins with a creation")
   return openReplayState(creation)
 }
 

@@ -307,7 +307,7 @@ const numbered: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I6.once",
-    says: "a second birth changes nothing and says so",
+    says: "a second creation changes nothing and says so",
     check: Effect.gen(function* () {
       assert.equal(yield* give(ada, { definition: "keeper", snapshot: { first: true } }), "created")
       yield* give(bob)
@@ -325,7 +325,7 @@ const numbered: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I6.race",
-    says: "of many births of one assistant at once exactly one is the birth",
+    says: "of many creations of one assistant at once exactly one succeeds",
     check: Effect.gen(function* () {
       const definitions = Array.from({ length: 16 }, (_, index) => `definition-${index}`)
       const creations = yield* Effect.forEach(definitions, (definition) => give(ada, { definition }), {
@@ -338,7 +338,7 @@ const numbered: ReadonlyArray<Law<Mailbox | Ledger>> = [
   },
   {
     id: "I6.record",
-    says: "the record of a created is its birth; of the planned there is none",
+    says: "the record of one that was created is its creation; of one that is only planned there is none",
     check: Effect.gen(function* () {
       const ledger = yield* Ledger
       assert.equal(yield* inspect(), undefined)

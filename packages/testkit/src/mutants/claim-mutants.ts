@@ -166,7 +166,7 @@ const countsWrongly: Readonly<Record<string, Mistake>> = {
       })
     }
   }),
-  handsOutTheCreated: ({ mailbox }) => ({
+  handsOutTheNewest: ({ mailbox }) => ({
     mailbox: { claim: (request) => Effect.map(mailbox.claim(request), (hold) => ({ ...hold, version: 1 })) }
   }),
   handsOutTheStateAtCreation: ({ mailbox, ledger }) => {

@@ -92,7 +92,7 @@ const AskAgain = ({ letter, onClose }: QuestionProps) => {
   )
 }
 
-const AskDiscarded = ({ letter, onClose }: QuestionProps) => {
+const AskDiscard = ({ letter, onClose }: QuestionProps) => {
   const { mutateAsync } = useChange("POST /v1/dead-letters/:id/discard")
   return (
     <ConfirmLater
@@ -110,7 +110,7 @@ const AskDiscarded = ({ letter, onClose }: QuestionProps) => {
 
 export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }) => {
   const [asked, ask] = useState<Asked>()
-  const Question = asked?.order === "again" ? AskAgain : AskDiscarded
+  const Question = asked?.order === "again" ? AskAgain : AskDiscard
   return (
     <Section
       title="Dead letters"

@@ -31,7 +31,7 @@ const rowsOf = (node: Node, depth = 0, above?: Node): ReadonlyArray<Seen> => [
   ...node.subAgents.flatMap((each) => rowsOf(each, depth + 1, node))
 ]
 
-/** Given to whoever has a task, and to nobody else: no bundle and no addition. */
+/** Given to whoever has a task, and to nobody else: nothing taken away and nothing added. */
 const ofAssignments = new Set(["finish_task", "noop"])
 
 const Tools = ({ above, node }: Pick<Seen, "node" | "above">) => {
