@@ -22,11 +22,11 @@ const isOnThisMachine = (program: string): boolean => {
   }
 }
 
-/** What this machine lacks of both servers, or of programs; undefined when nothing is missing. */
+/** What this machine lacks of these servers and programs; undefined when nothing is missing. */
 export const lacking =
-  (...programs: ReadonlyArray<string>) =>
+  (programs: ReadonlyArray<string> = [], needed: ReadonlyArray<"redis" | "postgres"> = ["redis", "postgres"]) =>
   (): string | undefined => {
-    const servers = (["redis", "postgres"] as const).filter((name) => placeOf(name, { own: true }).origin === undefined)
+    const servers = needed.filter((name) => placeOf(name, { own: true }).origin === undefined)
     const absent = [...servers, ...programs.filter((program) => !isOnThisMachine(program))]
     return absent.length === 0 ? undefined : `${absent.join(" and ")} on this machine`
   }

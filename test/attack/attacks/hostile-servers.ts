@@ -43,7 +43,7 @@ const poisonedRedis: Attack = {
   name: "poisoned-redis",
   item: 0,
   says: "every key of Redis is overwritten with a text, then all are removed, while messages come in",
-  wants: lacking("redis-cli"),
+  wants: lacking(["redis-cli"]),
   run: (scene) =>
     throughout(scene, async (api, { redis }) => {
       const posted = [...(await sendMany(api, 8, "before"))]
@@ -62,7 +62,7 @@ const lockedTables: Attack = {
   name: "locked-tables",
   item: 0,
   says: `somebody locks the tables of PostgreSQL for ${LOCKED_SECONDS} s while messages come in`,
-  wants: lacking("psql"),
+  wants: lacking(["psql"]),
   run: (scene) =>
     throughout(scene, async (api, { database }) => {
       const posted = [...(await sendMany(api, 8, "before"))]

@@ -4,11 +4,12 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { startQdrantServer } from "@reverie/testkit/qdrant-server"
-import { placeOf, postgresSays, startPostgres } from "@reverie/testkit/servers"
+import { postgresSays, startPostgres } from "@reverie/testkit/servers"
 import type { Attack, Check } from "../attack.ts"
 import type { Posted } from "../client.ts"
 import { judge, pause } from "../judge.ts"
 import type { Scene, Server, ServerOptions } from "../scene.ts"
+import { lacking } from "../servers.ts"
 
 /** A store and an index, and what an operator does to them while no server runs. */
 interface Place {
@@ -218,9 +219,6 @@ const restored = async (place: Place, isShort: boolean) => {
   }
 }
 
-const wanting = (): string | undefined =>
-  placeOf("postgres", { own: true }).origin === undefined ? "postgres" : undefined
-
 export const restoredStore: ReadonlyArray<Attack> = [
   {
     name: "restored-store",
@@ -239,7 +237,7 @@ export const restoredStore: ReadonlyArray<Attack> = [
     name: "restored-store-postgres",
     item: 2,
     says: "PostgreSQL is restored to an earlier state beside a newer index in Qdrant",
-    wants: wanting,
+    wants: lacking([], ["postgres"]),
     run: async (scene, { isShort }) => restored(await inPostgres(scene), isShort)
   }
 ]

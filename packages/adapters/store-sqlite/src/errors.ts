@@ -43,6 +43,19 @@ export class StoreFormatOlder extends Schema.TaggedError<StoreFormatOlder>()("St
   }
 }
 
+/** The data directory is of the time before the first release, whose formats nothing reads any more. */
+export class StoreUnreleased extends Schema.TaggedError<StoreUnreleased>()("StoreUnreleased", {
+  directory: Schema.String
+}) {
+  readonly recovery = "stop" as const
+  override get message(): string {
+    return (
+      `${this.directory} has data of a Reverie before the first release, which this one does not read; ` +
+      "use another --data directory"
+    )
+  }
+}
+
 /** The file is no Reverie database, or a broken one. */
 export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamaged", {
   file: Schema.String,
@@ -136,4 +149,5 @@ export type StoreError =
   | StoreExposed
   | StoreMoved
   | StoreShortened
+  | StoreUnreleased
   | StoreUnopenable

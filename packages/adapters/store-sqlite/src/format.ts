@@ -5,7 +5,14 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import * as Result from "effect/Result"
-import { StoreDamaged, type StoreError, StoreFormatNewer, StoreFormatOlder, StoreUnopenable } from "./errors.ts"
+import {
+  StoreDamaged,
+  type StoreError,
+  StoreFormatNewer,
+  StoreFormatOlder,
+  StoreUnopenable,
+  StoreUnreleased
+} from "./errors.ts"
 
 /** "RVR1": tells a database of Reverie from any other. */
 const APPLICATION_ID = 0x52565231
@@ -23,26 +30,28 @@ const numberOf = (database: DatabaseSync, pragma: string): number =>
   Number(Object.values(database.prepare(`PRAGMA ${pragma}`).get() ?? {})[0])
 
 /** 0 when nothing was ever written to the file. */
-const formatOf = (database: DatabaseSync, file: string): Result.Result<number, StoreDamaged> => {
+const formatOf = (
+  database: DatabaseSync,
+  { directory, file }: Place
+): Result.Result<number, StoreDamaged | StoreUnreleased> => {
   const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined
   if (isEmpty) return Result.succeed(0)
   const writer = numberOf(database, "application_id")
   if (writer === APPLICATION_ID) return Result.succeed(numberOf(database, "user_version"))
-  const reason =
-    writer === UNRELEASED_ID ? "it is of a Reverie before the first release" : "it was written by another program"
-  return Result.fail(new StoreDamaged({ file, reason }))
+  if (writer === UNRELEASED_ID) return Result.fail(new StoreUnreleased({ directory }))
+  return Result.fail(new StoreDamaged({ file, reason: "it was written by another program" }))
 }
 
 /** The format of a file that these steps know, which is 0 when it is to be made yet. */
 export const knownFormat = (
   database: DatabaseSync,
-  { directory, file }: Place,
+  place: Place,
   steps: ReadonlyArray<string>
-): Result.Result<number, StoreDamaged | StoreFormatNewer> =>
-  Result.flatMap(formatOf(database, file), (found): Result.Result<number, StoreFormatNewer> => {
+): Result.Result<number, StoreDamaged | StoreFormatNewer | StoreUnreleased> =>
+  Result.flatMap(formatOf(database, place), (found): Result.Result<number, StoreFormatNewer> => {
     const supported = steps.length
     return found > supported
-      ? Result.fail(new StoreFormatNewer({ directory, found, supported }))
+      ? Result.fail(new StoreFormatNewer({ directory: place.directory, found, supported }))
       : Result.succeed(found)
   })
 

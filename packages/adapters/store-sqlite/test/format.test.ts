@@ -77,8 +77,8 @@ describe("the formats of Reverie", () => {
     const found = knownFormat(database, place, formats)
     assert.strictEqual(
       Result.isFailure(found) && found.failure.message,
-      "somewhere/reverie.db can not be read as a Reverie database (it is of a Reverie before the first release); " +
-        "restore it, or use another --data directory"
+      "somewhere has data of a Reverie before the first release, which this one does not read; " +
+        "use another --data directory"
     )
     assert.deepStrictEqual(
       database

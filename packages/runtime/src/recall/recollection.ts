@@ -61,11 +61,19 @@ export const profilesIn = (
   return profiles
 }
 
-/** Entries that are held for the index, and the characters of a message in them: what is more is read again. */
+/** Entries that are held for the index, and the characters and records of one: what is more is read again. */
 const MAX_HELD = 32
 const MAX_HELD_CHARS = 4_000
+const MAX_HELD_RECORDS = 8
 
-const isHeld = ({ messages }: Entry): boolean => messages.every(({ content }) => content.length <= MAX_HELD_CHARS)
+const isShort = (value: unknown): boolean => (JSON.stringify(value)?.length ?? 0) <= MAX_HELD_CHARS
+
+/** Whether an entry is small enough to be held: 32 of them are at most a few hundred thousand characters. */
+const isHeld = ({ messages, records = [] }: Entry): boolean =>
+  messages.length <= MAX_HELD_RECORDS &&
+  messages.every(({ content }) => content.length <= MAX_HELD_CHARS) &&
+  records.length <= MAX_HELD_RECORDS &&
+  records.every(({ value }) => isShort(value))
 
 /** What an index that is brought up to date need not find out again. */
 export const knownOf = ({ indexed, newest }: Recollection) => ({ trusted: indexed, newest })
