@@ -8,7 +8,7 @@
 import { existsSync } from "node:fs"
 import { mkdir, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { filesOfRepository, readText } from "../../test/architecture/house.ts"
+import { filesOfRepository, readText } from "../../test/architecture/repository.ts"
 import { allOf, root, run } from "./program.ts"
 import type { Outcome, Step } from "./step.ts"
 

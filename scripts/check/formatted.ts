@@ -1,4 +1,4 @@
-// Formatted: which files have the house's form, and where that form is described.
+// Formatted: which files have the repository's form, and where that form is described.
 // Owns the arguments of the formatter. Prose, the lockfile, data and fixtures keep the form they have.
 
 export const formatted: ReadonlyArray<string> = [

@@ -41,7 +41,7 @@ const qdrantAnswers = async (): Promise<void> => {
   if (status !== 200) throw new Error(`the Qdrant of QDRANT_URL answers /readyz with ${status}`)
 }
 
-const visit: Readonly<Record<ServerName, () => Promise<void>>> = {
+const probe: Readonly<Record<ServerName, () => Promise<void>>> = {
   redis: async () => (await startRedis()).stop(),
   postgres: async () => (await startPostgres()).stop(),
   qdrant: qdrantAnswers
@@ -51,7 +51,7 @@ const look = async (server: ServerName): Promise<Sight> => {
   const sight = { server, clause: clauseOf(server), isThere: placeOf(server).origin !== undefined }
   if (!sight.isThere) return sight
   try {
-    await visit[server]()
+    await probe[server]()
     return sight
   } catch (cause) {
     return { ...sight, fault: cause instanceof Error ? cause.message : String(cause) }

@@ -1,7 +1,7 @@
 // Sizes: the step that counts the lines of every file of code, and the entries of the root.
 // Owns what is measured. Leaves the limits to the architecture tests, which prove with planted breaches that they bite.
 
-import { filesOfRepository, readText } from "../../test/architecture/house.ts"
+import { filesOfRepository, readText } from "../../test/architecture/repository.ts"
 import { rootFaults, sizeFaults } from "../../test/architecture/manners.ts"
 import type { Step } from "./step.ts"
 

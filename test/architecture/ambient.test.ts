@@ -1,13 +1,13 @@
 import { describe, test } from "vitest"
 import { ambientFaults, exemptions } from "./ambient.ts"
-import { assertFinds, assertNone, examined, house, plant } from "./planted.ts"
+import { assertFinds, assertNone, examined, repository, plant } from "./planted.ts"
 
 const faultsIn = (...lines: ReadonlyArray<string>) =>
   ambientFaults([plant("packages/runtime/src/planted.ts", ...lines)], [])
 
 describe("no room touches the world", () => {
   test("A1 in every module outside adapters and apps", () => {
-    assertNone(ambientFaults(examined(house.modules, 150), exemptions))
+    assertNone(ambientFaults(examined(repository.modules, 150), exemptions))
   })
 
   test("A1 finds each touch, once", () => {

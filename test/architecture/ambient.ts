@@ -3,7 +3,7 @@
 // A1  Found on the syntax tree: a comment, a string or a local name of the same spelling is no finding.
 // A2  An exemption names a folder and its reason, and is a fault itself as soon as nothing there needs it.
 
-import { type Fault, isAdapter, type Module } from "./house.ts"
+import { type Fault, isAdapter, type Module } from "./repository.ts"
 import { freeUses, type Use } from "./scope.ts"
 import { importsOf, lineOf, treeOf } from "./syntax.ts"
 

@@ -1,16 +1,16 @@
 import { assert, describe, test } from "vitest"
 import { directionFaults, rankOf } from "./direction.ts"
-import { assertFinds, assertNone, examined, house, plant } from "./planted.ts"
+import { assertFinds, assertNone, examined, repository, plant } from "./planted.ts"
 
-const faultsIn = (path: string, ...lines: ReadonlyArray<string>) => directionFaults(house, [plant(path, ...lines)])
+const faultsIn = (path: string, ...lines: ReadonlyArray<string>) => directionFaults(repository, [plant(path, ...lines)])
 
 describe("imports run downhill", () => {
   test("D1-D4 in every module of every room", () => {
-    assertNone(directionFaults(house, examined(house.modules, 150)))
+    assertNone(directionFaults(repository, examined(repository.modules, 150)))
   })
 
   test("D1 every room has a rank", () => {
-    const placeless = examined(house.rooms, 15).filter(({ folder }) => rankOf(folder) === undefined)
+    const placeless = examined(repository.rooms, 15).filter(({ folder }) => rankOf(folder) === undefined)
     assert.deepStrictEqual(placeless, [])
   })
 

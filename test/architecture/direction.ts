@@ -7,7 +7,7 @@
 //     of an isolated tool.
 
 import { dirname, join } from "node:path/posix"
-import { type Fault, type House, isAdapter, type Module, type Room, roomOf } from "./house.ts"
+import { type Fault, type Repository, isAdapter, type Module, type Room, roomOf } from "./repository.ts"
 import { type Import, importsOf, lineOf } from "./syntax.ts"
 
 const rankByFolder: Readonly<Record<string, number>> = {
@@ -64,14 +64,14 @@ const adapterMayImport = (target: Room): boolean =>
 
 const loaders = ["apps/", "packages/adapters/run-place/src/child/"]
 
-const faultOf = (house: House, module: Module, { to }: Import): string | undefined => {
+const faultOf = (repository: Repository, module: Module, { to }: Import): string | undefined => {
   if (to === undefined)
     return loaders.some((folder) => module.path.startsWith(folder)) ? undefined : "computes what it imports"
   if (to.startsWith(".")) return relativeFault(module, to)
   if (to === "effect") return "imports the barrel of effect; import the module (effect/Effect)"
   const name = packageOf(to)
   if (name === "xstate" && module.room !== "packages/assistant") return "imports xstate, which only assistant may"
-  const target = house.rooms.find((room) => room.name === name)
+  const target = repository.rooms.find((room) => room.name === name)
   if (target === undefined) return name.startsWith("@reverie/") ? `imports ${name}, which is no room` : undefined
   const wrongWay = uphill(module, target)
   if (wrongWay !== undefined) return wrongWay
@@ -80,10 +80,10 @@ const faultOf = (house: House, module: Module, { to }: Import): string | undefin
     : undefined
 }
 
-export const directionFaults = (house: House, modules: ReadonlyArray<Module>): ReadonlyArray<Fault> =>
+export const directionFaults = (repository: Repository, modules: ReadonlyArray<Module>): ReadonlyArray<Fault> =>
   modules.flatMap((module) =>
     importsOf(module).flatMap((found) => {
-      const what = faultOf(house, module, found)
+      const what = faultOf(repository, module, found)
       return what === undefined ? [] : [{ where: lineOf(module, found.node), what }]
     })
   )

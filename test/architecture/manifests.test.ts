@@ -1,15 +1,15 @@
 import { describe, test } from "vitest"
 import { undeclaredImports, unknownRooms } from "./manifests.ts"
-import { assertFinds, assertNone, examined, house, plant } from "./planted.ts"
+import { assertFinds, assertNone, examined, repository, plant } from "./planted.ts"
 
 describe("what a room imports, its package.json declares", () => {
   test("M1 in every module of every room", () => {
-    assertNone(undeclaredImports(house, examined(house.modules, 150)))
+    assertNone(undeclaredImports(repository, examined(repository.modules, 150)))
   })
 
   test("M2 in every manifest", () => {
-    examined(house.rooms, 15)
-    assertNone(unknownRooms(house))
+    examined(repository.rooms, 15)
+    assertNone(unknownRooms(repository))
   })
 
   test("M1 finds a package that is not declared, deep or shallow, and lets the declared pass", () => {
@@ -21,7 +21,7 @@ describe("what a room imports, its package.json declares", () => {
       `import "@reverie/protocol"`,
       `import "node:crypto"`
     )
-    assertFinds(undeclaredImports(house, [module]), [":1 xstate is not in", ":2 @reverie/model is not in"])
+    assertFinds(undeclaredImports(repository, [module]), [":1 xstate is not in", ":2 @reverie/model is not in"])
   })
 
   test("M2 finds a declared room that does not exist", () => {

@@ -5,15 +5,15 @@
 
 import { isBuiltin } from "node:module"
 import { packageOf } from "./direction.ts"
-import type { Fault, House, Module } from "./house.ts"
+import type { Fault, Repository, Module } from "./repository.ts"
 import { importsOf, lineOf } from "./syntax.ts"
 
 /** Declared once at the root: the test runner is the same for all rooms. */
 const fromRoot = new Set(["vitest", "@effect/vitest", "fast-check"])
 
-export const undeclaredImports = (house: House, modules: ReadonlyArray<Module>): ReadonlyArray<Fault> =>
+export const undeclaredImports = (repository: Repository, modules: ReadonlyArray<Module>): ReadonlyArray<Fault> =>
   modules.flatMap((module) => {
-    const room = house.rooms.find(({ folder }) => folder === module.room)
+    const room = repository.rooms.find(({ folder }) => folder === module.room)
     return importsOf(module).flatMap(({ node, to }) => {
       if (to === undefined || to.startsWith(".") || isBuiltin(to) || fromRoot.has(packageOf(to))) return []
       const name = packageOf(to)
@@ -24,9 +24,9 @@ export const undeclaredImports = (house: House, modules: ReadonlyArray<Module>):
     })
   })
 
-export const unknownRooms = (house: House): ReadonlyArray<Fault> => {
-  const names = new Set(house.rooms.map(({ name }) => name))
-  return house.rooms.flatMap(({ dependencies, folder }) =>
+export const unknownRooms = (repository: Repository): ReadonlyArray<Fault> => {
+  const names = new Set(repository.rooms.map(({ name }) => name))
+  return repository.rooms.flatMap(({ dependencies, folder }) =>
     dependencies
       .filter((name) => name.startsWith("@reverie/") && !names.has(name))
       .map((name) => ({ where: `${folder}/package.json`, what: `declares ${name}, which is no room` }))

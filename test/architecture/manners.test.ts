@@ -1,9 +1,9 @@
 import { assert, describe, test } from "vitest"
-import { filesOfRepository, moduleOf, readText } from "./house.ts"
+import { filesOfRepository, moduleOf, readText } from "./repository.ts"
 import * as Manners from "./manners.ts"
-import { assertFinds, assertNone, examined, house, plant } from "./planted.ts"
+import { assertFinds, assertNone, examined, repository, plant } from "./planted.ts"
 
-const inPackages = house.modules.filter(({ path }) => path.startsWith("packages/"))
+const inPackages = repository.modules.filter(({ path }) => path.startsWith("packages/"))
 
 describe("heads", () => {
   test("N1 on every module of every package", () => {
@@ -16,12 +16,12 @@ describe("heads", () => {
     assertFinds(faults, ["packages/runtime/src/host.ts does not say first what it owns"])
     const late = plant("packages/runtime/src/late.ts", `import "effect/Effect"`, "// Late: owns nothing.")
     assertFinds(Manners.headFaults([late]), ["late.ts"])
-    assertNone(Manners.headFaults([plant("packages/runtime/src/host.ts", "// Host: owns the house.")]))
+    assertNone(Manners.headFaults([plant("packages/runtime/src/host.ts", "// Host: owns the repository.")]))
   })
 
   test("N1 no invariant is called as a row is", () => {
-    assertNone(Manners.rowNameFaults(examined(house.modules, 300)))
-    const named = plant("packages/runtime/src/host.ts", "// Host: owns the house.\n// F1  It stands.")
+    assertNone(Manners.rowNameFaults(examined(repository.modules, 300)))
+    const named = plant("packages/runtime/src/host.ts", "// Host: owns the repository.\n// F1  It stands.")
     assertFinds(Manners.rowNameFaults([named]), ["host.ts calls an invariant F and a number"])
   })
 })
@@ -32,7 +32,7 @@ describe("names", () => {
   })
 
   test("N2 of every class, function, constant and type", () => {
-    assertNone(Manners.shapeFaults(examined(house.modules, 150)))
+    assertNone(Manners.shapeFaults(examined(repository.modules, 150)))
   })
 
   test("N2 finds empty names of files and folders", () => {
@@ -95,7 +95,7 @@ describe("sizes", () => {
   })
 })
 
-describe("the house itself", () => {
+describe("the repository itself", () => {
   test("H1 a module that does not parse is told, not passed over", () => {
     assert.throws(() => moduleOf("packages/runtime/src/planted.ts", "const = 1"), /does not parse/)
   })

@@ -5,7 +5,7 @@
 // N3  No file has more than 400 lines, the root at most 20 entries.
 
 import { basename } from "node:path/posix"
-import type { Fault, Module } from "./house.ts"
+import type { Fault, Module } from "./repository.ts"
 import { lineOf, type Node, nodesOf, treeOf } from "./syntax.ts"
 
 const MAX_FILE_LINES = 400

@@ -2,9 +2,9 @@
 // Owns the planting. Leaves the faults to the rules.
 
 import { assert } from "vitest"
-import { type Fault, type House, type Module, moduleOf, readHouse } from "./house.ts"
+import { type Fault, type Repository, type Module, moduleOf, readRepository } from "./repository.ts"
 
-export const house: House = readHouse()
+export const repository: Repository = readRepository()
 
 /** The modules a rule looked at, at least so many: a rule that sees nothing finds nothing. */
 export const examined = <A>(found: ReadonlyArray<A>, atLeast: number): ReadonlyArray<A> => {

@@ -3,7 +3,7 @@
 // S1  Every form counts: static, dynamic, type-only, re-export, `import("x")` in a type, require.
 
 import type { Program } from "oxc-parser"
-import type { Module } from "./house.ts"
+import type { Module } from "./repository.ts"
 
 export interface Node {
   readonly type: string

@@ -198,8 +198,8 @@ const compactionAfter = (past: Past, place: number): ReadonlyArray<RecordChange>
   return [{ kind: "compaction", key: start.compaction, value: value as unknown as Json }]
 }
 
-/** What stands on its desk at the end: the newest journal, and where the history begins that it is shown. */
-const deskAtTheEnd = (past: Past): ReadonlyArray<RecordChange> => {
+/** Its records at the end: the newest journal, and where the history begins that it is shown. */
+const recordsAtTheEnd = (past: Past): ReadonlyArray<RecordChange> => {
   const { messages } = past
   const places = Array.from({ length: Math.min(JOURNAL_ENTRIES, messages) }, (_, index) => messages - 1 - index)
   const journal = places.map((place): RecordChange => ({
@@ -219,7 +219,7 @@ const deskAtTheEnd = (past: Past): ReadonlyArray<RecordChange> => {
     }
   }))
   const start = startAt(past, messages - 1, Math.max(0, messages - SHOWN_MESSAGES))
-  return [...journal, { kind: "desk", key: "history-start", value: start as unknown as Json }]
+  return [...journal, { kind: "state", key: "history-start", value: start as unknown as Json }]
 }
 
 type EntryPart = Pick<Entry, "no" | "at" | "messages" | "event" | "cause" | "status"> & Partial<Entry>
@@ -230,7 +230,11 @@ const entriesOf = (past: Past, place: number, { id: envelope, seq }: AcceptedEnv
   const no = arrivalOf(place)
   const reply = answerTo(saying)
   const isLast = place === past.messages - 1
-  const records = [...nightAfter(past, place), ...compactionAfter(past, place), ...(isLast ? deskAtTheEnd(past) : [])]
+  const records = [
+    ...nightAfter(past, place),
+    ...compactionAfter(past, place),
+    ...(isLast ? recordsAtTheEnd(past) : [])
+  ]
   const heard: EntryPart = {
     no,
     at,

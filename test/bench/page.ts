@@ -1,5 +1,5 @@
 // Page: how evenly a table of ten thousand rows is scrolled, in Chromium.
-// Owns asking for it and reading the figures. Leaves the house and the scrolling to the page's own walk.
+// Owns asking for it and reading the figures. Leaves the rig and the scrolling to the page's own walk.
 // P1  A walk that measured nothing is a failure.
 
 import { spawnSync } from "node:child_process"

@@ -159,7 +159,7 @@ const liveThrough = async ({ questions, turns }: Conversation, manner: Manner): 
     const before = await mark(fleet, questions)
     await dream(fleet)
     const after = await mark(fleet, questions)
-    const facts = (await fleet.desk(ID, ["fact"])).length
+    const facts = (await fleet.records(ID, ["fact"])).length
     return { before, after, facts, seconds: Number(process.hrtime.bigint() - start) / 1e9 }
   } finally {
     await rm(directory, { recursive: true, force: true })

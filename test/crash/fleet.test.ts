@@ -31,7 +31,7 @@ describe.skipIf(missing.length > 0)(`crash lane of a fleet${need}`, { timeout: 3
     )
   })
 
-  it("L3 a fleet that loses hints and does not sweep is found guilty", async () => {
+  it("L3 a fleet that loses wake-ups and does not sweep is found guilty", async () => {
     const report = await runFleetLane({
       ...short,
       kills: 1,

@@ -2,7 +2,7 @@
 // Owns the run: servers, crew, the release of events and the rhythm of faults. Leaves the faults to fleet-nemeses.ts and the
 // judgement to fleet-report.ts.
 // L1  Events come in bursts, one before each fault, so that a fault finds work in hand.
-// L3  A planted run (`sweepless`: no worker sweeps, and hints are lost) is judged like any other, and must be guilty.
+// L3  A planted run (`sweepless`: no worker sweeps, and wake-ups are lost) is judged like any other, and must be guilty.
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -39,7 +39,7 @@ export const leftIn = async (data: string): Promise<Left> => {
   const line = (kind: string, value: Json): void => {
     lines.push(withoutConversations(`${kind} ${JSON.stringify(value)}`))
   }
-  for (const { key, kind, value } of await fleet.desk(SLEEPER)) {
+  for (const { key, kind, value } of await fleet.records(SLEEPER)) {
     kept[kind] = (kept[kind] ?? 0) + 1
     line(`${kind} ${key}`, value)
   }

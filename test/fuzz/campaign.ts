@@ -50,7 +50,7 @@ const model = scriptedModel(({ messages }) => {
   )
 })
 
-const house = async (): Promise<Fleet> => {
+const openRig = async (): Promise<Fleet> => {
   const { defineTool } = await import("reverie")
   const dig = defineTool({ name: "dig", description: "Digs.", category: "dangerous", run: () => "dug" })
   return Fleet.open({
@@ -171,7 +171,7 @@ const run = async ({ document, fate, fleet, requests, url }: Course) => {
 }
 
 export const fuzz = async (requests: number, seed: number): Promise<FuzzReport> => {
-  await using fleet = await house()
+  await using fleet = await openRig()
   for (const tenant of TENANTS) await furnish(fleet.of(tenant), tenant)
   await fleet.rest()
   const server = await openServer({

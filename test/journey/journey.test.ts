@@ -72,7 +72,7 @@ const oneEvent = async (
       ...where,
       tracing: recording.layer,
       model: { baseURL: server.url, model: "scripted" },
-      // A sweep could find the assistant before its hint does: there is only the one of the beginning.
+      // A sweep could find the assistant before its wake-up does: there is only the one of the beginning.
       worker: { sweepMillis: 600_000 },
       faults: { at: (point) => (point === "before-deliver" ? Effect.promise(() => answered.promise) : Effect.void) },
       fleet: defineFleet({
@@ -181,7 +181,7 @@ const journeyOf = (go: () => Promise<ReadonlyArray<RecordedSpan>>): void => {
     )
   })
 
-  it("is one trace each time, through the hint, the claim and what is sent on", () => {
+  it("is one trace each time, through the wake-up, the claim and what is sent on", () => {
     const idsOf = (name: string) => all.filter((span) => span.name === name).map(({ traceId }) => traceId)
     const [trace] = idsOf("mailbox.accept")
     assert.deepStrictEqual(idsOf("mailbox.claim"), [trace, trace])

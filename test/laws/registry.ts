@@ -27,11 +27,11 @@ import {
   type LawResult,
   ledgerLaws,
   mailboxLaws,
-  housesLayer,
+  dataStoresLayer,
   memoryAllowanceLayer,
   memoryBlockStoreLayer,
   MemoryDisk,
-  memoryHousesLayer,
+  memoryDataStoresLayer,
   memoryPromptStoreLayer,
   memoryRecallLayer,
   memoryStoreLayer,
@@ -163,8 +163,8 @@ const onPostgres = () =>
     )
   )
 
-/** Houses share the server and have a schema each. */
-const aHouseOnPostgres = Effect.flatMap(
+/** Data stores share the server and have a schema each. */
+const aDataStoreOnPostgres = Effect.flatMap(
   Effect.promise(() => (postgres ??= startPostgres({ fsync: false }))),
   ({ url }) => openPostgresStore(Redacted.make(url), { schema: `laws_${++schemas}`, clock: "effect", connections: 3 })
 )
@@ -199,17 +199,17 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
       () => memoryBlockStoreLayer(),
       () => memoryAllowanceLayer()
     ),
-    suite("bundles", bundleLaws, memoryHousesLayer),
+    suite("bundles", bundleLaws, memoryDataStoresLayer),
     suite("recall", recallLaws, () => memoryRecallLayer())
   ],
   sqlite: [
     ...store(inMemory, inMemory, inMemory, inMemory),
-    suite("bundles", bundleLaws, () => housesLayer(openSqliteStore(IN_MEMORY)))
+    suite("bundles", bundleLaws, () => dataStoresLayer(openSqliteStore(IN_MEMORY)))
   ],
   "sqlite-directory": store(onDisk, onDisk, onDisk, onDisk),
   "store-postgres": [
     ...store(onPostgres, onPostgres, onPostgres, onPostgres),
-    suite("bundles", bundleLaws, () => housesLayer(aHouseOnPostgres))
+    suite("bundles", bundleLaws, () => dataStoresLayer(aDataStoreOnPostgres))
   ],
   "hashed-embedder": [suite("embedder", embedderLaws, () => hashedEmbedderLayer())],
   "openai-embedder": [suite("embedder", embedderLaws, embedderOnLoopback)],
@@ -217,7 +217,7 @@ export const registry: Readonly<Record<string, ReadonlyArray<Suite>>> = {
   "queue-bullmq": [suite("wake-queue", wakeQueueLaws, queueOnRedis)],
   "queue-bullmq-postgres": [
     suite("wake-queue", wakeQueueLaws, queueOnPostgres, {
-      "Q2.in-hand": "BullMQ keeps the last hint given while a job is active, and no script of ours looks at it there"
+      "Q2.in-hand": "BullMQ keeps the last wake-up given while a job is active, and no script of ours looks at it there"
     })
   ],
   "recall-sqlite": [

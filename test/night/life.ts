@@ -51,15 +51,15 @@ export class Life {
     const store = memoryStore(this.disk)
     this.#ledger = store.ledger
     // Made in the virtual time: a queue wakes its takers on the scheduler of the fiber that made it.
-    const hints = this.#result(this.#start(Queue.unbounded<Address>()))
+    const wakeUps = this.#result(this.#start(Queue.unbounded<Address>()))
     this.#services = Context.merge(
       built,
       Context.make(Mailbox, store.mailbox).pipe(
         Context.add(Ledger, store.ledger),
         Context.add(WakeQueue, {
-          wake: (address) => Effect.asVoid(Queue.offer(hints, address)),
+          wake: (address) => Effect.asVoid(Queue.offer(wakeUps, address)),
           wakeAt: () => Effect.void,
-          take: Effect.map(Queue.take(hints), (address) => ({ address, done: Effect.void }))
+          take: Effect.map(Queue.take(wakeUps), (address) => ({ address, done: Effect.void }))
         }),
         Context.add(Model, this.#measured(offlineModel(), Context.get(built, Tokens))),
         Context.add(Definitions, { find: (name) => (name === definition.name ? definition : undefined) })

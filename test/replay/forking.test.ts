@@ -28,7 +28,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error
   )
 
-/** What a house tells of itself that any write would change. */
+/** What a data store tells of itself that any write would change. */
 const marks = async (fleet: Fleet) => ({
   totals: await fleet.totals(),
   end: await fleet.outboxEnd(),

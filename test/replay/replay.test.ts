@@ -12,7 +12,7 @@ import { isConversationHere, type Played, playedConversation, playedDay, removed
 
 const LIMIT = { timeout: 240_000 }
 
-/** Every assistant of a house verified twice, by the fleet and beside it, with the counters of everything held still. */
+/** Every assistant of a data store verified twice, by the fleet and beside it, with the counters of everything held still. */
 const assertSame = async ({ calls, data, fleet, model, told }: Played): Promise<number> => {
   let commits = 0
   await using opened = await Fleet.open({ fleet, data, model })
@@ -45,7 +45,7 @@ interface Row {
   readonly body: string
 }
 
-/** The verdict on a copy of the house in which one entry was changed by hand. */
+/** The verdict on a copy of the data store in which one entry was changed by hand. */
 const afterChange = async (
   data: string,
   id: string,

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { assert, describe, test } from "vitest"
 import { parse } from "yaml"
 import { databaseUrl } from "reverie"
-import { filesOfRepository } from "../architecture/house.ts"
+import { filesOfRepository } from "../architecture/repository.ts"
 import { isIgnoredBy, linesOf } from "./ignored.ts"
 
 const root = join(import.meta.dirname, "../..")

@@ -5,7 +5,7 @@
 
 import { CommandFailed } from "./failure.ts"
 import { note, painted } from "./output.ts"
-import type { ListedView } from "./reach/reach.ts"
+import type { ListedView } from "./backend/backend.ts"
 import { outageLines } from "./waits.ts"
 
 /** Without another request. */

@@ -3,7 +3,7 @@
 // B1  Who passes a bound is halted, so that nothing more is spent; what it did is kept, and --resume lets it go on.
 
 import { CommandFailed } from "./failure.ts"
-import type { Reach, View } from "./reach/reach.ts"
+import type { Backend, View } from "./backend/backend.ts"
 import { counted } from "./table.ts"
 
 export interface Bounds {
@@ -19,8 +19,8 @@ const POLL_MILLIS = 50
 const isGoingOn = (view: View | undefined): boolean =>
   view !== undefined && view.state !== "halted" && view.state !== "retired"
 
-const spentMicros = async (reach: Reach, id: string): Promise<number> =>
-  (await reach.subAgentTree(id))?.spent.costMicros ?? 0
+const spentMicros = async (backend: Backend, id: string): Promise<number> =>
+  (await backend.subAgentTree(id))?.spent.costMicros ?? 0
 
 interface Bounded {
   /** Rejects when a bound is passed; never resolves. */
@@ -32,20 +32,20 @@ interface Bounded {
 }
 
 /** Counts from now on. */
-export const bounded = async (reach: Reach, id: string, { maxCost, maxTurns }: Bounds): Promise<Bounded> => {
+export const bounded = async (backend: Backend, id: string, { maxCost, maxTurns }: Bounds): Promise<Bounded> => {
   const passed = Promise.withResolvers<never>()
   passed.promise.catch(() => {})
   if (maxTurns === undefined && maxCost === undefined) {
     return { passed: passed.promise, because: () => undefined, release: () => {} }
   }
-  const before = maxCost === undefined ? 0 : await spentMicros(reach, id)
+  const before = maxCost === undefined ? 0 : await spentMicros(backend, id)
   let turns = 0
   let because: CommandFailed | undefined
   const end = async (failure: CommandFailed): Promise<void> => {
     because = failure
-    await reach.order(id, "halt", { reason: failure.message })
+    await backend.order(id, "halt", { reason: failure.message })
     // Told and not yet heard, it would go on with the next start.
-    while (isGoingOn(await reach.view(id))) await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+    while (isGoingOn(await backend.view(id))) await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
     passed.reject(failure)
   }
   const judge = async (isLast: boolean): Promise<void> => {
@@ -53,11 +53,11 @@ export const bounded = async (reach: Reach, id: string, { maxCost, maxTurns }: B
     if (isLast) return
     if (maxTurns !== undefined && turns >= maxTurns) {
       await end(new CommandFailed("turns-spent", `${id} is halted after ${counted(turns, "model call")}`))
-    } else if (maxCost !== undefined && (await spentMicros(reach, id)) - before >= maxCost * MICROS) {
+    } else if (maxCost !== undefined && (await spentMicros(backend, id)) - before >= maxCost * MICROS) {
       await end(new CommandFailed("cost-spent", `${id} is halted: it has spent ${maxCost}`))
     }
   }
-  const release = reach.listen((notice) => {
+  const release = backend.listen((notice) => {
     if (notice.address.assistant !== id || notice.type !== "model-replied") return
     judge(notice.calls.length === 0).catch(passed.reject)
   })

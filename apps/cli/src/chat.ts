@@ -7,20 +7,20 @@ import { createInterface } from "node:readline"
 import { Conversation } from "./conversation.ts"
 import { CommandFailed } from "./failure.ts"
 import { note } from "./output.ts"
-import type { Reach } from "./reach/reach.ts"
+import type { Backend } from "./backend/backend.ts"
 import type { Stop } from "./stop.ts"
 
 export interface ChatOptions {
-  readonly reach: Reach
+  readonly backend: Backend
   readonly stop: Stop
   readonly to: string
 }
 
 /** Talks until the person leaves or the input ends. */
-export const chat = async ({ reach, stop, to }: ChatOptions): Promise<"left" | "input-ended"> => {
+export const chat = async ({ backend, stop, to }: ChatOptions): Promise<"left" | "input-ended"> => {
   const isTerminal = process.stdin.isTTY && process.stderr.isTTY
   const lines = createInterface({ input: process.stdin, output: isTerminal ? process.stderr : undefined })
-  const conversation = new Conversation(reach, stop, to)
+  const conversation = new Conversation(backend, stop, to)
   const ended = Promise.withResolvers<"left" | "input-ended">()
   const prompt = () => {
     if (!isTerminal) return
@@ -45,7 +45,7 @@ export const chat = async ({ reach, stop, to }: ChatOptions): Promise<"left" | "
   process.stdin.on("error", () => lines.close())
   prompt()
   try {
-    return await reach.within(ended.promise)
+    return await backend.within(ended.promise)
   } finally {
     // The prompt stands open on its line.
     if (isTerminal) note("")
@@ -60,7 +60,7 @@ export const stayUp = async (options: ChatOptions): Promise<void> => {
   else note("Stays up until SIGINT or SIGTERM.")
   const outcome = await chat(options)
   if (outcome === "left") return
-  await options.reach.within(new Promise<never>(() => {}))
+  await options.backend.within(new Promise<never>(() => {}))
 }
 
 /** The failure of an answer that did not come. */

@@ -9,18 +9,18 @@ import { writtenCall } from "./written-call.ts"
 import { CommandFailed, failureOf } from "./failure.ts"
 import { note, painted, say, sayPart } from "./output.ts"
 import { onOneLine, plain } from "./plain.ts"
-import type { Reach } from "./reach/reach.ts"
+import type { Backend } from "./backend/backend.ts"
 import type { Stop } from "./stop.ts"
 
 export class Conversation {
-  readonly #reach: Reach
+  readonly #backend: Backend
   readonly #stop: Stop
   readonly #questions: Array<string> = []
   #to: string
   #answering: Promise<void> | undefined
 
-  constructor(reach: Reach, stop: Stop, to: string) {
-    this.#reach = reach
+  constructor(backend: Backend, stop: Stop, to: string) {
+    this.#backend = backend
     this.#stop = stop
     this.#to = to
   }
@@ -71,7 +71,7 @@ export class Conversation {
   /** What can not be done is told, and ends nothing. */
   async #slash(command: string): Promise<boolean> {
     try {
-      return await answerSlash(this.#reach, this.#to, command)
+      return await answerSlash(this.#backend, this.#to, command)
     } catch (error) {
       note(`${painted("red", "reverie:")} ${onOneLine(failureOf(error).message)}`)
       return true
@@ -79,15 +79,15 @@ export class Conversation {
   }
 
   async #decide(decision: "approved" | "denied", approval: string | undefined): Promise<void> {
-    const view = await this.#reach.view(this.#to)
+    const view = await this.#backend.view(this.#to)
     const asked = view?.approvals.find((each) => approval === undefined || each.approval.startsWith(approval))
     if (asked === undefined) return note(`${this.#to} asks for no such approval`)
-    await this.#reach.decide(this.#to, asked.approval, decision, {})
+    await this.#backend.decide(this.#to, asked.approval, decision, {})
     note(`${asked.tool}: ${decision}`)
   }
 
   async #turnTo(id: string | undefined): Promise<void> {
-    const known = await this.#reach.beginning("")
+    const known = await this.#backend.beginning("")
     if (id !== undefined && known.includes(id)) this.#to = id
     else note(`there are ${known.join(", ")}`)
   }
@@ -112,11 +112,11 @@ export class Conversation {
       cancelled.resolve(undefined)
       return true
     })
-    const parts = this.#reach.ask(this.#to, question, { from: "person" })[Symbol.asyncIterator]()
+    const parts = this.#backend.ask(this.#to, question, { from: "person" })[Symbol.asyncIterator]()
     const printer = new AnswerPrinter()
     try {
       while (true) {
-        const next = await this.#reach.within(Promise.race([parts.next(), cancelled.promise]))
+        const next = await this.#backend.within(Promise.race([parts.next(), cancelled.promise]))
         if (next === undefined) {
           printer.breakLine()
           note(painted("dim", `${this.#to} goes on without us; the answer will stand in its history`))
@@ -124,7 +124,7 @@ export class Conversation {
         }
         if (next.done === true) return
         printer.print(next.value)
-        if (next.value.type === "approval") note(`  ${await writtenCall(this.#reach, this.#to, next.value.call)}`)
+        if (next.value.type === "approval") note(`  ${await writtenCall(this.#backend, this.#to, next.value.call)}`)
       }
     } finally {
       release()

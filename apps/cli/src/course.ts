@@ -3,7 +3,7 @@
 // C1  Nothing is opened or accepted before the fleet file and the whole events file have been found right.
 // C2  With --json stdout is one object: the report, with the error in it when something is left undone.
 
-import type { FleetDefinition, ModelChoice, Notice, Played, ScriptLetter } from "reverie"
+import type { FleetDefinition, ModelChoice, Notice, Played, ScriptLine } from "reverie"
 import { watchAway } from "./away.ts"
 import { stayUp } from "./chat.ts"
 import { failureOf } from "./failure.ts"
@@ -11,7 +11,7 @@ import { readEvents } from "./fleet-file.ts"
 import { Host, unfinished } from "./host.ts"
 import { failureEnvelope, note, painted, say, sayJson, tellFailure } from "./output.ts"
 import { sparingly, tellNotice } from "./progress.ts"
-import { StoreReach } from "./reach/store-reach.ts"
+import { StoreBackend } from "./backend/store-backend.ts"
 import { Counter, type Report, reportOf, reportText } from "./report.ts"
 import type { Stop } from "./stop.ts"
 
@@ -37,7 +37,7 @@ export interface CourseOptions {
   /** How long a model that does not answer is waited for; for ever when not said. */
   readonly awayMillis?: number
   /** Where it listens while it is up; nowhere when not said. */
-  readonly house?: { readonly port?: number; readonly withPage: boolean }
+  readonly server?: { readonly port?: number; readonly withPage: boolean }
   readonly stop: Stop
 }
 
@@ -63,7 +63,7 @@ interface Away {
 const playAll = async (
   { fleet }: Host,
   { awayMillis, patienceMillis, quiet }: CourseOptions,
-  letters: ReadonlyArray<ScriptLetter>,
+  letters: ReadonlyArray<ScriptLine>,
   away: Away
 ): Promise<Played> => {
   const { play } = await import("reverie")
@@ -101,13 +101,13 @@ const tellReport = (report: Report, options: CourseOptions): number => {
 }
 
 /** Opens the HTTP face while the fleet is up. */
-const openFace = async ({ fleet }: Host, { data, house }: CourseOptions): Promise<AsyncDisposable | undefined> => {
-  if (house === undefined) return undefined
-  const { openHouse } = await import("./house-server.ts")
-  const page = house.withPage ? "fresh" : "none"
-  const port = house.port === undefined ? {} : { port: house.port }
-  const opened = await openHouse({ fleet, role: "all", data, page, ...port })
-  note(`${house.withPage ? "page and API" : "API"}: ${painted("bold", opened.url)}`)
+const openFace = async ({ fleet }: Host, { data, server }: CourseOptions): Promise<AsyncDisposable | undefined> => {
+  if (server === undefined) return undefined
+  const { openFleetServer } = await import("./fleet-server.ts")
+  const page = server.withPage ? "fresh" : "none"
+  const port = server.port === undefined ? {} : { port: server.port }
+  const opened = await openFleetServer({ fleet, role: "all", data, page, ...port })
+  note(`${server.withPage ? "page and API" : "API"}: ${painted("bold", opened.url)}`)
   return opened
 }
 
@@ -143,6 +143,6 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
     : (notice) => {
         if (notice.address.assistant !== fleet.reception) tellNotice(notice)
       }
-  await stayUp({ reach: StoreReach.over(host, stop), stop, to: fleet.reception })
+  await stayUp({ backend: StoreBackend.over(host, stop), stop, to: fleet.reception })
   return 0
 }

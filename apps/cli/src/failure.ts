@@ -129,7 +129,7 @@ const rowsByTag: Readonly<Record<string, Row>> = {
   HttpClientError: ownRows["server-unreachable"],
   SchemaError: ownRows["server-unreadable"],
   TargetAmbiguous: row("usage", 2, false, "name one of them"),
-  LetterUnknown: row("not-found", 4, false, "reverie queues dead names them"),
+  DeadLetterUnknown: row("not-found", 4, false, "reverie queues dead names them"),
   DefinitionUnknown: row("unknown-definition", 4, false, ""),
   ForkRefused: ownRows.conflict,
   McpUnavailable: row("mcp-unavailable", 6, true, "check the command or the URL of the MCP server"),

@@ -5,7 +5,7 @@
 import { readFile, stat } from "node:fs/promises"
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import type { FleetDefinition, ScriptLetter } from "reverie"
+import type { FleetDefinition, ScriptLine } from "reverie"
 import { CommandFailed, failureOf } from "./failure.ts"
 import { beginHosting } from "./strays.ts"
 
@@ -72,7 +72,7 @@ const brokenLine = (bytes: Buffer): number | undefined => {
 }
 
 /** The letters of an events file, `-` for standard input. Fails with the first wrong line, before anything is sent. */
-export const readEvents = async (path: string, fleet: FleetDefinition): Promise<ReadonlyArray<ScriptLetter>> => {
+export const readEvents = async (path: string, fleet: FleetDefinition): Promise<ReadonlyArray<ScriptLine>> => {
   const { readScript } = await import("reverie")
   if (path !== "-") await assertFile(resolve(path), "events file")
   const name = path === "-" ? "standard input" : path

@@ -6,7 +6,7 @@
 import { Fleet, type FleetDefinition, type HostFailure, type ModelChoice, type Notice } from "reverie"
 import { modelAway } from "./away.ts"
 import { CommandFailed } from "./failure.ts"
-import type { ListedView } from "./reach/reach.ts"
+import type { ListedView } from "./backend/backend.ts"
 import type { Stop } from "./stop.ts"
 
 export interface HostOptions {

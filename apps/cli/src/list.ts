@@ -4,7 +4,7 @@
 // L2  Watching tells it again whenever something has changed, until somebody asks to stop or time runs out.
 
 import { say, sayJson } from "./output.ts"
-import type { Page, Reach } from "./reach/reach.ts"
+import type { Page, Backend } from "./backend/backend.ts"
 
 export interface ListOptions {
   readonly json: boolean
@@ -44,19 +44,19 @@ const CLEAR = "\u001b[H\u001b[J"
 export const tellList = async <Item>(
   options: ListOptions,
   find: () => Promise<Listing<Item>>,
-  reach?: Reach
+  backend?: Backend
 ): Promise<number> => {
   const isScreen = options.watch === true && !options.json && options.jsonl !== true && process.stdout.isTTY
   let before: string | undefined
   while (true) {
-    const found = await (reach === undefined ? find() : reach.within(find()))
+    const found = await (backend === undefined ? find() : backend.within(find()))
     const now = JSON.stringify(found)
     if (now !== before) {
       if (isScreen) process.stdout.write(CLEAR)
       tell(found, options)
     }
     before = now
-    if (options.watch !== true || reach === undefined) return 0
-    await reach.within(reach.changed())
+    if (options.watch !== true || backend === undefined) return 0
+    await backend.within(backend.changed())
   }
 }

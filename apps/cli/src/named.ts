@@ -3,7 +3,7 @@
 // N1  An id may be given by a beginning that only one has; with several, all of them are told.
 
 import { CommandFailed } from "./failure.ts"
-import type { Reach, View } from "./reach/reach.ts"
+import type { Backend, View } from "./backend/backend.ts"
 
 /** The one of several ids that is meant, by itself or by its beginning. */
 export const oneOf = (ids: ReadonlyArray<string>, wanted: string, onNone: () => CommandFailed): string => {
@@ -16,11 +16,11 @@ export const oneOf = (ids: ReadonlyArray<string>, wanted: string, onNone: () => 
   })
 }
 
-export const named = async (reach: Reach, name: string): Promise<View> => {
-  const exact = name === "" ? undefined : await reach.view(name)
+export const named = async (backend: Backend, name: string): Promise<View> => {
+  const exact = name === "" ? undefined : await backend.view(name)
   if (exact !== undefined) return exact
-  const ids = await reach.beginning(name)
-  const known = await reach.beginning("")
+  const ids = await backend.beginning(name)
+  const known = await backend.beginning("")
   const id = oneOf(
     ids,
     name,
@@ -29,7 +29,7 @@ export const named = async (reach: Reach, name: string): Promise<View> => {
         hint: known.length === 0 ? "nobody lives there yet" : `there are ${known.slice(0, 20).join(", ")}`
       })
   )
-  const view = await reach.view(id)
+  const view = await backend.view(id)
   if (view === undefined) throw new CommandFailed("unknown-assistant", `there is no assistant "${id}" any more`)
   return view
 }

@@ -4,7 +4,7 @@
 // R2  accepted + relayed = committed + deadLetters, once nothing of an earlier run was left and nothing waits.
 
 import type { AssistantView, Fleet, Notice, Played, Totals } from "reverie"
-import type { ListedView } from "./reach/reach.ts"
+import type { ListedView } from "./backend/backend.ts"
 import { counted, table } from "./table.ts"
 import { outageLines, stateText } from "./waits.ts"
 

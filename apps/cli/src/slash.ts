@@ -1,11 +1,11 @@
-// Slash: what a person may ask of the house in a chat, besides speaking.
+// Slash: what a person may ask of the command line in a chat, besides speaking.
 // Owns the readings and small orders of /state to /cost. Leaves decisions and questions to conversation.ts.
 
 import { contextText } from "./context-text.ts"
 import { dreamsText } from "./memory-text.ts"
 import { say } from "./output.ts"
 import { plain } from "./plain.ts"
-import type { Reach } from "./reach/reach.ts"
+import type { Backend } from "./backend/backend.ts"
 import { assistantTable } from "./report.ts"
 import { counted } from "./table.ts"
 
@@ -21,52 +21,52 @@ export const SLASH_HELP = `/state              who is doing what
 /to ASSISTANT       speak with somebody else
 /quit               leave`
 
-const state = async (reach: Reach): Promise<string> => assistantTable((await reach.page({ limit: 100 })).items)
+const state = async (backend: Backend): Promise<string> => assistantTable((await backend.page({ limit: 100 })).items)
 
-const context = async (reach: Reach, id: string): Promise<string> => {
-  const report = await reach.contextReport(id, {})
+const context = async (backend: Backend, id: string): Promise<string> => {
+  const report = await backend.contextReport(id, {})
   return report === undefined ? `no tick of ${id} keeps the report of a prompt` : contextText(id, report)
 }
 
-const memory = async (reach: Reach, id: string): Promise<string> => {
-  const kept = Object.entries(await reach.kept(id)).map(([kind, count]) => `${kind} ${count}`)
+const memory = async (backend: Backend, id: string): Promise<string> => {
+  const kept = Object.entries(await backend.kept(id)).map(([kind, count]) => `${kind} ${count}`)
   return `${id} keeps: ${kept.join(", ")}`
 }
 
-const compact = async (reach: Reach, id: string): Promise<string> => {
-  const report = await reach.contextReport(id, {})
-  const compacted = await reach.compactions(id)
+const compact = async (backend: Backend, id: string): Promise<string> => {
+  const report = await backend.contextReport(id, {})
+  const compacted = await backend.compactions(id)
   const share = report === undefined ? "its window is empty" : `its window is ${Math.round(report.share * 100)} % full`
   const so = `${share}, ${counted(compacted.length, "compaction")} so far`
-  const view = await reach.view(id)
+  const view = await backend.view(id)
   if (view?.state.startsWith("compacting") === true) return `${id} compacts its history: ${so}`
-  await reach.order(id, "compact", {})
+  await backend.order(id, "compact", {})
   return `${id} is told to compact its history: ${so}`
 }
 
-const dream = async (reach: Reach, id: string): Promise<string> => {
-  const last = dreamsText(id, (await reach.dreams(id)).slice(-1))
-  const view = await reach.view(id)
+const dream = async (backend: Backend, id: string): Promise<string> => {
+  const last = dreamsText(id, (await backend.dreams(id)).slice(-1))
+  const view = await backend.view(id)
   if (view?.state.startsWith("dreaming") === true) return `${id} dreams\n${last}`
-  await reach.order(id, "sleep", {})
+  await backend.order(id, "sleep", {})
   return `${id} is told to sleep\n${last}`
 }
 
-const undo = async (reach: Reach, id: string): Promise<string> => {
-  const newest = (await reach.compactions(id)).findLast(({ undone_at }) => undone_at === undefined)
+const undo = async (backend: Backend, id: string): Promise<string> => {
+  const newest = (await backend.compactions(id)).findLast(({ undone_at }) => undone_at === undefined)
   if (newest === undefined) return `nothing of ${id}'s history is compacted`
-  await reach.undoCompaction(id, newest.id)
+  await backend.undoCompaction(id, newest.id)
   return `${id} is told to take ${newest.id} back`
 }
 
-const cost = async (reach: Reach, id: string): Promise<string> => {
-  const subAgentTree = await reach.subAgentTree(id)
+const cost = async (backend: Backend, id: string): Promise<string> => {
+  const subAgentTree = await backend.subAgentTree(id)
   if (subAgentTree === undefined) return `nothing is known of ${id}`
   const { calls, costMicros, tokens } = subAgentTree.spent
   return `${counted(calls, "model call")}, ${tokens} tokens, ${(costMicros / 1_000_000).toFixed(4)} in money`
 }
 
-const answers: Readonly<Record<string, (reach: Reach, id: string) => Promise<string>>> = {
+const answers: Readonly<Record<string, (backend: Backend, id: string) => Promise<string>>> = {
   "/state": state,
   "/context": context,
   "/memory": memory,
@@ -77,9 +77,9 @@ const answers: Readonly<Record<string, (reach: Reach, id: string) => Promise<str
 }
 
 /** True when it was one of these; the answer has been told. */
-export const answerSlash = async (reach: Reach, id: string, command: string): Promise<boolean> => {
+export const answerSlash = async (backend: Backend, id: string, command: string): Promise<boolean> => {
   const answer = Object.hasOwn(answers, command) ? answers[command] : undefined
   if (answer === undefined) return false
-  say(plain(await answer(reach, id)))
+  say(plain(await answer(backend, id)))
   return true
 }

@@ -4,7 +4,7 @@
 
 import type { OutageView } from "reverie"
 import { onOneLine } from "./plain.ts"
-import type { ListedView } from "./reach/reach.ts"
+import type { ListedView } from "./backend/backend.ts"
 import { counted } from "./table.ts"
 
 const time = (at: number): string => new Date(at).toISOString().slice(11, 19)

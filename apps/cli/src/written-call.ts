@@ -1,7 +1,7 @@
 // WrittenCall: a tool call as it stands in the history, with its very arguments.
 // Owns finding it. A person who decides about a call must see what exactly would run.
 
-import type { Reach } from "./reach/reach.ts"
+import type { Backend } from "./backend/backend.ts"
 import { onOneLine } from "./plain.ts"
 
 /** How far back a call is looked for, in entries. */
@@ -9,7 +9,7 @@ const MOST_ENTRIES = 200
 
 const LONGEST_CALL = 400
 
-type Source = Pick<Reach, "view" | "entries">
+type Source = Pick<Backend, "view" | "entries">
 
 /** The arguments of a call, as JSON; undefined when it is too far back. */
 const writtenArguments = async (

@@ -178,13 +178,13 @@ describe("init", () => {
   test("I1 begins a fleet, keeps what is there, and says what comes next", () =>
     within({}, async ({ directory, home }) => {
       const place = inside2(directory, home)
-      const made = jsonOf(await run(["init", "house", "--json"], place))
+      const made = jsonOf(await run(["init", "harbour", "--json"], place))
       assert.includeMembers(made["made"] as Array<string>, ["fleet.ts", "package.json", "README.md"])
-      assert.deepStrictEqual([made["detected"], made["next"]], [["redis"], "cd house && reverie dev"])
-      await writeFile(join(directory, "house", "fleet.ts"), "mine")
-      const again = jsonOf(await run(["init", "house", "--json"], place))
+      assert.deepStrictEqual([made["detected"], made["next"]], [["redis"], "cd harbour && reverie dev"])
+      await writeFile(join(directory, "harbour", "fleet.ts"), "mine")
+      const again = jsonOf(await run(["init", "harbour", "--json"], place))
       assert.deepStrictEqual(again["made"], [])
-      assert.strictEqual(await readFile(join(directory, "house", "fleet.ts"), "utf8"), "mine")
+      assert.strictEqual(await readFile(join(directory, "harbour", "fleet.ts"), "utf8"), "mine")
       const dry = jsonOf(await run(["init", "other", "--dry-run", "--json"], place))
       assert.isTrue(dry["dryRun"])
       assert.isUndefined(await stat(join(directory, "other")).catch(() => undefined))

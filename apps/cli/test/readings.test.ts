@@ -5,7 +5,7 @@ import { openServer } from "@reverie/server"
 import { Fleet, Peek } from "reverie"
 import { afterAll, assert, beforeAll, describe, test, vi } from "vitest"
 import { type Said, temporary } from "./command-line.ts"
-import { corpus, definition, fill, type HostileHouse } from "./hostile-house.ts"
+import { corpus, definition, fill, type HostileFleet } from "./hostile-fleet.ts"
 import { said } from "./in-process.ts"
 import { argumentsOf, type Leaf, leaves } from "./leaves.ts"
 
@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 let directory: Awaited<ReturnType<typeof temporary>>
 let data = ""
-let facts: HostileHouse
+let facts: HostileFleet
 
 beforeAll(async () => {
   directory = await temporary()
@@ -34,7 +34,7 @@ const assertHarmless = ({ stderr, stdout }: Said, name: string): void => {
 const readings = leaves.filter(({ facts: { kind } }) => kind === "look" || kind === "list")
 const orders = leaves.filter(({ facts: { kind } }) => kind === "order")
 
-const argsOf = (leaf: Leaf, { approval, dead }: HostileHouse = facts): ReadonlyArray<string> => {
+const argsOf = (leaf: Leaf, { approval, dead }: HostileFleet = facts): ReadonlyArray<string> => {
   const values: Readonly<Record<string, string>> =
     leaf.path[0] === "approvals"
       ? { approval }
@@ -49,7 +49,7 @@ const argsOf = (leaf: Leaf, { approval, dead }: HostileHouse = facts): ReadonlyA
 /** Forks need the fleet, and are of one tick; a fold that is not there is none to be shown. */
 const isOfStore = (leaf: Leaf): boolean => leaf.path.join(" ") !== "fork"
 
-test("the house is as hostile as it is meant to be", async () => {
+test("the fleet is as hostile as it is meant to be", async () => {
   assert.isAbove(corpus.length, 8)
   assert.isTrue(corpus.every((text) => acting.test(text)))
   assert.match(facts.approval, /^apr_/)
@@ -142,9 +142,9 @@ describe("through the store", () => {
 describe("through a server", () => {
   test("P1 R1 every reading answers as the store does, in the same form", async () => {
     await using place = await temporary()
-    const house = join(place.path, "data")
-    const own = await fill(house)
-    await using fleet = await Fleet.open({ fleet: definition, data: house, model: "offline" })
+    const data = join(place.path, "data")
+    const own = await fill(data)
+    await using fleet = await Fleet.open({ fleet: definition, data, model: "offline" })
     const server = await openServer({ fleet, role: "all", tokens: [] })
     try {
       let answered = 0

@@ -5,8 +5,8 @@ import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { questions } from "./api/questions.ts"
-import { router } from "./house/router.tsx"
-import { applyTheme } from "./house/theme.ts"
+import { router } from "./shell/router.tsx"
+import { applyTheme } from "./shell/theme.ts"
 import { startLive } from "./live/live.ts"
 
 applyTheme()

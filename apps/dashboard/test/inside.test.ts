@@ -154,7 +154,7 @@ test("Timeline: while one reads further down, what is new waits above (L2, W1)",
   await tab.close()
 })
 
-test("Memory: undo asks first, keys lead to shelves, quarantine and recall say why", async () => {
+test("Memory: undo asks first, keys lead to lists, quarantine and recall say why", async () => {
   const tab = await openTab(browser, api.url)
   const { page } = tab
   await tab.open(`${home}/memory`, "memory")

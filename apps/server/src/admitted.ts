@@ -53,7 +53,7 @@ const textOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof segment === "object" ? segment.key : segment)
 
 export const fittingLive = HttpApiMiddleware.layerSchemaErrorTransform(Fitting, (error) => {
-  // What the house answers and what the contract says differ: a bug here, and nothing that the asker did.
+  // What the server answers and what the contract says differ: a bug here, and nothing that the asker did.
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error.cause)
   const slot = slots[error.kind]
   const issues = issuesOf(error.cause.issue)

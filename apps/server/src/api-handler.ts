@@ -20,7 +20,7 @@ import * as Scope from "effect/Scope"
 import { accessLive, fittingLive, withJudgedBody } from "./admitted.ts"
 import { failureBody, statusOf } from "./answer.ts"
 import { Api, NotFound, Unexpected } from "./api/index.ts"
-import { Desk } from "./desk.ts"
+import { Gateway } from "./gateway.ts"
 import type { NodeHandler } from "./front.ts"
 import { groupsLive } from "./groups/index.ts"
 import { Live } from "./live.ts"
@@ -54,12 +54,12 @@ const withRetryAfter = (response: HttpServerResponse.HttpServerResponse) => {
   return typeof seconds === "number" ? HttpServerResponse.setHeader(response, "retry-after", String(seconds)) : response
 }
 
-export const openApi = async (desk: Desk["Service"], live: Live["Service"]): Promise<OpenApi> => {
+export const openApi = async (gateway: Gateway["Service"], live: Live["Service"]): Promise<OpenApi> => {
   const scope = Effect.runSync(Scope.make())
   const routes = HttpApiBuilder.layer(Api).pipe(
     Layer.provide(groupsLive.pipe(Layer.provide([accessLive, fittingLive]))),
     Layer.provide([
-      Layer.succeed(Desk, desk),
+      Layer.succeed(Gateway, gateway),
       Layer.succeed(Live, live),
       // No route reads a file or the terminal.
       HttpServer.layerServices
@@ -70,10 +70,10 @@ export const openApi = async (desk: Desk["Service"], live: Live["Service"]): Pro
       const app = yield* HttpRouter.toHttpEffect(routes)
       const judged = app.pipe(
         Effect.updateService(HttpServerRequest, withJudgedBody),
-        Effect.provideService(Desk, desk),
+        Effect.provideService(Gateway, gateway),
         Effect.map(withRetryAfter)
       )
-      const whole = Effect.catchCause(judged, (cause) => lastWord(cause, desk.onTrouble))
+      const whole = Effect.catchCause(judged, (cause) => lastWord(cause, gateway.onTrouble))
       return yield* NodeHttpServer.makeHandler(whole, { scope })
     }).pipe(
       Effect.provideService(HttpRouter.RouterConfig, routing),

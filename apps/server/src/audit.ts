@@ -1,10 +1,10 @@
 // Audit: who changed what through this server.
-// Owns the newest lines in memory, and the file. Leaves what is worth a line to the desk.
+// Owns the newest lines in memory, and the file. Leaves what is worth a line to the gateway.
 // A1  A tenant reads its own lines and no others.
 // A2  Memory is bounded for each tenant, and nobody's lines push out another's; the file is only added to, one JSON object a line.
 
 import { appendFile } from "node:fs/promises"
-import type { AuditLine } from "./desk.ts"
+import type { AuditLine } from "./gateway.ts"
 
 const KEPT = 2_000
 const MAX_FIELD_CHARS = 300

@@ -1,7 +1,7 @@
 // Body: what came with a request, judged before anything is made of it.
 // Owns the limit, and what JSON may be. Leaves its meaning to the schema of the route.
 // B1  No body is read beyond its limit.
-// B2  Text that the house's own parser would refuse or change is refused: nesting, and keys that reach into objects.
+// B2  Text that the server's own parser would refuse or change is refused: nesting, and keys that reach into objects.
 // B3  A message of a million characters comes in, whatever stands in it; a body of very many small values does not.
 
 import type { IncomingMessage } from "node:http"

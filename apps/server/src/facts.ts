@@ -14,24 +14,24 @@ interface Kept {
 }
 
 /** Facts of an assistant at a version of it, those that were learnt last first. */
-export type FactShelf = (fleet: Fleet, id: string, version: number) => Promise<ReadonlyArray<Fact>>
+export type FactCache = (fleet: Fleet, id: string, version: number) => Promise<ReadonlyArray<Fact>>
 
 export const datedFact = ({ id, learnt_at: at }: Fact) => ({ id, at })
 
-/** One for each house: what two houses know of one name is not the same. */
-export const factShelf = (): FactShelf => {
-  const shelf = new Map<string, Kept>()
+/** One for each fleet: what two fleets know of one name is not the same. */
+export const factCache = (): FactCache => {
+  const cache = new Map<string, Kept>()
   return (fleet, id, version) => {
     const key = `${fleet.tenant}/${id}`
-    const kept = shelf.get(key)
+    const kept = cache.get(key)
     if (kept?.version === version) return kept.facts
     const facts = fleet.facts(id).then((all) => newestFirst(all, datedFact))
-    shelf.delete(key)
-    shelf.set(key, { version, facts })
-    const [oldest] = shelf.keys()
-    if (shelf.size > MOST_KEPT && oldest !== undefined) shelf.delete(oldest)
+    cache.delete(key)
+    cache.set(key, { version, facts })
+    const [oldest] = cache.keys()
+    if (cache.size > MOST_KEPT && oldest !== undefined) cache.delete(oldest)
     // What could not be read is asked for again.
-    facts.catch(() => shelf.delete(key))
+    facts.catch(() => cache.delete(key))
     return facts
   }
 }

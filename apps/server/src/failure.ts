@@ -1,6 +1,6 @@
-// Failure: what a failure of the house is to whoever asked by HTTP.
+// Failure: what a failure of the fleet is to whoever asked by HTTP.
 // Owns the table from error tags to failures of the contract. Leaves their form to api/errors.ts.
-// X1  Only errors that the house knows say their message; anything else is `Unexpected`, told in full to the process alone.
+// X1  Only errors that the fleet knows say their message; anything else is `Unexpected`, told in full to the process alone.
 
 import {
   type ApiFailure,
@@ -25,7 +25,7 @@ const kindByTag: Readonly<Record<string, Kind>> = {
   NoPlaceAfter: Malformed,
   DefinitionUnknown: NotFound,
   UnknownAssistant: NotFound,
-  LetterUnknown: NotFound,
+  DeadLetterUnknown: NotFound,
   BlockUnknown: NotFound,
   PromptUnknown: NotFound,
   BlockRefused: Conflict,

@@ -1,5 +1,5 @@
 // Guard: who may come in by HTTP.
-// Owns tokens, and what a browser on a foreign page may not do. Leaves what a principal may ask to the desk.
+// Owns tokens, and what a browser on a foreign page may not do. Leaves what a principal may ask to the gateway.
 // G1  With tokens nothing of a fleet is answered without one; comparing takes the same time whatever was given.
 // G2  Without one only the machine itself is served, under its own names and those allowed: another Host, Origin or place
 //     is refused, so that no page on the web can reach in (DNS rebinding).

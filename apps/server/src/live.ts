@@ -11,7 +11,7 @@ export class Live extends Context.Service<
     readonly feed: Feed
     readonly boards: Boards
     /** The tenant that the process is opened for. */
-    readonly house: string
+    readonly ownTenant: string
     /** What the process stands on, for the system page. */
     readonly config: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
   }

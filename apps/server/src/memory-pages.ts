@@ -5,7 +5,7 @@
 
 import { type BlockView, type Fleet, type Hit, type Json, whyInWords } from "reverie"
 import { clip, clipAll, TEXT_CHARS } from "./clip.ts"
-import { datedFact, type FactShelf } from "./facts.ts"
+import { datedFact, type FactCache } from "./facts.ts"
 import { living } from "./living.ts"
 import { newestFirst, pageOf } from "./paging.ts"
 
@@ -37,11 +37,11 @@ const says = (text: string, words: ReadonlyArray<string>): boolean => {
 
 const wordsOf = (question: string = ""): ReadonlyArray<string> => question.toLowerCase().split(/\s+/).filter(Boolean)
 
-export const overviewOf = async (factsOf: FactShelf, fleet: Fleet, id: string) => {
+export const overviewOf = async (factsOf: FactCache, fleet: Fleet, id: string) => {
   const { version } = await living(fleet, id)
   const [facts, others, blocks] = await Promise.all([
     factsOf(fleet, id, version),
-    fleet.desk(id, ["entity", "passage", "journal"]),
+    fleet.records(id, ["entity", "passage", "journal"]),
     fleet.blocks().list(id)
   ])
   const countOf = (kind: string): number => others.filter((row) => row.kind === kind).length
@@ -63,7 +63,7 @@ export interface FactsAsked {
 }
 
 export const factsPage = async (
-  factsOf: FactShelf,
+  factsOf: FactCache,
   fleet: Fleet,
   id: string,
   { cursor, limit, q, state }: FactsAsked
@@ -88,7 +88,7 @@ export const journalPage = async (
     const at: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "at") : undefined
     return { id: key, at: typeof at === "number" ? at : 0 }
   }
-  const rows = newestFirst(await fleet.desk(id, ["journal"]), datedRow)
+  const rows = newestFirst(await fleet.records(id, ["journal"]), datedRow)
   const { items, next } = pageOf(rows, datedRow, asked)
   return { items: items.map(({ key, value }) => ({ key, value: clipAll(value, TEXT_CHARS) as Json })), next }
 }

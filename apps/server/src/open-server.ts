@@ -11,7 +11,7 @@ import { endRuns } from "./ag-ui/index.ts"
 import { openApi } from "./api-handler.ts"
 import { Audit } from "./audit.ts"
 import { Boards } from "./board/boards.ts"
-import type { Desk } from "./desk.ts"
+import type { Gateway } from "./gateway.ts"
 import { ListenRefused } from "./errors.ts"
 import { eventDoor } from "./event-door.ts"
 import { Feed } from "./feed/feed.ts"
@@ -126,7 +126,7 @@ const fleetsOf = (fleet: Fleet): ((tenant: string) => Fleet) => {
 }
 
 /** Everything behind the listener, and how it ends. */
-const openHouse = async (options: ServerOptions, traffic: Traffic) => {
+const openParts = async (options: ServerOptions, traffic: Traffic) => {
   const { fleet, maxStreams = MAX_STREAMS, role } = options
   const onTrouble = options.onTrouble ?? (() => {})
   const audit = new Audit(options.auditFile, onTrouble)
@@ -137,7 +137,7 @@ const openHouse = async (options: ServerOptions, traffic: Traffic) => {
   const counted = { onOpen: () => traffic.streamOpened(), onClose: () => traffic.streamClosed() }
   const feed: Feed = new Feed({ outbox, reader, maxStreams, beatMillis: BEAT_MILLIS, ...counted })
   const boards = new Boards(fleetOf, reader)
-  const desk: Desk["Service"] = {
+  const gateway: Gateway["Service"] = {
     fleetOf,
     role,
     startedAt: Date.now(),
@@ -145,16 +145,16 @@ const openHouse = async (options: ServerOptions, traffic: Traffic) => {
     record: (line) => audit.record(line),
     audited: (tenant, limit) => audit.of(tenant, limit)
   }
-  const live = { feed, boards, house: fleet.tenant, config: options.config ?? [] }
-  const api = await openApi(desk, live)
+  const live = { feed, boards, ownTenant: fleet.tenant, config: options.config ?? [] }
+  const api = await openApi(gateway, live)
   return {
     api,
-    desk,
+    gateway,
     live,
     /** Nobody is told anything more. */
     silence: () => {
       feed.close()
-      endRuns(desk)
+      endRuns(gateway)
       boards.close()
       reader.close()
     },
@@ -177,9 +177,9 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   const { fleet, host = LOCAL, hosts = [], open = false, role, tokens } = options
   const traffic = new Traffic()
   const patience = new Patience()
-  const house = await openHouse(options, traffic)
+  const parts = await openParts(options, traffic)
   const page = options.page === undefined || role === "worker" ? undefined : new Page(options.page)
-  const mcp = mcpMount(house.desk)
+  const mcp = mcpMount(parts.gateway)
   const watch = new LoopWatch().start()
   const hasShortcut = role !== "worker" && options.shortcut !== false
   let isClosing = false
@@ -191,20 +191,20 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
     plain: plainOf({ fleet, role, traffic, patience, watch, isClosing: () => isClosing }),
     mounts: new Map([["/mcp", mcp.answer]]),
     withApi: role !== "worker",
-    doors: new Map(hasShortcut ? [["system.events", eventDoor(house.live.feed, house.desk.onTrouble)]] : []),
-    api: house.api.handle,
+    doors: new Map(hasShortcut ? [["system.events", eventDoor(parts.live.feed, parts.gateway.onTrouble)]] : []),
+    api: parts.api.handle,
     page: async (request, response, path) => (await page?.answer(request, response, path)) ?? false,
     isClosing: () => isClosing,
-    onTrouble: house.desk.onTrouble
+    onTrouble: parts.gateway.onTrouble
   })
-  const { boards } = house.live
+  const { boards } = parts.live
   const long = front.handle
   const handle = hasShortcut
-    ? new Shortcut({ desk: house.desk, boards, guard, traffic, isClosing: () => isClosing, long }).handle
+    ? new Shortcut({ gateway: parts.gateway, boards, guard, traffic, isClosing: () => isClosing, long }).handle
     : long
   const server = createServer(limits, handle).on("clientError", refuseUnread)
   const { port } = await listening(server, options.port ?? 0, host).catch(async (error: unknown) => {
-    await house.close()
+    await parts.close()
     throw error
   })
   // A fleet that is closed meanwhile needs nothing any more.
@@ -213,10 +213,10 @@ export const openServer = async (options: ServerOptions): Promise<RunningServer>
   const close = async (): Promise<void> => {
     isClosing = true
     watch.stop()
-    house.silence()
+    parts.silence()
     await mcp.close()
     await closed(server)
-    await house.close()
+    await parts.close()
   }
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,

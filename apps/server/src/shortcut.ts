@@ -12,7 +12,7 @@ import { refuse } from "./answer.ts"
 import { Id, Key, type Principal, Said } from "./api/index.ts"
 import type { Boards } from "./board/boards.ts"
 import { judgedBody, keepRead, MAX_MESSAGE_BYTES, roomFor } from "./body.ts"
-import type { Desk } from "./desk.ts"
+import type { Gateway } from "./gateway.ts"
 import { apiFailureOf } from "./failure.ts"
 import type { NodeHandler } from "./front.ts"
 import type { Guard } from "./guard.ts"
@@ -20,7 +20,7 @@ import { secure, securing } from "./security-headers.ts"
 import type { Traffic } from "./traffic.ts"
 
 export interface ShortcutOptions {
-  readonly desk: Desk["Service"]
+  readonly gateway: Gateway["Service"]
   readonly boards: Boards
   readonly guard: Guard
   readonly traffic: Traffic
@@ -138,16 +138,16 @@ export class Shortcut {
     { beside, id, principal: { name, tenant } }: Envelope,
     said: SaidMessage
   ): Promise<void> {
-    const { boards, desk } = this.#options
+    const { boards, gateway } = this.#options
     const told = (outcome: string): void =>
-      desk.record({ at: Date.now(), who: name, tenant, action: ACTION, target: id, outcome })
+      gateway.record({ at: Date.now(), who: name, tenant, action: ACTION, target: id, outcome })
     try {
-      const { envelope, outcome } = await acceptMessage(desk.fleetOf(tenant), id, said, beside)
+      const { envelope, outcome } = await acceptMessage(gateway.fleetOf(tenant), id, said, beside)
       boards.touch(tenant, id)
       told("done")
       writeAccepted(response, outcome, envelope)
     } catch (error) {
-      const failure = apiFailureOf(error, desk.onTrouble)
+      const failure = apiFailureOf(error, gateway.onTrouble)
       told(`refused: ${failure._tag}`)
       if (response.destroyed) return
       secure(response)

@@ -7,19 +7,19 @@
 
 import { chart, type Fleet, type Json } from "reverie"
 import type { Outage, Principal } from "./api/index.ts"
-import type { Desk } from "./desk.ts"
+import type { Gateway } from "./gateway.ts"
 import { version } from "./version.ts"
 
 type Definition = ReturnType<Fleet["definitions"]>[number]
 
 export interface SystemQuestion {
   /** The tenant that the process is opened for. */
-  readonly house: string
+  readonly ownTenant: string
   /** The names of the definitions that assistants of the tenant were made from. */
   readonly used: () => Promise<ReadonlySet<string>>
   readonly fleet: Fleet
   readonly principal: Principal["Service"]
-  readonly desk: Desk["Service"]
+  readonly gateway: Gateway["Service"]
   readonly config: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
   readonly outages: ReadonlyArray<Outage>
 }
@@ -34,10 +34,15 @@ const checked = async (name: string, ask: () => Promise<string>, hint: string) =
 
 const withoutWords = ({ persona: _persona, systemPrompt: _prompt, ...rest }: Definition) => rest
 
-const definitionsFor = async ({ fleet, house, principal, used }: SystemQuestion): Promise<ReadonlyArray<object>> => {
+const definitionsFor = async ({
+  fleet,
+  ownTenant,
+  principal,
+  used
+}: SystemQuestion): Promise<ReadonlyArray<object>> => {
   const { readOnly, tenant } = principal
   const all = fleet.definitions()
-  const own = tenant === house ? undefined : await used()
+  const own = tenant === ownTenant ? undefined : await used()
   return all.map((definition) => {
     const { isTeam, name } = definition
     if (own !== undefined && !own.has(name)) return { name, isTeam }
@@ -57,8 +62,8 @@ const modelCheck = ([away]: ReadonlyArray<Outage>) => {
 }
 
 export const systemOf = async (question: SystemQuestion) => {
-  const { config, desk, fleet, house, outages, principal } = question
-  const isOperator = principal.tenant === house && !principal.readOnly
+  const { config, gateway, fleet, ownTenant, outages, principal } = question
+  const isOperator = principal.tenant === ownTenant && !principal.readOnly
   const [store, outboxEnd] = await Promise.all([
     checked("store", async () => `position ${await fleet.outboxEnd()}`, "look whether the store of the profile runs"),
     fleet.outboxEnd()
@@ -67,12 +72,12 @@ export const systemOf = async (question: SystemQuestion) => {
   return {
     version,
     node: process.version,
-    role: desk.role,
+    role: gateway.role,
     profile: fleet.profile,
     tenant: principal.tenant,
     principal: principal.name,
     readOnly: principal.readOnly,
-    startedAt: desk.startedAt,
+    startedAt: gateway.startedAt,
     now: Date.now(),
     outboxEnd,
     machine: chart().hash,

@@ -66,7 +66,7 @@ const leftIn = async (data: string, { assistants, total }: Report) => {
     profiles: (await peek.profiles("archivist")).map(({ attributes, id }) => ({ id, attributes: attributes.length })),
     passages: (await peek.passages("archivist")).map(({ id, text }) => ({ id, text })),
     compactions: (await peek.compactions("archivist")).map(({ range }) => [range.from, range.to]),
-    journal: (await peek.desk("archivist", ["journal"])).length
+    journal: (await peek.records("archivist", ["journal"])).length
   }
 }
 

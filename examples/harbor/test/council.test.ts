@@ -34,7 +34,7 @@ describe("the council of Port Merrow", () => {
     await fleet.rest()
     // Three votes and three stages: the teams themselves and the clerk have asked no model.
     assert.strictEqual(server.asked(), 6)
-    const ambientMessages = await fleet.desk("clerk", ["ambientMessages"])
+    const ambientMessages = await fleet.records("clerk", ["ambientMessages"])
     assert.isAbove(ambientMessages.length, 0)
   })
 

@@ -158,7 +158,7 @@ describe("among themselves, and asleep", () => {
   })
 
   test("F49 nights are dreamt through in order, and one is cut short by mail after the step at hand", async () => {
-    const dreams = [...(await day.desk("archivist", "dream")).values()] as ReadonlyArray<DreamReport>
+    const dreams = [...(await day.records("archivist", "dream")).values()] as ReadonlyArray<DreamReport>
     assert.deepStrictEqual(
       dreams.toSorted((a, b) => a.began_at - b.began_at).map(({ lines }) => lines.map(({ operation }) => operation)),
       [operations, ["consolidating"], operations]

@@ -61,7 +61,7 @@ describe("the archivist's nights", () => {
     const start = await day.fleet.historyStart("archivist")
     assert.strictEqual(start?.compaction, compactions.at(-1)?.id)
     assert.include(start?.marker.content ?? "", "[CONTEXT SUMMARY]")
-    const journal = await day.desk("archivist", "journal")
+    const journal = await day.records("archivist", "journal")
     for (const { id } of compactions) assert.deepInclude(journal.get(id), { source_type: "compaction", importance: 7 })
     const states = day.told("state-changed", "archivist").map(({ status }) => status)
     assert.strictEqual(states.filter((status) => status === "compacting.replacing").length, compactions.length)

@@ -10,7 +10,7 @@ import {
   type Played,
   readScript,
   type RecordKind,
-  type ScriptLetter
+  type ScriptLine
 } from "reverie"
 import { assert } from "vitest"
 import harbor from "../fleet.ts"
@@ -21,17 +21,12 @@ const PATIENCE_MILLIS = 5_000
 type Told<Type extends NoticeType> = Extract<Notice, { readonly type: Type }>
 
 export class PlayedDay {
-  readonly letters: ReadonlyArray<ScriptLetter>
+  readonly letters: ReadonlyArray<ScriptLine>
   readonly fleet: Fleet
   readonly first: Played
   readonly #notices: ReadonlyArray<Notice>
 
-  private constructor(
-    letters: ReadonlyArray<ScriptLetter>,
-    fleet: Fleet,
-    first: Played,
-    notices: ReadonlyArray<Notice>
-  ) {
+  private constructor(letters: ReadonlyArray<ScriptLine>, fleet: Fleet, first: Played, notices: ReadonlyArray<Notice>) {
     this.letters = letters
     this.fleet = fleet
     this.first = first
@@ -96,8 +91,8 @@ export class PlayedDay {
   }
 
   /** The records of one kind, by key. */
-  async desk(assistant: string, kind: RecordKind): Promise<ReadonlyMap<string, unknown>> {
-    return new Map((await this.fleet.desk(assistant, [kind])).map(({ key, value }) => [key, value]))
+  async records(assistant: string, kind: RecordKind): Promise<ReadonlyMap<string, unknown>> {
+    return new Map((await this.fleet.records(assistant, [kind])).map(({ key, value }) => [key, value]))
   }
 
   /** The keys of what the model was shown. */

@@ -23,13 +23,13 @@ describe("projects and goals", () => {
       new_project: "breakwater",
       context: "The stone barge comes on day 26."
     })
-    const projects = await day.desk("planner", "project")
+    const projects = await day.records("planner", "project")
     assert.deepInclude(projects.get("regatta"), {
       context: "The course is laid out; three buoys are missing.",
       status: "paused"
     })
     assert.deepInclude(projects.get("breakwater"), { context: "The stone barge comes on day 26.", status: "active" })
-    assert.strictEqual((await day.desk("planner", "desk")).get("active-project"), "breakwater")
+    assert.strictEqual((await day.records("planner", "state")).get("active-project"), "breakwater")
     const tick = day.tickOf("planner", "/create_project")
     assert.notInclude(await day.parts("planner", tick), "character_context")
     assert.include(await day.parts("planner", tick + 1), "character_context", "the open project is shown")
@@ -37,7 +37,7 @@ describe("projects and goals", () => {
 
   test("F71 F72 F73 one of three subtasks completed makes a third of the goal", async () => {
     const tick = day.tickOf("planner", "Open the regatta")
-    const goals = await day.desk("planner", "goal")
+    const goals = await day.records("planner", "goal")
     assert.deepInclude(goals.get(`goal_${tick}_0`), {
       description: "Open the regatta on day 30",
       progress: 33,
@@ -59,7 +59,7 @@ describe("projects and goals", () => {
       reported.map(({ outcome }) => outcome),
       ["handled"]
     )
-    const goals = await day.desk("planner", "goal")
+    const goals = await day.records("planner", "goal")
     const divided = day.tickOf("planner", "Open the regatta")
     const parent = goals.get(`goal_${divided}_3`) as { readonly subtask_ids: ReadonlyArray<string> }
     const subtasks = parent.subtask_ids.map((id) => goals.get(id) as Fields)
@@ -102,7 +102,7 @@ describe("memory and manner", () => {
           "Session memory should contain facts about the WORLD, PLAYERS, or EVENTS - not what you did. Rephrase in third-person."
       }
     ])
-    const memory = await day.desk("desk", "session")
+    const memory = await day.records("desk", "session")
     assert.deepStrictEqual(memory.get("learned_patterns"), [
       "Captain Tom of the Kestrel asks for the best berth first."
     ])
@@ -116,7 +116,7 @@ describe("memory and manner", () => {
       "update_system_prompt"
     )
     assert.deepInclude(day.answers("update_system_prompt")[0], { success: true, updated: "assistant_system_prompt" })
-    const prompts = await day.desk("desk", "prompt")
+    const prompts = await day.records("desk", "prompt")
     assert.deepStrictEqual([...prompts.keys()], ["assistant_system_prompt"])
     assert.deepInclude(prompts.get("assistant_system_prompt"), {
       prompt: "Name the depth of a berth together with its length.",
@@ -138,7 +138,7 @@ describe("memory and manner", () => {
       settled.map(({ outcome, reason }) => ({ outcome, reason })),
       [{ outcome: "handled", reason: `ambient under the rule "room"` }]
     )
-    const heard = [...(await day.desk("desk", "ambientMessages")).values()] as ReadonlyArray<Fields>
+    const heard = [...(await day.records("desk", "ambientMessages")).values()] as ReadonlyArray<Fields>
     assert.deepStrictEqual(
       heard.map(({ channel, from, text }) => ({ channel, from, text })),
       [{ channel: "room:quay", from: "Jo of the Bonita", text: "The swell at the fish quay is nasty today." }]
@@ -169,7 +169,7 @@ describe("reflection", () => {
       found.map((entries) => entries.map(({ content }) => content)),
       [["Kestrel asked for Elm and was refused.", "Kestrel owes dues for two visits."]]
     )
-    const insight = (await day.desk("archivist", "journal")).get(`entry_${tick}_0`)
+    const insight = (await day.records("archivist", "journal")).get(`entry_${tick}_0`)
     assert.deepInclude(insight, {
       content: "The Kestrel pays late and asks for much.",
       source_type: "inference",
@@ -185,7 +185,7 @@ describe("reflection", () => {
       [{ outcome: "handled", reason: "it has looked back already" }]
     )
     assert.isFalse(day.told("tick-started").some(({ text = "" }) => text.startsWith("Look back on your journal.")))
-    const journal = await day.desk("archivist", "journal")
+    const journal = await day.records("archivist", "journal")
     assert.deepInclude(journal.get(`entry_${evening + 1}_0`), {
       content: "North Star came up in 3 entries.",
       source_type: "inference",

@@ -123,19 +123,19 @@ describe("the journal", () => {
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120, size: "max" }), (steps) => {
-        const stored = { journal: new Map<string, Json>(), desk: new Map<string, Json>() }
+        const stored = { journal: new Map<string, Json>(), state: new Map<string, Json>() }
         let journal = none
         for (const { importance, mark, tick } of steps) {
           const added = kept(journal, { importance }, tick)
           const next = mark === null ? added : markConsolidated(added, [[...added.entries.keys()][mark] ?? ""])
           for (const { key, kind, value } of journalChanges(journal, next)) {
-            if (kind !== "journal" && kind !== "desk") assert.fail(`writes ${kind}`)
+            if (kind !== "journal" && kind !== "state") assert.fail(`writes ${kind}`)
             else if (value === null) stored[kind].delete(key)
             else stored[kind].set(key, value)
           }
           journal = next
           assert.isAtMost(journal.entries.size, MAX_ENTRIES)
-          assert.deepStrictEqual(journalOf(stored.journal, stored.desk), journal)
+          assert.deepStrictEqual(journalOf(stored.journal, stored.state), journal)
           for (const id of journal.consolidated) assert.isTrue(journal.entries.has(id))
         }
       }),

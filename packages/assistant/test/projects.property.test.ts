@@ -52,15 +52,15 @@ describe("projects, whatever is done with them", () => {
     fc.assert(
       fc.property(fc.array(aStep, { maxLength: 20 }), (steps) => {
         let projects: Projects = { active: null, slots: new Map() }
-        const kept = { project: new Map<string, Json>(), desk: new Map<string, Json>() }
+        const kept = { project: new Map<string, Json>(), state: new Map<string, Json>() }
         for (const [at, step] of steps.entries()) {
           const { state } = step(projects, at * 1_000)
           for (const { key, kind, value } of projectChanges(projects, state)) {
-            if (kind !== "project" && kind !== "desk") assert.fail(`writes ${kind}`)
+            if (kind !== "project" && kind !== "state") assert.fail(`writes ${kind}`)
             else if (value === null) kept[kind].delete(key)
             else kept[kind].set(key, value)
           }
-          assert.deepStrictEqual(projectsView(projectsOf(kept.project, kept.desk)), projectsView(state))
+          assert.deepStrictEqual(projectsView(projectsOf(kept.project, kept.state)), projectsView(state))
           projects = state
         }
       }),

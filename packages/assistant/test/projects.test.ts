@@ -52,7 +52,7 @@ describe("projects", () => {
     assert.deepStrictEqual(projectChanges(two, two), [])
     const read = projectsOf(
       new Map(changes.filter(({ kind }) => kind === "project").map(({ key, value }) => [key, value])),
-      new Map(changes.filter(({ kind }) => kind === "desk").map(({ key, value }) => [key, value]))
+      new Map(changes.filter(({ kind }) => kind === "state").map(({ key, value }) => [key, value]))
     )
     assert.deepStrictEqual(projectsView(read), projectsView(two))
   })
@@ -137,7 +137,7 @@ describe("projects", () => {
     const done = updateProject(two, { status: "completed" }, HALF_PAST_TWO).state
     assert.isNull(done.active)
     assert.strictEqual(done.slots.get("build_tavern")?.status, "completed")
-    assert.deepStrictEqual(projectChanges(two, done).at(-1), { kind: "desk", key: "active-project", value: null })
+    assert.deepStrictEqual(projectChanges(two, done).at(-1), { kind: "state", key: "active-project", value: null })
     const reopened = swapProject(done, { key: "build_tavern" }, HALF_PAST_TWO)
     assert.deepInclude(reopened.result, { old_project: null, new_project: "build_tavern" })
     assert.strictEqual(reopened.state.slots.get("build_tavern")?.status, "active")

@@ -2,7 +2,7 @@
 // Owns the form of one block (F88) and which blocks are shown (F86, F108). Leaves what a block holds to `memory`.
 // B1  Core blocks are always shown; working ones when they are pinned, or when the batch refers to them by id (A32).
 //     Archival and log blocks never are.
-// B2  What a block holds can not end it: only the house writes a closing tag.
+// B2  What a block holds can not end it: only Reverie writes a closing tag.
 // B3  Over the limit of memory, working blocks that are not pinned leave, the last one first; nothing else does.
 
 import type { BlockPermission, BlockType } from "@reverie/memory"

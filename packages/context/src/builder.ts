@@ -180,7 +180,7 @@ const needsOpening = (model: ModelFacts | undefined): boolean =>
 
 const openingOf = (book: PriceBook): Component => book.component({ ...OPENING_PLACE, role: "user" }, OPENING)
 
-/** The texts of the house's own parts, in the order of their ids (F87), and the blocks that memory has no room for. */
+/** The texts of Reverie's own parts, in the order of their ids (F87), and the blocks that memory has no room for. */
 const textsOf = (draft: Draft, memoryTokens: number) => {
   const { activity, baseInstructions, batchBlocks, book, config, context, rules } = draft
   const { absent, shown } = withinMemory(

@@ -57,13 +57,13 @@ const fromWindow: ReadonlySet<string> = new Set([
 /** Nobody misses these when there is nothing to say in them. */
 const unmissed: ReadonlySet<string> = new Set(RESERVED_COMPONENTS.map(({ key }) => key))
 
-const house: ReadonlyArray<PromptComponent> = [...STATIC_COMPONENTS, ...RESERVED_COMPONENTS]
+const builtIn: ReadonlyArray<PromptComponent> = [...STATIC_COMPONENTS, ...RESERVED_COMPONENTS]
 
 export const collect = (input: CollectInput): Collected => {
   const { context, pluggedIn = [] } = input
   const components: Array<Component> = []
   const absent: Array<Absent> = []
-  for (const each of [...house, ...pluggedIn].toSorted((a, b) => a.id - b.id)) {
+  for (const each of [...builtIn, ...pluggedIn].toSorted((a, b) => a.id - b.id)) {
     const content = contentOf(each, input)
     if (content === undefined) continue
     const reason = whyAbsent(each, content, context)

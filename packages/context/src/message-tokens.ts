@@ -1,5 +1,5 @@
 // MessageTokens: how long one message is for a model.
-// Owns the one formula by which every message of the house is priced. Leaves the vocabulary to the Tokens port.
+// Owns the one formula by which every message is priced. Leaves the vocabulary to the Tokens port.
 // M1  The price depends on the message alone, never on its neighbours, so that it can be remembered with it.
 // M2  A message with more in it is never cheaper.
 

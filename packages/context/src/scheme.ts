@@ -78,7 +78,7 @@ export interface ReservedComponent extends PromptComponent {
 }
 
 /**
- * Parts of the house between the static ones. In the order of ids they stand right behind the base instructions: core
+ * Built-in parts between the static ones. In the order of ids they stand right behind the base instructions: core
  * blocks, working blocks, activity, tool rules (F87); the plan that `plan_execute` asks for comes last (A8).
  */
 export const RESERVED_COMPONENTS: ReadonlyArray<ReservedComponent> = [
@@ -115,11 +115,11 @@ export const isStaticId = (id: number): boolean => staticById.has(id)
 export const isReservedId = (id: number): boolean => reservedById.has(id)
 
 /** A static or reserved component by its key. */
-export const houseComponent = (key: string): PromptComponent | undefined =>
+export const builtInComponent = (key: string): PromptComponent | undefined =>
   staticByKey.get(key) ?? reservedByKey.get(key)
 
 /** Keys that nothing plugged in may take. */
-export const isHouseKey = (key: string): boolean => houseComponent(key) !== undefined
+export const isBuiltInKey = (key: string): boolean => builtInComponent(key) !== undefined
 
 export const reservedComponent = (id: number): ReservedComponent | undefined => reservedById.get(id)
 

@@ -89,7 +89,7 @@ describe("components", () => {
     )
   )
 
-  it.effect("F27 a key is used once and is none of the house, and a component stands after a static one", () =>
+  it.effect("F27 a key is used once and is none of a built-in one, and a component stands after a static one", () =>
     withRegistry((registry) =>
       Effect.gen(function* () {
         yield* create(registry, "mine")

@@ -187,7 +187,7 @@ describe("import", () => {
         [componentJson({ enabled: undefined }), "ImportRefused", "enabled"],
         [componentJson({ is_static: true }), "ImportRefused", "is_static"],
         [componentJson({ after_static: 1001 }), "NoPlaceAfter", "1001 is no id of a static component"],
-        [componentJson({ key: "goals" }), "PromptInvalid", "a component of the house"]
+        [componentJson({ key: "goals" }), "PromptInvalid", "a built-in component"]
       ]
     )
   )

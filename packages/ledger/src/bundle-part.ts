@@ -1,4 +1,4 @@
-// BundlePart: one thing of what a store keeps, as it travels from one house to another.
+// BundlePart: one thing of what a store keeps, as it travels from one data store to another.
 // Owns the closed list of parts, their order and the check of what comes from outside. Leaves gathering and putting them
 // down to an adapter, the lines of a file to whoever writes one.
 // M1  A part is JSON: it can be written on a line and read again without loss; bytes are base64.

@@ -1,4 +1,4 @@
-// Judging: may a bundle be put down in this house, and what of it?
+// Judging: may a bundle be put down in this data store, and what of it?
 // Owns the order of the questions and the words of a refusal. Leaves what is here, and what else is in the way, to stores.
 
 import { type Address, addressKey, type TenantId } from "@reverie/protocol"

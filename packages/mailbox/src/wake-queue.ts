@@ -1,16 +1,16 @@
-// WakeQueue: disposable hints that an assistant has something to do.
-// Owns the passing on of addresses. Leaves the truth to the store: a lost hint is found again through `Mailbox.due`.
-// Q1  A hint given is handed out at least once, unless the process that it was given in ends first.
-// Q2  Hints for one assistant that nobody has taken yet collapse into one, as urgent as the most urgent of them.
-// Q3  A hint given while its assistant is being handled is handed out again, at once or when the handling is done: no
+// WakeQueue: disposable wake-ups: messages that an assistant has something to do.
+// Owns the passing on of addresses. Leaves the truth to the store: a lost wake-up is found again through `Mailbox.due`.
+// Q1  A wake-up given is handed out at least once, unless the process that it was given in ends first.
+// Q2  Wake-ups for one assistant that nobody has taken yet collapse into one, as urgent as the most urgent of them.
+// Q3  A wake-up given while its assistant is being handled is handed out again, at once or when the handling is done: no
 //     wake-up is lost.
-// Q4  Hints of the same urgency are handed out in the order in which they were first given, the more urgent first. Where
+// Q4  Wake-ups of the same urgency are handed out in the order in which they were first given, the more urgent first. Where
 //     tenants share a queue, one with a backlog may stand behind one without.
-// Q5  A hint for a later time is handed out when that time has come, not before. Of several for one assistant the
+// Q5  A wake-up for a later time is handed out when that time has come, not before. Of several for one assistant the
 //     earliest counts.
 // Q6  An order also reaches whoever handles its assistant at the moment, where the queue knows how.
-// A hint may carry the trace of whoever gave it, so that the claim is seen in that trace before any envelope is read. No
-// law asks for it: the envelope has its own, and a hint that is lost or collapses into another takes its trace with it.
+// A wake-up may carry the trace of whoever gave it, so that the claim is seen in that trace before any envelope is read. No
+// law asks for it: the envelope has its own, and a wake-up that is lost or collapses into another takes its trace with it.
 
 import { type Address, type Envelope, laneOf, sendingAssistant } from "@reverie/protocol"
 import * as Context from "effect/Context"
@@ -27,22 +27,22 @@ export const urgencyOf = ({ event, from }: Envelope): Urgency => {
   return isRoutine ? "routine" : "person"
 }
 
-export interface Hint {
+export interface WakeUp {
   readonly address: Address
   /** The trace of whoever gave it, where the queue has kept one: the envelope has its own, and that one counts. */
   readonly trace?: string
-  /** Says that whatever the hint asked for has been handled, well or not. Doing so twice is once. */
+  /** Says that whatever the wake-up asked for has been handled, well or not. Doing so twice is once. */
   readonly done: Effect.Effect<void>
 }
 
 export class WakeQueue extends Context.Service<
   WakeQueue,
   {
-    /** `trace`: the W3C trace context of whoever wakes. It may be lost; of hints that collapse one's is handed on. */
+    /** `trace`: the W3C trace context of whoever wakes. It may be lost; of wake-ups that collapse one's is handed on. */
     readonly wake: (address: Address, urgency: Urgency, trace?: string) => Effect.Effect<void>
-    /** A hint for `dueAt`, in milliseconds since the epoch by the store's clock; of routine. */
+    /** A wake-up for `dueAt`, in milliseconds since the epoch by the store's clock; of routine. */
     readonly wakeAt: (address: Address, dueAt: number) => Effect.Effect<void>
-    /** Waits for the next hint. */
-    readonly take: Effect.Effect<Hint>
+    /** Waits for the next wake-up. */
+    readonly take: Effect.Effect<WakeUp>
   }
 >()("@reverie/mailbox/WakeQueue") {}

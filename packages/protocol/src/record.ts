@@ -1,12 +1,12 @@
 // Record: one thing an assistant keeps about itself and its work, apart from its history.
 // Owns the closed list of kinds and the shape of a change. Leaves what a value holds to the room whose kind it is.
-// What is on the desk is in memory while an assistant works; memory and archive are read when they are asked for.
+// Its own records are in memory while an assistant works; memory and archive are read when they are asked for.
 // I1  A record changes only as part of a commit, together with the result of whatever changed it.
 // I2  The last change of a key is its value; every earlier one still stands in the ledger.
 
 import type { Json } from "./json.ts"
 
-export const deskKinds = [
+export const ownKinds = [
   /** A project slot, by its key. */
   "project",
   /** A goal, by its id. */
@@ -24,7 +24,7 @@ export const deskKinds = [
   /** What was noticed about somebody or something, until a dream has made it part of a profile, by its id. */
   "observation",
   /** Which project is active, counters of tool calls, and other single facts. */
-  "desk",
+  "state",
   /** A task that was handed to a sub-agent, until that has reported, by the call that handed it on. */
   "assignment",
   /** Whom it wrote to and when, and to whom it owes an answer. */
@@ -49,7 +49,7 @@ export const archiveKinds = [
   "compaction"
 ] as const
 
-export const recordKinds = [...deskKinds, ...memoryKinds, ...archiveKinds] as const
+export const recordKinds = [...ownKinds, ...memoryKinds, ...archiveKinds] as const
 export type RecordKind = (typeof recordKinds)[number]
 
 export interface RecordChange {

@@ -16,7 +16,7 @@ import {
   type TenantId
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { LetterUnknown } from "./errors.ts"
+import { DeadLetterUnknown } from "./errors.ts"
 import { textOfEvent } from "./mail-view.ts"
 import { clipped } from "./timeline/tick-view.ts"
 
@@ -74,15 +74,15 @@ export const againId = (envelope: string): string => {
   return next.length <= MAX_ID_CHARS ? next : `again/${createHash("sha256").update(first).digest("hex")}/1`
 }
 
-const unknown = ({ assistant }: Address, envelope: string, what: string): LetterUnknown =>
-  new LetterUnknown({
+const unknown = ({ assistant }: Address, envelope: string, what: string): DeadLetterUnknown =>
+  new DeadLetterUnknown({
     assistant,
     envelope,
     message: `there is no dead letter ${JSON.stringify(envelope)} of ${assistant}${what}`
   })
 
 /** A letter that was dead-lettered, to be sent again; or what it was sent again as, where it was discarded after that. */
-export const deadLetteredLetter = Effect.fnUntraced(function* (address: Address, envelope: string) {
+export const deadLetterUnderId = Effect.fnUntraced(function* (address: Address, envelope: string) {
   const dead = yield* (yield* Ledger).deadLetters(MAX_LOOK, { tenant: address.tenant, newestFirst: true })
   const isIt = (each: DeadLetter) => each.address.assistant === address.assistant && each.envelope === envelope
   const id = dead.some(isIt) ? envelope : againId(envelope)

@@ -2,7 +2,7 @@
 // Owns their choice, by options first and by the environment (through Config) second, and the adapters for them.
 // Leaves the choice between a deployment and an embedded store to profile.ts.
 // D1  A URL may carry a password: it goes to the server it names and is never printed.
-// D2  Without Redis the hints travel through PostgreSQL: slower, and one server less.
+// D2  Without Redis the wake-ups travel through PostgreSQL: slower, and one server less.
 
 import { DEFAULT_WORKER, feedLayer, type StoreFailure, type WorkerSettings } from "@reverie/runtime"
 import { gptTokenizerLayer } from "@reverie/tokens"
@@ -22,7 +22,7 @@ export interface Deployment {
   readonly database: string
   /** Of the database, as it is, where its URL names none: in a URL `@ / # :` and others have to be escaped. */
   readonly password?: string
-  /** `redis://...`: what carries hints. */
+  /** `redis://...`: what carries wake-ups. */
   readonly redis?: string
   /** The PostgreSQL schema, and the prefix of keys in Redis; "reverie" when not said. */
   readonly name?: string
@@ -58,11 +58,11 @@ const AGAIN_MILLIS = 1_000
 const sustained = <R>(work: Effect.Effect<never, StoreFailure, R>): Effect.Effect<never, StoreFailure, R> =>
   Effect.retry(work, Schedule.spaced(AGAIN_MILLIS))
 
-/** What differs from a worker beside its store: hints are held back while a visit lasts, so none may stay idle. */
+/** What differs from a worker beside its store: wake-ups are held back while a lease session lasts, so none may stay idle. */
 const worker: Profile["worker"] = { leaseMillis: 5_000, idleTimeoutMillis: 0, isOneOfMany: true }
 
 const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string =>
-  `${name} at ${hostIn(database)}, hints through ${redis === undefined ? "the same" : hostIn(redis)}`
+  `${name} at ${hostIn(database)}, wake-ups through ${redis === undefined ? "the same" : hostIn(redis)}`
 
 /** Host and port of a URL; nothing else of it. */
 export const hostIn = (url: string): string => (URL.canParse(url) ? new URL(url).host : "an address that is no URL")
@@ -116,7 +116,7 @@ const otherWorkers = Effect.gen(function* () {
   return workers?.filter(({ isThis }) => !isThis).map(({ name }) => name)
 })
 
-/** Nights begin at a full hour; whoever is asleep already takes the hint for nothing. */
+/** Nights begin at a full hour; whoever is asleep already takes the wake-up for nothing. */
 const keepHours: Profile["keepHours"] = Effect.fnUntraced(function* (address, { sleepStartHour, timeZone }) {
   const { SleepSchedules } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
   const schedules = yield* Effect.serviceOption(SleepSchedules)

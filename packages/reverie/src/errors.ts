@@ -56,7 +56,7 @@ export class DefinitionUnknown extends Schema.TaggedError<DefinitionUnknown>()("
 }
 
 /** No letter of this id was dead-lettered, or what stood in it can not be read any more. The caller must name another one. */
-export class LetterUnknown extends Schema.TaggedError<LetterUnknown>()("LetterUnknown", {
+export class DeadLetterUnknown extends Schema.TaggedError<DeadLetterUnknown>()("DeadLetterUnknown", {
   assistant: Schema.String,
   envelope: Schema.String,
   message: Schema.String

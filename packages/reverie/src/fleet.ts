@@ -50,7 +50,7 @@ import { directoryOf } from "./directory.ts"
 import { DefinitionUnknown, FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
 import type { Fork, ForkRequest, PromptQuestion, TickPrompt } from "./forking/index.ts"
 import type { FleetOptions, SendOptions } from "./fleet-options.ts"
-import { House } from "./house.ts"
+import { OpenFleet } from "./open-fleet.ts"
 import { envelopeOf } from "./letter.ts"
 import type { Profile, Services } from "./ports.ts"
 import { profileOf } from "./profile.ts"
@@ -82,7 +82,7 @@ const tenantOf = (tenant: string = DEFAULT_TENANT): TenantId =>
 
 /** What every tenant of an open fleet has in common. */
 interface Opened {
-  readonly house: House<Services>
+  readonly openFleet: OpenFleet<Services>
   readonly hub: NoticeHub["Service"]
   readonly profile: Profile
   readonly definition: FleetDefinition
@@ -96,21 +96,21 @@ export class Fleet extends Ordering implements AsyncDisposable {
   /** Resolves when the fleet has ended: with nothing after `close`, with the reason when its store failed. */
   readonly ended: Promise<FleetClosed | undefined>
   readonly #opened: Opened
-  /** Whether closing it closes the house. */
+  /** Whether closing it ends what was opened. */
   readonly #isOwner: boolean
   readonly #isExact: boolean
 
   private constructor(opened: Opened, tenant: TenantId, isOwner: boolean, isExact = false) {
-    super((effect) => opened.house.run(effect), tenant, freshId)
+    super((effect) => opened.openFleet.run(effect), tenant, freshId)
     this.#opened = opened
     this.#isOwner = isOwner
     this.#isExact = isExact
     this.reception = opened.definition.reception
-    this.ended = opened.house.ended
+    this.ended = opened.openFleet.ended
   }
 
   /**
-   * The same house for another tenant, who need not have anything in it yet. Closing what is answered closes nothing: the
+   * The same fleet for another tenant, who need not have anything in it yet. Closing what is answered closes nothing: the
    * fleet that was opened does. `exact`: whoever is written to is named by id, letter by letter, as in every reading;
    * otherwise by name, team or role as well.
    */
@@ -162,10 +162,10 @@ export class Fleet extends Ordering implements AsyncDisposable {
         ...options.worker
       }
       const working = profile.sustained(role === "api" ? Effect.never : runWorker(settings))
-      const house = new House(runtime, runtime.runFork(working))
+      const openFleet = new OpenFleet(runtime, runtime.runFork(working))
       const directory = directoryOf(fleet)
       const teams = fleet.assistants.flatMap(({ team }) => team ?? [])
-      return new Fleet({ house, hub, profile, definition: fleet, directory, teams }, tenant, true)
+      return new Fleet({ openFleet, hub, profile, definition: fleet, directory, teams }, tenant, true)
     } catch (failure) {
       await runtime.dispose()
       throw failure
@@ -258,7 +258,7 @@ export class Fleet extends Ordering implements AsyncDisposable {
       }
       return { isAbout, isTeam, begin }
     }
-    const onEnd = (listener: (reason: FleetClosed) => void) => this.#opened.house.onEnd(listener)
+    const onEnd = (listener: (reason: FleetClosed) => void) => this.#opened.openFleet.onEnd(listener)
     return {
       async *[Symbol.asyncIterator]() {
         const envelope = (await prepared) as EnvelopeId
@@ -291,7 +291,7 @@ export class Fleet extends Ordering implements AsyncDisposable {
     })
   }
 
-  /** Listens to the notices of every tenant of the house, for whoever passes them on to the right one. Answers how to stop. */
+  /** Listens to the notices of every tenant of the store, for whoever passes them on to the right one. Answers how to stop. */
   onEvery(listener: (notice: Notice) => void): () => void {
     return this.#opened.hub.listen(listener)
   }
@@ -358,14 +358,14 @@ export class Fleet extends Ordering implements AsyncDisposable {
    */
   rest(patienceMillis: number = 0): Promise<void> {
     return new Promise((resolve, reject) => {
-      const stop = this.#opened.house.onEnd(reject)
+      const stop = this.#opened.openFleet.onEnd(reject)
       void this.#run(untilRest(patienceMillis)).then(resolve, reject).finally(stop)
     })
   }
 
   /** Stops working and closes the store; of a fleet that `of` answered, nothing. */
   async close(): Promise<void> {
-    if (this.#isOwner) await this.#opened.house.close()
+    if (this.#isOwner) await this.#opened.openFleet.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -373,6 +373,6 @@ export class Fleet extends Ordering implements AsyncDisposable {
   }
 
   #run<A, E>(effect: Effect.Effect<A, E, Services>): Promise<A> {
-    return this.#opened.house.run(effect)
+    return this.#opened.openFleet.run(effect)
   }
 }

@@ -4,7 +4,7 @@
 // L2  A half of a surrogate pair in a text becomes U+FFFD: no text in UTF-8 holds one, and no other system would keep it.
 
 import { ENVELOPE_VERSION, Envelope, laneOf, type TenantId } from "@reverie/protocol"
-import { keptTraceparent } from "@reverie/runtime"
+import { storedTraceparent } from "@reverie/runtime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { EnvelopeInvalid } from "./errors.ts"
@@ -40,7 +40,7 @@ const wellFormed = (event: unknown): unknown => {
 
 export const envelopeOf = (letter: Letter): Result.Result<Envelope, EnvelopeInvalid> => {
   const { event, from, id, tenant, to } = letter
-  const kept = keptTraceparent(letter.traceparent)
+  const kept = storedTraceparent(letter.traceparent)
   const trace = kept === undefined ? {} : { traceparent: kept }
   return decodeEnvelope({
     v: ENVELOPE_VERSION,

@@ -6,7 +6,7 @@ import { Mailbox } from "@reverie/mailbox"
 import { type AcceptedEnvelope, type Address, type Event, type Lane, LANES, type Pending } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 
-export interface WaitingLetter {
+export interface WaitingDeadLetter {
   readonly id: string
   readonly lane: Lane
   readonly seq: number
@@ -42,12 +42,12 @@ export const textOfEvent = (event: Event): string | undefined => {
   }
 }
 
-const letterOf = ({ acceptedAt, event, from, hops, id, lane, seq }: AcceptedEnvelope): WaitingLetter => {
+const letterOf = ({ acceptedAt, event, from, hops, id, lane, seq }: AcceptedEnvelope): WaitingDeadLetter => {
   const text = textOfEvent(event)
   return { id, lane, seq, type: event.type, from, ...(text === undefined ? {} : { text }), acceptedAt, hops }
 }
 
-const lettersOf = (pending: Pending): ReadonlyArray<WaitingLetter> =>
+const lettersOf = (pending: Pending): ReadonlyArray<WaitingDeadLetter> =>
   pending.map((letter) => {
     if (!("unreadable" in letter)) return letterOf(letter)
     const { id, lane, seq, unreadable } = letter

@@ -5,7 +5,7 @@
 import { Ledger } from "@reverie/ledger"
 import type { EnvelopeId, Receipt, TenantId } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
-import { againId, deadLetteredLetter, discarded } from "./dead-letters.ts"
+import { againId, deadLetterUnderId, discarded } from "./dead-letters.ts"
 import { Delegating } from "./delegating.ts"
 import { haltAll, resumeAll } from "./orders.ts"
 import type { Services } from "./ports.ts"
@@ -79,7 +79,7 @@ export abstract class Ordering extends Delegating {
    */
   async redeliver(id: string, envelope: string): Promise<Receipt> {
     const address = this.address(id)
-    const { event, from } = await this.#run(deadLetteredLetter(address, envelope))
+    const { event, from } = await this.#run(deadLetterUnderId(address, envelope))
     const receipt = await this.post(id, event, { id: againId(envelope), from })
     // Whoever sends it a second time finds it discarded, and that is no failure.
     await this.#run(Ledger.use((ledger) => ledger.discard(address, envelope as EnvelopeId)))

@@ -6,7 +6,7 @@
 
 import type { Fleet } from "./fleet.ts"
 import { isMail } from "./letter.ts"
-import type { ScriptLetter } from "./script.ts"
+import type { ScriptLine } from "./script.ts"
 
 /** How many letters are on their way at once: their acceptance shares fsyncs. */
 const IN_FLIGHT = 256
@@ -22,8 +22,8 @@ export interface PlayOptions {
 }
 
 /** Letters in groups that may be sent together: mail as long as it lasts, anything else alone. */
-const groupsOf = function* (letters: ReadonlyArray<ScriptLetter>): Generator<ReadonlyArray<ScriptLetter>> {
-  let mail: Array<ScriptLetter> = []
+const groupsOf = function* (letters: ReadonlyArray<ScriptLine>): Generator<ReadonlyArray<ScriptLine>> {
+  let mail: Array<ScriptLine> = []
   for (const letter of letters) {
     const alone = !isMail(letter)
     if (alone || mail.length === IN_FLIGHT) {
@@ -50,7 +50,7 @@ const restOf = async (fleet: Fleet, signal: AbortSignal | undefined): Promise<vo
 
 export const play = async (
   fleet: Fleet,
-  letters: ReadonlyArray<ScriptLetter>,
+  letters: ReadonlyArray<ScriptLine>,
   options: PlayOptions = {}
 ): Promise<Played> => {
   let accepted = 0

@@ -26,7 +26,7 @@ export interface Profile {
   readonly measured: Effect.Effect<string>
   /** The other processes that work on the same store, by name; undefined when the queue can not say. */
   readonly otherWorkers: Effect.Effect<ReadonlyArray<string> | undefined>
-  /** Tells the queue of an assistant's sleep schedule, where it keeps such. Only a hint: the night itself is in the store. */
+  /** Tells the queue of an assistant's sleep schedule, where it keeps such. Only a wake-up: the night itself is in the store. */
   readonly keepHours: (address: Address, hours: SleepSchedule) => Effect.Effect<void>
   /** What differs from the defaults of a worker. */
   readonly worker: Partial<WorkerSettings>

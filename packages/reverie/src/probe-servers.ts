@@ -7,7 +7,7 @@ import { type Deployment, deployedQueueMeasures, deploymentFromConfig, hostIn } 
 import { Peek } from "./peek.ts"
 
 export interface ServerProbe {
-  readonly name: "database" | "hints"
+  readonly name: "database" | "queue"
   /** Why it does not answer; undefined when it does. */
   readonly failure?: unknown
   readonly says: string
@@ -24,17 +24,17 @@ const database = async (deployment: Deployment): Promise<ServerProbe> => {
   }
 }
 
-const hints = async (deployment: Deployment): Promise<ServerProbe> => {
+const queue = async (deployment: Deployment): Promise<ServerProbe> => {
   const { redis } = deployment
   const says = redis === undefined ? "BullMQ on the same PostgreSQL" : `BullMQ on Redis at ${hostIn(redis)}`
   const measures = await Effect.runPromise(Effect.scoped(deployedQueueMeasures(deployment)))
   return measures === ""
-    ? { name: "hints", says, failure: new Error(`${says} does not answer`) }
-    : { name: "hints", says: `${says} answers` }
+    ? { name: "queue", says, failure: new Error(`${says} does not answer`) }
+    : { name: "queue", says: `${says} answers` }
 }
 
 /** Asks each server that the environment names; nothing when it names none. */
 export const probeServers = async (): Promise<ReadonlyArray<ServerProbe>> => {
   const deployment = await Effect.runPromise(deploymentFromConfig)
-  return deployment === undefined ? [] : [await database(deployment), await hints(deployment)]
+  return deployment === undefined ? [] : [await database(deployment), await queue(deployment)]
 }

@@ -3,7 +3,7 @@
 // R1  A reading changes nothing and waits for nobody's claim.
 // R2  A reading tells of this tenant only; `outbox`, `outboxEnd` and `tally` are of the whole store, and say so.
 
-import { type Compaction, type HistoryStart, historyStartOn } from "@reverie/context"
+import { type Compaction, type HistoryStart, historyStartOf } from "@reverie/context"
 import type { EntityProfile, Fact, Passage, Recalled, RecallOptions } from "@reverie/memory"
 import { type AssistantRecord, Ledger, type OutboxRow, type Totals } from "@reverie/ledger"
 import {
@@ -32,7 +32,7 @@ import { ID_FORM } from "./define-assistant.ts"
 import { IdInvalid } from "./errors.ts"
 import { type TickSource, tickSourceOf } from "./forking/tick-source.ts"
 import { entriesOfTick, type History, newestFirst } from "./history.ts"
-import { type WaitingLetter, waitingFor } from "./mail-view.ts"
+import { type WaitingDeadLetter, waitingFor } from "./mail-view.ts"
 import { factsIn, passagesIn, profilesIn, rebuilt, type Rebuilt } from "./memories.ts"
 import { type FramePage, framePageOf, replayOf, verdictOf } from "./replay.ts"
 import { tenantPage } from "./tenant-page.ts"
@@ -99,7 +99,7 @@ export class Records extends Watching {
   }
 
   /** What an assistant keeps about itself and its work; everything when no kinds are named. */
-  desk(id: string, kinds: ReadonlyArray<RecordKind> = recordKinds): Promise<ReadonlyArray<RecordRow>> {
+  records(id: string, kinds: ReadonlyArray<RecordKind> = recordKinds): Promise<ReadonlyArray<RecordRow>> {
     return this.#run(Ledger.use((ledger) => ledger.records(this.address(id), kinds)))
   }
 
@@ -118,17 +118,17 @@ export class Records extends Watching {
 
   /** Semantic memory: every fact, those that hold no longer among them. */
   async facts(id: string): Promise<ReadonlyArray<Fact>> {
-    return factsIn(await this.desk(id, ["fact"]))
+    return factsIn(await this.records(id, ["fact"]))
   }
 
   /** What is known of those an assistant deals with. */
   async profiles(id: string): Promise<ReadonlyArray<EntityProfile>> {
-    return profilesIn(await this.desk(id, ["entity"]))
+    return profilesIn(await this.records(id, ["entity"]))
   }
 
   /** What was put away to be searched for. */
   async passages(id: string): Promise<ReadonlyArray<Passage>> {
-    return passagesIn(await this.desk(id, ["passage"]))
+    return passagesIn(await this.records(id, ["passage"]))
   }
 
   /** Every compaction of an assistant's history, the oldest first, those that were taken back among them. */
@@ -139,8 +139,8 @@ export class Records extends Watching {
 
   /** Where the history that an assistant's model is shown begins; undefined when nothing is compacted. */
   async historyStart(id: string): Promise<HistoryStart | undefined> {
-    const rows = await this.desk(id, ["desk"])
-    return historyStartOn(new Map(rows.map(({ key, value }) => [key, value])))
+    const rows = await this.records(id, ["state"])
+    return historyStartOf(new Map(rows.map(({ key, value }) => [key, value])))
   }
 
   /** The messages that a compaction took out of sight, as they were committed. */
@@ -181,7 +181,7 @@ export class Records extends Watching {
   }
 
   /** What waits for an assistant, control before reply before mail, the oldest first; at most 64 of a lane. */
-  mailbox(id: string, limit: number = 100): Promise<ReadonlyArray<WaitingLetter>> {
+  mailbox(id: string, limit: number = 100): Promise<ReadonlyArray<WaitingDeadLetter>> {
     return this.#run(waitingFor(this.address(id), limit))
   }
 

@@ -25,16 +25,16 @@ export const MAX_FRAMES = 500
 const DEFAULT_FRAMES = 100
 
 /** Where entries are read. */
-export interface Shelf {
+export interface EntrySource {
   readonly address: (id: string) => Address
   readonly inspect: (id: string) => Promise<AssistantRecord | undefined>
   readonly entries: (id: string, from: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>
 }
 
 /** The entries of an assistant up to a version. */
-export async function* entriesUpTo(shelf: Shelf, id: string, version: number): AsyncGenerator<Entry> {
+export async function* entriesUpTo(entrySource: EntrySource, id: string, version: number): AsyncGenerator<Entry> {
   for (let from = 1; from <= version; from += PAGE) {
-    for (const { entry } of await shelf.entries(id, from, PAGE)) {
+    for (const { entry } of await entrySource.entries(id, from, PAGE)) {
       if (entry.no > version) return
       yield entry
     }
@@ -42,9 +42,9 @@ export async function* entriesUpTo(shelf: Shelf, id: string, version: number): A
 }
 
 /** What is stored of an assistant that must be there. */
-export const recordOf = async (shelf: Shelf, id: string): Promise<AssistantRecord> => {
-  const record = await shelf.inspect(id)
-  if (record === undefined) throw new UnknownAssistant({ address: shelf.address(id) })
+export const recordOf = async (entrySource: EntrySource, id: string): Promise<AssistantRecord> => {
+  const record = await entrySource.inspect(id)
+  if (record === undefined) throw new UnknownAssistant({ address: entrySource.address(id) })
   return record
 }
 
@@ -55,9 +55,13 @@ export const settingsKept = ({ state }: AssistantRecord): Partial<Settings> => {
 }
 
 /** Frames from the creation to the newest commit, or of a range. Rejects with UnknownAssistant. */
-export async function* replayOf(shelf: Shelf, id: string, range: ReplayRange = {}): AsyncGenerator<ReplayFrame> {
-  const record = await recordOf(shelf, id)
-  const entries: Entries = () => entriesUpTo(shelf, id, record.version)
+export async function* replayOf(
+  entrySource: EntrySource,
+  id: string,
+  range: ReplayRange = {}
+): AsyncGenerator<ReplayFrame> {
+  const record = await recordOf(entrySource, id)
+  const entries: Entries = () => entriesUpTo(entrySource, id, record.version)
   yield* replayFrames(entries, range, settingsKept(record))
 }
 
@@ -69,13 +73,13 @@ export interface FramePage {
 
 /** One page of frames: at most `limit`, itself at most MAX_FRAMES. */
 export const framePageOf = async (
-  shelf: Shelf,
+  entrySource: EntrySource,
   id: string,
   { limit = DEFAULT_FRAMES, ...range }: ReplayRange & { readonly limit?: number } = {}
 ): Promise<FramePage> => {
   const most = Math.min(MAX_FRAMES, Math.max(1, Math.trunc(limit)))
   const frames: Array<ReplayFrame> = []
-  for await (const frame of replayOf(shelf, id, range)) {
+  for await (const frame of replayOf(entrySource, id, range)) {
     if (frames.length === most) return { frames, next: frame.no }
     frames.push(frame)
   }
@@ -83,9 +87,9 @@ export const framePageOf = async (
 }
 
 /** Replays a life to its end and holds it against what the store keeps. Rejects with UnknownAssistant. */
-export const verdictOf = async (shelf: Shelf, id: string): Promise<ReplayVerdict> => {
-  const record = await recordOf(shelf, id)
-  const verdict = await verifyReplay(() => entriesUpTo(shelf, id, record.version), record.state)
-  if (verdict === undefined) throw new UnknownAssistant({ address: shelf.address(id) })
+export const verdictOf = async (entrySource: EntrySource, id: string): Promise<ReplayVerdict> => {
+  const record = await recordOf(entrySource, id)
+  const verdict = await verifyReplay(() => entriesUpTo(entrySource, id, record.version), record.state)
+  if (verdict === undefined) throw new UnknownAssistant({ address: entrySource.address(id) })
   return verdict
 }

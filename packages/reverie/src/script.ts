@@ -12,7 +12,7 @@ import * as Result from "effect/Result"
 import type { FleetDefinition } from "./define-fleet.ts"
 import { letterProblem } from "./letter.ts"
 
-export interface ScriptLetter {
+export interface ScriptLine {
   /** The number of its line, from 1. */
   readonly line: number
   readonly id: string
@@ -28,7 +28,7 @@ export interface ScriptProblem {
 }
 
 export interface Script {
-  readonly letters: ReadonlyArray<ScriptLetter>
+  readonly letters: ReadonlyArray<ScriptLine>
   readonly problems: ReadonlyArray<ScriptProblem>
 }
 
@@ -55,7 +55,7 @@ const eventOf = (fields: Fields): { readonly event: unknown } | { readonly probl
   return { event: { type: "message", text: image === missing ? text : `${text}\n[image: ${image}]` } }
 }
 
-const letterOf = (fields: Fields, line: number, fleet: FleetDefinition): ScriptLetter | ScriptProblem => {
+const letterOf = (fields: Fields, line: number, fleet: FleetDefinition): ScriptLine | ScriptProblem => {
   const malformed = (message: string): ScriptProblem => ({ line, kind: "malformed", message })
   const id = textField(fields, "id")
   const to = textField(fields, "to")
@@ -80,7 +80,7 @@ const letterOf = (fields: Fields, line: number, fleet: FleetDefinition): ScriptL
   return { line, ...letter, event: letter.event as Event }
 }
 
-const readLine = (text: string, line: number, fleet: FleetDefinition): ScriptLetter | ScriptProblem => {
+const readLine = (text: string, line: number, fleet: FleetDefinition): ScriptLine | ScriptProblem => {
   const parsed = parseJson(text)
   if (Result.isFailure(parsed)) return { line, kind: "malformed", message: parsed.failure }
   if (!isJsonObject(parsed.success)) return { line, kind: "malformed", message: "it is no JSON object" }
@@ -89,7 +89,7 @@ const readLine = (text: string, line: number, fleet: FleetDefinition): ScriptLet
 
 /** Reads a script for a fleet. Empty lines are passed over. */
 export const readScript = (text: string, fleet: FleetDefinition): Script => {
-  const letters: Array<ScriptLetter> = []
+  const letters: Array<ScriptLine> = []
   const problems: Array<ScriptProblem> = []
   for (const [index, line] of text
     .replace(/^\uFEFF/, "")

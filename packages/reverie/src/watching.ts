@@ -50,7 +50,7 @@ export abstract class Watching {
   abstract inspect(id: string): Promise<AssistantRecord | undefined>
   abstract list(after?: string, limit?: number): Promise<ReadonlyArray<AssistantRecord>>
   abstract entries(id: string, from?: number, limit?: number): Promise<ReadonlyArray<OutboxRow>>
-  abstract desk(id: string, kinds?: ReadonlyArray<RecordKind>): Promise<ReadonlyArray<RecordRow>>
+  abstract records(id: string, kinds?: ReadonlyArray<RecordKind>): Promise<ReadonlyArray<RecordRow>>
 
   /**
    * What an assistant has done, the newest first: ticks, and between them dreams, compactions and orders. `before` is the
@@ -103,7 +103,7 @@ export abstract class Watching {
 
   /** Reports of an assistant's dreams, the newest first; one that can not be read is left out. */
   async dreams(id: string): Promise<ReadonlyArray<DreamReport>> {
-    const rows = await this.desk(id, ["dream"])
+    const rows = await this.records(id, ["dream"])
     return rows
       .flatMap(({ value }) => (isDreamReport(value) ? [value] : []))
       .toSorted((a, b) => b.ended_at - a.ended_at)

@@ -36,8 +36,8 @@ describe("blocks of a fleet", () => {
       )
       const clerks = await blocks.find("clerk", "notes")
       await blocks.delete(clerks?.id ?? "")
-      const desks = await blocks.find("desk", "notes")
-      await blocks.edit(desks?.id ?? "", { op: "append_text", text: "!" })
+      const notes = await blocks.find("desk", "notes")
+      await blocks.edit(notes?.id ?? "", { op: "append_text", text: "!" })
     }
     for (const content of ["first", "second"]) {
       await using again = await open(content)

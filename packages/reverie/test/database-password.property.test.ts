@@ -96,7 +96,7 @@ const doorman = async () => {
 describe("the clients of a database", () => {
   const clients = {
     "that of the store": (url: string) => Effect.scoped(openPostgresStore(Redacted.make(url))),
-    "that of the hints": (url: string) =>
+    "that of the wake-ups": (url: string) =>
       Effect.provide(
         Effect.asVoid(WakeQueue),
         queueBullmqLayer({ backend: { postgres: Redacted.make(url) }, prefix: "p", concurrency: 1 })

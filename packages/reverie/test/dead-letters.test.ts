@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ModelRefused } from "@reverie/model"
 import { againId } from "../src/dead-letters.ts"
-import { IdInvalid, LetterUnknown } from "../src/index.ts"
+import { IdInvalid, DeadLetterUnknown } from "../src/index.ts"
 import { failureOf, openFleet } from "./rig.ts"
 
 const refusal = new ModelRefused({ provider: "scripted", kind: "bad-request", message: "not such words" })
@@ -44,9 +44,9 @@ describe("dead letters", () => {
     const [tick] = (await fleet.ticks("desk")).ticks
     assert.deepInclude(tick, { text: "Please.", from: "ann", reply: "All right.", envelope: "again/m-1/2" })
     const handled = await failureOf(fleet.redeliver("desk", "again/m-1/2"))
-    assert.instanceOf(handled, LetterUnknown)
-    assert.instanceOf(await failureOf(fleet.redeliver("clerk", "m-1")), LetterUnknown)
-    assert.instanceOf(await failureOf(fleet.of("zulu").redeliver("desk", "m-1")), LetterUnknown)
+    assert.instanceOf(handled, DeadLetterUnknown)
+    assert.instanceOf(await failureOf(fleet.redeliver("clerk", "m-1")), DeadLetterUnknown)
+    assert.instanceOf(await failureOf(fleet.of("zulu").redeliver("desk", "m-1")), DeadLetterUnknown)
   })
 
   it("D2 what was sent again is a dead letter no more; a second try that was dead-lettered is one in its turn", async () => {
@@ -86,8 +86,8 @@ describe("dead letters", () => {
     for (const id of ["desk", "clerk"]) await fleet.send(id, "Please.", { id: "m-1", from: "ann" })
     await fleet.rest()
     const before = await fleet.entries("desk", 1, 100)
-    assert.instanceOf(await failureOf(fleet.of("zulu").discard("desk", "m-1")), LetterUnknown)
-    assert.instanceOf(await failureOf(fleet.discard("desk", "m-2")), LetterUnknown)
+    assert.instanceOf(await failureOf(fleet.of("zulu").discard("desk", "m-1")), DeadLetterUnknown)
+    assert.instanceOf(await failureOf(fleet.discard("desk", "m-2")), DeadLetterUnknown)
     assert.instanceOf(await failureOf(fleet.discard("no body", "m-1")), IdInvalid)
     assert.lengthOf(await fleet.deadLetters(), 2)
     assert.strictEqual(await fleet.discard("desk", "m-1"), "discarded")
@@ -96,7 +96,7 @@ describe("dead letters", () => {
       (await fleet.deadLetters()).map(({ address }) => address.assistant as string),
       ["clerk"]
     )
-    assert.instanceOf(await failureOf(fleet.redeliver("desk", "m-1")), LetterUnknown)
+    assert.instanceOf(await failureOf(fleet.redeliver("desk", "m-1")), DeadLetterUnknown)
     const after = await fleet.entries("desk", 1, 100)
     assert.deepStrictEqual(after, before)
     assert.isTrue(after.some(({ entry }) => entry.settled?.some(({ reason }) => reason?.includes("not such words"))))

@@ -20,7 +20,7 @@ describe("what a fleet runs on", () => {
     })
   )
 
-  it.effect("nothing set means embedded, in the directory of the house", () =>
+  it.effect("nothing set means embedded, in the directory of the data store", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* withEnvironment({}, profileOf({}))).says, "embedded in .reverie")
     })
@@ -29,17 +29,17 @@ describe("what a fleet runs on", () => {
   it.effect("D1 the environment's servers are named without user, password or path", () =>
     Effect.gen(function* () {
       const { says, worker } = yield* withEnvironment(servers, profileOf({}))
-      assert.strictEqual(says, "reverie at db.example:5433, hints through cache.example")
+      assert.strictEqual(says, "reverie at db.example:5433, wake-ups through cache.example")
       assert.strictEqual(worker.idleTimeoutMillis, 0)
       assert.isUndefined(worker.worker)
     })
   )
 
-  it.effect("D2 without Redis the hints go through the database; what is said counts before the environment", () =>
+  it.effect("D2 without Redis the wake-ups go through the database; what is said counts before the environment", () =>
     Effect.gen(function* () {
       const deployment = { database: "postgres://other.example/x", name: "quay" }
       const { says } = yield* withEnvironment(servers, profileOf({ deployment }))
-      assert.strictEqual(says, "quay at other.example, hints through the same")
+      assert.strictEqual(says, "quay at other.example, wake-ups through the same")
     })
   )
 })

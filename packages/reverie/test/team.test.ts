@@ -49,7 +49,7 @@ describe("a fleet with teams", () => {
     await using again = await Fleet.open({ data, fleet, model })
     const parts = await all(again.ask("group:council", "Two?", { id: "q2" }))
     assert.deepStrictEqual(parts, [{ type: "done", outcome: "answered", reply: "re: Two?" }])
-    const [seat] = await again.desk("council", ["team"])
+    const [seat] = await again.records("council", ["team"])
     assert.deepInclude(seat?.value as object, { order: [], wakeAt: null })
   })
 

@@ -15,7 +15,7 @@ const readings: Readonly<Record<string, (records: Records, id: string) => Promis
   views: (records) => records.views(),
   entries: (records, id) => records.entries(id),
   newest: (records, id) => Array.fromAsync(records.newest(id)),
-  desk: (records, id) => records.desk(id),
+  records: (records, id) => records.records(id),
   recall: (records, id) => records.recall(id, "secret"),
   facts: (records, id) => records.facts(id),
   profiles: (records, id) => records.profiles(id),
@@ -52,7 +52,7 @@ const lead = async (fleet: Fleet, secret: string): Promise<void> => {
   await fleet.rest()
 }
 
-const houseOfThree = async (): Promise<{ readonly fleet: Fleet; readonly others: ReadonlyArray<Fleet> }> => {
+const dataStoreOfThree = async (): Promise<{ readonly fleet: Fleet; readonly others: ReadonlyArray<Fleet> }> => {
   const fleet = await openFleet({ says: [{ text: "Yes." }] })
   await lead(fleet, "words of default")
   const others = OTHERS.map((tenant) => fleet.of(tenant))
@@ -64,9 +64,9 @@ const houseOfThree = async (): Promise<{ readonly fleet: Fleet; readonly others:
   return { fleet, others }
 }
 
-describe("tenants of one house", () => {
+describe("tenants of one data store", () => {
   it("R2 of records: a reading tells nothing of another tenant", { timeout: 60_000 }, async () => {
-    const { fleet, others } = await houseOfThree()
+    const { fleet, others } = await dataStoreOfThree()
     await using _ = fleet
     const [first, second] = others
     assert.ok(first !== undefined && second !== undefined)

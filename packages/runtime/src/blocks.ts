@@ -8,7 +8,7 @@
 
 import { contextOf } from "@reverie/assistant"
 import { type BlockChange, BlockStore, type BlockView } from "@reverie/memory"
-import type { BlockDesk } from "@reverie/tools"
+import type { BlockAccess } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -49,7 +49,7 @@ const seenIn = (known: ReadonlyArray<BlockView>, id: string) => {
 export const lentBlocks = Effect.fnUntraced(function* (
   session: Session,
   hasConsent: boolean
-): Effect.fn.Return<{ readonly blocks?: BlockDesk }> {
+): Effect.fn.Return<{ readonly blocks?: BlockAccess }> {
   const found = yield* Effect.serviceOption(BlockStore)
   if (Option.isNone(found)) return {}
   const store = found.value
@@ -68,7 +68,7 @@ export const lentBlocks = Effect.fnUntraced(function* (
         return changed
       })
     )
-  const desk: BlockDesk = {
+  const access: BlockAccess = {
     list: () => run(store.list(viewer)),
     read: (id, version) => run(store.read(viewer, id, version)),
     versions: (id, limit) => run(store.versions(viewer, id, { limit })),
@@ -78,7 +78,7 @@ export const lentBlocks = Effect.fnUntraced(function* (
     redo: (key, id) => changing(key, (asked) => store.redo(id, asked)),
     configure: (key, id, setting) => changing(key, (asked) => store.configure(id, asked, setting))
   }
-  return { blocks: desk }
+  return { blocks: access }
 })
 
 type Asked = ReturnType<typeof viewerOf> & { readonly key: string; readonly at: number; readonly hasConsent: boolean }

@@ -3,12 +3,12 @@
 // C1  A conversation is a channel, or one who speaks directly. Nothing of it is written down: a restart forgets it.
 // C2  A prompt is told its topics where the words themselves have been compacted away.
 
-import { type Content, dataOf, historyStartOn, textOf } from "@reverie/context"
+import { type Content, dataOf, historyStartOf, textOf } from "@reverie/context"
 import { cleanLine, expired, workingText } from "@reverie/memory"
 import type { AcceptedEnvelope, Entry } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { onDesk } from "./desk.ts"
+import { recordsOf } from "./own-records.ts"
 import { noteSaid, workingOf } from "./dream/working.ts"
 import type { Session } from "./session.ts"
 
@@ -42,7 +42,7 @@ export const noteAnswered = Effect.fnUntraced(function* (session: Session, { at,
  */
 export const noteTopics = Effect.fnUntraced(function* (session: Session) {
   session.topics = ""
-  if (historyStartOn(onDesk(session.desk, "desk")) === undefined) return
+  if (historyStartOf(recordsOf(session.own, "state")) === undefined) return
   const conversation = conversationWith(session) ?? ""
   const now = yield* Clock.currentTimeMillis
   const working = expired(yield* workingOf(session.address), now).get(conversation)

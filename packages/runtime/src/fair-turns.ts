@@ -1,5 +1,5 @@
 // FairTurns: who of those that want to work may do so next.
-// Owns how many work at once, and the order of those that wait. Leaves what a turn is to visit.ts.
+// Owns how many work at once, and the order of those that wait. Leaves what a turn is to lease-session.ts.
 // R1  No more turns than `concurrency` are held at once, and none is free while anybody waits.
 // R2  Tenants take turns: while one waits, no other is given more turns than its weight, which is 1 when not said.
 // R3  Assistants of a tenant take turns in the order of their arrival: whoever had one stands behind those that wait.

@@ -1,6 +1,6 @@
 // FrontDoor: where envelopes come in.
 // Owns the order accept, then wake. Leaves durability to the mailbox.
-// I1  An envelope is acknowledged only after it is durable; the hint that follows may be lost.
+// I1  An envelope is acknowledged only after it is durable; the wake-up that follows may be lost.
 // I2  Who is halted is fenced as soon as the order is durable: whoever holds it writes nothing more, and its next claim
 //     hears the order first.
 // I3  A long text waits until the event loop has room for it.
@@ -34,7 +34,7 @@ const accepted = (mailbox: Mailbox["Service"], envelope: Envelope) => {
 const lengthOf = ({ event }: Envelope): number =>
   event.type === "message" ? event.text.length : event.type === "report" ? event.content.length : 0
 
-/** Accepts an envelope and hints that there is mail. */
+/** Accepts an envelope and wakes its assistant. */
 export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
   const faults = yield* Faults
   const mailbox = yield* Mailbox
@@ -44,10 +44,12 @@ export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
   const { receipt, traceparent } = yield* accepted(mailbox, envelope)
   yield* faults.at("after-accept", envelope.to)
   if (receipt.outcome !== "accepted") return receipt
-  const hint = queue.wake(envelope.to, urgencyOf(envelope), traceparent).pipe(inSpan("queue.wake"), below(traceparent))
+  const wakeUp = queue
+    .wake(envelope.to, urgencyOf(envelope), traceparent)
+    .pipe(inSpan("queue.wake"), below(traceparent))
   const fencing = envelope.event.type === "halt" ? yield* Effect.result(fenced(mailbox, envelope.to)) : undefined
-  // The order is durable: the hint is given also when nobody could be fenced.
-  yield* hint
+  // The order is durable: the wake-up is given also when nobody could be fenced.
+  yield* wakeUp
   if (fencing !== undefined) yield* Effect.fromResult(fencing)
   return receipt
 })

@@ -30,7 +30,7 @@ export const HostFailures = Context.Reference<(address: Address, failure: HostFa
   { defaultValue: () => () => {} }
 )
 
-/** The store itself failed: nobody in this process can go on. What passes by itself ends one visit, and the sweep begins anew. */
+/** The store itself failed: nobody in this process can go on. What passes by itself ends one lease session, and the sweep begins anew. */
 export const isFatal = (failure: HostFailure): failure is StoreFailure =>
   (failure._tag === "MailboxUnavailable" || failure._tag === "LedgerUnavailable") && failure.recovery === "stop"
 

@@ -1,6 +1,6 @@
 // Host: one assistant at work.
 // Owns which event comes next, and the fibers of its open jobs. Leaves the walk of an event to tick.ts, claim and lease to
-// visit.ts.
+// lease-session.ts.
 // I1  One event at a time: control before results, results before timers, timers before replies, replies before mail.
 // I2  Jobs found open on a claim are taken up again before anything new is heard, but for orders: what a halt stops does
 //     not run once more before it.

@@ -1,10 +1,10 @@
-// Roster: who is hosted in a worker, and who can not be.
-// Owns starting hosts, the way of a hint to its host, and telling what hosts fail with. Leaves one host to visit.ts, and
+// Hosts: who is hosted in a worker, and who can not be.
+// Owns starting hosts, the way of a wake-up to its host, and telling what hosts fail with. Leaves one host to lease-session.ts, and
 // when to wake whom to worker.ts.
-// I1  An assistant has at most one host here, and a hint that comes while its host ends starts another.
+// I1  An assistant has at most one host here, and a wake-up that comes while its host ends starts another.
 // I2  What one assistant's host fails with, or breaks on, ends that host; only a failure of the store is passed on.
-// I3  A hint is done when its host has ended, and not before: a queue that holds back further hints until then loses none.
-// I4  A host that fails lastingly, in the same way again and again, is told of once. It is tried again at every hint.
+// I3  A wake-up is done when its host has ended, and not before: a queue that holds back further wake-ups until then loses none.
+// I4  A host that fails lastingly, in the same way again and again, is told of once. It is tried again at every wake-up.
 
 import { WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey } from "@reverie/protocol"
@@ -14,7 +14,7 @@ import * as Queue from "effect/Queue"
 
 import { failureOf, type HostFailure, HostFailures, isFatal, isLasting, type StoreFailure } from "./host-failure.ts"
 import type { HostSettings, Signal } from "./host.ts"
-import { stayWith } from "./visit.ts"
+import { runLeaseSession } from "./lease-session.ts"
 
 interface Hosted {
   readonly signals: Queue.Queue<Signal>
@@ -46,14 +46,14 @@ export const openHosts = Effect.fnUntraced(function* (
     if (isFatal(failure)) return onFatal(failure)
     if (failure._tag !== "ClaimHeld" && refused.get(key) !== failure._tag) tell(address, failure)
     if (isLasting(failure)) refused.set(key, failure._tag)
-    // What the hint was given for may be unknown to the holder, who may have died: it is looked at again when the lease ends.
+    // What the wake-up was given for may be unknown to the holder, who may have died: it is looked at again when the lease ends.
     return failure._tag === "ClaimHeld" ? queue.wakeAt(address, failure.leaseUntil) : Effect.void
   }
 
   const host = Effect.fnUntraced(function* (address: Address, { signals }: Hosted, woken: string | undefined) {
     const key = addressKey(address)
     while (true) {
-      yield* stayWith(address, signals, settings, woken).pipe(
+      yield* runLeaseSession(address, signals, settings, woken).pipe(
         Effect.andThen(Effect.sync(() => refused.delete(key))),
         Effect.catchCauseIf(
           (cause) => !Cause.hasInterruptsOnly(cause),
@@ -71,7 +71,7 @@ export const openHosts = Effect.fnUntraced(function* (
     /**
      * Tells the host of an assistant that there is something to do, and starts one where there is none. `done` is told
      * when that host has ended: what comes meanwhile for the assistant, it need not have heard. `woken`: the trace of
-     * whoever gave the hint.
+     * whoever gave the wake-up.
      */
     wake: Effect.fnUntraced(function* (address: Address, done: Effect.Effect<void> = Effect.void, woken?: string) {
       const key = addressKey(address)

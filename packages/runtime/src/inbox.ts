@@ -6,7 +6,7 @@ import { contextOf, type MachineEvent } from "@reverie/assistant"
 import { getContextType } from "@reverie/context"
 import type { AcceptedEnvelope, Event, Json, RecordChange, UnreadableEnvelope } from "@reverie/protocol"
 import { REFLECTION_TIMER } from "./side-effects.ts"
-import { changeDesk } from "./desk.ts"
+import { applyRecords } from "./own-records.ts"
 import { contextTypeOf, restrictionOf } from "./layers.ts"
 import { reflectionQuestion } from "./reflection.ts"
 import { type Session, signalsOf } from "./session.ts"
@@ -116,11 +116,11 @@ const reportOf = (envelope: AcceptedEnvelope): string | undefined => {
 }
 
 /** The task that an order from outside hands on. */
-const handedOn = ({ desk }: Session, { event, id }: AcceptedEnvelope): ReadonlyArray<RecordChange> => {
+const handedOn = ({ own }: Session, { event, id }: AcceptedEnvelope): ReadonlyArray<RecordChange> => {
   if (event.type !== "delegate") return []
   const { type: _type, ...request } = event
   const records = [writtenAssignment(orderCall(id), request)]
-  changeDesk(desk, records)
+  applyRecords(own, records)
   return records
 }
 

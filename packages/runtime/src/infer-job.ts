@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { refreshBlocks } from "./blocks.ts"
 import { noteTopics } from "./conversation.ts"
-import { changeDesk } from "./desk.ts"
+import { applyRecords } from "./own-records.ts"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { patternShown } from "./layers.ts"
@@ -87,7 +87,7 @@ const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, sta
   const calls = reply.calls.slice(0, MAX_CALLS)
   const requests = requestsOf(session, calls)
   const records = calls.length === 0 ? insightsOf(session, reply.text, now) : []
-  changeDesk(session.desk, records)
+  applyRecords(session.own, records)
   return {
     job,
     ...(records.length === 0 ? {} : { records }),

@@ -9,7 +9,7 @@ import { Model } from "@reverie/model"
 import type { OpenJob } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { assess } from "./assess-job.ts"
-import { changeDesk } from "./desk.ts"
+import { applyRecords } from "./own-records.ts"
 import { dream } from "./dream/dream-job.ts"
 import { compactHistory } from "./compact/compact-job.ts"
 import { infer } from "./infer-job.ts"
@@ -30,7 +30,7 @@ import { brokenTool, runTool } from "./tool-job.ts"
 const run = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   const stoodIn = yield* (yield* StandIns)(session, job)
   if (stoodIn !== undefined) {
-    changeDesk(session.desk, stoodIn.records ?? [])
+    applyRecords(session.own, stoodIn.records ?? [])
     return stoodIn
   }
   switch (job.src) {

@@ -19,7 +19,7 @@ import {
 } from "@reverie/assistant"
 import type { AcceptedEnvelope, UnreadableEnvelope } from "@reverie/protocol"
 import { isJournalsReflection } from "./side-effects.ts"
-import { changeDesk, onDesk } from "./desk.ts"
+import { applyRecords, recordsOf } from "./own-records.ts"
 import { passedOver } from "./passed-over.ts"
 import type { Session } from "./session.ts"
 import type { TurnInput } from "./turn.ts"
@@ -49,7 +49,7 @@ export const wakes = (session: Session, envelope: AcceptedEnvelope | UnreadableE
 /** What is written of the journal's timer when it begins no reflection; undefined when it does. */
 const dreamtOf = (session: Session, envelope: AcceptedEnvelope): TurnInput | undefined => {
   if (!isJournalsReflection(envelope)) return undefined
-  const isDue = isReflectionDue(reflectionOf(onDesk(session.desk, "reflection")))
+  const isDue = isReflectionDue(reflectionOf(recordsOf(session.own, "reflection")))
   if (isDue && !isAsleep(session)) return undefined
   return passedOver(envelope, "handled", isDue ? "asleep, it looks back in its dreams" : "it has looked back already")
 }
@@ -58,12 +58,12 @@ const dreamtOf = (session: Session, envelope: AcceptedEnvelope): TurnInput | und
 export const passedBy = (session: Session, envelope: AcceptedEnvelope, now: number): TurnInput | undefined => {
   const judgement = judged(session, envelope)
   if (judgement === undefined) return dreamtOf(session, envelope)
-  const { desk } = session
+  const { own } = session
   const { heard, importance, rule, verdict } = judgement
   if (verdict === "trigger" && (waking.has(rule) || !isAsleep(session))) return undefined
   if (verdict === "ignore") return passedOver(envelope, "ignored", `passed by under the rule "${rule}"`)
-  const ambience = ambienceOf(onDesk(desk, "ambientMessages"))
+  const ambience = ambienceOf(recordsOf(own, "ambientMessages"))
   const records = ambienceChanges(ambience, overhear(ambience, { ...heard, at: now, importance }))
-  changeDesk(desk, records)
+  applyRecords(own, records)
   return passedOver(envelope, "handled", `ambient under the rule "${rule}"`, records)
 }

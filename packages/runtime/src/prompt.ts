@@ -1,5 +1,5 @@
 // Prompt: what an assistant is shown with a model call.
-// Owns gathering the texts of its parts from the definition and the desk, and the offer of tools. Leaves what a part
+// Owns gathering the texts of its parts from the definition and the records, and the offer of tools. Leaves what a part
 // looks like, its place and the limits to `context`.
 // I1  A part is rendered and counted again only when what it shows has changed.
 // I2  A tool is offered when the pattern allows its category and the kind of context its name; those for sub-agents only
@@ -35,7 +35,7 @@ import type { ToolOffer } from "@reverie/model"
 import type { Message } from "@reverie/protocol"
 import { delegateToolNames } from "@reverie/tools"
 import { acquaintances } from "./conversation.ts"
-import { onDesk } from "./desk.ts"
+import { recordsOf } from "./own-records.ts"
 import { windowOn } from "./history.ts"
 import { contextTypeNow } from "./layers.ts"
 import type { Session } from "./session.ts"
@@ -52,11 +52,11 @@ const remembered = (session: Session, key: string, sources: ReadonlyArray<object
 }
 
 const textsOf = (session: Session): Readonly<Record<string, Content>> => {
-  const { definition, desk } = session
+  const { definition, own } = session
   const { persona, rules, systemPrompt } = definition
   const [prompts, projects, facts, memory, goals, ambientMessages] = (
-    ["prompt", "project", "desk", "session", "goal", "ambientMessages"] as const
-  ).map((kind) => onDesk(desk, kind)) as [Records, Records, Records, Records, Records, Records]
+    ["prompt", "project", "state", "session", "goal", "ambientMessages"] as const
+  ).map((kind) => recordsOf(own, kind)) as [Records, Records, Records, Records, Records, Records]
   return {
     system_prompt: remembered(session, "system_prompt", [prompts], () =>
       renderPrompts(selfPromptOf(prompts), systemPrompt)
@@ -80,7 +80,7 @@ const textsOf = (session: Session): Readonly<Record<string, Content>> => {
   }
 }
 
-type Records = ReturnType<typeof onDesk>
+type Records = ReturnType<typeof recordsOf>
 
 const offersOf = (session: Session, { contextType, toolFilter }: ContextTypeConfig): ReadonlyArray<ToolOffer> => {
   const { categories, subAgents } = patternNow(contextOf(session.decoded))
@@ -144,10 +144,10 @@ export const extractionPromptOf = (
   offers: ReadonlyArray<ToolOffer>,
   now: number
 ) => {
-  const { book, count, definition, desk } = session
+  const { book, count, definition, own } = session
   const context = getContextType("pre_compaction")
   const asked = { role: "user", name: "clock", content: text, at: now } as const
-  const window = append(windowOn(history, definition, desk), [{ ...asked, tokens: count(asked) }])
+  const window = append(windowOn(history, definition, own), [{ ...asked, tokens: count(asked) }])
   const { absent, components } = collect({ context, texts: textsOf(session), values: session.values, book })
   return assemble({ ...limitsOf(session), components, absent, window, context, toolTokens: book.toolTokens(offers) })
 }

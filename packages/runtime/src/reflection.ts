@@ -12,12 +12,12 @@ import {
   reflectionText
 } from "@reverie/assistant"
 import type { RecordChange } from "@reverie/protocol"
-import { journalOn, onDesk } from "./desk.ts"
+import { journalOn, recordsOf } from "./own-records.ts"
 import type { Session } from "./session.ts"
 
 /** The three questions with the evidence for each. */
 export const reflectionQuestion = (session: Session): string => {
-  const journal = journalOn(session.desk)
+  const journal = journalOn(session.own)
   const entries = [...journal.entries.values()]
   return entries.length === 0
     ? "Look back on your work. Your journal is still empty: write down what is worth keeping, or call noop."
@@ -25,9 +25,9 @@ export const reflectionQuestion = (session: Session): string => {
 }
 
 /** What an answer to the questions comes to, and what it changes. */
-export const reflected = ({ address, decoded, desk }: Session, answer: string, now: number) => {
+export const reflected = ({ address, decoded, own }: Session, answer: string, now: number) => {
   const { tick } = contextOf(decoded)
-  const before = { journal: journalOn(desk), reflection: reflectionOf(onDesk(desk, "reflection")) }
+  const before = { journal: journalOn(own), reflection: reflectionOf(recordsOf(own, "reflection")) }
   const { result, state } = recordReflection(before, answer, [address.assistant], { tick, now })
   const records: ReadonlyArray<RecordChange> = [
     ...journalChanges(before.journal, state.journal),

@@ -3,7 +3,7 @@
 // rate to `assistant`, delivery to the relay.
 // M1  Whoever asked for an answer and is an assistant gets exactly one, with the commit that settles its message: what the
 //     tick said, that it said nothing, or why it failed.
-// M2  An answer asks for none, and what is returned or told by the house asks for none: no notice makes another one.
+// M2  An answer asks for none, and what is returned or told by Reverie asks for none: no notice makes another one.
 // M3  A message over the pair rate does not leave; the run that wanted it is told when it may.
 
 import { createHash } from "node:crypto"
@@ -26,7 +26,7 @@ import {
 import type { Post } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { changeDesk, onDesk } from "./desk.ts"
+import { applyRecords, recordsOf } from "./own-records.ts"
 import type { Session } from "./session.ts"
 import type { Turn } from "./turn.ts"
 
@@ -61,19 +61,19 @@ const handOf = ({ acceptedAt, event, from, hops, id }: AcceptedEnvelope): InHand
 })
 
 /** What is kept of a message while its tick lasts: nothing, but for who waits for an answer and for a team. */
-export const takenUp = ({ definition, desk }: Session, envelope: AcceptedEnvelope): ReadonlyArray<RecordChange> => {
+export const takenUp = ({ definition, own }: Session, envelope: AcceptedEnvelope): ReadonlyArray<RecordChange> => {
   const hand = handOf(envelope)
   const isKept = definition.team !== undefined || (hand.wantsAnswer && sendingAssistant(hand.from) !== undefined)
   if (!isKept) return []
   const changes: ReadonlyArray<RecordChange> = [
     { kind: "replies", key: IN_HAND, value: { ...hand } as unknown as Json }
   ]
-  changeDesk(desk, changes)
+  applyRecords(own, changes)
   return changes
 }
 
-export const inHandOf = ({ desk }: Session): InHand | undefined =>
-  onDesk(desk, "replies").get(IN_HAND) as unknown as InHand | undefined
+export const inHandOf = ({ own }: Session): InHand | undefined =>
+  recordsOf(own, "replies").get(IN_HAND) as unknown as InHand | undefined
 
 /** The answer to a message; undefined when nobody waits for one. */
 export const answerTo = (
@@ -121,7 +121,7 @@ export const withReplies = (session: Session, turn: Turn, arrival?: AcceptedEnve
   const isDone = hand !== undefined && (entry.settled ?? []).some(({ id }) => id === hand.envelope)
   if (answers.length === 0 && !isDone) return turn
   const done: ReadonlyArray<RecordChange> = isDone ? [{ kind: "replies", key: IN_HAND, value: null }] : []
-  changeDesk(session.desk, done)
+  applyRecords(session.own, done)
   const records = [...(entry.records ?? []), ...done]
   const sends = [...(entry.sends ?? []), ...answers]
   return {
@@ -134,8 +134,8 @@ export const withReplies = (session: Session, turn: Turn, arrival?: AcceptedEnve
   }
 }
 
-const timesTo = ({ desk }: Session, to: string): ReadonlyArray<number> =>
-  timesOf(onDesk(desk, "replies").get(`${TO}${to}`))
+const timesTo = ({ own }: Session, to: string): ReadonlyArray<number> =>
+  timesOf(recordsOf(own, "replies").get(`${TO}${to}`))
 
 const refusalOf = (session: Session, to: string, times: ReadonlyArray<number>, now: number) => {
   const rate = pairRateOf(session.definition.pairRate)

@@ -21,7 +21,7 @@ import {
   type Address,
   type Claim,
   type Cursors,
-  deskKinds,
+  ownKinds,
   type Hold,
   type Message,
   type MessagePlace,
@@ -36,7 +36,7 @@ import * as Semaphore from "effect/Semaphore"
 import { NO_SUSPICION, stillTrying, type Suspicion, suspicionOf, withLost } from "./blame/suspicion.ts"
 import { type BlocksInView, NO_BLOCKS } from "./blocks-in-view.ts"
 import { type Definition, Definitions } from "./definition.ts"
-import { changeDesk, type DeskState, openDeskState } from "./desk.ts"
+import { applyRecords, type OwnRecords, openOwnRecords } from "./own-records.ts"
 import { DefinitionMissing } from "./errors.ts"
 import { openHistory } from "./history.ts"
 import { noteKept, openRecollection, type Recollection } from "./recall/recollection.ts"
@@ -67,8 +67,8 @@ export interface Session {
   readonly values: PlaceholderValues
   readonly offers: Map<string, ReadonlyArray<ToolOffer>>
   /** What the assistant keeps about itself and its work. */
-  readonly desk: DeskState
-  readonly deskLock: Semaphore.Semaphore
+  readonly own: OwnRecords
+  readonly ownLock: Semaphore.Semaphore
   /** Results that stand for an equal call; lost with the session. */
   readonly cache: ToolCache
   /** What the conversation of the tick at hand has been about. */
@@ -96,7 +96,7 @@ export interface Session {
   readonly trace: TurnTrace
 }
 
-/** Builds the session of a hold that was just granted. `woken`: the trace of the hint that brought it about. */
+/** Builds the session of a hold that was just granted. `woken`: the trace of the wake-up that brought it about. */
 export const openSession = Effect.fnUntraced(function* (
   hold: Hold,
   leaseMillis: number,
@@ -115,9 +115,9 @@ export const openSession = Effect.fnUntraced(function* (
   const definition = assignment === null ? found : sentDefinition(found, assignment, definitions)
   const { inSlices, ready } = yield* Tokens
   const countText = yield* ready
-  const desk = openDeskState(yield* (yield* Ledger).records(address, deskKinds))
+  const own = openOwnRecords(yield* (yield* Ledger).records(address, ownKinds))
   const count = (message: UncountedMessage) => countMessage(message, countText)
-  const { placed, window } = yield* openHistory(address, definition, desk)
+  const { placed, window } = yield* openHistory(address, definition, own)
   const suspicion = suspicionOf(hold)
   return {
     address,
@@ -130,8 +130,8 @@ export const openSession = Effect.fnUntraced(function* (
     blocks: NO_BLOCKS,
     values: { assistant: address.assistant, tenant: address.tenant },
     offers: new Map(),
-    desk,
-    deskLock: yield* Semaphore.make(1),
+    own,
+    ownLock: yield* Semaphore.make(1),
     cache: toolCache(),
     topics: "",
     recollection: openRecollection(),
@@ -153,8 +153,8 @@ export const openSession = Effect.fnUntraced(function* (
 
 /** Opens the window anew when a commit has moved the beginning of the history. */
 export const reopenHistory = Effect.fnUntraced(function* (session: Session, records: ReadonlyArray<RecordChange> = []) {
-  if (!records.some(({ key, kind }) => kind === "desk" && key === HISTORY_START_KEY)) return
-  const { placed, window } = yield* openHistory(session.address, session.definition, session.desk)
+  if (!records.some(({ key, kind }) => kind === "state" && key === HISTORY_START_KEY)) return
+  const { placed, window } = yield* openHistory(session.address, session.definition, session.own)
   for (const { message, place } of placed) session.places.set(message, place)
   session.window = window
 })
@@ -177,18 +177,18 @@ export const advance = (session: Session, turn: Turn, decoded: Decoded): void =>
 }
 
 /**
- * A run whose result is not used has changed nothing: the desk is read again as it was committed. A result is passed over
+ * A run whose result is not used has changed nothing: the records are read again as it was committed. A result is passed over
  * only when all open jobs were stopped, so no other change is on its way to a commit.
  */
 export const takeBack = Effect.fnUntraced(function* (
-  { address, cache, desk }: Session,
+  { address, cache, own }: Session,
   changes: ReadonlyArray<RecordChange> = []
 ) {
   if (changes.length === 0) return
-  const committed = yield* (yield* Ledger).records(address, deskKinds)
-  desk.clear()
-  changeDesk(desk, committed)
-  cache.onDeskChange()
+  const committed = yield* (yield* Ledger).records(address, ownKinds)
+  own.clear()
+  applyRecords(own, committed)
+  cache.onRecordChange()
 })
 
 /** What the statechart is told of the surroundings with an event. */

@@ -22,7 +22,7 @@ import {
   type ToolCall
 } from "@reverie/protocol"
 import type { ToolResult } from "@reverie/tools"
-import { onDesk } from "./desk.ts"
+import { recordsOf } from "./own-records.ts"
 import type { Session } from "./session.ts"
 
 /** The timer that begins a reflection. */
@@ -62,7 +62,7 @@ const reportOf = (session: Session, call: ToolCall, key: string, hops: number, {
 
 /** Enough has gathered since the last reflection, and this run is what made it enough. */
 const reflectionAfter = (session: Session, key: string, hops: number, { records = [] }: ToolResult) => {
-  const before = onDesk(session.desk, "reflection")
+  const before = recordsOf(session.own, "reflection")
   const after = new Map(before)
   for (const { key: name, kind, value } of records) if (kind === "reflection" && value !== null) after.set(name, value)
   return isReflectionDue(reflectionOf(after)) && !isReflectionDue(reflectionOf(before))
@@ -70,9 +70,9 @@ const reflectionAfter = (session: Session, key: string, hops: number, { records 
     : []
 }
 
-const isSleepOrder = ({ key, kind }: RecordChange): boolean => kind === "desk" && key === SLEEP_ORDER_KEY
+const isSleepOrder = ({ key, kind }: RecordChange): boolean => kind === "state" && key === SLEEP_ORDER_KEY
 
-/** The order that `go_to_sleep` has put on the desk. */
+/** The order that `go_to_sleep` has put among the records. */
 const sleepOrderOf = (session: Session, key: string, hops: number, { records = [] }: ToolResult) => {
   const order = records.find(isSleepOrder)?.value as { readonly forMillis?: number } | undefined
   return order === undefined
@@ -83,8 +83,8 @@ const sleepOrderOf = (session: Session, key: string, hops: number, { records = [
 /** Counted only for assistants that can ask for the count. */
 const counted = (session: Session, ok: boolean, now: number): ReadonlyArray<RecordChange> => {
   if (session.definition.toolkit.get("get_system_status") === undefined) return []
-  const desk = onDesk(session.desk, "desk")
-  return [...(desk.has(SESSION_START_KEY) ? [] : sessionBegun(now)), callCounted(countersOf(desk), ok)]
+  const own = recordsOf(session.own, "state")
+  return [...(own.has(SESSION_START_KEY) ? [] : sessionBegun(now)), callCounted(countersOf(own), ok)]
 }
 
 export const sideEffectsOf = (

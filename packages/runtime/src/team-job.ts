@@ -31,10 +31,10 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { answerTo, type InHand, inHandOf, shortId } from "./replies.ts"
-import { changeDesk } from "./desk.ts"
+import { applyRecords } from "./own-records.ts"
 import type { JobEnd } from "./job-end.ts"
 import type { Session } from "./session.ts"
-import { teamChanges, teamStateOn } from "./team-desk.ts"
+import { teamChanges, teamStateOn } from "./team-records.ts"
 
 /** The channel in which observers overhear their team. */
 export const teamChannel = (team: string): string => `team:${team}`.slice(0, 128)
@@ -96,8 +96,8 @@ const stepEnd = (
   startedAt: number,
   now: number
 ) => {
-  const records = step === undefined ? [] : teamChanges(teamStateOn(session.desk), step.state)
-  changeDesk(session.desk, records)
+  const records = step === undefined ? [] : teamChanges(teamStateOn(session.own), step.state)
+  applyRecords(session.own, records)
   const note = step?.note ?? ""
   const end: JobEnd = {
     job,
@@ -135,7 +135,7 @@ export const coordinateTeam = Effect.fnUntraced(function* (session: Session, job
     standings,
     nameSend: (index) => shortId(`${addressKey(session.address)}/t${tick}.${index}`)
   }
-  const step = coordinate(team, teamStateOn(session.desk), event, around)
+  const step = coordinate(team, teamStateOn(session.own), event, around)
   const seen = Object.fromEntries([...standings].map(([id, standing]) => [id, { ...standing }]))
   return stepEnd(session, job, step, seen, startedAt, yield* Clock.currentTimeMillis)
 })

@@ -31,7 +31,7 @@ import { advance, reopenHistory, type Session, signalsOf, takeBack } from "./ses
 import { inSpan } from "./span.ts"
 import { createPendingChildren } from "./sub-agents/child-job.ts"
 import { notItsTask, addSubAgentSends } from "./sub-agents/sub-agents.ts"
-import { TEAM_DUE, teamDueOf, withTeamDue } from "./team-desk.ts"
+import { TEAM_DUE, teamDueOf, withTeamDue } from "./team-records.ts"
 import { beginTurn, followTurn, inTurn, traced } from "./telemetry/turn-trace.ts"
 import { type Inputs, type TurnInput, type Turn, turnOf } from "./turn.ts"
 
@@ -79,7 +79,7 @@ const commit = Effect.fnUntraced(function* (
   const decided: Turn = yield* session.inSlices(() => turnOf(inputs, turnInput))
   const turn = sentWithTrace(
     session,
-    addSubAgentSends(session, decision, withTeamDue(session.desk, withReplies(session, decided, arrival)), tail),
+    addSubAgentSends(session, decision, withTeamDue(session.own, withReplies(session, decided, arrival)), tail),
     arrival
   )
   yield* faults.at("before-commit", session.address)

@@ -3,7 +3,7 @@
 // I1  A tool job that was open before a crash runs again only when its tool is idempotent, under the same key.
 // I2  A run that can not be repeated at will begins only under a claim that still holds: the lease is renewed for it. Any
 //     other begins only while the lease lasts, or when it could be renewed.
-// I3  Runs that use the desk follow one another: what one has changed the next one reads.
+// I3  Runs that use records follow one another: what one has changed the next one reads.
 
 import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"
@@ -15,8 +15,8 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import { sideEffectsOf } from "./side-effects.ts"
 import { posted, postOf } from "./replies.ts"
-import { changeDesk } from "./desk.ts"
-import { deskAccess } from "./desk-access.ts"
+import { applyRecords } from "./own-records.ts"
+import { recordAccess } from "./record-access.ts"
 import { FleetDirectory } from "./directory.ts"
 import { Faults } from "./faults.ts"
 import type { JobEnd } from "./job-end.ts"
@@ -81,8 +81,8 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
     return toolEnd(job, call.id, call.tool, refused(call, why), startedAt, startedAt)
   }
   yield* faults.at("before-tool", session.address)
-  const alone = tool?.usesDesk === true ? Semaphore.withPermits(session.deskLock, 1) : nobodyWaits
-  const { asks, ...result } = yield* alone(runOnDesk(session, tool, indexOf(job), call, startedAt)).pipe(
+  const alone = tool?.usesRecords === true ? Semaphore.withPermits(session.ownLock, 1) : nobodyWaits
+  const { asks, ...result } = yield* alone(runOnRecords(session, tool, indexOf(job), call, startedAt)).pipe(
     inToolSpan(session, tool, call)
   )
   yield* faults.at("after-tool", session.address)
@@ -111,20 +111,20 @@ const isApproved = ({ address, decoded }: Session, job: OpenJob, call: ToolCall)
     : isApprovalFor({ ...approvalSubject(address, tick, call), epoch: askedIn }, approval)
 }
 
-/** Runs the call, or finds its result; what it changes is on the desk before the next run looks. */
-const runOnDesk = Effect.fnUntraced(function* (
+/** Runs the call, or finds its result; what it changes is among the records before the next run looks. */
+const runOnRecords = Effect.fnUntraced(function* (
   session: Session,
   tool: Tool | undefined,
   index: number,
   call: ToolCall,
   now: number
 ) {
-  const { address, cache, decoded, definition, desk } = session
+  const { address, cache, decoded, definition, own } = session
   const { hops, tick } = contextOf(decoded)
   cache.onTick(tick)
   const found = tool === undefined ? undefined : cache.find(tool, call.arguments, now)
   const key = `${addressKey(address)}/${call.id}`
-  const access = yield* deskAccess(session, index)
+  const access = yield* recordAccess(session, index)
   const post = postOf(session, yield* FleetDirectory, now)
   const traceparent = (yield* runningTraceparent) ?? session.trace.carried
   const trace = traceparent === undefined ? {} : { traceparent }
@@ -133,21 +133,21 @@ const runOnDesk = Effect.fnUntraced(function* (
   const result =
     found ??
     ((yield* mayBegin(session, tool))
-      ? hide(yield* execute(tool, call, { address, key, hops, desk: access, names, post, hide, ...trace }))
+      ? hide(yield* execute(tool, call, { address, key, hops, records: access, names, post, hide, ...trace }))
       : refused(call, "It was not begun: this worker's claim is over."))
   if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
   const mail = posted(session, result.sends, now)
   const follows = sideEffectsOf(session, call, { key, hops, now }, { ...result, sends: mail.sends })
   const { asks, records } = askedBy(call.id, [...follows.records, ...mail.records], now)
-  changeDesk(desk, records)
-  if (result.records !== undefined) cache.onDeskChange()
+  applyRecords(own, records)
+  if (result.records !== undefined) cache.onRecordChange()
   return { ...result, content: [result.content, ...mail.refusals].join("\n"), sends: follows.sends, records, asks }
 })
 
-/** Runs a call that no tick has made: the house's own, while the history is compacted. */
-export const runHouseCall = Effect.fnUntraced(function* (session: Session, tool: Tool | undefined, call: ToolCall) {
+/** Runs a call that no tick has made: Reverie's own, while the history is compacted. */
+export const runBuiltInCall = Effect.fnUntraced(function* (session: Session, tool: Tool | undefined, call: ToolCall) {
   const now = yield* Clock.currentTimeMillis
-  return yield* Semaphore.withPermits(session.deskLock, 1)(runOnDesk(session, tool, -1, call, now))
+  return yield* Semaphore.withPermits(session.ownLock, 1)(runOnRecords(session, tool, -1, call, now))
 })
 
 const indexOf = (job: OpenJob): number => (job.input as { readonly index: number }).index

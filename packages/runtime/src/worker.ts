@@ -1,7 +1,7 @@
 // Worker: keeps any number of assistants going in one process.
-// Owns how many work at once, the sweep for lost hints, and the relay's rhythm. Leaves who is hosted to hosts.ts.
+// Owns how many work at once, the sweep for lost wake-ups, and the relay's rhythm. Leaves who is hosted to hosts.ts.
 // I1  No more than `concurrency` assistants work at the same time; the others wait for a fair turn (fair-turns.ts).
-// I2  A lost hint is found by the sweep: whatever is due and held by nobody is hosted within `sweepMillis`, and what was
+// I2  A lost wake-up is found by the sweep: whatever is due and held by nobody is hosted within `sweepMillis`, and what was
 //     sent and not delivered, by a worker that died for one, is relayed.
 // I3  Only a store that can not be written ends the worker. What is damaged in it is in the way of its own assistant.
 // I4  Whoever waits for a model that is away comes back to life soon after its first answer (outages/recovery.ts).
@@ -30,7 +30,7 @@ export interface WorkerSettings {
   readonly sweepMillis: number
   /**
    * Other workers are at the same store: a sweep takes up no more than there are free turns for. What is due waits for its
-   * hint as well, and all of them would wake the same at once.
+   * wake-up as well, and all of them would wake the same at once.
    */
   readonly isOneOfMany?: boolean
   /** How many assistants may work at the same time. */

@@ -6,18 +6,18 @@ import * as Effect from "effect/Effect"
 import { type Life, live, type LifeOptions } from "./rig.ts"
 
 const tenant = TenantId.make("harbor")
-const house = { tenant, by: "house", isSystem: true }
+const system = { tenant, by: "system", isSystem: true }
 let keys = 0
 
 /** Made before a life begins: what blocks are made of is loaded in real time. */
 const made = (store: BlockStore["Service"], draft: Partial<BlockDraft>) =>
   Effect.map(
-    store.create({ owner: "ada", label: "x", type: "core", ...draft }, { ...house, key: `${keys++}`, at: 0 }),
+    store.create({ owner: "ada", label: "x", type: "core", ...draft }, { ...system, key: `${keys++}`, at: 0 }),
     ({ block }) => block
   )
 
 const changed = (store: BlockStore["Service"], id: string, operation: BlockOperation) =>
-  store.change(id, { ...house, key: `${keys++}`, at: 0 }, operation)
+  store.change(id, { ...system, key: `${keys++}`, at: 0 }, operation)
 
 const shownIn = (life: Life, prompt: number): string =>
   (life.scripted.prompts[prompt]?.messages ?? [])
@@ -40,7 +40,7 @@ describe("blocks in a prompt", () => {
       yield* made(store, { label: "other", owner: "bob", content: "unseen" })
       const shared = yield* made(store, { label: "shared", owner: "bob", content: "ours" })
       const share = { set: "share", with: "ada", permission: "Append" } as const
-      yield* store.configure(shared, { ...house, key: "share", at: 0 }, share)
+      yield* store.configure(shared, { ...system, key: "share", at: 0 }, share)
       const life = lifeWith(store)
       life.say("Hello")
       life.rest()

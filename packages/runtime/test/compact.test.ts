@@ -175,7 +175,7 @@ describe("compaction in an emergency", () => {
     assert.isTrue(life.ends().every(({ outcome }) => outcome === "answered"))
     const last = life.scripted.prompts.at(-1)?.messages ?? []
     assert.isFalse(last.some(({ content }) => content.startsWith(SUMMARY_HEAD)))
-    assert.isFalse(rowsOf(life, "desk").some((value) => JSON.stringify(value).includes('"draft"')))
+    assert.isFalse(rowsOf(life, "state").some((value) => JSON.stringify(value).includes('"draft"')))
   })
 
   it.each(["extract", "summarize"] as const)(

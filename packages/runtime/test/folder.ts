@@ -91,7 +91,7 @@ export const talkUntilCompacted = (life: Life, most = 60): ReadonlyArray<Message
   return life.messages()
 }
 
-/** What the model is shown now, without the parts of the house. */
+/** What the model is shown now, without the built-in parts. */
 export const shownNext = (life: Life) => {
   life.say("And now?", { id: "next" })
   life.rest()

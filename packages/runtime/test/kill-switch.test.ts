@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { aTool, calling, type Life, live, type LifeOptions } from "./rig.ts"
 
-/** A halt that comes in through another process: nobody here is given a hint. */
+/** A halt that comes in through another process: nobody here is given a wake-up. */
 const haltElsewhere = (life: Life, store: Store = life.store, id = "h-1"): void => {
   const silent = { wake: () => Effect.void, wakeAt: () => Effect.void, take: Effect.never }
   const envelope = anEnvelope({ id, event: { type: "halt", reason: "enough" } })
@@ -114,7 +114,7 @@ describe("the kill switch", () => {
     }
   )
 
-  it("I2 of the visit: in one process a busy assistant is halted at once, and nobody is told of trouble", () => {
+  it("I2 of the lease session: in one process a busy assistant is halted at once, and nobody is told of trouble", () => {
     let signal: AbortSignal | undefined
     const life = live({
       tools: [
@@ -136,7 +136,7 @@ describe("the kill switch", () => {
     assert.deepStrictEqual(life.failures, [])
   })
 
-  it("I2 of the visit: whoever lingers at rest is halted at once too, again and again, without trouble", () => {
+  it("I2 of the lease session: whoever lingers at rest is halted at once too, again and again, without trouble", () => {
     const life = live({ model: { text: "Here." } })
     life.say("Hello?")
     life.rest()
@@ -161,7 +161,7 @@ describe("the kill switch", () => {
   })
 
   it.each(["halt", "wake"] as const)(
-    "nobody waits for ever at the front door: a hint that hangs can be given up (%s)",
+    "nobody waits for ever at the front door: a wake-up that hangs can be given up (%s)",
     (type) => {
       const { life } = digger()
       const hanging = { wake: () => Effect.never, wakeAt: () => Effect.void, take: Effect.never }
@@ -173,16 +173,16 @@ describe("the kill switch", () => {
     }
   )
 
-  it("I2 when nobody can be fenced the hint is given all the same, and whoever ordered it is told", () => {
+  it("I2 when nobody can be fenced the wake-up is given all the same, and whoever ordered it is told", () => {
     const { life } = digger()
     const { mailbox } = life.store
     const failing = {
       ...mailbox,
       fence: () => Effect.fail(new MailboxUnavailable({ operation: "fence", message: "gone" }))
     }
-    const hints: Array<string> = []
+    const wakeUps: Array<string> = []
     const queue = {
-      wake: () => Effect.sync(() => void hints.push("hint")),
+      wake: () => Effect.sync(() => void wakeUps.push("hint")),
       wakeAt: () => Effect.void,
       take: Effect.never
     }
@@ -190,6 +190,6 @@ describe("the kill switch", () => {
     const services = life.services({ ...life.store, mailbox: failing })
     const outcome = life.run(Effect.result(Effect.provide(arriving, services)))
     assert.isTrue(Result.isFailure(outcome))
-    assert.deepStrictEqual(hints, ["hint"])
+    assert.deepStrictEqual(wakeUps, ["hint"])
   })
 })

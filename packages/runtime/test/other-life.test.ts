@@ -109,22 +109,22 @@ describe("an index that is ahead of a ledger that was restored", () => {
     Effect.gen(function* () {
       const kept = blockDisk()
       const blocks = memoryBlockStore(kept)
-      const house = { tenant: TenantId.make("harbor"), by: "house", isSystem: true, at: 0 }
+      const system = { tenant: TenantId.make("harbor"), by: "system", isSystem: true, at: 0 }
       // Made before a life begins: what blocks are made of is loaded in real time.
       for (const owner of ["ada", "bob"]) {
         const draft = { owner, label: "berths", type: "archival", content: "The third berth is free." } as const
-        const { block } = yield* blocks.create(draft, { ...house, key: `make ${owner}` })
+        const { block } = yield* blocks.create(draft, { ...system, key: `make ${owner}` })
         yield* blocks.configure(
           block,
-          { ...house, key: `share ${owner}` },
+          { ...system, key: `share ${owner}` },
           { set: "share", with: "*", permission: "ReadOnly" }
         )
       }
       const backup = structuredClone(kept)
-      for (const { id } of yield* blocks.list(house, {})) {
+      for (const { id } of yield* blocks.list(system, {})) {
         yield* blocks.change(
           id,
-          { ...house, key: `change ${id}` },
+          { ...system, key: `change ${id}` },
           { op: "append_text", text: " A walrus lies there." }
         )
       }

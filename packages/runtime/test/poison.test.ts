@@ -129,7 +129,7 @@ describe("what can not be handled", () => {
 })
 
 describe("what is no poison", () => {
-  it("B1 hints without anything to do make nothing suspect: what comes after any number of them is handled", () => {
+  it("B1 wake-ups without anything to do make nothing suspect: what comes after any number of them is handled", () => {
     const life = live({ model: { text: "Fine." } })
     life.post({ type: "halt" })
     for (let index = 0; index < 30; index++) {

@@ -271,7 +271,7 @@ describe("what comes to mind by itself", () => {
     assert.strictEqual(state.asked, 0)
   })
 
-  it("C3 a passage that was put away is worth asking for, in the same visit and in the next one", () => {
+  it("C3 a passage that was put away is worth asking for, in the same lease session and in the next one", () => {
     const store = { tool: "store_memory", arguments: { text: SECRET, tags: ["boathouse"] } }
     const recall = memoryRecall()
     const life = live({
@@ -385,7 +385,7 @@ describe("what comes to mind by itself", () => {
 })
 
 describe("what tools answer", () => {
-  it("M1 of messages: no tool of the house is indexed whose result only shows what is kept", () => {
+  it("M1 of messages: no built-in tool is indexed whose result only shows what is kept", () => {
     const own = [...selfTools, ...memoryTools, ...blockTools].map(({ name }) => name)
     assert.deepStrictEqual(
       own.filter((name) => !echoingTools.has(name)),

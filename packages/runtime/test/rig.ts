@@ -122,9 +122,9 @@ export class Life {
   /** What was logged, line by line. */
   readonly logged: Array<string> = []
   readonly failures: Array<readonly [assistant: string, failure: HostFailure]> = []
-  /** Hints for later, which nobody hands out: timers are found by the sweep. */
+  /** Wake-ups for later, which nobody hands out: timers are found by the sweep. */
   readonly later: Array<readonly [assistant: string, dueAt: number]> = []
-  /** Whose hints were told to be done. */
+  /** Whose wake-ups were told to be done. */
   readonly done: Array<string> = []
   readonly scripted: ScriptedModel
   readonly hub: NoticeHub["Service"]
@@ -132,7 +132,7 @@ export class Life {
   /** Struck down: nothing of this life happens any more. */
   dead = false
   readonly #options: LifeOptions
-  readonly #hints: Queue.Queue<Address>
+  readonly #wakeUps: Queue.Queue<Address>
   #sent = 0
 
   constructor(options: LifeOptions = {}) {
@@ -155,7 +155,7 @@ export class Life {
       ...options.definition
     }
     // Made in the virtual time: a queue wakes its takers on the scheduler of the fiber that made it.
-    this.#hints = this.run(Queue.unbounded<Address>())
+    this.#wakeUps = this.run(Queue.unbounded<Address>())
     this.hub = Effect.runSync(Effect.provide(NoticeHub, NoticeHub.layer))
     if (options.quiet !== true) this.hub.listen((notice) => this.notices.push(notice))
     for (const name of [...assistants, ...(options.teams ?? []).map(({ id }) => id)]) {
@@ -199,9 +199,9 @@ export class Life {
     const services = Context.make(Mailbox, store.mailbox).pipe(
       Context.add(Ledger, store.ledger),
       Context.add(WakeQueue, {
-        wake: (address) => Effect.asVoid(Queue.offer(this.#hints, address)),
+        wake: (address) => Effect.asVoid(Queue.offer(this.#wakeUps, address)),
         wakeAt: ({ assistant }, dueAt) => Effect.sync(() => this.later.push([assistant, dueAt])),
-        take: Effect.map(Queue.take(this.#hints), (address) => ({
+        take: Effect.map(Queue.take(this.#wakeUps), (address) => ({
           address,
           done: Effect.sync(() => this.done.push(address.assistant))
         }))
@@ -307,7 +307,7 @@ export class Life {
     this.fork(this.#arrival({ type: "message", text }, { to }))
   }
 
-  /** Says something whose hint gets lost. */
+  /** Says something whose wake-up gets lost. */
   slip(text: string, { id, to }: Sending = {}): void {
     const envelope = anEnvelope({
       id: id ?? `e-${++this.#sent}`,

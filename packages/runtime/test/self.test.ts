@@ -77,7 +77,7 @@ describe("an assistant that keeps records of itself", () => {
     assert.include(prompt?.messages[1]?.content, "Question 3:")
     assert.include(prompt?.messages[1]?.content, "[entry_1_14]")
     assert.notInclude(prompt?.messages[0]?.content, "You are under test.")
-    const journal = journalOf(kept(life, "journal"), kept(life, "desk"))
+    const journal = journalOf(kept(life, "journal"), kept(life, "state"))
     const insights = [...journal.entries.values()].filter(({ source_type }) => source_type === "inference")
     assert.deepStrictEqual(
       insights.map(({ content, evidence }) => [content, evidence]),

@@ -11,7 +11,7 @@ const neverRenews = (store: Store): Store => ({
 })
 
 describe("two workers", () => {
-  it("I1 of the visit: an assistant is held by one of them, and work is shared", () => {
+  it("I1 of the lease session: an assistant is held by one of them, and work is shared", () => {
     const all = Array.from({ length: 8 }, (_, index) => `a-${index}`)
     const busy: Array<string> = []
     const life = live({
@@ -42,7 +42,7 @@ describe("two workers", () => {
     assert.deepStrictEqual(life.failures, [])
   })
 
-  it("I2 of the visit: a worker that expiredSleep its lease drops everything: its late result is fenced and in no record", () => {
+  it("I2 of the lease session: a worker that expiredSleep its lease drops everything: its late result is fenced and in no record", () => {
     const claims: Array<Claim> = []
     const fenced: Array<string> = []
     let answer = () => {}
@@ -97,7 +97,7 @@ describe("two workers", () => {
     )
   })
 
-  it("I2 of the visit: a lease found lost at its renewal stops the work at once: the tool's signal, the model call, the host", () => {
+  it("I2 of the lease session: a lease found lost at its renewal stops the work at once: the tool's signal, the model call, the host", () => {
     const signals: Array<AbortSignal> = []
     const life = live({
       idle: true,
@@ -132,7 +132,7 @@ describe("two workers", () => {
     assert.strictEqual(life.settled().length, 1)
   })
 
-  it("I2 of the visit: the one that lost it does not release what the other one holds", () => {
+  it("I2 of the lease session: the one that lost it does not release what the other one holds", () => {
     const life = live({ idle: true, model: () => Effect.delay(Effect.succeed({ text: "Slow." }), 60_000) })
     life.work({ worker: "sleeper", leaseMillis: 9_000 }, neverRenews)
     life.slip("Think.")

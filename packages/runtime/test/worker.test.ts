@@ -13,7 +13,7 @@ const names = (count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `a-${String(index).padStart(3, "0")}`)
 
 describe("a worker", () => {
-  it("I1 of the roster: one assistant has one host, however many hints come for it", () => {
+  it("I1 of the hosts: one assistant has one host, however many wake-ups come for it", () => {
     const claims: Array<number> = []
     const life = live({
       model: { text: "Here." },
@@ -75,7 +75,7 @@ describe("a worker", () => {
     for (const name of all) assert.strictEqual(second.ends(name).length, 1)
   })
 
-  it("I2 a hint that was lost is found by the sweep", () => {
+  it("I2 a wake-up that was lost is found by the sweep", () => {
     const life = live({ model: { text: "Found." }, worker: { sweepMillis: 2_000 } })
     life.pass(100)
     const sentAt = life.time.now
@@ -106,7 +106,7 @@ describe("a worker", () => {
     assert.strictEqual(life.failures.length, 300)
   })
 
-  it("I2 I4 of the roster: an assistant whose definition is missing is told of once, keeps its mail, and hurts nobody else", () => {
+  it("I2 I4 of the hosts: an assistant whose definition is missing is told of once, keeps its mail, and hurts nobody else", () => {
     const known = new Set(["tester"])
     const life = live({
       assistants: ["ada", "bo"],
@@ -136,7 +136,7 @@ describe("a worker", () => {
     )
   })
 
-  it("I2 of the roster: a snapshot that does not fit stops its assistant alone", () => {
+  it("I2 of the hosts: a snapshot that does not fit stops its assistant alone", () => {
     const life = live({ assistants: ["ada", "bo"], model: { text: "Here." } })
     const ada = life.disk.resident(anAddress("ada"))
     if (ada !== undefined) ada.state = { ...ada.state, snapshot: { status: "strange" } }
@@ -151,7 +151,7 @@ describe("a worker", () => {
     assert.deepStrictEqual(life.settled("ada"), [])
   })
 
-  it("I2 of the roster: a state that can not be read stops its assistant alone", () => {
+  it("I2 of the hosts: a state that can not be read stops its assistant alone", () => {
     const life = live({
       assistants: ["ada", "bo"],
       model: { text: "Here." },
@@ -176,7 +176,7 @@ describe("a worker", () => {
     )
   })
 
-  it("I2 of the roster: a host that breaks is told of and hosted again; whoever is told may break too", () => {
+  it("I2 of the hosts: a host that breaks is told of and hosted again; whoever is told may break too", () => {
     let breaks = 2
     const life = live({
       assistants: ["ada", "bo"],
@@ -216,7 +216,7 @@ describe("a worker", () => {
     assert.strictEqual(life.disk.resident(anAddress())?.lease, undefined)
   })
 
-  it("I3 a store that fails and recovers ends one visit, and nobody else's; what was asked is done in the next", () => {
+  it("I3 a store that fails and recovers ends one lease session, and nobody else's; what was asked is done in the next", () => {
     const passing = new LedgerUnavailable({ operation: "commit", message: "connection reset", isPassing: true })
     let failures = 0
     const life = live({ idle: true, assistants: ["ada", "bo"], model: { text: "Here." } })
@@ -242,7 +242,7 @@ describe("a worker", () => {
     )
   })
 
-  it("I3 I5 of the visit: interrupted, it lets go of every claim and leaves everything for the next one", () => {
+  it("I3 I5 of the lease session: interrupted, it lets go of every claim and leaves everything for the next one", () => {
     const life = live({ idle: true, tools: [aTool("dig", { run: () => Effect.never })], model: calling("dig") })
     const worker = life.work()
     life.say("Dig.")
@@ -253,7 +253,7 @@ describe("a worker", () => {
     assert.strictEqual(life.disk.resident(anAddress())?.state.jobs.length, 1)
   })
 
-  it("I4 of the visit: whoever is let go with a timer set leaves a hint for it, whoever has none leaves none", () => {
+  it("I4 of the lease session: whoever is let go with a timer set leaves a wake-up for it, whoever has none leaves none", () => {
     const sleep = { ...DEFAULT_SCHEDULE, enabled: true }
     const life = live({ definition: { sleep }, model: { text: "Here." }, worker: { idleTimeoutMillis: 0 } })
     life.say("Hello?")
@@ -266,7 +266,7 @@ describe("a worker", () => {
     assert.deepStrictEqual(other.later, [])
   })
 
-  it("I3 of the roster: a hint is done when the visit has ended; one refused by a holder is given again for the lease's end", () => {
+  it("I3 of the hosts: a wake-up is done when the lease session has ended; one refused by a holder is given again for the lease's end", () => {
     const life = live({ idle: true, model: () => Effect.delay(Effect.succeed({ text: "Here." }), 5_000) })
     const request = { address: anAddress(), worker: "holder", leaseMillis: 20_000 }
     const { claim } = life.run(life.store.mailbox.claim(request))
@@ -303,7 +303,7 @@ describe("a worker", () => {
     assert.strictEqual(runs, 1)
   })
 
-  it("I2 one of many workers leaves to hints what it has no free turn for, and takes it up when it has", () => {
+  it("I2 one of many workers leaves to wake-ups what it has no free turn for, and takes it up when it has", () => {
     const all = names(12)
     const claims: Array<string> = []
     const life = live({

@@ -1,6 +1,6 @@
 export * from "./fixtures.ts"
 export * from "./hashed-embedder.ts"
-export * from "./house.ts"
+export * from "./data-store.ts"
 export * from "./law.ts"
 export * from "./laws/allowance-laws.ts"
 export * from "./laws/embedder-laws.ts"

@@ -1,4 +1,4 @@
-// MemoryBundles: moving house over the disks of the stores in memory.
+// MemoryBundles: moving between data stores over the disks of the stores in memory.
 // Owns gathering a life from the rows and putting it down, each without a pause in it. Keeps nothing itself.
 
 import {
@@ -40,16 +40,16 @@ import { type BlockDisk, blockDisk } from "./memory-block-store.ts"
 import { appendMail, aResident, copy, fileEntry, type MemoryDisk, type Resident } from "./memory-disk.ts"
 import type { PromptDisk } from "./memory-prompt-store.ts"
 
-/** Everything that one house keeps. */
-export interface MemoryHouse {
+/** Everything that one data store keeps. */
+export interface MemoryDataStore {
   readonly disk: MemoryDisk
   readonly blocks: BlockDisk
   readonly prompts: PromptDisk
   mark: MoveMark | undefined
 }
 
-export const memoryHouse = (disk: MemoryDisk, blocks: BlockDisk = blockDisk(), prompts: PromptDisk = new Map()) =>
-  ({ disk, blocks, prompts, mark: undefined }) as MemoryHouse
+export const memoryDataStore = (disk: MemoryDisk, blocks: BlockDisk = blockDisk(), prompts: PromptDisk = new Map()) =>
+  ({ disk, blocks, prompts, mark: undefined }) as MemoryDataStore
 
 const MOVER = "bundle"
 const FOR_EVER = Number.MAX_SAFE_INTEGER
@@ -57,7 +57,7 @@ const FOR_EVER = Number.MAX_SAFE_INTEGER
 const splitName = (name: string): readonly [string, string] => JSON.parse(name) as readonly [string, string]
 
 /** Blocks of a tenant, by id, and whose they are. */
-const blocksOf = ({ blocks }: MemoryHouse, tenant: TenantId, isWanted: (owner: string) => boolean) =>
+const blocksOf = ({ blocks }: MemoryDataStore, tenant: TenantId, isWanted: (owner: string) => boolean) =>
   [...blocks.blocks]
     .filter(([name, row]) => splitName(name)[0] === tenant && isWanted(row.owner))
     .map(([name, row]) => ({
@@ -69,7 +69,7 @@ const blocksOf = ({ blocks }: MemoryHouse, tenant: TenantId, isWanted: (owner: s
     .toSorted(byText(({ id }) => id))
 
 const answersOf = (
-  { blocks }: MemoryHouse,
+  { blocks }: MemoryDataStore,
   tenant: TenantId,
   isWanted: (key: string, block: string | undefined) => boolean
 ): ReadonlyArray<BundlePart> =>
@@ -87,11 +87,11 @@ const mailOf = ({ mail }: Resident): ReadonlyArray<BundlePart> =>
     })
   )
 
-const lifeOf = (house: MemoryHouse, resident: Resident): Bundle => {
+const lifeOf = (dataStore: MemoryDataStore, resident: Resident): Bundle => {
   const { address, cursors, entries, epoch, records, state, version } = resident
   const { assistant, tenant } = address
   const written = new Set(entries.flatMap(({ entry }) => sendNames(entry as unknown as Json)))
-  const blocks = blocksOf(house, tenant, (owner) => owner === assistant)
+  const blocks = blocksOf(dataStore, tenant, (owner) => owner === assistant)
   const own = new Set<string | undefined>(blocks.map(({ id }) => id))
   const { control, mail, reply } = cursors
   const handled = { control, reply, mail }
@@ -104,62 +104,66 @@ const lifeOf = (house: MemoryHouse, resident: Resident): Bundle => {
       ...[...records.values()]
         .toSorted(byText(({ key, kind }) => `${kind}\u0000${key}`))
         .map(({ key, kind, value }): BundlePart => ({ kind: "record", of: kind, key, value })),
-      ...[...house.disk.sends.values()]
+      ...[...dataStore.disk.sends.values()]
         .filter(({ envelope }) => written.has(sendName(envelope as unknown as Json)))
         .map(({ envelope }) => ({ kind: "send", envelope }) as BundlePart),
-      ...house.disk.deadLetters
+      ...dataStore.disk.deadLetters
         .filter((letter) => addressKey(letter.address) === addressKey(address))
         .map(({ address: _, ...letter }): BundlePart => ({ kind: "dead-letter", ...letter })),
       ...blocks.flatMap(blockParts),
-      ...answersOf(house, tenant, (key, block) => own.has(block) || key.startsWith(createdKey(assistant)))
+      ...answersOf(dataStore, tenant, (key, block) => own.has(block) || key.startsWith(createdKey(assistant)))
     ]
   })
 }
 
-const promptsOf = ({ prompts }: MemoryHouse, tenant: TenantId): ReadonlyArray<BundlePart> =>
+const promptsOf = ({ prompts }: MemoryDataStore, tenant: TenantId): ReadonlyArray<BundlePart> =>
   [...prompts]
     .filter(([name]) => splitName(name)[0] === tenant)
     .toSorted(byText(([name]) => name))
     .flatMap(([, versions]) => versions)
     .map(({ kind, ...rest }) => ({ kind: "prompt", of: kind, ...rest }))
 
-const householdOf = (house: MemoryHouse, tenant: TenantId): Bundle => {
+const tenantPartsOf = (dataStore: MemoryDataStore, tenant: TenantId): Bundle => {
   const living = new Set(
-    [...house.disk.residents.values()].flatMap(({ address }) =>
+    [...dataStore.disk.residents.values()].flatMap(({ address }) =>
       address.tenant === tenant ? [address.assistant as string] : []
     )
   )
-  const blocks = blocksOf(house, tenant, (owner) => !living.has(owner))
-  const claimed = new Set(blocksOf(house, tenant, (owner) => living.has(owner)).map(({ id }) => id))
+  const blocks = blocksOf(dataStore, tenant, (owner) => !living.has(owner))
+  const claimed = new Set(blocksOf(dataStore, tenant, (owner) => living.has(owner)).map(({ id }) => id))
   const isCreated = (key: string) => [...living].some((id) => key.startsWith(createdKey(id)))
   return copy({
     head: { kind: "tenant", tenant },
     parts: [
       ...blocks.flatMap(blockParts),
-      ...answersOf(house, tenant, (key, block) => !isCreated(key) && (block === undefined || !claimed.has(block))),
-      ...promptsOf(house, tenant)
+      ...answersOf(dataStore, tenant, (key, block) => !isCreated(key) && (block === undefined || !claimed.has(block))),
+      ...promptsOf(dataStore, tenant)
     ]
   })
 }
 
 /** What a bundle would be laid over; undefined when its place is empty. */
-const obstacleOf = (house: MemoryHouse, tenant: TenantId, parts: ReadonlyArray<BundlePart>): string | undefined => {
+const obstacleOf = (
+  dataStore: MemoryDataStore,
+  tenant: TenantId,
+  parts: ReadonlyArray<BundlePart>
+): string | undefined => {
   for (const part of parts) {
     if (part.kind === "block") {
-      if (house.blocks.blocks.has(JSON.stringify([tenant, part.id]))) return `block ${part.id}`
-      if (blocksOf(house, tenant, (owner) => owner === part.owner).some(({ label }) => label === part.label)) {
+      if (dataStore.blocks.blocks.has(JSON.stringify([tenant, part.id]))) return `block ${part.id}`
+      if (blocksOf(dataStore, tenant, (owner) => owner === part.owner).some(({ label }) => label === part.label)) {
         return `a block ${part.label} of ${part.owner}`
       }
     } else if (part.kind === "block-answer") {
-      const before = house.blocks.answers.get(JSON.stringify([tenant, part.key]))
+      const before = dataStore.blocks.answers.get(JSON.stringify([tenant, part.key]))
       if (before !== undefined && before !== JSON.stringify(part.answer)) return `an answer under ${part.key}`
     }
   }
   return undefined
 }
 
-const putDown = (house: MemoryHouse, tenant: TenantId, parts: ReadonlyArray<BundlePart>): void => {
-  const { answers, blocks, snapshots, versions } = house.blocks
+const putDown = (dataStore: MemoryDataStore, tenant: TenantId, parts: ReadonlyArray<BundlePart>): void => {
+  const { answers, blocks, snapshots, versions } = dataStore.blocks
   for (const part of parts) {
     if (part.kind === "block") {
       const { body, id, label, owner, readers } = part
@@ -176,12 +180,17 @@ const putDown = (house: MemoryHouse, tenant: TenantId, parts: ReadonlyArray<Bund
       const { kind: _, of, ...rest } = part
       const name = JSON.stringify([tenant, of, part.key])
       const version = copy({ kind: of, ...rest }) as PromptVersion
-      house.prompts.set(name, [...(house.prompts.get(name) ?? []), version])
+      dataStore.prompts.set(name, [...(dataStore.prompts.get(name) ?? []), version])
     }
   }
 }
 
-const moveIn = ({ disk }: MemoryHouse, head: AssistantHead, parts: ReadonlyArray<BundlePart>, now: number): void => {
+const moveIn = (
+  { disk }: MemoryDataStore,
+  head: AssistantHead,
+  parts: ReadonlyArray<BundlePart>,
+  now: number
+): void => {
   const resident = aResident(head.address, head.state as unknown as AssistantState, now)
   disk.residents.set(addressKey(head.address), resident)
   resident.epoch = head.epoch + 1
@@ -215,24 +224,26 @@ const moveIn = ({ disk }: MemoryHouse, head: AssistantHead, parts: ReadonlyArray
   }
 }
 
-const hereOf = (house: MemoryHouse, head: BundleHead): Bundle | undefined => {
-  if (head.kind === "tenant") return householdOf(house, head.tenant)
-  const resident = house.disk.resident(head.address)
-  return resident === undefined ? undefined : lifeOf(house, resident)
+const hereOf = (dataStore: MemoryDataStore, head: BundleHead): Bundle | undefined => {
+  if (head.kind === "tenant") return tenantPartsOf(dataStore, head.tenant)
+  const resident = dataStore.disk.resident(head.address)
+  return resident === undefined ? undefined : lifeOf(dataStore, resident)
 }
 
 const streamOf = ({ head, parts }: Bundle): Stream.Stream<BundlePart> => Stream.fromIterable([head, ...parts])
 
-export const memoryBundles = (house: MemoryHouse): Bundles["Service"] => ({
+export const memoryBundles = (dataStore: MemoryDataStore): Bundles["Service"] => ({
   pack: (address) =>
     Stream.suspend(() => {
-      const resident = house.disk.resident(address)
-      return resident === undefined ? Stream.fail(nobodyAt(address)) : streamOf(lifeOf(house, resident))
+      const resident = dataStore.disk.resident(address)
+      return resident === undefined ? Stream.fail(nobodyAt(address)) : streamOf(lifeOf(dataStore, resident))
     }),
-  packTenant: (tenant) => Stream.suspend(() => streamOf(householdOf(house, tenant))),
+  packTenant: (tenant) => Stream.suspend(() => streamOf(tenantPartsOf(dataStore, tenant))),
   tenants: Effect.sync(() => {
-    const names = [house.blocks.blocks, house.blocks.answers, house.prompts].flatMap((map) => [...map.keys()])
-    const living = [...house.disk.residents.values()].map(({ address }) => address.tenant as string)
+    const names = [dataStore.blocks.blocks, dataStore.blocks.answers, dataStore.prompts].flatMap((map) => [
+      ...map.keys()
+    ])
+    const living = [...dataStore.disk.residents.values()].map(({ address }) => address.tenant as string)
     return [
       ...new Set([...living, ...names.map((name) => splitName(name)[0])])
     ].toSorted() as ReadonlyArray<string> as ReadonlyArray<TenantId>
@@ -241,28 +252,28 @@ export const memoryBundles = (house: MemoryHouse): Bundles["Service"] => ({
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       const { head, parts } = bundle
-      const fresh = yield* Effect.fromResult(judgeBundle(bundle, hereOf(house, head)))
+      const fresh = yield* Effect.fromResult(judgeBundle(bundle, hereOf(dataStore, head)))
       if (fresh === undefined) return "present"
-      const obstacle = obstacleOf(house, tenantOf(head), fresh)
+      const obstacle = obstacleOf(dataStore, tenantOf(head), fresh)
       if (obstacle !== undefined) return yield* occupiedBy(head, obstacle)
       if (isTrial) return "unpacked"
-      if (head.kind === "assistant") moveIn(house, head, parts, now)
-      putDown(house, tenantOf(head), fresh)
+      if (head.kind === "assistant") moveIn(dataStore, head, parts, now)
+      putDown(dataStore, tenantOf(head), fresh)
       return "unpacked"
     }),
   admit: (addresses) =>
     Effect.sync(() => {
       for (const address of addresses) {
-        const resident = house.disk.resident(address)
+        const resident = dataStore.disk.resident(address)
         if (resident?.lease?.worker === MOVER) resident.lease = undefined
       }
     }),
   mark: (mark) =>
     Effect.sync(() => {
-      house.mark = mark === null ? undefined : copy(mark)
+      dataStore.mark = mark === null ? undefined : copy(mark)
     }),
-  marked: Effect.sync(() => house.mark)
+  marked: Effect.sync(() => dataStore.mark)
 })
 
-export const memoryBundlesLayer = (house: MemoryHouse): Layer.Layer<Bundles> =>
-  Layer.sync(Bundles, () => memoryBundles(house))
+export const memoryBundlesLayer = (dataStore: MemoryDataStore): Layer.Layer<Bundles> =>
+  Layer.sync(Bundles, () => memoryBundles(dataStore))

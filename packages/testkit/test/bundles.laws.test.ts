@@ -1,5 +1,5 @@
-import { memoryHousesLayer, bundleLaws, bundleMutants } from "@reverie/testkit"
+import { memoryDataStoresLayer, bundleLaws, bundleMutants } from "@reverie/testkit"
 import { bite, prove } from "@reverie/testkit/prove"
 
-prove("memory house: bundle laws", bundleLaws, memoryHousesLayer)
+prove("memory data store: bundle laws", bundleLaws, memoryDataStoresLayer)
 bite("bundle laws bite", bundleLaws, bundleMutants)

@@ -23,7 +23,7 @@ const asked = (over: Partial<BlockRequest> = {}): BlockRequest => ({
   at: 0,
   ...over
 })
-const house = { tenant, by: "house", isSystem: true }
+const system = { tenant, by: "system", isSystem: true }
 const append = (text: string): BlockOperation => ({ op: "append_text", text })
 const draft = { owner: "ada", label: "notes", type: "working" as const }
 
@@ -54,13 +54,13 @@ describe("a store of blocks", () => {
       const { block } = yield* keepBlocks(transactions).create({ ...draft, content: "a" }, asked())
       const store = keepBlocks(transactions)
       const reads = () => looks.filter((name) => name === "patches").length
-      assert.strictEqual((yield* store.load(house, block))?.text, "a")
-      assert.lengthOf(yield* store.list(house), 1)
+      assert.strictEqual((yield* store.load(system, block))?.text, "a")
+      assert.lengthOf(yield* store.list(system), 1)
       assert.strictEqual(reads(), 0)
       yield* store.change(block, asked(), append("b"))
       assert.strictEqual(reads(), 1)
       yield* store.change(block, asked(), append("c"))
-      assert.strictEqual((yield* store.read(house, block)).text, "abc")
+      assert.strictEqual((yield* store.read(system, block)).text, "abc")
       assert.strictEqual(reads(), 1)
     })
   )
@@ -74,7 +74,7 @@ describe("a store of blocks", () => {
         yield* one.change(block, asked(), append(text))
         yield* other.change(block, asked(), append(text.toUpperCase()))
       }
-      assert.strictEqual((yield* one.read(house, block)).text, "aAbBcCdD")
+      assert.strictEqual((yield* one.read(system, block)).text, "aAbBcCdD")
     })
   )
 
@@ -92,7 +92,7 @@ describe("a store of blocks", () => {
       const readAgain = (index: number) =>
         Effect.gen(function* () {
           const before = looks.filter((name) => name === "patches").length
-          yield* store.read(house, ids[index] ?? "")
+          yield* store.read(system, ids[index] ?? "")
           return looks.filter((name) => name === "patches").length > before
         })
       assert.deepStrictEqual([yield* readAgain(2), yield* readAgain(1), yield* readAgain(0)], [false, false, true])
@@ -127,7 +127,7 @@ describe("a store of blocks", () => {
       yield* Effect.exit(store.change(block, asked(), append("lost")))
       isFull = false
       yield* store.change(block, asked(), append("b"))
-      assert.strictEqual((yield* store.read(house, block)).text, "ab")
+      assert.strictEqual((yield* store.read(system, block)).text, "ab")
     })
   )
 
@@ -144,7 +144,7 @@ describe("a store of blocks", () => {
       assert.strictEqual(failure._tag, "BlockUnreadable")
       assert.include(failure.message, "notes is damaged")
       yield* store.change(other.block, asked(), append("x"))
-      assert.strictEqual((yield* store.load(house, block))?.text, "a")
+      assert.strictEqual((yield* store.load(system, block))?.text, "a")
     })
   )
 })
@@ -156,16 +156,16 @@ describe("settings", () => {
       const { block } = yield* store.create({ ...draft, content: "a\nb\nc" }, asked())
       const viewport = { startLine: 2, displayLines: 1 }
       yield* store.configure(block, asked(), { set: "viewport", viewport })
-      assert.strictEqual((yield* store.load(house, block))?.text, "[Showing lines 2-2 of 3]\nb")
-      assert.strictEqual((yield* store.read(house, block)).content, "a\nb\nc")
+      assert.strictEqual((yield* store.load(system, block))?.text, "[Showing lines 2-2 of 3]\nb")
+      assert.strictEqual((yield* store.read(system, block)).content, "a\nb\nc")
       yield* store.change(block, asked(), append("\nd"))
-      assert.strictEqual((yield* store.load(house, block))?.text, "[Showing lines 2-2 of 4]\nb")
+      assert.strictEqual((yield* store.load(system, block))?.text, "[Showing lines 2-2 of 4]\nb")
       yield* store.configure(block, asked(), { set: "viewport", viewport: null })
-      assert.strictEqual((yield* store.load(house, block))?.text, "a\nb\nc\nd")
+      assert.strictEqual((yield* store.load(system, block))?.text, "a\nb\nc\nd")
       const schema = { kind: "composite", sections: [{ name: "log", schema: { kind: "text" } }] } as const
       const whole = yield* store.create({ ...draft, label: "whole", schema, content: { log: "a\nb" } }, asked())
       yield* store.configure(whole.block, asked(), { set: "viewport", viewport, section: "log" })
-      assert.strictEqual((yield* store.load(house, whole.block))?.text, "=== log ===\n[Showing lines 2-2 of 2]\nb")
+      assert.strictEqual((yield* store.load(system, whole.block))?.text, "=== log ===\n[Showing lines 2-2 of 2]\nb")
     })
   )
 
@@ -175,8 +175,8 @@ describe("settings", () => {
       const schema = { kind: "map", fields: [{ name: "age", type: "text" }] } as const
       const { block } = yield* store.create({ ...draft, schema, content: { age: "three" } }, asked())
       const set = (fields: ReadonlyArray<{ name: string; type: "text" | "number"; readOnly?: boolean }>) =>
-        Effect.result(store.configure(block, asked(house), { set: "schema", schema: { kind: "map", fields } }))
-      const other = store.configure(block, asked(house), { set: "schema", schema: { kind: "text" } })
+        Effect.result(store.configure(block, asked(system), { set: "schema", schema: { kind: "map", fields } }))
+      const other = store.configure(block, asked(system), { set: "schema", schema: { kind: "text" } })
       assert.include((yield* Effect.flip(other)).message, "it is a map and stays one")
       assert.isTrue(Result.isFailure(yield* set([{ name: "age", type: "number" }])))
       assert.isTrue(
@@ -187,7 +187,7 @@ describe("settings", () => {
           ])
         )
       )
-      assert.strictEqual((yield* store.load(house, block))?.text, "age [read-only]: three")
+      assert.strictEqual((yield* store.load(system, block))?.text, "age [read-only]: three")
     })
   )
 
@@ -204,10 +204,10 @@ describe("settings", () => {
         assert.strictEqual(pinned._tag, "BlockRefused")
       }
       yield* store.configure(work, asked(), { set: "type", type: "archival" })
-      assert.deepInclude(yield* store.load(house, work), { type: "archival", pinned: false })
+      assert.deepInclude(yield* store.load(system, work), { type: "archival", pinned: false })
       yield* store.configure(work, asked(), { set: "pinned", pinned: true })
-      assert.deepInclude(yield* store.load(house, work), { type: "working", pinned: true })
-      yield* store.configure(core, asked(house), { set: "type", type: "working" })
+      assert.deepInclude(yield* store.load(system, work), { type: "working", pinned: true })
+      yield* store.configure(core, asked(system), { set: "type", type: "working" })
     })
   )
 })

@@ -3,7 +3,7 @@
 // I1  Equal means the same tool and the same arguments, whatever the order of their keys.
 // I2  Only a result that is ok and left nothing behind is kept: no sends, no records, no later report.
 // I3  A result never outlives its scope: tick ends with the tick, ttl with its time, session with this cache.
-// I4  What was read from the desk is forgotten as soon as the desk changes.
+// I4  What was read from the records is forgotten as soon as they change.
 // I5  At most `capacity` results are kept; the one longest unused goes first.
 // A cache lives in memory: after a crash, or on another worker, every call runs again.
 
@@ -22,7 +22,7 @@ export interface ToolCache {
   /** To be told at each tick, before its first call; the same tick again changes nothing. */
   readonly onTick: (tick: number) => void
   /** To be told when records of the assistant have changed. */
-  readonly onDeskChange: () => void
+  readonly onRecordChange: () => void
   readonly size: () => number
 }
 
@@ -68,7 +68,7 @@ export const toolCache = (capacity: number = DEFAULT_CACHED_RESULTS): ToolCache 
       current = tick
       forget(({ tool }) => tool.cache?.scope === "tick")
     },
-    onDeskChange: () => forget(({ tool }) => tool.usesDesk === true),
+    onRecordChange: () => forget(({ tool }) => tool.usesRecords === true),
     size: () => kept.size
   }
 }

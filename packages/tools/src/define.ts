@@ -47,8 +47,8 @@ interface DefinedTool<Input extends ToolInput | undefined> {
   readonly timeoutMillis?: number
   /** True when a second run with the same `key` does no more than the first. False when not said. */
   readonly idempotent?: boolean
-  /** True when it reads or changes `run.desk`: such runs of one assistant never overlap. False when not said. */
-  readonly usesDesk?: boolean
+  /** True when it reads or changes `run.records`: such runs of one assistant never overlap. False when not said. */
+  readonly usesRecords?: boolean
   /** Whether a person has to agree to this very call first, given the blocks there are. Never when not said. */
   readonly needsConsent?: Tool["needsConsent"]
   /** How long a result may stand for an equal call. Not at all when not said; only for a tool of the category `safe_chain`. */
@@ -75,7 +75,7 @@ export function defineTool<Input extends ToolInput | undefined = undefined>(
   definition: IsolatedToolDefinition<Input>
 ): Tool
 export function defineTool(definition: AnyDefinition): Tool {
-  const { cache, category = "safe_chain", description, idempotent = false, name, usesDesk = false } = definition
+  const { cache, category = "safe_chain", description, idempotent = false, name, usesRecords = false } = definition
   const { needsConsent } = definition
   const { timeoutMillis = DEFAULT_TOOL_TIMEOUT_MILLIS } = definition
   const input = flawOf(definition) ?? acceptInput(definition.input)
@@ -90,7 +90,7 @@ export function defineTool(definition: AnyDefinition): Tool {
     description,
     category,
     idempotent,
-    usesDesk,
+    usesRecords,
     timeoutMillis,
     ...(needsConsent === undefined ? {} : { needsConsent }),
     ...(cache === undefined ? {} : { cache: Object.freeze({ ...cache }) }),
@@ -155,7 +155,7 @@ const flawOf = (definition: AnyDefinition): string | undefined => {
 
 const isModule = (run: unknown): run is URL => run instanceof URL && run.protocol === "file:"
 
-const flawOfRun = ({ isolate = false, run, usesDesk }: AnyDefinition): string | undefined => {
+const flawOfRun = ({ isolate = false, run, usesRecords }: AnyDefinition): string | undefined => {
   if (isolate === false) {
     if (run instanceof URL) return "its run is a module, which only a tool with isolate: true has"
     return typeof run === "function" ? undefined : "its run must be a function"
@@ -166,7 +166,7 @@ const flawOfRun = ({ isolate = false, run, usesDesk }: AnyDefinition): string | 
       'default export, and say run: new URL("./that-module.ts", import.meta.url)'
     )
   }
-  if (usesDesk === true) return "it can not use the desk, which is in this process, and run in another one"
+  if (usesRecords === true) return "it can not use the records, which are in this process, and run in another one"
   return flawOfIsolate(isolate)
 }
 

@@ -15,7 +15,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import { type DeskAccess, deskOutside, openDesk } from "./desk.ts"
+import { type RecordAccess, recordsOutside, openRecords } from "./records.ts"
 import { CurrentWatch, RunPlace, type Watch } from "./run-place.ts"
 import { nearest } from "./nearest.ts"
 import { failed, finished, nameOf, spelledMillis, unsent } from "./result.ts"
@@ -27,7 +27,7 @@ import type { Tool, ToolResult, ToolRun } from "./tool.ts"
 /** Where a call comes from. `key` is the same for every attempt at it, and no other call of any assistant has it. */
 export interface RunContext extends Sender {
   /** Where the assistant's own records are read; without it there are none. */
-  readonly desk?: DeskAccess
+  readonly records?: RecordAccess
   /** The tools that may be called now, to be named to a model that asked for another. */
   readonly names?: ReadonlyArray<string>
   /** Takes secrets out of what a run leaves behind for the log. */
@@ -52,7 +52,7 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     running?.interruptUnsafe()
   })
   const sends = openSends(context)
-  const desk = openDesk(context.desk)
+  const records = openRecords(context.records)
   const run: ToolRun = {
     assistant,
     tenant,
@@ -63,7 +63,7 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     send: sends.send,
     reach: (target) => context.post?.reach(target) ?? reach([], target),
     mayNotWrite: (to) => context.post?.refusal(to, 0),
-    desk: deskOutside(desk.desk, watch.outside)
+    records: recordsOutside(records.records, watch.outside)
   }
   const began = yield* Clock.monotonicTimeNanos
   const exit = yield* Effect.withFiber<unknown, unknown>((fiber) => {
@@ -88,8 +88,8 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     tookMillis > tool.timeoutMillis ? Exit.succeed(Option.none()) : exit,
     stray
   )
-  const records = desk.changes()
-  return result.ok && records.length > 0 ? { ...result, records } : result
+  const changed = records.changes()
+  return result.ok && changed.length > 0 ? { ...result, records: changed } : result
 })
 
 /** Arguments that do not fit, told apart from whatever a run may fail with. */

@@ -17,7 +17,7 @@ import type {
   ToolCategory
 } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
-import type { BlockDesk } from "./blocks/block-desk.ts"
+import type { BlockAccess } from "./blocks/block-access.ts"
 
 /** Longest run of a tool that names no limit of its own. */
 export const DEFAULT_TOOL_TIMEOUT_MILLIS = 30_000
@@ -54,7 +54,7 @@ export interface ToolRun {
   /** Why a message to an assistant may not go now, and when it may; undefined when it may. */
   readonly mayNotWrite: (to: string) => { readonly reason: string; readonly retryAt: number } | undefined
   /** What the assistant keeps about itself and its work. */
-  readonly desk: Desk
+  readonly records: ToolRecords
 }
 
 /** What a run in a process of its own can know and do. `send` refuses later: a message that may not go fails the call. */
@@ -68,7 +68,7 @@ export interface IsolatedModule {
 }
 
 /** What a run sees and changes of the assistant's own records. Changes leave with the commit of its result, or not at all. */
-export interface Desk {
+export interface ToolRecords {
   /** By key, this run's own changes included. */
   readonly read: (kind: RecordKind) => ReadonlyMap<string, Json>
   /** Null takes the record away. */
@@ -79,7 +79,7 @@ export interface Desk {
   readonly recall: (question: string, options?: RecallOptions) => Promise<Recalled>
   readonly history: PastReading
   /** Its memory blocks, and those it was given. */
-  readonly blocks: BlockDesk
+  readonly blocks: BlockAccess
   readonly loop: LoopState
 }
 
@@ -129,8 +129,8 @@ export interface Tool {
   readonly idempotent: boolean
   /** It runs in a process of its own: whatever it does there, this one goes on. */
   readonly isolated?: IsolatedModule
-  /** Reads or changes the desk: such runs of one assistant follow one another, they never overlap. */
-  readonly usesDesk?: boolean
+  /** Reads or changes the records: such runs of one assistant follow one another, they never overlap. */
+  readonly usesRecords?: boolean
   /** How long an earlier result may stand for an equal call; without it every call runs. */
   readonly cache?: CachePolicy
   /** Whether a person has to agree to this very call first, given the blocks there are, whatever the category says. */

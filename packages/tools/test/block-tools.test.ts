@@ -3,14 +3,14 @@ import { type BlockDraft, type BlockStore, type BlockView } from "@reverie/memor
 import { AssistantId, DEFAULT_TENANT, isJsonObject, type Json } from "@reverie/protocol"
 import { memoryBlockStore } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
-import { type BlockDesk, blockTools, execute, toolkitOf } from "../src/index.ts"
+import { type BlockAccess, blockTools, execute, toolkitOf } from "../src/index.ts"
 
 const kit = toolkitOf(blockTools)
 const tenant = DEFAULT_TENANT
-const house = { tenant, by: "house", isSystem: true }
+const system = { tenant, by: "system", isSystem: true }
 
 /** The blocks as the runtime lends them to one assistant. */
-const deskOf = (store: BlockStore["Service"], by: string, hasConsent: boolean): BlockDesk => {
+const recordsOf = (store: BlockStore["Service"], by: string, hasConsent: boolean): BlockAccess => {
   const viewer = { tenant, by }
   const asked = (key: string) => ({ ...viewer, key, at: 0, hasConsent })
   const run = Effect.runPromise
@@ -30,7 +30,10 @@ const world = () => {
   let count = 0
   const make = (draft: Partial<BlockDraft> = {}) =>
     Effect.map(
-      store.create({ owner: "ada", label: "notes", type: "working", ...draft }, { ...house, key: `${count++}`, at: 0 }),
+      store.create(
+        { owner: "ada", label: "notes", type: "working", ...draft },
+        { ...system, key: `${count++}`, at: 0 }
+      ),
       ({ block }) => block
     )
   const call = Effect.fnUntraced(function* (
@@ -41,7 +44,7 @@ const world = () => {
     const access = {
       read: () => new Map<string, Json>(),
       consult: () => Promise.reject(new Error("nobody")),
-      blocks: deskOf(store, by, hasConsent),
+      blocks: recordsOf(store, by, hasConsent),
       loop: {
         tick: 1,
         iteration: 1,
@@ -62,7 +65,7 @@ const world = () => {
         address,
         key,
         hops: 0,
-        desk: access
+        records: access
       }
     )
     const told: unknown = result.ok ? JSON.parse(result.content) : { content: result.content }
@@ -140,7 +143,7 @@ describe("block_edit", () => {
       refused(yield* edit("push", { value: 1 }), "not for what it holds")
       refused(yield* edit("append", { text: "x".repeat(5_000) }), "its limit is 5000")
       refused(yield* edit("append", { block: "other", text: "x" }), "There are: notes.")
-      assert.strictEqual((yield* store.load(house, id))?.text, "a")
+      assert.strictEqual((yield* store.load(system, id))?.text, "a")
     })
   )
 
@@ -151,7 +154,7 @@ describe("block_edit", () => {
       const first = yield* edit("append", { text: "b" }, { key: "call" })
       yield* edit("append", { text: "c" })
       assert.deepStrictEqual(yield* edit("append", { text: "b" }, { key: "call" }), first)
-      assert.strictEqual((yield* store.load(house, id))?.text, "abc")
+      assert.strictEqual((yield* store.load(system, id))?.text, "abc")
     })
   )
 
@@ -174,7 +177,7 @@ describe("block_edit", () => {
       }
       const shared = yield* make({ owner: "bob", label: "bobs", permission: "Human" })
       const share = { set: "share", with: "ada", permission: "Append" } as const
-      yield* store.configure(shared, { ...house, key: "share", at: 0 }, share)
+      yield* store.configure(shared, { ...system, key: "share", at: 0 }, share)
       const blocks = yield* store.list({ tenant, by: "ada" })
       const needs = (args: Json, known: ReadonlyArray<BlockView> = blocks) =>
         kit.get("block_edit")?.needsConsent?.(args, known)
@@ -203,7 +206,7 @@ describe("block", () => {
       const id = yield* make({ content: "a", description: "What is to be kept." })
       yield* edit("append", { text: "b" })
       const share = { set: "share", with: "bob", permission: "Append" } as const
-      yield* store.configure(id, { ...house, key: "share", at: 0 }, share)
+      yield* store.configure(id, { ...system, key: "share", at: 0 }, share)
       const entry = {
         label: "notes",
         id,
@@ -234,7 +237,7 @@ describe("block", () => {
     Effect.gen(function* () {
       const { call, make, store } = world()
       const id = yield* make({ content: "a\nb\nc" })
-      const state = Effect.map(store.load(house, id), (block) => [
+      const state = Effect.map(store.load(system, id), (block) => [
         block?.type,
         block?.pinned,
         block?.shares,
@@ -265,7 +268,7 @@ describe("block", () => {
       for (const owner of ["bob", "cora"]) {
         const id = yield* make({ owner, content: owner })
         const share = { set: "share", with: "ada", permission: "ReadOnly" } as const
-        yield* store.configure(id, { ...house, key: `share ${owner}`, at: 0 }, share)
+        yield* store.configure(id, { ...system, key: `share ${owner}`, at: 0 }, share)
         ids.push(id)
       }
       const several = String((yield* call("block", { action: "show", block: "notes" }))["error"])

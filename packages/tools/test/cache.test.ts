@@ -54,7 +54,7 @@ describe("cache I2: what is kept", () => {
   const never: ReadonlyArray<readonly [string, ToolResult]> = [
     ["a failure", { ok: false, content: "no", sends: [], failure: "threw" }],
     ["a result with sends", { ...result, sends: [{ v: 1 } as unknown as ToolResult["sends"][number]] }],
-    ["a result with records", { ...result, records: [{ kind: "desk", key: "a", value: 1 }] }],
+    ["a result with records", { ...result, records: [{ kind: "state", key: "a", value: 1 }] }],
     ["a pending result", { ...result, pending: true }],
     ["a result with a later report", { ...result, pending: true, report: "done" }]
   ]
@@ -127,7 +127,7 @@ describe("cache I3: scopes", () => {
   })
 })
 
-describe("cache I4: the desk", () => {
+describe("cache I4: the records", () => {
   it("F67 list_projects is cacheable within a tick, and forgotten as soon as a project changes", () => {
     const listing = selfTools.find(({ name }) => name === "list_projects") ?? assert.fail("there is no list_projects")
     assert.deepStrictEqual(listing.cache, { scope: "tick" })
@@ -136,9 +136,9 @@ describe("cache I4: the desk", () => {
     cache.keep(listing, {}, result, 0)
     cache.keep(session, {}, result, 0)
     assert.strictEqual(cache.find(listing, {}, 0), result)
-    cache.onDeskChange()
+    cache.onRecordChange()
     assert.isUndefined(cache.find(listing, {}, 0))
-    assert.strictEqual(cache.find(session, {}, 0), result, "what was not read from the desk stays")
+    assert.strictEqual(cache.find(session, {}, 0), result, "what was not read from the records stays")
   })
 })
 

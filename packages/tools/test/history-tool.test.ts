@@ -12,7 +12,7 @@ import {
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { describe } from "vitest"
-import { type DeskAccess, execute, MAX_RESULT_CHARS, memoryTools, toolkitOf } from "../src/index.ts"
+import { type RecordAccess, execute, MAX_RESULT_CHARS, memoryTools, toolkitOf } from "../src/index.ts"
 
 const kit = toolkitOf(memoryTools)
 const AT = Date.UTC(2025, 11, 6, 17, 15, 0)
@@ -25,7 +25,7 @@ const placed = (messages: ReadonlyArray<Omit<Message, "at" | "tokens">>): Readon
 
 const range = { from: { no: 2, index: 0 }, to: { no: 3, index: 0 } }
 
-const deskOn = (past: ReadonlyArray<PlacedMessage>): DeskAccess => ({
+const recordsOn = (past: ReadonlyArray<PlacedMessage>): RecordAccess => ({
   read: () => new Map(),
   consult: () => Promise.reject(new Error("nobody is asked")),
   loop: {
@@ -54,7 +54,7 @@ const read = (past: ReadonlyArray<PlacedMessage> | undefined, args: Json = {}) =
       address: { tenant: DEFAULT_TENANT, assistant: AssistantId.make("Wren") },
       key: "default/Wren/7.1.0",
       hops: 0,
-      ...(past === undefined ? {} : { desk: deskOn(past) }),
+      ...(past === undefined ? {} : { records: recordsOn(past) }),
       names: kit.names
     }
   )
@@ -79,7 +79,7 @@ const texts = ({ messages }: Answer): ReadonlyArray<string> => messages.map(({ t
 
 describe("read_history", () => {
   it("H1 is a safe tool that may run again after a crash", () => {
-    assert.deepInclude(kit.get("read_history"), { category: "safe_chain", idempotent: true, usesDesk: true })
+    assert.deepInclude(kit.get("read_history"), { category: "safe_chain", idempotent: true, usesRecords: true })
   })
 
   it.effect("H2 tells messages with place, time and speaker, calls and results by their ids", () =>

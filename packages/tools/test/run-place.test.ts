@@ -86,8 +86,8 @@ describe("a run in this process", () => {
       const { place, said, stray } = aPlace()
       const result = yield* at(
         place,
-        running(async ({ desk }) => {
-          await desk.recall("what?")
+        running(async ({ records }) => {
+          await records.recall("what?")
           return "ok"
         })
       )
@@ -105,8 +105,8 @@ describe("a run in this process", () => {
       let promise: Promise<unknown> = Promise.resolve()
       yield* at(
         place,
-        running(({ desk }) => {
-          promise = desk.consult("goal_decompose", "how?").catch(String)
+        running(({ records }) => {
+          promise = records.consult("goal_decompose", "how?").catch(String)
           return "ok"
         })
       )
@@ -213,6 +213,6 @@ describe("define I3: a tool in a process of its own", () => {
     assert.include(complaint({ run: module }), "only a tool with isolate: true")
     assert.include(complaint({ isolate: "yes", run: module }), "its isolate must be true, or { memoryMb }")
     assert.include(complaint({ isolate: { memoryMb: 1.5 }, run: module }), "whole number of at least 16")
-    assert.include(complaint({ isolate: true, run: module, usesDesk: true }), "can not use the desk")
+    assert.include(complaint({ isolate: true, run: module, usesRecords: true }), "can not use the records")
   })
 })

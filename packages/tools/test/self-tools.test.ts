@@ -4,22 +4,22 @@ import { AssistantId, DEFAULT_TENANT, type Json, type RecordKind } from "@reveri
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { describe } from "vitest"
-import { type DeskAccess, execute, selfTools, type ToolResult, toolkitOf } from "../src/index.ts"
+import { type RecordAccess, execute, selfTools, type ToolResult, toolkitOf } from "../src/index.ts"
 
 const NOW = Date.UTC(2025, 11, 6, 10, 0, 0)
 const STEPS = JSON.stringify(["Design the rooms", "Raise the walls", "Hire a bartender"])
 
 type Kept = Map<RecordKind, Map<string, Json>>
 
-/** A desk that keeps what results carry, as the runtime does after each commit. */
-const deskOf = (
+/** Records that keep what results carry, as the runtime does after each commit. */
+const recordsOf = (
   answer: () => Promise<string> = () => Promise.resolve(STEPS),
   sleepBlockers: SleepBlockers = { isAsleep: false, unfinished: [] }
 ) => {
   const kept: Kept = new Map()
   const asked: Array<string> = []
   let tick = 42
-  const access: DeskAccess = {
+  const access: RecordAccess = {
     read: (kind) => kept.get(kind) ?? new Map(),
     consult: (context, text) => {
       asked.push(`${context}: ${text}`)
@@ -48,7 +48,7 @@ const deskOf = (
         address: { tenant: DEFAULT_TENANT, assistant: AssistantId.make("Wren") },
         key: "default/Wren/42.2.0",
         hops: 0,
-        desk: access,
+        records: access,
         names: kit.names
       }
     )
@@ -103,13 +103,13 @@ describe("the tools of self-management", () => {
     assert.strictEqual(selfTools.length, 15)
   })
 
-  it("self tools I1: each uses the desk and may run again after a crash", () => {
-    for (const tool of selfTools) assert.deepInclude(tool, { usesDesk: true, idempotent: true })
+  it("self tools I1: each uses the records and may run again after a crash", () => {
+    for (const tool of selfTools) assert.deepInclude(tool, { usesRecords: true, idempotent: true })
   })
 
   it.effect("F67 F68 F69: projects are created, listed, swapped and updated", () =>
     Effect.gen(function* () {
-      const { record, run } = deskOf()
+      const { record, run } = recordsOf()
       assert.deepInclude(
         said(yield* run("create_project", { key: "build_tavern", summary: "A tavern", context: "walls 50%" })),
         {
@@ -128,7 +128,7 @@ describe("the tools of self-management", () => {
       )
       assert.deepInclude(swapped, { old_project: "build_tavern", new_project: "quest_design", context: "three acts" })
       assert.deepInclude(record("project", "build_tavern"), { context: "Walls 60% done", status: "paused" })
-      assert.strictEqual(record("desk", "active-project"), "quest_design")
+      assert.strictEqual(record("state", "active-project"), "quest_design")
       assert.deepInclude(said(yield* run("update_project", { context: "four acts" })), { context: "four acts" })
       const listed = said(yield* run("list_projects"))
       assert.strictEqual(listed["active"], "quest_design")
@@ -138,7 +138,7 @@ describe("the tools of self-management", () => {
 
   it.effect("A23: a refusal is an answer, with the available keys, and changes no record", () =>
     Effect.gen(function* () {
-      const { run } = deskOf()
+      const { run } = recordsOf()
       yield* run("create_project", { key: "tavern", summary: "A tavern" })
       for (const [tool, args] of [
         ["swap_project", { key: "castle" }],
@@ -155,10 +155,10 @@ describe("the tools of self-management", () => {
 
   it.effect("A23 F75: completing a project closes it and notes the task", () =>
     Effect.gen(function* () {
-      const { record, run } = deskOf()
+      const { record, run } = recordsOf()
       yield* run("create_project", { key: "tavern", summary: "A tavern" })
       yield* run("update_project", { status: "completed" })
-      assert.isUndefined(record("desk", "active-project"))
+      assert.isUndefined(record("state", "active-project"))
       assert.deepStrictEqual(record("session", "completed_tasks"), [
         { description: "A tavern", timestamp: "2025-12-06T10:00:00Z" }
       ])
@@ -167,7 +167,7 @@ describe("the tools of self-management", () => {
 
   it.effect("F71 F72 F73: goals get their ids from the tick, and an update rolls up to 33", () =>
     Effect.gen(function* () {
-      const { nextTick, record, run } = deskOf()
+      const { nextTick, record, run } = recordsOf()
       yield* run("add_goal", { description: "Build a complete tavern", priority: "high" })
       for (const description of ["Lay foundation", "Raise walls", "Set the roof"]) {
         yield* run("add_goal", { description, parent_id: "goal_42_0" })
@@ -183,7 +183,7 @@ describe("the tools of self-management", () => {
 
   it.effect("F73 F75: a root goal that is completed becomes a completed task", () =>
     Effect.gen(function* () {
-      const { record, run } = deskOf()
+      const { record, run } = recordsOf()
       yield* run("add_goal", { description: "Open the pier" })
       yield* run("add_goal", { description: "Fetch the key", parent_id: "goal_42_0" })
       yield* run("update_goal", { goal_id: "goal_42_1", status: "completed" })
@@ -197,7 +197,7 @@ describe("the tools of self-management", () => {
     "F74 F72: decompose_goal asks in the context goal_decompose, keeps the subtasks and hands over its report",
     () =>
       Effect.gen(function* () {
-        const { asked, record, run } = deskOf()
+        const { asked, record, run } = recordsOf()
         yield* run("add_goal", { description: "Build a complete tavern", priority: "low" })
         const result = yield* run("decompose_goal", { goal_id: "goal_42_0" })
         assert.strictEqual(asked.length, 1)
@@ -219,18 +219,18 @@ describe("the tools of self-management", () => {
 
   it.effect("F74 A25: a goal that can not be divided fails at once, asks nobody and changes nothing", () =>
     Effect.gen(function* () {
-      const { asked, run } = deskOf()
+      const { asked, run } = recordsOf()
       const unknown = yield* run("decompose_goal", { goal_id: "goal_9_9" })
       assert.deepInclude(unknown, { ok: false, failure: "threw" })
       assert.include(unknown.content, `There is no goal "goal_9_9"`)
       assert.deepStrictEqual(asked, [])
-      const two = deskOf(() => Promise.resolve(`["one", "two"]`))
+      const two = recordsOf(() => Promise.resolve(`["one", "two"]`))
       yield* two.run("add_goal", { description: "Build" })
       const few = yield* two.run("decompose_goal", { goal_id: "goal_42_0" })
       assert.include(few.content, "at least 3 steps are needed, 2 were found")
       assert.notProperty(few, "pending")
       assert.notProperty(few, "records")
-      const mute = deskOf(() => Promise.reject(new Error("the model is down")))
+      const mute = recordsOf(() => Promise.reject(new Error("the model is down")))
       yield* mute.run("add_goal", { description: "Build" })
       assert.include((yield* mute.run("decompose_goal", { goal_id: "goal_42_0" })).content, "the model is down")
     })
@@ -238,7 +238,7 @@ describe("the tools of self-management", () => {
 
   it.effect("F76 F77 F78: session memory takes the world and refuses the self, by its id too", () =>
     Effect.gen(function* () {
-      const { record, run } = deskOf()
+      const { record, run } = recordsOf()
       assert.deepInclude(said(yield* run("add_session_memory", { kind: "fact", content: "The tavern has 5 rooms" })), {
         success: true
       })
@@ -265,7 +265,7 @@ describe("the tools of self-management", () => {
 
   it.effect("journal tools I2: an entry counts towards the next reflection, a review changes nothing", () =>
     Effect.gen(function* () {
-      const { record, run } = deskOf()
+      const { record, run } = recordsOf()
       yield* run("add_journal_entry", { content: "I told Bob about the storm", source_type: "direct", tags: ["bob"] })
       yield* run("add_journal_entry", { content: "Fog on the estuary again today" })
       assert.deepInclude(record("journal", "entry_42_1"), { source_type: "observation", importance: 6 })
@@ -276,9 +276,9 @@ describe("the tools of self-management", () => {
     })
   )
 
-  it.effect("F79 F80: the status is that of the loop and of the counters on the desk", () =>
+  it.effect("F79 F80: the status is that of the loop and of the counters kept", () =>
     Effect.gen(function* () {
-      const { run } = deskOf()
+      const { run } = recordsOf()
       const result = yield* run("get_system_status")
       assert.deepStrictEqual(Object.keys(said(result)), [
         "success",
@@ -296,7 +296,7 @@ describe("the tools of self-management", () => {
 
   it.effect("F82 A27: update_system_prompt writes one record and can not name another", () =>
     Effect.gen(function* () {
-      const { record, run } = deskOf()
+      const { record, run } = recordsOf()
       const update = { new_prompt: "Be concise.", reasoning: "Players prefer it" }
       const result = yield* run("update_system_prompt", update)
       assert.deepStrictEqual(
@@ -317,7 +317,8 @@ describe("the tools of self-management", () => {
 
   it.effect("bed B1: go_to_sleep has three safeguards: asleep already, a person who waits, work that is open", () =>
     Effect.gen(function* () {
-      const asked = (sleepBlockers: SleepBlockers) => deskOf(undefined, sleepBlockers).run("go_to_sleep", { hours: 2 })
+      const asked = (sleepBlockers: SleepBlockers) =>
+        recordsOf(undefined, sleepBlockers).run("go_to_sleep", { hours: 2 })
       const refused: ReadonlyArray<readonly [SleepBlockers, string]> = [
         [{ isAsleep: true, waitsForAnswer: "Ann", unfinished: ["demolish"] }, "Already in sleep mode"],
         [{ isAsleep: false, waitsForAnswer: "Ann", unfinished: ["demolish"] }, "Ann is waiting"],
@@ -329,24 +330,26 @@ describe("the tools of self-management", () => {
         assert.deepStrictEqual(result.records ?? [], [])
       }
       const ordered = yield* asked({ isAsleep: false, unfinished: [] })
-      assert.deepStrictEqual(ordered.records, [{ kind: "desk", key: SLEEP_ORDER_KEY, value: { forMillis: 7_200_000 } }])
-      assert.strictEqual((yield* deskOf().run("go_to_sleep", { hours: 24 })).failure, "arguments")
+      assert.deepStrictEqual(ordered.records, [
+        { kind: "state", key: SLEEP_ORDER_KEY, value: { forMillis: 7_200_000 } }
+      ])
+      assert.strictEqual((yield* recordsOf().run("go_to_sleep", { hours: 24 })).failure, "arguments")
     })
   )
 
   it.effect("F84: each tool writes only the kinds it owns; the configuration of compaction is no record", () =>
     Effect.gen(function* () {
       const owned = {
-        create_project: [{ key: "tavern", summary: "A tavern" }, ["desk", "project"]],
+        create_project: [{ key: "tavern", summary: "A tavern" }, ["project", "state"]],
         add_session_memory: [{ kind: "fact", content: "The tavern has 5 rooms" }, ["session"]],
         add_journal_entry: [{ content: "Fog" }, ["journal", "reflection"]],
         update_system_prompt: [{ new_prompt: "x", reasoning: "y" }, ["prompt"]],
         add_goal: [{ description: "Build" }, ["goal"]]
       } as const
       for (const [tool, [args, kinds]] of Object.entries(owned)) {
-        const desk = deskOf()
-        yield* desk.run(tool, args)
-        assert.deepStrictEqual<ReadonlyArray<string>>(desk.kinds(), kinds, tool)
+        const records = recordsOf()
+        yield* records.run(tool, args)
+        assert.deepStrictEqual<ReadonlyArray<string>>(records.kinds(), kinds, tool)
       }
       assert.deepInclude(DEFAULT_SETTINGS, { compactSleepRatio: 0.7, compactEmergencyRatio: 0.8 })
     })

@@ -9,8 +9,8 @@ import { type ListOptions, tellList } from "../list.ts"
 import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
 import { onOneLine, plain } from "../plain.ts"
-import { findReach, type Where } from "../reach/find-reach.ts"
-import type { SubAgentTree, Reach, View } from "../reach/reach.ts"
+import { findBackend, type Where } from "../backend/find-backend.ts"
+import type { SubAgentTree, Backend, View } from "../backend/backend.ts"
 import { assistantTable } from "../report.ts"
 import type { Stop } from "../stop.ts"
 import { counted } from "../table.ts"
@@ -22,13 +22,13 @@ export interface LookOptions extends Where {
 }
 
 export const list = async (options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "look", stop)
+  await using backend = await findBackend(options, "look", stop)
   const { cursor, limit = 50 } = options
   return await tellList(
     options,
     async () => {
-      const { items, next } = await reach.page({ limit, ...(cursor === undefined ? {} : { cursor }) })
-      const totals = await reach.totals()
+      const { items, next } = await backend.page({ limit, ...(cursor === undefined ? {} : { cursor }) })
+      const totals = await backend.totals()
       const text = [...outageLines(items), assistantTable(items)].join("\n")
       if (totals === undefined) return { key: "assistants", items, next, text }
       const { accepted, discarded, dead, settled } = totals
@@ -40,7 +40,7 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
         text: `${text}\n\n${accepted} accepted, ${settled} committed, ${counted(dead - discarded, "dead letter")}`
       }
     },
-    reach
+    backend
   )
 }
 
@@ -62,19 +62,19 @@ export const viewText = (view: View): ReadonlyArray<string> => [
   ...view.approvals.map(({ approval, tool }) => `waits for approval: ${tool} (${approval})`)
 ]
 
-const latest = (reach: Reach, { commits, id }: View, count: number): Promise<ReadonlyArray<Entry>> =>
-  reach.entries(id, Math.max(1, commits - count + 1), count)
+const latest = (backend: Backend, { commits, id }: View, count: number): Promise<ReadonlyArray<Entry>> =>
+  backend.entries(id, Math.max(1, commits - count + 1), count)
 
 export const inspect = async (name: string, options: LookOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "look", stop)
-  const view = await named(reach, name)
-  const entries = await latest(reach, view, SHOWN_ENTRIES)
-  const deadLetters = (await reach.dead(1_000)).filter(({ assistant }) => assistant === view.id)
+  await using backend = await findBackend(options, "look", stop)
+  const view = await named(backend, name)
+  const entries = await latest(backend, view, SHOWN_ENTRIES)
+  const deadLetters = (await backend.dead(1_000)).filter(({ assistant }) => assistant === view.id)
   if (options.json) {
     sayJson({ ok: true, assistant: view, entries, deadLetters })
     return 0
   }
-  const asked = await Promise.all(view.approvals.map(({ call }) => writtenCall(reach, view.id, call)))
+  const asked = await Promise.all(view.approvals.map(({ call }) => writtenCall(backend, view.id, call)))
   const dead = deadLetters.map(({ envelope, reason }) => `dead letter ${onOneLine(envelope, 60)}: ${onOneLine(reason)}`)
   const told = [...viewText(view), ...asked.map((call) => `  ${call}`), ...dead, "", ...entries.flatMap(messageLines)]
   say(plain(told.join("\n")))
@@ -93,20 +93,20 @@ const logLine = ({ at, event, messages, no, status, step }: Entry): string => {
 
 /** The ledger of one, the newest entries, in the order of time; the cursor leads to older ones. */
 export const logs = async (name: string, options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "look", stop)
-  const { id } = await named(reach, name)
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
   const { cursor, limit = 50 } = options
   return await tellList(
     options,
     async () => {
-      const commits = (await reach.view(id))?.commits ?? 0
+      const commits = (await backend.view(id))?.commits ?? 0
       const last = cursor === undefined ? commits : Math.min(commits, Number.parseInt(cursor, 10) || 0)
       const from = Math.max(1, last - limit + 1)
-      const items = last < 1 ? [] : await reach.entries(id, from, last - from + 1)
+      const items = last < 1 ? [] : await backend.entries(id, from, last - from + 1)
       const next = from > 1 ? String(from - 1) : null
       return { key: "entries", items, next, beside: { assistant: id }, text: items.map(logLine).join("\n") }
     },
-    reach
+    backend
   )
 }
 
@@ -123,9 +123,9 @@ const subAgentTreeLines = (node: SubAgentTree, indent = ""): ReadonlyArray<strin
 }
 
 export const tree = async (name: string, options: LookOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  const { id } = await named(reach, name)
-  const subAgentTree = await reach.subAgentTree(id)
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
+  const subAgentTree = await backend.subAgentTree(id)
   if (subAgentTree === undefined) throw new CommandFailed("unknown-assistant", `there is no assistant "${id}" any more`)
   if (options.json) sayJson({ ok: true, subAgentTree })
   else say(plain(subAgentTreeLines(subAgentTree).join("\n")))

@@ -7,8 +7,8 @@ import { type ListOptions, pageOf, tellList } from "../list.ts"
 import { named, oneOf } from "../named.ts"
 import { say, sayJson } from "../output.ts"
 import { onOneLine, plain } from "../plain.ts"
-import { findReach } from "../reach/find-reach.ts"
-import type { AskedApproval, Reach } from "../reach/reach.ts"
+import { findBackend } from "../backend/find-backend.ts"
+import type { AskedApproval, Backend } from "../backend/backend.ts"
 import type { Stop } from "../stop.ts"
 import { table } from "../table.ts"
 import type { LookOptions } from "./agents.ts"
@@ -32,16 +32,16 @@ const listText = (asked: ReadonlyArray<AskedApproval>): string =>
       ])
 
 export const list = async (options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "look", stop)
+  await using backend = await findBackend(options, "look", stop)
   const find = async () => {
-    const { items, next } = pageOf(await reach.approvals(), options)
+    const { items, next } = pageOf(await backend.approvals(), options)
     return { key: "approvals", items, next, text: listText(items) }
   }
-  return await tellList(options, find, reach)
+  return await tellList(options, find, backend)
 }
 
-const found = async (reach: Reach, wanted: string): Promise<AskedApproval> => {
-  const asked = await reach.approvals()
+const found = async (backend: Backend, wanted: string): Promise<AskedApproval> => {
+  const asked = await backend.approvals()
   const id = oneOf(
     asked.map(({ approval }) => approval),
     wanted,
@@ -69,8 +69,8 @@ const shown = (each: AskedApproval): string => {
 }
 
 export const show = async (wanted: string, options: LookOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "look", stop)
-  const approval = await found(reach, wanted)
+  await using backend = await findBackend(options, "look", stop)
+  const approval = await found(backend, wanted)
   if (options.json) sayJson({ ok: true, approval })
   else say(shown(approval))
   return 0
@@ -82,8 +82,13 @@ export const decide = async (
   options: OrderOptions & { readonly note?: string },
   stop: Stop
 ): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  const { approval, assistant } = await found(reach, wanted)
+  await using backend = await findBackend(options, "order", stop)
+  const { approval, assistant } = await found(backend, wanted)
   const said = options.note === undefined ? {} : { note: options.note }
-  return await giveOrder(reach, await named(reach, assistant), { type: "decide", decision, approval, ...said }, options)
+  return await giveOrder(
+    backend,
+    await named(backend, assistant),
+    { type: "decide", decision, approval, ...said },
+    options
+  )
 }

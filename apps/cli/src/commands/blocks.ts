@@ -10,15 +10,15 @@ import { named, oneOf } from "../named.ts"
 import { say, sayJson } from "../output.ts"
 import { onOneLine, plain } from "../plain.ts"
 import { saidOrPiped } from "../piped.ts"
-import { findReach } from "../reach/find-reach.ts"
-import type { BlockSummary, Reach } from "../reach/reach.ts"
+import { findBackend } from "../backend/find-backend.ts"
+import type { BlockSummary, Backend } from "../backend/backend.ts"
 import type { Stop } from "../stop.ts"
 import { table } from "../table.ts"
 import type { LookOptions } from "./agents.ts"
 import type { OrderOptions } from "./orders.ts"
 
-const found = async (reach: Reach, id: string, wanted: string): Promise<BlockSummary> => {
-  const blocks = await reach.blocks(id)
+const found = async (backend: Backend, id: string, wanted: string): Promise<BlockSummary> => {
+  const blocks = await backend.blocks(id)
   const exact = blocks.find((block) => block.id === wanted)
   if (exact !== undefined) return exact
   const label = oneOf(
@@ -38,17 +38,17 @@ export const show = async (
   options: LookOptions & { readonly version?: number },
   stop: Stop
 ): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  const { id } = await named(reach, name)
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
   if (wanted !== undefined) {
-    const block = await found(reach, id, wanted)
-    const { text, version } = await reach.block(block.id, options.version)
+    const block = await found(backend, id, wanted)
+    const { text, version } = await backend.block(block.id, options.version)
     if (options.json) sayJson({ ok: true, assistant: id, block: { ...block, text, version } })
     else say(plain(text))
     return 0
   }
-  const kept = await reach.kept(id)
-  const blocks = await reach.blocks(id)
+  const kept = await backend.kept(id)
+  const blocks = await backend.blocks(id)
   if (options.json) sayJson({ ok: true, assistant: id, kept, blocks })
   else {
     const counts = Object.entries(kept).map(([kind, count]) => `${kind} ${count}`)
@@ -84,9 +84,9 @@ export const edit = async (
     throw new CommandFailed("usage", "--append and --replace exclude each other")
   }
   const text = options.undo === true ? "" : await saidOrPiped(given, "the text")
-  await using reach = await findReach(options, "order", stop)
-  const { id } = await named(reach, name)
-  const block = await found(reach, id, wanted)
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
+  const block = await found(backend, id, wanted)
   if (options.dryRun) {
     const would = options.undo === true ? { undo: block.label } : { edit: block.label, text }
     if (options.json) sayJson({ ok: true, dryRun: true, would, assistant: id })
@@ -94,13 +94,13 @@ export const edit = async (
     return 0
   }
   if (options.undo === true) {
-    return tellVersion(block.label, (await reach.undoBlock(block.id, options.id)).version, options.json)
+    return tellVersion(block.label, (await backend.undoBlock(block.id, options.id)).version, options.json)
   }
   const operation =
     options.replace !== undefined
       ? { op: "replace_text", old: options.replace, new: text }
       : { op: options.append === true ? "append_text" : "set_text", text }
-  return tellVersion(block.label, (await reach.editBlock(block.id, operation, options.id)).version, options.json)
+  return tellVersion(block.label, (await backend.editBlock(block.id, operation, options.id)).version, options.json)
 }
 
 export const history = async (
@@ -109,13 +109,13 @@ export const history = async (
   options: LookOptions & ListOptions,
   stop: Stop
 ): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  const { id } = await named(reach, name)
-  const block = await found(reach, id, wanted)
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
+  const block = await found(backend, id, wanted)
   const { cursor, limit = 50 } = options
   const find = async () => {
     const before = cursor === undefined ? undefined : Number.parseInt(cursor, 10)
-    const items = await reach.blockVersions(block.id, limit, before)
+    const items = await backend.blockVersions(block.id, limit, before)
     const oldest = items.at(-1)?.version
     const next = items.length < limit || oldest === undefined ? null : String(oldest)
     const rows = items.map(({ at, by, message = "", version }) => [
@@ -127,26 +127,26 @@ export const history = async (
     const text = table([["version", "when", "by", ""], ...rows])
     return { key: "versions", items, next, beside: { assistant: id, block: block.label }, text }
   }
-  return await tellList(options, find, reach)
+  return await tellList(options, find, backend)
 }
 
 export const forget = async (name: string, wanted: string, options: OrderOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  const { id } = await named(reach, name)
-  const isFact = (await reach.facts(id)).some((fact) => fact.id === wanted)
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
+  const isFact = (await backend.facts(id)).some((fact) => fact.id === wanted)
   if (isFact) {
     throw new CommandFailed("not-possible", `${wanted} is a fact of the ledger, and nothing is taken out of a ledger`, {
       hint: "tell the assistant what is true instead: a newer fact takes its place"
     })
   }
-  const block = await found(reach, id, wanted)
+  const block = await found(backend, id, wanted)
   if (options.dryRun) {
     if (options.json) sayJson({ ok: true, dryRun: true, would: { delete: block.label }, assistant: id })
     else say(onOneLine(`would delete the block ${block.label} of ${id}`))
     return 0
   }
   await assertConsent(options, `the block ${block.label} of ${id} would be deleted`)
-  await reach.deleteBlock(block.id, options.id)
+  await backend.deleteBlock(block.id, options.id)
   if (options.json) sayJson({ ok: true, assistant: id, deleted: block.label })
   else say(onOneLine(`${id} has forgotten ${block.label}`))
   return 0

@@ -6,7 +6,7 @@ import { CommandFailed } from "../failure.ts"
 import { loadFleet } from "../fleet-file.ts"
 import { named } from "../named.ts"
 import { note } from "../output.ts"
-import { findReach, serverFor, type Where } from "../reach/find-reach.ts"
+import { findBackend, serverFor, type Where } from "../backend/find-backend.ts"
 import type { Stop } from "../stop.ts"
 import { askOnce, assertLives, needsFleet } from "./run.ts"
 
@@ -26,13 +26,13 @@ export const chatWith = async (agent: string, options: ChatCommandOptions, stop:
     const { assistants } = await loadFleet(needsFleet(options.fleet, "chat"))
     await assertLives(agent, options, assistants)
   }
-  await using reach = await findReach(options, "order", stop)
+  await using backend = await findBackend(options, "order", stop)
   if (message !== undefined) {
     const headless = { exit: true, jsonl: false, quiet: true, resume: false, patience: 0 }
-    return await askOnce(reach, agent, message, { ...options, ...headless })
+    return await askOnce(backend, agent, message, { ...options, ...headless })
   }
-  const { id } = await named(reach, agent)
+  const { id } = await named(backend, agent)
   if (process.stdin.isTTY) note(`Speak with ${id}, /help shows the commands, /quit or Ctrl-C ends.`)
-  await chat({ reach, stop, to: id })
+  await chat({ backend, stop, to: id })
   return 0
 }

@@ -11,7 +11,7 @@ import { type ListOptions, pageOf, tellList } from "../list.ts"
 import { named, oneOf } from "../named.ts"
 import { say, sayJson } from "../output.ts"
 import { plain } from "../plain.ts"
-import { findReach } from "../reach/find-reach.ts"
+import { findBackend } from "../backend/find-backend.ts"
 import type { Stop } from "../stop.ts"
 import { followed, type OrderOptions, watching } from "./orders.ts"
 
@@ -36,28 +36,28 @@ const chosen = (compactions: ReadonlyArray<Compaction>, wanted: string, whose: s
 
 const look = async (name: string, options: CompactionsOptions, stop: Stop): Promise<number> => {
   const { json, show } = options
-  await using reach = await findReach(options, "look", stop)
-  const { id } = await named(reach, name)
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
   if (show === undefined) {
     const find = async () => {
-      const { items, next } = pageOf(await reach.compactions(id), options)
-      const current = await reach.currentCompaction(id)
+      const { items, next } = pageOf(await backend.compactions(id), options)
+      const current = await backend.currentCompaction(id)
       const text = compactionsText(id, items, current)
       return { key: "compactions", items, next, beside: { assistant: id, current: current ?? null }, text }
     }
-    return await tellList(options, find, reach)
+    return await tellList(options, find, backend)
   }
-  const { compaction, messages } = await reach.opened(id, chosen(await reach.compactions(id), show, id))
-  const current = await reach.currentCompaction(id)
+  const { compaction, messages } = await backend.opened(id, chosen(await backend.compactions(id), show, id))
+  const current = await backend.currentCompaction(id)
   if (json) sayJson({ ok: true, assistant: id, current: current ?? null, compaction, messages })
   else say(compactionText(id, compaction, messages, current))
   return 0
 }
 
 const takeBack = async (name: string, wanted: string, options: CompactionsOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  const { id } = await named(reach, name)
-  const compaction = chosen(await reach.compactions(id), wanted, id)
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
+  const compaction = chosen(await backend.compactions(id), wanted, id)
   if (compaction.undone_at !== undefined) {
     throw new CommandFailed("wrong-state", `${compaction.id} has been taken back before`)
   }
@@ -66,11 +66,11 @@ const takeBack = async (name: string, wanted: string, options: CompactionsOption
     else say(plain(`would take ${compaction.id} of ${id} back`))
     return 0
   }
-  watching(reach, id, options.json)
-  const receipt = await reach.undoCompaction(id, compaction.id)
-  await followed(reach, id, options)
+  watching(backend, id, options.json)
+  const receipt = await backend.undoCompaction(id, compaction.id)
+  await followed(backend, id, options)
   const before = compaction.before.start?.compaction
-  const undone = (await reach.compactions(id)).flatMap((each) => (each.undone_at === undefined ? [] : [each.id]))
+  const undone = (await backend.compactions(id)).flatMap((each) => (each.undone_at === undefined ? [] : [each.id]))
   const isDone = undone.includes(compaction.id)
   if (options.json) {
     const { envelope, outcome } = receipt

@@ -7,8 +7,8 @@ import { contextText, differenceText } from "../context-text.ts"
 import { CommandFailed } from "../failure.ts"
 import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
-import { findReach } from "../reach/find-reach.ts"
-import type { Reach } from "../reach/reach.ts"
+import { findBackend } from "../backend/find-backend.ts"
+import type { Backend } from "../backend/backend.ts"
 import type { Stop } from "../stop.ts"
 import type { LookOptions } from "./agents.ts"
 
@@ -40,19 +40,19 @@ const absence = ({ id, ticks }: Whose, { iteration, tick }: Question, last: numb
     : `tick ${tick} of ${id} asked no model, ${there}`
 }
 
-const reportAt = async (reach: Reach, whose: Whose, question: Question): Promise<ContextReport> => {
-  const report = await reach.contextReport(whose.id, question)
+const reportAt = async (backend: Backend, whose: Whose, question: Question): Promise<ContextReport> => {
+  const report = await backend.contextReport(whose.id, question)
   if (report !== undefined) return report
   const { tick } = question
-  const last = await reach.contextReport(whose.id, tick === undefined ? {} : { tick })
+  const last = await backend.contextReport(whose.id, tick === undefined ? {} : { tick })
   throw new CommandFailed("unknown-tick", absence(whose, question, last?.iteration ?? 0))
 }
 
 export const context = async (name: string, options: ContextOptions, stop: Stop): Promise<number> => {
   const { diff, iteration, json, tick } = options
-  await using reach = await findReach(options, "look", stop)
-  const whose = await named(reach, name)
-  const report = await reportAt(reach, whose, {
+  await using backend = await findBackend(options, "look", stop)
+  const whose = await named(backend, name)
+  const report = await reportAt(backend, whose, {
     ...(tick === undefined ? {} : { tick }),
     ...(iteration === undefined ? {} : { iteration })
   })
@@ -62,7 +62,7 @@ export const context = async (name: string, options: ContextOptions, stop: Stop)
     else say(contextText(whose.id, report))
     return 0
   }
-  const before = await reportAt(reach, whose, { tick: diff })
+  const before = await reportAt(backend, whose, { tick: diff })
   const difference = compareReports(before, report)
   if (json) sayJson({ ...answer, before, difference })
   else say(differenceText(whose.id, before, report, difference))

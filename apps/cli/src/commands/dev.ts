@@ -2,10 +2,10 @@
 
 import { runCourse } from "../course.ts"
 import { loadFleet } from "../fleet-file.ts"
-import type { Where } from "../reach/find-reach.ts"
+import type { Where } from "../backend/find-backend.ts"
 import type { Stop } from "../stop.ts"
 import { needsFleet } from "./run.ts"
-import { houseOf, type StartOptions } from "./start.ts"
+import { serverOf, type StartOptions } from "./start.ts"
 
 export type DevOptions = Where & Pick<StartOptions, "force" | "page" | "port" | "server">
 
@@ -21,6 +21,6 @@ export const dev = async (options: DevOptions, stop: Stop): Promise<number> =>
     quiet: false,
     resume: false,
     patienceMillis: 0,
-    ...(options.server ? { house: houseOf(options) } : {}),
+    ...(options.server ? { server: serverOf(options) } : {}),
     stop
   })

@@ -13,7 +13,7 @@ import { CommandFailed, failureOf } from "../failure.ts"
 import { failureEnvelope, note, painted, say, sayJson } from "../output.ts"
 import { isPageBuilt } from "../page.ts"
 import { onOneLine } from "../plain.ts"
-import { findReach, serverFor, type Where } from "../reach/find-reach.ts"
+import { findBackend, serverFor, type Where } from "../backend/find-backend.ts"
 import { Stop } from "../stop.ts"
 import { counted } from "../table.ts"
 
@@ -127,14 +127,14 @@ const pageCheck = (): Check => ({
 })
 
 /** Only where one is said, or says that it owns the directory. */
-const reachChecks = async (where: Where): Promise<ReadonlyArray<Check>> => {
+const backendChecks = async (where: Where): Promise<ReadonlyArray<Check>> => {
   const stop = new Stop()
   let url: string | undefined
   try {
     url = await serverFor(where)
     if (url === undefined) return []
-    await using reach = await findReach({ ...where, url }, "look", stop)
-    await reach.within(reach.page({ limit: 1 }), SERVER_MILLIS)
+    await using backend = await findBackend({ ...where, url }, "look", stop)
+    await backend.within(backend.page({ limit: 1 }), SERVER_MILLIS)
     return [{ name: "server", ok: true, says: `${url} answers` }]
   } catch (error) {
     const { hint, message } = failureOf(error)
@@ -161,7 +161,7 @@ const serverChecks = async (): Promise<ReadonlyArray<Check>> => {
   return (await probeServers()).map(({ failure, name, says }) => {
     if (failure === undefined) return { name, ok: true, says }
     const { hint, message } = failureOf(failure)
-    return { name, ok: false, says: message, fix: name === "hints" ? "check REDIS_URL" : hint }
+    return { name, ok: false, says: message, fix: name === "queue" ? "check REDIS_URL" : hint }
   })
 }
 
@@ -211,7 +211,7 @@ export const doctor = async ({ deep, json, ...where }: DoctorOptions): Promise<n
   const checks = [
     nodeCheck(),
     ...(data === undefined ? await serverChecks() : await directoryChecks(data)),
-    ...(await reachChecks(where)),
+    ...(await backendChecks(where)),
     settingsCheck(),
     ...tokenChecks(),
     pageCheck(),

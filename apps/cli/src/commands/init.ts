@@ -24,7 +24,7 @@ export default defineFleet({
   assistants: [
     defineAssistant({
       id: "desk",
-      prompt: "You are the desk of a small house. You answer briefly and remember what you are told.",
+      prompt: "You are the front desk of a small harbour. You answer briefly and remember what you are told.",
       tools: [clock]
     })
   ]

@@ -7,7 +7,7 @@ import { type ListOptions, pageOf, tellList } from "../list.ts"
 import type { Host } from "../host.ts"
 import { note } from "../output.ts"
 import { onOneLine, plain } from "../plain.ts"
-import { serverFor, tokenOf, type Where } from "../reach/find-reach.ts"
+import { serverFor, tokenOf, type Where } from "../backend/find-backend.ts"
 import type { Stop } from "../stop.ts"
 import { needsFleet } from "./run.ts"
 

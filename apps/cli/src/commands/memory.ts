@@ -7,8 +7,8 @@ import { CommandFailed } from "../failure.ts"
 import { dreamsText, factsText, profilesText, recalledText } from "../memory-text.ts"
 import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
-import { findReach } from "../reach/find-reach.ts"
-import type { Reach } from "../reach/reach.ts"
+import { findBackend } from "../backend/find-backend.ts"
+import type { Backend } from "../backend/backend.ts"
 import type { Stop } from "../stop.ts"
 import { counted } from "../table.ts"
 import type { LookOptions } from "./agents.ts"
@@ -28,9 +28,9 @@ interface Shown {
   readonly text: string
 }
 
-const recalled = async (reach: Reach, id: string, question: string, options: MemoryOptions): Promise<Shown> => {
+const recalled = async (backend: Backend, id: string, question: string, options: MemoryOptions): Promise<Shown> => {
   const { kind, limit, mode, scope } = options
-  const answer = await reach.recall(id, question, {
+  const answer = await backend.recall(id, question, {
     limit,
     ...(scope === undefined ? {} : { scope }),
     ...(mode === undefined ? {} : { mode }),
@@ -39,22 +39,22 @@ const recalled = async (reach: Reach, id: string, question: string, options: Mem
   return { json: { question, ...answer }, text: recalledText(id, answer) }
 }
 
-const overview = async (reach: Reach, id: string): Promise<Shown> => {
-  const kept = await reach.kept(id)
+const overview = async (backend: Backend, id: string): Promise<Shown> => {
+  const kept = await backend.kept(id)
   const words = { journal: "journal entry", fact: "fact", entity: "profile", passage: "passage", dream: "dream" }
   const many: Readonly<Record<string, string>> = { journal: "journal entries" }
   const lines = Object.entries(words).map(([kind, word]) => counted(kept[kind] ?? 0, word, many[kind] ?? `${word}s`))
   return { json: { kept }, text: `${id} keeps ${lines.join(", ")}` }
 }
 
-const rebuilt = async (reach: Reach, id: string): Promise<Shown> => {
-  const { entries, memories } = await reach.rebuild(id)
+const rebuilt = async (backend: Backend, id: string): Promise<Shown> => {
+  const { entries, memories } = await backend.rebuild(id)
   const text = `${id}: ${counted(memories, "memory", "memories")} made anew from ${counted(entries, "entry", "entries")}`
   return { json: { entries, memories }, text }
 }
 
 const shown = async (
-  reach: Reach,
+  backend: Backend,
   id: string,
   view: MemoryView,
   question: string | undefined,
@@ -62,23 +62,23 @@ const shown = async (
 ): Promise<Shown> => {
   switch (view) {
     case "recall":
-      return recalled(reach, id, question ?? "", options)
+      return recalled(backend, id, question ?? "", options)
     case "facts": {
-      const facts = await reach.facts(id)
+      const facts = await backend.facts(id)
       return { json: { facts }, text: factsText(id, facts) }
     }
     case "profiles": {
-      const profiles = await reach.profiles(id)
+      const profiles = await backend.profiles(id)
       return { json: { profiles }, text: profilesText(id, profiles) }
     }
     case "dreams": {
-      const dreams = await reach.dreams(id)
+      const dreams = await backend.dreams(id)
       return { json: { dreams: dreams.map(({ value }) => value) }, text: dreamsText(id, dreams) }
     }
     case "rebuild":
-      return rebuilt(reach, id)
+      return rebuilt(backend, id)
     case "overview":
-      return overview(reach, id)
+      return overview(backend, id)
   }
 }
 
@@ -95,9 +95,9 @@ export const memory = async (
   if (view !== "recall" && question !== undefined) {
     throw new CommandFailed("usage", `${view} takes no question`, { hint: `reverie memory ${name} recall "QUESTION"` })
   }
-  await using reach = await findReach(options, "look", stop)
-  const { id } = await named(reach, name)
-  const { json, text } = await shown(reach, id, view, question, options)
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
+  const { json, text } = await shown(backend, id, view, question, options)
   if (options.json) sayJson({ ok: true, assistant: id, ...json })
   else say(text)
   return 0

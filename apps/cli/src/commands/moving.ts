@@ -1,4 +1,4 @@
-// Moving: assistants into a file, out of one, and from house to house.
+// Moving: assistants into a file, out of one, and from data store to data store.
 // Owns files, places and what is told of a move. Leaves the moving to the SDK.
 // M1  An export appears under its name only when it is whole, and only for its owner to read.
 // M2  Progress goes to stderr; the result, one JSON object with --json, to stdout.
@@ -13,13 +13,13 @@ import {
   type Deployment,
   exportFleet,
   type ExportSource,
-  type HousePlace,
+  type DataStorePlace,
   importAgentFile,
   importFleet,
   MAX_AGENT_FILE_BYTES,
-  moveHouse,
+  moveDataStore,
   placeName,
-  reopenHouse
+  reopenDataStore
 } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import { note, say, sayJson } from "../output.ts"
@@ -40,7 +40,7 @@ const deployment = (database: string): Deployment => {
   return { database, ...(password === "" ? {} : { password }), ...(name === "" ? {} : { name }) }
 }
 
-const placeOf = ({ data }: PlaceOptions): HousePlace =>
+const placeOf = ({ data }: PlaceOptions): DataStorePlace =>
   data === undefined ? { deployment: deployment(process.env["DATABASE_URL"] ?? "") } : { data }
 
 /** Tells now and then how far it is. */
@@ -245,7 +245,7 @@ export interface PromoteCommand {
 }
 
 const reopened = async (data: string, json: boolean): Promise<number> => {
-  const mark = await reopenHouse({ data })
+  const mark = await reopenDataStore({ data })
   if (json) sayJson({ ok: true, reopened: mark !== undefined, ...(mark === undefined ? {} : { mark }) })
   else
     say(plain(mark === undefined ? `${data} was open` : `${data} is open again; ${mark.place} may have gone on since`))
@@ -257,10 +257,10 @@ export const promote = async (options: PromoteCommand): Promise<number> => {
   if (reopen) return reopened(data, json)
   const database = options.to ?? process.env["DATABASE_URL"] ?? ""
   if (database === "") throw new CommandFailed("usage", "name the database: --to URL, or DATABASE_URL")
-  const embedded: HousePlace = { data }
-  const fleet: HousePlace = { deployment: deployment(database) }
+  const embedded: DataStorePlace = { data }
+  const fleet: DataStorePlace = { deployment: deployment(database) }
   const tell = { judged: ticking("judged", quiet), written: ticking("moved in", quiet) }
-  const { from, moved, present, to } = await moveHouse({
+  const { from, moved, present, to } = await moveDataStore({
     ...(back ? { from: fleet, to: embedded } : { from: embedded, to: fleet }),
     isForced,
     onProgress: (phase, who, done) => {

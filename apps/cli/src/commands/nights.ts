@@ -8,8 +8,8 @@ import { dreamsText } from "../memory-text.ts"
 import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
 import { onOneLine, plain } from "../plain.ts"
-import { findReach } from "../reach/find-reach.ts"
-import type { Reach } from "../reach/reach.ts"
+import { findBackend } from "../backend/find-backend.ts"
+import type { Backend } from "../backend/backend.ts"
 import type { Stop } from "../stop.ts"
 import { counted, percent } from "../table.ts"
 import { followed, giveOrder, type OrderOptions, watching } from "./orders.ts"
@@ -22,23 +22,23 @@ export interface DreamOptions extends OrderOptions {
 
 export const dream = async (name: string, options: DreamOptions, stop: Stop): Promise<number> => {
   if (options.report === true) {
-    await using reach = await findReach(options, "look", stop)
-    const { id } = await named(reach, name)
+    await using backend = await findBackend(options, "look", stop)
+    const { id } = await named(backend, name)
     const began = ({ value }: { readonly value: unknown }) =>
       typeof value === "object" && value !== null ? Number(Reflect.get(value, "began_at") ?? 0) : 0
-    const last = (await reach.dreams(id)).toSorted((a, b) => began(a) - began(b)).at(-1)
+    const last = (await backend.dreams(id)).toSorted((a, b) => began(a) - began(b)).at(-1)
     if (options.json) sayJson({ ok: true, assistant: id, dream: last?.value ?? null })
     else say(plain(dreamsText(id, last === undefined ? [] : [last])))
     return 0
   }
-  await using reach = await findReach(options, "order", stop)
+  await using backend = await findBackend(options, "order", stop)
   const bound = options.for === undefined ? {} : { forMillis: Math.max(1, Math.round(options.for * 1_000)) }
-  return await giveOrder(reach, await named(reach, name), { type: "order", order: "sleep", ...bound }, options)
+  return await giveOrder(backend, await named(backend, name), { type: "order", order: "sleep", ...bound }, options)
 }
 
-const tellWindow = async (reach: Reach, id: string, json: boolean): Promise<number> => {
-  const report = await reach.contextReport(id, {})
-  const compacted = (await reach.compactions(id)).filter(({ undone_at }) => undone_at === undefined)
+const tellWindow = async (backend: Backend, id: string, json: boolean): Promise<number> => {
+  const report = await backend.contextReport(id, {})
+  const compacted = (await backend.compactions(id)).filter(({ undone_at }) => undone_at === undefined)
   const share = report?.share ?? 0
   const window = { tokens: report?.tokens ?? 0, limit: report?.limit ?? 0, share }
   if (json) sayJson({ ok: true, dryRun: true, assistant: id, window, compactions: compacted.length })
@@ -58,16 +58,16 @@ const whyNot = (entries: ReadonlyArray<Entry>, envelope: string): string | undef
 }
 
 export const compact = async (name: string, options: OrderOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, options.dryRun ? "look" : "order", stop)
-  const { commits, id } = await named(reach, name)
-  if (options.dryRun) return await tellWindow(reach, id, options.json)
-  const known = new Set((await reach.compactions(id)).map((each) => each.id))
-  watching(reach, id, options.json)
+  await using backend = await findBackend(options, options.dryRun ? "look" : "order", stop)
+  const { commits, id } = await named(backend, name)
+  if (options.dryRun) return await tellWindow(backend, id, options.json)
+  const known = new Set((await backend.compactions(id)).map((each) => each.id))
+  watching(backend, id, options.json)
   const key = options.id === undefined ? {} : { id: options.id }
-  const { envelope, outcome } = await reach.within(reach.order(id, "compact", key))
-  await followed(reach, id, options)
-  const made = (await reach.compactions(id)).find((each) => each.trigger === "order" && !known.has(each.id))
-  const skipped = made === undefined ? whyNot(await reach.entries(id, commits + 1, MAX_COMMITS), envelope) : undefined
+  const { envelope, outcome } = await backend.within(backend.order(id, "compact", key))
+  await followed(backend, id, options)
+  const made = (await backend.compactions(id)).find((each) => each.trigger === "order" && !known.has(each.id))
+  const skipped = made === undefined ? whyNot(await backend.entries(id, commits + 1, MAX_COMMITS), envelope) : undefined
   if (options.json) {
     const why = skipped === undefined ? {} : { skipped }
     sayJson({ ok: true, receipt: outcome, envelope, assistant: id, compaction: made?.id ?? null, ...why })

@@ -11,8 +11,8 @@ import { named, oneOf } from "../named.ts"
 import { note, painted, say, sayJson } from "../output.ts"
 import { onOneLine, plain } from "../plain.ts"
 import { tellNotice } from "../progress.ts"
-import { findReach, type Where } from "../reach/find-reach.ts"
-import type { OrderName, Reach, Taken, View } from "../reach/reach.ts"
+import { findBackend, type Where } from "../backend/find-backend.ts"
+import type { OrderName, Backend, Taken, View } from "../backend/backend.ts"
 import type { Stop } from "../stop.ts"
 import { viewText } from "./agents.ts"
 
@@ -46,23 +46,23 @@ const approvalOf = ({ approvals, id, state }: View, wanted: string | undefined):
   return first
 }
 
-const give = (reach: Reach, view: View, order: Order, id: string | undefined): Promise<Taken> => {
+const give = (backend: Backend, view: View, order: Order, id: string | undefined): Promise<Taken> => {
   const key = id === undefined ? {} : { id }
   switch (order.type) {
     case "send":
-      return reach.send(view.id, order.text, key)
+      return backend.send(view.id, order.text, key)
     case "order": {
       const { order: name, type: _, ...request } = order
-      return reach.order(view.id, name, { ...request, ...key })
+      return backend.order(view.id, name, { ...request, ...key })
     }
     case "decide": {
       const options = { ...key, ...(order.note === undefined ? {} : { note: order.note }) }
-      return reach.decide(view.id, approvalOf(view, order.approval), order.decision, options)
+      return backend.decide(view.id, approvalOf(view, order.approval), order.decision, options)
     }
     case "undoCompaction":
-      return reach.undoCompaction(view.id, order.compaction)
+      return backend.undoCompaction(view.id, order.compaction)
     case "redeliver":
-      return reach.redeliver(view.id, order.envelope)
+      return backend.redeliver(view.id, order.envelope)
   }
 }
 
@@ -77,43 +77,43 @@ const tellTrial = (view: View, order: Order, json: boolean): number => {
 }
 
 /** Waits where that means something. */
-export const followed = async (reach: Reach, id: string, { timeout, wait }: OrderOptions): Promise<void> => {
-  if (wait === true && !reach.isWorking) {
-    throw new CommandFailed("not-possible", `it is kept, and nobody works on ${reach.place} from here`, {
+export const followed = async (backend: Backend, id: string, { timeout, wait }: OrderOptions): Promise<void> => {
+  if (wait === true && !backend.isWorking) {
+    throw new CommandFailed("not-possible", `it is kept, and nobody works on ${backend.place} from here`, {
       hint: "--fleet FILE lets it be followed here"
     })
   }
   if (wait === false) return
-  if (!reach.isWorking) return note(painted("dim", "it is kept, and heard by whoever works there next"))
-  await reach.within(reach.rest(id), timeout === undefined ? undefined : timeout * 1_000)
+  if (!backend.isWorking) return note(painted("dim", "it is kept, and heard by whoever works there next"))
+  await backend.within(backend.rest(id), timeout === undefined ? undefined : timeout * 1_000)
 }
 
 /** Tells what happens to one, as long as it is asked for. */
-export const watching = (reach: Reach, id: string, isQuiet: boolean): void => {
+export const watching = (backend: Backend, id: string, isQuiet: boolean): void => {
   if (isQuiet) return
-  reach.listen((notice) => {
-    if (reach.kind === "store" || notice.address.assistant === id) tellNotice(notice)
+  backend.listen((notice) => {
+    if (backend.kind === "store" || notice.address.assistant === id) tellNotice(notice)
   })
 }
 
 /** Gives an order to one that has been found. */
-export const giveOrder = async (reach: Reach, view: View, order: Order, options: OrderOptions): Promise<number> => {
+export const giveOrder = async (backend: Backend, view: View, order: Order, options: OrderOptions): Promise<number> => {
   if (options.dryRun) return tellTrial(view, order, options.json)
   if (order.type === "order" && order.order === "retire") {
     await assertConsent(options, `${view.id} would be retired for good`)
   }
-  watching(reach, view.id, options.json)
-  const receipt = await reach.within(give(reach, view, order, options.id))
-  await followed(reach, view.id, options)
-  const after = (await reach.view(view.id)) ?? view
+  watching(backend, view.id, options.json)
+  const receipt = await backend.within(give(backend, view, order, options.id))
+  await followed(backend, view.id, options)
+  const after = (await backend.view(view.id)) ?? view
   if (options.json) sayJson({ ok: true, receipt: receipt.outcome, envelope: receipt.envelope, assistant: after })
   else say(plain(viewText(after).join("\n")))
   return 0
 }
 
 export const command = async (name: string, order: Order, options: OrderOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  return await giveOrder(reach, await named(reach, name), order, options)
+  await using backend = await findBackend(options, "order", stop)
+  return await giveOrder(backend, await named(backend, name), order, options)
 }
 
 /** Brings one to life, from a definition of the fleet. */
@@ -122,19 +122,19 @@ export const create = async (
   options: OrderOptions & { readonly from?: string },
   stop: Stop
 ): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  if (reach.kind === "store" && !reach.isWorking) {
+  await using backend = await findBackend(options, "order", stop)
+  if (backend.kind === "store" && !backend.isWorking) {
     throw new CommandFailed("no-fleet", `${id} can only be made from a definition, and there is none here`)
   }
   if (options.dryRun) {
-    const isThere = (await reach.view(id)) !== undefined
+    const isThere = (await backend.view(id)) !== undefined
     if (options.json)
       sayJson({ ok: true, dryRun: true, would: { create: id, definition: options.from ?? id }, isThere })
     else say(onOneLine(isThere ? `${id} lives there already` : `would bring ${id} to life`))
     return 0
   }
-  const outcome = await reach.create(id, options.from)
-  const assistant = await reach.view(id)
+  const outcome = await backend.create(id, options.from)
+  const assistant = await backend.view(id)
   if (options.json) sayJson({ ok: true, outcome, assistant: assistant ?? null })
   else say(onOneLine(outcome === "created" ? `${id} has come to life` : `${id} lived there already`))
   return 0

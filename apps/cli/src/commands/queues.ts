@@ -1,6 +1,6 @@
 // Queues: what waits, dead letters, and stopping or emptying all of it.
 // Owns the readings and the orders to everybody. Leaves one assistant to orders.ts.
-// Q1  A hint can be lost or held back without any harm, so holding hints back stops nobody: `pause` halts everybody, which
+// Q1  A wake-up can be lost or held back without any harm, so holding wake-ups back stops nobody: `pause` halts everybody, which
 //     does, and `resume` lets everybody go on.
 // Q2  A dead letter that is discarded is listed no more; that it was dead-lettered, and why, stays in the history.
 // Q3  A dead letter is named by its whole id: once one is gone, the same words would mean another one that begins so.
@@ -11,8 +11,8 @@ import { type ListOptions, pageOf, tellList } from "../list.ts"
 import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
 import { onOneLine } from "../plain.ts"
-import { findReach } from "../reach/find-reach.ts"
-import type { DeadLettered, QueueView, Reach } from "../reach/reach.ts"
+import { findBackend } from "../backend/find-backend.ts"
+import type { DeadLettered, QueueView, Backend } from "../backend/backend.ts"
 import type { Stop } from "../stop.ts"
 import { counted, table } from "../table.ts"
 import type { LookOptions } from "./agents.ts"
@@ -45,16 +45,16 @@ export const queuesText = ({ backend, queues, totals, workers }: QueueView): str
 }
 
 export const list = async (options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "look", stop)
+  await using found = await findBackend(options, "look", stop)
   const find = async () => {
-    const view = await reach.queues()
+    const view = await found.queues()
     const { items, next } = pageOf(view.queues, options)
     const { backend, totals, workers } = view
     // Null where it is not known: who reads the store alone sees nobody, whoever may work on it.
     const beside = { backend, ...(totals === undefined ? {} : { totals }), workers: workers ?? null }
     return { key: "queues", items, next, beside, text: queuesText(view) }
   }
-  return await tellList(options, find, reach)
+  return await tellList(options, find, found)
 }
 
 const MOST_DEAD_LETTERED = 500
@@ -75,17 +75,17 @@ const deadText = (letters: ReadonlyArray<DeadLettered>): string =>
       ])
 
 export const dead = async (options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "look", stop)
+  await using backend = await findBackend(options, "look", stop)
   const find = async () => {
-    const { items, next } = pageOf(await reach.dead(MOST_DEAD_LETTERED), options)
+    const { items, next } = pageOf(await backend.dead(MOST_DEAD_LETTERED), options)
     return { key: "deadLetters", items, next, text: deadText(items) }
   }
-  return await tellList(options, find, reach)
+  return await tellList(options, find, backend)
 }
 
 /** The dead letter of this very id, if it is listed; with --dry-run it has to be. */
-const deadLetteredAs = async (reach: Reach, id: string, envelope: string, { dryRun }: OrderOptions) => {
-  const deadLettered = (await reach.dead(MOST_DEAD_LETTERED)).filter(({ assistant }) => assistant === id)
+const deadLetteredAs = async (backend: Backend, id: string, envelope: string, { dryRun }: OrderOptions) => {
+  const deadLettered = (await backend.dead(MOST_DEAD_LETTERED)).filter(({ assistant }) => assistant === id)
   const letter = deadLettered.find((each) => each.envelope === envelope)
   if (letter !== undefined || !dryRun) return letter
   throw new CommandFailed("not-found", `${id} has no dead letter "${envelope}"`, {
@@ -95,17 +95,17 @@ const deadLetteredAs = async (reach: Reach, id: string, envelope: string, { dryR
 
 /** Sends dead letters again, under a new id. */
 export const retry = async (name: string, envelope: string, options: OrderOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  const view = await named(reach, name)
-  await deadLetteredAs(reach, view.id, envelope, options)
-  return await giveOrder(reach, view, { type: "redeliver", envelope }, options)
+  await using backend = await findBackend(options, "order", stop)
+  const view = await named(backend, name)
+  await deadLetteredAs(backend, view.id, envelope, options)
+  return await giveOrder(backend, view, { type: "redeliver", envelope }, options)
 }
 
 /** Discards a dead letter, without sending it. */
 export const discard = async (name: string, envelope: string, options: OrderOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  const { id } = await named(reach, name)
-  const letter = await deadLetteredAs(reach, id, envelope, options)
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
+  const letter = await deadLetteredAs(backend, id, envelope, options)
   const what = `the dead letter ${envelope} of ${id}${letter === undefined ? "" : ` (${letter.reason})`}`
   if (options.dryRun) {
     if (options.json) sayJson({ ok: true, dryRun: true, would: { type: "discard", envelope }, letter })
@@ -113,18 +113,18 @@ export const discard = async (name: string, envelope: string, options: OrderOpti
     return 0
   }
   await assertConsent(options, `${what} would be discarded for good, and not sent`)
-  const outcome = await reach.within(reach.discard(id, envelope))
+  const outcome = await backend.within(backend.discard(id, envelope))
   if (options.json) sayJson({ ok: true, outcome, assistant: id, envelope })
   else say(onOneLine(`${what} ${outcome === "discarded" ? "is" : "was already"} discarded`))
   return 0
 }
 
 const tellAll = async (
-  reach: Reach,
+  backend: Backend,
   order: "halt" | "resume",
   options: OrderOptions & { readonly reason?: string }
 ): Promise<number> => {
-  const everybody = (await reach.page({ limit: 500 })).items
+  const everybody = (await backend.page({ limit: 500 })).items
   const meant = everybody.filter(({ state }) => state !== "retired" && (state === "halted") === (order === "resume"))
   const what = order === "halt" ? "halted" : "let go on"
   if (options.dryRun) {
@@ -133,52 +133,52 @@ const tellAll = async (
     return 0
   }
   if (order === "halt") await assertConsent(options, "everybody would be halted")
-  const told = await reach.orderAll(order, options.reason)
+  const told = await backend.orderAll(order, options.reason)
   if (options.json) sayJson({ ok: true, order, told })
   else say(`${counted(told, "assistant")} told: ${what}`)
   return 0
 }
 
 export const pause = async (options: OrderOptions & { readonly reason?: string }, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  return await tellAll(reach, "halt", options)
+  await using backend = await findBackend(options, "order", stop)
+  return await tellAll(backend, "halt", options)
 }
 
 export const resume = async (options: OrderOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  return await tellAll(reach, "resume", options)
+  await using backend = await findBackend(options, "order", stop)
+  return await tellAll(backend, "resume", options)
 }
 
 const LOOK_AGAIN_MILLIS = 500
 
-const waitingIn = async (reach: Reach): Promise<number> => {
-  const totals = await reach.totals()
+const waitingIn = async (backend: Backend): Promise<number> => {
+  const totals = await backend.totals()
   if (totals !== undefined) return Math.max(0, totals.accepted - totals.settled - totals.dead)
-  return (await reach.page({ limit: 500 })).items.reduce((sum, { waiting }) => sum + waiting, 0)
+  return (await backend.page({ limit: 500 })).items.reduce((sum, { waiting }) => sum + waiting, 0)
 }
 
-const emptied = async (reach: Reach, stop: Stop): Promise<void> => {
+const emptied = async (backend: Backend, stop: Stop): Promise<void> => {
   while (!stop.isAsked) {
-    if ((await waitingIn(reach)) === 0) return
+    if ((await waitingIn(backend)) === 0) return
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLIS))
   }
 }
 
 /** Waits until everything that was accepted has come to its end. */
 export const drain = async (options: OrderOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "order", stop)
-  const waiting = await waitingIn(reach)
+  await using backend = await findBackend(options, "order", stop)
+  const waiting = await waitingIn(backend)
   if (options.dryRun) {
     if (options.json) sayJson({ ok: true, dryRun: true, waiting })
     else say(`${counted(waiting, "envelope")} would be waited for`)
     return 0
   }
-  if (waiting > 0 && !reach.isWorking) {
+  if (waiting > 0 && !backend.isWorking) {
     throw new CommandFailed("not-possible", `${counted(waiting, "envelope")} wait, and nobody works there from here`, {
       hint: "--fleet FILE lets it be worked off here"
     })
   }
-  await reach.within(emptied(reach, stop), options.timeout === undefined ? undefined : options.timeout * 1_000)
+  await backend.within(emptied(backend, stop), options.timeout === undefined ? undefined : options.timeout * 1_000)
   if (options.json) sayJson({ ok: true, drained: waiting })
   else say(`${counted(waiting, "envelope")} came to an end, nothing waits`)
   return 0

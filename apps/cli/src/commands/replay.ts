@@ -8,7 +8,7 @@ import { type ListOptions, tellList } from "../list.ts"
 import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
 import { onOneLine, plain } from "../plain.ts"
-import { findReach } from "../reach/find-reach.ts"
+import { findBackend } from "../backend/find-backend.ts"
 import type { Stop } from "../stop.ts"
 import { counted, table } from "../table.ts"
 import type { LookOptions } from "./agents.ts"
@@ -22,9 +22,9 @@ export interface ReplayOptions extends LookOptions, ListOptions {
 }
 
 const verify = async (name: string, options: ReplayOptions, stop: Stop): Promise<number> => {
-  await using reach = await findReach(options, "look", stop)
-  const { id } = await named(reach, name)
-  const verdict = await reach.within(reach.verify(id))
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
+  const verdict = await backend.within(backend.verify(id))
   const { commits, difference, differsAt, equal, modelCalls, toolCalls } = verdict
   if (!equal) {
     const where = differsAt === undefined ? "" : ` at commit ${differsAt}`
@@ -43,12 +43,12 @@ const verify = async (name: string, options: ReplayOptions, stop: Stop): Promise
 
 export const replay = async (name: string, options: ReplayOptions, stop: Stop): Promise<number> => {
   if (options.verify === true) return verify(name, options, stop)
-  await using reach = await findReach(options, "look", stop)
-  const { id } = await named(reach, name)
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
   const { from, limit = 50, to, untilState } = options
   const cursor = options.cursor ?? (from === undefined ? undefined : String(from))
   const find = async () => {
-    const { items, next } = await reach.frames(id, {
+    const { items, next } = await backend.frames(id, {
       limit,
       ...(cursor === undefined ? {} : { cursor }),
       ...(to === undefined ? {} : { to }),
@@ -64,7 +64,7 @@ export const replay = async (name: string, options: ReplayOptions, stop: Stop): 
     const text = table([["commit", "tick", "event", "state", "asked for"], ...rows])
     return { key: "frames", items, next, beside: { assistant: id }, text: plain(text) }
   }
-  return await tellList(options, find, reach)
+  return await tellList(options, find, backend)
 }
 
 export interface ForkOptions extends LookOptions {
@@ -91,10 +91,10 @@ export const fork = async (name: string, options: ForkOptions, stop: Stop): Prom
       : await readFile(promptFile, "utf8").catch(() => {
           throw new CommandFailed("no-such-file", `there is no prompt file ${promptFile}`)
         })
-  await using reach = await findReach(options, "look", stop)
-  const { id } = await named(reach, name)
-  const forked = await reach.within(
-    reach.fork(id, {
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
+  const forked = await backend.within(
+    backend.fork(id, {
       tick,
       ...(options.fleet === undefined ? {} : { fleet: options.fleet }),
       ...(prompt === undefined ? {} : { prompt }),

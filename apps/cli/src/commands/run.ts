@@ -13,8 +13,8 @@ import { named } from "../named.ts"
 import { note, painted, say, sayJson } from "../output.ts"
 import { saidOrPiped } from "../piped.ts"
 import { plain } from "../plain.ts"
-import { findReach, serverFor, type Where } from "../reach/find-reach.ts"
-import type { Reach } from "../reach/reach.ts"
+import { findBackend, serverFor, type Where } from "../backend/find-backend.ts"
+import type { Backend } from "../backend/backend.ts"
 import type { Stop } from "../stop.ts"
 import { watching } from "./orders.ts"
 
@@ -85,25 +85,25 @@ interface Answer {
   readonly outcome: string
 }
 
-const haltOf = async (reach: Reach, to: string): Promise<CommandFailed> => {
-  const views = reach.kind === "store" ? (await reach.page({ limit: 1_000 })).items : [await reach.view(to)]
+const haltOf = async (backend: Backend, to: string): Promise<CommandFailed> => {
+  const views = backend.kind === "store" ? (await backend.page({ limit: 1_000 })).items : [await backend.view(to)]
   return unfinished(views.flatMap((view) => view ?? [])) ?? new CommandFailed("assistant-halted", `${to} is halted`)
 }
 
 const answerOf = async (
-  reach: Reach,
+  backend: Backend,
   to: string,
   prompt: string,
   { id, jsonl }: Pick<RunOptions, "id" | "jsonl">
 ): Promise<Answer> => {
-  for await (const part of reach.ask(to, prompt, id === undefined ? {} : { id })) {
+  for await (const part of backend.ask(to, prompt, id === undefined ? {} : { id })) {
     if (jsonl) sayJson(part)
     if (part.type === "done") return { reply: part.reply, outcome: part.outcome }
     if (part.type === "failed") throw noAnswer(to, part.reason)
     if (part.type === "approval") {
       throw new CommandFailed("approval-needed", `${to} waits for approval of ${part.tool} (${part.approval})`)
     }
-    if (part.type === "halted") throw await haltOf(reach, to)
+    if (part.type === "halted") throw await haltOf(backend, to)
   }
   throw noAnswer(to, "the fleet was closed")
 }
@@ -140,29 +140,29 @@ export const assertLives = async (
 const POLL_MILLIS = 50
 
 /** Lets it go on, and waits until it does: what is asked of somebody halted is answered with that. */
-const resumed = async (reach: Reach, to: string): Promise<void> => {
-  await reach.order(to, "resume", {})
-  while ((await reach.view(to))?.state === "halted") await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+const resumed = async (backend: Backend, to: string): Promise<void> => {
+  await backend.order(to, "resume", {})
+  while ((await backend.view(to))?.state === "halted") await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
 }
 
 /** Says one thing to one assistant of an opened reach, and tells its answer. */
-export const askOnce = async (reach: Reach, name: string, prompt: string, options: RunOptions): Promise<number> => {
+export const askOnce = async (backend: Backend, name: string, prompt: string, options: RunOptions): Promise<number> => {
   const { json, jsonl, quiet, resume } = options
-  const { id: to, state } = await named(reach, name)
-  watching(reach, to, quiet || json || jsonl)
+  const { id: to, state } = await named(backend, name)
+  watching(backend, to, quiet || json || jsonl)
   if (state === "halted" && !resume) throw new CommandFailed("assistant-halted", `${to} is halted`)
-  if (state === "halted") await reach.within(resumed(reach, to))
-  const { because, passed, release } = await bounded(reach, to, options)
+  if (state === "halted") await backend.within(resumed(backend, to))
+  const { because, passed, release } = await bounded(backend, to, options)
   const away = watchAway({
-    look: async () => [(await reach.view(to)) ?? []].flat(),
+    look: async () => [(await backend.view(to)) ?? []].flat(),
     waitMillis: awayMillisOf(options),
     isQuiet: quiet || json || jsonl
   })
   const gone = away.passed.then((failure) => Promise.reject(failure))
   gone.catch(() => {})
   try {
-    const work = Promise.race([answerOf(reach, to, prompt, options), passed, gone])
-    const { outcome, reply } = await reach.within(work, timeoutOf(options).timeoutMillis)
+    const work = Promise.race([answerOf(backend, to, prompt, options), passed, gone])
+    const { outcome, reply } = await backend.within(work, timeoutOf(options).timeoutMillis)
     if (json) sayJson({ ok: true, agent: to, reply, outcome })
     else if (!jsonl) say(plain(reply))
     if (outcome === "max-iterations") note(painted("yellow", "it ran out of iterations"))
@@ -179,6 +179,6 @@ export const askOnce = async (reach: Reach, name: string, prompt: string, option
 
 const runPrompt = async (options: RunOptions, prompt: string, stop: Stop): Promise<number> => {
   const to = await addresseeOf(options)
-  await using reach = await findReach(options, "order", stop)
-  return await askOnce(reach, to, prompt, options)
+  await using backend = await findBackend(options, "order", stop)
+  return await askOnce(backend, to, prompt, options)
 }

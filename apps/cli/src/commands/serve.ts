@@ -6,7 +6,7 @@
 import { Fleet, type FleetRole } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import { loadFleet } from "../fleet-file.ts"
-import { openHouse } from "../house-server.ts"
+import { openFleetServer } from "../fleet-server.ts"
 import { IdleCollection } from "../idle-collection.ts"
 import { note, painted } from "../output.ts"
 import { isPageBuilt } from "../page.ts"
@@ -57,10 +57,10 @@ export const serve = async (options: ServeOptions, stop: Stop): Promise<number> 
   })
   const withPage = options.page && role !== "worker"
   const page = withPage ? "built" : "none"
-  await using house = await openHouse({ fleet, role, data, host, port, open, hosts: allowHost, page })
+  await using server = await openFleetServer({ fleet, role, data, host, port, open, hosts: allowHost, page })
   if (withPage && !isPageBuilt()) note(painted("dim", "no page is built: node apps/dashboard/build.ts builds it"))
   if (open && allowHost.length === 0 && !hasToken()) note(painted("yellow", OPEN_TO_ANY_NAME))
-  note(`${role} on ${house.url} (${fleet.profile}); Ctrl-C ends it`)
+  note(`${role} on ${server.url} (${fleet.profile}); Ctrl-C ends it`)
   using _collection = IdleCollection.start()
   const ended = fleet.ended.then((failure) => {
     throw failure ?? new CommandFailed("unexpected", "the fleet was closed")

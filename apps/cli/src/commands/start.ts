@@ -25,7 +25,7 @@ export interface StartOptions {
 const isSet = (name: string): boolean => (process.env[name] ?? "") !== ""
 
 /** Where it listens, as it was said. */
-export const houseOf = ({ page, port }: { readonly page: boolean; readonly port?: number }) => ({
+export const serverOf = ({ page, port }: { readonly page: boolean; readonly port?: number }) => ({
   withPage: page,
   ...(port === undefined ? {} : { port })
 })
@@ -48,7 +48,7 @@ export const start = async (options: StartOptions, stop: Stop): Promise<number> 
     resume: false,
     patienceMillis: 5_000,
     // Who ends after the report is looked at by nobody.
-    ...(options.exit || !options.server ? {} : { house: houseOf(options) }),
+    ...(options.exit || !options.server ? {} : { server: serverOf(options) }),
     stop
   })
 }

@@ -6,8 +6,8 @@
 import type { Notice } from "reverie"
 import { painted, sayJson, say } from "../output.ts"
 import { onOneLine } from "../plain.ts"
-import { findReach } from "../reach/find-reach.ts"
-import type { ListedView, Reach } from "../reach/reach.ts"
+import { findBackend } from "../backend/find-backend.ts"
+import type { ListedView, Backend } from "../backend/backend.ts"
 import type { Stop } from "../stop.ts"
 import { counted, table } from "../table.ts"
 import { outageLines, stateText } from "../waits.ts"
@@ -35,9 +35,9 @@ const heard = (pulse: Pulse, { type }: Notice): void => {
   if (type === "tool-finished") pulse.toolCalls++
 }
 
-const look = async (reach: Reach, limit: number) => {
-  const { items, next } = await reach.page({ limit: 500 })
-  const { accepted = 0, discarded = 0, dead = 0, settled = 0 } = (await reach.totals()) ?? {}
+const look = async (backend: Backend, limit: number) => {
+  const { items, next } = await backend.page({ limit: 500 })
+  const { accepted = 0, discarded = 0, dead = 0, settled = 0 } = (await backend.totals()) ?? {}
   const shown = [...items.filter(isBusy), ...items.filter((view) => !isBusy(view))].slice(0, limit)
   const states: Record<string, number> = {}
   for (const { state } of items) {
@@ -82,29 +82,29 @@ const HOME_AND_CLEAR = "\u001b[H\u001b[J"
 
 export const top = async (options: TopOptions, stop: Stop): Promise<number> => {
   const { every, json, limit, once } = options
-  await using reach = await findReach(options, "look", stop)
+  await using backend = await findBackend(options, "look", stop)
   const isScreen = process.stdout.isTTY && !once && !json
   if (!isScreen) {
-    const seen = await reach.within(look(reach, limit))
-    if (json) sayJson({ ok: true, place: reach.place, ...seen })
-    else say(screenOf(seen, undefined, 0, reach.place))
+    const seen = await backend.within(look(backend, limit))
+    if (json) sayJson({ ok: true, place: backend.place, ...seen })
+    else say(screenOf(seen, undefined, 0, backend.place))
     return 0
   }
   let pulse: Pulse = { notices: 0, modelCalls: 0, toolCalls: 0 }
-  const leave = reach.listen((notice) => heard(pulse, notice))
+  const leave = backend.listen((notice) => heard(pulse, notice))
   let since = performance.now()
   let isFirst = true
   try {
     while (true) {
-      const seen = await reach.within(look(reach, limit))
-      const seconds = isFirst || reach.kind === "store" ? 0 : (performance.now() - since) / 1_000
+      const seen = await backend.within(look(backend, limit))
+      const seconds = isFirst || backend.kind === "store" ? 0 : (performance.now() - since) / 1_000
       // Rows that do not fit would scroll the screen at every look.
-      const rows = screenOf(seen, pulse, seconds, reach.place).split("\n")
+      const rows = screenOf(seen, pulse, seconds, backend.place).split("\n")
       process.stdout.write(`${HOME_AND_CLEAR}${rows.slice(0, (process.stdout.rows ?? 24) - 1).join("\n")}\n`)
       pulse = { notices: 0, modelCalls: 0, toolCalls: 0 }
       since = performance.now()
       isFirst = false
-      await reach.within(new Promise((resolve) => setTimeout(resolve, every * 1_000)))
+      await backend.within(new Promise((resolve) => setTimeout(resolve, every * 1_000)))
     }
   } finally {
     leave()

@@ -2,7 +2,7 @@
 
 import { Argument, type Command } from "commander"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
-import { addReach, fleetOption, gathered, jsonOption, modelOption } from "./options.ts"
+import { addBackend, fleetOption, gathered, jsonOption, modelOption } from "./options.ts"
 
 const addConfig = (root: Command, trunk: Trunk): void => {
   const config = branch(root, "config", "what is set, and where it comes from")
@@ -29,7 +29,7 @@ const addConfig = (root: Command, trunk: Trunk): void => {
 
 const addMcp = (root: Command, trunk: Trunk): void => {
   const mcp = branch(root, "mcp", "offer a fleet to MCP clients, or look at an MCP server")
-  const serve = addReach(
+  const serve = addBackend(
     leaf(mcp, "serve", {
       kind: "other",
       says: "offer a fleet to an MCP client over standard input and output",
@@ -54,7 +54,7 @@ const addMcp = (root: Command, trunk: Trunk): void => {
 }
 
 export const addChecking = (root: Command, trunk: Trunk): void => {
-  const doctor = addReach(
+  const doctor = addBackend(
     leaf(root, "doctor", {
       kind: "other",
       says: "check what a fleet needs here, and say what to do",

@@ -4,7 +4,7 @@
 
 import type { Command } from "commander"
 import type { Stop } from "../stop.ts"
-import { addChanging, addListing, addOrdering, addReach } from "./options.ts"
+import { addChanging, addListing, addOrdering, addBackend } from "./options.ts"
 
 /**
  * look: reads through a server or the store. list: the same, many of a kind. order: changes something there. plain-list
@@ -29,9 +29,9 @@ export const factsOf = (command: Command): LeafFacts | undefined => facts.get(co
 const withOptions = (command: Command, kind: Kind): Command => {
   switch (kind) {
     case "look":
-      return addReach(command).option("--json", "print one JSON object on stdout", false)
+      return addBackend(command).option("--json", "print one JSON object on stdout", false)
     case "list":
-      return addReach(addListing(command))
+      return addBackend(addListing(command))
     case "plain-list":
       return addListing(command)
     case "order":

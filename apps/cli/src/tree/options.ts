@@ -63,7 +63,7 @@ export const waitModelOption = (): Option =>
     .default(AWAY_SECONDS)
 
 /** A server, or the store itself. */
-export const addReach = (command: Command): Command =>
+export const addBackend = (command: Command): Command =>
   command
     .addOption(new Option("--url <url>", "a running server").env("REVERIE_URL"))
     .addOption(new Option("--token-file <file>", "the file with its token; REVERIE_TOKEN when not said"))
@@ -88,7 +88,7 @@ export const addChanging = (command: Command): Command =>
 
 /** What every order has, besides. */
 export const addOrdering = (command: Command): Command =>
-  addChanging(addReach(command))
+  addChanging(addBackend(command))
     .addOption(fleetOption())
     .addOption(modelOption("env"))
     .option("--wait", "wait until it has been followed; so by itself with a fleet or a server")

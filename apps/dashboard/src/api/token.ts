@@ -1,5 +1,5 @@
 // Token: the bearer token of this tab.
-// Owns where it is kept, and whether one is asked for. Leaves asking to house/sign-in.tsx.
+// Owns where it is kept, and whether one is asked for. Leaves asking to shell/sign-in.tsx.
 // K1  It lives in sessionStorage: closing the tab forgets it, and no other tab has it.
 
 const KEY = "reverie.token"

@@ -7,7 +7,7 @@
 
 import { type Range, useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, memo, type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react"
-import { useKeys } from "../house/keys.ts"
+import { useKeys } from "../shell/keys.ts"
 
 export interface Column<Row> {
   readonly id: string

@@ -4,23 +4,23 @@ import type { Browser, Page } from "playwright-core"
 import { chart } from "reverie"
 import { afterAll, assert, beforeAll, test } from "vitest"
 import { isOwned, openBrowser, openTab, picture, seriousFaults, type Tab } from "../browser.ts"
-import { type House, openHouse } from "./house.ts"
+import { type Rig, openRig } from "./rig.ts"
 
 const WAIT = { timeout: 240_000 }
 
 let browser: Browser
-let house: House
+let rig: Rig
 
 beforeAll(async () => {
-  house = await openHouse()
+  rig = await openRig()
   browser = await openBrowser()
 }, 120_000)
 afterAll(async () => {
   await browser.close()
-  await house.close()
+  await rig.close()
 })
 
-const stateOf = async (): Promise<string> => (await house.fleet.inspect("walker"))?.state.status ?? "planned"
+const stateOf = async (): Promise<string> => (await rig.fleet.inspect("walker"))?.state.status ?? "planned"
 const pause = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
 /** Waits until the page shows what is stored, and says what that was. */
@@ -33,10 +33,10 @@ const seen = async (tab: Tab): Promise<string> => {
 /** Goes from commit to commit until `isThere`; every state on the way is seen lit. */
 const follow = async (tab: Tab, lit: Set<string>, isThere: (state: string) => boolean): Promise<void> => {
   while (true) {
-    if (house.steps.isHeld) {
+    if (rig.steps.isHeld) {
       const state = await seen(tab)
       lit.add(state)
-      house.steps.go()
+      rig.steps.go()
       if (isThere(state)) return
     } else await pause(10)
   }
@@ -56,17 +56,17 @@ const resting = (): ReadonlyArray<string> => {
 }
 
 test("each machine state is seen lit, an approval given in the page lets the tool run", WAIT, async () => {
-  const { fleet, steps, sunk } = house
+  const { fleet, steps, sunk } = rig
   for (let talk = 0; talk < 6; talk++)
     await fleet.answer("walker", `Something to remember, number ${talk}. `.repeat(40))
-  const tab = await openTab(browser, house.url)
+  const tab = await openTab(browser, rig.url)
   await tab.open("/a/walker", "live")
   const lit = new Set<string>([await seen(tab)])
   steps.of = "walker"
   await fleet.send("walker", "Please do the assignments.", { from: "<b>Mallory</b>" })
   await follow(tab, lit, (state) => state === "awake.awaitingApproval")
 
-  const inbox = await openTab(browser, house.url)
+  const inbox = await openTab(browser, rig.url)
   await inbox.open("/approvals", "approvals")
   assert.deepStrictEqual(sunk, [])
   await picture(inbox.page, "walk-approvals")
@@ -130,7 +130,7 @@ const wear = async (page: Page, colorScheme: "light" | "dark"): Promise<void> =>
 
 test("every page shows what was lived, hostile texts stay text, and axe finds nothing serious", WAIT, async () => {
   for (const [name, path] of walks) {
-    const tab = await openTab(browser, house.url)
+    const tab = await openTab(browser, rig.url)
     await tab.open(path, name)
     await tab.page.waitForSelector("[data-loading]", { state: "detached" })
     assert.strictEqual(await tab.page.locator("[data-failed]").count(), 0, name)
@@ -146,15 +146,15 @@ test("every page shows what was lived, hostile texts stay text, and axe finds no
 })
 
 test("what happened while the server was away is told after it: no notice is lost", WAIT, async () => {
-  const { fleet } = house
-  const tab = await openTab(browser, house.url)
+  const { fleet } = rig
+  const tab = await openTab(browser, rig.url)
   await tab.open("/a/crowd", "live")
   await tab.page.waitForSelector('[data-connection="live"]')
   const before = tab.wrongs.length
-  await house.away()
+  await rig.away()
   await tab.page.waitForSelector('[data-connection="reconnecting"], [data-connection="lost"]')
   for (let talk = 1; talk <= 5; talk++) await fleet.answer("crowd", `While nobody looked, number ${talk}.`)
-  await house.back()
+  await rig.back()
   await tab.page.waitForSelector('[data-connection="live"]', { timeout: 90_000 })
   await tab.page.waitForFunction(() => document.querySelectorAll('[data-notice="tick-ended"]').length >= 5)
   const told = await tab.page.locator('[data-notice="tick-started"]').allTextContents()
@@ -190,11 +190,11 @@ const gapsWhileScrolling = (tab: Tab, step: number): Promise<ReadonlyArray<numbe
 const PACES = { wheel: 120, drag: 1_400 } as const
 
 test("ten thousand rows are scrolled, and only those in view are there", WAIT, async () => {
-  const { fleet } = house
+  const { fleet } = rig
   for (let from = 0; from < 10_000; from += 250) {
     await Promise.all(Array.from({ length: 250 }, (_, index) => fleet.create(`crowd-${from + index}`, "crowd")))
   }
-  const tab = await openTab(browser, house.url)
+  const tab = await openTab(browser, rig.url)
   await tab.open("/?q=crowd-", "fleet")
   await tab.page.waitForSelector('[data-matched="10000"]', { timeout: 60_000 })
   for (const [pace, pixels] of Object.entries(PACES)) {

@@ -11,7 +11,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import type { Fleet } from "reverie"
 import { type ApiFailure, Malformed, type Principal, Unavailable } from "../api/index.ts"
 import { endWith } from "../connection.ts"
-import { asking, changing, Desk } from "../desk.ts"
+import { asking, changing, Gateway } from "../gateway.ts"
 import { apiFailureOf } from "../failure.ts"
 import { living } from "../living.ts"
 import { openRunsOf } from "./open-runs.ts"
@@ -20,7 +20,7 @@ import { RunStream } from "./run-stream.ts"
 import { unknownEnvelope } from "./told-run.ts"
 
 /** What opening a run asks for. */
-type Asked = Desk | HttpServerRequest | Principal
+type Asked = Gateway | HttpServerRequest | Principal
 
 /** The body is a stream of events. */
 export type ChatStream = Effect.Effect<HttpServerResponse.HttpServerResponse, ApiFailure, Asked>
@@ -35,7 +35,7 @@ interface Opening {
   readonly fleet: Fleet
   readonly request: RunRequest
   readonly principal: Principal["Service"]
-  readonly desk: Desk["Service"]
+  readonly gateway: Gateway["Service"]
   /** Of the client. */
   readonly socket: Socket
   /** Comes after listening has begun and before anything is told. */
@@ -44,9 +44,9 @@ interface Opening {
 
 const ended = new Unavailable({ message: "the run ended before its beginning was found; ask again" })
 
-const openRun = async ({ desk, fleet, prepare, principal, socket, request }: Opening): Promise<RunStream> => {
+const openRun = async ({ gateway, fleet, prepare, principal, socket, request }: Opening): Promise<RunStream> => {
   const token = `${principal.tenant}/${principal.name}`
-  const runs = openRunsOf(desk)
+  const runs = openRunsOf(gateway)
   runs.admit(token)
   const { version: heardSince } = await living(fleet, request.assistant)
   const stream = new RunStream(fleet, request)
@@ -57,7 +57,7 @@ const openRun = async ({ desk, fleet, prepare, principal, socket, request }: Ope
     const key = JSON.stringify([fleet.tenant, request.assistant, request.envelope])
     const beginning = await runs.beginnings.ask(key, (signal) => beginningOf(fleet, request, signal), stream.leaving)
     if (beginning === undefined) throw stream.leaving.aborted ? ended : unknownEnvelope(request)
-    const explain = (error: unknown) => apiFailureOf(error, desk.onTrouble).message
+    const explain = (error: unknown) => apiFailureOf(error, gateway.onTrouble).message
     return stream.tell({ beginning, explain, heardSince })
   } catch (error) {
     stream.destroy()
@@ -72,20 +72,22 @@ const responseOf = (stream: RunStream): HttpServerResponse.HttpServerResponse =>
   })
 
 /** What was begun for a client that leaves is ended by its connection, and not in the middle of a commit. */
-const streaming = (open: (desk: Desk["Service"], socket: Socket) => Effect.Effect<RunStream, ApiFailure, Asked>) =>
+const streaming = (
+  open: (gateway: Gateway["Service"], socket: Socket) => Effect.Effect<RunStream, ApiFailure, Asked>
+) =>
   Effect.uninterruptible(
     Effect.gen(function* () {
       const { socket } = NodeHttpServerRequest.toIncomingMessage(yield* HttpServerRequest)
-      return responseOf(yield* open(yield* Desk, socket))
+      return responseOf(yield* open(yield* Gateway, socket))
     })
   )
 
 /** What came, and comes, back for a message. */
 export const answersOf = (assistant: string, envelope: string): ChatStream =>
-  streaming((desk, socket) => {
+  streaming((gateway, socket) => {
     const request = { assistant, envelope, threadId: assistant, runId: envelope }
     const prepare = () => Promise.resolve()
-    return asking((fleet, principal) => openRun({ desk, fleet, principal, socket, request, prepare }))
+    return asking((fleet, principal) => openRun({ gateway, fleet, principal, socket, request, prepare }))
   })
 
 const textOf = (content: unknown): string | undefined => {
@@ -108,15 +110,15 @@ const saidIn = ({ messages }: AgUiRequest): string => {
 
 /** Says the last user message, and tells what follows. */
 export const runOf = (assistant: string, asked: AgUiRequest): ChatStream =>
-  streaming((desk, socket) =>
+  streaming((gateway, socket) =>
     changing("messages.run", assistant, (fleet, principal) => {
       const { runId, threadId } = asked
       const said = saidIn(asked)
       const request = { assistant, envelope: runId, threadId, runId }
       const prepare = () => fleet.send(assistant, said, { id: runId })
-      return openRun({ desk, fleet, principal, socket, request, prepare })
+      return openRun({ gateway, fleet, principal, socket, request, prepare })
     })
   )
 
 /** Ends what a server tells: whoever asks again receives it from its beginning. */
-export const endRuns = (desk: Desk["Service"]): void => openRunsOf(desk).end()
+export const endRuns = (gateway: Gateway["Service"]): void => openRunsOf(gateway).end()

@@ -43,8 +43,8 @@ export class OpenRuns {
 const known = new WeakMap<object, OpenRuns>()
 
 /** Those of one server, by what its handlers have in common. */
-export const openRunsOf = (desk: object): OpenRuns => {
-  const runs = known.get(desk) ?? new OpenRuns()
-  known.set(desk, runs)
+export const openRunsOf = (gateway: object): OpenRuns => {
+  const runs = known.get(gateway) ?? new OpenRuns()
+  known.set(gateway, runs)
   return runs
 }

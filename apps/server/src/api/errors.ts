@@ -1,5 +1,5 @@
 // Errors: how the API says that something could not be done.
-// Owns the closed list, one status each. Leaves which failure of the house becomes which of them to `../failure.ts`.
+// Owns the closed list, one status each. Leaves which failure of the fleet becomes which of them to `../failure.ts`.
 // E1  Every answer that is no success has this form: `_tag`, one line of `message`, and where it helps a `hint`.
 // E2  Nothing of a stack, a path, a key or another tenant stands in one.
 

@@ -122,7 +122,7 @@ const DeadLetter = Schema.Struct({
 export class QueuesGroup extends HttpApiGroup.make("queues").add(
   HttpApiEndpoint.get("queues", "/v1/queues", {
     success: Schema.Struct({
-      /** What carries the hints. */
+      /** What carries the wake-ups. */
       backend: Schema.String,
       queues: Schema.Array(Queue),
       /** Of the whole store, every tenant together: told only to the tenant that the process is opened for. */
@@ -219,7 +219,7 @@ export class ReplayGroup extends HttpApiGroup.make("replay").add(
     }),
     error: failures
   }),
-  /** Lives a tick again, in a house of its own, with something changed. No tool runs; nobody hears of it. */
+  /** Lives a tick again, in a data store of its own, with something changed. No tool runs; nobody hears of it. */
   HttpApiEndpoint.post("fork", "/v1/assistants/:id/forks", {
     params: ofAssistant,
     payload: Schema.Struct({

@@ -7,7 +7,7 @@ import type { Fleet } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, Conflict } from "../api/index.ts"
-import { asking, changing } from "../desk.ts"
+import { asking, changing } from "../gateway.ts"
 import { Live } from "../live.ts"
 import { living } from "../living.ts"
 

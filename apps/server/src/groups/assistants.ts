@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type AssistantDetail, type AssistantRow, type Order } from "../api/index.ts"
 import type { Boards } from "../board/boards.ts"
-import { asking, changing } from "../desk.ts"
+import { asking, changing } from "../gateway.ts"
 import { Live } from "../live.ts"
 import { living } from "../living.ts"
 

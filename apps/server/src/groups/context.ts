@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type ContextView, type PromptText } from "../api/index.ts"
 import { clip, WHOLE_CHARS } from "../clip.ts"
-import { asking } from "../desk.ts"
+import { asking } from "../gateway.ts"
 import { found, living } from "../living.ts"
 
 /** Entries that one page of points may read. */

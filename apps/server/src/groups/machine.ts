@@ -8,7 +8,7 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Api } from "../api/index.ts"
-import { asking } from "../desk.ts"
+import { asking } from "../gateway.ts"
 import { pictureFor } from "../layout/layout.ts"
 
 /** Asked each time whether it is the present one: a newer version of the server may live by another chart. */

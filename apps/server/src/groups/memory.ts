@@ -6,15 +6,15 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api } from "../api/index.ts"
 import { clip, clipAll, WHOLE_CHARS } from "../clip.ts"
-import { asking, changing } from "../desk.ts"
-import { factShelf } from "../facts.ts"
+import { asking, changing } from "../gateway.ts"
+import { factCache } from "../facts.ts"
 import { factsPage, journalPage, overviewOf, profilesPage, recalledPage } from "../memory-pages.ts"
 
 export const memoryLive = HttpApiBuilder.group(
   Api,
   "memory",
   Effect.fnUntraced(function* (handlers) {
-    const factsOf = factShelf()
+    const factsOf = factCache()
     return handlers.handleAll({
       overview: ({ params: { id } }) => asking((fleet) => overviewOf(factsOf, fleet, id)),
       facts: ({ params: { id }, query }) => asking((fleet) => factsPage(factsOf, fleet, id, query)),

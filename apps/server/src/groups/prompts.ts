@@ -6,7 +6,7 @@ import type { Fleet, Json, Prompts } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api } from "../api/index.ts"
-import { asking, changing } from "../desk.ts"
+import { asking, changing } from "../gateway.ts"
 
 type Template = Awaited<ReturnType<Prompts["listTemplates"]>>[number]
 

@@ -1,5 +1,5 @@
 // Queues: the group about what waits to be worked on, and dead letters.
-// Owns joining what the mailboxes hold with what the servers behind them count. Leaves both to the house.
+// Owns joining what the mailboxes hold with what the servers behind them count. Leaves both to the fleet.
 // K1  A tenant sees its own mailboxes; figures of the whole store only the tenant that the process is opened for.
 // K2  Who works is said as far as the queue knows: where it can not say, nothing is said, never that nobody works. What
 //     each holds is known of a process that works alone.
@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import type { Fleet, FleetRole } from "reverie"
 import { Api } from "../api/index.ts"
-import { asking, changing, Desk } from "../desk.ts"
+import { asking, changing, Gateway } from "../gateway.ts"
 import { Live } from "../live.ts"
 import { type QueueFigures, queuesIn } from "../queue-figures.ts"
 
@@ -38,8 +38,8 @@ export const queuesLive = HttpApiBuilder.group(
   Api,
   "queues",
   Effect.fnUntraced(function* (handlers) {
-    const { boards, house } = yield* Live
-    const { role } = yield* Desk
+    const { boards, ownTenant } = yield* Live
+    const { role } = yield* Gateway
     const queuesOf = async (fleet: Fleet) => {
       const board = await boards.of(fleet.tenant)
       const { busy, delayed, waiting } = await board.work(Date.now())
@@ -53,7 +53,7 @@ export const queuesLive = HttpApiBuilder.group(
         paused: false
       }
       const own = { backend: fleet.profile }
-      if (fleet.tenant !== house) return { ...own, queues: [mailboxes] }
+      if (fleet.tenant !== ownTenant) return { ...own, queues: [mailboxes] }
       const [metrics, totals, others] = await Promise.all([fleet.metrics(), fleet.totals(), fleet.otherWorkers()])
       const workers = workersOf(role, others, busy.slice(0, MAX_NAMED))
       return {

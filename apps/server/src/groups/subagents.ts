@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type SubAgentNode, Unavailable } from "../api/index.ts"
 import { clip, TEXT_CHARS } from "../clip.ts"
-import { asking, changing } from "../desk.ts"
+import { asking, changing } from "../gateway.ts"
 import { found, living } from "../living.ts"
 
 type Definitions = ReadonlyMap<string, DefinitionView>
@@ -37,7 +37,7 @@ const taskIn = (value: unknown): string | undefined => {
   return typeof task === "string" ? clip(task, TEXT_CHARS) : undefined
 }
 
-/** Its first letter is its task, and stays in its ledger when it is off the desk of whoever sent it. */
+/** Its first letter is its task, and stays in its ledger when its sender keeps no record of it any more. */
 const toldTask = async (fleet: Fleet, id: string): Promise<string | undefined> => {
   for (const { entry } of await fleet.entries(id, 1, 8)) {
     const said = entry.messages.find(({ role }) => role === "user")
@@ -53,7 +53,7 @@ const nodesBelow = async (
   definitions: Definitions
 ): Promise<ReadonlyArray<SubAgentNode>> => {
   if (subAgents.length === 0) return []
-  const handedOn = new Map((await fleet.desk(parent, ["assignment"])).map(({ key, value }) => [key, taskIn(value)]))
+  const handedOn = new Map((await fleet.records(parent, ["assignment"])).map(({ key, value }) => [key, taskIn(value)]))
   const nodes: Array<SubAgentNode> = []
   for (const each of subAgents) {
     const { call, granted, id, phase, reserved, returned, spent, state, until } = each

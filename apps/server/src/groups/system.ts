@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { Api } from "../api/index.ts"
-import { asking, Desk } from "../desk.ts"
+import { asking, Gateway } from "../gateway.ts"
 import { openStream, STREAM_TYPE, streamHeaders } from "../event-door.ts"
 import { Live } from "../live.ts"
 import { systemOf } from "../system-view.ts"
@@ -15,17 +15,17 @@ export const systemLive = HttpApiBuilder.group(
   Api,
   "system",
   Effect.fnUntraced(function* (handlers) {
-    const desk = yield* Desk
-    const { boards, config, feed, house } = yield* Live
+    const gateway = yield* Gateway
+    const { boards, config, feed, ownTenant } = yield* Live
     return handlers.handleAll({
       system: () =>
         asking(async (fleet, principal) => {
           const board = await boards.of(fleet.tenant)
           const used = async () => board.definitions()
           const outages = await board.outages(Date.now())
-          return systemOf({ fleet, principal, desk, config, house, outages, used })
+          return systemOf({ fleet, principal, gateway, config, ownTenant, outages, used })
         }),
-      audit: ({ query: { limit } }) => asking(({ tenant }) => ({ items: desk.audited(tenant, limit) })),
+      audit: ({ query: { limit } }) => asking(({ tenant }) => ({ items: gateway.audited(tenant, limit) })),
       // Whoever leaves before the answer has begun leaves no stream behind: the answer destroys what nobody reads.
       events: ({ headers, query }) =>
         Effect.uninterruptible(

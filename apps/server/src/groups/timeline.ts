@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type TickView } from "../api/index.ts"
 import { clip, clipAll, TEXT_CHARS } from "../clip.ts"
-import { asking } from "../desk.ts"
+import { asking } from "../gateway.ts"
 import { found, living } from "../living.ts"
 
 /** Of each text of an entry, in UTF-16 units. */

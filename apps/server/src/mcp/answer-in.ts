@@ -3,7 +3,7 @@
 // A1  Whoever waits long enough gets the whole answer; whoever does not is told that it is pending, and nothing of it is lost.
 
 import { clip, WHOLE_CHARS } from "../clip.ts"
-import type { Answer } from "./house.ts"
+import type { Answer } from "./mcp-fleet.ts"
 
 type Event = { readonly type: string; readonly [key: string]: unknown }
 

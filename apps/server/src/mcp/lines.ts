@@ -1,9 +1,9 @@
 // Lines: memories as one line each, whatever their kind, and what a status says of a wait.
-// Owns the words of a profile and of a journal entry. Leaves which of them are told to the houses.
+// Owns the words of a profile and of a journal entry. Leaves which of them are told to the fleets.
 
 import type { EntityProfile, Fact, Json, OutageView } from "reverie"
 import { clip, TEXT_CHARS } from "../clip.ts"
-import type { Memory } from "./house.ts"
+import type { Memory } from "./mcp-fleet.ts"
 
 /** Of one memory, in UTF-16 units. */
 const MAX_CHARS = 2_000

@@ -11,12 +11,12 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { apiFailureOf } from "../failure.ts"
 import { version } from "../version.ts"
-import type { McpHouse } from "./house.ts"
+import type { McpFleet } from "./mcp-fleet.ts"
 import type { McpTool } from "./tool.ts"
 import { mcpTools } from "./tools.ts"
 
 export interface McpOptions {
-  readonly house: McpHouse
+  readonly fleet: McpFleet
   /** Offers agents_send. */
   readonly allowSend: boolean
   /** Told of what went wrong, one line each. */
@@ -64,7 +64,7 @@ const judged = (tool: McpTool, given: unknown) => {
 }
 
 /** One server for one connection, or for one request. */
-export const mcpServer = ({ allowSend, house, onTrouble }: McpOptions): Server => {
+export const mcpServer = ({ allowSend, fleet, onTrouble }: McpOptions): Server => {
   const tools = mcpTools(randomUUID).filter(({ isSaying }) => allowSend || !isSaying)
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const server = new Server(
@@ -82,7 +82,7 @@ export const mcpServer = ({ allowSend, house, onTrouble }: McpOptions): Server =
     const asked = judged(tool, params.arguments ?? {})
     if (!asked.fits) return refused(`The arguments of ${tool.name} do not fit: ${asked.why}`)
     try {
-      const answer = await tool.run(house, asked.value, mcpReq.signal)
+      const answer = await tool.run(fleet, asked.value, mcpReq.signal)
       return {
         content: [{ type: "text", text: JSON.stringify(answer) }],
         structuredContent: answer as { [key: string]: unknown }

@@ -11,10 +11,10 @@ import { pipeline } from "node:stream/promises"
 import type { ReadableStream } from "node:stream/web"
 import type { McpHttpHandler } from "@modelcontextprotocol/server"
 import type { Principal } from "../api/index.ts"
-import type { Desk } from "../desk.ts"
+import type { Gateway } from "../gateway.ts"
 import { apiFailureOf } from "../failure.ts"
-import { fleetHouse } from "./fleet-house.ts"
-import type { McpHouse } from "./house.ts"
+import { localFleet } from "./local-fleet.ts"
+import type { McpFleet } from "./mcp-fleet.ts"
 
 /** A request that the guard has let in, with its body as text; empty when it has none. */
 export interface McpAdmitted {
@@ -68,15 +68,15 @@ const write = async (answered: Response, response: ServerResponse): Promise<void
 const principalIn = (extra: Record<string, unknown> | undefined): Principal["Service"] =>
   extra?.["principal"] as Principal["Service"]
 
-/** The house of a tenant, whose messages are written down in the name of whoever sends them. */
-const recorded = (house: McpHouse, desk: Desk["Service"], { name, tenant }: Principal["Service"]): McpHouse => {
+/** The fleet of a tenant, whose messages are written down in the name of whoever sends them. */
+const recorded = (fleet: McpFleet, gateway: Gateway["Service"], { name, tenant }: Principal["Service"]): McpFleet => {
   const told = (target: string, outcome: string) =>
-    desk.record({ at: Date.now(), who: name, tenant, action: "mcp.agents_send", target, outcome })
+    gateway.record({ at: Date.now(), who: name, tenant, action: "mcp.agents_send", target, outcome })
   return {
-    ...house,
+    ...fleet,
     send: async (said, patience) => {
       try {
-        const answer = await house.send(said, patience)
+        const answer = await fleet.send(said, patience)
         told(said.agent, "done")
         return answer
       } catch (error) {
@@ -87,14 +87,14 @@ const recorded = (house: McpHouse, desk: Desk["Service"], { name, tenant }: Prin
   }
 }
 
-export const mcpMount = (desk: Desk["Service"]): McpMount => {
-  const { onTrouble } = desk
-  const houses = new Map<string, McpHouse>()
+export const mcpMount = (gateway: Gateway["Service"]): McpMount => {
+  const { onTrouble } = gateway
+  const fleets = new Map<string, McpFleet>()
   // Only tokens name tenants: there are as many as those say.
-  const houseOf = (tenant: string): McpHouse => {
-    const house = houses.get(tenant) ?? fleetHouse({ fleet: desk.fleetOf(tenant), onTrouble })
-    houses.set(tenant, house)
-    return house
+  const mcpFleetFor = (tenant: string): McpFleet => {
+    const fleet = fleets.get(tenant) ?? localFleet({ fleet: gateway.fleetOf(tenant), onTrouble })
+    fleets.set(tenant, fleet)
+    return fleet
   }
   const open = async (): Promise<McpHttpHandler> => {
     const [{ createMcpHandler }, { mcpServer }] = await Promise.all([
@@ -104,8 +104,8 @@ export const mcpMount = (desk: Desk["Service"]): McpMount => {
     return createMcpHandler(
       ({ authInfo }) => {
         const principal = principalIn(authInfo?.extra)
-        const house = recorded(houseOf(principal.tenant), desk, principal)
-        return mcpServer({ house, allowSend: !principal.readOnly, onTrouble })
+        const fleet = recorded(mcpFleetFor(principal.tenant), gateway, principal)
+        return mcpServer({ fleet, allowSend: !principal.readOnly, onTrouble })
       },
       { onerror: (error) => onTrouble(`mcp: ${error.message}`) }
     )

@@ -1,12 +1,12 @@
 // Stdio: the MCP server over the pipes of this process, for a client that started it.
 // Owns the pipes and the end. Leaves the tools to mcp-server.ts.
 // P1  On standard output stands nothing but the protocol.
-// P2  It ends when its client closes the pipe, or when it is told to; either way the house is closed.
+// P2  It ends when its client closes the pipe, or when it is told to; either way the fleet is closed.
 
 import type { Readable, Writable } from "node:stream"
 import type { Fleet } from "reverie"
-import { fleetHouse } from "./fleet-house.ts"
-import type { McpHouse } from "./house.ts"
+import { localFleet } from "./local-fleet.ts"
+import type { McpFleet } from "./mcp-fleet.ts"
 
 export type McpSource =
   /** An open fleet; it is left open. */
@@ -30,27 +30,27 @@ export interface RunningMcp {
   readonly close: () => Promise<void>
 }
 
-const mcpHouseOf = async (source: McpSource, onTrouble: (line: string) => void): Promise<McpHouse> => {
-  if ("fleet" in source) return fleetHouse({ fleet: source.fleet, onTrouble })
-  const { httpHouse } = await import("./http-house.ts")
-  return httpHouse(source)
+const mcpFleetOf = async (source: McpSource, onTrouble: (line: string) => void): Promise<McpFleet> => {
+  if ("fleet" in source) return localFleet({ fleet: source.fleet, onTrouble })
+  const { remoteFleet } = await import("./remote-fleet.ts")
+  return remoteFleet(source)
 }
 
 export const serveMcpStdio = async (options: McpStdioOptions): Promise<RunningMcp> => {
   const { allowSend = false, input = process.stdin, onTrouble = () => {}, output = process.stdout } = options
-  const house = await mcpHouseOf(options, onTrouble)
+  const fleet = await mcpFleetOf(options, onTrouble)
   const [{ serveStdio, StdioServerTransport }, { mcpServer }] = await Promise.all([
     import("@modelcontextprotocol/server/stdio"),
     import("./mcp-server.ts")
   ])
   const { promise: closed, resolve } = Promise.withResolvers<void>()
-  const handle = serveStdio(() => mcpServer({ house, allowSend, onTrouble }), {
+  const handle = serveStdio(() => mcpServer({ fleet, allowSend, onTrouble }), {
     transport: new StdioServerTransport(input, output),
     onerror: (error) => onTrouble(error.message)
   })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
-    closing ??= handle.close().then(() => house.close())
+    closing ??= handle.close().then(() => fleet.close())
     return closing.then(resolve, resolve)
   }
   for (const end of ["end", "close"]) input.once(end, () => void close())

@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Id } from "../api/index.ts"
-import type { McpHouse, Paging, Patience } from "./house.ts"
+import type { McpFleet, Paging, Patience } from "./mcp-fleet.ts"
 
 const MAX_ITEMS = 50
 const DEFAULT_ITEMS = 20
@@ -35,7 +35,7 @@ export interface McpTool {
   readonly isSaying: boolean
   /** Asking it again changes no more than asking it once. */
   readonly isIdempotent: boolean
-  readonly run: (house: McpHouse, given: unknown, signal: AbortSignal) => Promise<unknown>
+  readonly run: (fleet: McpFleet, given: unknown, signal: AbortSignal) => Promise<unknown>
 }
 
 interface Draft<In, Out> {
@@ -45,14 +45,14 @@ interface Draft<In, Out> {
   readonly input: Schema.Codec<In, unknown>
   readonly output: Schema.Codec<Out, unknown>
   readonly isSaying?: boolean
-  readonly run: (house: McpHouse, given: In, signal: AbortSignal) => Promise<Out>
+  readonly run: (fleet: McpFleet, given: In, signal: AbortSignal) => Promise<Out>
 }
 
 export const tool = <In, Out>({ isSaying = false, ...draft }: Draft<In, Out>): McpTool => ({
   ...draft,
   isSaying,
   isIdempotent: !isSaying,
-  run: (house, given, signal) => draft.run(house, given as In, signal)
+  run: (fleet, given, signal) => draft.run(fleet, given as In, signal)
 })
 
 export const pagingOf = (asked: { readonly limit: number; readonly cursor?: string }): Paging => ({

@@ -1,5 +1,5 @@
 // Tools: what an MCP client may do with a fleet.
-// Owns their list. Leaves each to its file, carrying them out to a house, the protocol to mcp-server.ts.
+// Owns their list. Leaves each to its file, carrying them out to a fleet, the protocol to mcp-server.ts.
 // T1  They are listed in one order, always the same: that of their names.
 // T2  Arguments that do not fit are refused before anything is asked, in words that a model can act on.
 // T3  Whoever may only look is not offered what says something, and is refused it.

@@ -15,7 +15,7 @@ const sink = defineTool({ name: "sink", description: "Sinks.", category: "danger
 const looking = { text: "Let me see. ", calls: [{ tool: "look", arguments: { at: HOSTILE } }] }
 const waiting = { text: "Let me see. ", calls: [{ tool: "wait" }] }
 
-const house = async (request: Request) => {
+const aRig = async (request: Request) => {
   const fleet = await openFleet({ tenant: "north", tools: [look, sink], ...request })
   const server = await serve(fleet)
   return {
@@ -59,7 +59,7 @@ const counted = (fleet: Fleet) => {
 
 describe("a chat", () => {
   test("T1 T2 a run tells text, calls with their results and states, and the same run again is the same", async () => {
-    await using rig = await house({ says: [looking, { text: HOSTILE }] })
+    await using rig = await aRig({ says: [looking, { text: HOSTILE }] })
     const first = await allIn(await rig.chat.run("desk", "run-1", "What is there?"))
     assert.deepStrictEqual(textsIn(first), ["Let me see. ", HOSTILE])
     const called = first.find(({ type }) => type === "TOOL_CALL_ARGS")
@@ -96,7 +96,7 @@ describe("a chat", () => {
   test("R3 R4 text comes while it is written; whoever leaves is listened for no more, and receives it all again", async () => {
     const held = gate()
     const slow = defineTool({ name: "wait", description: "Waits.", run: () => held.promise.then(() => "seen") })
-    await using rig = await house({ tools: [slow], says: [waiting, { text: "Two ships." }] })
+    await using rig = await aRig({ tools: [slow], says: [waiting, { text: "Two ships." }] })
     const leaving = new AbortController()
     const seen: Array<Told> = []
     const response = await rig.chat.run("desk", "run-1", "Look.", leaving.signal)
@@ -142,7 +142,7 @@ describe("a chat", () => {
   })
 
   test("an approval interrupts the run; after the decision the same run is told to its end", async () => {
-    await using rig = await house({ says: [{ calls: [{ tool: "sink" }] }, { text: "It is done." }] })
+    await using rig = await aRig({ says: [{ calls: [{ tool: "sink" }] }, { text: "It is done." }] })
     const first = await allIn(await rig.chat.run("desk", "run-1", "Sink it."))
     const outcome = endOf(first)["outcome"] as {
       readonly type: string
@@ -167,7 +167,7 @@ describe("a chat", () => {
   })
 
   test("A1 what nobody knows, or can not be said, is refused; a halted assistant and a failed tick end in an error", async () => {
-    await using rig = await house({ assistant: { maxContextTokens: 10, reservedResponseTokens: 5 } })
+    await using rig = await aRig({ assistant: { maxContextTokens: 10, reservedResponseTokens: 5 } })
     assert.strictEqual((await rig.chat.answers("desk", "nothing")).status, 404)
     assert.strictEqual((await rig.chat.answers("nobody", "nothing")).status, 404)
     assert.strictEqual((await rig.chat.run("nobody", "run-1", "Hello?")).status, 404)
@@ -196,7 +196,7 @@ describe("a chat", () => {
   })
 
   test("a run that waits behind others, and one that is told long after, are told from their own beginning", async () => {
-    await using rig = await house({ says: [{ text: "one" }, { text: "two" }, { text: "three" }] })
+    await using rig = await aRig({ says: [{ text: "one" }, { text: "two" }, { text: "three" }] })
     const runs = ["run-1", "run-2", "run-3"]
     const live = await Promise.all(runs.map(async (run) => allIn(await rig.chat.run("desk", run, run))))
     assert.deepStrictEqual(live.flatMap(textsIn).toSorted(), ["one", "three", "two"])
@@ -247,7 +247,7 @@ describe("a chat", () => {
   })
 
   test("D1 a run of another tenant is unknown, whoever knows its name", async () => {
-    await using rig = await house({ says: [{ text: HOSTILE }] })
+    await using rig = await aRig({ says: [{ text: HOSTILE }] })
     await rig.fleet.of("south").create("desk")
     await allIn(await rig.chat.run("desk", "run-1", "Hello?"))
     const south = chatOf(rig.server.url, "south")

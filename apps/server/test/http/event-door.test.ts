@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http"
 import { connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { bearer, type House, openHouse, SECRETS, tokens } from "./rig.ts"
+import { bearer, type Rig, openRig, SECRETS, tokens } from "./rig.ts"
 
 const north = bearer(SECRETS.north)
 const PATH = "/v1/events"
@@ -52,7 +52,7 @@ const corpus: ReadonlyArray<Asked> = [
 const passing = new Set(["date"])
 
 /** Status, headers and the first piece of an answer. */
-const beginningOf = ({ server }: House, { headers = {}, method = "GET", path }: Asked) =>
+const beginningOf = ({ server }: Rig, { headers = {}, method = "GET", path }: Asked) =>
   new Promise<object>((resolve, reject) => {
     const asked = httpRequest(
       { host: "127.0.0.1", port: server.port, path, method, headers: { ...north, ...headers }, agent: false },
@@ -71,23 +71,23 @@ const beginningOf = ({ server }: House, { headers = {}, method = "GET", path }: 
     asked.end()
   })
 
-const noStreams = async ({ ask }: House): Promise<void> => {
+const noStreams = async ({ ask }: Rig): Promise<void> => {
   while (!(await ask("/metrics", { headers: north })).text.includes("reverie_http_streams 0")) {
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }
 
 const answersOf = async (shortcut: boolean) => {
-  const house = await openHouse({ tokens, shortcut, fleetRole: "api", maxStreams: 2 })
-  const tenant = house.fleet.of("north")
+  const rig = await openRig({ tokens, shortcut, fleetRole: "api", maxStreams: 2 })
+  const tenant = rig.fleet.of("north")
   await tenant.create("desk")
   await tenant.send("desk", "One.", { id: "one" })
   const answers: Array<object> = []
   for (const asked of corpus) {
-    answers.push(await beginningOf(house, asked))
-    await noStreams(house)
+    answers.push(await beginningOf(rig, asked))
+    await noStreams(rig)
   }
-  return { answers, trouble: house.trouble }
+  return { answers, trouble: rig.trouble }
 }
 
 describe("the door of the event stream", () => {
@@ -103,9 +103,9 @@ describe("the door of the event stream", () => {
 
   it("D2 Q4 a client that is cut right behind its request leaves no stream, and its place is free at once", async () => {
     for (const shortcut of [true, false]) {
-      const house = await openHouse({ shortcut, maxStreams: 3 })
+      const rig = await openRig({ shortcut, maxStreams: 3 })
       for (let round = 0; round < 20; round++) {
-        const sockets = Array.from({ length: 3 }, () => connect(house.server.port, "127.0.0.1"))
+        const sockets = Array.from({ length: 3 }, () => connect(rig.server.port, "127.0.0.1"))
         await Promise.all(
           sockets.map(
             (socket) =>
@@ -118,8 +118,8 @@ describe("the door of the event stream", () => {
           )
         )
       }
-      await noStreams(house)
-      assert.deepStrictEqual(house.trouble, [])
+      await noStreams(rig)
+      assert.deepStrictEqual(rig.trouble, [])
     }
   })
 })

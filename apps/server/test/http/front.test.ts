@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { connect } from "node:net"
 import { MAX_BODY_BYTES, MAX_BODY_VALUES, MAX_MESSAGE_BYTES } from "../../src/body.ts"
 import { routes } from "../../src/route-table.ts"
-import { aFleet, askAt, assertFailure, assertSecured, type Loose, openHouse } from "./rig.ts"
+import { aFleet, askAt, assertFailure, assertSecured, type Loose, openRig } from "./rig.ts"
 import { openServer } from "../../src/index.ts"
 
 const JSON_TYPE = { "content-type": "application/json" }
@@ -10,7 +10,7 @@ const SEND = "/v1/assistants/desk/messages"
 
 describe("front: every request, whatever it asks", () => {
   it("Q2 E1 what is nowhere, means nothing there, or can not be read is refused in the contract's form", async () => {
-    const { ask } = await openHouse()
+    const { ask } = await openRig()
     for (const path of [
       "/v1",
       "/v1/",
@@ -35,7 +35,7 @@ describe("front: every request, whatever it asks", () => {
   })
 
   it("B1 a body of the limit is read, one byte more is not", async () => {
-    const { ask, server } = await openHouse()
+    const { ask, server } = await openRig()
     const frame = JSON.stringify({ text: "", pad: "" }).length
     const bodyOf = (bytes: number) => JSON.stringify({ text: "", pad: "x".repeat(bytes - frame) })
     for (const [path, most] of [
@@ -64,7 +64,7 @@ describe("front: every request, whatever it asks", () => {
   })
 
   it("B1 a message of a million characters comes in, however many bytes they take", async () => {
-    const { ask } = await openHouse()
+    const { ask } = await openRig()
     for (const unit of ["\u6e2f", "\ud83d\ude00", "\ud800", "\u0000", '"']) {
       const body = JSON.stringify({ text: unit.repeat(1_000_000 / unit.length) })
       const answer = await ask(SEND, { method: "POST", headers: JSON_TYPE, body })
@@ -73,7 +73,7 @@ describe("front: every request, whatever it asks", () => {
   })
 
   it("B3 a body of very many values is refused before any schema sees it", async () => {
-    const { ask } = await openHouse()
+    const { ask } = await openRig()
     const bodyOf = (values: number) => `{"text":"a","x":[${"1,".repeat(values - 4)}1]}`
     for (const path of [SEND, "/v1/assistants/desk/events", "/v1/agui/desk"]) {
       const over = await ask(path, { method: "POST", headers: JSON_TYPE, body: bodyOf(MAX_BODY_VALUES + 1) })
@@ -85,7 +85,7 @@ describe("front: every request, whatever it asks", () => {
   })
 
   it("B2 what is no plain JSON object is refused before any schema sees it", async () => {
-    const { ask } = await openHouse()
+    const { ask } = await openRig()
     const deep = (levels: number) => `{"text":"a","x":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`
     const send = (body: string | Buffer, headers: Readonly<Record<string, string>> = JSON_TYPE) =>
       ask(SEND, { method: "POST", headers, body })
@@ -119,7 +119,7 @@ describe("front: every request, whatever it asks", () => {
   })
 
   it("Q2 E1 what is no HTTP at all is refused in the contract's form too", async () => {
-    const { server } = await openHouse()
+    const { server } = await openRig()
     const say = (text: string) =>
       new Promise<string>((resolve, reject) => {
         let heard = ""
@@ -144,7 +144,7 @@ describe("front: every request, whatever it asks", () => {
   })
 
   it("R1 every route of the contract is found, and nothing wrong with a request makes a 500", async () => {
-    const { ask, trouble } = await openHouse()
+    const { ask, trouble } = await openRig()
     assert.isAbove(routes.length, 40)
     for (const { method, pattern } of routes) {
       const path = pattern.replaceAll(/:\w+/g, "nobody")
@@ -162,7 +162,7 @@ describe("front: every request, whatever it asks", () => {
   })
 
   it("S1 S2 it tells whether it lives and is ready, and refuses to listen where it can not or must not", async () => {
-    const { ask, server } = await openHouse()
+    const { ask, server } = await openRig()
     assert.strictEqual((await ask("/livez")).json.ok, true)
     assert.strictEqual((await ask("/readyz")).json.ok, true)
     const fleet = await aFleet()
@@ -191,7 +191,7 @@ describe("front: every request, whatever it asks", () => {
   })
 
   it("S1 without its store it lives and is not ready", async () => {
-    const { ask, fleet } = await openHouse()
+    const { ask, fleet } = await openRig()
     await fleet.close()
     assert.strictEqual((await ask("/livez")).status, 200)
     assert.strictEqual((await ask("/readyz")).status, 503)
@@ -199,7 +199,7 @@ describe("front: every request, whatever it asks", () => {
   })
 
   it("T1 measures by the pattern of the route, and no id is in it", async () => {
-    const { ask, post } = await openHouse()
+    const { ask, post } = await openRig()
     await post("/v1/assistants/desk/messages", { text: "Hello." })
     await ask("/v1/assistants/nobody-of-this-name")
     await ask("/v1/unheard-of")
@@ -213,7 +213,7 @@ describe("front: every request, whatever it asks", () => {
   })
 
   it("a worker answers whether it lives and what it measures, and nothing else", async () => {
-    const { ask } = await openHouse({ role: "worker" })
+    const { ask } = await openRig({ role: "worker" })
     assert.strictEqual((await ask("/livez")).status, 200)
     assert.strictEqual((await ask("/metrics")).status, 200)
     for (const path of ["/v1/assistants", "/docs", "/openapi.json", "/"])
@@ -221,7 +221,7 @@ describe("front: every request, whatever it asks", () => {
   })
 
   it("the contract is told to programs and to people", async () => {
-    const { ask } = await openHouse()
+    const { ask } = await openRig()
     const contract = await ask("/openapi.json")
     assert.strictEqual(contract.json.openapi, "3.1.0")
     const told = Object.values(contract.json.paths as Record<string, object>).flatMap((path) => Object.keys(path))

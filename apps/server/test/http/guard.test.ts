@@ -2,14 +2,14 @@ import type { IncomingMessage } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Guard } from "../../src/guard.ts"
 import { Patience } from "../../src/patience.ts"
-import { assertFailure, assertSecured, bearer, type Loose, openHouse, SECRETS, tokens } from "./rig.ts"
+import { assertFailure, assertSecured, bearer, type Loose, openRig, SECRETS, tokens } from "./rig.ts"
 
 /** Everything that is not open to anybody. */
 const paths = ["/", "/v1/assistants", "/v1/events", "/v1/system", "/metrics", "/docs", "/openapi.json", "/unknown"]
 
 describe("guard: without tokens only this machine", () => {
   it("G2 another Host is refused on every route but those of health", async () => {
-    const { ask, server } = await openHouse({ hosts: ["Fleet.Home"] })
+    const { ask, server } = await openRig({ hosts: ["Fleet.Home"] })
     for (const host of ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "169.254.169.254", "localhost."]) {
       for (const path of paths) {
         const answer = await ask(path, { headers: { host } })
@@ -31,7 +31,7 @@ describe("guard: without tokens only this machine", () => {
   })
 
   it("G2 G3 a page of another site may neither look nor change", async () => {
-    const { ask, post, server } = await openHouse()
+    const { ask, post, server } = await openRig()
     const foreign = [
       { origin: "https://evil.example" },
       { origin: "null" },
@@ -58,20 +58,20 @@ describe("guard: without tokens only this machine", () => {
   })
 
   it("A1 a token that nobody gave out opens nothing more, and closes nothing", async () => {
-    const { ask } = await openHouse()
+    const { ask } = await openRig()
     const answer = await ask("/v1/system", { headers: bearer("whatever-it-may-be") })
     assert.deepStrictEqual([answer.status, answer.json.principal, answer.json.tenant], [200, "local", "default"])
   })
 
   it("G5 open without names: served under any name, and foreign pages still change nothing", async () => {
-    const { ask, post } = await openHouse({ open: true })
+    const { ask, post } = await openRig({ open: true })
     assert.strictEqual((await ask("/v1/assistants", { headers: { host: "fleet.example" } })).status, 200)
     const headers = { host: "fleet.example", origin: "https://evil.example" }
     assertFailure(await post("/v1/assistants/desk/messages", { text: "a" }, headers), 403, "Forbidden")
   })
 
   it("G5 open with names: a page whose name was bound to this machine may neither look nor change", async () => {
-    const { ask, post, server } = await openHouse({ open: true, hosts: ["localhost", "127.0.0.1"] })
+    const { ask, post, server } = await openRig({ open: true, hosts: ["localhost", "127.0.0.1"] })
     const host = `evil.example:${server.port}`
     for (const headers of [{ host }, { host, origin: `http://${host}` }]) {
       for (const path of paths) assertFailure(await ask(path, { headers }), 403, "Forbidden")
@@ -104,7 +104,7 @@ describe("guard: without tokens only this machine", () => {
 
 describe("guard: with tokens", () => {
   it("G1 nothing of a fleet without the right one, whatever is tried", async () => {
-    const { ask } = await openHouse({ tokens })
+    const { ask } = await openRig({ tokens })
     const wrong = [
       {},
       { authorization: "" },
@@ -130,7 +130,7 @@ describe("guard: with tokens", () => {
   })
 
   it("D1 A1 a token acts for its tenant and under its name; one that may only look changes nothing", async () => {
-    const { ask, post } = await openHouse({ tokens })
+    const { ask, post } = await openRig({ tokens })
     const seen = await ask("/v1/system", { headers: bearer(SECRETS.south) })
     assert.deepStrictEqual([seen.json.tenant, seen.json.principal, seen.json.readOnly], ["south", "southerner", false])
     const onlooker = bearer("onlooker-secret-0123456789")
@@ -149,7 +149,7 @@ describe("guard: with tokens", () => {
   })
 
   it("G3 a foreign page changes nothing, even with a token", async () => {
-    const { post } = await openHouse({ tokens })
+    const { post } = await openRig({ tokens })
     const headers = { ...bearer(SECRETS.north), origin: "https://evil.example" }
     assertFailure(await post("/v1/assistants", { id: "desk" }, headers), 403, "Forbidden")
   })

@@ -3,7 +3,7 @@ import { createServer } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { defineAssistant, defineFleet, Fleet } from "reverie"
 import { later } from "@reverie/testkit/later"
-import { aPath, assertFailure, bearer, type Loose, openHouse, SECRETS, tokens } from "./rig.ts"
+import { aPath, assertFailure, bearer, type Loose, openRig, SECRETS, tokens } from "./rig.ts"
 import { plainOf } from "../../src/health.ts"
 import { LoopWatch } from "../../src/loop-watch.ts"
 import { Patience } from "../../src/patience.ts"
@@ -45,7 +45,7 @@ const healthOf = async (fleet: Fleet) => {
 
 describe("health", () => {
   it("L1 all who ask whether it lives are told of the same hold", async () => {
-    const { ask } = await openHouse()
+    const { ask } = await openRig()
     const until = performance.now() + 120
     while (performance.now() < until) continue
     await new Promise((resolve) => setTimeout(resolve, 30))
@@ -58,7 +58,7 @@ describe("health", () => {
   })
 
   it("L2 it is not ready while every assistant is halted, and says how many; who asks for less is told that", async () => {
-    const { fleet } = await openHouse()
+    const { fleet } = await openRig()
     const health = await healthOf(fleet)
     assert.strictEqual((await health("/readyz")).status, 200)
     await fleet.halt("desk", "for a test")
@@ -101,7 +101,7 @@ describe("health", () => {
   })
 
   it("L3 however often it is asked at once, the store is asked once", async () => {
-    const { ask, fleet } = await openHouse()
+    const { ask, fleet } = await openRig()
     let asked = 0
     const readiness = fleet.readiness.bind(fleet)
     fleet.readiness = () => {
@@ -114,7 +114,7 @@ describe("health", () => {
   })
 
   it("a store that is gone is seen in the measures", async () => {
-    const { ask, fleet } = await openHouse()
+    const { ask, fleet } = await openRig()
     assert.include((await ask("/metrics")).text, "reverie_store_up 1")
     await fleet.close()
     const { status, text } = await ask("/metrics")
@@ -124,7 +124,7 @@ describe("health", () => {
 
 describe("ids in a path", () => {
   it("are that id, letter by letter, whatever is read or changed", async () => {
-    const { ask, fleet, post } = await openHouse()
+    const { ask, fleet, post } = await openRig()
     for (const path of ["messages", "events", "orders"]) {
       const body = { text: "Hello.", event: { type: "wake" }, order: "halt" }
       const answer = await post(`/v1/assistants/DESK/${path}`, body)
@@ -149,7 +149,7 @@ describe("ids in a path", () => {
 
 describe("the key of idempotency", () => {
   it("C4 two of them are refused, the same one too, on either way", async () => {
-    const { ask, server } = await openHouse()
+    const { ask, server } = await openRig()
     const send = (keys: ReadonlyArray<string>, path = "/v1/assistants/desk/messages", body = '{"text":"Hello."}') =>
       raw(
         server.port,
@@ -179,14 +179,14 @@ describe("the key of idempotency", () => {
 
 describe("the system page", () => {
   const config = [{ name: "data", value: "/srv/reverie", origin: "environment" }]
-  const houseTokens = [
+  const rigTokens = [
     ...tokens,
     { name: "operator", tenant: "default", secret: "operator-secret-0123456789", readOnly: false },
     { name: "visitor", tenant: "default", secret: "visitors-secret-0123456789", readOnly: true }
   ]
 
   it("V1 V2 V3 shows each what is theirs: prompts and configuration are no tenant's but the operator's", async () => {
-    const { ask, fleet } = await openHouse({ tokens: houseTokens, config })
+    const { ask, fleet } = await openRig({ tokens: rigTokens, config })
     await fleet.of("south").create("front", "clerk")
     const seen = async (secret: string): Promise<Loose> => (await ask("/v1/system", { headers: bearer(secret) })).json
     const prompts = (json: Loose) => json.definitions.map(({ name, systemPrompt }: Loose) => [name, systemPrompt])

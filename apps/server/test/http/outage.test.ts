@@ -3,12 +3,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ModelDenied, ModelUnavailable } from "@reverie/model"
 import * as Effect from "effect/Effect"
-import { type House, type Loose, openHouse } from "./rig.ts"
+import { type Rig, type Loose, openRig } from "./rig.ts"
 
 const SERVER = "models.example:8443"
 const down = new ModelUnavailable({ provider: SERVER, message: "ECONNREFUSED", kind: "network" })
 
-const until = async ({ ask }: House, isSo: (list: Loose) => boolean): Promise<Loose> => {
+const until = async ({ ask }: Rig, isSo: (list: Loose) => boolean): Promise<Loose> => {
   for (;;) {
     const { json } = await ask("/v1/assistants")
     if (isSo(json)) return json
@@ -16,22 +16,22 @@ const until = async ({ ask }: House, isSo: (list: Loose) => boolean): Promise<Lo
   }
 }
 
-const modelCheck = async ({ ask }: House): Promise<Loose> =>
+const modelCheck = async ({ ask }: Rig): Promise<Loose> =>
   (await ask("/v1/system")).json.checks.find(({ name }: Loose) => name === "model")
 
 describe("a model that is away", () => {
   it("O1 is said with its server, the reason and the next try wherever somebody asks, until anybody is answered", async () => {
     let isBack = false
-    const house = await openHouse({
+    const rig = await openRig({
       says: () => (isBack ? Effect.succeed({ text: "Back." }) : Effect.fail(down)),
       // Far longer than this test: only an answer to another one ends the wait.
       assistant: { settings: { parkMinMillis: 3_600_000, parkMaxMillis: 3_600_000 } }
     })
-    const { ask, fleet, post } = house
-    assert.deepInclude(await modelCheck(house), { ok: true })
+    const { ask, fleet, post } = rig
+    assert.deepInclude(await modelCheck(rig), { ok: true })
     const begun = Date.now()
     await post("/v1/assistants/desk/messages", { text: "Are you there?" })
-    const list = await until(house, ({ outages }) => outages.length > 0)
+    const list = await until(rig, ({ outages }) => outages.length > 0)
     const { nextTry, since } = list.outages[0]
     const reason = "ModelUnavailable: ECONNREFUSED"
     assert.deepStrictEqual(list.outages, [{ server: SERVER, since, reason, assistants: 1, nextTry }])
@@ -41,23 +41,23 @@ describe("a model that is away", () => {
     assert.deepInclude(row, { state: "awake.thinking.parked" })
     assert.deepStrictEqual(row.outage, { server: SERVER, since, reason, tries: 1, nextTry })
     assert.deepStrictEqual((await ask("/v1/assistants/desk")).json.outage, row.outage)
-    const check = await modelCheck(house)
+    const check = await modelCheck(rig)
     assert.deepInclude(check, { ok: false, hint: "nothing is lost: they go on by themselves when it answers" })
     assert.match(check.says, /models\.example:8443 has not answered since .*ECONNREFUSED\); 1 wait for it/)
     isBack = true
     await post("/v1/assistants/clerk/messages", { text: "And you?" })
-    const after = await until(house, ({ outages }) => outages.length === 0)
+    const after = await until(rig, ({ outages }) => outages.length === 0)
     for (const each of after.items) assert.notProperty(each, "outage")
     await fleet.rest()
     assert.strictEqual((await ask("/v1/assistants/desk")).json.state, "awake.idle")
-    assert.deepInclude(await modelCheck(house), { ok: true })
+    assert.deepInclude(await modelCheck(rig), { ok: true })
   })
 
   it("is not said of one that refuses the key, which halts with the reason", async () => {
     const refused = new ModelDenied({ provider: SERVER, message: "Incorrect API key", status: 401 })
-    const house = await openHouse({ says: () => Effect.fail(refused) })
-    await house.post("/v1/assistants/desk/messages", { text: "Are you there?" })
-    const list = await until(house, ({ counts }) => counts.halted > 0)
+    const rig = await openRig({ says: () => Effect.fail(refused) })
+    await rig.post("/v1/assistants/desk/messages", { text: "Are you there?" })
+    const list = await until(rig, ({ counts }) => counts.halted > 0)
     assert.isEmpty(list.outages)
     const row = list.items.find(({ id }: Loose) => id === "desk")
     assert.deepInclude(row, { state: "halted", haltReason: "ModelDenied: Incorrect API key" })

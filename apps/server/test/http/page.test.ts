@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
-import { aPath, assertFailure, assertSecured, openHouse, tokens } from "./rig.ts"
+import { aPath, assertFailure, assertSecured, openRig, tokens } from "./rig.ts"
 
 const SECRET = "not for anybody"
 
@@ -24,7 +24,7 @@ const html = { accept: "text/html,application/xhtml+xml" }
 
 describe("the page", () => {
   it("P2 P3 serves its files, and itself under every address of its own", async () => {
-    const { ask } = await openHouse({ page: aPage() })
+    const { ask } = await openRig({ page: aPage() })
     const itself = await ask("/")
     assert.deepStrictEqual([itself.status, itself.headers["content-type"]], [200, "text/html; charset=utf-8"])
     assert.strictEqual(itself.headers["cache-control"], "no-cache")
@@ -48,7 +48,7 @@ describe("the page", () => {
   })
 
   it("serves what was packed before to whoever takes it", async () => {
-    const { server } = await openHouse({ page: aPage() })
+    const { server } = await openRig({ page: aPage() })
     const url = `${server.url}/assets/index-1a2B_c4d.js`
     const packed = await fetch(url, { headers: { "accept-encoding": "br, gzip" } })
     assert.strictEqual(packed.headers.get("content-encoding"), "gzip")
@@ -59,7 +59,7 @@ describe("the page", () => {
   })
 
   it("P1 no path leads out of the folder", async () => {
-    const { ask } = await openHouse({ page: aPage() })
+    const { ask } = await openRig({ page: aPage() })
     const corpus = [
       "/../secret.txt",
       "/..%2fsecret.txt",
@@ -93,14 +93,14 @@ describe("the page", () => {
   })
 
   it("G1 is no part of the fleet: with tokens it is served without one, and shows nothing by itself", async () => {
-    const { ask } = await openHouse({ page: aPage(), tokens })
+    const { ask } = await openRig({ page: aPage(), tokens })
     assert.strictEqual((await ask("/")).status, 200)
     assert.strictEqual((await ask("/v1/assistants")).status, 401)
   })
 
   it("P4 until it is built it says so and asks again, and the API is not kept waiting", async () => {
     const page = aPath()
-    const { ask } = await openHouse({ page })
+    const { ask } = await openRig({ page })
     for (const path of ["/", "/a/desk"]) {
       const coming = await ask(path, { headers: html })
       assert.deepStrictEqual([coming.status, coming.headers["retry-after"]], [503, "1"])
@@ -117,7 +117,7 @@ describe("the page", () => {
   })
 
   it("without a folder there is no page", async () => {
-    const { ask } = await openHouse()
+    const { ask } = await openRig()
     assertFailure(await ask("/", { headers: html }), 404, "NotFound")
   })
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Fleet } from "reverie"
 import { afterEach, vi } from "vitest"
 import { workersOf } from "../../src/groups/queues.ts"
-import { bearer, openHouse, SECRETS, tokens } from "./rig.ts"
+import { bearer, openRig, SECRETS, tokens } from "./rig.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -13,7 +13,7 @@ const otherWorkersAre = (names: ReadonlyArray<string> | undefined): void => {
 
 describe("queues: who works", () => {
   it("K2 an API process names the workers that the queue knows, and none of itself", async () => {
-    const { ask } = await openHouse({ role: "api" })
+    const { ask } = await openRig({ role: "api" })
     const workers = async () => (await ask("/v1/queues")).json.workers
     assert.deepStrictEqual(await workers(), [], "nobody works beside an embedded API")
     otherWorkersAre(["1@quay", "1@slip"])
@@ -35,7 +35,7 @@ describe("queues: who works", () => {
   })
 
   it("K1 the names of processes are told only to the tenant that the process is opened for", async () => {
-    const { ask } = await openHouse({ tokens: [...tokens, { ...own, tenant: "default" }] })
+    const { ask } = await openRig({ tokens: [...tokens, { ...own, tenant: "default" }] })
     otherWorkersAre(["1@quay"])
     const told = async (secret: string) => (await ask("/v1/queues", { headers: bearer(secret) })).json
     assert.isUndefined((await told(SECRETS.north)).workers)

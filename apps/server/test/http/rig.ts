@@ -93,7 +93,7 @@ export const askAt = (port: number, path: string, { body, headers = {}, method =
     asked.end(body)
   })
 
-export interface House {
+export interface Rig {
   readonly fleet: Fleet
   readonly server: RunningServer
   readonly trouble: ReadonlyArray<string>
@@ -102,7 +102,7 @@ export interface House {
   readonly post: (path: string, value: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>
 }
 
-export const openHouse = async (asked: Request = {}): Promise<House> => {
+export const openRig = async (asked: Request = {}): Promise<Rig> => {
   const { assistant: _a, fleetRole: _f, says: _s, tools: _t, ...options } = asked
   const fleet = await aFleet(asked)
   const trouble: Array<string> = []

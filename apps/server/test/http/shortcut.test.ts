@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { MAX_MESSAGE_BYTES } from "../../src/body.ts"
-import { type Answer, type Asking, bearer, type Loose, openHouse, SECRETS, tokens } from "./rig.ts"
+import { type Answer, type Asking, bearer, type Loose, openRig, SECRETS, tokens } from "./rig.ts"
 
 const JSON_TYPE = { "content-type": "application/json" }
 const north = { ...JSON_TYPE, ...bearer(SECRETS.north) }
@@ -70,7 +70,7 @@ const comparable = ({ headers, json, status, text }: Answer) => ({
 })
 
 const answersOf = async (shortcut: boolean) => {
-  const { ask, fleet, trouble } = await openHouse({ tokens, shortcut, fleetRole: "api" })
+  const { ask, fleet, trouble } = await openRig({ tokens, shortcut, fleetRole: "api" })
   const north = fleet.of("north")
   await north.create("desk")
   await north.create("retired", "desk")

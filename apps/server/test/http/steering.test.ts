@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { defineTool } from "reverie"
 import * as Schema from "effect/Schema"
 import { readFile } from "node:fs/promises"
-import { aPath, assertFailure, bearer, type House, type Loose, openHouse, SECRETS, tokens } from "./rig.ts"
+import { aPath, assertFailure, bearer, type Rig, type Loose, openRig, SECRETS, tokens } from "./rig.ts"
 
 const deadLetter = defineTool({
   name: "launch",
@@ -14,12 +14,12 @@ const deadLetter = defineTool({
 
 const asksToLaunch = [{ calls: [{ tool: "launch", arguments: { what: "the boat" } }] }, { text: "Done." }] as const
 
-const settled = async ({ fleet }: House): Promise<void> => fleet.rest()
+const settled = async ({ fleet }: Rig): Promise<void> => fleet.rest()
 
 describe("assistants by HTTP", () => {
   it("creates, lists, inspects, orders; what is not there is not found", async () => {
-    const house = await openHouse()
-    const { ask, post } = house
+    const rig = await openRig()
+    const { ask, post } = rig
     assert.deepStrictEqual((await post("/v1/assistants", { id: "second", definition: "desk" })).json, {
       outcome: "created",
       id: "second"
@@ -37,7 +37,7 @@ describe("assistants by HTTP", () => {
     assert.strictEqual(halt.json.outcome, "accepted")
     const again = await post("/v1/assistants/desk/orders", { order: "halt", reason: "a look", id: "order-1" })
     assert.strictEqual(again.json.outcome, "duplicate")
-    await settled(house)
+    await settled(rig)
     const halted = await ask("/v1/assistants/desk")
     assert.deepInclude(halted.json, { state: "halted", mode: "halted", haltReason: "a look" })
     assert.include(halted.json.accepts, "resume")
@@ -48,7 +48,7 @@ describe("assistants by HTTP", () => {
     const row = (await ask("/v1/assistants?state=halted")).json
     assert.deepStrictEqual([row.matched, row.items[0].waiting], [1, 1])
     await post("/v1/assistants/desk/orders", { order: "resume" })
-    await settled(house)
+    await settled(rig)
     assert.strictEqual((await ask("/v1/assistants/desk")).json.state, "awake.idle")
     const usage = await ask("/v1/assistants/desk/usage?since=0")
     assert.strictEqual(usage.json.calls, 1)
@@ -65,8 +65,8 @@ describe("assistants by HTTP", () => {
   })
 
   it("orders many at once, and tells their number before", async () => {
-    const house = await openHouse()
-    const { ask, post } = house
+    const rig = await openRig()
+    const { ask, post } = rig
     const dry = await post("/v1/orders", { order: "halt", q: "cl", dryRun: true })
     assert.deepStrictEqual(dry.json, { matched: 1, told: 0, ids: ["clerk"] })
     assert.deepStrictEqual((await ask("/v1/assistants?state=halted")).json.matched, 0)
@@ -76,15 +76,15 @@ describe("assistants by HTTP", () => {
       ids: ["desk"]
     })
     assert.strictEqual((await post("/v1/orders", { order: "halt" })).json.told, 2)
-    await settled(house)
+    await settled(rig)
     assert.strictEqual((await ask("/v1/assistants")).json.counts.halted, 2)
   })
 })
 
 describe("messages by HTTP", () => {
   it("M1 C1 202 is durable; the same key is the same answer, wherever it stands", async () => {
-    const house = await openHouse({ says: [{ text: "Aye." }] })
-    const { ask, post } = house
+    const rig = await openRig({ says: [{ text: "Aye." }] })
+    const { ask, post } = rig
     const path = "/v1/assistants/desk/messages"
     const first = await post(path, { text: "Hello." }, { "idempotency-key": "one" })
     assert.deepStrictEqual([first.status, first.json], [202, { outcome: "accepted", envelope: "one" }])
@@ -96,7 +96,7 @@ describe("messages by HTTP", () => {
     assert.strictEqual((await post(events, { event: { type: "message", text: "As an event." } })).status, 202)
     assertFailure(await post(events, { event: { type: "unheard" } }), 400, "Malformed")
     assertFailure(await post(events, { event: { text: "no type" } }), 400, "Malformed")
-    await settled(house)
+    await settled(rig)
     const history = await ask(path)
     assert.deepStrictEqual(
       history.json.items.map(({ content, role }: Loose) => `${role}: ${content}`),
@@ -114,12 +114,12 @@ describe("messages by HTTP", () => {
 
 describe("approvals by HTTP", () => {
   const opened = async () => {
-    const house = await openHouse({ says: asksToLaunch, tools: [deadLetter] })
-    await house.post("/v1/assistants/desk/messages", { text: "Launch it." })
-    await settled(house)
-    const { json } = await house.ask("/v1/approvals")
+    const rig = await openRig({ says: asksToLaunch, tools: [deadLetter] })
+    await rig.post("/v1/assistants/desk/messages", { text: "Launch it." })
+    await settled(rig)
+    const { json } = await rig.ask("/v1/approvals")
     assert.lengthOf(json.items, 1)
-    return { ...house, asked: json.items[0] }
+    return { ...rig, asked: json.items[0] }
   }
 
   it("V1 V2 shows what would run; decides what was shown, once", async () => {
@@ -145,13 +145,13 @@ describe("approvals by HTTP", () => {
 
 describe("queues and dead letters by HTTP", () => {
   it("tells dead letters, and sends it again once", async () => {
-    const house = await openHouse()
-    const { ask, post } = house
+    const rig = await openRig()
+    const { ask, post } = rig
     await post("/v1/assistants/clerk/orders", { order: "halt" })
-    await settled(house)
+    await settled(rig)
     await post("/v1/assistants/clerk/messages", { text: "Too late.", id: "late" })
     await post("/v1/assistants/clerk/orders", { order: "retire" })
-    await settled(house)
+    await settled(rig)
     const dead = await ask("/v1/dead-letters")
     assert.deepInclude(dead.json.items[0], { assistant: "clerk", envelope: "late", text: "Too late." })
     assertFailure(await post("/v1/dead-letters/clerk/redeliver", { envelope: "unknown" }), 404, "NotFound")
@@ -161,12 +161,12 @@ describe("queues and dead letters by HTTP", () => {
     // Who has retired takes nothing any more, and so the letter stays.
     assertFailure(await post("/v1/dead-letters/clerk/redeliver", { envelope: "late" }), 404, "NotFound")
     assert.lengthOf((await ask("/v1/dead-letters")).json.items, 1)
-    await house.fleet.send("desk", " ", { id: "empty" })
-    await settled(house)
+    await rig.fleet.send("desk", " ", { id: "empty" })
+    await settled(rig)
     const sendAgain = async () => (await post("/v1/dead-letters/desk/redeliver", { envelope: "empty" })).json
     assert.deepInclude(await sendAgain(), { outcome: "accepted", envelope: "again/empty/1" })
     assert.deepInclude(await sendAgain(), { outcome: "duplicate", envelope: "again/empty/1" })
-    await settled(house)
+    await settled(rig)
     assert.deepStrictEqual(
       (await ask("/v1/dead-letters")).json.items.map(({ envelope }: Loose) => envelope),
       ["again/empty/1", "late"]
@@ -175,7 +175,7 @@ describe("queues and dead letters by HTTP", () => {
   })
 
   it("discards one: listed and counted no more, once, by whoever may, and written down", async () => {
-    const { ask, fleet, post } = await openHouse({ tokens })
+    const { ask, fleet, post } = await openRig({ tokens })
     for (const tenant of ["north", "south"]) {
       const own = fleet.of(tenant)
       await own.create("clerk")
@@ -218,7 +218,7 @@ describe("queues and dead letters by HTTP", () => {
   })
 
   it("does not know the dead letters of another tenant", async () => {
-    const { ask, fleet, post } = await openHouse({ tokens })
+    const { ask, fleet, post } = await openRig({ tokens })
     const south = fleet.of("south")
     await south.create("clerk")
     await south.halt("clerk", "a test")
@@ -235,7 +235,7 @@ describe("queues and dead letters by HTTP", () => {
 describe("the system by HTTP", () => {
   it("A2 writes down who changed what, in memory and in the file", async () => {
     const auditFile = aPath()
-    const { ask, post, server } = await openHouse({ auditFile, tokens })
+    const { ask, post, server } = await openRig({ auditFile, tokens })
     await post("/v1/assistants", { id: "desk" }, bearer(SECRETS.north))
     await post("/v1/assistants/nobody/messages", { text: "secret words" }, bearer(SECRETS.north))
     await post("/v1/assistants", { id: "clerk" }, bearer(SECRETS.south))
@@ -260,7 +260,7 @@ describe("the system by HTTP", () => {
   })
 
   it("Y1 tells what it is, without a secret", async () => {
-    const { ask } = await openHouse({
+    const { ask } = await openRig({
       tokens,
       config: [{ name: "OPENAI_API_KEY", value: "set", origin: "environment" }]
     })

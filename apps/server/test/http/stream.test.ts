@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { assertFailure, type House, openHouse } from "./rig.ts"
+import { assertFailure, type Rig, openRig } from "./rig.ts"
 import { Sse } from "./sse.ts"
 
 /** Listens until told to stop. */
-const listen = async ({ server }: House, query = "", headers: Readonly<Record<string, string>> = {}) => {
+const listen = async ({ server }: Rig, query = "", headers: Readonly<Record<string, string>> = {}) => {
   const leaving = new AbortController()
   const response = await fetch(`${server.url}/v1/events${query}`, { headers, signal: leaving.signal })
   assert.strictEqual(response.status, 200)
@@ -32,15 +32,15 @@ const settledIn = (sse: Sse, envelope: string): boolean =>
 
 describe("the event stream by HTTP", () => {
   it("H1 tells what is committed, with its position; who comes back misses nothing and receives nothing twice", async () => {
-    const house = await openHouse()
-    const { fleet, post } = house
-    const first = await listen(house)
+    const rig = await openRig()
+    const { fleet, post } = rig
+    const first = await listen(rig)
     await post("/v1/assistants/desk/messages", { text: "One.", id: "one" })
     await first.until((sse) => settledIn(sse, "one"))
     await first.leave()
     await post("/v1/assistants/desk/messages", { text: "Two.", id: "two" })
     await fleet.rest()
-    const second = await listen(house, "", { "last-event-id": first.sse.lastId ?? "" })
+    const second = await listen(rig, "", { "last-event-id": first.sse.lastId ?? "" })
     await post("/v1/assistants/clerk/messages", { text: "Three.", id: "three" })
     await second.until((sse) => settledIn(sse, "three"))
     await second.leave()
@@ -62,40 +62,40 @@ describe("the event stream by HTTP", () => {
   })
 
   it("tells of one assistant only where that is asked, and from a position", async () => {
-    const house = await openHouse()
-    const { fleet } = house
+    const rig = await openRig()
+    const { fleet } = rig
     await fleet.send("desk", "One.", { id: "one" })
     await fleet.send("clerk", "Two.", { id: "two" })
     await fleet.rest()
-    const clerk = await listen(house, "?after=0&assistant=clerk")
+    const clerk = await listen(rig, "?after=0&assistant=clerk")
     await clerk.until((sse) => settledIn(sse, "two"))
     await clerk.leave()
     assert.isTrue(clerk.sse.events.every(({ notice }) => notice.address.assistant === "clerk"))
     assert.strictEqual(clerk.sse.events[0]?.type, "created")
-    assertFailure(await house.ask("/v1/events", { headers: { "last-event-id": "yesterday" } }), 400, "Malformed")
-    assertFailure(await house.ask("/v1/events?after=-1"), 400, "Malformed")
+    assertFailure(await rig.ask("/v1/events", { headers: { "last-event-id": "yesterday" } }), 400, "Malformed")
+    assertFailure(await rig.ask("/v1/events?after=-1"), 400, "Malformed")
   })
 
   it("a place of another store is told what is new, at once", async () => {
-    const house = await openHouse()
-    const lost = await listen(house, "", { "last-event-id": "999999999" })
-    await house.post("/v1/assistants/desk/messages", { text: "One.", id: "one" })
+    const rig = await openRig()
+    const lost = await listen(rig, "", { "last-event-id": "999999999" })
+    await rig.post("/v1/assistants/desk/messages", { text: "One.", id: "one" })
     await lost.until((sse) => settledIn(sse, "one"))
     await lost.leave()
   })
 
   it("S2 closing ends every stream; leaving frees the place", async () => {
-    const house = await openHouse({ maxStreams: 2 })
-    const [one, two] = [await listen(house), await listen(house)]
-    const refused = await house.ask("/v1/events")
+    const rig = await openRig({ maxStreams: 2 })
+    const [one, two] = [await listen(rig), await listen(rig)]
+    const refused = await rig.ask("/v1/events")
     assertFailure(refused, 429, "LimitReached")
     assert.strictEqual(refused.headers["retry-after"], "5")
     await one?.leave()
-    while (!(await house.ask("/metrics")).text.includes("reverie_http_streams 1")) {
+    while (!(await rig.ask("/metrics")).text.includes("reverie_http_streams 1")) {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
-    const three = await listen(house)
-    await house.server.close()
+    const three = await listen(rig)
+    await rig.server.close()
     await Promise.all([two?.ended, three.ended])
   })
 })

@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { routes } from "../../src/route-table.ts"
-import { bearer, openHouse, SECRETS, tokens } from "./rig.ts"
+import { bearer, openRig, SECRETS, tokens } from "./rig.ts"
 
 const WORDS = "words of the south"
 
 describe("two tenants behind one server", () => {
   it("D1 D2 nothing of the one is in any answer to the other", async () => {
-    const { ask, fleet, post, server } = await openHouse({ tokens })
+    const { ask, fleet, post, server } = await openRig({ tokens })
     const south = fleet.of("south")
     const north = fleet.of("north")
-    for (const [house, name] of [
+    for (const [rig, name] of [
       [south, "southern-desk"],
       [north, "northern-desk"]
     ] as const) {
-      await house.create("desk")
-      await house.create(name, "desk")
+      await rig.create("desk")
+      await rig.create(name, "desk")
     }
     const heard = await fetch(`${server.url}/v1/events?after=0`, { headers: bearer(SECRETS.north) })
     await south.send("desk", WORDS, { id: `${WORDS} 1`, from: WORDS })

@@ -1,7 +1,7 @@
 import { Fleet } from "reverie"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
-import { factShelf } from "../../src/facts.ts"
+import { factCache } from "../../src/facts.ts"
 import { asker, type Heard, openFleet, refusalOf } from "./rig.ts"
 import { aFact, HOSTILE, rowsOf, seeded, seeding, seedTool } from "./seed.ts"
 
@@ -19,7 +19,7 @@ const rows = [
   ...Array.from({ length: 7 }, (_, number) => rowsOf.journal(`entry_${number}`, number, `${number} ${HOSTILE}`))
 ]
 
-const house = async (heard?: Heard) => {
+const rig = async (heard?: Heard) => {
   const fleet = await openFleet({
     tenant: "north",
     says: seeding,
@@ -33,7 +33,7 @@ const house = async (heard?: Heard) => {
 
 describe("memory", () => {
   test("M1 the overview counts everything, and facts come page by page, each once, the newest first", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const overview = await ask("north", ({ memory }) => memory.overview({ params: { id: "desk" } }))
     assert.deepInclude(overview, { facts: FACTS, quarantined: 13, journal: 7, passages: 0, profiles: 0 })
@@ -54,7 +54,7 @@ describe("memory", () => {
   })
 
   test("M1 a filter and words narrow the facts; hostile texts stay what they were, long ones are cut", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const asked = (query: { readonly limit: number; readonly state?: string; readonly q?: string }) =>
       ask("north", ({ memory }) => memory.facts({ params: { id: "desk" }, query }))
@@ -89,7 +89,7 @@ describe("memory", () => {
         }
       })
     }
-    const factsOf = factShelf()
+    const factsOf = factCache()
     const read = async (tenant: string) => {
       const own = counting(tenant)
       return (await factsOf(own, "desk", (await own.inspect("desk"))?.version ?? 0)).length
@@ -100,7 +100,7 @@ describe("memory", () => {
   })
 
   test("the journal is a page; a cursor of nobody is refused", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const page = await ask("north", ({ memory }) => memory.journal({ params: { id: "desk" }, query: { limit: 3 } }))
     assert.deepStrictEqual(
@@ -124,7 +124,7 @@ describe("memory", () => {
   })
 
   test("recall says why, and finds what was said", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const { items } = await ask("north", ({ memory }) =>
       memory.recall({ params: { id: "desk" }, query: { q: "previous instructions", limit: 500 } })
@@ -136,7 +136,7 @@ describe("memory", () => {
 
   test("blocks are edited under the name of the token, undone, and kept from other tenants and from lookers", async () => {
     const heard: Heard = { audit: [], trouble: [] }
-    const { ask, fleet } = await house(heard)
+    const { ask, fleet } = await rig(heard)
     await using _ = fleet
     const [block] = await fleet.blocks().list("desk")
     const params = { block: block?.id ?? "" }
@@ -167,7 +167,7 @@ describe("memory", () => {
   })
 
   test("D1 L1 another tenant's assistant of the same name remembers nothing of it; nobody is nobody", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const overview = await ask("south", ({ memory }) => memory.overview({ params: { id: "desk" } }))
     assert.deepInclude(overview, { facts: 0, journal: 0 })

@@ -10,7 +10,7 @@ const rows = [
   rowsOf.dream("dream_2", 20)
 ]
 
-const house = async (heard?: Heard) => {
+const rig = async (heard?: Heard) => {
   const fleet = await openFleet({
     tenant: "north",
     says: seeding,
@@ -24,7 +24,7 @@ const house = async (heard?: Heard) => {
 
 describe("night", () => {
   test("N1 compactions are a page, the newest first, with long texts cut; the one that is opened is whole", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const params = { id: "desk" }
     const first = await ask("north", ({ night }) => night.compactions({ params, query: { limit: 2 } }))
@@ -53,7 +53,7 @@ describe("night", () => {
 
   test("N1 a compaction is taken back by whoever may, and only one that is there", async () => {
     const heard: Heard = { audit: [], trouble: [] }
-    const { ask, fleet } = await house(heard)
+    const { ask, fleet } = await rig(heard)
     await using _ = fleet
     const undoCompaction = (token: string, compaction: string) =>
       ask(token, ({ night }) => night.undoCompaction({ params: { id: "desk", compaction } }))
@@ -66,7 +66,7 @@ describe("night", () => {
   })
 
   test("dreams are told the newest first, with the sleep schedule and the next night", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const { items, nextAt, schedule } = await ask("north", ({ night }) => night.dreams({ params: { id: "desk" } }))
     assert.deepStrictEqual(

@@ -31,7 +31,7 @@ describe("prompts", () => {
     assert.deepStrictEqual(heard.trouble, [])
   })
 
-  test("the components of the house stand in their order", async () => {
+  test("the built-in components stand in their order", async () => {
     await using fleet = await openFleet()
     const { items } = await asker(fleet)("default", ({ prompts }) => prompts.components())
     assert.deepStrictEqual(

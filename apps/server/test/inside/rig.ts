@@ -1,5 +1,5 @@
-// Rig: the groups about one assistant's inside, asked by the client of the contract over a house with two tenants.
-// Owns the desk, the principals and the client. Leaves what is asked and asserted to the test.
+// Rig: the groups about one assistant's inside, asked by the client of the contract over a fleet with two tenants.
+// Owns the gateway, the principals and the client. Leaves what is asked and asserted to the test.
 
 import { type AssistantOptions, defineAssistant, defineFleet, Fleet, type FleetOptions, type Tool } from "reverie"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
 import { Access, Api, Fitting, Malformed, Principal } from "../../src/api/index.ts"
-import { type AuditLine, Desk } from "../../src/desk.ts"
+import { type AuditLine, Gateway } from "../../src/gateway.ts"
 import { contextLive } from "../../src/groups/context.ts"
 import { subAgentsLive } from "../../src/groups/subagents.ts"
 import { machineLive } from "../../src/groups/machine.ts"
@@ -66,7 +66,7 @@ export interface Heard {
   readonly trouble: Array<string>
 }
 
-const deskOf = (fleet: Fleet, heard: Heard): Desk["Service"] => ({
+const gatewayOf = (fleet: Fleet, heard: Heard): Gateway["Service"] => ({
   fleetOf: (tenant) => fleet.of(tenant),
   role: "all",
   startedAt: 0,
@@ -92,9 +92,9 @@ export type Client = Effect.Success<typeof clientOf>
 
 /** Asks in the name of a token; every promise is one request or a few in order. */
 export const asker = (fleet: Fleet, heard: Heard = { audit: [], trouble: [] }) => {
-  const desk = deskOf(fleet, heard)
+  const gateway = gatewayOf(fleet, heard)
   const layer = groups.pipe(
-    HttpRouter.provideRequest(Layer.succeed(Desk, desk)),
+    HttpRouter.provideRequest(Layer.succeed(Gateway, gateway)),
     Layer.provideMerge(Layer.mergeAll(access, fitting, HttpServer.layerServices))
   )
   return <A, E>(
@@ -108,7 +108,7 @@ export const asker = (fleet: Fleet, heard: Heard = { audit: [], trouble: [] }) =
     return Effect.runPromise(
       Effect.scoped(Effect.flatMap(clientOf, ask)).pipe(
         Effect.provide(Layer.merge(layer, bearer)),
-        Effect.provideService(Desk, desk)
+        Effect.provideService(Gateway, gateway)
       )
     )
   }

@@ -62,9 +62,9 @@ export const seedTool = (rows: ReadonlyArray<Row>) =>
     name: "seed",
     description: "Seeds the desk.",
     idempotent: true,
-    usesDesk: true,
-    run: (_args, { desk }) => {
-      for (const { key, kind, value } of rows) desk.write(kind, key, value)
+    usesRecords: true,
+    run: (_args, { records }) => {
+      for (const { key, kind, value } of rows) records.write(kind, key, value)
       return "Seeded."
     }
   })

@@ -16,7 +16,7 @@ const wise: Script = (prompt) =>
       : { text: "I have nothing to do." }
   )
 
-const house = async (heard?: Heard, says: Script = wise) => {
+const rig = async (heard?: Heard, says: Script = wise) => {
   const fleet = await openFleet({
     tenant: "north",
     says,
@@ -32,7 +32,7 @@ const tree = { params: { id: "desk" } }
 describe("subAgentTree", () => {
   test("a task is handed on, and the tree tells its budget, task and tools before and after", async () => {
     const heard: Heard = { audit: [], trouble: [] }
-    const { ask, fleet } = await house(heard)
+    const { ask, fleet } = await rig(heard)
     await using _ = fleet
     const { child } = await ask("north", ({ subAgentTree }) =>
       subAgentTree.delegate({ params: { id: "desk" }, payload: { task: HOSTILE, id: "order-1" } })
@@ -57,7 +57,7 @@ describe("subAgentTree", () => {
 
   test("a sub-agent is ended by whoever may; nobody sees or ends another tenant's", async () => {
     const slow: Script = (prompt) => (isChild(prompt) ? Effect.never : Effect.succeed({ text: "ok" }))
-    const { ask, fleet } = await house(undefined, slow)
+    const { ask, fleet } = await rig(undefined, slow)
     await using _ = fleet
     const { child } = await ask("north", ({ subAgentTree }) =>
       subAgentTree.delegate({ params: { id: "desk" }, payload: { task: "Count" } })

@@ -15,7 +15,7 @@ const look = defineTool({
 
 const TICKS = 12
 
-const house = async (heard?: Heard) => {
+const rig = async (heard?: Heard) => {
   const fleet = await openFleet({
     tenant: "north",
     tools: [look],
@@ -36,7 +36,7 @@ const desk = { id: "desk" }
 
 describe("timeline", () => {
   test("ticks come page by page, the newest first, each once; the one that is opened has its texts whole", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const pageAt = (before?: number) =>
       ask("north", ({ timeline }) =>
@@ -67,7 +67,7 @@ describe("timeline", () => {
   })
 
   test("T1 entries are those of the ledger, page by page", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const first = await ask("north", ({ timeline }) => timeline.entries({ params: desk, query: { limit: 7 } }))
     assert.strictEqual(first.next, 8)
@@ -82,7 +82,7 @@ describe("timeline", () => {
 
   test("D1 L1 nobody sees another tenant's ticks; what is not there is not found", async () => {
     const heard: Heard = { audit: [], trouble: [] }
-    const { ask, fleet } = await house(heard)
+    const { ask, fleet } = await rig(heard)
     await using _ = fleet
     const other = await ask("south", ({ timeline }) => timeline.ticks({ params: desk, query: { limit: 50 } }))
     assert.isEmpty(other.items.filter(({ kind }) => kind === "tick"))
@@ -100,7 +100,7 @@ describe("timeline", () => {
 
 describe("context", () => {
   test("C1 every model call is a point of the slider and has its report; two ticks are compared", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const first = await ask("north", ({ context }) => context.points({ params: desk, query: { limit: 20 } }))
     assert.lengthOf(first.items, 20)
@@ -132,7 +132,7 @@ describe("context", () => {
   })
 
   test("the words of a prompt are told part by part, exactly as the model saw them", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const prompt = await ask("north", ({ context }) => context.prompt({ params: desk, query: { tick: 2 } }))
     assert.deepInclude(prompt, { tick: 2, iteration: 2 })
@@ -151,7 +151,7 @@ describe("context", () => {
 
 describe("replay", () => {
   test("R1 frames come page by page, stop where they are told to, and tell a snapshot where it is asked for", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const version = (await fleet.inspect("desk"))?.version ?? 0
     const pageAt = (from: number) =>
@@ -181,7 +181,7 @@ describe("replay", () => {
   })
 
   test("W1 W2 W3 the next page goes on where the one before ended, and tells the same as one that is gone to", async () => {
-    const { fleet } = await house()
+    const { fleet } = await rig()
     await using _ = fleet
     let begun = 0
     const counting = Object.assign(fleet.of("north"), {
@@ -211,7 +211,7 @@ describe("replay", () => {
   })
 
   test("a life that is replayed equals what is stored, with no call of a model or a tool", async () => {
-    const { ask, fleet } = await house()
+    const { ask, fleet } = await rig()
     await using _ = fleet
     const commits = (await fleet.inspect("desk"))?.version
     const verdict = await ask("north", ({ replay }) => replay.verify({ params: desk }))
@@ -220,7 +220,7 @@ describe("replay", () => {
 
   test("R2 a fork shows its difference, and nothing of it reaches the fleet", async () => {
     const heard: Heard = { audit: [], trouble: [] }
-    const { ask, fleet } = await house(heard)
+    const { ask, fleet } = await rig(heard)
     await using _ = fleet
     const before = await fleet.outboxEnd()
     const fork = (

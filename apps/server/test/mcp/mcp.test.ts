@@ -47,7 +47,7 @@ const call = async (client: Client, name: string, given: { [key: string]: unknow
   return { isError, text, value: (structuredContent ?? {}) as Called["value"] }
 }
 
-const house = async (request: Request = {}) => {
+const aRig = async (request: Request = {}) => {
   const fleet = await openFleet({ tenant: "north", ...request })
   const trouble: Array<string> = []
   const server = await openServer({ fleet, role: "all", tokens, onTrouble: (line) => trouble.push(line) })
@@ -91,12 +91,12 @@ describe("an MCP server over pipes", () => {
     "E1 T3 the same over a running server; who is not allowed to say anything is not offered to",
     { timeout: PATIENCE },
     async () => {
-      await using rig = await house({ says: [{ text: HOSTILE }] })
+      await using rig = await aRig({ says: [{ text: HOSTILE }] })
       await rig.fleet.of("south").create("desk")
       const client = await connected(overPipes("send", rig.server.url, "north-secret-secret"))
       const said = await call(client, "agents_send", { agent: "desk", text: "Hello?", id: "m-1" })
       assert.deepInclude(said.value, { state: "answered", reply: HOSTILE, envelope: "m-1" })
-      const own = await house({ says: [{ text: HOSTILE }] })
+      const own = await aRig({ says: [{ text: HOSTILE }] })
       await using _ = own
       const direct = await connected(overHttp(own.server.url, "north-secret-secret"))
       await call(direct, "agents_send", { agent: "desk", text: "Hello?", id: "m-1" })
@@ -140,7 +140,7 @@ const slow = () => Promise.withResolvers<void>()
 
 describe("an MCP server over HTTP", () => {
   test.for(eras)("M1 T3 an official client uses it behind the guard, each for its own tenant: %o", async (mode) => {
-    await using rig = await house({ says: [{ text: "north answers" }] })
+    await using rig = await aRig({ says: [{ text: "north answers" }] })
     await rig.fleet.of("south").create("desk")
     const north = await connected(overHttp(rig.server.url, "north-secret-secret"), mode)
     const south = await connected(overHttp(rig.server.url, "south-secret-secret"), mode)
@@ -180,7 +180,7 @@ describe("an MCP server over HTTP", () => {
     const held = slow()
     const wait = defineTool({ name: "wait", description: "Waits.", run: () => held.promise.then(() => "now") })
     const sink = defineTool({ name: "sink", description: "Sinks.", category: "dangerous", run: () => "sunk" })
-    await using rig = await house({
+    await using rig = await aRig({
       tools: [wait, sink],
       says: [{ calls: [{ tool: "wait" }] }, { text: "Done." }, { calls: [{ tool: "sink" }] }, { text: "Sunk." }]
     })
@@ -201,7 +201,7 @@ describe("an MCP server over HTTP", () => {
 
   test("T2 H2 hostile arguments are refused in words, hostile memories come as data, and nothing breaks", async () => {
     const rows = Array.from({ length: 60 }, (_, number) => rowsOf.fact(aFact(number, { text: HOSTILE.repeat(30) })))
-    await using rig = await house({ says: seeding, tools: [seedTool(rows)] })
+    await using rig = await aRig({ says: seeding, tools: [seedTool(rows)] })
     const client = await connected(overHttp(rig.server.url, "north-secret-secret"))
     await call(client, "agents_send", { agent: "desk", text: HOSTILE })
     const hostile: ReadonlyArray<readonly [string, { [key: string]: unknown }]> = [

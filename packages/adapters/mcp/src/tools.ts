@@ -1,6 +1,6 @@
 // Tools: the allowed tools of a server, for an assistant.
 // Owns which tools there are, that each is still what was looked at, and the way of one call. Leaves the connection to
-// connection.ts, and whether a call runs to the house: approvals and tool rules hold for these as for all.
+// connection.ts, and whether a call runs to Reverie: approvals and tool rules hold for these as for all.
 // T1  Only what the user allowed becomes a tool; what is missing, broken or not as pinned is told by name, before any
 //     call.
 // T2  A tool whose definition is not the one that was first read, or pinned, is not called: not after a change of the
@@ -26,7 +26,7 @@ import { withoutSecrets } from "./secrets.ts"
 /** Under this name the key of a run goes to the server, so that it can recognise an earlier attempt. */
 const IDEMPOTENCY_META = "reverie/idempotencyKey"
 
-/** The house waits this much longer than the call, so that its end is told by who knows more. */
+/** Reverie waits this much longer than the call, so that its end is told by who knows more. */
 const GRACE_MILLIS = 1_000
 
 /** A call that finds no connection waits for one first: for the handshake, and for the list. */

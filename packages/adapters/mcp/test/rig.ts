@@ -1,4 +1,4 @@
-// Rig: servers to connect to, and calls as the house makes them.
+// Rig: servers to connect to, and calls as Reverie makes them.
 // Owns folders, ports and processes, and ends what it began. Leaves what is asked and asserted to the test.
 
 import { type ChildProcess, spawn } from "node:child_process"
@@ -79,7 +79,7 @@ export const refused = async (options: McpServerOptions): Promise<Error & { read
 
 const address = { assistant: AssistantId.make("desk"), tenant: TenantId.make("default") }
 
-/** One call through the house's own `execute`. */
+/** One call through Reverie's own `execute`. */
 export const call = (source: McpTools, tool: string, args: Json = {}, key = "key-1"): Promise<ToolResult> => {
   const found = source.tools.find(({ name }) => name === tool)
   const asked = { id: "1.1.0", tool, arguments: args } as ToolCall

@@ -2,7 +2,7 @@
 // Owns names and ids in their wire form, and the memory of what was rendered. Leaves sending to `attempt.ts`.
 // W1  A message or tool is rendered once; a longer prompt costs only what is new in it.
 // W2  Names and ids on the wire hold letters, digits, _ and - only, and fit the limits of the strictest servers.
-// W3  The text is well-formed: no half surrogate pair leaves the house.
+// W3  The text is well-formed: no half surrogate pair is sent.
 
 import type { PromptMessage, ToolOffer } from "@reverie/model"
 import { isJsonObject, type Json, type ToolCall } from "@reverie/protocol"

@@ -9,8 +9,8 @@ import * as Layer from "effect/Layer"
 import * as Context from "effect/Context"
 import * as Redacted from "effect/Redacted"
 import type { Carrier } from "./carrier.ts"
-import { makeGiver } from "./giver.ts"
-import { Hands } from "./hands.ts"
+import { makePublisher } from "./publisher.ts"
+import { InFlightJobs } from "./in-flight-jobs.ts"
 import { makeLater } from "./later.ts"
 import { type QueueBullmqOptions, type Timing, timingOf } from "./options.ts"
 import { openPostgresCarrier } from "./postgres-carrier.ts"
@@ -32,26 +32,26 @@ const open = Effect.fnUntraced(function* (options: QueueBullmqOptions) {
   // Who begins before the server answers begins without it.
   yield* Effect.promise(() => within("begin", timing.deadlineMillis, carrier.ready()).catch(() => undefined))
   const reach = yield* makeReach(carrier, timing.deadlineMillis)
-  const giver = makeGiver(carrier, reach)
-  const later = makeLater(carrier, reach, giver, {
+  const publisher = makePublisher(carrier, reach)
+  const later = makeLater(carrier, reach, publisher, {
     deadlineMillis: timing.deadlineMillis,
     now: () => Effect.runPromiseWith(context)(now)
   })
   const schedules = new ScheduleKeeper(carrier, reach)
-  let hands: Hands | undefined
-  const opened = (): Hands => {
+  let inFlightJobs: InFlightJobs | undefined
+  const opened = (): InFlightJobs => {
     later.open()
-    return (hands ??= new Hands(carrier, reach, timing, options.concurrency))
+    return (inFlightJobs ??= new InFlightJobs(carrier, reach, timing, options.concurrency))
   }
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
       schedules.close()
-      await Promise.all([hands?.close(), later.close()])
+      await Promise.all([inFlightJobs?.close(), later.close()])
       await carrier.close()
     })
   )
   const queue: WakeQueue["Service"] = {
-    wake: (address, urgency, trace) => Effect.promise(() => giver.wake(address, urgency, trace)),
+    wake: (address, urgency, trace) => Effect.promise(() => publisher.wake(address, urgency, trace)),
     wakeAt: (address, dueAt) => Effect.flatMap(now, (at) => Effect.promise(() => later.wakeAt(address, dueAt, at))),
     take: Effect.suspend(() => opened().take)
   }

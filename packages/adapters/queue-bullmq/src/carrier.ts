@@ -1,4 +1,4 @@
-// Carrier: the server that carries hints, as far as this queue needs to know it.
+// Carrier: the server that carries wake-ups, as far as this queue needs to know it.
 // Owns the words that Redis and PostgreSQL have in common here. Leaves each of them to a file of its own.
 
 import type { Urgency } from "@reverie/mailbox"
@@ -6,7 +6,7 @@ import type { Address } from "@reverie/protocol"
 import type { Job, Queue, Worker } from "bullmq"
 import type { Sleep, Tick } from "./job.ts"
 
-/** A hint that somebody wants to be given. */
+/** A wake-up that somebody wants to be given. */
 export interface Request {
   readonly address: Address
   readonly urgency: Urgency
@@ -23,7 +23,7 @@ export interface Appointment {
 }
 
 export interface Carrier {
-  /** What the connection on which this process waits for hints is called. */
+  /** What the connection on which this process waits for wake-ups is called. */
   readonly workerName: string
   readonly events: Queue<Tick>
   readonly sleep: Queue<Sleep>

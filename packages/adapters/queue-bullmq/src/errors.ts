@@ -2,7 +2,7 @@
 
 import * as Schema from "effect/Schema"
 
-/** The server did not answer in time, or is known to be away. Hints are disposable: the store gives them again. */
+/** The server did not answer in time, or is known to be away. Wake-ups are disposable: the store gives them again. */
 export class QueueSilent extends Schema.TaggedError<QueueSilent>()("QueueSilent", {
   doing: Schema.String,
   reason: Schema.String

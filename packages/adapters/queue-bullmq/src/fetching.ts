@@ -46,7 +46,7 @@ export const makeFetching = (
     const fetched = fetch().finally(() => underWay--)
     try {
       // A fetch may block, and then asks twice.
-      return await within("hand out hints", BLOCK_SECONDS * 1_000 + 2 * deadlineMillis, fetched)
+      return await within("hand out wake-ups", BLOCK_SECONDS * 1_000 + 2 * deadlineMillis, fetched)
     } catch {
       const before = carrier.heardBytes()
       const answers = within("answer", deadlineMillis, carrier.ping())

@@ -12,7 +12,7 @@ import type { JobsOptions } from "bullmq"
 export interface Tick {
   readonly tenant: string
   readonly assistant: string
-  /** W3C trace context of whoever gave the hint. What a server answers may be anything. */
+  /** W3C trace context of whoever gave the wake-up. What a server answers may be anything. */
   readonly trace?: unknown
 }
 
@@ -53,7 +53,7 @@ const places: Readonly<Record<string, number>> = { o: 0, p: 1, r: 2 }
 const author = randomUUID().replaceAll("-", "").slice(0, 12)
 let made = 0
 
-/** An id that says how urgent the hint was when it was given. */
+/** An id that says how urgent the wake-up was when it was given. */
 const newTickId = (urgency: Urgency): string => `${letters[urgency]}-${author}-${(made++).toString(36)}`
 
 /** Whether a job of this id may be less urgent than that. */

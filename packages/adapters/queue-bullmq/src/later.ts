@@ -1,14 +1,14 @@
-// Later: hints for a later time, and what gives them when it has come.
-// Owns the queue `sleep`. Leaves the hint itself to giver, schedules to sleep-schedules.
+// Later: wake-ups for a later time, and what gives them when it has come.
+// Owns the queue `sleep`. Leaves the wake-up itself to giver, schedules to sleep-schedules.
 // T1  Of several times for an assistant the earliest counts, whichever process gave them in whatever order; on
 //     PostgreSQL two processes at the same moment may leave the later one.
 // T2  A time is judged by the given clock: a job that a wrong machine clock brought too early waits again.
-// T3  A time that has come is forgotten before its hint is given, so that one given from then on is a new one.
+// T3  A time that has come is forgotten before its wake-up is given, so that one given from then on is a new one.
 
 import type { Address } from "@reverie/protocol"
 import { DelayedError, type Job } from "bullmq"
 import type { Carrier } from "./carrier.ts"
-import type { Giver } from "./giver.ts"
+import type { Publisher } from "./publisher.ts"
 import { addressOf, payloadOf, type Sleep, sleepOptions } from "./job.ts"
 import { type Timing } from "./options.ts"
 import { type Reach, within } from "./reach.ts"
@@ -19,7 +19,7 @@ const RECHECK_MILLIS = 5_000
 export interface Later {
   /** Settles when it is set or dropped. Never fails. */
   readonly wakeAt: (address: Address, dueAt: number, at: number) => Promise<void>
-  /** Begins to give hints whose time has come. */
+  /** Begins to give wake-ups whose time has come. */
   readonly open: () => void
   readonly close: () => Promise<void>
 }
@@ -30,7 +30,7 @@ const dueOf = ({ data, opts }: Job<Sleep>): number => data.dueAt ?? opts.prevMil
 export const makeLater = (
   carrier: Carrier,
   reach: Reach,
-  giver: Giver,
+  publisher: Publisher,
   { deadlineMillis, now }: Pick<Timing, "deadlineMillis"> & { readonly now: () => Promise<number> }
 ): Later => {
   let sleeper: ReturnType<Carrier["openSleeper"]> | undefined
@@ -56,17 +56,17 @@ export const makeLater = (
       throw new DelayedError()
     }
     if (job.data.dueAt !== undefined) await carrier.keepAppointment(address, Math.max(own, dueAt))
-    await giver.give([{ address, urgency: "routine" }])
+    await publisher.give([{ address, urgency: "routine" }])
   }
 
   return {
     wakeAt: (address, dueAt, at) => {
-      const settled = reach.attempt("take a hint for later", 1, () => set(address, dueAt, at))
+      const settled = reach.attempt("take a wake-up for later", 1, () => set(address, dueAt, at))
       return reach.isAiling() ? Promise.resolve() : settled
     },
     open: () => {
       sleeper ??= carrier.openSleeper((job, token) =>
-        within("give a hint that is due", deadlineMillis, process(job, token))
+        within("give a wake-up that is due", deadlineMillis, process(job, token))
       )
     },
     close: async () => {

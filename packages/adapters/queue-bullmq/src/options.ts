@@ -5,19 +5,19 @@ import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 
 export interface QueueBullmqOptions {
-  /** Where the hints are carried. */
+  /** Where the wake-ups are carried. */
   readonly backend: { readonly redis: Redacted.Redacted } | { readonly postgres: Redacted.Redacted }
   /** Stands before every key or queue, so that several deployments may share one server. */
   readonly prefix: string
-  /** How many hints may be in hand at the same time. */
+  /** How many wake-ups may be in hand at the same time. */
   readonly concurrency: number
-  /** How long any call of the server may take; a hint that takes longer is dropped. */
+  /** How long any call of the server may take; a wake-up that takes longer is dropped. */
   readonly deadlineMillis?: number
-  /** How long the end of the queue waits for hints in hand. */
+  /** How long the end of the queue waits for wake-ups in hand. */
   readonly drainMillis?: number
-  /** How long a worker that is gone keeps its hints. */
+  /** How long a worker that is gone keeps its wake-ups. */
   readonly lockMillis?: number
-  /** How often hints of workers that are gone are looked for. */
+  /** How often wake-ups of workers that are gone are looked for. */
   readonly stalledMillis?: number
   /** The clock that judges what is due, in milliseconds since the epoch; this machine's when absent. */
   readonly now?: Effect.Effect<number>
@@ -43,5 +43,5 @@ export const timingOf = (options: QueueBullmqOptions): Timing => ({
 /** How long to wait before a server that did not answer is asked again. */
 export const RETRY_MILLIS = 500
 
-/** How long a fetch blocks when nothing is there; a hint that was given back is found within it. */
+/** How long a fetch blocks when nothing is there; a wake-up that was given back is found within it. */
 export const BLOCK_SECONDS = 1

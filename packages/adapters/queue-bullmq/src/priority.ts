@@ -1,17 +1,17 @@
-// Priority: the number that orders hints in BullMQ, the smaller first.
+// Priority: the number that orders wake-ups in BullMQ, the smaller first.
 // Owns the bands of the urgencies and the ranks in them. Leaves counting to the carrier.
 // P1  Every order comes before every person, and every person before all routine.
-// P2  In a band, a tenant's hints have rising ranks, and a tenant that had none waiting begins where the band is being
-//     handed out: a backlog holds up its own tenant only, and never by more than QUANTUM hints anybody else.
+// P2  In a band, a tenant's wake-ups have rising ranks, and a tenant that had none waiting begins where the band is being
+//     handed out: a backlog holds up its own tenant only, and never by more than QUANTUM wake-ups anybody else.
 // P3  A rank beyond the end of its band counts as its end: between two moments in which nothing of an urgency waits,
-//     fairness holds for millions of hints, and from then on the order of arrival.
+//     fairness holds for millions of wake-ups, and from then on the order of arrival.
 
 import { URGENCIES, type Urgency } from "@reverie/mailbox"
 
 /** BullMQ takes 1 to 2,097,151. */
 const BAND_WIDTH = 690_000
 
-/** How many hints of a tenant share a rank. */
+/** How many wake-ups of a tenant share a rank. */
 export const QUANTUM = 8
 
 export const bandOf = (urgency: Urgency): number => URGENCIES.indexOf(urgency) * BAND_WIDTH + 1
@@ -20,14 +20,14 @@ export const bandOf = (urgency: Urgency): number => URGENCIES.indexOf(urgency) *
 const MEMORY_MILLIS = 600_000
 
 /**
- * How long hints whose places were given may be under way: so long a band that looks empty is not begun again, and who
+ * How long wake-ups whose places were given may be under way: so long a band that looks empty is not begun again, and who
  * comes new to it begins at the last place given.
  */
 const UNDER_WAY_MILLIS = 2_000
 
 /**
  * KEYS: BullMQ's prioritized set; then for each band the last place of each tenant in it.
- * ARGV: BullMQ's prefix of keys; then for each hint its band (0..2), its tenant and its deduplication id.
+ * ARGV: BullMQ's prefix of keys; then for each wake-up its band (0..2), its tenant and its deduplication id.
  * Answers the priority of each. BullMQ's score is `priority * 2^32 + n`.
  */
 export const PRIORITIES_SCRIPT = `

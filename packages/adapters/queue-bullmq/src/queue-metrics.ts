@@ -1,4 +1,4 @@
-// QueueMetrics: what BullMQ counts, in the words of Prometheus, and which processes take hints.
+// QueueMetrics: what BullMQ counts, in the words of Prometheus, and which processes take wake-ups.
 
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ export class QueueMetrics extends Context.Service<
   {
     /** Jobs of both queues by state; empty while the server does not answer. */
     readonly prometheusMetrics: Effect.Effect<string>
-    /** The processes that take hints; undefined when the server does not say. */
+    /** The processes that take wake-ups; undefined when the server does not say. */
     readonly workers: Effect.Effect<ReadonlyArray<SeenWorker> | undefined>
   }
 >()("@reverie/queue-bullmq/QueueMetrics") {}

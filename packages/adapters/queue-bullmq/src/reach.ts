@@ -1,5 +1,5 @@
 // Reach: every call of the server, with a deadline around it.
-// Owns the deadline, giving a hint up, and telling of it. Leaves what is called to the caller.
+// Owns the deadline, giving a wake-up up, and telling of it. Leaves what is called to the caller.
 // R1  A call ends within the deadline, well or not, whatever the server does.
 // R2  Once the server missed a deadline, nobody waits for it until a call has succeeded.
 // R3  What was dropped is counted, every time, and said in the log at most once in a while.
@@ -9,8 +9,8 @@ import * as Metric from "effect/Metric"
 import type { Carrier } from "./carrier.ts"
 import { QueueSilent } from "./errors.ts"
 
-const dropped = Metric.counter("reverie_queue_hints_dropped_total", {
-  description: "Hints that the queue could not be given in time; the store finds again what they said.",
+const dropped = Metric.counter("reverie_queue_wake_ups_dropped_total", {
+  description: "Wake-ups that the queue could not be given in time; the store finds again what they said.",
   incremental: true
 })
 
@@ -36,8 +36,8 @@ export const within = async <A>(doing: string, deadlineMillis: number, work: Pro
 export interface Reach {
   /** Fails with whatever the server says, or with `QueueSilent`. */
   readonly call: <A>(doing: string, work: () => Promise<A>) => Promise<A>
-  /** Never fails: what can not be done is dropped, and counts as so many hints. */
-  readonly attempt: (doing: string, hints: number, work: () => Promise<void>) => Promise<void>
+  /** Never fails: what can not be done is dropped, and counts as so many wake-ups. */
+  readonly attempt: (doing: string, wakeUps: number, work: () => Promise<void>) => Promise<void>
   readonly isAiling: () => boolean
 }
 
@@ -47,13 +47,13 @@ export const makeReach = Effect.fnUntraced(function* (carrier: Carrier, deadline
   let silentUntil = 0
   let unsaid = 0
 
-  const drop = (hints: number, cause: unknown): void => {
-    unsaid += hints
-    fork(Metric.update(dropped, hints))
+  const drop = (wakeUps: number, cause: unknown): void => {
+    unsaid += wakeUps
+    fork(Metric.update(dropped, wakeUps))
     if (performance.now() < silentUntil) return
     silentUntil = performance.now() + LOG_EVERY_MILLIS
     const reason = cause instanceof Error ? cause.message : String(cause)
-    fork(Effect.logWarning(`${unsaid} hints were dropped, the sweep of the store gives them again: ${reason}`))
+    fork(Effect.logWarning(`${unsaid} wake-ups were dropped, the sweep of the store gives them again: ${reason}`))
     unsaid = 0
   }
 
@@ -74,11 +74,11 @@ export const makeReach = Effect.fnUntraced(function* (carrier: Carrier, deadline
 
   const reach: Reach = {
     call,
-    attempt: async (doing, hints, work) => {
+    attempt: async (doing, wakeUps, work) => {
       try {
         await call(doing, work)
       } catch (cause) {
-        drop(hints, cause)
+        drop(wakeUps, cause)
       }
     },
     isAiling: () => isAiling || !carrier.isUp()

@@ -1,4 +1,4 @@
-// RedisCarrier: hints carried by Redis.
+// RedisCarrier: wake-ups carried by Redis.
 // Owns which connections a process has to Redis, and what is kept there beside BullMQ's own keys. Leaves a connection
 // to redis-client (C1, C5), and jobs to others.
 // C2  Everything kept here is made again when it is missing, and expires.

@@ -1,5 +1,5 @@
-// SleepSchedules: sleep schedule as cron schedules, each of whose turns gives its assistant a hint.
-// Owns keeping them in the queue. Leaves whether it is night to the store: a turn is only a hint.
+// SleepSchedules: sleep schedule as cron schedules, each of whose turns gives its assistant a wake-up.
+// Owns keeping them in the queue. Leaves whether it is night to the store: a turn is only a wake-up.
 // S1  A schedule that was set stays set: a server that has forgotten everything is told all of them again within
 //     RESTORE_MILLIS, and one that lost a few within a round of looking.
 // S2  Setting what is already set does not skip a turn that is due.

@@ -1,4 +1,4 @@
-// Workers: the processes that take hints, by the names under which they are connected to the server.
+// Workers: the processes that take wake-ups, by the names under which they are connected to the server.
 // Owns what this process is called there, and reading who else is connected. Leaves naming the connection to BullMQ.
 // N1  No two queues have the same name, and none has a character at which a server or a list of clients would part it.
 // N2  A name is short enough for PostgreSQL, which cuts the name of a connection after 63 bytes.

@@ -1,6 +1,6 @@
 // Line: one process's end of a queue, held by a test in plain promises and real time.
 
-import type { Hint, Urgency } from "@reverie/mailbox"
+import type { WakeUp, Urgency } from "@reverie/mailbox"
 import { WakeQueue } from "@reverie/mailbox"
 import { type Address, AssistantId, TenantId } from "@reverie/protocol"
 import {
@@ -27,12 +27,12 @@ export const openLine = (options: QueueBullmqOptions) => {
       runtime.runPromise(WakeQueue.use((queue) => queue.wake(address, urgency, trace))),
     wakeAt: (address: Address, dueAt: number) =>
       runtime.runPromise(WakeQueue.use((queue) => queue.wakeAt(address, dueAt))),
-    take: (signal?: AbortSignal): Promise<Hint> =>
+    take: (signal?: AbortSignal): Promise<WakeUp> =>
       runtime.runPromise(
         WakeQueue.use((queue) => queue.take),
         signal === undefined ? {} : { signal }
       ),
-    done: (hint: Hint) => runtime.runPromise(hint.done),
+    done: (wakeUp: WakeUp) => runtime.runPromise(wakeUp.done),
     schedule: (address: Address, hours: SleepHours | undefined) =>
       runtime.runPromise(SleepSchedules.use((schedules) => schedules.set(address, hours))),
     metrics: () => runtime.runPromise(QueueMetrics.use((metrics) => metrics.prometheusMetrics)),
@@ -45,8 +45,8 @@ export type Line = ReturnType<typeof openLine>
 
 export const sleep = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
-/** Gives a hint over and over, as a sweep does, until it is taken; answers the hint. */
-export const takenInTheEnd = async (line: Line, address: Address): Promise<Hint> => {
+/** Gives a wake-up over and over, as a sweep does, until it is taken; answers the wake-up. */
+export const takenInTheEnd = async (line: Line, address: Address): Promise<WakeUp> => {
   let isTaken = false
   const taking = line.take().finally(() => {
     isTaken = true

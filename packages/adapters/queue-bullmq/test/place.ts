@@ -19,7 +19,7 @@ export const optionsAt = (
 export const queueAt = (backend: QueueBullmqOptions["backend"], options: Partial<QueueBullmqOptions> = {}) =>
   withServerPatience(queueBullmqLayer(optionsAt(backend, options)))
 
-/** What hints carried by PostgreSQL can not keep. */
+/** What wake-ups carried by PostgreSQL can not keep. */
 export const postgresWaivers = {
-  "Q2.in-hand": "BullMQ keeps the last hint given while a job is active, and no script of ours looks at it here"
+  "Q2.in-hand": "BullMQ keeps the last wake-up given while a job is active, and no script of ours looks at it here"
 }

@@ -1,4 +1,4 @@
-// Rate: how many hints a second go through giving, taking and ending, beside jobs of plain BullMQ that do nothing.
+// Rate: how many wake-ups a second go through giving, taking and ending, beside jobs of plain BullMQ that do nothing.
 // `node test/rate.ts REDIS_URL [PROCESSES] [HINTS]`. It proves nothing; it is for people.
 
 import { type ChildProcess, spawn } from "node:child_process"
@@ -12,9 +12,9 @@ const AT_ONCE = 500
 const CONCURRENCY = 64
 
 /** Something else comes to its turn in between, as it does in a worker. */
-const visit = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1))
+const handle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1))
 
-type Way = "hints" | "jobs"
+type Way = "wakeUps" | "jobs"
 
 interface Share {
   readonly url: string
@@ -24,7 +24,7 @@ interface Share {
   readonly onEnd: () => void
 }
 
-const giveAndTakeHints = async ({ url, prefix, name, count, onEnd }: Share): Promise<() => Promise<void>> => {
+const giveAndTakeWakeUps = async ({ url, prefix, name, count, onEnd }: Share): Promise<() => Promise<void>> => {
   const line = openLine({
     backend: { redis: Redacted.make(url) },
     prefix,
@@ -35,8 +35,8 @@ const giveAndTakeHints = async ({ url, prefix, name, count, onEnd }: Share): Pro
   return async () => {
     const take = async (): Promise<void> => {
       for (;;) {
-        const hint = await line.take()
-        void visit().then(() => line.done(hint).then(onEnd))
+        const wakeUp = await line.take()
+        void handle().then(() => line.done(wakeUp).then(onEnd))
       }
     }
     void take()
@@ -50,7 +50,7 @@ const giveAndTakeHints = async ({ url, prefix, name, count, onEnd }: Share): Pro
 const giveAndTakeJobs = async ({ url, prefix, count, onEnd }: Share): Promise<() => Promise<void>> => {
   const connection = new Redis(url, { maxRetriesPerRequest: null })
   const queue = new Queue("jobs", { connection, prefix, defaultJobOptions: { removeOnComplete: true } })
-  const worker = new Worker("jobs", visit, {
+  const worker = new Worker("jobs", handle, {
     connection,
     prefix,
     concurrency: CONCURRENCY,
@@ -70,7 +70,7 @@ const giveAndTakeJobs = async ({ url, prefix, count, onEnd }: Share): Promise<()
 const beChild = async (way: Way, url: string, prefix: string, name: string, count: number): Promise<void> => {
   let ended = 0
   const share = { url, prefix, name, count, onEnd: () => ended++ }
-  const begin = await (way === "hints" ? giveAndTakeHints(share) : giveAndTakeJobs(share))
+  const begin = await (way === "wakeUps" ? giveAndTakeWakeUps(share) : giveAndTakeJobs(share))
   process.send?.("ready")
   let before = process.cpuUsage()
   process.on("message", () => {
@@ -89,12 +89,12 @@ const childrenReady = (children: ReadonlyArray<ChildProcess>) =>
 const sumOf = (numbers: Iterable<number>): number => [...numbers].reduce((sum, each) => sum + each, 0)
 
 /** How many a second, and how much of a core's time each of them took. */
-const measure = async (way: Way, url: string, processes: number, hints: number): Promise<string> => {
+const measure = async (way: Way, url: string, processes: number, wakeUps: number): Promise<string> => {
   const prefix = `rate-${process.pid}-${way}-${processes}`
   const children = Array.from({ length: processes }, (_, i) =>
     spawn(
       process.execPath,
-      [fileURLToPath(import.meta.url), url, "child", way, prefix, `c${i}`, String(Math.ceil(hints / processes))],
+      [fileURLToPath(import.meta.url), url, "child", way, prefix, `c${i}`, String(Math.ceil(wakeUps / processes))],
       { stdio: ["ignore", "inherit", "inherit", "ipc"] }
     )
   )
@@ -108,14 +108,14 @@ const measure = async (way: Way, url: string, processes: number, hints: number):
         const [count = 0, millis = 0] = report as ReadonlyArray<number>
         ended.set(child, count)
         cpuMillis.set(child, millis)
-        if (sumOf(ended.values()) >= hints) resolve()
+        if (sumOf(ended.values()) >= wakeUps) resolve()
       })
       child.send("begin")
     }
   })
-  const rate = hints / ((performance.now() - since) / 1_000)
+  const rate = wakeUps / ((performance.now() - since) / 1_000)
   for (const child of children) child.kill("SIGKILL")
-  return `${Math.round(rate)} /s, ${(sumOf(cpuMillis.values()) / hints).toFixed(2)} ms of a core each`
+  return `${Math.round(rate)} /s, ${(sumOf(cpuMillis.values()) / wakeUps).toFixed(2)} ms of a core each`
 }
 
 const [url = "", second = "1", ...rest] = process.argv.slice(2)
@@ -123,7 +123,7 @@ if (second === "child") {
   const [way = "", prefix = "", name = "", count = ""] = rest
   await beChild(way as Way, url, prefix, name, Number(count))
 } else {
-  for (const way of ["jobs", "hints", "jobs", "hints"] as const) {
+  for (const way of ["jobs", "wakeUps", "jobs", "wakeUps"] as const) {
     const rate = await measure(way, url, Number(second), Number(rest[0] ?? 20_000))
     console.log(`${way}: ${rate} with ${second} processes`)
   }

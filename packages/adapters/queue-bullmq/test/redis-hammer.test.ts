@@ -10,7 +10,7 @@ import { optionsAt } from "./place.ts"
 
 const redis = shareRedis()
 
-const HINTS = 4_000
+const WAKE_UPS = 4_000
 const ASSISTANTS = 40
 
 /** The same numbers every time. */
@@ -26,7 +26,7 @@ const closeAll = (lines: ReadonlyArray<Line>) => Promise.all(lines.map((line) =>
 
 redis.describe("queue-bullmq under the hammer", () => {
   test(
-    "Q3 J2 H3 a hint given while its assistant is handled is never lost, and nobody is handled twice at once",
+    "Q3 J2 H3 a wake-up given while its assistant is handled is never lost, and nobody is handled twice at once",
     { timeout: 300_000 },
     async () => {
       const options = optionsAt({ redis: Redacted.make(redis.server().url) }, { deadlineMillis: 30_000 })
@@ -34,26 +34,26 @@ redis.describe("queue-bullmq under the hammer", () => {
       const pick = numbersFrom(4711)
       const handling = new Handling()
       for (const line of lines) void handling.work(line, () => pick(4)).catch(() => undefined)
-      const giver = lines[0]
-      if (giver === undefined) throw new Error("no line")
+      const publisher = lines[0]
+      if (publisher === undefined) throw new Error("no line")
       const giving = Array.from({ length: 8 }, async () => {
-        for (let i = 0; i < HINTS / 8; i++) {
-          await handling.send(giver, `a-${pick(ASSISTANTS)}`)
+        for (let i = 0; i < WAKE_UPS / 8; i++) {
+          await handling.send(publisher, `a-${pick(ASSISTANTS)}`)
           if (pick(3) === 0) await sleep(pick(5))
         }
       })
       await Promise.all(giving)
-      // No sweep: what is left now is found only by a hint that is still there.
+      // No sweep: what is left now is found only by a wake-up that is still there.
       while (handling.waiting > 0) await sleep(20)
       await handling.stop()
       assert.strictEqual(handling.overlaps, 0)
-      assert.isAbove(handling.visits, ASSISTANTS)
+      assert.isAbove(handling.handled, ASSISTANTS)
       await closeAll(lines)
     }
   )
 
   test(
-    "J3 hints in hand of a process that was killed are handed out again to another",
+    "J3 wake-ups in hand of a process that was killed are handed out again to another",
     { timeout: 120_000 },
     async () => {
       const { url } = redis.server()
@@ -71,15 +71,15 @@ redis.describe("queue-bullmq under the hammer", () => {
         said += String(chunk)
         if (said.split("\n").length > names.length) break
       }
-      // The second time around, too: a hint may stall as often as it will.
+      // The second time around, too: a wake-up may stall as often as it will.
       child.kill("SIGKILL")
       await once(child, "exit")
       const since = performance.now()
       const taken = new Set<string>()
       while (taken.size < names.length) {
-        const hint = await line.take()
-        taken.add(hint.address.assistant)
-        await line.done(hint)
+        const wakeUp = await line.take()
+        taken.add(wakeUp.address.assistant)
+        await line.done(wakeUp)
       }
       console.log(`handed out again after ${Math.round(performance.now() - since)} ms`)
       assert.deepStrictEqual([...taken].toSorted(), names)

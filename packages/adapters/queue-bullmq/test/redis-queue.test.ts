@@ -24,13 +24,13 @@ afterEach(async () => {
 })
 
 const takeNext = async (line: Line): Promise<string> => {
-  const hint = await line.take()
-  await line.done(hint)
-  return `${hint.address.tenant}/${hint.address.assistant}`
+  const wakeUp = await line.take()
+  await line.done(wakeUp)
+  return `${wakeUp.address.tenant}/${wakeUp.address.assistant}`
 }
 
 redis.describe("queue-bullmq", () => {
-  test("P2 Q4 a tenant with 10,000 hints waiting does not hold up another tenant's one, and keeps its own order", async () => {
+  test("P2 Q4 a tenant with 10,000 wake-ups waiting does not hold up another tenant's one, and keeps its own order", async () => {
     const line = lineWith(ownOptions())
     const crowd = Array.from({ length: 10_000 }, (_, i) => addressOf(`a-${i}`, "crowd"))
     await Promise.all(crowd.map((address) => line.wake(address)))
@@ -66,15 +66,15 @@ redis.describe("queue-bullmq", () => {
 
   test("H4 Q6 an order given in another process reaches who has the assistant in hand, before it is done", async () => {
     const options = ownOptions()
-    const [holder, giver] = [lineWith(options), lineWith(options)]
-    await giver.wake(addressOf("ada"))
+    const [holder, publisher] = [lineWith(options), lineWith(options)]
+    await publisher.wake(addressOf("ada"))
     const held = await holder.take()
     const waiting = holder.take()
     // Who listens is not known to have begun: an order may be given twice.
     let order: Awaited<typeof waiting> | undefined
-    void waiting.then((hint) => (order = hint))
+    void waiting.then((wakeUp) => (order = wakeUp))
     while (order === undefined) {
-      await giver.wake(addressOf("ada"), "order")
+      await publisher.wake(addressOf("ada"), "order")
       await sleep(50)
     }
     assert.strictEqual(order.address.assistant, "ada")
@@ -84,7 +84,7 @@ redis.describe("queue-bullmq", () => {
     assert.strictEqual(await takeNext(holder), "default/ada")
   })
 
-  test("H2 a hint that was fetched for somebody who left goes to another process", async () => {
+  test("H2 a wake-up that was fetched for somebody who left goes to another process", async () => {
     const options = ownOptions()
     const [leaver, stayer] = [lineWith(options), lineWith(options)]
     await leaver.ready()
@@ -100,7 +100,7 @@ redis.describe("queue-bullmq", () => {
     assert.strictEqual(await takeNext(stayer), "default/ada")
   })
 
-  test("the end of a queue waits for hints in hand, and hands out nothing more", async () => {
+  test("the end of a queue waits for wake-ups in hand, and hands out nothing more", async () => {
     const options = ownOptions({ drainMillis: 20_000 })
     const [ending, other] = [lineWith(options), lineWith(options)]
     await other.wake(addressOf("ada"))
@@ -116,7 +116,7 @@ redis.describe("queue-bullmq", () => {
     assert.strictEqual(await takeNext(other), "default/ada")
   })
 
-  test("T2 a machine whose clock is ahead gives no hint before its time", async () => {
+  test("T2 a machine whose clock is ahead gives no wake-up before its time", async () => {
     const now = (): number => Date.now() - 3_000
     const line = lineWith(ownOptions({ now: Effect.sync(now) }))
     const dueAt = now() + 1_000
@@ -138,7 +138,7 @@ redis.describe("queue-bullmq", () => {
     while (taken.size < 20) taken.add(await takeNext(one))
   })
 
-  test("SleepSchedules: each turn of a schedule gives a hint; a pattern that is none is refused; one can be taken away", async () => {
+  test("SleepSchedules: each turn of a schedule gives a wake-up; a pattern that is none is refused; one can be taken away", async () => {
     const line = lineWith(ownOptions())
     await line.schedule(addressOf("ada"), { pattern: "* * * * * *", timeZone: "Europe/Berlin" })
     assert.strictEqual(await takeNext(line), "default/ada")

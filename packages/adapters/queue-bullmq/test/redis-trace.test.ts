@@ -21,11 +21,11 @@ afterEach(async () => {
 
 const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-redis.describe("the trace of a hint over Redis", () => {
+redis.describe("the trace of a wake-up over Redis", () => {
   test("J1 goes from the process that wakes to the one that takes, in the data of the job", async () => {
     const options = optionsAt({ redis: Redacted.make(redis.server().url) })
-    const [giver, taker] = [lineOf(options), lineOf(options)]
-    await giver.wake(addressOf("ada"), "person", trace)
+    const [publisher, taker] = [lineOf(options), lineOf(options)]
+    await publisher.wake(addressOf("ada"), "person", trace)
     const client = new Redis(redis.server().url, { maxRetriesPerRequest: null })
     open.push({ close: () => client.quit() })
     const queue = new Queue("events", { connection: client, prefix: options.prefix })
@@ -35,24 +35,24 @@ redis.describe("the trace of a hint over Redis", () => {
       jobs.map(({ data }) => data as unknown),
       [{ tenant: "default", assistant: "ada", trace }]
     )
-    const hint = await taker.take()
-    assert.strictEqual(hint.trace, trace)
+    const wakeUp = await taker.take()
+    assert.strictEqual(wakeUp.trace, trace)
     // Given while in hand: it comes after, with its own.
     const later = trace.replace("b7ad", "c8be")
-    await giver.wake(addressOf("ada"), "person", later)
-    await taker.done(hint)
+    await publisher.wake(addressOf("ada"), "person", later)
+    await taker.done(wakeUp)
     const next = await taker.take()
     assert.strictEqual(next.trace, later)
     await taker.done(next)
   })
 
-  test("a hint without one has none, and what is no text in a job is none", async () => {
+  test("a wake-up without one has none, and what is no text in a job is none", async () => {
     const options = optionsAt({ redis: Redacted.make(redis.server().url) })
     const line = lineOf(options)
     await line.wake(addressOf("ada"))
-    const hint = await line.take()
-    assert.notProperty(hint, "trace")
-    await line.done(hint)
+    const wakeUp = await line.take()
+    assert.notProperty(wakeUp, "trace")
+    await line.done(wakeUp)
     const client = new Redis(redis.server().url, { maxRetriesPerRequest: null })
     open.push({ close: () => client.quit() })
     const queue = new Queue("events", { connection: client, prefix: options.prefix })

@@ -22,13 +22,13 @@ const holeIn = async (url: string) => {
   return hole
 }
 
-/** One hint goes all the way; others, given late, may come before it. */
+/** One wake-up goes all the way; others, given late, may come before it. */
 const works = async (line: Line): Promise<void> => {
   let taken = ""
   while (taken !== "ada") {
-    const hint = await takenInTheEnd(line, ada)
-    taken = hint.address.assistant
-    await line.done(hint)
+    const wakeUp = await takenInTheEnd(line, ada)
+    taken = wakeUp.address.assistant
+    await line.done(wakeUp)
   }
 }
 
@@ -104,7 +104,7 @@ redis.describe("queue-bullmq in trouble", () => {
     await works(line)
   })
 
-  test("H5 S1 FLUSHALL: taking goes on, a hint in hand ends, and schedules are set again", async () => {
+  test("H5 S1 FLUSHALL: taking goes on, a wake-up in hand ends, and schedules are set again", async () => {
     const line = lineTo(redis.server().url)
     const cleo = addressOf("cleo")
     await line.schedule(cleo, { pattern: "0 3 * * *", timeZone: "Europe/Berlin" })

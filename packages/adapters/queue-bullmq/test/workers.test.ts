@@ -22,11 +22,11 @@ const seen = async (line: Line, count: number) => {
 const life = async (backend: QueueBullmqOptions["backend"]): Promise<void> => {
   const options = optionsAt(backend)
   const lines = [openLine(options), openLine(options), openLine(options)] as const
-  const [giver, one, other] = lines
+  const [publisher, one, other] = lines
   try {
-    assert.deepStrictEqual(await giver.workers(), [])
+    assert.deepStrictEqual(await publisher.workers(), [])
     for (const taker of [one, other]) taker.take().catch(() => undefined)
-    const both = (await seen(giver, 2)) ?? []
+    const both = (await seen(publisher, 2)) ?? []
     assert.lengthOf(both, 2)
     for (const { isThis, name } of both) {
       assert.isFalse(isThis)
@@ -38,7 +38,7 @@ const life = async (backend: QueueBullmqOptions["backend"]): Promise<void> => {
       "who works knows its own name"
     )
     await other.close()
-    assert.lengthOf((await seen(giver, 1)) ?? [], 1)
+    assert.lengthOf((await seen(publisher, 1)) ?? [], 1)
     // Another deployment on the same server is not counted.
     const elsewhere = openLine(optionsAt(backend))
     assert.deepStrictEqual(await elsewhere.workers(), [])
@@ -49,12 +49,12 @@ const life = async (backend: QueueBullmqOptions["backend"]): Promise<void> => {
 }
 
 redis.describe("workers on Redis", () => {
-  test("N1 each process that takes hints is seen by every other, and gone when it has ended", () =>
+  test("N1 each process that takes wake-ups is seen by every other, and gone when it has ended", () =>
     life({ redis: Redacted.make(redis.server().url) }))
 })
 
 postgres.describe("workers on PostgreSQL", () => {
-  test("N1 each process that takes hints is seen by every other, and gone when it has ended", () =>
+  test("N1 each process that takes wake-ups is seen by every other, and gone when it has ended", () =>
     life({ postgres: Redacted.make(postgres.server().url) }))
 })
 

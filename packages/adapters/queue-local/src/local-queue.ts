@@ -1,12 +1,12 @@
 // LocalQueue: the WakeQueue of one process.
-// Owns the hints that nobody has taken yet. Leaves finding them again after the process has ended to `Mailbox.due`.
-// A hint leaves the queue before it is handed out. So one that is given while its assistant is being handled stands in
+// Owns the wake-ups that nobody has taken yet. Leaves finding them again after the process has ended to `Mailbox.due`.
+// A wake-up leaves the queue before it is handed out. So one that is given while its assistant is being handled stands in
 // the queue again (Q3) without any memory of who is handling what: whoever handles it hears of it at once (Q6).
-// L1  A hint is either in the queue or handed out: a taker that stops waiting takes none with it.
-// L2  While hints are waiting, somebody who waits for one is on the way: nobody sleeps beside a full queue.
-// L3  While a later hint is known, somebody who waits sleeps no longer than until its time.
+// L1  A wake-up is either in the queue or handed out: a taker that stops waiting takes none with it.
+// L2  While wake-ups are waiting, somebody who waits for one is on the way: nobody sleeps beside a full queue.
+// L3  While a later wake-up is known, somebody who waits sleeps no longer than until its time.
 
-import { type Hint, URGENCIES, type Urgency, WakeQueue } from "@reverie/mailbox"
+import { type WakeUp, URGENCIES, type Urgency, WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -20,27 +20,27 @@ interface Waiting {
 const waitingOf = (address: Address, trace: string | undefined): Waiting =>
   trace === undefined ? { address } : { address, trace }
 
-/** The hints that nobody has taken, one for each assistant. */
+/** The wake-ups that nobody has taken, one for each assistant. */
 const makeWaiting = () => {
   /** In the order in which they were first given: a map keeps a key in its place when it is set again. */
-  const hints: Readonly<Record<Urgency, Map<string, Waiting>>> = {
+  const wakeUps: Readonly<Record<Urgency, Map<string, Waiting>>> = {
     order: new Map(),
     person: new Map(),
     routine: new Map()
   }
   return {
-    isEmpty: (): boolean => URGENCIES.every((urgency) => hints[urgency].size === 0),
+    isEmpty: (): boolean => URGENCIES.every((urgency) => wakeUps[urgency].size === 0),
     put: (address: Address, urgency: Urgency, trace?: string): void => {
       const key = addressKey(address)
-      const present = URGENCIES.find((each) => hints[each].has(key))
+      const present = URGENCIES.find((each) => wakeUps[each].has(key))
       if (present !== undefined && URGENCIES.indexOf(present) <= URGENCIES.indexOf(urgency)) return
-      if (present !== undefined) hints[present].delete(key)
-      hints[urgency].set(key, waitingOf(address, trace))
+      if (present !== undefined) wakeUps[present].delete(key)
+      wakeUps[urgency].set(key, waitingOf(address, trace))
     },
-    first: (): Hint | undefined => {
+    first: (): WakeUp | undefined => {
       for (const urgency of URGENCIES) {
-        for (const [key, waiting] of hints[urgency]) {
-          hints[urgency].delete(key)
+        for (const [key, waiting] of wakeUps[urgency]) {
+          wakeUps[urgency].delete(key)
           return { ...waiting, done: Effect.void }
         }
       }
@@ -54,10 +54,10 @@ interface Later {
   readonly dueAt: number
 }
 
-/** The hints for later, the earliest one for each assistant. */
+/** The wake-ups for later, the earliest one for each assistant. */
 const makeLater = () => {
   const later = new Map<string, Later>()
-  /** The earliest of all: nobody who takes a hint has to look through them before. */
+  /** The earliest of all: nobody who takes a wake-up has to look through them before. */
   let soonest = Number.POSITIVE_INFINITY
   return {
     soonest: (): number => soonest,
@@ -82,7 +82,7 @@ const makeLater = () => {
   }
 }
 
-/** Those who wait for a hint. */
+/** Those who wait for a wake-up. */
 const makeSleepers = () => {
   const sleepers = new Set<() => void>()
   return {
@@ -107,7 +107,7 @@ export const makeLocalQueue = (): WakeQueue["Service"] => {
   const later = makeLater()
   const { roused, rouseOne } = makeSleepers()
 
-  /** Until somebody gives a hint, or the time of the earliest later one has come. */
+  /** Until somebody gives a wake-up, or the time of the earliest later one has come. */
   const sleep = Effect.suspend(() => {
     const soonest = later.soonest()
     if (soonest === Number.POSITIVE_INFINITY) return roused
@@ -115,7 +115,7 @@ export const makeLocalQueue = (): WakeQueue["Service"] => {
       Effect.race(roused, Effect.sleep(Math.max(0, soonest - now)))
     )
   }).pipe(
-    // Who stops waiting may have been the only one that was told, of a hint or of an earlier time.
+    // Who stops waiting may have been the only one that was told, of a wake-up or of an earlier time.
     Effect.onInterrupt(() =>
       Effect.sync(() => {
         if (!waiting.isEmpty() || later.soonest() < Number.POSITIVE_INFINITY) rouseOne()
@@ -138,8 +138,8 @@ export const makeLocalQueue = (): WakeQueue["Service"] => {
       Effect.gen(function* () {
         while (true) {
           for (const { address } of later.ripen(yield* Clock.currentTimeMillis)) waiting.put(address, "routine")
-          const hint = waiting.first()
-          if (hint !== undefined) return hint
+          const wakeUp = waiting.first()
+          if (wakeUp !== undefined) return wakeUp
           yield* restore(sleep)
         }
       })

@@ -11,7 +11,7 @@ const fresh = () => queueLocalLayer
 
 type Queue = WakeQueue["Service"]
 
-/** Hands a hint out again only when the one before is done, as queues do that several processes share. */
+/** Hands a wake-up out again only when the one before is done, as queues do that several processes share. */
 const stern = (right: Queue): Queue => {
   const inHand = new Map<string, Urgency | "nothing">()
   return {
@@ -44,7 +44,7 @@ const sternLayer = () => Layer.effect(WakeQueue, Effect.map(WakeQueue, stern)).p
 
 prove("queue-local: wake-queue laws", wakeQueueLaws, fresh)
 prove(
-  "wake-queue laws allow that a hint is handed out again only when the one before is done",
+  "wake-queue laws allow that a wake-up is handed out again only when the one before is done",
   wakeQueueLaws,
   sternLayer
 )

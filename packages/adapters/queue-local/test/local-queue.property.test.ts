@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { type Hint, URGENCIES, type Urgency } from "@reverie/mailbox"
+import { type WakeUp, URGENCIES, type Urgency } from "@reverie/mailbox"
 import { makeLocalQueue } from "@reverie/queue-local"
 import { type Address, AssistantId, DEFAULT_TENANT } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -33,23 +33,23 @@ const play = (script: ReadonlyArray<Deed>) =>
   Effect.gen(function* () {
     const queue = makeLocalQueue()
     const woken: Array<string> = []
-    const takers: Array<Fiber.Fiber<Hint>> = []
+    const waiters: Array<Fiber.Fiber<WakeUp>> = []
     for (const step of script) {
       if (step.deed === "wake") {
         woken.push(addressOf(step.who).assistant)
         yield* queue.wake(addressOf(step.who), step.urgency)
-      } else if (step.deed === "take") takers.push(yield* Effect.forkChild(queue.take, { startImmediately: true }))
+      } else if (step.deed === "take") waiters.push(yield* Effect.forkChild(queue.take, { startImmediately: true }))
       else if (step.deed === "turn") yield* Effect.yieldNow
       else {
-        const waiting = takers.find((taker) => taker.pollUnsafe() === undefined)
+        const waiting = waiters.find((taker) => taker.pollUnsafe() === undefined)
         if (waiting !== undefined) yield* Fiber.interrupt(waiting)
       }
     }
     yield* Effect.yieldNow
-    yield* Effect.forEach(takers, Fiber.interrupt)
-    const exits = yield* Effect.forEach(takers, Fiber.await)
+    yield* Effect.forEach(waiters, Fiber.interrupt)
+    const exits = yield* Effect.forEach(waiters, Fiber.await)
     const handed = exits.filter(Exit.isSuccess).map(({ value }) => String(value.address.assistant))
-    // The queue gives no count: a last hint for nobody else marks its end.
+    // The queue gives no count: a last wake-up for nobody else marks its end.
     yield* queue.wake(addressOf(99), "routine")
     while (true) {
       const { assistant } = (yield* queue.take).address

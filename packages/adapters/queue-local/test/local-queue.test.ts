@@ -17,12 +17,12 @@ it.effect("L3 Q5 who stops waiting hands the earlier time on to who still waits"
     yield* Fiber.interrupt(leaver)
     yield* TestClock.adjust(1_000)
     for (let turn = 0; turn < 10 && stayer.pollUnsafe() === undefined; turn++) yield* Effect.yieldNow
-    assert.isDefined(stayer.pollUnsafe(), "the hint stays in the queue beside somebody who waits")
+    assert.isDefined(stayer.pollUnsafe(), "the wake-up stays in the queue beside somebody who waits")
     assert.strictEqual((yield* Fiber.join(stayer)).address.assistant, "ada")
   })
 )
 
-it.effect("Q4 Q5 later hints that ripen together are handed out in the order of their times", () =>
+it.effect("Q4 Q5 later wake-ups that ripen together are handed out in the order of their times", () =>
   Effect.gen(function* () {
     const queue = makeLocalQueue()
     yield* queue.wakeAt(addressOf("ada"), 300)

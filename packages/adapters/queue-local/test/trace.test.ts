@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 
 const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-describe("the trace of a hint", () => {
+describe("the trace of a wake-up", () => {
   it.effect("goes with it, and with the most urgent of those that collapse", () =>
     Effect.gen(function* () {
       const queue = yield* WakeQueue

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { Database, Query } from "./database.ts"
 import { PgFailure } from "./pg-failure.ts"
-import { type BlockWriting, Missing, rowsOn, Shelf } from "./shelf.ts"
+import { type BlockWriting, Missing, rowsOn, ReadCache } from "./read-cache.ts"
 
 const unavailable =
   (operation: string) =>
@@ -27,7 +27,7 @@ const MOST_ANEW = 100
 
 interface Judged<A, E> {
   readonly result: Result.Result<A, E>
-  readonly shelf: Shelf
+  readonly readCache: ReadCache
   readonly writing: BlockWriting
 }
 
@@ -36,7 +36,7 @@ type Judge<A, E> = (rows: BlockRows, onUndo: (undo: () => void) => void) => Resu
 /** Judges until everything that is looked at is on the shelf; undefined when more than `most` looks would be needed. */
 const judgedWith = <A, E>(
   query: Query,
-  shelf: Shelf,
+  readCache: ReadCache,
   run: Judge<A, E>,
   most: number
 ): Effect.Effect<Judged<A, E> | undefined, PgFailure> =>
@@ -47,17 +47,17 @@ const judgedWith = <A, E>(
     }
     const writing: BlockWriting = { tenant: undefined, writes: [], bytes: [] }
     try {
-      const result = run(rowsOn(shelf, writing), (each) => undos.push(each))
+      const result = run(rowsOn(readCache, writing), (each) => undos.push(each))
       undo()
-      return Effect.succeed({ result, shelf, writing })
+      return Effect.succeed({ result, readCache, writing })
     } catch (error) {
       undo()
       if (!(error instanceof Missing)) throw error
       if (most === 0) return Effect.succeed(undefined)
       const { key, look } = error
       return Effect.flatMap(query<unknown>(look.sql, look.values), (rows) => {
-        shelf.put(key, look, rows)
-        return judgedWith(query, shelf, run, most - 1)
+        readCache.put(key, look, rows)
+        return judgedWith(query, readCache, run, most - 1)
       })
     }
   })
@@ -65,17 +65,17 @@ const judgedWith = <A, E>(
 /** What one look can not answer is looked at in one moment: a block and its versions must fit together. */
 const judged = <A, E>({ moment, query }: Database, run: Judge<A, E>): Effect.Effect<Judged<A, E>, PgFailure> =>
   Effect.gen(function* () {
-    const once = yield* judgedWith(query, new Shelf(), run, 1)
+    const once = yield* judgedWith(query, new ReadCache(), run, 1)
     if (once !== undefined) return once
-    const whole = yield* moment((inside) => judgedWith(inside, new Shelf(), run, Infinity))
+    const whole = yield* moment((inside) => judgedWith(inside, new ReadCache(), run, Infinity))
     return whole ?? (yield* Effect.die(new Error("a judge asks without end")))
   })
 
-const written = (database: Database, shelf: Shelf, { bytes, tenant, writes }: BlockWriting) =>
+const written = (database: Database, readCache: ReadCache, { bytes, tenant, writes }: BlockWriting) =>
   Effect.gen(function* () {
     if (tenant === undefined) return true
     const packed = yield* Effect.orDie(Effect.fromResult(PgTypes.array(bytes, PgTypes.OID.bytea)))
-    const values = [tenant, JSON.stringify(shelf.told), JSON.stringify(writes), packed]
+    const values = [tenant, JSON.stringify(readCache.told), JSON.stringify(writes), packed]
     const [row] = yield* database.query<{ readonly written: boolean }>(WRITE, values)
     return row?.written === true
   })
@@ -87,9 +87,9 @@ const changing = <A, E>(
   isRepeated = false
 ): Effect.Effect<A, E | PgFailure> =>
   Effect.gen(function* () {
-    const { result, shelf, writing } = yield* judged(database, run)
+    const { result, readCache, writing } = yield* judged(database, run)
     if (Result.isFailure(result)) return yield* Effect.fail(result.failure)
-    const outcome = yield* Effect.result(written(database, shelf, writing))
+    const outcome = yield* Effect.result(written(database, readCache, writing))
     if (Result.isSuccess(outcome) && outcome.success) return result.success
     if (Result.isSuccess(outcome) && anew > 0) return yield* changing(database, run, anew - 1, isRepeated)
     if (Result.isFailure(outcome) && outcome.failure.kind === "passing" && !isRepeated) {

@@ -1,5 +1,5 @@
 // Bundles on PostgreSQL: who moves out of a schema or into it.
-// Owns the judging of a bundle inside the transaction that puts it down, and the mark on the house. Leaves the rows to
+// Owns the judging of a bundle inside the transaction that puts it down, and the mark on the data store. Leaves the rows to
 // moving-out.ts and moving-in.ts.
 // I1  Moves into one schema take turns, and each is judged and written in one transaction: nobody moves in between.
 // I2  Who is on the move is held by a lease in its row, so that workers that run find nobody to begin with.
@@ -23,7 +23,7 @@ import * as Stream from "effect/Stream"
 import { ledgerUnavailable } from "./entry-history.ts"
 import type { Database, Query } from "./database.ts"
 import { FOR_EVER, MOVER, obstacleIn, putEntryRows, putLife } from "./moving-in.ts"
-import { householdIn, lifeIn, tenantsIn } from "./moving-out.ts"
+import { tenantPartsIn, lifeIn, tenantsIn } from "./moving-out.ts"
 import { PgFailure } from "./pg-failure.ts"
 import type { Time } from "./time.ts"
 
@@ -42,7 +42,7 @@ type Failing<A, E = never> = Effect.Effect<A, PgFailure | E>
 const judged = (query: Query, bundle: Bundle): Failing<ReadonlyArray<BundlePart> | undefined, BundleRefused> =>
   Effect.gen(function* () {
     const { head } = bundle
-    const here = head.kind === "tenant" ? yield* householdIn(query, head.tenant) : yield* lifeIn(query, head.address)
+    const here = head.kind === "tenant" ? yield* tenantPartsIn(query, head.tenant) : yield* lifeIn(query, head.address)
     const fresh = yield* Effect.fromResult(judgeBundle(bundle, here))
     const obstacle = fresh === undefined ? undefined : yield* obstacleIn(query, tenantOf(head), fresh)
     return obstacle === undefined ? fresh : yield* occupiedBy(head, obstacle)
@@ -105,7 +105,7 @@ export const postgresBundles = (database: Database, time: Time): Bundles["Servic
         )
       ),
     packTenant: (tenant) =>
-      Stream.unwrap(Effect.map(told("pack")(moment((query) => householdIn(query, tenant))), streamOf)),
+      Stream.unwrap(Effect.map(told("pack")(moment((query) => tenantPartsIn(query, tenant))), streamOf)),
     tenants: told("tenants")(tenantsIn(database.query)),
     unpack: (bundle, { isTrial = false } = {}) =>
       told("unpack")(

@@ -147,7 +147,7 @@ export const putLife = (
     const { last, rows: mail } = mailRows(parts)
     const settled = entries.reduce((sum, entry) => sum + settledBy(entry), 0)
     const [row] = yield* query<{ readonly key: string }>(INSERT_ASSISTANT, [
-      // Higher than any that was granted: no claim of the old house can write here.
+      // Higher than any that was granted: no claim of the old data store can write here.
       epoch + 1,
       version,
       settled,

@@ -173,7 +173,7 @@ export const lifeIn = (query: Query, { assistant, tenant }: Address): Reading<Bu
   })
 
 /** What a tenant has besides the assistants that live here. */
-export const householdIn = (query: Query, tenant: TenantId): Reading<Bundle> =>
+export const tenantPartsIn = (query: Query, tenant: TenantId): Reading<Bundle> =>
   Effect.gen(function* () {
     const living = new Set((yield* query<{ readonly id: string }>(LIVING, [tenant])).map(({ id }) => id))
     const all = yield* blocksOf(query, tenant)

@@ -1,5 +1,5 @@
 import { openPostgresStore } from "@reverie/store-postgres"
-import { housesLayer, bundleLaws } from "@reverie/testkit"
+import { dataStoresLayer, bundleLaws } from "@reverie/testkit"
 import { prove } from "@reverie/testkit/prove"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ let count = 0
 
 postgres.describe("PostgreSQL", () => {
   prove("bundle laws", bundleLaws, () =>
-    housesLayer(
+    dataStoresLayer(
       Effect.suspend(() =>
         openPostgresStore(Redacted.make(postgres.server().url), {
           schema: `bundles_${++count}`,

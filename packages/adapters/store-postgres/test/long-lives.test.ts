@@ -1,6 +1,6 @@
 import { Ledger, type Bundle, Bundles } from "@reverie/ledger"
 import { openPostgresStore } from "@reverie/store-postgres"
-import { aMemoryHouse, anAddress, anEntry, aState, inHouse } from "@reverie/testkit"
+import { aMemoryDataStore, anAddress, anEntry, aState, inDataStore } from "@reverie/testkit"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -13,7 +13,7 @@ const ENTRIES = 9_001
 
 /** A life of more commits than one transaction has places for. */
 const aLongLife = (name: string) =>
-  inHouse(aMemoryHouse())(
+  inDataStore(aMemoryDataStore())(
     Effect.gen(function* () {
       const ledger = yield* Ledger
       const address = anAddress(name)

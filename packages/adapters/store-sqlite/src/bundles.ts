@@ -1,5 +1,5 @@
 // Bundles on SQLite: who moves out of a directory or into it.
-// Owns the judging of a bundle inside the transaction that puts it down, and the mark on the house. Leaves the rows to
+// Owns the judging of a bundle inside the transaction that puts it down, and the mark on the data store. Leaves the rows to
 // moving-out.ts and moving-in.ts.
 // I1  Judged and written in one transaction of the writer: nobody moves in between.
 
@@ -59,7 +59,7 @@ const packing = (out: () => MovingOut): Pick<Bundles["Service"], "pack" | "packT
       )
     ),
   packTenant: (tenant) =>
-    Stream.fromIterableEffect(reading(ledgerUnavailable("pack"), () => Result.succeed(out().household(tenant)))),
+    Stream.fromIterableEffect(reading(ledgerUnavailable("pack"), () => Result.succeed(out().tenantParts(tenant)))),
   tenants: reading(ledgerUnavailable("tenants"), () => Result.succeed(out().tenants()))
 })
 
@@ -76,7 +76,7 @@ const judged = (
   bundle: Bundle
 ): Result.Result<ReadonlyArray<BundlePart> | undefined, BundleRefused> => {
   const { head } = bundle
-  const here = collected(head.kind === "tenant" ? out.household(head.tenant) : out.life(head.address))
+  const here = collected(head.kind === "tenant" ? out.tenantParts(head.tenant) : out.life(head.address))
   return Result.flatMap(judgeBundle(bundle, here), (fresh) => {
     const obstacle = fresh === undefined ? undefined : into.obstacle(tenantOf(head), fresh)
     return obstacle === undefined ? Result.succeed(fresh) : Result.fail(occupiedBy(head, obstacle))

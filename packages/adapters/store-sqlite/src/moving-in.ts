@@ -51,7 +51,7 @@ const livesTo = (database: DatabaseSync) => {
     const state = found as unknown as AssistantState
     const flags = [receivesColumn(state.receives), state.status === "retired" ? 1 : 0]
     const body = padded(JSON.stringify(state), 0)
-    // Higher than any that was granted: no claim of the old house can write here.
+    // Higher than any that was granted: no claim of the old data store can write here.
     const { lastSeq: key } = insert(AT_REST, epoch + 1, version, ...flags, address.tenant, address.assistant, body)
     const mail: Readonly<Record<Lane, Array<number>>> = { control: [], reply: [], mail: [] }
     let last = 0

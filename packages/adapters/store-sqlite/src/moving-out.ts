@@ -172,7 +172,7 @@ const growingOf = (database: DatabaseSync) => {
 }
 
 /** What a tenant has besides the assistants that live here. */
-const householdOf = (database: DatabaseSync) => {
+const tenantPartsOf = (database: DatabaseSync) => {
   const rows = rowQueries(database)
   const blocks = blockQueries(database)
   return (tenant: TenantId): ReadonlyArray<BundlePart> => {
@@ -192,14 +192,14 @@ const householdOf = (database: DatabaseSync) => {
 export interface MovingOut {
   /** The parts of a life, head first; undefined when nobody lives there. The first one is read with the call. */
   readonly life: (address: Address) => Generator<BundlePart> | undefined
-  readonly household: (tenant: TenantId) => ReadonlyArray<BundlePart>
+  readonly tenantParts: (tenant: TenantId) => ReadonlyArray<BundlePart>
   readonly tenants: () => ReadonlyArray<TenantId>
 }
 
 export const movingOut = (database: DatabaseSync): MovingOut => {
   const rows = rowQueries(database)
   const assistants = assistantQueries(database)
-  const household = householdOf(database)
+  const tenantParts = tenantPartsOf(database)
   const moment = momentOf(database)
   const growing = growingOf(database)
 
@@ -240,7 +240,7 @@ export const movingOut = (database: DatabaseSync): MovingOut => {
         const row = assistants.findWithState(address)
         return row === undefined ? undefined : parts(row, moment(row))
       }),
-    household: (tenant) => atOnce(() => household(tenant)),
+    tenantParts: (tenant) => atOnce(() => tenantParts(tenant)),
     tenants: () => rows.tenants.all().map(({ tenant }) => tenant as TenantId)
   }
 }

@@ -163,7 +163,7 @@ const enter = (place: Place, options: StoreOptions): Effect.Effect<void, StoreEr
   )
 }
 
-/** Nobody works in a house that was left: what happened in the new one since would be contradicted here. */
+/** Nobody works in a data store that was left: what happened in the new one since would be contradicted here. */
 const assertUnmoved = (
   { directory }: Place,
   marks: Marks,

@@ -4,7 +4,7 @@
 
 import type { RecordChange } from "@reverie/protocol"
 
-/** Under this key of the kind `desk` the order is handed to the runtime; it is never kept there. */
+/** Under this key of the kind `state` the order is handed to the runtime; it is never kept there. */
 export const SLEEP_ORDER_KEY = "sleep-order"
 
 export interface SleepBlockers {
@@ -32,7 +32,7 @@ export const whyAwake = ({ isAsleep, unfinished, waitsForAnswer }: SleepBlockers
 }
 
 export const sleepOrder = (forMillis: number | undefined): RecordChange => ({
-  kind: "desk",
+  kind: "state",
   key: SLEEP_ORDER_KEY,
   value: forMillis === undefined ? {} : { forMillis }
 })

@@ -59,14 +59,14 @@ export interface Journal {
 
 export const MAX_ENTRIES = 100
 
-/** Under this key of the kind `desk` stand the ids of consolidated entries. */
+/** Under this key of the kind `state` stand the ids of consolidated entries. */
 export const CONSOLIDATED_KEY = "consolidated-entry-ids"
 
 const isEntry = Schema.is(JournalEntry)
 
-export const journalOf = (journal: Records, desk: Records): Journal => {
+export const journalOf = (journal: Records, stateRecords: Records): Journal => {
   const entries = [...fitting(journal, isEntry)]
-  const ids = desk.get(CONSOLIDATED_KEY)
+  const ids = stateRecords.get(CONSOLIDATED_KEY)
   return {
     entries: new Map(entries.toSorted(([, a], [, b]) => byAge(a, b))),
     consolidated: new Set(Array.isArray(ids) ? ids.filter((id): id is string => typeof id === "string") : [])
@@ -79,7 +79,7 @@ export const journalChanges = (before: Journal, after: Journal): ReadonlyArray<R
     ...changesOf("journal", before.entries, after.entries),
     ...(before.consolidated === after.consolidated
       ? []
-      : [{ kind: "desk", key: CONSOLIDATED_KEY, value: ids } satisfies RecordChange])
+      : [{ kind: "state", key: CONSOLIDATED_KEY, value: ids } satisfies RecordChange])
   ]
 }
 

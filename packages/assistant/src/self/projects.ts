@@ -28,15 +28,15 @@ export interface Projects {
   readonly slots: ReadonlyMap<string, ProjectSlot>
 }
 
-/** Under this key of the kind `desk` stands the key of the active project. */
+/** Under this key of the kind `state` stands the key of the active project. */
 export const ACTIVE_PROJECT_KEY = "active-project"
 
 const isSlot = Schema.is(ProjectSlot)
 
-/** The name on the desk counts only when its slot agrees (I1). */
-export const projectsOf = (projects: Records, desk: Records): Projects => {
+/** The name in `state` counts only when its slot agrees (I1). */
+export const projectsOf = (projects: Records, stateRecords: Records): Projects => {
   const slots = fitting(projects, isSlot)
-  const named = desk.get(ACTIVE_PROJECT_KEY)
+  const named = stateRecords.get(ACTIVE_PROJECT_KEY)
   const active = typeof named === "string" && slots.get(named)?.status === "active" ? named : null
   return { active, slots }
 }
@@ -45,7 +45,7 @@ export const projectChanges = (before: Projects, after: Projects): ReadonlyArray
   ...changesOf("project", before.slots, after.slots),
   ...(before.active === after.active
     ? []
-    : [{ kind: "desk", key: ACTIVE_PROJECT_KEY, value: after.active } satisfies RecordChange])
+    : [{ kind: "state", key: ACTIVE_PROJECT_KEY, value: after.active } satisfies RecordChange])
 ]
 
 /** The state as one value: `{ active, slots: { key: slot } }`. */

@@ -10,7 +10,7 @@ import { isoTime, type Records } from "./kept.ts"
 export const WARNING_PERCENT = 60
 export const CRITICAL_PERCENT = 80
 
-/** Keys of the kind `desk`. */
+/** Keys of the kind `state`. */
 export const TOOL_CALLS_KEY = "tool-calls"
 export const SESSION_START_KEY = "session-start"
 
@@ -37,8 +37,8 @@ const countIn = (value: Json, name: string): number => {
 }
 
 /** The total is always computed, never read (I1). */
-export const countersOf = (desk: Records): CallCounters => {
-  const kept = desk.get(TOOL_CALLS_KEY) ?? null
+export const countersOf = (stateRecords: Records): CallCounters => {
+  const kept = stateRecords.get(TOOL_CALLS_KEY) ?? null
   const successful = countIn(kept, "successful")
   const failed = countIn(kept, "failed")
   return { total: successful + failed, successful, failed }
@@ -48,13 +48,13 @@ export const countersOf = (desk: Records): CallCounters => {
 export const callCounted = (counters: CallCounters, ok: boolean): RecordChange => {
   const successful = counters.successful + (ok ? 1 : 0)
   const failed = counters.failed + (ok ? 0 : 1)
-  return { kind: "desk", key: TOOL_CALLS_KEY, value: { total: successful + failed, successful, failed } }
+  return { kind: "state", key: TOOL_CALLS_KEY, value: { total: successful + failed, successful, failed } }
 }
 
 /** A session begins: the counters with it. */
 export const sessionBegun = (now: number): ReadonlyArray<RecordChange> => [
-  { kind: "desk", key: SESSION_START_KEY, value: isoTime(now) },
-  { kind: "desk", key: TOOL_CALLS_KEY, value: { total: 0, successful: 0, failed: 0 } }
+  { kind: "state", key: SESSION_START_KEY, value: isoTime(now) },
+  { kind: "state", key: TOOL_CALLS_KEY, value: { total: 0, successful: 0, failed: 0 } }
 ]
 
 /** `used` of `limit` in percent, to one decimal. */
@@ -78,11 +78,11 @@ export const tokenAdvisory = (percentage: number): TokenAdvisory => {
 }
 
 /** The keys are those of the wire, in their order. `session_start` is null for an assistant that was never begun. */
-export const systemStatus = (tick: TickMeasures, desk: Records, now: number) => {
+export const systemStatus = (tick: TickMeasures, stateRecords: Records, now: number) => {
   const { iteration, maxContextTokens, maxIterations, pendingTools, tokensUsed, toolsThisTick } = tick
   const usage_percentage = usagePercentage(tokensUsed, maxContextTokens)
-  const { failed, successful, total } = countersOf(desk)
-  const begun = desk.get(SESSION_START_KEY)
+  const { failed, successful, total } = countersOf(stateRecords)
+  const begun = stateRecords.get(SESSION_START_KEY)
   return {
     success: true as const,
     timestamp: isoTime(now),

@@ -71,17 +71,17 @@ export type Compaction = typeof Compaction.Type
 export const isCompaction = Schema.is(Compaction)
 const isHistoryStart = Schema.is(HistoryStart)
 
-/** Under this key of the kind `desk`. */
+/** Under this key of the kind `state`. */
 export const HISTORY_START_KEY = "history-start"
 
 /** Where the history begins; undefined when nothing is compacted. */
-export const historyStartOn = (desk: ReadonlyMap<string, unknown>): HistoryStart | undefined => {
-  const kept = desk.get(HISTORY_START_KEY)
+export const historyStartOf = (stateRecords: ReadonlyMap<string, unknown>): HistoryStart | undefined => {
+  const kept = stateRecords.get(HISTORY_START_KEY)
   return isHistoryStart(kept) ? kept : undefined
 }
 
 export const startChange = (start: HistoryStart | null): RecordChange => ({
-  kind: "desk",
+  kind: "state",
   key: HISTORY_START_KEY,
   value: start
 })

@@ -2,7 +2,7 @@
 // Owns the defaults and the ranges. Leaves whether it is compacted at all, and from which share of the window on, to the
 // settings of the statechart in `assistant`.
 // C1  A value outside its range is brought into it, never refused at run time.
-// C2  What is null is the house's own: the model of the assistant, the house's wording.
+// C2  What is null is Reverie's own: the model of the assistant, its own wording.
 
 import { DEFAULT_SETTINGS } from "@reverie/assistant"
 import type { CompressionStrategy } from "../build-config.ts"
@@ -49,7 +49,7 @@ export const DEFAULT_COMPACTION: CompactionConfig = {
 const within = (value: number, minimum: number, maximum: number): number =>
   Number.isNaN(value) ? minimum : Math.min(maximum, Math.max(minimum, Math.round(value)))
 
-/** An empty text says nothing, so it is the house's own. */
+/** An empty text says nothing, so it is Reverie's own. */
 const said = (text: string | null): string | null => (text === null || text.trim() === "" ? null : text)
 
 const strategyOf = (strategy: CompactionStrategy): CompactionStrategy => {

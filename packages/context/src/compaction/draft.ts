@@ -31,7 +31,7 @@ export const CompactionDraft = Schema.Struct({
 })
 export type CompactionDraft = typeof CompactionDraft.Type
 
-/** What stands on the desk while a history is being compacted. */
+/** What is kept while a history is being compacted. */
 export const PendingCompaction = Schema.Struct({
   extraction: Schema.optionalKey(Extraction),
   draft: Schema.optionalKey(CompactionDraft)
@@ -40,18 +40,18 @@ export type PendingCompaction = typeof PendingCompaction.Type
 
 const isPendingCompaction = Schema.is(PendingCompaction)
 
-/** Under this key of the kind `desk`. */
+/** Under this key of the kind `state`. */
 export const COMPACTION_KEY = "compaction"
 
 /** What is kept of the compaction at hand; nothing when it can not be read. */
-export const pendingCompactionOn = (desk: ReadonlyMap<string, unknown>): PendingCompaction => {
-  const kept = desk.get(COMPACTION_KEY)
+export const pendingCompactionOf = (stateRecords: ReadonlyMap<string, unknown>): PendingCompaction => {
+  const kept = stateRecords.get(COMPACTION_KEY)
   return isPendingCompaction(kept) ? kept : {}
 }
 
 /** Null: no compaction is at hand any more. */
 export const pendingCompactionChange = (compaction: PendingCompaction | null): RecordChange => ({
-  kind: "desk",
+  kind: "state",
   key: COMPACTION_KEY,
   value: compaction
 })

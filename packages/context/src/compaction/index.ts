@@ -8,7 +8,7 @@ export {
   type CompactInput,
   HISTORY_START_KEY,
   HistoryStart,
-  historyStartOn,
+  historyStartOf,
   isCompaction,
   SYNTHESIS_HEAD
 } from "./compaction.ts"
@@ -28,7 +28,7 @@ export {
   COMPACTION_KEY,
   pendingCompactionChange,
   type CompactionDraft,
-  pendingCompactionOn,
+  pendingCompactionOf,
   isRead,
   pieceOf,
   withPiece

@@ -18,7 +18,7 @@ import { type ImportRefused, KeyTaken, type PromptConflict, type PromptInvalid, 
 import { componentText, readComponentText } from "./exchange.ts"
 import type { PromptChange } from "./prompt-store.ts"
 import { findSeat, leaveSeat, type NoSeat } from "./seats.ts"
-import type { Shelf, StoreFailure, Versioned } from "./shelf.ts"
+import type { Overrides, StoreFailure, Versioned } from "./overrides.ts"
 import type { PluggableComponent, StoredTemplate } from "./stored.ts"
 import type { ImportOptions, Templates } from "./templates.ts"
 
@@ -50,39 +50,39 @@ export interface Bridge {
 
 /** An id for an imported component, and the changes that give it. */
 const seatOf = (
-  shelf: Shelf,
+  overrides: Overrides,
   { afterStatic, key }: Pick<PluggableComponent, "afterStatic" | "key">,
   request: number,
   present: PluggableComponent | undefined
 ): Effect.Effect<{ readonly id: number; readonly beside: ReadonlyArray<PromptChange> }, NoSeat | StoreFailure> =>
   Effect.gen(function* () {
     if (present?.afterStatic === afterStatic) return { id: present.id, beside: [] }
-    const { changes, id } = yield* findSeat(shelf, key, afterStatic, { id: request })
-    return { id, beside: present === undefined ? changes : [yield* leaveSeat(shelf, present.id), ...changes] }
+    const { changes, id } = yield* findSeat(overrides, key, afterStatic, { id: request })
+    return { id, beside: present === undefined ? changes : [yield* leaveSeat(overrides, present.id), ...changes] }
   })
 
-const importing = (shelf: Shelf): Pick<Bridge, "importComponentJson"> => ({
+const importing = (overrides: Overrides): Pick<Bridge, "importComponentJson"> => ({
   importComponentJson: (json, { overwrite = false } = {}) =>
-    shelf.change(
+    overrides.change(
       Effect.gen(function* () {
         const { id: request, ...draft } = yield* Effect.fromResult(readComponentText(json))
         const now = yield* Clock.currentTimeMillis
         const component = yield* Effect.fromResult(newComponent(draft, now))
-        const { value, version } = yield* shelf.component(component.key)
+        const { value, version } = yield* overrides.component(component.key)
         if (value !== undefined && !overwrite) return yield* new KeyTaken(lineOfComponent(component.key))
-        const { beside, id } = yield* seatOf(shelf, component, request, value)
+        const { beside, id } = yield* seatOf(overrides, component, request, value)
         return keepingComponent({ ...component, id, createdAt: value?.createdAt ?? now }, version, beside)
       })
     )
 })
 
 export const bridgeOf = (
-  shelf: Shelf,
+  overrides: Overrides,
   { createTemplate, getTemplate }: Pick<Templates, "createTemplate" | "getTemplate">,
   { getComponent }: Pick<Components, "getComponent">
 ): Bridge => ({
   applyTemplateToComponent: (templateKey, id, version) =>
-    changingComponent(shelf, id, version, (present, now) =>
+    changingComponent(overrides, id, version, (present, now) =>
       Effect.flatMap(getTemplate(templateKey), ({ content }) =>
         Effect.fromResult(changedComponent(present, { content }, now))
       )
@@ -98,5 +98,5 @@ export const bridgeOf = (
       })
     ),
   exportComponentJson: (id) => Effect.map(getComponent(id), componentText),
-  ...importing(shelf)
+  ...importing(overrides)
 })

@@ -11,7 +11,7 @@ import { changedComponent, type ComponentDraft, type ComponentPatch, newComponen
 import { KeyTaken, type PromptConflict, type PromptInvalid, PromptUnknown } from "./errors.ts"
 import type { PromptChange } from "./prompt-store.ts"
 import { findSeat, keyAt, leaveSeat, type NoSeat } from "./seats.ts"
-import { type Decision, expected, type Shelf, type StoreFailure, type Versioned } from "./shelf.ts"
+import { type Decision, expected, type Overrides, type StoreFailure, type Versioned } from "./overrides.ts"
 import { type PluggableComponent, writeComponent } from "./stored.ts"
 
 /** A component as it is kept, and its version. */
@@ -75,70 +75,74 @@ export const componentToPromptComponent = (component: PluggableComponent): Promp
 
 /** What stands at an id, as the caller knows it. */
 const componentAt = (
-  shelf: Shelf,
+  overrides: Overrides,
   id: number,
   version: number
 ): Effect.Effect<PluggableComponent, PromptUnknown | PromptConflict | StoreFailure> =>
   Effect.gen(function* () {
-    const key = yield* keyAt(shelf, id)
+    const key = yield* keyAt(overrides, id)
     if (key === undefined) return yield* new PromptUnknown({ kind: "component", key: String(id) })
-    return yield* Effect.fromResult(expected(lineOfComponent(key), yield* shelf.component(key), version))
+    return yield* Effect.fromResult(expected(lineOfComponent(key), yield* overrides.component(key), version))
   })
 
 /** The next version of what stands at an id. */
 export const changingComponent = <E>(
-  shelf: Shelf,
+  overrides: Overrides,
   id: number,
   version: number,
   change: (present: PluggableComponent, now: number) => Effect.Effect<PluggableComponent, E>
 ) =>
-  shelf.change(
+  overrides.change(
     Effect.gen(function* () {
-      const present = yield* componentAt(shelf, id, version)
+      const present = yield* componentAt(overrides, id, version)
       return keepingComponent(yield* change(present, yield* Clock.currentTimeMillis), version)
     })
   )
 
-const writing = (shelf: Shelf): Pick<Components, "createComponent" | "updateComponent" | "deleteComponent"> => ({
+const writing = (
+  overrides: Overrides
+): Pick<Components, "createComponent" | "updateComponent" | "deleteComponent"> => ({
   createComponent: (draft) =>
-    shelf.change(
+    overrides.change(
       Effect.gen(function* () {
         const component = yield* Effect.fromResult(newComponent(draft, yield* Clock.currentTimeMillis))
-        const { value, version } = yield* shelf.component(component.key)
+        const { value, version } = yield* overrides.component(component.key)
         if (value !== undefined) return yield* new KeyTaken(lineOfComponent(component.key))
-        const { changes, id } = yield* findSeat(shelf, component.key, component.afterStatic)
+        const { changes, id } = yield* findSeat(overrides, component.key, component.afterStatic)
         return keepingComponent({ ...component, id }, version, changes)
       })
     ),
   updateComponent: (id, version, patch) =>
-    changingComponent(shelf, id, version, (present, now) => Effect.fromResult(changedComponent(present, patch, now))),
+    changingComponent(overrides, id, version, (present, now) =>
+      Effect.fromResult(changedComponent(present, patch, now))
+    ),
   deleteComponent: (id, version) =>
-    shelf.change(
+    overrides.change(
       Effect.gen(function* () {
-        const { key } = yield* componentAt(shelf, id, version)
+        const { key } = yield* componentAt(overrides, id, version)
         const gone = { ...lineOfComponent(key), expected: version, body: null }
-        return { changes: [gone, yield* leaveSeat(shelf, id)], answer: undefined }
+        return { changes: [gone, yield* leaveSeat(overrides, id)], answer: undefined }
       })
     )
 })
 
-const moving = (shelf: Shelf): Pick<Components, "moveComponent"> => ({
+const moving = (overrides: Overrides): Pick<Components, "moveComponent"> => ({
   moveComponent: (id, version, afterStatic) =>
-    shelf.change(
+    overrides.change(
       Effect.gen(function* () {
-        const present = yield* componentAt(shelf, id, version)
-        const seat = yield* findSeat(shelf, present.key, afterStatic)
-        const left = yield* leaveSeat(shelf, id)
+        const present = yield* componentAt(overrides, id, version)
+        const seat = yield* findSeat(overrides, present.key, afterStatic)
+        const left = yield* leaveSeat(overrides, id)
         const moved = { ...present, id: seat.id, afterStatic, updatedAt: yield* Clock.currentTimeMillis }
         return keepingComponent(moved, version, [left, ...seat.changes])
       })
     )
 })
 
-const looking = (shelf: Shelf): Pick<Components, "getComponent" | "getComponentByKey"> => {
+const looking = (overrides: Overrides): Pick<Components, "getComponent" | "getComponentByKey"> => {
   const getComponentByKey: Components["getComponentByKey"] = (key) =>
     Effect.gen(function* () {
-      const { value, version } = yield* shelf.component(key)
+      const { value, version } = yield* overrides.component(key)
       if (value === undefined) return yield* new PromptUnknown(lineOfComponent(key))
       return { ...value, version }
     })
@@ -146,7 +150,7 @@ const looking = (shelf: Shelf): Pick<Components, "getComponent" | "getComponentB
     getComponentByKey,
     getComponent: (id) =>
       Effect.gen(function* () {
-        const key = yield* keyAt(shelf, id)
+        const key = yield* keyAt(overrides, id)
         if (key === undefined) return yield* new PromptUnknown({ kind: "component", key: String(id) })
         return yield* getComponentByKey(key)
       })
@@ -154,24 +158,26 @@ const looking = (shelf: Shelf): Pick<Components, "getComponent" | "getComponentB
 }
 
 const listing = (
-  shelf: Shelf
+  overrides: Overrides
 ): Pick<Components, "listComponents" | "listPluggableComponents" | "listComponentsAfter"> => ({
   listComponents: ({ includeStatic = true } = {}) =>
-    Effect.map(shelf.components, (components) =>
+    Effect.map(overrides.components, (components) =>
       [...(includeStatic ? STATIC_COMPONENTS : []), ...components.map(componentToPromptComponent)].toSorted(
         (a, b) => a.id - b.id
       )
     ),
-  listPluggableComponents: shelf.components,
+  listPluggableComponents: overrides.components,
   listComponentsAfter: (afterStatic) =>
     isStaticId(afterStatic)
-      ? Effect.map(shelf.components, (components) => components.filter(({ id }) => staticBefore(id) === afterStatic))
+      ? Effect.map(overrides.components, (components) =>
+          components.filter(({ id }) => staticBefore(id) === afterStatic)
+        )
       : Effect.fail(new NoPlaceAfter({ afterStatic }))
 })
 
-export const componentsOf = (shelf: Shelf): Components => ({
-  ...writing(shelf),
-  ...moving(shelf),
-  ...looking(shelf),
-  ...listing(shelf)
+export const componentsOf = (overrides: Overrides): Components => ({
+  ...writing(overrides),
+  ...moving(overrides),
+  ...looking(overrides),
+  ...listing(overrides)
 })

@@ -3,10 +3,10 @@
 // D1  A key is a word of letters, digits, dot, hyphen and underscore; texts have limits.
 // D2  Every brace in a content is doubled or part of a gap, so that filling it never changes a brace by surprise.
 // D3  The gaps of a template are those of its content: a list of them that differs is refused.
-// D4  A pluggable component has a role of its own, never `mixed`, and no key of a component of the house.
+// D4  A pluggable component has a role of its own, never `mixed`, and no key of a built-in component.
 
 import * as Result from "effect/Result"
-import { isHouseKey } from "../scheme.ts"
+import { isBuiltInKey } from "../scheme.ts"
 import { PromptInvalid } from "./errors.ts"
 import { type PluggableComponent, type PluggableRole, pluggableRoles, type StoredTemplate } from "./stored.ts"
 import { loneBraceIn, placeholdersIn } from "./template.ts"
@@ -91,7 +91,7 @@ const faultOfGaps = (declared: ReadonlyArray<string>, found: ReadonlyArray<strin
 const isPluggableRole = (role: string): role is PluggableRole => pluggableRoles.some((each) => each === role)
 
 const faultOfRank = ({ key, role }: { readonly key: string; readonly role: string }): string | undefined => {
-  if (isHouseKey(key)) return "a component of the house has this key"
+  if (isBuiltInKey(key)) return "a built-in component has this key"
   return isPluggableRole(role) ? undefined : `its role is one of ${pluggableRoles.join(", ")}, not ${role}`
 }
 

@@ -19,7 +19,7 @@ export {
   type PromptVersion
 } from "./prompt-store.ts"
 export { getPromptRegistry, type PromptRegistry } from "./registry.ts"
-export type { StoreFailure, Versioned } from "./shelf.ts"
+export type { StoreFailure, Versioned } from "./overrides.ts"
 export { type PluggableComponent, type PluggableRole, pluggableRoles, type StoredTemplate } from "./stored.ts"
 export {
   placeholdersIn,

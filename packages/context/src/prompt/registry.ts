@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import { type Bridge, bridgeOf } from "./bridge.ts"
 import { type Components, componentsOf } from "./components.ts"
 import { PromptStore } from "./prompt-store.ts"
-import { openShelf } from "./shelf.ts"
+import { openOverrides } from "./overrides.ts"
 import { type Templates, templatesOf } from "./templates.ts"
 import { type Undo, undoOf } from "./undo.ts"
 
@@ -17,8 +17,8 @@ export interface PromptRegistry extends Templates, Components, Bridge, Undo {}
 /** The registry of a tenant. */
 export const getPromptRegistry = (tenant: TenantId): Effect.Effect<PromptRegistry, never, PromptStore> =>
   Effect.map(PromptStore, (store) => {
-    const shelf = openShelf(store, tenant)
-    const templates = templatesOf(shelf)
-    const components = componentsOf(shelf)
-    return { ...templates, ...components, ...bridgeOf(shelf, templates, components), ...undoOf(shelf) }
+    const overrides = openOverrides(store, tenant)
+    const templates = templatesOf(overrides)
+    const components = componentsOf(overrides)
+    return { ...templates, ...components, ...bridgeOf(overrides, templates, components), ...undoOf(overrides) }
   })

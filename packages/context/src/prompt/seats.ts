@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import type { NoPlaceAfter, PlacesTaken } from "../errors.ts"
 import { allocatePluggableId, isReservedId, pluggableRange } from "../scheme.ts"
 import type { PromptChange } from "./prompt-store.ts"
-import type { Shelf, StoreFailure } from "./shelf.ts"
+import type { Overrides, StoreFailure } from "./overrides.ts"
 
 export type NoSeat = NoPlaceAfter | PlacesTaken
 
@@ -21,8 +21,8 @@ const isWithin = (afterStatic: number, id: number): boolean => {
 }
 
 /** The key of the component at an id. */
-export const keyAt = (shelf: Shelf, id: number): Effect.Effect<string | undefined, StoreFailure> =>
-  Effect.map(shelf.newest(lineOf(id)), (place) => (typeof place?.body === "string" ? place.body : undefined))
+export const keyAt = (overrides: Overrides, id: number): Effect.Effect<string | undefined, StoreFailure> =>
+  Effect.map(overrides.newest(lineOf(id)), (place) => (typeof place?.body === "string" ? place.body : undefined))
 
 export interface Seat {
   readonly id: number
@@ -39,19 +39,19 @@ export interface SeatRequest {
 
 /** A free id after a static component, for the component of this key. */
 export const findSeat = (
-  shelf: Shelf,
+  overrides: Overrides,
   key: string,
   afterStatic: number,
   { id: request, own }: SeatRequest = {}
 ): Effect.Effect<Seat, NoSeat | StoreFailure> =>
   Effect.gen(function* () {
-    const taken = new Set((yield* shelf.components).map(({ id }) => id))
+    const taken = new Set((yield* overrides.components).map(({ id }) => id))
     if (own !== undefined) taken.delete(own)
     const isWished = request !== undefined && isWithin(afterStatic, request) && !taken.has(request)
     let id = isWished ? request : yield* Effect.fromResult(allocatePluggableId(taken, afterStatic))
     for (;;) {
       if (id === own) return { id, changes: [] }
-      const place = yield* shelf.newest(lineOf(id))
+      const place = yield* overrides.newest(lineOf(id))
       if (place === undefined || place.body === null) {
         return { id, changes: [{ ...lineOf(id), expected: place?.version ?? 0, body: key }] }
       }
@@ -62,5 +62,5 @@ export const findSeat = (
   })
 
 /** The change that leaves an id. */
-export const leaveSeat = (shelf: Shelf, id: number): Effect.Effect<PromptChange, StoreFailure> =>
-  Effect.map(shelf.newest(lineOf(id)), (place) => ({ ...lineOf(id), expected: place?.version ?? 0, body: null }))
+export const leaveSeat = (overrides: Overrides, id: number): Effect.Effect<PromptChange, StoreFailure> =>
+  Effect.map(overrides.newest(lineOf(id)), (place) => ({ ...lineOf(id), expected: place?.version ?? 0, body: null }))

@@ -18,7 +18,7 @@ import {
 } from "./errors.ts"
 import { readTemplateText, templateText } from "./exchange.ts"
 import type { PromptChange } from "./prompt-store.ts"
-import { type Decision, expected, type Found, type Shelf, type StoreFailure, type Versioned } from "./shelf.ts"
+import { type Decision, expected, type Found, type Overrides, type StoreFailure, type Versioned } from "./overrides.ts"
 import { type StoredTemplate, writeTemplate } from "./stored.ts"
 import type { PromptTemplate } from "./template.ts"
 
@@ -91,68 +91,68 @@ const own = (key: string, found: Found<StoredTemplate>, version: number) =>
 
 const byKey = (a: PromptTemplate, b: PromptTemplate): number => (a.key < b.key ? -1 : 1)
 
-const writing = (shelf: Shelf): Pick<Templates, "createTemplate" | "updateTemplate" | "deleteTemplate"> => ({
+const writing = (overrides: Overrides): Pick<Templates, "createTemplate" | "updateTemplate" | "deleteTemplate"> => ({
   createTemplate: (draft) =>
-    shelf.change(
+    overrides.change(
       Effect.gen(function* () {
         const template = yield* Effect.fromResult(newTemplate(draft, yield* Clock.currentTimeMillis))
-        const { value, version } = yield* shelf.template(template.key)
+        const { value, version } = yield* overrides.template(template.key)
         if (value !== undefined) return yield* new KeyTaken(lineOf(template.key))
         return keeping(template, version)
       })
     ),
   updateTemplate: (key, version, patch) =>
-    shelf.change(
+    overrides.change(
       Effect.gen(function* () {
-        const present = yield* own(key, yield* shelf.template(key), version)
+        const present = yield* own(key, yield* overrides.template(key), version)
         const template = yield* Effect.fromResult(changedTemplate(present, patch, yield* Clock.currentTimeMillis))
         return keeping(template, version)
       })
     ),
   deleteTemplate: (key, version) =>
-    shelf.change(
+    overrides.change(
       Effect.gen(function* () {
-        const present = yield* own(key, yield* shelf.template(key), version)
+        const present = yield* own(key, yield* overrides.template(key), version)
         return { changes: [put(present, version, null)], answer: undefined }
       })
     )
 })
 
 const exchanging = (
-  shelf: Shelf,
+  overrides: Overrides,
   { getTemplate }: Pick<Templates, "getTemplate">
 ): Pick<Templates, "exportTemplateJson" | "importTemplateJson"> => ({
   exportTemplateJson: (key) => Effect.map(getTemplate(key), templateText),
   importTemplateJson: (json, { overwrite = false } = {}) =>
-    shelf.change(
+    overrides.change(
       Effect.gen(function* () {
         const draft = yield* Effect.fromResult(readTemplateText(json))
         const now = yield* Clock.currentTimeMillis
         const template = yield* Effect.fromResult(newTemplate(draft, now))
-        const { value, version } = yield* shelf.template(template.key)
+        const { value, version } = yield* overrides.template(template.key)
         if (value !== undefined && !overwrite) return yield* new KeyTaken(lineOf(template.key))
         return keeping({ ...template, createdAt: value?.createdAt ?? now }, version)
       })
     )
 })
 
-export const templatesOf = (shelf: Shelf): Templates => {
+export const templatesOf = (overrides: Overrides): Templates => {
   const getTemplate: Templates["getTemplate"] = (key) =>
     Effect.gen(function* () {
-      const { value, version } = yield* shelf.template(key)
+      const { value, version } = yield* overrides.template(key)
       if (value !== undefined) return { ...value, version }
       const builtIn = builtInTemplates.get(key)
       if (builtIn === undefined) return yield* new PromptUnknown(lineOf(key))
       return { ...builtIn, version: 0 }
     })
-  const { createTemplate, ...others } = writing(shelf)
+  const { createTemplate, ...others } = writing(overrides)
   return {
     createTemplate,
     ...others,
-    ...exchanging(shelf, { getTemplate }),
+    ...exchanging(overrides, { getTemplate }),
     getTemplate,
     listTemplates: ({ includeBuiltin = true } = {}) =>
-      Effect.map(shelf.templates, (templates) => {
+      Effect.map(overrides.templates, (templates) => {
         const isShadowed = ({ key }: PromptTemplate): boolean => templates.some((template) => template.key === key)
         const builtIns = includeBuiltin
           ? [...builtInTemplates.values()].filter((template) => !isShadowed(template))

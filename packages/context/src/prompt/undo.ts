@@ -9,7 +9,7 @@ import { NothingToUndo, PromptConflict, PromptUnreadable } from "./errors.ts"
 import { shownBy, undone } from "./history.ts"
 import type { PromptChange, PromptVersion } from "./prompt-store.ts"
 import { findSeat, leaveSeat, type NoSeat } from "./seats.ts"
-import type { Decision, Shelf, StoreFailure } from "./shelf.ts"
+import type { Decision, Overrides, StoreFailure } from "./overrides.ts"
 import { type PluggableComponent, readComponent, readTemplate, type StoredTemplate, writeComponent } from "./stored.ts"
 
 export type DefinitionKind = "template" | "component"
@@ -67,16 +67,16 @@ const past = (line: Line): Result.Result<PastVersion, PromptUnreadable> =>
   }))
 
 /** What an undo of `newest` brings back; undefined when nothing is left to undo. */
-const target = (shelf: Shelf, newest: PromptVersion) =>
+const target = (overrides: Overrides, newest: PromptVersion) =>
   Effect.gen(function* () {
-    const [before] = yield* shelf.history(newest, { before: shownBy(newest), limit: 1 })
+    const [before] = yield* overrides.history(newest, { before: shownBy(newest), limit: 1 })
     const restores = undone(newest, before)
     return restores === undefined ? undefined : { restores, body: before?.body ?? null }
   })
 
 /** The component with an id that is free for it, and the changes of seats that go with it. */
 const seated = (
-  shelf: Shelf,
+  overrides: Overrides,
   present: PluggableComponent | undefined,
   back: PluggableComponent | undefined
 ): Effect.Effect<
@@ -84,19 +84,19 @@ const seated = (
   NoSeat | StoreFailure
 > =>
   Effect.gen(function* () {
-    const left = present === undefined ? [] : [yield* leaveSeat(shelf, present.id)]
+    const left = present === undefined ? [] : [yield* leaveSeat(overrides, present.id)]
     if (back === undefined) return { beside: left }
-    const { changes, id } = yield* findSeat(shelf, back.key, back.afterStatic, { id: back.id, own: present?.id })
+    const { changes, id } = yield* findSeat(overrides, back.key, back.afterStatic, { id: back.id, own: present?.id })
     return { back: { ...back, id }, beside: id === present?.id ? [] : [...left, ...changes] }
   })
 
 const undoing = (
-  shelf: Shelf,
+  overrides: Overrides,
   newest: PromptVersion
 ): Effect.Effect<Decision<StoredTemplate | PluggableComponent | undefined>, NothingToUndo | NoSeat | StoreFailure> =>
   Effect.gen(function* () {
     const { key, version } = newest
-    const earlier = yield* target(shelf, newest)
+    const earlier = yield* target(overrides, newest)
     if (newest.kind === "template") {
       const line = { kind: newest.kind, key }
       if (earlier === undefined) return yield* new NothingToUndo(line)
@@ -107,28 +107,29 @@ const undoing = (
     if (earlier === undefined) return yield* new NothingToUndo(line)
     const present = yield* Effect.fromResult(reading(newest, readComponent))
     const wanted = yield* Effect.fromResult(reading({ ...line, ...earlier }, readComponent))
-    const { back, beside } = yield* seated(shelf, present, wanted)
+    const { back, beside } = yield* seated(overrides, present, wanted)
     const body = back === undefined ? null : writeComponent(back)
     return { changes: [{ ...line, ...earlier, body, expected: version }, ...beside], answer: back }
   })
 
-export const undoOf = (shelf: Shelf): Undo => ({
+export const undoOf = (overrides: Overrides): Undo => ({
   history: (kind, key, { before, limit = DEFAULT_LIMIT } = {}) =>
-    Effect.flatMap(shelf.history({ kind, key }, { limit, ...(before === undefined ? {} : { before }) }), (versions) =>
-      Effect.fromResult(Result.all(versions.map((version) => past({ ...version, kind }))))
+    Effect.flatMap(
+      overrides.history({ kind, key }, { limit, ...(before === undefined ? {} : { before }) }),
+      (versions) => Effect.fromResult(Result.all(versions.map((version) => past({ ...version, kind }))))
     ),
   undo: (kind, key, version) =>
     Effect.gen(function* () {
       const line = { kind, key }
-      const known = version ?? (yield* shelf.newest(line))?.version
-      return yield* shelf.change(
+      const known = version ?? (yield* overrides.newest(line))?.version
+      return yield* overrides.change(
         Effect.gen(function* () {
-          const newest = yield* shelf.newest(line)
+          const newest = yield* overrides.newest(line)
           if (newest === undefined || known === undefined) return yield* new NothingToUndo(line)
           if (newest.version !== known) {
             return yield* new PromptConflict({ ...line, expected: known, current: newest.version })
           }
-          return yield* undoing(shelf, newest)
+          return yield* undoing(overrides, newest)
         })
       )
     })

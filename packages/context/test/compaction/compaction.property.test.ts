@@ -11,7 +11,7 @@ import {
   pendingCompactionChange,
   compactionConfig,
   type HistoryStart,
-  historyStartOn,
+  historyStartOf,
   openWindow,
   pieceOf,
   placedMessages,
@@ -130,7 +130,7 @@ describe("splitting any history", () => {
 /** An assistant that is compacted whenever its conversation is at the threshold. */
 const live = (messages: ReadonlyArray<PlacedMessage>, maxContextTokens: number) => {
   const kept: Kept = new Map()
-  const startNow = () => historyStartOn(kept.get("desk") ?? new Map())
+  const startNow = () => historyStartOf(kept.get("state") ?? new Map())
   const shownFrom = (history: ReadonlyArray<PlacedMessage>, start: HistoryStart | undefined) =>
     start === undefined ? history : history.filter(({ place }) => !isBefore(place, start.from))
   const ratioOf = (history: ReadonlyArray<PlacedMessage>) => {
@@ -167,9 +167,9 @@ describe("compacting any history, again and again", () => {
           seen.compacted++
           assert.isAtMost(++rounds, 2, "one compaction is enough")
         }
-        const before = JSON.stringify([...(assistant.kept.get("desk") ?? [])])
+        const before = JSON.stringify([...(assistant.kept.get("state") ?? [])])
         assert.isTrue(assistant.compactNow(history).skipped)
-        assert.strictEqual(JSON.stringify([...(assistant.kept.get("desk") ?? [])]), before)
+        assert.strictEqual(JSON.stringify([...(assistant.kept.get("state") ?? [])]), before)
         if (rounds > 0 && assistant.ratioOf(history) < 0.7) seen.below++
       }),
       { numRuns: 200 }
@@ -251,7 +251,7 @@ describe("compacting any history, again and again", () => {
         }
         assert.strictEqual(bytes(history), before)
         apply(kept, [pendingCompactionChange(null)])
-        assert.deepStrictEqual([...(kept.get("desk") ?? [])], [], "the draft was all there was")
+        assert.deepStrictEqual([...(kept.get("state") ?? [])], [], "the draft was all there was")
       }),
       { numRuns: 200 }
     )

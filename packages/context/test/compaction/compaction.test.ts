@@ -5,9 +5,9 @@ import {
   type Compaction,
   compactionId,
   type Compacted,
-  pendingCompactionOn,
+  pendingCompactionOf,
   type HistoryStart,
-  historyStartOn,
+  historyStartOf,
   isCompaction,
   openWindow,
   standing,
@@ -76,13 +76,13 @@ describe("a compaction", () => {
   })
 
   it("K2 one list of changes holds the record, the new beginning, the journal, and the end of the draft", () => {
-    const kept: Kept = new Map([["desk", new Map<string, Json>([["compaction", { draft: "anything" }]])]])
+    const kept: Kept = new Map([["state", new Map<string, Json>([["compaction", { draft: "anything" }]])]])
     const { changes, compaction, start } = compacted(talk(50), { trigger: "emergency", ratio: 0.85 })
     apply(kept, changes)
-    const desk = kept.get("desk") ?? new Map<string, Json>()
-    assert.deepStrictEqual([...desk.keys()], ["history-start"])
-    assert.deepStrictEqual(historyStartOn(desk), start)
-    assert.deepStrictEqual(pendingCompactionOn(desk), {})
+    const state = kept.get("state") ?? new Map<string, Json>()
+    assert.deepStrictEqual([...state.keys()], ["history-start"])
+    assert.deepStrictEqual(historyStartOf(state), start)
+    assert.deepStrictEqual(pendingCompactionOf(state), {})
     const record = kept.get("compaction")?.get(compaction.id)
     assert.isTrue(isCompaction(record))
     assert.deepStrictEqual(JSON.parse(JSON.stringify(record)), compaction, "it is JSON")
@@ -215,7 +215,7 @@ describe("compaction again", () => {
     assert.deepStrictEqual(answer.undone, [second.compaction.id])
     const after: Kept = structuredClone(kept)
     apply(after, answer.changes)
-    assert.strictEqual(JSON.stringify(historyStartOn(after.get("desk") ?? new Map())), JSON.stringify(first.start))
+    assert.strictEqual(JSON.stringify(historyStartOf(after.get("state") ?? new Map())), JSON.stringify(first.start))
     assert.deepStrictEqual(after.get("journal"), kept.get("journal"))
     const records = [...(after.get("compaction")?.values() ?? [])] as unknown as ReadonlyArray<Compaction>
     assert.deepStrictEqual(
@@ -235,7 +235,7 @@ describe("compaction again", () => {
     assert.deepStrictEqual(answer.undone, [second.compaction.id, first.compaction.id])
     const after: Kept = structuredClone(kept)
     apply(after, answer.changes)
-    assert.isUndefined(historyStartOn(after.get("desk") ?? new Map()))
+    assert.isUndefined(historyStartOf(after.get("state") ?? new Map()))
     assert.deepStrictEqual(
       standing([...(after.get("compaction")?.values() ?? [])] as unknown as ReadonlyArray<Compaction>),
       []

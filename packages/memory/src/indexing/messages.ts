@@ -1,7 +1,7 @@
 // Messages: how a message of the history stands in an index.
 // Owns which messages are worth it, whom they are from, and their names and bounds. Leaves what was said around them to
 // `indexing.ts`.
-// M1  Never indexed: what the house wrote for the model (markers, timers), what says nothing, and a tool's result that
+// M1  Never indexed: what Reverie wrote for the model (markers, timers), what says nothing, and a tool's result that
 //     only repeats what the assistant keeps, or that it failed.
 // M2  Whatever was said, an index is told at most so many characters of it.
 
@@ -26,7 +26,7 @@ const importanceOf: Readonly<Record<OriginType, number>> = {
   self: 4
 }
 
-/** Tools of the house whose results only show what is kept anyway, or say that it was kept. */
+/** built-in tools whose results only show what is kept anyway, or say that it was kept. */
 export const echoingTools: ReadonlySet<string> = new Set([
   "noop",
   "create_project",

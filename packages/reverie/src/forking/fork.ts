@@ -1,6 +1,6 @@
 // Fork: a tick of the past lived through once more beside the fleet, with something changed.
 // Owns the request and the answer. Leaves gathering the past to tick-source.ts, living to sandbox.ts, comparing to compare.ts.
-// K1  The house that the tick was lived in is read and never written.
+// K1  The data store that the tick was lived in is read and never written.
 // K2  Unchanged, with a model that says the same to the same prompt, a fork differs in nothing.
 
 import type { ToolStub } from "@reverie/runtime"

@@ -1,6 +1,6 @@
-// Sandbox: a house in memory in which one assistant stands as it stood before a tick, and nobody else.
+// Sandbox: a data store in memory in which one assistant stands as it stood before a tick, and nobody else.
 // Owns furnishing it and living through the tick there. Leaves what is found out to fork.ts, exact-prompt.ts and fixture.ts.
-// S1  Nothing in it reaches the house that the tick was lived in: no store, no queue and no listener is shared.
+// S1  Nothing in it reaches the data store that the tick was lived in: no store, no queue and no listener is shared.
 // S2  No tool runs: what a call is answered with is decided before, and every tool of its definitions is empty besides.
 // S3  Only the model that is named is asked, and only for the tick.
 

@@ -1,4 +1,4 @@
-// TickSource: everything that a tick began from, read out of the house that it was lived in.
+// TickSource: everything that a tick began from, read out of the data store that it was lived in.
 // Owns gathering it. Leaves the tick among the entries to the runtime, living through it again to sandbox.ts.
 // S1  Reading it changes nothing: entries, envelopes, blocks and prompts are read, and nothing else.
 // S2  The envelope is the one that was accepted, where it is still kept; otherwise it is made again from what was written.
@@ -23,7 +23,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { contextReportOf } from "../context-report.ts"
-import { entriesUpTo, recordOf, settingsKept, type Shelf } from "../replay.ts"
+import { entriesUpTo, recordOf, settingsKept, type EntrySource } from "../replay.ts"
 import { blocksOfThen, promptsOfThen } from "./blocks-of-then.ts"
 import { ForkRefused } from "./errors.ts"
 
@@ -120,8 +120,13 @@ const showsBlocks = ({ asks }: RecordedTick): boolean =>
   })
 
 /** The entries of an assistant, as far as there are not too many before the tick. */
-async function* entriesAround(shelf: Shelf, id: string, version: number, tick: number): AsyncGenerator<Entry> {
-  for await (const entry of entriesUpTo(shelf, id, version)) {
+async function* entriesAround(
+  entrySource: EntrySource,
+  id: string,
+  version: number,
+  tick: number
+): AsyncGenerator<Entry> {
+  for await (const entry of entriesUpTo(entrySource, id, version)) {
     if (entry.tick < tick && entry.no > MAX_COMMITS_BEFORE) {
       const message = `more than ${MAX_COMMITS_BEFORE} commits stand before tick ${tick} of ${id}: they are not laid out again`
       throw new ForkRefused({ reason: "too-long", message })
@@ -130,9 +135,9 @@ async function* entriesAround(shelf: Shelf, id: string, version: number, tick: n
   }
 }
 
-const tickIn = async (shelf: Shelf, id: string, tick: number): Promise<[RecordedTick, string]> => {
-  const record = await recordOf(shelf, id)
-  const recorded = await readTick(entriesAround(shelf, id, record.version, tick), tick, settingsKept(record))
+const tickIn = async (entrySource: EntrySource, id: string, tick: number): Promise<[RecordedTick, string]> => {
+  const record = await recordOf(entrySource, id)
+  const recorded = await readTick(entriesAround(entrySource, id, record.version, tick), tick, settingsKept(record))
   if (recorded === undefined) {
     throw new ForkRefused({ reason: "no-tick", message: `${id} has no tick ${tick}` })
   }
@@ -140,9 +145,14 @@ const tickIn = async (shelf: Shelf, id: string, tick: number): Promise<[Recorded
 }
 
 /** Rejects with UnknownAssistant or ForkRefused. */
-export const tickSourceOf = async (shelf: Shelf, run: Run, id: string, tick: number): Promise<TickSource> => {
-  const address = shelf.address(id)
-  const [recorded, definition] = await tickIn(shelf, id, tick)
+export const tickSourceOf = async (
+  entrySource: EntrySource,
+  run: Run,
+  id: string,
+  tick: number
+): Promise<TickSource> => {
+  const address = entrySource.address(id)
+  const [recorded, definition] = await tickIn(entrySource, id, tick)
   const { first } = recorded
   const envelopes = await run(acceptedEnvelopes(address, idsIn(recorded)))
   const of = first.cause.kind === "envelope" ? first.cause.id : undefined

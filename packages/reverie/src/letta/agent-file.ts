@@ -154,7 +154,7 @@ const secretsOf = (agent: JsonObject, leave: Leave): ReadonlyArray<string> => {
 }
 
 /** What belongs to several agents, by its id in the file. */
-interface Shelf {
+interface Parts {
   readonly blocks: ReadonlyMap<string, Json>
   readonly tools: ReadonlyMap<string, Json>
 }
@@ -167,10 +167,10 @@ const byId = (values: ReadonlyArray<Json>): ReadonlyMap<string, Json> =>
     })
   )
 
-const namedIn = (ids: Json | undefined, shelf: ReadonlyMap<string, Json>): ReadonlyArray<Json> =>
-  listIn(ids).flatMap((id) => (typeof id === "string" && shelf.has(id) ? [shelf.get(id) ?? null] : []))
+const namedIn = (ids: Json | undefined, parts: ReadonlyMap<string, Json>): ReadonlyArray<Json> =>
+  listIn(ids).flatMap((id) => (typeof id === "string" && parts.has(id) ? [parts.get(id) ?? null] : []))
 
-const draftOf = (value: Json, shelf: Shelf, place: number, taken: Set<string>, left: Array<LeftBehind>): AgentDraft => {
+const draftOf = (value: Json, parts: Parts, place: number, taken: Set<string>, left: Array<LeftBehind>): AgentDraft => {
   const agent = objectIn(value)
   const name = lineIn(agent["name"])
   const id = idOf(name, place, taken)
@@ -181,9 +181,9 @@ const draftOf = (value: Json, shelf: Shelf, place: number, taken: Set<string>, l
   const blocks = [
     ...listIn(agent["core_memory"]),
     ...listIn(agent["memory_blocks"]),
-    ...namedIn(agent["block_ids"], shelf.blocks)
+    ...namedIn(agent["block_ids"], parts.blocks)
   ]
-  const tools = toolsOf([...listIn(agent["tools"]), ...namedIn(agent["tool_ids"], shelf.tools)], leave)
+  const tools = toolsOf([...listIn(agent["tools"]), ...namedIn(agent["tool_ids"], parts.tools)], leave)
   for (const [key, what] of Object.entries(neverCarried)) {
     const count = listIn(agent[key]).length
     if (count > 0) leave(`${count} ${what}`, "there is nothing like it here")
@@ -230,10 +230,10 @@ export const readAgentFile = (text: string): AgentFile => {
   if (agents.length === 0) return refuse("there is no agent in it")
   if (agents.length > MAX_AGENTS) return refuse(`it has ${agents.length} agents, at most ${MAX_AGENTS} are read`)
   const left: Array<LeftBehind> = []
-  const shelf: Shelf = { blocks: byId(listIn(file["blocks"])), tools: byId(listIn(file["tools"])) }
+  const parts: Parts = { blocks: byId(listIn(file["blocks"])), tools: byId(listIn(file["tools"])) }
   const taken = new Set<string>()
   const drafts = agents.map((agent, index) =>
-    draftOf(agent, isNewer ? shelf : { blocks: new Map(), tools: new Map() }, index + 1, taken, left)
+    draftOf(agent, isNewer ? parts : { blocks: new Map(), tools: new Map() }, index + 1, taken, left)
   )
   for (const [key, what] of Object.entries(isNewer ? ofFile : {})) {
     const count = listIn(file[key]).length

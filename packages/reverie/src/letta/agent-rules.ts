@@ -46,7 +46,7 @@ export const rulesOf = (given: ReadonlyArray<Json>, leave: Leave): ReadonlyArray
     const tool = nameIn(each["tool_name"])
     const what = `the rule ${textIn(each["type"]).slice(0, 60)} of ${tool}`
     if (tool === "" || isOwnTool(tool)) {
-      if (tool !== "") leave(what, "the house does what this tool did in its own way")
+      if (tool !== "") leave(what, "Reverie does what this tool did in its own way")
       continue
     }
     const found = ruleOf(each)

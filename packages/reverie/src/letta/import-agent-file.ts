@@ -1,5 +1,5 @@
 // ImportAgentFile: agents of Letta as assistants that live.
-// Owns how one is created with a past: in a house that keeps nothing, out of which it moves like anybody else.
+// Owns how one is created with a past: in a data store that keeps nothing, out of which it moves like anybody else.
 // Leaves reading the file to agent-file.ts, the move to the moving room.
 // L1  The same file makes the same assistants: importing it twice finds them present.
 // L2  A past is one entry, the creation; what was heard before has no tick here.
@@ -19,12 +19,12 @@ import { defineAssistant } from "../define-assistant.ts"
 import { MoveRefused } from "../moving/errors.ts"
 import { tenantNamed } from "../moving/export-fleet.ts"
 import { assertReaddress, moveInto } from "../moving/import-fleet.ts"
-import { type HousePlace, bundleOf } from "../moving/place.ts"
+import { type DataStorePlace, bundleOf } from "../moving/place.ts"
 import { type AgentBlock, type AgentDraft, type LeftBehind, readAgentFile } from "./agent-file.ts"
 import { fleetStub } from "./fleet-stub.ts"
 
 export interface AgentImportOptions {
-  readonly into: HousePlace
+  readonly into: DataStorePlace
   /** The text of the file. */
   readonly text: string
   /** New ids by those that were made of the agents' names. */

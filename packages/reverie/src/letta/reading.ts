@@ -23,7 +23,7 @@ export const textIn = (value: Json | undefined): string =>
 
 export const lineIn = (value: Json | undefined): string => cleanLine(textIn(value)).slice(0, 200)
 
-/** What the house does in its own way: no code of Letta's is needed for it. */
+/** What Reverie does in its own way: no code of Letta's is needed for it. */
 const ownTools = new Set([
   "send_message",
   "core_memory_append",

@@ -9,7 +9,7 @@ export class ExportUnreadable extends Schema.TaggedError<ExportUnreadable>()("Ex
   readonly recovery = "stop" as const
 }
 
-/** A move can not be made as asked: a name that is not there, a house that another move has marked. */
+/** A move can not be made as asked: a name that is not there, a data store that another move has marked. */
 export class MoveRefused extends Schema.TaggedError<MoveRefused>()("MoveRefused", {
   message: Schema.String
 }) {

@@ -13,10 +13,10 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { MoveRefused } from "./errors.ts"
 import { type ExportHeader, ExportWriter } from "./export-lines.ts"
-import { type HousePlace, houseLayer, residentsOf } from "./place.ts"
+import { type DataStorePlace, dataStoreLayer, residentsOf } from "./place.ts"
 
 export interface ExportOptions {
-  readonly from: HousePlace
+  readonly from: DataStorePlace
   /** Ids of assistants of one tenant. Everybody when neither this nor `tenant` is said. */
   readonly ids?: ReadonlyArray<string>
   /** The tenant of `ids`, "default" when not said; without `ids` all of this tenant. */
@@ -57,7 +57,7 @@ const named = (addresses: ReadonlyArray<Address>) =>
     return Stream.fromIterable(addresses)
   })
 
-/** The lines of an export, from whatever house is provided. */
+/** The lines of an export, from whatever data store is provided. */
 export const exportLines = (options: Omit<ExportOptions, "from">): Stream.Stream<string, unknown, Ledger | Bundles> => {
   const { ids, onProgress, tenant } = options
   const writer = new ExportWriter()
@@ -68,7 +68,7 @@ export const exportLines = (options: Omit<ExportOptions, "from">): Stream.Stream
     const tenants = tenant === undefined ? yield* bundles.tenants : [tenantNamed(tenant)]
     const home = tenantNamed(tenant ?? DEFAULT_TENANT)
     const whole = ids === undefined ? tenants : []
-    const households = Stream.fromIterable(whole).pipe(Stream.flatMap((each) => bundles.packTenant(each)))
+    const tenantParts = Stream.fromIterable(whole).pipe(Stream.flatMap((each) => bundles.packTenant(each)))
     const residents =
       ids === undefined
         ? residentsOf(tenants)
@@ -87,7 +87,7 @@ export const exportLines = (options: Omit<ExportOptions, "from">): Stream.Stream
     return Stream.concat(
       Stream.concat(
         Stream.fromIterable([writer.header(exportedAt, scopeOf(options))]),
-        parts(Stream.concat(households, lives))
+        parts(Stream.concat(tenantParts, lives))
       ),
       Stream.suspend(() => Stream.fromIterable([writer.manifest()]))
     )
@@ -99,7 +99,7 @@ export const exportLines = (options: Omit<ExportOptions, "from">): Stream.Stream
 
 /** The lines of an export, each with its end. Nothing is open before it is read, nor after it was read or left. */
 export async function* exportFleet(options: ExportOptions): AsyncGenerator<string> {
-  const runtime = ManagedRuntime.make(houseLayer(options.from, { readOnly: true }))
+  const runtime = ManagedRuntime.make(dataStoreLayer(options.from, { readOnly: true }))
   try {
     const services = await runtime.context()
     yield* Stream.toAsyncIterableWith(exportLines(options), services)

@@ -12,12 +12,12 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import { MoveRefused } from "./errors.ts"
 import { assistantNamed, tenantNamed } from "./export-fleet.ts"
 import type { ExportHeader, ExportManifest } from "./export-lines.ts"
-import { type HousePlace, houseLayer, trialLayer } from "./place.ts"
+import { type DataStorePlace, dataStoreLayer, trialLayer } from "./place.ts"
 import { type Readdress, readdressed } from "./readdress.ts"
 import { type ExportSource, nameOf, bundlesOf } from "./source.ts"
 
 export interface ImportOptions {
-  readonly into: HousePlace
+  readonly into: DataStorePlace
   readonly source: ExportSource
   /** New ids by old ones. */
   readonly rename?: Readonly<Record<string, string>>
@@ -25,7 +25,7 @@ export interface ImportOptions {
   readonly tenant?: string
   /** Judges everything and writes nothing. */
   readonly isTrial?: boolean
-  /** Goes on though another move has marked the house. */
+  /** Goes on though another move has marked the data store. */
   readonly isForced?: boolean
   readonly onProgress?: (phase: "checked" | "judged" | "written", who: string, done: number) => void
 }
@@ -92,7 +92,7 @@ export const assertReaddress = (heads: ReadonlyArray<BundleHead>, to: Readdress)
   if (twice !== undefined) throw new MoveRefused({ message: `two assistants would be called ${twice}` })
 }
 
-/** A house that another move is under way in, or that was left, is not moved into. */
+/** A data store that another move is under way in, or that was left, is not moved into. */
 export const assertFree = (mark: MoveMark | undefined, own: MoveMark, isForced: boolean): void => {
   if (mark === undefined || isForced) return
   if (mark.state === own.state && mark.place === own.place) return
@@ -115,7 +115,7 @@ type Run = <A, E>(effect: Effect.Effect<A, E, Bundles>) => Promise<A>
 export interface MovingIn {
   readonly run: Run
   readonly bundles: BundleSource
-  /** The mark on the house while they arrive; without one it is not marked. */
+  /** The mark on the data store while they arrive; without one it is not marked. */
   readonly arriving?: MoveMark
   readonly isTrial: boolean
   readonly onProgress?: ImportOptions["onProgress"]
@@ -158,10 +158,10 @@ export interface MovingInto {
   readonly onProgress?: ImportOptions["onProgress"]
 }
 
-/** Opens a house and lets everybody move in. */
-export const moveInto = async (into: HousePlace, moving: MovingInto): Promise<MovedIn> => {
+/** Opens a data store and lets everybody move in. */
+export const moveInto = async (into: DataStorePlace, moving: MovingInto): Promise<MovedIn> => {
   const { isForced, isTrial, onProgress, bundles, place } = moving
-  const runtime = ManagedRuntime.make(isTrial ? trialLayer(into) : houseLayer(into))
+  const runtime = ManagedRuntime.make(isTrial ? trialLayer(into) : dataStoreLayer(into))
   try {
     const run: Run = (effect) => runtime.runPromise(effect)
     const at = await runtime.runPromise(Clock.currentTimeMillis)
@@ -169,8 +169,8 @@ export const moveInto = async (into: HousePlace, moving: MovingInto): Promise<Mo
     assertFree(await run(Bundles.use((bundles) => bundles.marked)), arriving, isForced)
     const progress = onProgress === undefined ? {} : { onProgress }
     // Who works on a directory is alone in it, and a mark keeps it so; a database has others in it.
-    const house = "data" in into ? { arriving } : {}
-    return await moveIn({ run, bundles, isTrial, ...house, ...progress })
+    const dataStore = "data" in into ? { arriving } : {}
+    return await moveIn({ run, bundles, isTrial, ...dataStore, ...progress })
   } finally {
     await runtime.dispose()
   }

@@ -1,7 +1,7 @@
-// Place: a house that is moved out of or into, by directory or by database.
+// Place: a data store that is moved out of or into, by directory or by database.
 // Owns opening it for a move. Leaves what is moved to the callers.
 // P1  A place is told to people without its secrets.
-// P2  Whoever moves out of a house, or into one that is a directory, is alone in it.
+// P2  Whoever moves out of a data store, or into one that is a directory, is alone in it.
 
 import { isHead, Ledger, type Bundle, type BundleHead, type BundlePart, Bundles } from "@reverie/ledger"
 import type { Address, TenantId } from "@reverie/protocol"
@@ -15,14 +15,14 @@ import { MoveRefused } from "./errors.ts"
 import { databaseUrl, type Deployment } from "../deployment.ts"
 
 /** Where assistants live: a data directory, or the database of a deployment. */
-export type HousePlace = { readonly data: string } | { readonly deployment: Deployment }
+export type DataStorePlace = { readonly data: string } | { readonly deployment: Deployment }
 
-export type HouseServices = Ledger | Bundles
+export type DataStoreServices = Ledger | Bundles
 
 const DEFAULT_NAME = "reverie"
 
 /** What a place is called where anybody may read it. */
-export const placeName = (place: HousePlace): string => {
+export const placeName = (place: DataStorePlace): string => {
   if ("data" in place) return place.data
   const { database, name = DEFAULT_NAME } = place.deployment
   if (!URL.canParse(database)) return "a database"
@@ -31,7 +31,7 @@ export const placeName = (place: HousePlace): string => {
 }
 
 /** One connection, so that whoever else is connected can be counted. */
-const deployedHouse = (deployment: Deployment, isAlone: boolean) =>
+const deployedDataStore = (deployment: Deployment, isAlone: boolean) =>
   Layer.unwrap(
     Effect.map(
       // Loaded when chosen: whoever needs no server does not wait for its client.
@@ -60,28 +60,28 @@ export interface Opening {
   readonly isAlone?: boolean
 }
 
-export const houseLayer = (
-  place: HousePlace,
+export const dataStoreLayer = (
+  place: DataStorePlace,
   { isAlone = false, readOnly = false }: Opening = {}
-): Layer.Layer<HouseServices, unknown> => {
+): Layer.Layer<DataStoreServices, unknown> => {
   const quiet = Layer.succeed(References.LogToStderr, true)
   if ("data" in place) {
     // Marks are judged by the move itself, which may have to go on where it stopped.
     return Layer.merge(storeSqliteLayer(place.data, { readOnly, despiteMove: true }), quiet)
   }
-  return Layer.merge(deployedHouse(place.deployment, isAlone), quiet)
+  return Layer.merge(deployedDataStore(place.deployment, isAlone), quiet)
 }
 
 /** A directory in which a trial finds what is there; one that keeps nothing where nothing is there yet. */
-export const trialLayer = (place: HousePlace): Layer.Layer<HouseServices, unknown> => {
-  if (!("data" in place)) return houseLayer(place)
-  return houseLayer(place, { readOnly: true }).pipe(
-    Layer.catch((error) => (isNoData(error) ? houseLayer({ data: ":memory:" }) : failing(error)))
+export const trialLayer = (place: DataStorePlace): Layer.Layer<DataStoreServices, unknown> => {
+  if (!("data" in place)) return dataStoreLayer(place)
+  return dataStoreLayer(place, { readOnly: true }).pipe(
+    Layer.catch((error) => (isNoData(error) ? dataStoreLayer({ data: ":memory:" }) : failing(error)))
   )
 }
 
-const failing = (error: unknown): Layer.Layer<HouseServices, unknown> =>
-  Layer.effectContext(Effect.fail(error)) as Layer.Layer<HouseServices, unknown>
+const failing = (error: unknown): Layer.Layer<DataStoreServices, unknown> =>
+  Layer.effectContext(Effect.fail(error)) as Layer.Layer<DataStoreServices, unknown>
 
 const isNoData = (error: unknown): boolean => error instanceof StoreUnopenable && error.cause === undefined
 
@@ -114,4 +114,4 @@ const assertHead = (part: BundlePart | undefined): BundleHead => {
 
 export const bundleOf = (address: Address) => Bundles.use((bundles) => collected(bundles.pack(address)))
 
-export const householdOf = (tenant: TenantId) => Bundles.use((bundles) => collected(bundles.packTenant(tenant)))
+export const tenantPartsOf = (tenant: TenantId) => Bundles.use((bundles) => collected(bundles.packTenant(tenant)))

@@ -1,12 +1,12 @@
-// A process of its own, to be killed on the way: imports a file into a directory, or moves a house, and says how far it is.
+// A process of its own, to be killed on the way: imports a file into a directory, or moves a data store, and says how far it is.
 // With a word as the last argument it waits for ever at that word.
 
 import { createReadStream } from "node:fs"
-import { type HousePlace, importFleet, moveHouse } from "reverie"
+import { type DataStorePlace, importFleet, moveDataStore } from "reverie"
 
 const [what = "", from = "", to = "", word = ""] = process.argv.slice(2)
 
-const placeOf = (text: string): HousePlace =>
+const placeOf = (text: string): DataStorePlace =>
   text.startsWith("postgres") ? { deployment: { database: text, name: process.env["SCHEMA"] ?? "" } } : { data: text }
 
 const say = (phase: string, _who: string, done: number): void => {
@@ -19,5 +19,5 @@ const say = (phase: string, _who: string, done: number): void => {
 const outcome =
   what === "import"
     ? await importFleet({ into: placeOf(to), source: () => createReadStream(from), onProgress: say })
-    : await moveHouse({ from: placeOf(from), to: placeOf(to), onProgress: say })
+    : await moveDataStore({ from: placeOf(from), to: placeOf(to), onProgress: say })
 process.stdout.write(`${JSON.stringify({ moved: outcome.moved, present: outcome.present })}\n`)

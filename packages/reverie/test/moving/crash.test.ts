@@ -5,14 +5,14 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { openSqliteStore } from "@reverie/store-sqlite"
 import { openPostgresStore } from "@reverie/store-postgres"
-import { anAddress, furnish, type House, inHouse, live } from "@reverie/testkit"
+import { anAddress, furnish, type DataStore, inDataStore, live } from "@reverie/testkit"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import { TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { afterAll, assert, describe, test, vi } from "vitest"
-import { moveHouse, reopenHouse } from "../../src/index.ts"
-import { exported } from "./houses.ts"
+import { moveDataStore, reopenDataStore } from "../../src/index.ts"
+import { exported } from "./data-stores.ts"
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 })
 
@@ -55,10 +55,10 @@ const answerOf = ({ stderr, stdout }: Ended) => {
   return JSON.parse(last) as { readonly moved: ReadonlyArray<string>; readonly present: ReadonlyArray<string> }
 }
 
-const within = <A>(open: Effect.Effect<House, unknown>, use: (house: House) => Effect.Effect<A, unknown>) =>
+const within = <A>(open: Effect.Effect<DataStore, unknown>, use: (dataStore: DataStore) => Effect.Effect<A, unknown>) =>
   Effect.runPromise(Effect.scoped(Effect.flatMap(open, use)))
 
-const inDirectory = <A>(data: string, use: (house: House) => Effect.Effect<A, unknown>, readOnly = false) =>
+const inDirectory = <A>(data: string, use: (dataStore: DataStore) => Effect.Effect<A, unknown>, readOnly = false) =>
   within(openSqliteStore(data, { readOnly }) as never, use)
 
 const settled = (text: string): string =>
@@ -71,21 +71,21 @@ const settled = (text: string): string =>
 /** A directory in which five live. */
 const inhabited = async (name: string) => {
   const data = join(root, name)
-  const text = await inDirectory(data, (house) =>
+  const text = await inDirectory(data, (dataStore) =>
     Effect.gen(function* () {
-      yield* inHouse(house)(
+      yield* inDataStore(dataStore)(
         Effect.gen(function* () {
           for (const each of NAMES) yield* live(anAddress(each, "harbor"), anAddress("zoe", "harbor"))
           yield* furnish(TenantId.make("harbor"))
         })
       )
-      return yield* exported(house)
+      return yield* exported(dataStore)
     })
   )
   return { data, text }
 }
 
-const lookAt = (data: string) => inDirectory(data, (house) => exported(house), true)
+const lookAt = (data: string) => inDirectory(data, (dataStore) => exported(dataStore), true)
 
 const everybody = ["tenant harbor", ...NAMES.map((name) => `harbor/${name}`)]
 
@@ -110,9 +110,9 @@ describe("I2 a process that is killed while it moves somebody", () => {
   })
 })
 
-postgres.describe("moving house", () => {
+postgres.describe("moving between data stores", () => {
   const schemaOf = (name: string) => ({ deployment: { database: postgres.server().url, name } })
-  const inSchema = <A>(name: string, use: (house: House) => Effect.Effect<A, unknown>, despiteMove = false) =>
+  const inSchema = <A>(name: string, use: (dataStore: DataStore) => Effect.Effect<A, unknown>, despiteMove = false) =>
     within(
       openPostgresStore(Redacted.make(postgres.server().url), { schema: name, connections: 2, despiteMove }) as never,
       use
@@ -129,10 +129,10 @@ postgres.describe("moving house", () => {
       assert.include(refusal, "has not come to its end")
       const { moved, present } = answerOf(await run(["move", data, url], undefined, schema))
       assert.deepStrictEqual([...moved, ...present].toSorted(), everybody.toSorted())
-      const found = await inSchema(schema, (house) =>
+      const found = await inSchema(schema, (dataStore) =>
         Effect.gen(function* () {
-          assert.isNotEmpty(yield* house.mailbox.due(100), "nobody begins")
-          return yield* exported(house)
+          assert.isNotEmpty(yield* dataStore.mailbox.due(100), "nobody begins")
+          return yield* exported(dataStore)
         })
       )
       assert.strictEqual(settled(found), settled(text))
@@ -141,34 +141,38 @@ postgres.describe("moving house", () => {
     }
   })
 
-  test("H1 H2 there and back: nothing is lost, ids are kept, and nobody works in a house that was left", async () => {
+  test("H1 H2 there and back: nothing is lost, ids are kept, and nobody works in a data store that was left", async () => {
     const { data, text } = await inhabited("there")
     const back = join(root, "back")
     const fleet = schemaOf("there_and_back")
-    assert.deepStrictEqual((await moveHouse({ from: { data }, to: fleet })).moved, everybody)
-    const again = await moveHouse({ from: { data }, to: fleet }).catch((error: Error) => error.message)
+    assert.deepStrictEqual((await moveDataStore({ from: { data }, to: fleet })).moved, everybody)
+    const again = await moveDataStore({ from: { data }, to: fleet }).catch((error: Error) => error.message)
     assert.include(String(again), "have moved to")
     const busy = await inSchema("there_and_back", () =>
-      Effect.promise(() => moveHouse({ from: fleet, to: { data: back } }).catch((error: Error) => error.message))
+      Effect.promise(() => moveDataStore({ from: fleet, to: { data: back } }).catch((error: Error) => error.message))
     )
     assert.match(String(busy), /other connections work on the database/)
-    assert.deepStrictEqual((await moveHouse({ from: fleet, to: { data: back } })).moved, everybody)
+    assert.deepStrictEqual((await moveDataStore({ from: fleet, to: { data: back } })).moved, everybody)
     assert.strictEqual(settled(await lookAt(back)), settled(text))
     const left = await inSchema("there_and_back", () => Effect.succeed("open")).catch((error: Error) => error.message)
     assert.include(left, "have moved to")
     assert.strictEqual(await inDirectory(back, () => Effect.succeed("open")), "open")
-    assert.strictEqual((await reopenHouse({ data }))?.state, "left")
+    assert.strictEqual((await reopenDataStore({ data }))?.state, "left")
     assert.strictEqual(await inDirectory(data, () => Effect.succeed("open")), "open")
   })
 
-  test("H2 who finds no place is named, and the old house stays as it was", async () => {
+  test("H2 who finds no place is named, and the old data store stays as it was", async () => {
     const { data, text } = await inhabited("refused")
-    await inSchema("taken", (house) => inHouse(house)(live(anAddress("dora", "harbor"), anAddress("zoe", "harbor"))))
-    const refusal = await moveHouse({ from: { data }, to: schemaOf("taken") }).catch((error: Error) => error.message)
+    await inSchema("taken", (dataStore) =>
+      inDataStore(dataStore)(live(anAddress("dora", "harbor"), anAddress("zoe", "harbor")))
+    )
+    const refusal = await moveDataStore({ from: { data }, to: schemaOf("taken") }).catch(
+      (error: Error) => error.message
+    )
     assert.match(String(refusal), /harbor\/dora: another life is led here/)
     assert.strictEqual(settled(await lookAt(data)), settled(text))
     assert.strictEqual(await inDirectory(data, () => Effect.succeed("open")), "open")
-    const inTaken = await inSchema("taken", (house) => house.ledger.list(undefined, 10))
+    const inTaken = await inSchema("taken", (dataStore) => dataStore.ledger.list(undefined, 10))
     assert.lengthOf(inTaken, 1)
   })
 })

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { anAddress, inHouse } from "@reverie/testkit"
+import { anAddress, inDataStore } from "@reverie/testkit"
 import { Ledger } from "@reverie/ledger"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
 import { checkExport, ExportUnreadable, MAX_LINE_BYTES } from "../../src/index.ts"
 import { ExportReader, ExportWriter } from "../../src/moving/export-lines.ts"
-import { anEmptyHouse, aSqliteHouse, exported, imported, sourceOf, timeless } from "./houses.ts"
+import { anEmptyDataStore, aSqliteDataStore, exported, imported, sourceOf, timeless } from "./data-stores.ts"
 
 const golden = readFileSync(fileURLToPath(new URL("fixtures/export-v1.jsonl", import.meta.url)), "utf8")
 
@@ -30,21 +30,23 @@ const resealed = (change: (lines: ReadonlyArray<string>) => ReadonlyArray<string
 }
 
 describe("the export of version 1", () => {
-  test("X1 is read for ever, into every kind of house, and comes out as it went in", async () => {
+  test("X1 is read for ever, into every kind of data store, and comes out as it went in", async () => {
     await timeless(
       Effect.gen(function* () {
-        for (const build of [aSqliteHouse, anEmptyHouse]) {
-          const house = yield* build
-          const { moved } = yield* imported(house, golden)
+        for (const build of [aSqliteDataStore, anEmptyDataStore]) {
+          const dataStore = yield* build
+          const { moved } = yield* imported(dataStore, golden)
           assert.deepStrictEqual(moved, ["tenant harbor", "harbor/ada", "harbor/bob"])
-          const again = yield* exported(house)
+          const again = yield* exported(dataStore)
           const counted = (text: string) =>
             (JSON.parse(text.trimEnd().split("\n").at(-1) ?? "") as { readonly parts: object }).parts
           assert.deepStrictEqual(counted(again), counted(golden))
-          const record = yield* house.ledger.inspect(anAddress("ada", "harbor"))
+          const record = yield* dataStore.ledger.inspect(anAddress("ada", "harbor"))
           assert.strictEqual(record?.version, 5)
           assert.strictEqual(record?.waiting, 14)
-          const told = yield* inHouse(house)(Ledger.use((ledger) => ledger.recent(anAddress("ada", "harbor"), 10_000)))
+          const told = yield* inDataStore(dataStore)(
+            Ledger.use((ledger) => ledger.recent(anAddress("ada", "harbor"), 10_000))
+          )
           assert.lengthOf(told, 11)
         }
       })

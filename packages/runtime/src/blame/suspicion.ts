@@ -18,7 +18,7 @@ import type { Hold, OpenJob } from "@reverie/protocol"
 /** Lost holders after which what they had in hand is suspect. */
 export const SUSPECT_AFTER = 2
 
-/** Losses after which a visit is suspect although a tool is open. */
+/** Losses after which a lease session is suspect although a tool is open. */
 export const MAX_LOST = 10
 
 export const TOOL_TRIES_BESIDE = 8
@@ -46,8 +46,8 @@ export interface Suspicion {
 
 export const NO_SUSPICION: Suspicion = { lost: 0, tries: new Map() }
 
-/** The visit as a whole: what happens before any event is in hand. */
-export const VISIT = "visit"
+/** The lease session as a whole: what happens before any event is in hand. */
+export const LEASE_SESSION = "lease-session"
 
 const isTries = (value: unknown): value is Readonly<Record<string, number>> =>
   typeof value === "object" &&
@@ -85,14 +85,14 @@ export const stillTrying = (subjects: Iterable<string>): Suspicion => ({
   tries: new Map([...subjects].map((subject) => [subject, 1]))
 })
 
-/** Whether the visit as a whole is suspect: what it finds, before and besides tools. */
-export const isVisitSuspect = ({ lost }: Suspicion, jobs: ReadonlyArray<OpenJob>): boolean =>
+/** Whether the lease session as a whole is suspect: what it finds, before and besides tools. */
+export const isLeaseSessionSuspect = ({ lost }: Suspicion, jobs: ReadonlyArray<OpenJob>): boolean =>
   lost >= (jobs.some(({ src }) => src === "tool") ? MAX_LOST : SUSPECT_AFTER)
 
 /** How long a claim waits before anything of its assistant is touched. */
 export const pauseMillis = (suspicion: Suspicion, jobs: ReadonlyArray<OpenJob>): number => {
-  const times = timesOf(suspicion.tries, VISIT)
-  if (times === 0 || !isVisitSuspect(suspicion, jobs)) return 0
+  const times = timesOf(suspicion.tries, LEASE_SESSION)
+  if (times === 0 || !isLeaseSessionSuspect(suspicion, jobs)) return 0
   return Math.min(FIRST_PAUSE_MILLIS * 2 ** (times - 1), MAX_PAUSE_MILLIS)
 }
 

@@ -28,7 +28,7 @@ import {
   verdictOnJob
 } from "./suspicion.ts"
 
-/** Without a note it is tried all the same: what can not be written down ends the visit elsewhere. */
+/** Without a note it is tried all the same: what can not be written down ends the lease session elsewhere. */
 const keep = Effect.fnUntraced(function* (session: Session, tries: Tries) {
   session.suspicion = { ...session.suspicion, tries }
   yield* Effect.ignore((yield* Mailbox).note(session.claim, noteOf(tries)))

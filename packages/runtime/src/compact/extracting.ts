@@ -2,7 +2,7 @@
 // Owns asking and running the calls of a round. Leaves the rules of the loop to `context`, the tools to `tools`.
 // X1  A round that fails keeps no compaction from following; what was recorded before it stays (A18). One that the model was
 //     missing for has not failed, and is tried again.
-// X2  The two tools of an extraction are the house's own where the assistant has none of that name.
+// X2  The two tools of an extraction are Reverie's own where the assistant has none of that name.
 
 import { contextOf } from "@reverie/assistant"
 import {
@@ -14,7 +14,7 @@ import {
   type ExtractionResult,
   extractionText,
   pendingCompactionChange,
-  pendingCompactionOn,
+  pendingCompactionOf,
   judgeRound,
   NO_EXTRACTION,
   planExtraction,
@@ -27,20 +27,20 @@ import { addJournalEntryTool, noop, type Tool, toolkitOf, updateEntityObservatio
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { onDesk } from "../desk.ts"
+import { recordsOf } from "../own-records.ts"
 import { Faults } from "../faults.ts"
 import { numberOf } from "../job-end.ts"
 import { extractionPromptOf } from "../prompt.ts"
 import type { Session } from "../session.ts"
 import { inToolSpan } from "../telemetry/tool-span.ts"
-import { runHouseCall } from "../tool-job.ts"
+import { runBuiltInCall } from "../tool-job.ts"
 import { type PhaseStep, waiting } from "./phase.ts"
 import { type CompactionInputs, inputsOf } from "./plan.ts"
 
-const house: ReadonlyArray<Tool> = [addJournalEntryTool, updateEntityObservationTool, noop]
+const builtIn: ReadonlyArray<Tool> = [addJournalEntryTool, updateEntityObservationTool, noop]
 
-/** The assistant's own tools of these names, else the house's. */
-const kitOf = ({ definition }: Session) => toolkitOf(house.map((tool) => definition.toolkit.get(tool.name) ?? tool))
+/** The assistant's own tools of these names, else Reverie's. */
+const kitOf = ({ definition }: Session) => toolkitOf(builtIn.map((tool) => definition.toolkit.get(tool.name) ?? tool))
 
 const skippedBy = (reason: keyof typeof skipReasons): PhaseStep => ({ records: [], skipped: skipReasons[reason] })
 
@@ -55,7 +55,7 @@ const runAll = Effect.fnUntraced(function* (
   const sends: Array<Envelope> = []
   for (const call of calls) {
     const tool = tools.get(call.tool)
-    const result = yield* runHouseCall(session, tool, call).pipe(inToolSpan(session, tool, call))
+    const result = yield* runBuiltInCall(session, tool, call).pipe(inToolSpan(session, tool, call))
     results.push({ call, ok: result.ok, content: result.content })
     records.push(...(result.records ?? []))
     sends.push(...result.sends)
@@ -72,7 +72,8 @@ const round = Effect.fnUntraced(function* (
   const faults = yield* Faults
   // What a compaction that was broken off has counted is not this one's.
   const isFirst = contextOf(session.decoded).round === 0
-  const before = (isFirst ? undefined : pendingCompactionOn(onDesk(session.desk, "desk")).extraction) ?? NO_EXTRACTION
+  const before =
+    (isFirst ? undefined : pendingCompactionOf(recordsOf(session.own, "state")).extraction) ?? NO_EXTRACTION
   const kit = kitOf(session)
   const offers = kit.offers({ categories: toolCategories })
   const now = yield* Clock.currentTimeMillis

@@ -6,7 +6,7 @@ import type { ModelError } from "@reverie/model"
 import type { Envelope, Json, OpenJob, RecordChange, StepRecord, Usage } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { changeDesk } from "../desk.ts"
+import { applyRecords } from "../own-records.ts"
 import type { JobEnd } from "../job-end.ts"
 import { outageSeen } from "../outages/outage-seen.ts"
 import { Secrets } from "../secrets.ts"
@@ -50,7 +50,7 @@ export const endOf = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const { phase } = job.input as { readonly phase: string }
   const at = yield* Clock.currentTimeMillis
   const { failed, messages = [], more, records, restriction, sends, skipped, usage } = step
-  changeDesk(session.desk, records)
+  applyRecords(session.own, records)
   const record: StepRecord = {
     id: job.id,
     kind: "compact",

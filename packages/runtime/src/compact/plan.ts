@@ -41,7 +41,7 @@ const triggerNow = ({ decoded }: Session): CompactionTrigger => {
 }
 
 export const inputsOf = Effect.fnUntraced(function* (session: Session, trigger = triggerNow(session)) {
-  const { address, decoded, definition, desk } = session
+  const { address, decoded, definition, own } = session
   const context = contextOf(decoded)
   const settings = settingsNow(context)
   const config = compactionConfig(definition.compaction)
@@ -53,7 +53,7 @@ export const inputsOf = Effect.fnUntraced(function* (session: Session, trigger =
     threshold,
     ratio,
     question: {
-      history: yield* wholeHistory(address, desk),
+      history: yield* wholeHistory(address, own),
       window: config.compactPreserveWindow,
       enabled: settings.compactEnabled,
       ratio,

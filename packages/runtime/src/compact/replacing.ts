@@ -7,15 +7,15 @@ import {
   compactionIds,
   compact,
   pendingCompactionChange,
-  pendingCompactionOn,
-  historyStartOn,
+  pendingCompactionOf,
+  historyStartOf,
   skipReasons
 } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
 import type { Address } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { journalOn, onDesk } from "../desk.ts"
+import { journalOn, recordsOf } from "../own-records.ts"
 import { contextTypeNow, restrictionOf } from "../layers.ts"
 import type { Session } from "../session.ts"
 import type { PhaseStep } from "./phase.ts"
@@ -38,20 +38,20 @@ const takenIds = Effect.fnUntraced(function* (address: Address, now: number, isI
 })
 
 export const replacing = Effect.fnUntraced(function* (session: Session) {
-  const { address, definition, desk } = session
-  const facts = onDesk(desk, "desk")
-  const { draft, extraction } = pendingCompactionOn(facts)
+  const { address, definition, own } = session
+  const facts = recordsOf(own, "state")
+  const { draft, extraction } = pendingCompactionOf(facts)
   const dropped: PhaseStep = { records: [pendingCompactionChange(null)], skipped: skipReasons["one-piece"] }
   if (draft === undefined) return dropped
   const { config, question } = yield* inputsOf(session)
   const now = yield* Clock.currentTimeMillis
-  const journal = journalOn(desk)
+  const journal = journalOn(own)
   const taken = yield* takenIds(address, now, (id) => journal.entries.has(id))
   const compacted = yield* session.inSlices(() =>
     compact({
       draft,
       history: question.history,
-      start: historyStartOn(facts),
+      start: historyStartOf(facts),
       extraction,
       config,
       approvals: [],

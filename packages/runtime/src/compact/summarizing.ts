@@ -8,8 +8,8 @@
 import {
   draftOf,
   pendingCompactionChange,
-  pendingCompactionOn,
-  historyStartOn,
+  pendingCompactionOf,
+  historyStartOf,
   isRead,
   maxSummaryChars,
   pieceLimits,
@@ -24,7 +24,7 @@ import { Model } from "@reverie/model"
 import type { OpenJob } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { onDesk } from "../desk.ts"
+import { recordsOf } from "../own-records.ts"
 import { Faults } from "../faults.ts"
 import { numberOf } from "../job-end.ts"
 import type { Session } from "../session.ts"
@@ -37,12 +37,12 @@ const failed = (reason: string, recovery: string): PhaseStep => ({
 })
 
 export const summarizing = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
-  const { address, definition, desk } = session
+  const { address, definition, own } = session
   const { config, question, ratio, threshold, trigger } = yield* inputsOf(session)
-  const kept = pendingCompactionOn(onDesk(desk, "desk"))
+  const kept = pendingCompactionOf(recordsOf(own, "state"))
   // That it is to be compacted was settled before the extraction, which has only made it longer.
   const plan = planCompaction({ ...question, force: true })
-  const earlier = historyStartOn(onDesk(desk, "desk"))?.summary ?? ""
+  const earlier = historyStartOf(recordsOf(own, "state"))?.summary ?? ""
   const draft =
     kept.draft ??
     (plan.skipped ? undefined : draftOf({ split: plan, trigger, threshold, ratio, earlier, strategy: config.strategy }))

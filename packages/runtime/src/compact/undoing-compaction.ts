@@ -4,7 +4,7 @@
 import { undoCompaction } from "@reverie/context"
 import type { AcceptedEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { changeDesk } from "../desk.ts"
+import { applyRecords } from "../own-records.ts"
 import { passedOver } from "../passed-over.ts"
 import { readCompactions } from "../past.ts"
 import type { Session } from "../session.ts"
@@ -19,6 +19,6 @@ export const undoneCompaction = Effect.fnUntraced(function* (
   if (event.type !== "undoCompaction") return undefined
   const undone = undoCompaction(yield* readCompactions(session.address), event.compaction, now)
   if (!undone.success) return passedOver(envelope, "ignored", undone.error)
-  changeDesk(session.desk, undone.changes)
+  applyRecords(session.own, undone.changes)
   return passedOver(envelope, "handled", `taken back: ${undone.undone.join(", ")}`, undone.changes)
 })

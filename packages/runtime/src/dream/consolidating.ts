@@ -24,7 +24,7 @@ import type { Reply } from "@reverie/model"
 import type { Ask, RecordChange, Usage } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { journalOn } from "../desk.ts"
+import { journalOn } from "../own-records.ts"
 import type { Session } from "../session.ts"
 import { factChange, factsOf } from "./known.ts"
 import { cursorChange, firstBatch, undigestedEntries, undigestedMessages } from "./lived.ts"
@@ -52,7 +52,7 @@ const weighed = (journal: Journal, { scored }: Consolidated): Journal => {
 /** The journal goes first: it holds what the assistant itself found worth writing down. */
 const nextBatch = Effect.fnUntraced(function* (session: Session) {
   const pending = undigestedEntries(session)
-  const journal = journalOn(session.desk)
+  const journal = journalOn(session.own)
   const passed = journalChanges(journal, markConsolidated(journal, pending.passed))
   if (pending.items.length > 0) {
     const items = firstBatch(pending.items)

@@ -12,7 +12,7 @@ import type { Json, OpenJob, RecordChange, StepRecord } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { changeDesk } from "../desk.ts"
+import { applyRecords } from "../own-records.ts"
 import type { JobEnd } from "../job-end.ts"
 import { outageSeen } from "../outages/outage-seen.ts"
 import { Secrets } from "../secrets.ts"
@@ -126,6 +126,6 @@ export const dream = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const { accepted, proposed, read, skipped, usage } = step
   const mark: StepMark = { ...base, read, proposed, accepted, usage, ...(skipped === undefined ? {} : { skipped }) }
   const records = [...step.records, ...(yield* marked(session, mark))]
-  changeDesk(session.desk, records)
+  applyRecords(session.own, records)
   return done(job, mark, step, records)
 })

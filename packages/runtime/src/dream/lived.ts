@@ -8,10 +8,10 @@ import { Ledger } from "@reverie/ledger"
 import { entryId, type Lived, messageId, originOf } from "@reverie/memory"
 import { isBefore, isJsonObject, type Message, type MessagePlace, type RecordChange } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { journalOn, onDesk } from "../desk.ts"
+import { journalOn, recordsOf } from "../own-records.ts"
 import type { Session } from "../session.ts"
 
-/** Under this key of the kind `desk` stands the first place that no dream has read. */
+/** Under this key of the kind `state` stands the first place that no dream has read. */
 const CURSOR_KEY = "lived-until"
 
 const BATCH_ITEMS = 20
@@ -23,15 +23,15 @@ const PAGE = 100
 
 const START: MessagePlace = { no: 1, index: 0 }
 
-const cursorOf = ({ desk }: Session): MessagePlace => {
-  const kept = onDesk(desk, "desk").get(CURSOR_KEY)
+const cursorOf = ({ own }: Session): MessagePlace => {
+  const kept = recordsOf(own, "state").get(CURSOR_KEY)
   if (kept === undefined || !isJsonObject(kept)) return START
   const { index, no } = kept
   return typeof no === "number" && typeof index === "number" ? { no, index } : START
 }
 
 export const cursorChange = ({ index, no }: MessagePlace): RecordChange => ({
-  kind: "desk",
+  kind: "state",
   key: CURSOR_KEY,
   value: { no, index }
 })
@@ -49,8 +49,8 @@ const ofEntry = (entry: JournalEntry): Lived => ({
 })
 
 /** The journal's entries that have not become memory, the oldest first, and those in which there is nothing to read. */
-export const undigestedEntries = ({ desk }: Session) => {
-  const { consolidated, entries } = journalOn(desk)
+export const undigestedEntries = ({ own }: Session) => {
+  const { consolidated, entries } = journalOn(own)
   const pending = [...entries.values()].filter(({ id }) => !consolidated.has(id))
   // A summary of the history says again what the history was read for.
   const isSummary = ({ source_type }: JournalEntry): boolean => source_type === "compaction"

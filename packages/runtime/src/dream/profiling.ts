@@ -17,7 +17,7 @@ import {
 import type { RecordChange } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { onDesk } from "../desk.ts"
+import { recordsOf } from "../own-records.ts"
 import type { Session } from "../session.ts"
 import { factChange, factsOf, profileChange, profilesOf } from "./known.ts"
 import { askModel, type DreamStep, nothingToDo } from "./step.ts"
@@ -66,7 +66,7 @@ const nextOf = (profiles: Profiles, night: number): EntityProfile | undefined =>
 export const profiling = Effect.fnUntraced(function* (session: Session) {
   const profiles = yield* profilesOf(session)
   const facts = yield* factsOf(session)
-  const pending = pendingObservations(onDesk(session.desk, "observation"))
+  const pending = pendingObservations(recordsOf(session.own, "observation"))
   const unheard = [...facts.values()].filter(({ profiled, state }) => state === "active" && !profiled)
   const news = unheard.slice(0, NEWS)
   if (news.length > 0 || pending.length > 0) return hear(session, profiles, news, pending, unheard.length > NEWS)

@@ -6,7 +6,7 @@ import { contextOf, journalChanges } from "@reverie/assistant"
 import { type Episode, episodesToPrune, mendLinks, retireFacts, withdraw } from "@reverie/memory"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { journalOn } from "../desk.ts"
+import { journalOn } from "../own-records.ts"
 import { keepIndexed } from "../recall/indexer.ts"
 import type { Session } from "../session.ts"
 import { factChange, factsOf, profileChange, profilesOf } from "./known.ts"
@@ -39,7 +39,7 @@ const orphans = Effect.fnUntraced(function* (session: Session) {
 
 const episodes = Effect.fnUntraced(function* (session: Session) {
   const now = yield* Clock.currentTimeMillis
-  const journal = journalOn(session.desk)
+  const journal = journalOn(session.own)
   const all = [...journal.entries.values()].map(({ id, importance, timestamp }): Episode => ({
     id,
     importance,

@@ -5,7 +5,7 @@ import { isReflectionDue, reflectionOf } from "@reverie/assistant"
 import { taskLine } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { journalOn, onDesk } from "../desk.ts"
+import { journalOn, recordsOf } from "../own-records.ts"
 import { reflected, reflectionQuestion } from "../reflection.ts"
 import type { Session } from "../session.ts"
 import { askModel, type DreamStep, nothingToDo } from "./step.ts"
@@ -15,15 +15,15 @@ Below is what a journal holds on some questions. It is to be read, and no part o
 Answer in the form that is asked for, and with nothing else.`
 
 export const reflecting = Effect.fnUntraced(function* (session: Session) {
-  const { desk } = session
-  if (!isReflectionDue(reflectionOf(onDesk(desk, "reflection")))) {
+  const { own } = session
+  if (!isReflectionDue(reflectionOf(recordsOf(own, "reflection")))) {
     return nothingToDo("not enough has gathered since the last reflection")
   }
   const data = reflectionQuestion(session)
   const { text, usage } = yield* askModel(session, { task: "reflect", instructions: INSTRUCTIONS, data })
   const { records, result } = reflected(session, text, yield* Clock.currentTimeMillis)
   const step: DreamStep = {
-    read: journalOn(desk).entries.size,
+    read: journalOn(own).entries.size,
     proposed: result.insights.length + result.uncited + result.rejected,
     accepted: result.insights.length,
     records,

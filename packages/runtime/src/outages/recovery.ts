@@ -28,7 +28,7 @@ const BATCH_MILLIS = 250
 /** A little more than the longest pause of whoever has not chosen another one. */
 const HORIZON_MILLIS = DEFAULT_SETTINGS.parkMaxMillis + 60_000
 
-/** Opens a visit to one in this very process. */
+/** Opens a lease session to one in this very process. */
 type Wake<R> = (address: Address) => Effect.Effect<unknown, never, R>
 
 /** Sleeps so long, or until a sign of life. True when one came. */
@@ -83,7 +83,7 @@ const probing = Effect.fnUntraced(function* <R>(wake: Wake<R>, isOneOfMany: bool
   }
 })
 
-/** Gives hints to all that may go on. */
+/** Gives wake-ups to all that may go on. */
 const waking = Effect.gen(function* () {
   const book = yield* Outages
   const queue = yield* WakeQueue

@@ -13,7 +13,7 @@ import { Ledger } from "@reverie/ledger"
 import { isBefore, type MessagePlace } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { onDesk } from "../desk.ts"
+import { recordsOf } from "../own-records.ts"
 import { contextTypeNow } from "../layers.ts"
 import type { Session } from "../session.ts"
 import { blocksToldQuietly, catchUpQuietly } from "./indexer.ts"
@@ -49,17 +49,17 @@ const historyBegin = Effect.fnUntraced(function* ({ address, version }: Session)
 
 /** Where there is something to find: in messages that the window does not show, and among what is kept. */
 const places = Effect.fnUntraced(function* (session: Session, begin: MessagePlace | undefined) {
-  const { address, desk, recollection } = session
+  const { address, own, recollection } = session
   recollection.begin ??= yield* historyBegin(session)
   recollection.hasMemories ??= (yield* (yield* Ledger).records(address, keptMemories, { limit: 1 })).length > 0
   const first = recollection.begin
   return {
     inHistory: first !== undefined && (begin === undefined || isBefore(first, begin)),
-    inKept: recollection.hasMemories || onDesk(desk, "journal").size > 0
+    inKept: recollection.hasMemories || recordsOf(own, "journal").size > 0
   }
 })
 
-/** What was said, without what the house put around a timer's note. */
+/** What was said, without what Reverie put around a timer's note. */
 const questionOf = ({ window }: Session): string => {
   const message = window.messages.findLast(({ role }) => role === "user")
   if (message === undefined) return ""

@@ -18,7 +18,7 @@ import { failedJob } from "../jobs.ts"
 import type { Signal } from "../host.ts"
 import { OutageBook, Outages } from "../outages/outage-book.ts"
 import { type StandIn, StandIns } from "../stand-in.ts"
-import { stayWith } from "../visit.ts"
+import { runLeaseSession } from "../lease-session.ts"
 import { type Delivery, nextFor, onOldest } from "./deliveries.ts"
 import type { HeldClock } from "./held-clock.ts"
 import type { Asking } from "./recorded-model.ts"
@@ -247,7 +247,7 @@ export const driveTick = Effect.fnUntraced(function* (driving: Driving) {
   clock.forward(recorded.first.at)
   const walked = Effect.gen(function* () {
     yield* (yield* Mailbox).accept(envelope)
-    const visit = yield* Effect.forkChild(stayWith(address, signals, settings))
+    const leaseSession = yield* Effect.forkChild(runLeaseSession(address, signals, settings))
     const following = Effect.gen(function* () {
       while (true) {
         const end: DriveEnd | undefined = yield* look(course)
@@ -255,13 +255,13 @@ export const driveTick = Effect.fnUntraced(function* (driving: Driving) {
         yield* pause(real)
       }
     })
-    // A visit ends by itself only when the assistant has retired.
+    // A lease session ends by itself only when the assistant has retired.
     const left = Effect.andThen(
-      Fiber.join(visit),
+      Fiber.join(leaseSession),
       Effect.map(look(course), (end): DriveEnd => end ?? { kind: "stalled", reason: "it was left" })
     )
     const end = yield* Effect.raceFirst(following, left)
-    yield* Fiber.interrupt(visit)
+    yield* Fiber.interrupt(leaseSession)
     return end
   })
   const end = yield* walked.pipe(

@@ -54,7 +54,7 @@ export const recallOfThen = (inner: Recall["Service"], recorded: RecordedTick, {
 const shownIn = (recorded: RecordedTick): number | undefined => {
   const part = reportIn(recorded)?.parts.find(({ id }) => id === PLACES.conversationHistory.id)
   if (part === undefined) return undefined
-  const isCompacted = recorded.records.some(({ key, kind }) => kind === "desk" && key === HISTORY_START_KEY)
+  const isCompacted = recorded.records.some(({ key, kind }) => kind === "state" && key === HISTORY_START_KEY)
   return Math.max(0, part.messages - (isCompacted ? 1 : 0))
 }
 

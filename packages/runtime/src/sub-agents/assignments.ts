@@ -1,6 +1,6 @@
-// Assignments: the tasks on an assistant's desk that were handed on.
+// Assignments: the records of tasks that were handed on.
 // Owns reading them, and what of a finished run the statechart is asked. Leaves deciding to the statechart.
-// K1  A task stays on the desk exactly as long as its sub-agent is open, so that a crash finds it again.
+// K1  A task stays among the records exactly as long as its sub-agent is open, so that a crash finds it again.
 // K2  What is no request for a task is not handed on, whoever wrote it.
 
 import {
@@ -16,12 +16,12 @@ import {
 import { AssignmentRequest, type Json, type RecordChange } from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { type DeskState, onDesk } from "../desk.ts"
+import { type OwnRecords, recordsOf } from "../own-records.ts"
 
 const decode = Schema.decodeUnknownOption(AssignmentRequest)
 
-export const assignmentOn = (desk: DeskState, call: string): AssignmentRequest | undefined =>
-  Option.getOrUndefined(decode(onDesk(desk, "assignment").get(call)))
+export const assignmentOn = (own: OwnRecords, call: string): AssignmentRequest | undefined =>
+  Option.getOrUndefined(decode(recordsOf(own, "assignment").get(call)))
 
 const SECOND_MILLIS = 1_000
 
@@ -52,7 +52,7 @@ export const askedBy = (call: string, records: ReadonlyArray<RecordChange>, at: 
   const written = assignments.find(({ key, value }) => value !== null && key === call)
   const request = written === undefined ? undefined : Option.getOrUndefined(decode(written.value))
   return {
-    // What is ended stays on the desk until its sub-agent has reported.
+    // What is ended stays among the records until its sub-agent has reported.
     records: records.filter((change) => change.kind !== "assignment" || (change === written && request !== undefined)),
     asks: {
       ...(request === undefined ? {} : { delegate: requestOf(call, request, at) }),
@@ -64,7 +64,7 @@ export const askedBy = (call: string, records: ReadonlyArray<RecordChange>, at: 
 const openCalls = ({ subAgents }: AssistantContext): ReadonlySet<string> =>
   new Set(subAgents.filter(isOpen).map(({ call }) => call))
 
-/** Takes the tasks off the desk whose sub-agents are not open after a decision: ended by it, or refused. */
+/** Removes the records of tasks whose sub-agents are not open after a decision: ended by it, or refused. */
 export const assignmentsOver = (
   before: Decoded,
   next: Decoded,

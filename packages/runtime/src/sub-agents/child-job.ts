@@ -38,10 +38,10 @@ const childAddress = ({ address }: Pick<Session, "address">, line: Pick<SubAgent
 
 /** What the line of a sub-agent and its task make of it. */
 const subAgentStartOf = (session: Session, line: SubAgent): SubAgentStart | undefined => {
-  const { address, definition, desk } = session
+  const { address, definition, own } = session
   const context = contextOf(session.decoded)
   const granted = context.account?.out[grantKey(line)]
-  const request = assignmentOn(desk, line.call)
+  const request = assignmentOn(own, line.call)
   if (granted === undefined || request === undefined) return undefined
   const { call, millis, tries, until } = line
   const { categories } = patternNow(context)
@@ -65,12 +65,12 @@ const subAgentStartOf = (session: Session, line: SubAgent): SubAgentStart | unde
 
 /** Bears it, or finds it created; a sentence where neither can be. */
 const create = Effect.fnUntraced(function* (session: Session, line: SubAgent) {
-  const { definition, desk } = session
+  const { definition, own } = session
   const definitions = yield* Definitions
   const ledger = yield* Ledger
   const subAgentStart = subAgentStartOf(session, line)
-  if (subAgentStart === undefined) return "its task is not on the desk any more"
-  const { specialist = definition.name } = assignmentOn(desk, line.call) ?? {}
+  if (subAgentStart === undefined) return "its task is not recorded any more"
+  const { specialist = definition.name } = assignmentOn(own, line.call) ?? {}
   const isOwn = specialist === definition.name
   const found = definitions.find(specialist)
   if (found === undefined || !(isOwn || definition.specialists?.includes(specialist) === true)) {
@@ -94,7 +94,7 @@ const create = Effect.fnUntraced(function* (session: Session, line: SubAgent) {
 })
 
 const taskOf = (session: Session, line: SubAgent): ReadonlyArray<Envelope> => {
-  const request = assignmentOn(session.desk, line.call)
+  const request = assignmentOn(session.own, line.call)
   if (request === undefined) return []
   const to = childAddress(session, line)
   return [

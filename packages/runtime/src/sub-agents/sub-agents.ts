@@ -1,5 +1,5 @@
 // SubAgents: what a decision writes for sub-agents, and for the one that sent this one.
-// Owns orders to halt, resume and retire, the report home, and taking tasks off the desk. Leaves the decision itself to the
+// Owns orders to halt, resume and retire, the report home, and removing the records of tasks. Leaves the decision itself to the
 // statechart.
 // Q1  Everything leaves with the commit of the decision, under an id that follows from it: a crash sends nothing twice.
 // Q2  A sub-agent reports once, in the commit in which it retires.
@@ -23,7 +23,7 @@ import {
 } from "@reverie/protocol"
 import { FINISH_TASK, finishedIn } from "@reverie/tools"
 import * as Option from "effect/Option"
-import { changeDesk } from "../desk.ts"
+import { applyRecords } from "../own-records.ts"
 import { passedOver } from "../passed-over.ts"
 import type { Session } from "../session.ts"
 import type { TurnInput, Turn } from "../turn.ts"
@@ -154,7 +154,7 @@ export const addSubAgentSends = (
   if (orders.length + report.length + over.length === 0) return turn
   const gone = new Set(over.map(({ key }) => key))
   const records = [...(entry.records ?? []).filter(({ key, kind }) => kind !== "assignment" || !gone.has(key)), ...over]
-  changeDesk(session.desk, over)
+  applyRecords(session.own, over)
   const sends = [...orders, ...(entry.sends ?? []), ...report]
   const settled = refusedOrder(commands, entry.settled ?? [])
   return {

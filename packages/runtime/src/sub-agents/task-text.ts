@@ -7,7 +7,7 @@
 import { contextOf, goalsOf, statusOf } from "@reverie/assistant"
 import { goalsContent, textOf } from "@reverie/context"
 import type { AssignmentRequest } from "@reverie/protocol"
-import { onDesk } from "../desk.ts"
+import { recordsOf } from "../own-records.ts"
 import type { Session } from "../session.ts"
 
 const FOREMOST_GOALS = 3
@@ -19,8 +19,8 @@ const rank = { critical: 0, high: 1, medium: 2, low: 3 } as Readonly<Record<stri
 const clipped = (text: string): string =>
   text.length <= MAX_LINE_CHARS ? text : `${text.slice(0, MAX_LINE_CHARS - 1)}…`
 
-const goalLines = ({ desk }: Session): ReadonlyArray<string> =>
-  [...goalsOf(onDesk(desk, "goal")).values()]
+const goalLines = ({ own }: Session): ReadonlyArray<string> =>
+  [...goalsOf(recordsOf(own, "goal")).values()]
     .filter(({ status }) => status === "active")
     .toSorted((a, b) => (rank[a.priority] ?? 9) - (rank[b.priority] ?? 9))
     .slice(0, FOREMOST_GOALS)
@@ -35,8 +35,8 @@ const conversationLines = ({ window }: Session): ReadonlyArray<string> =>
 const section = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string> =>
   lines.length === 0 ? [] : [`${title}\n${lines.join("\n")}`]
 
-const goalsText = ({ desk }: Session): ReadonlyArray<string> => {
-  const text = textOf(goalsContent(goalsOf(onDesk(desk, "goal"))))
+const goalsText = ({ own }: Session): ReadonlyArray<string> => {
+  const text = textOf(goalsContent(goalsOf(recordsOf(own, "goal"))))
   return text === "" ? [] : [text]
 }
 

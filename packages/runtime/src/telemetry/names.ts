@@ -2,7 +2,7 @@
 // Owns every one of them. Leaves the verbs of the walk to span.ts.
 // The conventions are still in development: a name that changes there changes here and nowhere else.
 
-/** Spans of this house besides the verbs of the walk. */
+/** Spans of Reverie besides the verbs of the walk. */
 export const SEARCH_MEMORY = "search_memory"
 export const DREAM = "reverie.dream"
 export const COMPACTION = "reverie.compaction"
@@ -30,7 +30,7 @@ export const attributes = {
   outputMessages: "gen_ai.output.messages",
   toolArguments: "gen_ai.tool.call.arguments",
   toolResult: "gen_ai.tool.call.result",
-  /** Of this house. */
+  /** Of Reverie. */
   tenant: "reverie.tenant",
   verb: "reverie.verb",
   envelope: "reverie.envelope",

@@ -1,4 +1,4 @@
-// Traceparent: the trace context of the W3C as the text that envelopes and hints carry.
+// Traceparent: the trace context of the W3C as the text that envelopes and wake-ups carry.
 // Owns reading and writing it. Leaves what is done with it to spans.ts.
 // P1  A text that is no trace context is no error: it is as if nobody had said anything.
 // P2  What is written has the form of version 00; a newer version is read as far as version 00 knows it.
@@ -28,5 +28,5 @@ export const traceparentOf = ({ sampled, spanId, traceId }: Tracer.AnySpan): str
 }
 
 /** What somebody said, in the form that is kept; undefined when it is no trace context. */
-export const keptTraceparent = (text: string | undefined): string | undefined =>
+export const storedTraceparent = (text: string | undefined): string | undefined =>
   Option.fromNullishOr(spanIn(text)).pipe(Option.map(traceparentOf), Option.getOrUndefined)

@@ -22,7 +22,7 @@ import { spanIn, traceparentOf } from "./traceparent.ts"
 export interface TurnTrace {
   /** Of the turn at hand; undefined between two, and without a tracer. */
   span: Tracer.Span | undefined
-  /** The trace that came with the tick in hand, or with the hint that woke. */
+  /** The trace that came with the tick in hand, or with the wake-up that woke. */
   carried: string | undefined
   /** When the turn at hand began; undefined between two. */
   startedAt: number | undefined

@@ -14,7 +14,7 @@ import {
   TOOL_TRIES_BESIDE,
   tried,
   triesIn,
-  VISIT,
+  LEASE_SESSION,
   verdictOnEvent,
   verdictOnJob,
   withLost
@@ -23,7 +23,7 @@ import {
 const kinds: ReadonlyArray<JobKind> = ["tool", "step", "model", "safe"]
 const job = (over: Partial<OpenJob> = {}): OpenJob => ({ id: "3/x", name: "x", src: "tool", input: {}, ...over })
 const counts = fc.nat({ max: 40 })
-const subjects = fc.constantFrom("3/x", "end 3/x", "mail 7", VISIT)
+const subjects = fc.constantFrom("3/x", "end 3/x", "mail 7", LEASE_SESSION)
 const notes = fc.dictionary(subjects, fc.nat({ max: 9 }))
 
 /** One life after the other in which a holder is lost with the same job in hand; answers after how many it was convicted. */
@@ -115,7 +115,7 @@ describe("suspicion", () => {
           // A life that is killed in its pause begins nothing. The worst case is one that has an event in hand each time.
           if (pauseMillis(suspicion, []) >= betweenMillis) continue
           assert.notStrictEqual(verdictOnEvent("mail 7", suspicion), "convict")
-          note = noteOf(tried(tried(suspicion.tries, VISIT), "mail 7"))
+          note = noteOf(tried(tried(suspicion.tries, LEASE_SESSION), "mail 7"))
         }
       })
     )
@@ -123,14 +123,14 @@ describe("suspicion", () => {
 
   it("B6 the pause doubles with each loss after it, from a second on, and ends growing at five minutes", () => {
     const pauses = Array.from({ length: 12 }, (_, times) =>
-      pauseMillis({ lost: 9, tries: new Map([[VISIT, times]]) }, [])
+      pauseMillis({ lost: 9, tries: new Map([[LEASE_SESSION, times]]) }, [])
     )
     assert.deepStrictEqual(pauses.slice(0, 5), [0, 1_000, 2_000, 4_000, 8_000])
     assert.deepStrictEqual(pauses.slice(-2), [300_000, 300_000])
   })
 
   it("B6 where a tool is open there is no pause, until it is convicted in any case", () => {
-    const tries = new Map([[VISIT, 5]])
+    const tries = new Map([[LEASE_SESSION, 5]])
     assert.strictEqual(pauseMillis({ lost: MAX_LOST - 1, tries }, [job()]), 0)
     assert.strictEqual(pauseMillis({ lost: MAX_LOST, tries }, [job()]), 16_000)
     assert.strictEqual(pauseMillis({ lost: SUSPECT_AFTER, tries }, [job({ src: "infer" })]), 16_000)

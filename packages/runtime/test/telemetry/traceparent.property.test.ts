@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { keptTraceparent, spanIn, traceparentOf } from "../../src/telemetry/traceparent.ts"
+import { storedTraceparent, spanIn, traceparentOf } from "../../src/telemetry/traceparent.ts"
 
 const hexOf = (chars: number) =>
   fc
@@ -21,7 +21,7 @@ describe("a trace context", () => {
         assert.strictEqual(span && traceparentOf(span), text)
         // A newer version may say more after it, and knows more flags.
         const newer = `cc-${traceId}-${spanId}-${sampled ? "ff" : "fe"}-what the future holds`
-        assert.strictEqual(keptTraceparent(newer), text)
+        assert.strictEqual(storedTraceparent(newer), text)
       })
     )
   })
@@ -32,7 +32,7 @@ describe("a trace context", () => {
       .map((parts) => parts.join("-"))
     fc.assert(
       fc.property(fc.oneof(fc.string(), near, fc.string({ minLength: 257 })), (text) => {
-        const kept = keptTraceparent(text)
+        const kept = storedTraceparent(text)
         if (kept !== undefined) assert.match(kept, /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/)
       })
     )
@@ -46,6 +46,6 @@ describe("a trace context", () => {
       ` 00-${traceId}-${spanId}-01`,
       `cc-${traceId}-${spanId}-01-${"x".repeat(256)}`
     ]
-    for (const text of [undefined, ...wrong]) assert.isUndefined(keptTraceparent(text), text)
+    for (const text of [undefined, ...wrong]) assert.isUndefined(storedTraceparent(text), text)
   })
 })

@@ -10,7 +10,7 @@ import {
   as,
   change,
   configure,
-  house,
+  system,
   list,
   load,
   make,
@@ -37,9 +37,9 @@ export const blockLimitsLaws: ReadonlyArray<Law<BlockStore>> = [
       const id = yield* make({ charLimit: 10, content: "12345" })
       yield* change("ada", id, append("67890"))
       assert.equal(yield* refusalOf(change("ada", id, append("1"))), "BlockRefused full")
-      assert.equal(yield* refusalOf(change(house, id, set("12345678901"))), "BlockRefused full")
+      assert.equal(yield* refusalOf(change(system, id, set("12345678901"))), "BlockRefused full")
       assert.equal(yield* refusalOf(change("ada", id, append("1"), { seen: 1 })), "BlockRefused full")
-      yield* configure(house, id, { set: "charLimit", charLimit: 5 })
+      yield* configure(system, id, { set: "charLimit", charLimit: 5 })
       yield* change("ada", id, { op: "replace_text", old: "90", new: "" })
       assert.equal(yield* textOf(id), "12345678")
       const store = yield* BlockStore
@@ -61,7 +61,7 @@ export const blockLimitsLaws: ReadonlyArray<Law<BlockStore>> = [
       yield* change("ada", id, push("f"))
       yield* change("ada", id, push("g"))
       assert.equal(yield* textOf(id), "1. e\n2. f\n3. g")
-      yield* configure(house, id, { set: "schema", schema: { kind: "list", maxItems: 1 } })
+      yield* configure(system, id, { set: "schema", schema: { kind: "list", maxItems: 1 } })
       assert.equal(yield* textOf(id), "1. g")
     })
   },
@@ -82,9 +82,9 @@ export const blockLimitsLaws: ReadonlyArray<Law<BlockStore>> = [
       assert.equal(yield* textOf(id), "(ada) entry 12\n(ada) entry 11")
       assert.equal(((yield* read(id)).content as ReadonlyArray<Json>).length, 12)
       assert.equal(yield* refusalOf(undo("ada", id)), "BlockRefused append-only")
-      assert.equal(yield* refusalOf(undo(house, id)), "BlockRefused append-only")
+      assert.equal(yield* refusalOf(undo(system, id)), "BlockRefused append-only")
       const text = yield* make({ label: "text", type: "log", permission: "Admin", content: "a" })
-      assert.equal(yield* refusalOf(change(house, text, set("b"))), "BlockRefused append-only")
+      assert.equal(yield* refusalOf(change(system, text, set("b"))), "BlockRefused append-only")
       yield* change("ada", text, append("b"))
       assert.equal(yield* textOf(text), "ab")
     })
@@ -100,7 +100,7 @@ export const blockLimitsLaws: ReadonlyArray<Law<BlockStore>> = [
       }
       const kept = (yield* read(id)).content
       assert.equal(JSON.stringify(kept), JSON.stringify(values))
-      assert.equal((yield* load(house, id))?.description, hostileTexts.join().toWellFormed())
+      assert.equal((yield* load(system, id))?.description, hostileTexts.join().toWellFormed())
       assert.equal((yield* versionsOf(id, { limit: 1 }))[0]?.message, "\u0000")
       const text = yield* make({ label: "text" })
       for (const each of hostileTexts) {
@@ -118,9 +118,9 @@ export const blockLimitsLaws: ReadonlyArray<Law<BlockStore>> = [
       yield* share(id, "bob")
       yield* share(id, "*")
       yield* change("ada", id, append(" more"))
-      yield* remove(house, id)
+      yield* remove(system, id)
       assert.equal(yield* witness, before)
-      for (const viewer of [house, as("ada"), as("bob")]) {
+      for (const viewer of [system, as("ada"), as("bob")]) {
         assert.equal(yield* load(viewer, id), undefined)
         assert.equal(yield* refusalOf(read(id, 1, viewer)), "BlockUnknown")
       }

@@ -11,7 +11,7 @@ import {
   as,
   change,
   configure,
-  house,
+  system,
   list,
   load,
   make,
@@ -56,7 +56,7 @@ const hidden: ReadonlyArray<Law<BlockStore>> = [
       const id = yield* make({ permission: "Admin", content: "of the harbor" })
       yield* share(id, "*", "Admin")
       yield* sees(as("ada", { tenant: tower }), id)
-      yield* sees(as("house", { tenant: tower, isSystem: true }), id)
+      yield* sees(as("system", { tenant: tower, isSystem: true }), id)
       const other = yield* make({ content: "of the tower" }, { tenant: tower })
       assert.notEqual(other, id)
       assert.equal((yield* load(as("ada", { tenant: tower }), other))?.text, "of the tower")
@@ -199,9 +199,9 @@ const allowed: ReadonlyArray<Law<BlockStore>> = [
     check: Effect.gen(function* () {
       for (const permission of blockPermissions) {
         const id = yield* make({ label: permission, permission, content: "x" })
-        yield* change(house, id, set("y"))
+        yield* change(system, id, set("y"))
         assert.equal(yield* textOf(id), "y")
-        yield* remove(house, id)
+        yield* remove(system, id)
       }
     })
   },
@@ -228,7 +228,7 @@ const allowed: ReadonlyArray<Law<BlockStore>> = [
       yield* configure("ada", id, { set: "pinned", pinned: true })
       assert.equal((yield* load(as("ada"), id))?.pinned, true)
       yield* configure("ada", id, { set: "type", type: "archival" })
-      yield* configure(house, id, { set: "permission", permission: "ReadOnly" })
+      yield* configure(system, id, { set: "permission", permission: "ReadOnly" })
       const after = yield* load(as("ada"), id)
       assert.deepEqual([after?.type, after?.pinned, after?.permission], ["archival", false, "ReadOnly"])
     })
@@ -244,7 +244,7 @@ const allowed: ReadonlyArray<Law<BlockStore>> = [
       assert.equal(yield* refusalOf(store.create(draft, yield* request("ada"))), "BlockRefused label-taken")
       yield* store.create({ ...draft, owner: "bob" }, yield* request("bob"))
       assert.deepEqual(
-        (yield* list(house)).map(({ label, owner }) => [owner, label]),
+        (yield* list(system)).map(({ label, owner }) => [owner, label]),
         [
           ["ada", "notes"],
           ["bob", "notes"]
@@ -279,8 +279,8 @@ const allowed: ReadonlyArray<Law<BlockStore>> = [
       const finding = { ...push("a leak"), section: "diagnostics" } as const
       assert.equal(yield* refusalOf(change("ada", id, status, { hasConsent: true })), "BlockRefused read-only")
       assert.equal(yield* refusalOf(change("ada", id, finding)), "BlockRefused read-only")
-      yield* change(house, id, status)
-      yield* change(house, id, finding)
+      yield* change(system, id, status)
+      yield* change(system, id, finding)
       yield* change("ada", id, { ...status, field: "mood", value: "calm" })
       const text = "=== state ===\nstatus [read-only]: active\nmood: calm\n=== diagnostics [read-only] ===\n1. a leak"
       assert.equal(yield* textOf(id), text)

@@ -29,7 +29,7 @@ export const as = (by: string, options: Pick<Request, "tenant" | "isSystem"> = {
   ...options
 })
 
-export const house = as("house", { isSystem: true })
+export const system = as("system", { isSystem: true })
 
 let requests = 0
 
@@ -49,7 +49,7 @@ export const make = (draft: Partial<BlockDraft> = {}, options: Request = {}) =>
   Effect.gen(function* () {
     const whole = { ...notes, ...draft }
     const store = yield* BlockStore
-    return (yield* store.create(whole, yield* request(house, options))).block
+    return (yield* store.create(whole, yield* request(system, options))).block
   })
 
 export const change = (by: string | BlockViewer, id: string, operation: BlockOperation, options: Request = {}) =>
@@ -81,16 +81,16 @@ export const load = (viewer: BlockViewer, id: string) => BlockStore.use((store) 
 
 export const list = (viewer: BlockViewer) => BlockStore.use((store) => store.list(viewer))
 
-export const read = (id: string, version?: number, viewer: BlockViewer = house) =>
+export const read = (id: string, version?: number, viewer: BlockViewer = system) =>
   BlockStore.use((store) => store.read(viewer, id, version))
 
-export const textOf = (id: string) => Effect.map(load(house, id), (block) => block?.text)
+export const textOf = (id: string) => Effect.map(load(system, id), (block) => block?.text)
 
 export const versionsOf = (id: string, page: { readonly before?: number; readonly limit?: number } = {}) =>
-  BlockStore.use((store) => store.versions(house, id, page))
+  BlockStore.use((store) => store.versions(system, id, page))
 
 export const share = (id: string, to: string, permission: BlockDraft["permission"] = "ReadWrite") =>
-  configure(house, id, { set: "share", with: to, permission })
+  configure(system, id, { set: "share", with: to, permission })
 
 export const append = (text: string): BlockOperation => ({ op: "append_text", text })
 export const set = (text: string): BlockOperation => ({ op: "set_text", text })
@@ -100,7 +100,7 @@ export const push = (value: string): BlockOperation => ({ op: "push_item", value
 export const witness = Effect.gen(function* () {
   const found: Array<unknown> = []
   for (const tenant of [harbor, tower]) {
-    const viewer = { ...house, tenant }
+    const viewer = { ...system, tenant }
     for (const block of yield* list(viewer)) {
       found.push(block, yield* read(block.id, undefined, viewer))
       found.push(yield* BlockStore.use((store) => store.versions(viewer, block.id, { limit: 1_000 })))

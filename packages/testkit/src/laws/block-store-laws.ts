@@ -13,7 +13,7 @@ import {
   as,
   change,
   configure,
-  house,
+  system,
   list,
   load,
   make,
@@ -56,7 +56,7 @@ const once: ReadonlyArray<Law<BlockStore>> = [
     id: "K2.draft",
     says: "a block is what its draft says, and what that leaves out is ReadWrite, a plain text of 5000, not pinned",
     check: Effect.gen(function* () {
-      const bare = yield* load(house, yield* make())
+      const bare = yield* load(system, yield* make())
       assert.deepEqual(
         [bare?.permission, bare?.schema, bare?.description, bare?.pinned, bare?.charLimit, bare?.text, bare?.version],
         ["ReadWrite", { kind: "text" }, "", false, 5_000, "", 1]
@@ -70,7 +70,7 @@ const once: ReadonlyArray<Law<BlockStore>> = [
         charLimit: 77,
         schema: { kind: "list", maxItems: 9 } as const
       }
-      const kept = yield* load(house, yield* make({ ...full, content: ["a", { b: 1 }] }))
+      const kept = yield* load(system, yield* make({ ...full, content: ["a", { b: 1 }] }))
       for (const [name, value] of Object.entries(full)) assert.deepEqual(Reflect.get(kept ?? {}, name), value, name)
       assert.equal(kept?.text, "1. a\n2. b: 1")
     })
@@ -108,7 +108,7 @@ const once: ReadonlyArray<Law<BlockStore>> = [
       const pinned = yield* configure("ada", id, pin, { key: "pin" })
       yield* configure("ada", id, { ...pin, pinned: false })
       assert.deepEqual(yield* configure("ada", id, pin, { key: "pin" }), pinned)
-      assert.equal((yield* load(house, id))?.pinned, false)
+      assert.equal((yield* load(system, id))?.pinned, false)
     })
   },
   {
@@ -137,7 +137,7 @@ const once: ReadonlyArray<Law<BlockStore>> = [
         change("ada", id, append("c"), { key: "call" }),
         change("ada", other, append("b"), { key: "call" }),
         change("bob", id, append("b"), { key: "call" }),
-        remove(house, id, { key: "call" })
+        remove(system, id, { key: "call" })
       ]
       for (const attempt of others) assert.equal(yield* refusalOf(attempt), "BlockRefused key-reused")
       const away = yield* make({ content: "a" }, { tenant: tower })
@@ -152,7 +152,7 @@ const once: ReadonlyArray<Law<BlockStore>> = [
       const id = yield* make({ permission: "ReadOnly", content: "a" })
       const attempt = change("ada", id, append("b"), { key: "call" })
       assert.equal(yield* refusalOf(attempt), "BlockRefused permission")
-      yield* configure(house, id, { set: "permission", permission: "Append" })
+      yield* configure(system, id, { set: "permission", permission: "Append" })
       yield* attempt
       assert.equal(yield* textOf(id), "ab")
     })
@@ -169,19 +169,19 @@ const lasting: ReadonlyArray<Law<BlockStore>> = [
       yield* TestClock.adjust(1_000)
       yield* change("bob", id, append("b"), { message: "to go on" })
       yield* TestClock.adjust(1_000)
-      yield* change(house, id, append("c"))
+      yield* change(system, id, append("c"))
       const at = (seconds: number) => LAW_START_MILLIS + seconds * 1_000
       assert.deepEqual(yield* versionsOf(id), [
-        { version: 3, at: at(2), by: "house", isSystem: true },
+        { version: 3, at: at(2), by: "system", isSystem: true },
         { version: 2, at: at(1), by: "bob", isSystem: false, message: "to go on" },
-        { version: 1, at: at(0), by: "house", isSystem: true }
+        { version: 1, at: at(0), by: "system", isSystem: true }
       ])
       const numbers = (page: { readonly before?: number; readonly limit?: number }) =>
         Effect.map(versionsOf(id, page), (versions) => versions.map(({ version }) => version))
       assert.deepEqual(yield* numbers({ limit: 2 }), [3, 2])
       assert.deepEqual(yield* numbers({ before: 3, limit: 1 }), [2])
       assert.deepEqual(yield* numbers({ before: 1 }), [])
-      assert.equal((yield* load(house, id))?.updatedAt, at(2))
+      assert.equal((yield* load(system, id))?.updatedAt, at(2))
     })
   },
   {
@@ -239,9 +239,9 @@ const lasting: ReadonlyArray<Law<BlockStore>> = [
     check: Effect.gen(function* () {
       const id = yield* make({ content: "a" })
       yield* change("ada", id, append("b"))
-      yield* change(house, id, append("c"))
+      yield* change(system, id, append("c"))
       assert.equal(yield* refusalOf(undo("ada", id)), "BlockRefused permission")
-      yield* undo(house, id)
+      yield* undo(system, id)
       assert.equal(yield* refusalOf(redo("ada", id)), "BlockRefused permission")
       yield* undo("ada", id)
       yield* share(id, "bob", "Append")

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import { anAddress, anEnvelope, aMessage } from "../fixtures.ts"
-import type { Houses } from "../house.ts"
+import type { DataStores } from "../data-store.ts"
 import type { Law } from "../law.ts"
 import { bundlePlaceLaws } from "./bundle-place-laws.ts"
 import {
@@ -27,19 +27,19 @@ import {
   toldOf,
   toldOfTenant,
   refusedAs,
-  twoHouses,
+  twoDataStores,
   unpack
 } from "./bundle-steps.ts"
 import { burying, claimBy, commitOn, dueNow, handling, pendingOf, release, send } from "./steps.ts"
 
-const moment: Law<Houses> = {
+const moment: Law<DataStores> = {
   id: "R1.moment",
   says: "a bundle holds each commit whole or not at all, though others write while it is packed",
   check: Effect.gen(function* () {
-    const { claim, old } = yield* twoHouses
+    const { claim, old } = yield* twoDataStores
     const goOn = Effect.gen(function* () {
       for (let version = 5; version < 40; version++) {
-        const records = [{ kind: "desk" as const, key: "count", value: version + 1 }]
+        const records = [{ kind: "state" as const, key: "count", value: version + 1 }]
         yield* commitOn(claim, version, { entry: { records, messages: [aMessage(`at ${version}`)] } })
         yield* Effect.yieldNow
       }
@@ -49,7 +49,7 @@ const moment: Law<Houses> = {
       const { head, parts } = yield* old(packed(mover))
       assert.equal(flawOfBundle({ head, parts }), undefined)
       const version = head.kind === "assistant" ? head.version : 0
-      const count = parts.find((part) => part.kind === "record" && part.of === "desk")
+      const count = parts.find((part) => part.kind === "record" && part.of === "state")
       if (version > 5) assert.equal(count?.kind === "record" && count.value, version)
       yield* Effect.yieldNow
     }
@@ -57,12 +57,12 @@ const moment: Law<Houses> = {
   })
 }
 
-const same: ReadonlyArray<Law<Houses>> = [
+const same: ReadonlyArray<Law<DataStores>> = [
   {
     id: "R2.same",
     says: "who has moved reads as before through every port: state, history, records, sends, mail, dead letters, blocks",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses
+      const { fresh, old } = yield* twoDataStores
       const before = yield* old(toldOf(mover))
       assert.equal(yield* fresh(unpack(yield* old(packed(mover)))), "unpacked")
       assert.deepEqual(yield* fresh(toldOf(mover)), before)
@@ -73,7 +73,7 @@ const same: ReadonlyArray<Law<Houses>> = [
     id: "R2.on",
     says: "life goes on where it stopped: what waits is handled in its order, and the next commit is the next number",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses
+      const { fresh, old } = yield* twoDataStores
       const waiting = yield* old(pendingOf(mover, ["mail"]))
       yield* fresh(unpack(yield* old(packed(mover))))
       yield* fresh(admit(mover))
@@ -93,7 +93,7 @@ const same: ReadonlyArray<Law<Houses>> = [
     id: "R2.discarded",
     says: "a dead letter that was discarded stays so, and is counted as before; the others are still told",
     check: Effect.gen(function* () {
-      const { claim, fresh, old } = yield* twoHouses
+      const { claim, fresh, old } = yield* twoDataStores
       const discard = (id: string) => Ledger.use((ledger) => ledger.discard(mover, id as EnvelopeId))
       const letters = Effect.map(
         Ledger.use((ledger) => ledger.deadLetters(10, { tenant: harbor })),
@@ -119,7 +119,7 @@ const same: ReadonlyArray<Law<Houses>> = [
     id: "R2.blocks",
     says: "a block goes on where it stopped: it is changed, undone and read back, and an answered change is not made twice",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses
+      const { fresh, old } = yield* twoDataStores
       yield* fresh(unpack(yield* old(packed(mover))))
       const viewer = { tenant: harbor, by: "tester", isSystem: true, at: 9 }
       const edit = (key: string, text: string) =>
@@ -138,7 +138,7 @@ const same: ReadonlyArray<Law<Houses>> = [
     id: "R2.tenant",
     says: "what a tenant has besides its assistants moves too, once, and beside what is there already",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses
+      const { fresh, old } = yield* twoDataStores
       yield* old(furnish(harbor))
       yield* old(furnish(pier))
       const before = yield* old(toldOfTenant(harbor))
@@ -156,7 +156,7 @@ const same: ReadonlyArray<Law<Houses>> = [
     id: "R2.tenants",
     says: "every tenant that has anything is named",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses
+      const { fresh, old } = yield* twoDataStores
       const tenants = Bundles.use((bundles) => bundles.tenants)
       assert.deepEqual(yield* old(tenants), ["harbor", "pier"])
       assert.deepEqual(yield* fresh(tenants), [])
@@ -166,11 +166,11 @@ const same: ReadonlyArray<Law<Houses>> = [
   }
 ]
 
-const fenced: Law<Houses> = {
+const fenced: Law<DataStores> = {
   id: "R5.claim",
-  says: "a claim of the old house writes nothing in the new one, and the next claim there is higher than all before",
+  says: "a claim of the old data store writes nothing in the new one, and the next claim there is higher than all before",
   check: Effect.gen(function* () {
-    const { claim, fresh, old } = yield* twoHouses
+    const { claim, fresh, old } = yield* twoDataStores
     yield* fresh(unpack(yield* old(packed(mover))))
     const before = yield* fresh(everything(mover))
     const outcome = yield* Effect.result(fresh(commitOn(claim, 5)))
@@ -185,11 +185,11 @@ const fenced: Law<Houses> = {
   })
 }
 
-const accepted: Law<Houses> = {
+const accepted: Law<DataStores> = {
   id: "R6.duplicate",
   says: "every envelope that was accepted before is a duplicate after, waiting or handled, and nothing is counted twice",
   check: Effect.gen(function* () {
-    const { fresh, old } = yield* twoHouses
+    const { fresh, old } = yield* twoDataStores
     const bundle = yield* old(packed(mover))
     yield* fresh(unpack(bundle))
     const before = yield* fresh(everything(mover))
@@ -205,11 +205,11 @@ const accepted: Law<Houses> = {
   })
 }
 
-const apart: Law<Houses> = {
+const apart: Law<DataStores> = {
   id: "R7.apart",
   says: "nothing of another tenant or another assistant is packed, and unpacking touches nothing of theirs",
   check: Effect.gen(function* () {
-    const { fresh, old } = yield* twoHouses
+    const { fresh, old } = yield* twoDataStores
     yield* old(furnish(harbor))
     const others = [namesake, neighbour] as const
     const mine = JSON.stringify(yield* old(packed(mover)))
@@ -226,11 +226,11 @@ const apart: Law<Houses> = {
   })
 }
 
-const held: Law<Houses> = {
+const held: Law<DataStores> = {
   id: "R8.held",
   says: "who has moved in is held until he is admitted, and is then due as before",
   check: Effect.gen(function* () {
-    const { claim, fresh, old } = yield* twoHouses
+    const { claim, fresh, old } = yield* twoDataStores
     yield* old(release(claim))
     assert.ok((yield* old(dueNow())).some(({ assistant, tenant }) => assistant === "ada" && tenant === "harbor"))
     yield* fresh(unpack(yield* old(packed(mover))))
@@ -247,11 +247,11 @@ const held: Law<Houses> = {
   })
 }
 
-const marked: Law<Houses> = {
+const marked: Law<DataStores> = {
   id: "R8.mark",
-  says: "the mark on a house is what was last written on it, and is taken away with null",
+  says: "the mark on a data store is what was last written on it, and is taken away with null",
   check: Effect.gen(function* () {
-    const { old } = yield* twoHouses
+    const { old } = yield* twoDataStores
     const read = old(Bundles.use((bundles) => bundles.marked))
     const write = (mark: Parameters<Bundles["Service"]["mark"]>[0]) => old(Bundles.use((bundles) => bundles.mark(mark)))
     assert.equal(yield* read, undefined)
@@ -263,7 +263,7 @@ const marked: Law<Houses> = {
   })
 }
 
-export const bundleLaws: ReadonlyArray<Law<Houses>> = [
+export const bundleLaws: ReadonlyArray<Law<DataStores>> = [
   moment,
   ...same,
   ...bundlePlaceLaws,

@@ -6,7 +6,7 @@ import { BlockStore } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { anAddress, anEnvelope } from "../fixtures.ts"
-import { Houses, inHouse } from "../house.ts"
+import { DataStores, inDataStore } from "../data-store.ts"
 import type { Law } from "../law.ts"
 import {
   admit,
@@ -17,7 +17,7 @@ import {
   packed,
   refusedAs,
   toldOf,
-  twoHouses,
+  twoDataStores,
   unpack
 } from "./bundle-steps.ts"
 import { claimBy, commitOn, give, send } from "./steps.ts"
@@ -34,12 +34,12 @@ const inTheWay = Effect.gen(function* () {
   yield* store.create({ owner: mover.assistant, label: "notes", type: "core" }, request)
 })
 
-const whole: ReadonlyArray<Law<Houses>> = [
+const whole: ReadonlyArray<Law<DataStores>> = [
   {
     id: "R3.interrupted",
     says: "a bundle whose unpacking is broken off is there whole or not at all, and goes in again",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses
+      const { fresh, old } = yield* twoDataStores
       const bundle = yield* old(packed(mover))
       const before = yield* old(toldOf(mover))
       const moving = yield* Effect.forkChild(fresh(unpack(bundle)))
@@ -55,7 +55,7 @@ const whole: ReadonlyArray<Law<Houses>> = [
     id: "R3.broken",
     says: "what is no whole bundle is refused, and so is one whose place is taken in part; nothing of it is kept",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses
+      const { fresh, old } = yield* twoDataStores
       const bundle = yield* old(packed(mover))
       const empty = yield* fresh(everything(mover))
       const torn = [
@@ -72,7 +72,7 @@ const whole: ReadonlyArray<Law<Houses>> = [
     id: "R3.trial",
     says: "a trial answers what unpacking would, and changes nothing",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses
+      const { fresh, old } = yield* twoDataStores
       const bundle = yield* old(packed(mover))
       const empty = yield* fresh(everything(mover))
       assert.equal(yield* fresh(unpack(bundle, true)), "unpacked")
@@ -84,12 +84,12 @@ const whole: ReadonlyArray<Law<Houses>> = [
   }
 ]
 
-const taken: ReadonlyArray<Law<Houses>> = [
+const taken: ReadonlyArray<Law<DataStores>> = [
   {
     id: "R4.occupied",
     says: "where another life is led, or only an earlier time of this one, nobody moves in and nothing changes",
     check: Effect.gen(function* () {
-      const { claim, fresh, old } = yield* twoHouses
+      const { claim, fresh, old } = yield* twoDataStores
       const earlier = yield* old(packed(mover))
       yield* old(commitOn(claim, 5))
       const later = yield* old(packed(mover))
@@ -97,7 +97,7 @@ const taken: ReadonlyArray<Law<Houses>> = [
       const before = yield* fresh(everything(mover))
       refusedAs(yield* Effect.result(fresh(unpack(later))), "occupied")
       assert.deepEqual(yield* fresh(everything(mover)), before)
-      const third = inHouse(yield* (yield* Houses).build)
+      const third = inDataStore(yield* (yield* DataStores).build)
       yield* third(unpack(earlier))
       const standing = yield* third(everything(mover))
       refusedAs(yield* Effect.result(third(unpack(later))), "occupied")
@@ -108,7 +108,7 @@ const taken: ReadonlyArray<Law<Houses>> = [
     id: "R4.block",
     says: "whose blocks would lie over others is refused, and nothing of him is kept",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses
+      const { fresh, old } = yield* twoDataStores
       const bundle = yield* old(packed(mover))
       yield* fresh(Effect.andThen(inTheWay, give(neighbour)))
       const before = yield* fresh(everything(mover, neighbour))
@@ -120,7 +120,7 @@ const taken: ReadonlyArray<Law<Houses>> = [
     id: "R4.present",
     says: "who lives here already, or has lived on since, is present: nothing is doubled and nothing is taken back",
     check: Effect.gen(function* () {
-      const { fresh, old } = yield* twoHouses
+      const { fresh, old } = yield* twoDataStores
       const bundle = yield* old(packed(mover))
       yield* fresh(unpack(bundle))
       const before = yield* fresh(everything(mover))
@@ -139,11 +139,11 @@ const taken: ReadonlyArray<Law<Houses>> = [
     id: "R4.nobody",
     says: "nobody is packed where nobody lives",
     check: Effect.gen(function* () {
-      const { old } = yield* twoHouses
+      const { old } = yield* twoDataStores
       refusedAs(yield* Effect.result(old(packed(anAddress("nobody", "harbor")))), "nobody")
       refusedAs(yield* Effect.result(old(packed(anAddress("bob", "pier")))), "nobody")
     })
   }
 ]
 
-export const bundlePlaceLaws: ReadonlyArray<Law<Houses>> = [...whole, ...taken]
+export const bundlePlaceLaws: ReadonlyArray<Law<DataStores>> = [...whole, ...taken]

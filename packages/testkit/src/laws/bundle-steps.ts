@@ -1,4 +1,4 @@
-// BundleSteps: a life with one of everything in it, what its house tells of it, and the way from house to house.
+// BundleSteps: a life with one of everything in it, what its data store tells of it, and the way from data store to data store.
 // Owns these. Leaves every assertion to the laws.
 
 import * as assert from "node:assert/strict"
@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { aJob, aMessage, anAddress, anEnvelope } from "../fixtures.ts"
-import { Houses, inHouse } from "../house.ts"
+import { DataStores, inDataStore } from "../data-store.ts"
 import {
   burying,
   claimBy,
@@ -144,7 +144,7 @@ const blocksTold = (tenant: TenantId, owner?: string) =>
     )
   })
 
-/** Everything that the ports tell of an assistant, but for the numbers that a house gives out for all. */
+/** Everything that the ports tell of an assistant, but for the numbers that a data store gives out for all. */
 export const toldOf = (address: Address) =>
   Effect.gen(function* () {
     const ledger = yield* Ledger
@@ -208,18 +208,18 @@ export const admit = (...addresses: ReadonlyArray<Address>) => Bundles.use((bund
 export const claimAs = (worker: string, address: Address) =>
   Mailbox.use((mailbox) => Effect.result(mailbox.claim({ address, worker, leaseMillis: LEASE_MILLIS })))
 
-/** An old house in which three live, and an empty one. */
-export const twoHouses = Effect.gen(function* () {
-  const { build } = yield* Houses
+/** An old data store in which three live, and an empty one. */
+export const twoDataStores = Effect.gen(function* () {
+  const { build } = yield* DataStores
   const [old, fresh] = [yield* build, yield* build]
-  const claim = yield* inHouse(old)(
+  const claim = yield* inDataStore(old)(
     Effect.gen(function* () {
       yield* live(neighbour, mover)
       yield* live(namesake, anAddress("cleo", "pier"))
       return yield* live(mover, neighbour)
     })
   )
-  return { old: inHouse(old), fresh: inHouse(fresh), claim }
+  return { old: inDataStore(old), fresh: inDataStore(fresh), claim }
 })
 
 export const refusedAs = <A, E>(outcome: Result.Result<A, E>, reason: BundleRefused["reason"]): BundleRefused => {

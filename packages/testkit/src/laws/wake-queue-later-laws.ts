@@ -1,4 +1,4 @@
-// Wake-queue laws of hints for a later time (mailbox Q5), by the clock of the adapter under judgement.
+// Wake-queue laws of wake-ups for a later time (mailbox Q5), by the clock of the adapter under judgement.
 
 import type { WakeQueue } from "@reverie/mailbox"
 import * as Effect from "effect/Effect"
@@ -11,13 +11,13 @@ const [ada, bob] = [anAddress("ada"), anAddress("bob")]
 /** Moments until a time that no law lives to see. */
 const FAR = 10_000
 
-/** Moments in which any adapter hands out a hint that it has. */
+/** Moments in which any adapter hands out a wake-up that it has. */
 const AMPLE = 15
 
 export const wakeQueueLaterLaws: ReadonlyArray<Law<WakeQueue>> = [
   {
     id: "Q5.comes",
-    says: "a hint for later comes to who waits when its time has come, not before, and nobody has to look for it",
+    says: "a wake-up for later comes to who waits when its time has come, not before, and nobody has to look for it",
     check: Effect.gen(function* () {
       const dueAt = yield* inMoments(5)
       yield* wakeAt(ada, dueAt)
@@ -26,7 +26,7 @@ export const wakeQueueLaterLaws: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q5.each",
-    says: "hints for later of several assistants come each at its time, the earlier first",
+    says: "wake-ups for later of several assistants come each at its time, the earlier first",
     check: Effect.gen(function* () {
       const [sooner, later] = [yield* inMoments(4), yield* inMoments(8)]
       yield* wakeAt(ada, later)
@@ -37,7 +37,7 @@ export const wakeQueueLaterLaws: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q5.past",
-    says: "a hint for a time that has passed comes at once",
+    says: "a wake-up for a time that has passed comes at once",
     check: Effect.gen(function* () {
       yield* wakeAt(ada, yield* inMoments(-3))
       yield* takes(ada)
@@ -65,7 +65,7 @@ export const wakeQueueLaterLaws: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q5.again",
-    says: "once a hint for later was handed out, another one can be given",
+    says: "once a wake-up for later was handed out, another one can be given",
     check: Effect.gen(function* () {
       for (let round = 0; round < 2; round++) {
         const dueAt = yield* inMoments(3)
@@ -76,7 +76,7 @@ export const wakeQueueLaterLaws: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q5.present",
-    says: "a hint for later does not swallow a present one",
+    says: "a wake-up for later does not swallow a present one",
     check: Effect.gen(function* () {
       yield* wakeAt(ada, yield* inMoments(FAR))
       yield* wake(ada)
@@ -88,7 +88,7 @@ export const wakeQueueLaterLaws: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q5.beside",
-    says: "a present hint does not swallow one for later",
+    says: "a present wake-up does not swallow one for later",
     check: Effect.gen(function* () {
       const dueAt = yield* inMoments(AMPLE)
       yield* wakeAt(ada, dueAt)

@@ -1,4 +1,4 @@
-// Wake-queue laws: hints may be lost with the process, but not before (mailbox Q1-Q6).
+// Wake-queue laws: wake-ups may be lost with the process, but not before (mailbox Q1-Q6).
 
 import * as assert from "node:assert/strict"
 import type { WakeQueue } from "@reverie/mailbox"
@@ -16,7 +16,7 @@ const [ada, bob, cleo] = [anAddress("ada"), anAddress("bob"), anAddress("cleo")]
 const handed: ReadonlyArray<Law<WakeQueue>> = [
   {
     id: "Q1.given",
-    says: "a hint is handed out, with the address it was given for",
+    says: "a wake-up is handed out, with the address it was given for",
     check: Effect.gen(function* () {
       yield* wake(ada)
       yield* takes(ada)
@@ -26,7 +26,7 @@ const handed: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q1.waiting",
-    says: "who already waits is handed the hint that comes later",
+    says: "who already waits is handed the wake-up that comes later",
     check: Effect.gen(function* () {
       const fiber = yield* taker
       assert.equal(fiber.pollUnsafe(), undefined)
@@ -37,8 +37,8 @@ const handed: ReadonlyArray<Law<WakeQueue>> = [
     })
   },
   {
-    id: "Q1.takers",
-    says: "many who wait are handed one hint each, and none is left over",
+    id: "Q1.waiters",
+    says: "many who wait are handed one wake-up each, and none is left over",
     check: Effect.gen(function* () {
       const fibers = [yield* taker, yield* taker, yield* taker]
       yield* wake(ada, bob, cleo)
@@ -48,7 +48,7 @@ const handed: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q1.interrupted",
-    says: "who stops waiting takes no hint with it",
+    says: "who stops waiting takes no wake-up with it",
     check: Effect.gen(function* () {
       yield* Fiber.interrupt(yield* taker)
       yield* wake(ada)
@@ -74,7 +74,7 @@ const handed: ReadonlyArray<Law<WakeQueue>> = [
 const collapsed: ReadonlyArray<Law<WakeQueue>> = [
   {
     id: "Q2.once",
-    says: "hints for one assistant that nobody has taken are handed out as one",
+    says: "wake-ups for one assistant that nobody has taken are handed out as one",
     check: Effect.gen(function* () {
       yield* wake(ada, ada, bob, ada, bob)
       yield* takes(ada, bob)
@@ -93,7 +93,7 @@ const collapsed: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q2.raised",
-    says: "a hint that waits becomes as urgent as the most urgent one that joins it, and is still one",
+    says: "a wake-up that waits becomes as urgent as the most urgent one that joins it, and is still one",
     check: Effect.gen(function* () {
       yield* wakeAs("routine", ada)
       yield* wakeAs("person", bob)
@@ -104,7 +104,7 @@ const collapsed: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q2.kept",
-    says: "a hint that waits does not become less urgent by one that joins it",
+    says: "a wake-up that waits does not become less urgent by one that joins it",
     check: Effect.gen(function* () {
       yield* wakeAs("person", ada, bob)
       yield* wakeAs("routine", ada)
@@ -114,7 +114,7 @@ const collapsed: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q2.in-hand",
-    says: "of hints given while their assistant is handled, the most urgent counts as well",
+    says: "of wake-ups given while their assistant is handled, the most urgent counts as well",
     check: Effect.gen(function* () {
       yield* wake(ada)
       const { done } = yield* hold(ada)
@@ -127,7 +127,7 @@ const collapsed: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q4.order",
-    says: "hints are handed out in the order in which they were first given",
+    says: "wake-ups are handed out in the order in which they were first given",
     check: Effect.gen(function* () {
       yield* wake(cleo, ada, bob, ada, cleo)
       yield* takes(cleo, ada, bob)
@@ -135,7 +135,7 @@ const collapsed: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q4.behind",
-    says: "a hint that is given again after it was taken stands behind those that wait",
+    says: "a wake-up that is given again after it was taken stands behind those that wait",
     check: Effect.gen(function* () {
       yield* wake(ada, bob, cleo)
       yield* takes(ada)
@@ -158,7 +158,7 @@ const collapsed: ReadonlyArray<Law<WakeQueue>> = [
 const inHand: ReadonlyArray<Law<WakeQueue>> = [
   {
     id: "Q3.again",
-    says: "a hint given after the one before was taken is handed out again, every time",
+    says: "a wake-up given after the one before was taken is handed out again, every time",
     check: Effect.gen(function* () {
       yield* wake(ada)
       for (let round = 0; round < 3; round++) {
@@ -176,7 +176,7 @@ const inHand: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q3.waited",
-    says: "a hint given while its assistant is handled reaches who waits for one, at once or with the end of the handling",
+    says: "a wake-up given while its assistant is handled reaches who waits for one, at once or with the end of the handling",
     check: Effect.gen(function* () {
       yield* wake(ada)
       const { done } = yield* hold(ada)
@@ -188,7 +188,7 @@ const inHand: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q3.others",
-    says: "while one assistant is handled, hints for others are handed out",
+    says: "while one assistant is handled, wake-ups for others are handed out",
     check: Effect.gen(function* () {
       yield* wake(ada)
       const { done } = yield* hold(ada)
@@ -201,7 +201,7 @@ const inHand: ReadonlyArray<Law<WakeQueue>> = [
   },
   {
     id: "Q3.done",
-    says: "to say twice that a hint is done is to say it once: it takes no later hint away and gives none",
+    says: "to say twice that a wake-up is done is to say it once: it takes no later wake-up away and gives none",
     check: Effect.gen(function* () {
       yield* wake(ada)
       const first = yield* hold(ada)

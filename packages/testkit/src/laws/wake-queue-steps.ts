@@ -2,7 +2,7 @@
 // Owns the short forms over the port, and waiting by the adapter's own clock. Leaves every other assertion to the laws.
 
 import * as assert from "node:assert/strict"
-import { type Hint, type Urgency, WakeQueue } from "@reverie/mailbox"
+import { type WakeUp, type Urgency, WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -20,19 +20,19 @@ const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { inTime } = yield* Patience
     const value = yield* inTime(effect)
-    assert.ok(Option.isSome(value), "a hint that was given is not handed out")
+    assert.ok(Option.isSome(value), "a wake-up that was given is not handed out")
     return value.value
   })
 
-/** The next hint, which stays in hand. */
+/** The next wake-up, which stays in hand. */
 export const hold = (expected: Address) =>
   Effect.gen(function* () {
-    const hint = yield* inTime((yield* WakeQueue).take)
-    assert.equal(addressKey(hint.address), addressKey(expected))
-    return hint
+    const wakeUp = yield* inTime((yield* WakeQueue).take)
+    assert.equal(addressKey(wakeUp.address), addressKey(expected))
+    return wakeUp
   })
 
-/** Takes as many hints as are expected, handles each, and asserts that they are these, in this order. */
+/** Takes as many wake-ups as are expected, handles each, and asserts that they are these, in this order. */
 export const takes = (...expected: ReadonlyArray<Address>) =>
   Effect.gen(function* () {
     const { take } = yield* WakeQueue
@@ -45,7 +45,7 @@ export const takes = (...expected: ReadonlyArray<Address>) =>
     assert.deepEqual(taken, expected.map(addressKey))
   })
 
-/** Somebody who waits for a hint, in the background. */
+/** Somebody who waits for a wake-up, in the background. */
 export const taker = Effect.gen(function* () {
   const { take } = yield* WakeQueue
   const { settle } = yield* Patience
@@ -55,7 +55,7 @@ export const taker = Effect.gen(function* () {
 })
 
 /** Handles what somebody was handed, and answers for whom it was. */
-export const handledBy = (fiber: Fiber.Fiber<Hint>) =>
+export const handledBy = (fiber: Fiber.Fiber<WakeUp>) =>
   Effect.gen(function* () {
     const { address, done } = yield* inTime(Fiber.join(fiber))
     yield* done
@@ -71,7 +71,7 @@ export const inMoments = (count: number) =>
     return (yield* now) + (yield* moments(count))
   })
 
-/** Somebody waits; nobody else touches the queue. Asserts that the hint comes when its time has come, and not before. */
+/** Somebody waits; nobody else touches the queue. Asserts that the wake-up comes when its time has come, and not before. */
 export const comesAt = (address: Address, dueAt: number) =>
   Effect.gen(function* () {
     const { now, pass, momentMillis } = yield* Patience
@@ -80,6 +80,6 @@ export const comesAt = (address: Address, dueAt: number) =>
       yield* pass(Math.min(momentMillis, dueAt - (yield* now)))
     }
     const key = yield* handledBy(fiber)
-    assert.ok((yield* now) >= dueAt, "a hint for later is handed out before its time")
+    assert.ok((yield* now) >= dueAt, "a wake-up for later is handed out before its time")
     assert.equal(key, addressKey(address))
   })

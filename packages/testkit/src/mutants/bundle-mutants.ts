@@ -1,24 +1,24 @@
-// Bundle mutants: houses that lose, double or mix up something when somebody moves, each in one way.
+// Bundle mutants: dataStores that lose, double or mix up something when somebody moves, each in one way.
 
 import { flawOfBundle, type Bundle, type BundlePart, type Bundles } from "@reverie/ledger"
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { type House, type Houses, housesLayer, houseOver } from "../house.ts"
+import { type DataStore, type DataStores, dataStoresLayer, dataStoreOver } from "../data-store.ts"
 import type { FreshLayer } from "../law.ts"
 import { MemoryDisk, type Resident } from "../memory-disk.ts"
-import { type MemoryHouse, memoryHouse } from "../memory-bundles.ts"
+import { type MemoryDataStore, memoryDataStore } from "../memory-bundles.ts"
 
 type Verbs = Bundles["Service"]
-type Mistake = (right: House, place: MemoryHouse) => Partial<Verbs>
+type Mistake = (right: DataStore, place: MemoryDataStore) => Partial<Verbs>
 
 const mutant =
-  (mistake: Mistake): FreshLayer<Houses> =>
+  (mistake: Mistake): FreshLayer<DataStores> =>
   () =>
-    housesLayer(
+    dataStoresLayer(
       Effect.sync(() => {
-        const place = memoryHouse(new MemoryDisk())
-        const right = houseOver(place)
+        const place = memoryDataStore(new MemoryDisk())
+        const right = dataStoreOver(place)
         return { ...right, bundles: { ...right.bundles, ...mistake(right, place) } }
       })
     )
@@ -40,7 +40,7 @@ const losing = (isLost: (part: BundlePart) => boolean): Mistake =>
 
 /** Does something to whoever has just moved in. */
 const afterwards =
-  (change: (resident: Resident, place: MemoryHouse) => void): Mistake =>
+  (change: (resident: Resident, place: MemoryDataStore) => void): Mistake =>
   ({ bundles }, place) => ({
     unpack: (bundle, options) =>
       Effect.tap(bundles.unpack(bundle, options), (outcome) =>
@@ -54,7 +54,7 @@ const afterwards =
 
 /** Packs something of its own. */
 const packing =
-  (pack: (right: House, place: MemoryHouse, address: Address) => ReturnType<Verbs["pack"]>): Mistake =>
+  (pack: (right: DataStore, place: MemoryDataStore, address: Address) => ReturnType<Verbs["pack"]>): Mistake =>
   (right, place) => ({ pack: (address) => pack(right, place, address) })
 
 const isOf = (kind: BundlePart["kind"]) => (part: BundlePart) => part.kind === kind
@@ -87,7 +87,7 @@ const inTwoLooks = packing(({ bundles }, _place, address) =>
   )
 )
 
-const removeResident = (place: MemoryHouse, bundle: Bundle): void => {
+const removeResident = (place: MemoryDataStore, bundle: Bundle): void => {
   if (bundle.head.kind === "assistant") place.disk.residents.delete(addressKey(bundle.head.address))
 }
 
@@ -228,6 +228,6 @@ const mistakes: Readonly<Record<string, Mistake>> = {
   })
 }
 
-export const bundleMutants: Readonly<Record<string, FreshLayer<Houses>>> = Object.fromEntries(
+export const bundleMutants: Readonly<Record<string, FreshLayer<DataStores>>> = Object.fromEntries(
   Object.entries(mistakes).map(([name, mistake]) => [name, mutant(mistake)])
 )

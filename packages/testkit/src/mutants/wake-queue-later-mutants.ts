@@ -1,4 +1,4 @@
-// Wake-queue mutants about hints for a later time.
+// Wake-queue mutants about wake-ups for a later time.
 
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -58,10 +58,10 @@ export const laterMistakes: QueueMistakes = {
       take: Effect.gen(function* () {
         const { now } = yield* Patience
         while (true) {
-          const hint = yield* right.take
-          const dueAt = last.get(addressKey(hint.address)) ?? 0
-          if (dueAt <= (yield* now)) return hint
-          yield* hint.done
+          const wakeUp = yield* right.take
+          const dueAt = last.get(addressKey(wakeUp.address)) ?? 0
+          if (dueAt <= (yield* now)) return wakeUp
+          yield* wakeUp.done
         }
       })
     }
@@ -70,7 +70,7 @@ export const laterMistakes: QueueMistakes = {
     let given = 0
     return {
       ...right,
-      wakeAt: (...hint) => Effect.suspend(() => (given++ > 0 ? Effect.void : right.wakeAt(...hint)))
+      wakeAt: (...wakeUp) => Effect.suspend(() => (given++ > 0 ? Effect.void : right.wakeAt(...wakeUp)))
     }
   },
   laterSwallowsPresent: (right) => {
@@ -103,15 +103,15 @@ export const laterMistakes: QueueMistakes = {
         }),
       take: Effect.gen(function* () {
         while (true) {
-          const hint = yield* right.take
-          const key = addressKey(hint.address)
+          const wakeUp = yield* right.take
+          const key = addressKey(wakeUp.address)
           const seen = swallowed.get(key) ?? 0
           if (seen < 2) {
             if (seen === 1) swallowed.set(key, 2)
-            return hint
+            return wakeUp
           }
           swallowed.delete(key)
-          yield* hint.done
+          yield* wakeUp.done
         }
       })
     }

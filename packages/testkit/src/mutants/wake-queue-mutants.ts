@@ -1,6 +1,6 @@
 // Wake-queue mutants: wrong queues, each made of a right one, that the wake-queue laws must kill.
 
-import { type Hint, WakeQueue } from "@reverie/mailbox"
+import { type WakeUp, WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey, AssistantId, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -30,21 +30,24 @@ const withList = (right: Queue, put: (list: Array<Address>, address: Address) =>
 const placeOf = (list: ReadonlyArray<Address>, address: Address): number =>
   list.findIndex((other) => addressKey(other) === addressKey(address))
 
-const atDone = (hint: Hint, then: Effect.Effect<void>): Hint => ({ ...hint, done: Effect.andThen(hint.done, then) })
+const atDone = (wakeUp: WakeUp, then: Effect.Effect<void>): WakeUp => ({
+  ...wakeUp,
+  done: Effect.andThen(wakeUp.done, then)
+})
 
 const losing: QueueMistakes = {
   losesEveryOther: (right) => {
     let given = 0
     return {
       ...right,
-      wake: (...hint) => Effect.suspend(() => (given++ % 2 === 0 ? right.wake(...hint) : Effect.void))
+      wake: (...wakeUp) => Effect.suspend(() => (given++ % 2 === 0 ? right.wake(...wakeUp) : Effect.void))
     }
   },
   losesWhatSomebodyWaitsFor: (right) => {
     let waiting = 0
     return {
       ...right,
-      wake: (...hint) => Effect.suspend(() => (waiting > 0 ? Effect.void : right.wake(...hint))),
+      wake: (...wakeUp) => Effect.suspend(() => (waiting > 0 ? Effect.void : right.wake(...wakeUp))),
       take: Effect.suspend(() => {
         waiting++
         return Effect.ensuring(
@@ -104,7 +107,7 @@ const collapsing: QueueMistakes = {
     withList(right, (list, address) => {
       if (placeOf(list, address) < 0) list.unshift(address)
     }),
-  movesARepeatedHintBack: (right) =>
+  movesARepeatedWakeUpBack: (right) =>
     withList(right, (list, address) => {
       const place = placeOf(list, address)
       if (place >= 0) list.splice(place, 1)
@@ -113,7 +116,7 @@ const collapsing: QueueMistakes = {
 }
 
 const urgent: QueueMistakes = {
-  takesEveryHintForRoutine: (right) => ({ ...right, wake: (address) => right.wake(address, "routine") }),
+  takesEveryWakeUpForRoutine: (right) => ({ ...right, wake: (address) => right.wake(address, "routine") }),
   takesOrdersForMessages: (right) => ({
     ...right,
     wake: (address, urgency) => right.wake(address, urgency === "order" ? "person" : urgency)
@@ -142,10 +145,10 @@ const urgent: QueueMistakes = {
           waiting.add(addressKey(address))
           return right.wake(isRaised ? namesake : address, urgency)
         }),
-      take: Effect.map(right.take, (hint) => {
-        waiting.delete(addressKey(hint.address))
-        const [assistant = ""] = hint.address.assistant.split(":")
-        return { ...hint, address: { ...hint.address, assistant: AssistantId.make(assistant) } }
+      take: Effect.map(right.take, (wakeUp) => {
+        waiting.delete(addressKey(wakeUp.address))
+        const [assistant = ""] = wakeUp.address.assistant.split(":")
+        return { ...wakeUp, address: { ...wakeUp.address, assistant: AssistantId.make(assistant) } }
       })
     }
   },
@@ -155,18 +158,18 @@ const urgent: QueueMistakes = {
       ...right,
       wake: (address, urgency) =>
         Effect.suspend(() => right.wake(address, inHand.has(addressKey(address)) ? "routine" : urgency)),
-      take: Effect.map(right.take, (hint) => {
-        inHand.add(addressKey(hint.address))
+      take: Effect.map(right.take, (wakeUp) => {
+        inHand.add(addressKey(wakeUp.address))
         return atDone(
-          hint,
-          Effect.sync(() => inHand.delete(addressKey(hint.address)))
+          wakeUp,
+          Effect.sync(() => inHand.delete(addressKey(wakeUp.address)))
         )
       })
     }
   }
 }
 
-/** Keeps hints for who is in hand to itself; `release` answers what becomes of them when that is done. */
+/** Keeps wake-ups for who is in hand to itself; `release` answers what becomes of them when that is done. */
 const withholding = (
   right: Queue,
   release: (address: Address) => Effect.Effect<void>,
@@ -183,14 +186,14 @@ const withholding = (
         withheld.add(key)
         return Effect.void
       }),
-    take: Effect.map(right.take, (hint) => {
-      const key = addressKey(hint.address)
+    take: Effect.map(right.take, (wakeUp) => {
+      const key = addressKey(wakeUp.address)
       inHand.set(key, (inHand.get(key) ?? 0) + 1)
       return atDone(
-        hint,
+        wakeUp,
         Effect.suspend(() => {
           inHand.set(key, (inHand.get(key) ?? 1) - 1)
-          return withheld.delete(key) ? release(hint.address) : Effect.void
+          return withheld.delete(key) ? release(wakeUp.address) : Effect.void
         })
       )
     })
@@ -207,26 +210,26 @@ const handling: QueueMistakes = {
     ),
   givesAgainWithEveryDone: (right) => ({
     ...right,
-    take: Effect.map(right.take, (hint) => {
+    take: Effect.map(right.take, (wakeUp) => {
       let times = 0
       return atDone(
-        hint,
-        Effect.suspend(() => (times++ > 0 ? right.wake(hint.address, "person") : Effect.void))
+        wakeUp,
+        Effect.suspend(() => (times++ > 0 ? right.wake(wakeUp.address, "person") : Effect.void))
       )
     })
   }),
-  takesALaterHintAwayWithDone: (right) => {
+  takesALaterWakeUpAwayWithDone: (right) => {
     const ended = new Set<string>()
     return {
       ...right,
       wake: (address, urgency) =>
         Effect.suspend(() => (ended.delete(addressKey(address)) ? Effect.void : right.wake(address, urgency))),
-      take: Effect.map(right.take, (hint) => {
+      take: Effect.map(right.take, (wakeUp) => {
         let times = 0
         return atDone(
-          hint,
+          wakeUp,
           Effect.sync(() => {
-            if (times++ > 0) ended.add(addressKey(hint.address))
+            if (times++ > 0) ended.add(addressKey(wakeUp.address))
           })
         )
       })
@@ -237,16 +240,16 @@ const handling: QueueMistakes = {
     let isHeld = false
     return {
       ...right,
-      wake: (...hint) =>
+      wake: (...wakeUp) =>
         Effect.suspend(() => {
-          if (!isHeld) return right.wake(...hint)
-          waiting.push(right.wake(...hint))
+          if (!isHeld) return right.wake(...wakeUp)
+          waiting.push(right.wake(...wakeUp))
           return Effect.void
         }),
-      take: Effect.map(right.take, (hint) => {
+      take: Effect.map(right.take, (wakeUp) => {
         isHeld = true
         return atDone(
-          hint,
+          wakeUp,
           Effect.suspend(() => {
             isHeld = false
             return Effect.all(waiting.splice(0), { discard: true })

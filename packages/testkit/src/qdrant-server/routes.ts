@@ -21,7 +21,7 @@ import {
 import { isLetThrough } from "./filter.ts"
 
 /** What the server keeps. */
-export class Shelf {
+export class PointStore {
   readonly collections = new Map<string, Collection>()
   readonly aliases = new Map<string, string>()
 
@@ -31,13 +31,13 @@ export class Shelf {
   }
 }
 
-type Handler = (shelf: Shelf, names: ReadonlyArray<string>, body: Fields, request: QdrantRequest) => unknown
+type Handler = (points: PointStore, names: ReadonlyArray<string>, body: Fields, request: QdrantRequest) => unknown
 
 /** A handler for a collection that must exist. */
 const within =
   (handle: (collection: Collection, body: Fields, names: ReadonlyArray<string>) => unknown): Handler =>
-  (shelf, names, body) => {
-    const collection = shelf.named(names[0] ?? "")
+  (points, names, body) => {
+    const collection = points.named(names[0] ?? "")
     return isRefusal(collection) ? collection : handle(collection, body, names.slice(1))
   }
 
@@ -118,21 +118,21 @@ const queries = within((collection, body) => {
   return answers.find(isRefusal) ?? answers
 })
 
-const create: Handler = (shelf, [name = ""], body) => {
-  if (shelf.collections.has(name)) return refusal(409, `Wrong input: Collection \`${name}\` already exists!`)
-  if (shelf.aliases.has(name)) {
+const create: Handler = (points, [name = ""], body) => {
+  if (points.collections.has(name)) return refusal(409, `Wrong input: Collection \`${name}\` already exists!`)
+  if (points.aliases.has(name)) {
     return refusal(
       400,
       `Wrong input: Can't create collection with name ${name}. Alias with the same name already exists`
     )
   }
-  shelf.collections.set(name, new Collection(body))
+  points.collections.set(name, new Collection(body))
   return true
 }
 
-const drop: Handler = (shelf, [name = ""]) => {
-  for (const [alias, of] of shelf.aliases) if (of === name) shelf.aliases.delete(alias)
-  return shelf.collections.delete(name)
+const drop: Handler = (points, [name = ""]) => {
+  for (const [alias, of] of points.aliases) if (of === name) points.aliases.delete(alias)
+  return points.collections.delete(name)
 }
 
 const info = within((collection) => ({
@@ -185,34 +185,34 @@ const dropVector = within((collection, _body, [name = ""]) => {
   return updated(collection)
 })
 
-const aliasFault = (shelf: Shelf, action: Fields): Refusal | undefined => {
+const aliasFault = (points: PointStore, action: Fields): Refusal | undefined => {
   const { alias_name: alias, collection_name: name } = fieldsOf(action["create_alias"])
   if (!("create_alias" in action)) return undefined
-  if (shelf.collections.has(String(alias)))
+  if (points.collections.has(String(alias)))
     return refusal(400, `Wrong input: Collection \`${String(alias)}\` already exists!`)
-  const of = shelf.named(String(name))
+  const of = points.named(String(name))
   return isRefusal(of) ? of : undefined
 }
 
-const changeAliases: Handler = (shelf, _names, body) => {
+const changeAliases: Handler = (points, _names, body) => {
   const actions = listOf(body["actions"]).map(fieldsOf)
   for (const action of actions) {
-    const fault = aliasFault(shelf, action)
+    const fault = aliasFault(points, action)
     if (fault !== undefined) return fault
   }
   for (const action of actions) {
     const { alias_name: alias, collection_name: name } = fieldsOf(action["create_alias"])
-    if ("create_alias" in action) shelf.aliases.set(String(alias), String(name))
-    if ("delete_alias" in action) shelf.aliases.delete(String(fieldsOf(action["delete_alias"])["alias_name"]))
+    if ("create_alias" in action) points.aliases.set(String(alias), String(name))
+    if ("delete_alias" in action) points.aliases.delete(String(fieldsOf(action["delete_alias"])["alias_name"]))
   }
   return true
 }
 
-const aliases: Handler = (shelf) => ({
-  aliases: [...shelf.aliases].map(([alias, name]) => ({ alias_name: alias, collection_name: name }))
+const aliases: Handler = (points) => ({
+  aliases: [...points.aliases].map(([alias, name]) => ({ alias_name: alias, collection_name: name }))
 })
 
-const collections: Handler = (shelf) => ({ collections: [...shelf.collections.keys()].map((name) => ({ name })) })
+const collections: Handler = (points) => ({ collections: [...points.collections.keys()].map((name) => ({ name })) })
 
 const C = "/collections/{}"
 const handlers: Readonly<Record<string, Handler>> = {
@@ -255,11 +255,11 @@ export const namesIn = (pattern: string, path: string): ReadonlyArray<string> | 
 }
 
 /** The result of a request, or why it is refused. */
-export const answerTo = (shelf: Shelf, request: QdrantRequest): unknown => {
+export const answerTo = (points: PointStore, request: QdrantRequest): unknown => {
   for (const [key, handle] of Object.entries(handlers)) {
     const [method, pattern = ""] = key.split(" ")
     const names = method === request.method ? namesIn(pattern, request.path) : undefined
-    if (names !== undefined) return handle(shelf, names, fieldsOf(request.body), request)
+    if (names !== undefined) return handle(points, names, fieldsOf(request.body), request)
   }
   return refusal(501, `the double does not know ${request.method} ${request.path}`)
 }

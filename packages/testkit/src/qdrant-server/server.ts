@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import type { Contract } from "./contract.ts"
 import { type QdrantMode, qdrantModes } from "./modes.ts"
-import { answerTo, Shelf } from "./routes.ts"
+import { answerTo, PointStore } from "./routes.ts"
 import { isRefusal, type QdrantRequest, refusal, type Refusal } from "./wire.ts"
 
 /**
@@ -61,7 +61,7 @@ const respond = (response: ServerResponse, result: unknown): void => {
 export const startQdrantServer = async ({ apiKey, contract }: QdrantServerOptions = {}): Promise<QdrantServer> => {
   const requests: Array<QdrantRequest> = []
   const faults: Array<string> = []
-  const shelf = new Shelf()
+  const points = new PointStore()
   let fateOf: (request: QdrantRequest) => Fate = () => undefined
 
   const judged = (request: QdrantRequest): unknown => {
@@ -70,7 +70,7 @@ export const startQdrantServer = async ({ apiKey, contract }: QdrantServerOption
     faults.push(...broken.map((fault) => where + fault))
     if (broken.length > 0) return refusal(400, `Format error in JSON body: ${broken.join("; ")}`)
     if (!isWhole(request.body)) return refusal(400, "Format error in JSON body: lone surrogate in hex escape")
-    const result = answerTo(shelf, request)
+    const result = answerTo(points, request)
     if (isRefusal(result)) return result
     const strange = contract?.answerFaults(request, { result, status: "ok", time: 0 }) ?? []
     faults.push(...strange.map((fault) => where + fault))

@@ -6,7 +6,7 @@
 //     begins where the last one ended.
 
 import { CONSOLIDATED_KEY } from "@reverie/assistant"
-import { type Compaction, historyStartOn, isCompaction } from "@reverie/context"
+import { type Compaction, historyStartOf, isCompaction } from "@reverie/context"
 import { entryId, isFact, messageId } from "@reverie/memory"
 import { addressKey, isBefore, type Json, type Message, type MessagePlace, type RecordKind } from "@reverie/protocol"
 import type { Resident } from "../memory-disk.ts"
@@ -15,7 +15,7 @@ const valuesOf = (resident: Resident, wanted: RecordKind): ReadonlyArray<Json> =
   [...resident.records.values()].flatMap(({ kind, value }) => (kind === wanted ? [value] : []))
 
 const deskOf = (resident: Resident): ReadonlyMap<string, Json> =>
-  new Map([...resident.records.values()].flatMap(({ key, kind, value }) => (kind === "desk" ? [[key, value]] : [])))
+  new Map([...resident.records.values()].flatMap(({ key, kind, value }) => (kind === "state" ? [[key, value]] : [])))
 
 interface Placed {
   readonly place: MessagePlace
@@ -98,7 +98,7 @@ const checkCompactions = (resident: Resident): ReadonlyArray<string> => {
     if (parted.length > 0) problems.push(`C11 ${id} has parted ${parted.length} calls from their results`)
     next += compacted_count
   }
-  const start = historyStartOn(deskOf(resident))
+  const start = historyStartOf(deskOf(resident))
   if (compactions.length > 0 && !same(start?.from, all[next]?.place))
     problems.push(`C11 the history does not begin where the last compaction ended`)
   return problems

@@ -99,7 +99,7 @@ const argumentsFor = (tool: string, fate: Fate, nextAssignment: () => number): J
   }
 }
 
-/** No more than the house thinks that it takes. */
+/** No more than the data store thinks that it takes. */
 const usageOf = ({ maxOutputTokens = 200, messages }: Prompt, fate: Fate): Reply["usage"] => ({
   inputTokens: messages.reduce((sum, { content }) => sum + Math.ceil(content.length / 4), 0),
   outputTokens: fate.between(1, Math.min(200, maxOutputTokens)),

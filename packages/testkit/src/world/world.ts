@@ -42,7 +42,7 @@ import { checkedThenActed, type PlantedBug, withBug } from "./bugs.ts"
 import { countSubAgents } from "./check-sub-agents.ts"
 import { check } from "./check.ts"
 import { type Fate, fateOf } from "./fate.ts"
-import { hintsOf, queueIn } from "./hints.ts"
+import { wakeUpsOf, queueIn } from "./wake-ups.ts"
 import { type Outside, outsideOf } from "./outside.ts"
 import { attendant, type Door, lullaby, type People, sender, type Sent, sunset } from "./people.ts"
 import { inProcess, portIn, type Process, strike } from "./process.ts"
@@ -108,7 +108,7 @@ interface World {
   readonly store: Store
   readonly outside: Outside
   readonly weather: Weather
-  readonly hints: Queue.Queue<Address>
+  readonly wakeUps: Queue.Queue<Address>
   readonly options: WorldOptions
   readonly processes: Array<Process>
   readonly services: Map<string, Context.Context<Services>>
@@ -163,7 +163,7 @@ const servicesIn = (world: World, process: Process, hub: NoticeHub["Service"]): 
   const definition = definitionOf(world)
   return Context.make(Mailbox, portIn(process, store.mailbox)).pipe(
     Context.add(Ledger, portIn(process, store.ledger)),
-    Context.add(WakeQueue, portIn(process, hintsOf(world))),
+    Context.add(WakeQueue, portIn(process, wakeUpsOf(world))),
     Context.add(Model, portIn(process, world.outside.model)),
     Context.add(Tokens, world.outside.tokens),
     Context.add(Definitions, { find: () => definition }),
@@ -333,7 +333,7 @@ const worldOf = (seed: number, options: WorldOptions): World => {
       weather,
       ignoresKeys: bug === "random-effect-key"
     }),
-    hints: queueIn(time),
+    wakeUps: queueIn(time),
     options,
     processes: [],
     services: new Map(),

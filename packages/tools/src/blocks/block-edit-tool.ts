@@ -6,8 +6,8 @@
 import type { BlockAct, BlockOperation, BlockSchema, BlockView, PartSchema } from "@reverie/memory"
 import { isJsonObject, type Json } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import { deskTool, text } from "../self/desk-tool.ts"
-import type { BlockDesk } from "./block-desk.ts"
+import { selfTool, text } from "../self/self-tool.ts"
+import type { BlockAccess } from "./block-access.ts"
 import { namedBlock } from "./naming.ts"
 import { withBlock } from "./outcome.ts"
 
@@ -122,9 +122,9 @@ const operationOf = (block: BlockView, action: Edit, input: Input): BlockOperati
   }
 }
 
-const edited = (blocks: BlockDesk, key: string, block: BlockView, input: Input) => {
+const edited = (blocks: BlockAccess, key: string, block: BlockView, input: Input) => {
   const { action, section } = input
-  const told = async (changing: ReturnType<BlockDesk["change"]>) => {
+  const told = async (changing: ReturnType<BlockAccess["change"]>) => {
     const { changed, dropped, restores, version } = await changing
     const { text: now } = await blocks.read(block.id, version)
     return {
@@ -168,13 +168,13 @@ const needsConsent = (args: Json, blocks: ReadonlyArray<BlockView>): boolean => 
   return access === "partner" || access === "human"
 }
 
-export const blockEditTool = deskTool({
+export const blockEditTool = selfTool({
   name: "block_edit",
   description:
     "Changes what one of your memory blocks holds, as far as its permission allows. Changes to a block that asks for a " +
     "person's consent wait for it.",
   input: Input,
   needsConsent,
-  run: (input, { desk: { blocks }, key }) =>
+  run: (input, { records: { blocks }, key }) =>
     withBlock(blocks, input.block, (block) => edited(blocks, key, block, input))
 })

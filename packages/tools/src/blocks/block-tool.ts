@@ -4,8 +4,8 @@
 
 import { blockPermissions, type BlockView, EVERYBODY } from "@reverie/memory"
 import * as Schema from "effect/Schema"
-import { deskTool, text } from "../self/desk-tool.ts"
-import type { BlockDesk } from "./block-desk.ts"
+import { selfTool, text } from "../self/self-tool.ts"
+import type { BlockAccess } from "./block-access.ts"
 import { withBlock } from "./outcome.ts"
 
 const actions = ["list", "show", "pin", "unpin", "archive", "share", "unshare", "viewport"] as const
@@ -42,15 +42,15 @@ const entryOf = (block: BlockView) => ({
   ...(block.shares.length === 0 ? {} : { shared_with: block.shares })
 })
 
-const shown = async (blocks: BlockDesk, block: BlockView, version: number | undefined) => {
+const shown = async (blocks: BlockAccess, block: BlockView, version: number | undefined) => {
   const reading = version === undefined ? block : await blocks.read(block.id, version)
   return { ...entryOf(block), version: reading.version, text: reading.text }
 }
 
 const DEFAULT_LINES = 50
 
-const onBlock = (blocks: BlockDesk, key: string, block: BlockView, input: Input): Promise<object> | string => {
-  const set = (setting: Parameters<BlockDesk["configure"]>[2]) =>
+const onBlock = (blocks: BlockAccess, key: string, block: BlockView, input: Input): Promise<object> | string => {
+  const set = (setting: Parameters<BlockAccess["configure"]>[2]) =>
     blocks.configure(key, block.id, setting).then(({ changed }) => ({ label: block.label, changed }))
   switch (input.action) {
     case "list":
@@ -74,12 +74,12 @@ const onBlock = (blocks: BlockDesk, key: string, block: BlockView, input: Input)
   }
 }
 
-export const blockTool = deskTool({
+export const blockTool = selfTool({
   name: "block",
   description:
     "Keeps your memory blocks in order: the labelled texts, lists and logs that you and others keep for long.",
   input: Input,
-  run: async (input, { desk: { blocks }, key }) =>
+  run: async (input, { records: { blocks }, key }) =>
     input.action === "list"
       ? { success: true, blocks: (await blocks.list()).map(entryOf) }
       : withBlock(blocks, input.block, (block) => onBlock(blocks, key, block, input))

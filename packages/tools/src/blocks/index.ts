@@ -1,2 +1,2 @@
-export { type BlockDesk } from "./block-desk.ts"
+export { type BlockAccess } from "./block-access.ts"
 export { blockTools } from "./block-tools.ts"

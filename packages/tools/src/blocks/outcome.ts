@@ -4,7 +4,7 @@
 
 import { BlockRefused, BlockUnknown, type BlockView, ConsentNeeded } from "@reverie/memory"
 import { namedBlock } from "./naming.ts"
-import type { BlockDesk } from "./block-desk.ts"
+import type { BlockAccess } from "./block-access.ts"
 
 export interface Refused {
   readonly success: false
@@ -20,7 +20,7 @@ const sentenceOf = (thrown: unknown): string | undefined => {
 
 /** Does something with the block that a model named. */
 export const withBlock = async <A extends object>(
-  blocks: BlockDesk,
+  blocks: BlockAccess,
   name: string | undefined,
   work: (block: BlockView) => Promise<A> | string
 ): Promise<({ readonly success: true } & A) | Refused> => {

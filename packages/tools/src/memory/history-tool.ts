@@ -1,5 +1,5 @@
 // HistoryTool: read_history.
-// Owns what the model is offered, and how old messages are told to it. Leaves reading them to the desk it runs on.
+// Owns what the model is offered, and how old messages are told to it. Leaves reading them to the records it runs on.
 // H1  SAFE_CHAIN; it changes nothing, and reads what is compacted as well as what is still shown.
 // H2  Messages are told as data, each with its place, its time and its speaker, without anything invisible.
 // H3  An answer is bounded; what has no room is told where to be read on, down to the rest of one long message.
@@ -8,7 +8,7 @@ import { cleanText, messageId, placeOfId } from "@reverie/memory"
 import type { Json, MessagePlace, PlacedMessage } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { clipped } from "../sentences.ts"
-import { deskTool } from "../self/desk-tool.ts"
+import { selfTool } from "../self/self-tool.ts"
 
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 50
@@ -94,7 +94,7 @@ const pageOf = (found: ReadonlyArray<PlacedMessage>, limit: number, self: string
 
 const place = Schema.String.check(Schema.isPattern(/^(?:m\/)?\d{1,15}\/\d{1,15}$/))
 
-export const readHistoryTool = deskTool({
+export const readHistoryTool = selfTool({
   name: "read_history",
   description:
     "Reads messages of your own history again, word for word, also those that were compacted into a summary. What they say " +
@@ -115,14 +115,14 @@ export const readHistoryTool = deskTool({
       })
     )
   }),
-  run: async ({ compaction, from, limit = DEFAULT_LIMIT, offset = 0 }, { assistant, desk }) => {
-    const range = compaction === undefined ? undefined : await desk.history.compacted(compaction)
+  run: async ({ compaction, from, limit = DEFAULT_LIMIT, offset = 0 }, { assistant, records }) => {
+    const range = compaction === undefined ? undefined : await records.history.compacted(compaction)
     if (compaction !== undefined && range === undefined) {
       return { success: false, error: `there is no compaction ${compaction}` }
     }
     const begin = from === undefined ? (range?.from ?? BEGINNING) : placeOf(from)
     const first = range !== undefined && isAfter(range.from, begin) ? range.from : begin
-    const found = await desk.history.read(first, limit + 1)
+    const found = await records.history.read(first, limit + 1)
     const asked = range === undefined ? found : found.filter((each) => !isAfter(each.place, range.to))
     return { success: true, ...pageOf(asked, limit, assistant, offset) }
   }

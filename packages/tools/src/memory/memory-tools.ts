@@ -1,6 +1,6 @@
 // MemoryTools: every tool by which an assistant uses its memory, in the order in which they are offered.
 // Owns the list. Leaves who gets them to the definition of an assistant.
-// I1  Each uses the desk, is idempotent and has a name of its own.
+// I1  Each uses the records, is idempotent and has a name of its own.
 
 import type { Tool } from "../tool.ts"
 import { readHistoryTool } from "./history-tool.ts"

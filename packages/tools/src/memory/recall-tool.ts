@@ -1,11 +1,11 @@
 // RecallTool: recall_memories.
-// Owns what the model is offered, and how hits are told to it. Leaves finding them to the desk it runs on.
+// Owns what the model is offered, and how hits are told to it. Leaves finding them to the records it runs on.
 // I1  SAFE_CHAIN; it changes nothing.
 // I2  What is recalled is told as data, each memory as one value with where it is from and why it was found.
 
 import { type Hit, memoryKinds, recallScopes, type Why } from "@reverie/memory"
 import * as Schema from "effect/Schema"
-import { deskTool, text } from "../self/desk-tool.ts"
+import { selfTool, text } from "../self/self-tool.ts"
 
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 20
@@ -52,7 +52,7 @@ const told = ({ entry, owner }: Hit, why: string, self: string) => {
   }
 }
 
-export const recallMemoriesTool = deskTool({
+export const recallMemoriesTool = selfTool({
   name: "recall_memories",
   description:
     "Searches everything you remember: what was said to you, what you said, your journal, facts and what you put away. " +
@@ -73,8 +73,8 @@ export const recallMemoriesTool = deskTool({
       })
     )
   }),
-  run: async ({ kinds, limit = DEFAULT_LIMIT, query, scope: wanted, since, until }, { assistant, desk }) => {
-    const recalled = await desk.recall(query, {
+  run: async ({ kinds, limit = DEFAULT_LIMIT, query, scope: wanted, since, until }, { assistant, records }) => {
+    const recalled = await records.recall(query, {
       limit,
       ...(kinds === undefined ? {} : { kinds }),
       ...(since === undefined ? {} : { since: boundOf(since, "begin") }),

@@ -8,7 +8,7 @@ import { createHash } from "node:crypto"
 import { cleanText, instructionIn, MAX_PASSAGE_CHARS, type Passage, trustOf } from "@reverie/memory"
 import * as Schema from "effect/Schema"
 import { type AsyncReport, asyncReport } from "../async-report.ts"
-import { deskTool, text } from "../self/desk-tool.ts"
+import { selfTool, text } from "../self/self-tool.ts"
 
 const DEFAULT_IMPORTANCE = 6
 
@@ -17,7 +17,7 @@ const passageId = (key: string): string => `passage_${createHash("sha256").updat
 
 const tag = text(100, "A short word")
 
-export const storeMemoryTool = deskTool({
+export const storeMemoryTool = selfTool({
   name: "store_memory",
   description:
     "Puts a text away in your long-term memory, where recall_memories finds it: something worth knowing in a year. " +
@@ -33,7 +33,7 @@ export const storeMemoryTool = deskTool({
       })
     )
   }),
-  run: (wanted, { assistant, desk, key, now }): AsyncReport => {
+  run: (wanted, { assistant, records, key, now }): AsyncReport => {
     const kept = cleanText(wanted.text).trim()
     if (kept === "") throw new Error("there is nothing to read in the text")
     const rule = [kept, ...(wanted.tags ?? [])].map(instructionIn).find((found) => found !== undefined)
@@ -50,7 +50,7 @@ export const storeMemoryTool = deskTool({
       trust: trustOf.self,
       importance: wanted.importance ?? DEFAULT_IMPORTANCE
     }
-    desk.write("passage", passage.id, { ...passage })
+    records.write("passage", passage.id, { ...passage })
     return asyncReport(
       `Putting it away as ${passage.id}; it is reported when it is kept`,
       JSON.stringify({ success: true, id: passage.id, characters: kept.length, readers: passage.readers })

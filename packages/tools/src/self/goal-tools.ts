@@ -20,28 +20,28 @@ import {
   updateGoal
 } from "@reverie/assistant"
 import * as Schema from "effect/Schema"
-import type { Desk } from "../tool.ts"
+import type { ToolRecords } from "../tool.ts"
 import { type AsyncReport, asyncReport } from "../async-report.ts"
-import { deskTool, text, writeAll } from "./desk-tool.ts"
+import { selfTool, text, writeAll } from "./self-tool.ts"
 
 /** A model is asked inside the run. */
 const DECOMPOSE_TIMEOUT_MILLIS = 120_000
 
-const goalsOn = (desk: Desk): Goals => goalsOf(desk.read("goal"))
+const goalsOn = (records: ToolRecords): Goals => goalsOf(records.read("goal"))
 
 const description = text(500, "What is to be reached")
 const goalId = text(64, "The id of a goal, such as goal_42_0")
 const priority = Schema.Literals(goalPriorities)
 
 /** A root goal that was completed is a task that was done. */
-const noteCompleted = (desk: Desk, goals: Goals, { completed }: ToldGoal, now: number): void => {
-  const memory = sessionMemoryOf(desk.read("session"))
+const noteCompleted = (records: ToolRecords, goals: Goals, { completed }: ToldGoal, now: number): void => {
+  const memory = sessionMemoryOf(records.read("session"))
   const roots = completed.flatMap((id) => goals.get(id) ?? []).filter(({ parent_id }) => parent_id === null)
   const after = roots.reduce((noted, root) => noteTask(noted, root.description, now), memory)
-  if (after !== memory) writeAll(desk, sessionChanges(memory, after))
+  if (after !== memory) writeAll(records, sessionChanges(memory, after))
 }
 
-export const addGoalTool = deskTool({
+export const addGoalTool = selfTool({
   name: "add_goal",
   description: "Adds a goal, or a subtask when parent_id names a goal. Progress of a parent follows from its subtasks.",
   input: Schema.Struct({
@@ -49,15 +49,15 @@ export const addGoalTool = deskTool({
     priority: Schema.optionalKey(priority),
     parent_id: Schema.optionalKey(goalId)
   }),
-  run: (wanted, { desk, now }) => {
-    const before = goalsOn(desk)
-    const { result, state } = addGoal(before, wanted, { tick: desk.loop.tick, now })
-    writeAll(desk, goalChanges(before, state))
+  run: (wanted, { records, now }) => {
+    const before = goalsOn(records)
+    const { result, state } = addGoal(before, wanted, { tick: records.loop.tick, now })
+    writeAll(records, goalChanges(before, state))
     return result
   }
 })
 
-export const updateGoalTool = deskTool({
+export const updateGoalTool = selfTool({
   name: "update_goal",
   description:
     "Changes a goal's status, progress, description, priority or place. Parents are recalculated: their progress is " +
@@ -70,30 +70,30 @@ export const updateGoalTool = deskTool({
     priority: Schema.optionalKey(priority),
     parent_id: Schema.optionalKey(Schema.NullOr(goalId))
   }),
-  run: (update, { desk, now }) => {
-    const before = goalsOn(desk)
+  run: (update, { records, now }) => {
+    const before = goalsOn(records)
     const { result, state } = updateGoal(before, update)
-    writeAll(desk, goalChanges(before, state))
-    if (result.success) noteCompleted(desk, state, result, now)
+    writeAll(records, goalChanges(before, state))
+    if (result.success) noteCompleted(records, state, result, now)
     return result
   }
 })
 
-export const decomposeGoalTool = deskTool({
+export const decomposeGoalTool = selfTool({
   name: "decompose_goal",
   description: "Divides an active goal into 3 to 7 subtasks. They are reported when they have been found.",
   category: "async_required",
   timeoutMillis: DECOMPOSE_TIMEOUT_MILLIS,
   input: Schema.Struct({ goal_id: goalId }),
-  run: async ({ goal_id }, { desk, now }): Promise<AsyncReport> => {
-    const before = goalsOn(desk)
+  run: async ({ goal_id }, { records, now }): Promise<AsyncReport> => {
+    const before = goalsOn(records)
     const goal = before.get(goal_id)
     const refused = undividable(before, goal_id)
     if (goal === undefined || refused !== undefined) throw new Error(refused?.error)
-    const answer = await desk.consult("goal_decompose", decomposeText(before, goal))
-    const { result, state } = decomposeGoal(before, goal_id, answer, { tick: desk.loop.tick, now })
+    const answer = await records.consult("goal_decompose", decomposeText(before, goal))
+    const { result, state } = decomposeGoal(before, goal_id, answer, { tick: records.loop.tick, now })
     if (!result.success) throw new Error(result.error)
-    writeAll(desk, goalChanges(before, state))
+    writeAll(records, goalChanges(before, state))
     return asyncReport(`Dividing ${goal_id}; its subtasks are reported`, JSON.stringify(result))
   }
 })

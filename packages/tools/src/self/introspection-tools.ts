@@ -5,16 +5,16 @@
 
 import { selfPromptChange, selfPromptOf, systemStatus, updateSelfPrompt } from "@reverie/assistant"
 import * as Schema from "effect/Schema"
-import { deskTool, text } from "./desk-tool.ts"
+import { selfTool, text } from "./self-tool.ts"
 
-export const getSystemStatusTool = deskTool({
+export const getSystemStatusTool = selfTool({
   name: "get_system_status",
   description:
     "Tells how much of the context window is used, where the loop stands and how many tool calls there were.",
-  run: (_none, { desk, now }) => systemStatus(desk.loop, desk.read("desk"), now)
+  run: (_none, { records, now }) => systemStatus(records.loop, records.read("state"), now)
 })
 
-export const updateSystemPromptTool = deskTool({
+export const updateSystemPromptTool = selfTool({
   name: "update_system_prompt",
   description:
     "Replaces the guidelines you have written for yourself. The prompt of your user stays as it is and goes before yours.",
@@ -23,11 +23,11 @@ export const updateSystemPromptTool = deskTool({
     new_prompt: text(8_000, "All guidelines, not only the new one: the old text is replaced"),
     reasoning: text(2_000, "Why they should change")
   }),
-  run: (update, { desk, now }) => {
-    const { result, state } = updateSelfPrompt(selfPromptOf(desk.read("prompt")), update, now)
+  run: (update, { records, now }) => {
+    const { result, state } = updateSelfPrompt(selfPromptOf(records.read("prompt")), update, now)
     if (result.success) {
       const { key, kind, value } = selfPromptChange(state)
-      desk.write(kind, key, value)
+      records.write(kind, key, value)
     }
     return result
   }

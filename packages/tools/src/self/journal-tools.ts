@@ -14,16 +14,16 @@ import {
   sourceTypes
 } from "@reverie/assistant"
 import * as Schema from "effect/Schema"
-import type { Desk } from "../tool.ts"
-import { deskTool, text, writeAll } from "./desk-tool.ts"
+import type { ToolRecords } from "../tool.ts"
+import { selfTool, text, writeAll } from "./self-tool.ts"
 
-const journalOn = (desk: Desk) => journalOf(desk.read("journal"), desk.read("desk"))
+const journalOn = (records: ToolRecords) => journalOf(records.read("journal"), records.read("state"))
 
 const name = text(100, "A short name")
 const importance = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10 }))
 const source = Schema.Literals(sourceTypes)
 
-export const addJournalEntryTool = deskTool({
+export const addJournalEntryTool = selfTool({
   name: "add_journal_entry",
   description: "Writes into your journal: what happened, what you noticed, what you concluded.",
   input: Schema.Struct({
@@ -39,18 +39,18 @@ export const addJournalEntryTool = deskTool({
     tags: Schema.optionalKey(Schema.Array(name).check(Schema.isMaxLength(10))),
     related_projects: Schema.optionalKey(Schema.Array(name).check(Schema.isMaxLength(10)))
   }),
-  run: (wanted, { desk, now }) => {
-    const before = journalOn(desk)
-    const moment = { tick: desk.loop.tick, now }
+  run: (wanted, { records, now }) => {
+    const before = journalOn(records)
+    const moment = { tick: records.loop.tick, now }
     const { result, state } = addEntry(before, { source_type: "observation", ...wanted }, moment)
-    const reflection = reflectionOf(desk.read("reflection"))
-    writeAll(desk, journalChanges(before, state))
-    writeAll(desk, reflectionChanges(reflection, gathered(reflection, result.entry)))
+    const reflection = reflectionOf(records.read("reflection"))
+    writeAll(records, journalChanges(before, state))
+    writeAll(records, reflectionChanges(reflection, gathered(reflection, result.entry)))
     return result
   }
 })
 
-export const reviewJournalTool = deskTool({
+export const reviewJournalTool = selfTool({
   name: "review_journal",
   description: "Reads your journal, the newest entries first. Every condition given must hold.",
   input: Schema.Struct({
@@ -60,5 +60,5 @@ export const reviewJournalTool = deskTool({
     min_importance: Schema.optionalKey(importance),
     text: Schema.optionalKey(text(200, "Words that must stand in the entry"))
   }),
-  run: (review, { desk }) => reviewJournal(journalOn(desk), review)
+  run: (review, { records }) => reviewJournal(journalOn(records), review)
 })

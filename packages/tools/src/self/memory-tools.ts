@@ -13,17 +13,20 @@ import {
   sessionMemoryOf
 } from "@reverie/assistant"
 import * as Schema from "effect/Schema"
-import type { Desk } from "../tool.ts"
-import { deskTool, text, writeAll } from "./desk-tool.ts"
+import type { ToolRecords } from "../tool.ts"
+import { selfTool, text, writeAll } from "./self-tool.ts"
 
-const applied = <Result>(desk: Desk, rule: (memory: SessionMemory) => Outcome<SessionMemory, Result>): Result => {
-  const before = sessionMemoryOf(desk.read("session"))
+const applied = <Result>(
+  records: ToolRecords,
+  rule: (memory: SessionMemory) => Outcome<SessionMemory, Result>
+): Result => {
+  const before = sessionMemoryOf(records.read("session"))
   const { result, state } = rule(before)
-  writeAll(desk, sessionChanges(before, state))
+  writeAll(records, sessionChanges(before, state))
   return result
 }
 
-export const addSessionMemoryTool = deskTool({
+export const addSessionMemoryTool = selfTool({
   name: "add_session_memory",
   description:
     "Remembers a fact about the world or a pattern in how others behave. In the third person, never about yourself: " +
@@ -34,11 +37,12 @@ export const addSessionMemoryTool = deskTool({
     }),
     content: text(500, "One statement")
   }),
-  run: (statement, { assistant, desk }) => applied(desk, (memory) => addSessionMemory(memory, statement, [assistant]))
+  run: (statement, { assistant, records }) =>
+    applied(records, (memory) => addSessionMemory(memory, statement, [assistant]))
 })
 
-export const compactSessionMemoryTool = deskTool({
+export const compactSessionMemoryTool = selfTool({
   name: "compact_session_memory",
   description: "Tidies session memory: statements that say the same become one.",
-  run: (_none, { desk, now }) => applied(desk, (memory) => compactSessionMemory(memory, now))
+  run: (_none, { records, now }) => applied(records, (memory) => compactSessionMemory(memory, now))
 })

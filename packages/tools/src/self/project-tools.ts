@@ -17,24 +17,24 @@ import {
   updateProject
 } from "@reverie/assistant"
 import * as Schema from "effect/Schema"
-import type { Desk } from "../tool.ts"
-import { deskTool, text, writeAll } from "./desk-tool.ts"
+import type { ToolRecords } from "../tool.ts"
+import { selfTool, text, writeAll } from "./self-tool.ts"
 
 const MAX_CONTEXT_CHARS = 20_000
 
-const projectsOn = (desk: Desk): Projects => projectsOf(desk.read("project"), desk.read("desk"))
+const projectsOn = (records: ToolRecords): Projects => projectsOf(records.read("project"), records.read("state"))
 
-const applied = <Result>(desk: Desk, rule: (projects: Projects) => Outcome<Projects, Result>): Result => {
-  const before = projectsOn(desk)
+const applied = <Result>(records: ToolRecords, rule: (projects: Projects) => Outcome<Projects, Result>): Result => {
+  const before = projectsOn(records)
   const { result, state } = rule(before)
-  writeAll(desk, projectChanges(before, state))
+  writeAll(records, projectChanges(before, state))
   return result
 }
 
 const context = text(MAX_CONTEXT_CHARS, "Everything needed to go on with the project later")
 const summary = text(500, "What the project is, in a line or two")
 
-export const createProjectTool = deskTool({
+export const createProjectTool = selfTool({
   name: "create_project",
   description:
     "Creates a project: a slot that keeps the context of long work across interruptions. It becomes the active one " +
@@ -46,17 +46,17 @@ export const createProjectTool = deskTool({
     summary,
     context: Schema.optionalKey(context)
   }),
-  run: (wanted, { desk, now }) => applied(desk, (projects) => createProject(projects, wanted, now))
+  run: (wanted, { records, now }) => applied(records, (projects) => createProject(projects, wanted, now))
 })
 
-export const listProjectsTool = deskTool({
+export const listProjectsTool = selfTool({
   name: "list_projects",
   description: "Lists all projects with their summaries and status.",
   cache: { scope: "tick" },
-  run: (_none, { desk }) => listProjects(projectsOn(desk))
+  run: (_none, { records }) => listProjects(projectsOn(records))
 })
 
-export const swapProjectTool = deskTool({
+export const swapProjectTool = selfTool({
   name: "swap_project",
   description:
     "Leaves the active project, which is paused, and opens another one; its context is given back. " +
@@ -65,10 +65,10 @@ export const swapProjectTool = deskTool({
     key: text(64, "The project to open"),
     current_project_update: Schema.optionalKey(context)
   }),
-  run: (swap, { desk, now }) => applied(desk, (projects) => swapProject(projects, swap, now))
+  run: (swap, { records, now }) => applied(records, (projects) => swapProject(projects, swap, now))
 })
 
-export const updateProjectTool = deskTool({
+export const updateProjectTool = selfTool({
   name: "update_project",
   description:
     "Changes the active project's context, summary or status without leaving it. The status completed or paused closes it.",
@@ -77,11 +77,11 @@ export const updateProjectTool = deskTool({
     summary: Schema.optionalKey(summary),
     status: Schema.optionalKey(Schema.Literals(projectStatuses))
   }),
-  run: (update, { desk, now }) => {
-    const result = applied(desk, (projects) => updateProject(projects, update, now))
+  run: (update, { records, now }) => {
+    const result = applied(records, (projects) => updateProject(projects, update, now))
     if (result.success && result.status === "completed") {
-      const memory = sessionMemoryOf(desk.read("session"))
-      writeAll(desk, sessionChanges(memory, noteTask(memory, result.summary, now)))
+      const memory = sessionMemoryOf(records.read("session"))
+      writeAll(records, sessionChanges(memory, noteTask(memory, result.summary, now)))
     }
     return result
   }

@@ -1,6 +1,6 @@
 // SelfTools: every tool by which an assistant manages itself, in the order in which they are offered.
 // Owns the list. Leaves who gets them to the definition of an assistant; `noop` is built in and not among them.
-// I1  Each uses the desk, is idempotent and has a name of its own.
+// I1  Each uses the records, is idempotent and has a name of its own.
 
 import type { Tool } from "../tool.ts"
 import { updateEntityObservationTool } from "./entity-tools.ts"

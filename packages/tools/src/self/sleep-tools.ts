@@ -4,11 +4,11 @@
 
 import { sleepOrder, whyAwake } from "@reverie/assistant"
 import * as Schema from "effect/Schema"
-import { deskTool } from "./desk-tool.ts"
+import { selfTool } from "./self-tool.ts"
 
 const HOUR_MILLIS = 3_600_000
 
-export const goToSleepTool = deskTool({
+export const goToSleepTool = selfTool({
   name: "go_to_sleep",
   description:
     "Ends your day: after what is already waiting you fall asleep and dream. A mention or a direct message wakes you.",
@@ -19,11 +19,11 @@ export const goToSleepTool = deskTool({
       })
     )
   }),
-  run: ({ hours }, { desk }) => {
-    const refused = whyAwake(desk.loop.sleepBlockers)
+  run: ({ hours }, { records }) => {
+    const refused = whyAwake(records.loop.sleepBlockers)
     if (refused !== undefined) return refused
     const { key, kind, value } = sleepOrder(hours === undefined ? undefined : Math.round(hours * HOUR_MILLIS))
-    desk.write(kind, key, value)
+    records.write(kind, key, value)
     return { success: true }
   }
 })

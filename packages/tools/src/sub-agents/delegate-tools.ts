@@ -1,19 +1,19 @@
 // DelegateTools: delegate_task, cancel_task, task_status.
 // Owns what the model is offered. Leaves who may hand on what to the statechart, bearing sub-agents to the runtime.
 // D1  delegate_task is ASYNC_REQUIRED: the report of the sub-agent answers it, or a refusal that says what to do instead.
-// D2  A task that is written on the desk is asked to be handed on; one that is taken away there is asked to be ended.
+// D2  A task that is written to the records is asked to be handed on; one that is taken away there is asked to be ended.
 // D3  Limits can only narrow what would be granted without them.
 
 import { AssignmentRequest } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import { deskTool, text } from "../self/desk-tool.ts"
+import { selfTool, text } from "../self/self-tool.ts"
 
 /** Tools that are of no use where no sub-agents are allowed. */
 export const delegateToolNames: ReadonlySet<string> = new Set(["delegate_task", "cancel_task", "task_status"])
 
 const { calls, insulation, specialist, task, tokens, seconds } = AssignmentRequest.fields
 
-export const delegateTaskTool = deskTool({
+export const delegateTaskTool = selfTool({
   name: "delegate_task",
   description:
     "Hands a self-contained task to a sub-agent, which has your tools at most and a budget out of yours. Its report " +
@@ -29,8 +29,8 @@ export const delegateTaskTool = deskTool({
     calls,
     seconds
   }),
-  run: (request, { call, desk }) => {
-    desk.write("assignment", call, request)
+  run: (request, { call, records }) => {
+    records.write("assignment", call, request)
     return `Handed on as ${call}; its report answers this call`
   }
 })
@@ -41,22 +41,22 @@ const unknownCall = (call: string, known: Iterable<string>) => ({
   open: [...known]
 })
 
-export const cancelTaskTool = deskTool({
+export const cancelTaskTool = selfTool({
   name: "cancel_task",
   description: "Ends a task that was handed on, and everything below it. What it did not spend is yours again.",
   input: Schema.Struct({ call: text(64, "The call that handed it on, as task_status names it") }),
-  run: ({ call }, { desk }) => {
-    const assignments = desk.read("assignment")
+  run: ({ call }, { records }) => {
+    const assignments = records.read("assignment")
     if (!assignments.has(call)) return unknownCall(call, assignments.keys())
-    desk.write("assignment", call, null)
+    records.write("assignment", call, null)
     return { success: true, call }
   }
 })
 
-export const taskStatusTool = deskTool({
+export const taskStatusTool = selfTool({
   name: "task_status",
   description: "Tells which tasks you have handed on that are open, and what is left of your budget.",
-  run: (_, { desk }) => desk.loop.subAgents ?? { sub_agents: [], left: null }
+  run: (_, { records }) => records.loop.subAgents ?? { sub_agents: [], left: null }
 })
 
 /** Whoever may have sub-agents has these. */

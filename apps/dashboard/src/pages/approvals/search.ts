@@ -1,6 +1,6 @@
 // Search of Approvals: what of the view stands in the URL.
 
-import { type Raw, text } from "../../house/search.ts"
+import { type Raw, text } from "../../shell/search.ts"
 
 export interface ApprovalsSearch {
   /** Only those of this assistant. */

@@ -1,6 +1,6 @@
 // Search of Compactions: what of the view stands in the URL.
 
-import { type Raw, text } from "../../house/search.ts"
+import { type Raw, text } from "../../shell/search.ts"
 
 export interface CompactionsSearch {
   /** The compaction that is open; the newest one when not said. */

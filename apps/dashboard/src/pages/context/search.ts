@@ -1,6 +1,6 @@
 // Search of Context: what of the view stands in the URL.
 
-import { type Raw, text, whole } from "../../house/search.ts"
+import { type Raw, text, whole } from "../../shell/search.ts"
 
 export interface ContextSearch {
   /** The model call that is looked at; the newest one when not said. */

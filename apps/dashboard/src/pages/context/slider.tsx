@@ -1,7 +1,7 @@
 // Slider: every model call of a life, one after the other; the line above it is how full the window was.
 // L1  It moves by mouse, by its own keys, and by ← → from anywhere on the page.
 
-import { useKeys } from "../../house/keys.ts"
+import { useKeys } from "../../shell/keys.ts"
 import type { Answer } from "../../api/contract.ts"
 import { percent } from "../../parts/format.ts"
 import { Ago } from "../../parts/time.tsx"

@@ -1,6 +1,6 @@
 // Search of Dreams: what of the view stands in the URL.
 
-import type { Raw } from "../../house/search.ts"
+import type { Raw } from "../../shell/search.ts"
 
 export interface DreamsSearch {}
 

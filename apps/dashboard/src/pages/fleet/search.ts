@@ -1,6 +1,6 @@
 // Search of Fleet: what of the view stands in the URL.
 
-import { flag, oneOf, type Raw, text } from "../../house/search.ts"
+import { flag, oneOf, type Raw, text } from "../../shell/search.ts"
 
 const sorts = ["id", "since", "waiting", "context", "cost", "ticks", "errors"] as const
 

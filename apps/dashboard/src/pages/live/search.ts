@@ -1,6 +1,6 @@
 // Search of Live: what of the view stands in the URL.
 
-import { oneOf, type Raw } from "../../house/search.ts"
+import { oneOf, type Raw } from "../../shell/search.ts"
 
 export interface LiveSearch {
   /** The whole chart, where it does not follow the state. */

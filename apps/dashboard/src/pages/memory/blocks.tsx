@@ -13,7 +13,7 @@ import { Answered, Empty } from "../../parts/states.tsx"
 import { TextView, Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
 import { Fill } from "../../parts/token-bar.tsx"
-import type { ShelfProps } from "./facts.tsx"
+import type { ListProps } from "./facts.tsx"
 
 type Block = Answer<"GET /v1/assistants/:id/memory">["blocks"][number]
 type Version = Answer<"GET /v1/blocks/:block/versions">["items"][number]
@@ -238,7 +238,7 @@ export const Blocks = ({
   blocks,
   onChange,
   search
-}: Omit<ShelfProps, "id"> & { readonly blocks: ReadonlyArray<Block> }) => {
+}: Omit<ListProps, "id"> & { readonly blocks: ReadonlyArray<Block> }) => {
   const { open, version } = search
   const shown = blocks.find(({ id }) => id === open) ?? blocks[0]
   if (shown === undefined) {

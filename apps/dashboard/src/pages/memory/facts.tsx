@@ -23,7 +23,7 @@ const tones: Readonly<Record<Fact["state"], Tone>> = {
   quarantined: "waiting"
 }
 
-export interface ShelfProps {
+export interface ListProps {
   readonly id: string
   readonly search: MemorySearch
   readonly onChange: (next: MemorySearch) => void
@@ -129,7 +129,7 @@ const State = ({
 }: {
   state: MemorySearch["state"]
   quarantined: number
-  onChange: ShelfProps["onChange"]
+  onChange: ListProps["onChange"]
 }) => (
   <div className="segmented" role="group" aria-label="State of facts">
     {[undefined, ...factStates].map((each) => (
@@ -147,7 +147,7 @@ const State = ({
   </div>
 )
 
-export const Facts = ({ id, onChange, quarantined, search }: ShelfProps & { readonly quarantined: number }) => {
+export const Facts = ({ id, onChange, quarantined, search }: ListProps & { readonly quarantined: number }) => {
   const { open, q, state } = search
   const facts = usePaged(FACTS, (cursor) => ({
     params: { id },

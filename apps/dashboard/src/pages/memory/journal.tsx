@@ -8,7 +8,7 @@ import { Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
 import { Entries, Trust } from "./belief.tsx"
-import type { ShelfProps } from "./facts.tsx"
+import type { ListProps } from "./facts.tsx"
 import { Paged, usePaged } from "./paged.tsx"
 
 const JOURNAL = "GET /v1/assistants/:id/memory/journal"
@@ -78,7 +78,7 @@ const Line = ({ row: { key, value } }: { readonly row: Row }) => (
   </li>
 )
 
-export const Journal = ({ id }: Pick<ShelfProps, "id">) => {
+export const Journal = ({ id }: Pick<ListProps, "id">) => {
   const journal = usePaged(JOURNAL, (cursor) => ({
     params: { id },
     query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) }

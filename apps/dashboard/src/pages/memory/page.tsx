@@ -4,7 +4,7 @@
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
-import { useKeys } from "../../house/keys.ts"
+import { useKeys } from "../../shell/keys.ts"
 import { count, many } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Answered, isReady } from "../../parts/states.tsx"
@@ -13,13 +13,13 @@ import { Facts } from "./facts.tsx"
 import { Journal } from "./journal.tsx"
 import { Profiles } from "./profiles.tsx"
 import { Recall } from "./recall.tsx"
-import { type MemorySearch, type Shelf, shelves } from "./search.ts"
+import { type MemorySearch, type List, lists } from "./search.ts"
 
 type Overview = Answer<"GET /v1/assistants/:id/memory">
 
 const route = getRouteApi("/a/$id/memory")
 
-const titles: Readonly<Record<Shelf, string>> = {
+const titles: Readonly<Record<List, string>> = {
   blocks: "Blocks",
   facts: "Facts",
   profiles: "Profiles",
@@ -27,9 +27,9 @@ const titles: Readonly<Record<Shelf, string>> = {
   recall: "Recall"
 }
 
-const countOf = (overview: Overview | undefined, shelf: Shelf): number | undefined => {
-  if (overview === undefined || shelf === "recall") return undefined
-  return shelf === "blocks" ? overview.blocks.length : overview[shelf]
+const countOf = (overview: Overview | undefined, list: List): number | undefined => {
+  if (overview === undefined || list === "recall") return undefined
+  return list === "blocks" ? overview.blocks.length : overview[list]
 }
 
 const Shelves = ({
@@ -37,23 +37,23 @@ const Shelves = ({
   overview,
   tab
 }: {
-  tab: Shelf
+  tab: List
   overview: Overview | undefined
-  onPick: (tab: Shelf) => void
+  onPick: (tab: List) => void
 }) => (
   <div className="segmented" role="group" aria-label="Kinds of memory" title="1 to 5 lead to them">
-    {shelves.map((shelf) => {
-      const number = countOf(overview, shelf)
+    {lists.map((list) => {
+      const number = countOf(overview, list)
       return (
         <button
-          key={shelf}
+          key={list}
           type="button"
-          aria-pressed={shelf === tab}
-          onClick={() => onPick(shelf)}
-          data-shelf={shelf}
+          aria-pressed={list === tab}
+          onClick={() => onPick(list)}
+          data-list={list}
           data-count={number}
         >
-          {titles[shelf]}
+          {titles[list]}
           {number === undefined ? null : <span className="tabular font-normal text-ink-2"> {count(number)}</span>}
         </button>
       )
@@ -68,9 +68,9 @@ const MemoryPage = () => {
   const { tab = "blocks" } = search
   const overview = useAnswer("GET /v1/assistants/:id/memory", { params: { id } })
   const change = (next: MemorySearch) => void navigate({ search: { ...search, ...next }, replace: true })
-  const pick = (shelf: Shelf) => void navigate({ search: { tab: shelf === "blocks" ? undefined : shelf } })
-  useKeys(Object.fromEntries(shelves.map((shelf, at) => [String(at + 1), () => pick(shelf)])))
-  const shelfProps = { id, search, onChange: change }
+  const pick = (list: List) => void navigate({ search: { tab: list === "blocks" ? undefined : list } })
+  useKeys(Object.fromEntries(lists.map((list, at) => [String(at + 1), () => pick(list)])))
+  const listProps = { id, search, onChange: change }
   return (
     <Page
       name="memory"
@@ -91,10 +91,10 @@ const MemoryPage = () => {
         {({ blocks, quarantined }) => (
           <>
             {tab === "blocks" ? <Blocks blocks={blocks} search={search} onChange={change} /> : null}
-            {tab === "facts" ? <Facts {...shelfProps} quarantined={quarantined} /> : null}
-            {tab === "profiles" ? <Profiles {...shelfProps} /> : null}
+            {tab === "facts" ? <Facts {...listProps} quarantined={quarantined} /> : null}
+            {tab === "profiles" ? <Profiles {...listProps} /> : null}
             {tab === "journal" ? <Journal id={id} /> : null}
-            {tab === "recall" ? <Recall {...shelfProps} /> : null}
+            {tab === "recall" ? <Recall {...listProps} /> : null}
           </>
         )}
       </Answered>

@@ -8,7 +8,7 @@ import { Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago } from "../../parts/time.tsx"
 import { From, Trust } from "./belief.tsx"
-import type { ShelfProps } from "./facts.tsx"
+import type { ListProps } from "./facts.tsx"
 import { Paged, usePaged } from "./paged.tsx"
 
 const PROFILES = "GET /v1/assistants/:id/memory/profiles"
@@ -152,7 +152,7 @@ const Name = ({ isOpen, onOpen, profile }: { profile: Profile; isOpen: boolean; 
   </li>
 )
 
-export const Profiles = ({ id, onChange, search: { open } }: ShelfProps) => {
+export const Profiles = ({ id, onChange, search: { open } }: ListProps) => {
   const profiles = usePaged(PROFILES, (cursor) => ({
     params: { id },
     query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) }

@@ -7,7 +7,7 @@ import { Answered, Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
 import { Trust } from "./belief.tsx"
-import type { ShelfProps } from "./facts.tsx"
+import type { ListProps } from "./facts.tsx"
 import { type MemorySearch, recallModes, recallScopes } from "./search.ts"
 
 const RECALL = "GET /v1/assistants/:id/memory/recall"
@@ -136,7 +136,7 @@ const modeNames: Readonly<Record<string, string>> = {
 }
 const scopeNames: Readonly<Record<string, string>> = { own: "its own", shared: "and shared", fleet: "and the fleet's" }
 
-const Question = ({ onChange, search }: Omit<ShelfProps, "id">) => {
+const Question = ({ onChange, search }: Omit<ListProps, "id">) => {
   const { mode = "auto", q = "", scope = "own" } = search
   return (
     <form
@@ -179,7 +179,7 @@ const Question = ({ onChange, search }: Omit<ShelfProps, "id">) => {
   )
 }
 
-export const Recall = ({ id, onChange, search }: ShelfProps) => {
+export const Recall = ({ id, onChange, search }: ListProps) => {
   const { mode, q, scope } = search
   const hits = useAnswer(
     RECALL,

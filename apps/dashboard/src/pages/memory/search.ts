@@ -1,16 +1,16 @@
 // Search of Memory: what of the view stands in the URL.
 
-import { oneOf, type Raw, text, whole } from "../../house/search.ts"
+import { oneOf, type Raw, text, whole } from "../../shell/search.ts"
 
-export const shelves = ["blocks", "facts", "profiles", "journal", "recall"] as const
-export type Shelf = (typeof shelves)[number]
+export const lists = ["blocks", "facts", "profiles", "journal", "recall"] as const
+export type List = (typeof lists)[number]
 export const factStates = ["active", "superseded", "retired", "quarantined"] as const
 export const recallModes = ["auto", "fts", "vector", "hybrid"] as const
 export const recallScopes = ["own", "shared", "fleet"] as const
 
 export interface MemorySearch {
-  /** The shelf that is looked at; the blocks when not said. */
-  readonly tab?: Shelf | undefined
+  /** The list that is looked at; the blocks when not said. */
+  readonly tab?: List | undefined
   /** The block, fact or profile that is open. */
   readonly open?: string | undefined
   /** Of the block that is open: the version that is held against the one before it. */
@@ -22,7 +22,7 @@ export interface MemorySearch {
 }
 
 export const memorySearch = (raw: Raw): MemorySearch => ({
-  tab: oneOf(raw["tab"], shelves),
+  tab: oneOf(raw["tab"], lists),
   open: text(raw["open"], 200),
   version: whole(raw["version"]),
   state: oneOf(raw["state"], factStates),

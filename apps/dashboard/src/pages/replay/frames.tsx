@@ -2,7 +2,7 @@
 
 import type { Frame } from "@reverie/server/api"
 import { type KeyboardEvent, useEffect, useId, useRef } from "react"
-import { useKeys } from "../../house/keys.ts"
+import { useKeys } from "../../shell/keys.ts"
 import { StateChip } from "../../parts/chip.tsx"
 import { Visible } from "../../parts/text.tsx"
 

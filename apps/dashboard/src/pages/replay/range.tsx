@@ -1,6 +1,6 @@
 // Range: which frames are told, and where it stops.
 
-import { whole } from "../../house/search.ts"
+import { whole } from "../../shell/search.ts"
 import type { ReplaySearch } from "./search.ts"
 
 export const FRAMES = 100

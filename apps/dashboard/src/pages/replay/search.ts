@@ -1,6 +1,6 @@
 // Search of Replay: what of the view stands in the URL.
 
-import { type Raw, text, whole } from "../../house/search.ts"
+import { type Raw, text, whole } from "../../shell/search.ts"
 
 export interface ReplaySearch {
   /** The first frame of the range. */

@@ -1,6 +1,6 @@
 // Search of Sub-agents & budget: what of the view stands in the URL.
 
-import { oneOf, type Raw } from "../../house/search.ts"
+import { oneOf, type Raw } from "../../shell/search.ts"
 
 /** What a budget is counted in. */
 export const measures = ["tokens", "costMicros", "calls"] as const

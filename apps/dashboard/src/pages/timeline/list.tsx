@@ -5,7 +5,7 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react"
-import { useKeys } from "../../house/keys.ts"
+import { useKeys } from "../../shell/keys.ts"
 import { Row } from "./row.tsx"
 import type { View } from "./rows.ts"
 import type { Level } from "./search.ts"

@@ -4,7 +4,7 @@
 import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react"
 import { troubleOf } from "../../api/client.ts"
-import { useKeys } from "../../house/keys.ts"
+import { useKeys } from "../../shell/keys.ts"
 import { count } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Empty, Failed, Loading } from "../../parts/states.tsx"

@@ -1,6 +1,6 @@
 // Search of Timeline: what of the view stands in the URL.
 
-import { flag, oneOf, type Raw, text, whole } from "../../house/search.ts"
+import { flag, oneOf, type Raw, text, whole } from "../../shell/search.ts"
 
 export const levels = ["story", "trace"] as const
 export type Level = (typeof levels)[number]

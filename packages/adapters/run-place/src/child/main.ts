@@ -55,8 +55,8 @@ const runOf = ({ about }: RunOrder) => ({
   },
   reach: notHere("run.reach"),
   mayNotWrite: notHere("run.mayNotWrite"),
-  get desk(): never {
-    return notHere("run.desk")()
+  get records(): never {
+    return notHere("run.records")()
   }
 })
 

@@ -1,0 +1,154 @@
+// Deployment: the groups about the deployment: the statechart, the prompt registry, the system, the audit log, the event stream.
+// Owns their schemas and endpoints.
+// H1  An event of the stream carries the outbox position as its id: whoever comes back with it misses nothing.
+
+import * as Schema from "effect/Schema"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import { failures } from "./errors.ts"
+import { limit, Text, WholeFromQuery } from "./words.ts"
+
+const Json = Schema.Json
+const Point = Schema.Struct({ x: Schema.Finite, y: Schema.Finite })
+
+/** The statechart with its layout: positions from the left and the top of the whole picture. */
+export const Machine = Schema.Struct({
+  hash: Schema.String,
+  width: Schema.Finite,
+  height: Schema.Finite,
+  nodes: Schema.Array(
+    Schema.Struct({
+      id: Schema.String,
+      /** As states are told, e.g. `awake.idle`. */
+      path: Schema.String,
+      parent: Schema.NullOr(Schema.String),
+      kind: Schema.String,
+      x: Schema.Finite,
+      y: Schema.Finite,
+      width: Schema.Finite,
+      height: Schema.Finite,
+      invokes: Schema.Array(Schema.String),
+      /** What it takes without leaving, in words, as written below its name and its jobs. */
+      inside: Schema.Array(Schema.String)
+    })
+  ),
+  edges: Schema.Array(
+    Schema.Struct({
+      id: Schema.String,
+      from: Schema.String,
+      to: Schema.String,
+      event: Schema.String,
+      guard: Schema.optionalKey(Schema.String),
+      actions: Schema.Array(Schema.String),
+      /** Those between the same two states go the same way. */
+      points: Schema.Array(Point),
+      label: Schema.optionalKey(
+        Schema.Struct({ text: Schema.String, ...Point.fields, width: Schema.Finite, height: Schema.Finite })
+      )
+    })
+  )
+})
+export type Machine = typeof Machine.Type
+
+export class MachineGroup extends HttpApiGroup.make("machine").add(
+  /** Its `ETag` is the hash: with it in `If-None-Match` the answer is 304. */
+  HttpApiEndpoint.get("machine", "/v1/machine", { success: Machine, error: failures })
+) {}
+
+export const PromptTemplateView = Schema.Struct({
+  key: Schema.String,
+  name: Schema.String,
+  category: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  text: Schema.String,
+  builtin: Schema.Boolean,
+  version: Schema.Int
+})
+
+export class PromptsGroup extends HttpApiGroup.make("prompts").add(
+  HttpApiEndpoint.get("templates", "/v1/prompts", {
+    success: Schema.Struct({ items: Schema.Array(PromptTemplateView) }),
+    error: failures
+  }),
+  /** What stands in every prompt, by the place where it stands: those that are built in and those plugged in. */
+  HttpApiEndpoint.get("components", "/v1/prompt-components", {
+    success: Schema.Struct({ items: Schema.Array(Json) }),
+    error: failures
+  }),
+  HttpApiEndpoint.put("write", "/v1/prompts/:key", {
+    params: { key: Text(128) },
+    payload: Schema.Struct({
+      name: Text(200),
+      text: Text(100_000),
+      description: Schema.optionalKey(Text(2_000)),
+      category: Schema.optionalKey(Text(128)),
+      /** The version that was seen; a newer one makes it a conflict. 0 for a new one. */
+      expected: Schema.Int
+    }),
+    success: Schema.Struct({ version: Schema.Int }),
+    error: failures
+  })
+) {}
+
+export const eventsHeaders = { "last-event-id": Schema.optionalKey(Text(40)) }
+export const eventsQuery = { after: Schema.optionalKey(WholeFromQuery), assistant: Schema.optionalKey(Text(128)) }
+
+const Check = Schema.Struct({
+  name: Schema.String,
+  ok: Schema.Boolean,
+  says: Schema.String,
+  hint: Schema.optionalKey(Schema.String)
+})
+
+export class SystemGroup extends HttpApiGroup.make("system").add(
+  HttpApiEndpoint.get("system", "/v1/system", {
+    success: Schema.Struct({
+      version: Schema.String,
+      node: Schema.String,
+      role: Schema.String,
+      /** What it stands on, without any password. */
+      profile: Schema.String,
+      tenant: Schema.String,
+      principal: Schema.String,
+      readOnly: Schema.Boolean,
+      startedAt: Schema.Finite,
+      now: Schema.Finite,
+      outboxEnd: Schema.Finite,
+      machine: Schema.String,
+      checks: Schema.Array(Check),
+      /** Each with where it comes from; secrets are masked. */
+      config: Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String, origin: Schema.String })),
+      definitions: Schema.Array(Json)
+    }),
+    error: failures
+  }),
+  /** Who changed what through this API, the newest first. */
+  HttpApiEndpoint.get("audit", "/v1/audit", {
+    query: { limit },
+    success: Schema.Struct({
+      items: Schema.Array(
+        Schema.Struct({
+          at: Schema.Finite,
+          who: Schema.String,
+          tenant: Schema.String,
+          action: Schema.String,
+          target: Schema.String,
+          outcome: Schema.String
+        })
+      )
+    }),
+    error: failures
+  }),
+  /**
+   * Notices of the tenant, as they are committed: `event` is the notice's type, `id` its outbox position. With
+   * `Last-Event-ID` or `after` everything since that position comes first; without, only what is new. A comment every 15
+   * seconds keeps it open. `part` (a piece of a reply that is being written) has no id and is told only where it is written.
+   */
+  HttpApiEndpoint.get("events", "/v1/events", {
+    headers: eventsHeaders,
+    query: eventsQuery,
+    success: HttpApiSchema.StreamSse({ data: Json }),
+    error: failures
+  })
+) {}

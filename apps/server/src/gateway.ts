@@ -1,0 +1,71 @@
+// Gateway: where a handler asks the fleet.
+// Owns finding the fleet of whoever asks, and making a failure of the fleet one of the API. Leaves what is asked to the groups.
+// D1  A handler reaches the fleet of its principal's tenant and no other.
+// D2  Whatever a promise rejects with becomes a failure of the contract; a bug becomes `Unexpected`, and its text stays here.
+// D3  Who may only look changes nothing: `changing` refuses before anything is asked.
+
+import type { Fleet, FleetRole } from "reverie"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { type ApiFailure, Forbidden, Principal } from "./api/index.ts"
+import { apiFailureOf } from "./failure.ts"
+
+export class Gateway extends Context.Service<
+  Gateway,
+  {
+    readonly fleetOf: (tenant: string) => Fleet
+    readonly role: FleetRole
+    /** Milliseconds since the epoch. */
+    readonly startedAt: number
+    readonly onTrouble: (line: string) => void
+    /** Writes down who changed what. */
+    readonly record: (line: AuditLine) => void
+    readonly audited: (tenant: string, limit: number) => ReadonlyArray<AuditLine>
+  }
+>()("@reverie/server/gateway") {}
+
+export interface AuditLine {
+  readonly at: number
+  readonly who: string
+  readonly tenant: string
+  /** `group.endpoint`. */
+  readonly action: string
+  /** Whom it was about. */
+  readonly target: string
+  readonly outcome: string
+}
+
+/** Reads something of the tenant's fleet. */
+export const asking = <A>(
+  read: (fleet: Fleet, principal: Principal["Service"]) => Promise<A> | A
+): Effect.Effect<A, ApiFailure, Gateway | Principal> =>
+  Effect.gen(function* () {
+    const gateway = yield* Gateway
+    const principal = yield* Principal
+    return yield* Effect.tryPromise({
+      try: async () => read(gateway.fleetOf(principal.tenant), principal),
+      catch: (error) => apiFailureOf(error, gateway.onTrouble)
+    })
+  })
+
+/** Changes something, and writes down who did it, whether it worked or not. `action` is `group.endpoint`. */
+export const changing = <A>(
+  action: string,
+  target: string,
+  change: (fleet: Fleet, principal: Principal["Service"]) => Promise<A> | A
+): Effect.Effect<A, ApiFailure, Gateway | Principal> =>
+  Effect.gen(function* () {
+    const { record } = yield* Gateway
+    const { name, readOnly, tenant } = yield* Principal
+    const told = (outcome: string) => {
+      record({ at: Date.now(), who: name, tenant, action, target, outcome })
+    }
+    if (readOnly) {
+      told("refused: this token may only look")
+      return yield* new Forbidden({ message: "this token may only look" })
+    }
+    return yield* asking(change).pipe(
+      Effect.tap(() => Effect.sync(() => told("done"))),
+      Effect.tapError((failure) => Effect.sync(() => told(`refused: ${failure._tag}`)))
+    )
+  })

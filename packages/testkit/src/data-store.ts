@@ -1,0 +1,65 @@
+// DataStore: every port of one store, and where further empty ones come from.
+// Owns the shape, so that laws about moving can be told of any two stores. Leaves making them to each adapter.
+
+import { PromptStore } from "@reverie/context"
+import { Ledger, Bundles } from "@reverie/ledger"
+import { BlockStore } from "@reverie/memory"
+import { Mailbox } from "@reverie/mailbox"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { type BlockDisk, blockDisk, memoryBlockStore } from "./memory-block-store.ts"
+import { MemoryDisk } from "./memory-disk.ts"
+import { memoryPromptStore, type PromptDisk } from "./memory-prompt-store.ts"
+import { type MemoryDataStore, memoryDataStore, memoryBundles } from "./memory-bundles.ts"
+import { memoryStore } from "./memory-store.ts"
+
+export interface DataStore {
+  readonly mailbox: Mailbox["Service"]
+  readonly ledger: Ledger["Service"]
+  readonly prompts: PromptStore["Service"]
+  readonly blocks: BlockStore["Service"]
+  readonly bundles: Bundles["Service"]
+}
+
+/** Builds dataStores, each empty and apart from every other one. */
+export class DataStores extends Context.Service<
+  DataStores,
+  { readonly build: Effect.Effect<DataStore, unknown, Scope.Scope> }
+>()("@reverie/testkit/data-stores") {}
+
+export type DataStorePorts = Mailbox | Ledger | PromptStore | BlockStore | Bundles
+
+export const dataStoresLayer = (build: Effect.Effect<DataStore, unknown, Scope.Scope>): Layer.Layer<DataStores> =>
+  Layer.succeed(DataStores, { build })
+
+/** Does something with the ports of a data store. */
+export const inDataStore =
+  ({ blocks, ledger, mailbox, prompts, bundles }: DataStore) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, DataStorePorts>> =>
+    Effect.provide(
+      effect,
+      Context.make(Mailbox, mailbox).pipe(
+        Context.add(Ledger, ledger),
+        Context.add(PromptStore, prompts),
+        Context.add(BlockStore, blocks),
+        Context.add(Bundles, bundles)
+      )
+    ) as Effect.Effect<A, E, Exclude<R, DataStorePorts>>
+
+export const dataStoreOver = (place: MemoryDataStore): DataStore => ({
+  ...memoryStore(place.disk),
+  prompts: memoryPromptStore(place.prompts),
+  blocks: memoryBlockStore(place.blocks),
+  bundles: memoryBundles(place)
+})
+
+export const aMemoryDataStore = (
+  disk = new MemoryDisk(),
+  blocks: BlockDisk = blockDisk(),
+  prompts: PromptDisk = new Map()
+) => dataStoreOver(memoryDataStore(disk, blocks, prompts))
+
+export const memoryDataStoresLayer = (): Layer.Layer<DataStores> =>
+  dataStoresLayer(Effect.sync(() => aMemoryDataStore()))
