@@ -1,6 +1,7 @@
 export * from "./answer.ts"
 export * from "./ask.ts"
 export * from "./command.ts"
+export * from "./defined.ts"
 export * from "./entry.ts"
 export * from "./envelope.ts"
 export * from "./assignment.ts"
