@@ -3,6 +3,7 @@
 // H1  A port that was said is used or fails; one that was not is 4000, or the next that is free.
 // H2  It takes its word back from the data directory before the fleet is closed.
 
+import { defined } from "@reverie/protocol"
 import { join } from "node:path"
 import { ListenRefused, openServer, type RunningServer, tokensFrom } from "@reverie/server"
 import type { Fleet, FleetRole } from "reverie"
@@ -70,8 +71,10 @@ const listening = async (options: FleetServerOptions): Promise<RunningServer> =>
       open,
       hosts,
       config: configShown(),
-      ...(data === undefined || data === ":memory:" ? {} : { auditFile: join(data, "audit.jsonl") }),
-      ...(page === "none" || (page === "built" && !isPageBuilt()) ? {} : { page: pageFolder }),
+      ...defined({
+        auditFile: data === undefined || data === ":memory:" ? undefined : join(data, "audit.jsonl"),
+        page: page === "none" || (page === "built" && !isPageBuilt()) ? undefined : pageFolder
+      }),
       onTrouble: (line) => note(painted("dim", onOneLine(line, 400)))
     })
   for (let tried = port ?? FIRST_PORT; ; tried++) {

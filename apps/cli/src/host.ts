@@ -3,6 +3,7 @@
 // Leaves the work itself to the fleet.
 // H1  Every wait ends: with rest, with the asking to stop, with the time limit, or with what broke.
 
+import { defined } from "@reverie/protocol"
 import { Fleet, type FleetDefinition, type HostFailure, type ModelChoice, type Notice } from "reverie"
 import { modelAway } from "./away.ts"
 import { CommandFailed } from "./failure.ts"
@@ -47,9 +48,7 @@ export class Host implements AsyncDisposable {
     const opened = await Fleet.open({
       fleet,
       acceptLoss: force,
-      ...(data === undefined ? {} : { data }),
-      ...(model === undefined ? {} : { model }),
-      ...(onNotice === undefined ? {} : { onNotice }),
+      ...defined({ data, model, onNotice }),
       onTrouble: (address, failure) => {
         if (failure.recovery === "stop" || failure.recovery === "tell-owner") {
           trouble.reject(unhosted(address.assistant, failure))

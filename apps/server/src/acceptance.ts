@@ -7,7 +7,7 @@
 // C4  Two keys of one request contradict each other, also when they are the same: node would join them to a third one.
 
 import type { IncomingMessage } from "node:http"
-import { sendingAssistant } from "@reverie/protocol"
+import { sendingAssistant, defined } from "@reverie/protocol"
 import type { Event, Fleet, Receipt, SendOptions } from "reverie"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -65,8 +65,7 @@ export const acceptMessage = (
   const event = {
     type: "message" as const,
     text,
-    ...(blocks.length === 0 ? {} : { blocks }),
-    ...(channel === undefined ? {} : { channel })
+    ...defined({ blocks: blocks.length === 0 ? undefined : blocks, channel })
   }
   return fleet.post(to, event, optionsOf(beside, named))
 }

@@ -3,6 +3,7 @@
 // D1  Both ways answer the same to the same request.
 // D2  A stream ends with its connection; a client that left before it began opens none.
 
+import { defined } from "@reverie/protocol"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -42,8 +43,7 @@ export const openStream = async (
   return feed.open({
     tenant,
     principal: `${tenant}/${name}`,
-    ...(assistant === undefined ? {} : { assistant }),
-    ...(from === undefined ? {} : { from })
+    ...defined({ assistant, from })
   })
 }
 
@@ -60,7 +60,7 @@ const wantedIn = ({ headers, method, url = "" }: IncomingMessage): Wanted | unde
   const head = decodeHeaders(headers)
   if (Option.isNone(query) || Option.isNone(head)) return undefined
   const { "last-event-id": lastEventId } = head.value
-  return { ...query.value, ...(lastEventId === undefined ? {} : { lastEventId }) }
+  return { ...query.value, ...defined({ lastEventId }) }
 }
 
 export type Door = (request: IncomingMessage, response: ServerResponse, principal: Principal["Service"]) => boolean

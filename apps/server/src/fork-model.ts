@@ -2,6 +2,7 @@
 // Owns finding it on the server that is configured. Leaves asking it to the SDK.
 // M1  Nobody who asks names a server or a key: both are those of the environment that the process was started in.
 
+import { defined } from "@reverie/protocol"
 import type { ForkRequest } from "reverie"
 import { Malformed } from "./api/index.ts"
 
@@ -16,5 +17,9 @@ export const modelNamed = (name: string): NonNullable<ForkRequest["model"]> => {
       hint: "say offline or recorded, or start the server with OPENAI_BASE_URL or OPENAI_API_KEY"
     })
   }
-  return { baseURL: baseURL === "" ? DEFAULT_BASE_URL : baseURL, model: name, ...(apiKey === "" ? {} : { apiKey }) }
+  return {
+    baseURL: baseURL === "" ? DEFAULT_BASE_URL : baseURL,
+    model: name,
+    ...defined({ apiKey: apiKey === "" ? undefined : apiKey })
+  }
 }

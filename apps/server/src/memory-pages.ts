@@ -3,6 +3,7 @@
 // M1  A list is a page, and its long texts are cut; what is opened is whole.
 // M2  Facts are read and checked once a commit of their assistant, however many pages of them are asked for.
 
+import { defined } from "@reverie/protocol"
 import { type BlockView, type Fleet, type Hit, type Json, whyInWords } from "reverie"
 import { clip, clipAll, TEXT_CHARS } from "./clip.ts"
 import { datedFact, type FactCache } from "./facts.ts"
@@ -120,8 +121,7 @@ export const recalledPage = async (fleet: Fleet, id: string, { limit, mode, q, s
   await living(fleet, id)
   const { degraded, hits } = await fleet.recall(id, q, {
     limit: Math.min(limit, MAX_HITS),
-    ...(mode === undefined ? {} : { mode }),
-    ...(scope === undefined ? {} : { scope })
+    ...defined({ mode, scope })
   })
-  return { items: hits.map(hitOf), ...(degraded === undefined ? {} : { degraded }) }
+  return { items: hits.map(hitOf), ...defined({ degraded }) }
 }

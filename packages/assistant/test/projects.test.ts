@@ -43,11 +43,11 @@ describe("projects", () => {
     })
   })
 
-  it("F66: one record a slot, one on the desk for the active key, and nothing else", () => {
+  it("F66: one record a slot, one of the kind state for the active key, and nothing else", () => {
     const changes = projectChanges(none, two)
     assert.deepStrictEqual(
       changes.map(({ key, kind }) => `${kind}/${key}`),
-      ["project/build_tavern", "project/quest_design", "desk/active-project"]
+      ["project/build_tavern", "project/quest_design", "state/active-project"]
     )
     assert.deepStrictEqual(projectChanges(two, two), [])
     const read = projectsOf(
@@ -57,7 +57,7 @@ describe("projects", () => {
     assert.deepStrictEqual(projectsView(read), projectsView(two))
   })
 
-  it("F66: records that do not fit are not seen, and a name on the desk without its slot counts for nothing", () => {
+  it("F66: records that do not fit are not seen, and a name in state without its slot counts for nothing", () => {
     const read = projectsOf(new Map([["odd", 5]]), new Map([["active-project", "odd"]]))
     assert.deepStrictEqual(projectsView(read), { active: null, slots: {} })
   })

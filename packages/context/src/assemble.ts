@@ -10,6 +10,7 @@
 // A6  Only a pending turn that must be cut is counted; everything else carries its price.
 // A7  The parts that history fills are in as far as the context enables them, and no component stands in their place.
 
+import { defined } from "@reverie/protocol"
 import type { PromptMessage } from "@reverie/model"
 import * as Result from "effect/Result"
 import type { Component } from "./component.ts"
@@ -73,7 +74,7 @@ export const assemble = (input: AssembleInput): Result.Result<Assembled, Context
     messages: none.concat(...sections.map(({ wire }) => wire)),
     window: hidden.length === 0 ? fitted : input.window,
     report: {
-      ...(context === undefined ? {} : { context: context.contextType }),
+      ...defined({ context: context === undefined ? undefined : context.contextType }),
       parts: sections.map(({ id, key, messages, tokens }) => ({ id, key, messages, tokens })),
       toolTokens,
       tokens,
@@ -189,5 +190,5 @@ const cutContents = ({ cuts, history }: Unit): ReadonlyArray<CutContent> =>
     const message = history[index]
     if (message === undefined) return []
     const { call, role } = message
-    return [{ role, ...(call === undefined ? {} : { call }), characters, of }]
+    return [{ role, ...defined({ call }), characters, of }]
   })

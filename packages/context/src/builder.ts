@@ -6,7 +6,7 @@
 // B3  The same steps with the same objects and the same book give the same component objects.
 
 import type { PromptMessage, ToolOffer } from "@reverie/model"
-import type { Message, ToolRule } from "@reverie/protocol"
+import { type Message, type ToolRule, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { assemble } from "./assemble.ts"
 import { type BlockOptions, type PromptBlock, renderBlock, shownBlocks, withinMemory } from "./block.ts"
@@ -127,7 +127,7 @@ const builderOf = (draft: Draft): ReadyContextBuilder => {
     withBatchBlocks: (batchBlocks) => but({ batchBlocks }),
     withContextType: (context) => but({ context }),
     withTexts: (texts) => but({ texts }),
-    withPluggedIn: (pluggedIn, values) => but({ pluggedIn, ...(values === undefined ? {} : { values }) }),
+    withPluggedIn: (pluggedIn, values) => but({ pluggedIn, ...defined({ values }) }),
     build: () => built(draft)
   }
 }
@@ -142,7 +142,7 @@ const built = (draft: Draft): Result.Result<BuiltContext, ContextTooSmall> => {
     texts,
     pluggedIn: draft.pluggedIn,
     book,
-    ...(draft.values === undefined ? {} : { values: draft.values })
+    ...defined({ values: draft.values })
   })
   const cap = { max: config.maxMessagesCap, kept: keptMessages(config) }
   const assembled = assemble({
@@ -155,7 +155,7 @@ const built = (draft: Draft): Result.Result<BuiltContext, ContextTooSmall> => {
     toolTokens: book.toolTokens(tools),
     count: book.count,
     history: { maxTokens: limits.historyTokens, cap },
-    ...(needsOpening(model) ? { opening: openingOf(book) } : {})
+    ...defined({ opening: needsOpening(model) ? openingOf(book) : undefined })
   })
   return Result.map(assembled, ({ messages, report, window }) => ({
     messages,
@@ -163,8 +163,7 @@ const built = (draft: Draft): Result.Result<BuiltContext, ContextTooSmall> => {
     window,
     report: {
       ...report,
-      ...(agent === undefined ? {} : { agent }),
-      ...(model === undefined ? {} : { model: model.name })
+      ...defined({ agent, model: model === undefined ? undefined : model.name })
     }
   }))
 }

@@ -5,7 +5,7 @@
 // U3  The wire message of a history message is one object as long as the unit lives and is not cut.
 
 import { TOKENS_PER_MESSAGE, type PromptMessage } from "@reverie/model"
-import type { Message, ToolCall } from "@reverie/protocol"
+import { type Message, type ToolCall, defined } from "@reverie/protocol"
 
 /** What a model is told of a call that has no recorded result. */
 export const INTERRUPTED = "Interrupted: no result of this call was recorded; whether it took effect is unknown."
@@ -37,9 +37,7 @@ export interface Unit {
 const wireOf = ({ call, calls, content, name, role }: Message): PromptMessage => ({
   role,
   content,
-  ...(name === undefined ? {} : { name }),
-  ...(calls === undefined || calls.length === 0 ? {} : { calls }),
-  ...(call === undefined ? {} : { call })
+  ...defined({ name, calls: calls === undefined || calls.length === 0 ? undefined : calls, call })
 })
 
 const interruption = (call: ToolCall): PromptMessage => ({ role: "tool", content: INTERRUPTED, call: call.id })

@@ -2,7 +2,7 @@
 // Owns the arithmetic, purely: every store keeps an account and its open reservations, and decides by these rules.
 // A1  An account never goes back to an earlier window, whatever a clock says.
 
-import type { Amount } from "@reverie/protocol"
+import { type Amount, defined } from "@reverie/protocol"
 import { type AllowanceAnswer, type Asking, type LimitName, NOTHING_SPENT } from "./allowance.ts"
 
 export interface Account {
@@ -86,7 +86,7 @@ export const judgeAsking = (asking: Asking, account: Account, underWay: number, 
   const [first, ...others] = obstaclesTo(asking, account, underWay, now)
   if (first === undefined) return { outcome: "granted" }
   const { limit, until } = others.reduce((last, each) => (each.until > last.until ? each : last), first)
-  return { outcome: "refused", limit, ...(until === Number.POSITIVE_INFINITY ? {} : { until }) }
+  return { outcome: "refused", limit, ...defined({ until: until === Number.POSITIVE_INFINITY ? undefined : until }) }
 }
 
 /** The account with a call that was granted, and what is to be kept of it. */

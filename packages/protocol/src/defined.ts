@@ -13,7 +13,7 @@ export type Defined<T> = Omit<T, OptionalKeys<T>> & { [K in OptionalKeys<T>]?: E
  * @example
  * const view = { id, ...defined({ reason, until }) }
  */
-export const defined = <T extends object>(properties: T): Defined<T> => {
+export const defined = <const T extends object>(properties: T): Defined<T> => {
   const kept: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(properties)) if (value !== undefined) kept[key] = value
   return kept as Defined<T>

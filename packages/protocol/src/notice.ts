@@ -3,6 +3,7 @@
 // I1  A durable notice is a pure function of one entry, so a feed can be replayed from any position.
 // I2  `part` is the only notice that is not durable: it is a preview of text that a later entry holds.
 
+import { defined } from "./defined.ts"
 import type { Entry, EnvelopeOutcome, TickOutcome } from "./entry.ts"
 import type { Address, EnvelopeId } from "./ids.ts"
 import type { Json } from "./json.ts"
@@ -93,7 +94,7 @@ const stepNotice = (base: Base, entry: Entry): Notice | undefined => {
         iteration: iterationOf(reply, entry),
         text: reply.content,
         calls: (reply.calls ?? []).map(({ id, tool }) => ({ id, tool })),
-        ...(step.usage === undefined ? {} : { usage: step.usage })
+        ...defined({ usage: step.usage })
       }
     }
     case "tool": {
@@ -141,7 +142,7 @@ export const noticesOf = (address: Address, seq: number, entry: Entry): Readonly
       ...base,
       type: "tick-started",
       envelope: entry.cause.id,
-      ...(said === undefined ? {} : { text: said.content, ...(said.name === undefined ? {} : { from: said.name }) })
+      ...(said === undefined ? {} : { text: said.content, ...defined({ from: said.name }) })
     })
   }
   const step = stepNotice(base, entry)
@@ -155,7 +156,7 @@ export const noticesOf = (address: Address, seq: number, entry: Entry): Readonly
       type: "envelope-settled",
       envelope: id,
       outcome,
-      ...(reason === undefined ? {} : { reason })
+      ...defined({ reason })
     })
   }
   return notices

@@ -6,7 +6,14 @@
 import { type AssistantContext, callId } from "@reverie/assistant"
 import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
 import { holdsInvisible } from "@reverie/memory"
-import { type AcceptedEnvelope, isJsonObject, type Json, type ToolCall, type ToolCategory } from "@reverie/protocol"
+import {
+  type AcceptedEnvelope,
+  isJsonObject,
+  type Json,
+  type ToolCall,
+  type ToolCategory,
+  defined
+} from "@reverie/protocol"
 import { orderCall } from "@reverie/runtime"
 import { textOfEvent } from "./mail-view.ts"
 import { beginsTick } from "./timeline/spans.ts"
@@ -80,7 +87,7 @@ export const asksIn = (
         arguments: JSON.stringify(asked.call.arguments),
         category,
         askedAt: asked.at,
-        ...(expiresAt === undefined ? {} : { expiresAt }),
+        ...defined({ expiresAt }),
         tick,
         epoch: askedIn,
         chain,
@@ -127,7 +134,11 @@ export const chainOf = async (
     const letter = envelope === undefined ? undefined : await read.letter(to, envelope)
     if (letter !== undefined) {
       const text = textOfEvent(letter.event)
-      chain.push({ who: letter.from, to, ...(text === undefined ? {} : { text: clipped(text, MAX_TEXT_CHARS) }) })
+      chain.push({
+        who: letter.from,
+        to,
+        ...defined({ text: text === undefined ? undefined : clipped(text, MAX_TEXT_CHARS) })
+      })
     }
     if (assignment === null) return chain
     to = assignment.parent

@@ -5,7 +5,7 @@
 
 import { callId } from "@reverie/assistant"
 import type { Report } from "@reverie/context"
-import { type Entry, isJsonObject, type Json, type Usage } from "@reverie/protocol"
+import { type Entry, isJsonObject, type Json, type Usage, defined } from "@reverie/protocol"
 
 export interface ContextReport extends Report {
   readonly tick: number
@@ -57,12 +57,14 @@ export const contextReportOf = (entry: Entry): ContextReport | undefined => {
     iteration: iterationOf(entry),
     at,
     ok: step.ok,
-    ...(typeof model === "string" ? { model } : {}),
+    ...defined({ model: typeof model === "string" ? model : undefined }),
     ...NOTHING,
     // Our own ledger: what stands there is the JSON of a report.
     ...(context as unknown as Partial<Report>),
-    ...(isJsonObject(pattern) ? { pattern } : {}),
-    ...(step.usage === undefined ? {} : { usage: step.usage }),
-    ...(Array.isArray(recalled) ? { recalled: recalled.map(String) } : {})
+    ...defined({
+      pattern: isJsonObject(pattern) ? pattern : undefined,
+      usage: step.usage,
+      recalled: Array.isArray(recalled) ? recalled.map(String) : undefined
+    })
   }
 }

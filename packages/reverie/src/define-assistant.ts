@@ -13,7 +13,7 @@ import {
 } from "@reverie/assistant"
 import type { CompactionConfig } from "@reverie/context"
 import { recallScopes as known, type RecallScope } from "@reverie/memory"
-import { AssistantId, type ToolRule } from "@reverie/protocol"
+import { AssistantId, type ToolRule, defined } from "@reverie/protocol"
 import type { Definition, MemoryRequest } from "@reverie/runtime"
 import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
@@ -122,17 +122,19 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     id,
     name: id,
     systemPrompt: options.prompt,
-    ...(options.persona === undefined ? {} : { persona: options.persona }),
+    ...defined({ persona: options.persona }),
     ...sleepAndSettings(options),
     rules: options.rules ?? [],
-    ...(options.assessWith === undefined ? {} : { assessWith: options.assessWith }),
-    ...(options.listening === undefined ? {} : { listening: options.listening }),
-    ...(options.pairRate === undefined ? {} : { pairRate: options.pairRate }),
-    ...(options.compaction === undefined ? {} : { compaction: options.compaction }),
-    ...(options.memory === undefined ? {} : { memory: options.memory }),
-    ...(options.blocks === undefined ? {} : { blocks: options.blocks }),
-    ...(options.recallScopes === undefined ? {} : { recallScopes: options.recallScopes }),
-    ...(options.subAgents?.specialists === undefined ? {} : { specialists: options.subAgents.specialists }),
+    ...defined({
+      assessWith: options.assessWith,
+      listening: options.listening,
+      pairRate: options.pairRate,
+      compaction: options.compaction,
+      memory: options.memory,
+      blocks: options.blocks,
+      recallScopes: options.recallScopes,
+      specialists: options.subAgents?.specialists === undefined ? undefined : options.subAgents.specialists
+    }),
     toolkit: toolkitOf([...(options.tools ?? []), ...spendingTools(options, options.tools ?? []), noop]),
     maxContextTokens,
     reservedResponseTokens

@@ -2,7 +2,7 @@
 // Owns the checks across them. Leaves each one's own to define-assistant.ts and define-team.ts.
 // I1  A wrong description throws at once, with one sentence that names what is wrong.
 
-import type { AssistantId } from "@reverie/protocol"
+import { type AssistantId, defined } from "@reverie/protocol"
 import { type AssistantDefinition, refuse } from "./define-assistant.ts"
 import { flawOfTeams, type TeamDefinition } from "./define-team.ts"
 import { flawOfTerms, type Terms } from "./limits.ts"
@@ -40,7 +40,6 @@ export const defineFleet = (
   return Object.freeze({
     assistants,
     reception: reception.id,
-    ...(tenants === undefined ? {} : { tenants }),
-    ...(prices === undefined ? {} : { prices })
+    ...defined({ tenants, prices })
   })
 }

@@ -23,7 +23,7 @@ import {
   voting,
   type VotingOptions
 } from "@reverie/assistant"
-import { AssistantId } from "@reverie/protocol"
+import { AssistantId, defined } from "@reverie/protocol"
 import { noop, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -91,9 +91,7 @@ const memberOf = ({ assistant, capabilities, domain, role = "member" }: SeatOpti
   return {
     id: typeof assistant === "string" ? assistant : assistant.id,
     role,
-    ...(names === undefined ? {} : { names }),
-    ...(domain === undefined ? {} : { domain }),
-    ...(capabilities === undefined ? {} : { capabilities })
+    ...defined({ names, domain, capabilities })
   }
 }
 

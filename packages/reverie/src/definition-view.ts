@@ -5,7 +5,7 @@
 import type { PairRate, Settings, SleepSchedule } from "@reverie/assistant"
 import type { CompactionConfig } from "@reverie/context"
 import type { RecallScope } from "@reverie/memory"
-import type { Json, ToolCategory, ToolRule } from "@reverie/protocol"
+import { type Json, type ToolCategory, type ToolRule, defined } from "@reverie/protocol"
 import type { MemoryRequest } from "@reverie/runtime"
 import type { AssistantDefinition } from "./define-assistant.ts"
 
@@ -67,7 +67,7 @@ const teamOf = ({ team }: AssistantDefinition): { readonly team?: TeamView } =>
           members: team.members.map(({ domain, id, role }) => ({
             id,
             role,
-            ...(domain === undefined ? {} : { domain })
+            ...defined({ domain })
           }))
         }
       }
@@ -78,15 +78,11 @@ export const definitionViewOf = (definition: AssistantDefinition): DefinitionVie
     name: definition.name,
     isTeam: definition.team !== undefined,
     systemPrompt: definition.systemPrompt,
-    ...(persona === undefined ? {} : { persona }),
+    ...defined({ persona }),
     tools: toolsOf(definition),
     settings: definition.settings,
     rules: definition.rules,
-    ...(sleep === undefined ? {} : { sleep }),
-    ...(memory === undefined ? {} : { memory }),
-    ...(compaction === undefined ? {} : { compaction }),
-    ...(pairRate === undefined ? {} : { pairRate }),
-    ...(recallScopes === undefined ? {} : { recallScopes }),
+    ...defined({ sleep, memory, compaction, pairRate, recallScopes }),
     specialists: definition.specialists ?? [],
     names: definition.listening?.names ?? [],
     blocks: (definition.blocks ?? []).map(({ label }) => label),

@@ -4,6 +4,7 @@
 // D1  A URL may carry a password: it goes to the server it names and is never printed.
 // D2  Without Redis the wake-ups travel through PostgreSQL: slower, and one server less.
 
+import { defined } from "@reverie/protocol"
 import { DEFAULT_WORKER, feedLayer, type StoreFailure, type WorkerSettings } from "@reverie/runtime"
 import { gptTokenizerLayer } from "@reverie/tokens"
 import * as Clock from "effect/Clock"
@@ -46,9 +47,11 @@ export const deploymentFromConfig = Effect.gen(function* () {
   if (Option.isNone(database)) return undefined
   return {
     database: Redacted.value(database.value),
-    ...(Option.isNone(password) ? {} : { password: Redacted.value(password.value) }),
-    ...(Option.isNone(redis) ? {} : { redis: Redacted.value(redis.value) }),
-    ...(Option.isNone(name) ? {} : { name: name.value })
+    ...defined({
+      password: Option.isNone(password) ? undefined : Redacted.value(password.value),
+      redis: Option.isNone(redis) ? undefined : Redacted.value(redis.value),
+      name: Option.isNone(name) ? undefined : name.value
+    })
   } satisfies Deployment
 })
 

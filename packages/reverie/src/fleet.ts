@@ -17,7 +17,8 @@ import {
   type Notice,
   type NoticeType,
   type Receipt,
-  TenantId
+  TenantId,
+  defined
 } from "@reverie/protocol"
 import {
   arrive,
@@ -210,7 +211,11 @@ export class Fleet extends Ordering implements AsyncDisposable {
    */
   send(to: string, text: string, options: SendOptions = {}): Promise<Receipt> {
     const { blocks = [] } = options
-    return this.post(to, { type: "message", text, ...(blocks.length === 0 ? {} : { blocks }) }, options)
+    return this.post(
+      to,
+      { type: "message", text, ...defined({ blocks: blocks.length === 0 ? undefined : blocks }) },
+      options
+    )
   }
 
   /** Says something to everybody that the target means, e.g. `role:observer`. */

@@ -3,7 +3,15 @@
 // M1  A letter that can not be read is told as that, in its place.
 
 import { Mailbox } from "@reverie/mailbox"
-import { type AcceptedEnvelope, type Address, type Event, type Lane, LANES, type Pending } from "@reverie/protocol"
+import {
+  type AcceptedEnvelope,
+  type Address,
+  type Event,
+  type Lane,
+  LANES,
+  type Pending,
+  defined
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 
 export interface WaitingDeadLetter {
@@ -44,7 +52,7 @@ export const textOfEvent = (event: Event): string | undefined => {
 
 const letterOf = ({ acceptedAt, event, from, hops, id, lane, seq }: AcceptedEnvelope): WaitingDeadLetter => {
   const text = textOfEvent(event)
-  return { id, lane, seq, type: event.type, from, ...(text === undefined ? {} : { text }), acceptedAt, hops }
+  return { id, lane, seq, type: event.type, from, ...defined({ text }), acceptedAt, hops }
 }
 
 const lettersOf = (pending: Pending): ReadonlyArray<WaitingDeadLetter> =>

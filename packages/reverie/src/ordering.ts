@@ -3,7 +3,7 @@
 // O1  An order resolves when it is durable; whether the assistant has heard it is for a reading to tell.
 
 import { Ledger } from "@reverie/ledger"
-import type { EnvelopeId, Receipt, TenantId } from "@reverie/protocol"
+import { type EnvelopeId, type Receipt, type TenantId, defined } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
 import { againId, deadLetterUnderId, discarded } from "./dead-letters.ts"
 import { Delegating } from "./delegating.ts"
@@ -59,7 +59,7 @@ export abstract class Ordering extends Delegating {
 
   /** Sends it to sleep. The order waits behind the mail that came before it. */
   sleep(to: string, { forMillis, until, ...options }: SleepOptions = {}): Promise<Receipt> {
-    const bounds = { ...(forMillis === undefined ? {} : { forMillis }), ...(until === undefined ? {} : { until }) }
+    const bounds = defined({ forMillis, until })
     return this.post(to, { type: "sleep", ...bounds }, { from: "person", ...options })
   }
 

@@ -2,6 +2,7 @@
 // Owns the choice, by options first and by the environment (through Config) second; nothing set means embedded.
 // P1  A directory that is said is used, whatever the environment names: nobody's data goes elsewhere by surprise.
 
+import { defined } from "@reverie/protocol"
 import type { PromptStore } from "@reverie/context"
 import type { Ledger } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
@@ -48,7 +49,7 @@ const whileKept: Profile["sustained"] = (work) =>
 const embedded = (options: Partial<ProfileOptions>): Profile => {
   const { acceptLoss = false, data = DEFAULT_DATA, durability = "full", maxBytes } = options
   const ports = Layer.mergeAll(
-    storeSqliteLayer(data, { durability, acceptLoss, ...(maxBytes === undefined ? {} : { maxBytes }) }),
+    storeSqliteLayer(data, { durability, acceptLoss, ...defined({ maxBytes }) }),
     queueLocalLayer,
     NoticeHub.layer,
     gptTokenizerLayer,

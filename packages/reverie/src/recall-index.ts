@@ -5,6 +5,7 @@
 // R3  An index belongs to one store: data directories that share a server have a collection each (`QDRANT_COLLECTION`),
 //     and a store that keeps nothing has an index that keeps nothing, unless it is told otherwise.
 
+import { defined } from "@reverie/protocol"
 import { Recall } from "@reverie/memory"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -35,8 +36,10 @@ const indexFromConfig = Effect.gen(function* () {
   const written = yield* Config.String("QDRANT_URL")
   return {
     url: written,
-    ...(Option.isNone(apiKey) ? {} : { apiKey: Redacted.value(apiKey.value) }),
-    ...(Option.isNone(collection) ? {} : { collection: collection.value })
+    ...defined({
+      apiKey: Option.isNone(apiKey) ? undefined : Redacted.value(apiKey.value),
+      collection: Option.isNone(collection) ? undefined : collection.value
+    })
   }
 })
 

@@ -3,6 +3,7 @@
 // O1  Naming the option is meaning it: sub-agents are allowed unless `enabled` is false.
 // O2  A limit that is not said has the default of the settings.
 
+import { defined } from "@reverie/protocol"
 import { MAX_SUB_AGENTS, type Settings } from "@reverie/assistant"
 import { delegateTools, type Tool } from "@reverie/tools"
 
@@ -79,7 +80,7 @@ export const spendingSettings = (options: SpendingOptions): Partial<Settings> =>
   const { budget = {}, prices, subAgents } = options
   const { limits = {}, onFailure, retries } = subAgents ?? {}
   return {
-    ...(subAgents === undefined ? {} : { subAgents: isAllowed(options) }),
+    ...defined({ subAgents: subAgents === undefined ? undefined : isAllowed(options) }),
     ...said("subAgentBudget", subAgents?.budget),
     ...said("subAgentDepth", subAgents?.depth),
     ...said("subAgentTokens", limits.tokens),

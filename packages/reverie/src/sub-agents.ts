@@ -13,7 +13,7 @@ import {
   used
 } from "@reverie/assistant"
 import type { AssistantRecord } from "@reverie/ledger"
-import type { Amount, AssignmentReport, Entry } from "@reverie/protocol"
+import { type Amount, type AssignmentReport, type Entry, defined } from "@reverie/protocol"
 import { subAgentId } from "@reverie/runtime"
 import * as Result from "effect/Result"
 
@@ -99,8 +99,10 @@ const below = (id: string, context: AssistantContext, inspect: Inspect): Promise
         tries,
         phase,
         state: record?.state.status ?? "planned",
-        ...(record === undefined ? {} : { definition: record.state.definition }),
-        ...(own === undefined || own.assignment === null ? {} : { assignment: own.assignment }),
+        ...defined({
+          definition: record === undefined ? undefined : record.state.definition,
+          assignment: own === undefined || own.assignment === null ? undefined : own.assignment
+        }),
         until,
         ...budgetOf(own),
         ...returned,

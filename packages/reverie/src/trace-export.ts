@@ -4,6 +4,7 @@
 //     waits for it is bounded, and after a failure it is left alone for a minute.
 // X2  Closing waits for it for a second at most.
 
+import { defined } from "@reverie/protocol"
 import { DisplayName } from "@reverie/runtime"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -41,7 +42,7 @@ const impatient = Layer.effect(
 /** Spans under the names that people read. */
 const displayed = (tracer: Tracer.Tracer): Tracer.Tracer =>
   Tracer.make({
-    ...(tracer.context === undefined ? {} : { context: tracer.context }),
+    ...defined({ context: tracer.context }),
     span: (options) => {
       const name = Context.get(options.annotations, DisplayName)
       return tracer.span(name === "" ? options : { ...options, name })

@@ -3,7 +3,7 @@
 // U1  A look back reads at most so many entries; when that was not enough, it says so.
 
 import type { OutboxRow } from "@reverie/ledger"
-import type { Amount, Entry, StepRecord } from "@reverie/protocol"
+import { type Amount, type Entry, type StepRecord, defined } from "@reverie/protocol"
 import type { Price } from "./timeline/price.ts"
 import { clipped } from "./timeline/tick-view.ts"
 
@@ -72,5 +72,5 @@ export const usageIn = async (
     sum.tokens += usage.inputTokens + usage.outputTokens
     sum.costMicros += price(typeof model === "string" ? model : undefined, usage)
   }
-  return { ...sum, isWhole, ...(lastError === undefined ? {} : { lastError }) }
+  return { ...sum, isWhole, ...defined({ lastError }) }
 }

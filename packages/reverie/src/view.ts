@@ -17,7 +17,7 @@ import {
   waitOf
 } from "@reverie/assistant"
 import type { AssistantRecord } from "@reverie/ledger"
-import type { EventType, Lane } from "@reverie/protocol"
+import { type EventType, type Lane, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { type BudgetView, budgetOf } from "./sub-agents.ts"
 
@@ -91,7 +91,7 @@ const outageOf = (decoded: Decoded, timers: AssistantView["timers"]): { readonly
   if (outage === null || receives(decoded).length === 0 || statusOf(decoded) === "halted") return {}
   const { reason, server, since, tries } = outage
   const nextTry = timers.find(({ name }) => name === waitOf(decoded)?.timer)?.dueAt
-  return { outage: { server, since, reason, tries, ...(nextTry === undefined ? {} : { nextTry }) } }
+  return { outage: { server, since, reason, tries, ...defined({ nextTry }) } }
 }
 
 export const viewOf = (record: AssistantRecord): AssistantView => {
@@ -117,7 +117,7 @@ export const viewOf = (record: AssistantRecord): AssistantView => {
     approvals: context === undefined ? [] : approvalsOf(context),
     ...(context === undefined ? {} : boundsOf(context)),
     subAgents: context === undefined ? 0 : context.subAgents.filter(isOpen).length,
-    ...(haltReason === null || state.status !== "halted" ? {} : { haltReason }),
+    ...defined({ haltReason: haltReason === null || state.status !== "halted" ? undefined : haltReason }),
     ...(Result.isSuccess(restored) ? outageOf(restored.success, state.timers) : {}),
     commits: version
   }

@@ -122,14 +122,14 @@ describe("contextReport", () => {
     }
   })
 
-  test("the desk of an assistant, of one kind or all", async () => {
+  test("the records of an assistant, of one kind or all", async () => {
     await using opened = await Fleet.open({ fleet, data: ":memory:", model: "offline" })
     await opened.answer("clerk", `/add_goal description="Clear the desk"`)
     const [goal, ...others] = await opened.records("clerk", ["goal"])
     assert.deepStrictEqual(others, [])
     assert.deepInclude(goal, { kind: "goal", key: "goal_1_0" })
     assert.deepInclude(goal?.value, { description: "Clear the desk", progress: 0 })
-    assert.deepStrictEqual(new Set((await opened.records("clerk")).map(({ kind }) => kind)), new Set(["goal", "desk"]))
+    assert.deepStrictEqual(new Set((await opened.records("clerk")).map(({ kind }) => kind)), new Set(["goal", "state"]))
     assert.deepStrictEqual(await opened.records("clerk", ["journal"]), [])
   })
 })

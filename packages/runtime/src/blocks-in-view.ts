@@ -3,6 +3,7 @@
 // V1  A text that says the same is the same object, so that the prompt's part is neither rendered nor counted again.
 // V2  Nothing is hidden in what is shown.
 
+import { defined } from "@reverie/protocol"
 import {
   type Absent,
   type Content,
@@ -39,7 +40,7 @@ const promptBlock = (block: BlockView): PromptBlock => {
     description: cleanText(description),
     schema,
     pinned,
-    ...(sharedFrom === undefined ? {} : { sharedFrom })
+    ...defined({ sharedFrom })
   }
 }
 

@@ -4,7 +4,14 @@
 
 import { contextOf, type MachineEvent } from "@reverie/assistant"
 import { getContextType } from "@reverie/context"
-import type { AcceptedEnvelope, Event, Json, RecordChange, UnreadableEnvelope } from "@reverie/protocol"
+import {
+  type AcceptedEnvelope,
+  type Event,
+  type Json,
+  type RecordChange,
+  type UnreadableEnvelope,
+  defined
+} from "@reverie/protocol"
 import { REFLECTION_TIMER } from "./side-effects.ts"
 import { applyRecords } from "./own-records.ts"
 import { contextTypeOf, restrictionOf } from "./layers.ts"
@@ -30,10 +37,10 @@ const settingsIfChanged = (session: Session) => {
 const layersOf = (session: Session, event: AcceptedEnvelope["event"]) => {
   const contextType = contextTypeOf(event)
   const restriction = restrictionOf(session, getContextType(contextType))
-  return {
-    ...(contextType === "tick_event" ? {} : { contextType }),
-    ...(Object.keys(restriction).length === 0 ? {} : { restriction })
-  }
+  return defined({
+    contextType: contextType === "tick_event" ? undefined : contextType,
+    restriction: Object.keys(restriction).length === 0 ? undefined : restriction
+  })
 }
 
 /** What a timer says: a reflection without a note of its own asks its questions, any other one tells its name. */
@@ -85,20 +92,19 @@ const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: numbe
       return (
         newsOf(session, envelope.from, event, now) ?? {
           type: "report",
-          ...(event.call === undefined ? {} : { call: event.call }),
-          ...(event.tool === undefined ? {} : { tool: event.tool })
+          ...defined({ call: event.call, tool: event.tool })
         }
       )
     case "approval":
       return {
         type: "approval",
         decision: event.decision,
-        ...(event.approval === undefined ? {} : { approval: event.approval })
+        ...defined({ approval: event.approval })
       }
     case "halt":
       return { type: "halt", reason: event.reason ?? "halted by order" }
     case "retire":
-      return { type: "retire", ...(event.reason === undefined ? {} : { reason: event.reason }) }
+      return { type: "retire", ...defined({ reason: event.reason }) }
     case "wake":
     case "resume":
     case "refresh":
@@ -135,10 +141,11 @@ export const heard = (session: Session, envelope: AcceptedEnvelope, now: number)
       cause: { kind: "envelope", lane, seq, id },
       event: event as unknown as Json,
       messages: messagesOf(session, envelope, now),
-      ...(report === undefined ? {} : { report }),
-      ...(records.length === 0 ? {} : { records }),
+      ...defined({ report, records: records.length === 0 ? undefined : records }),
       // Mail that begins a tick settles when that ends; everything else with this commit.
-      ...(lane === "mail" && event.type !== "compact" ? {} : { settled: { id, outcome: "handled" as const } })
+      ...defined({
+        settled: lane === "mail" && event.type !== "compact" ? undefined : { id, outcome: "handled" as const }
+      })
     }
   }
 }

@@ -6,7 +6,7 @@
 import { type CallRequest, contextOf, type InferFailure, jobDone, jobFailed } from "@reverie/assistant"
 import type { ContextReport, ContextTooSmall } from "@reverie/context"
 import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model"
-import type { EnvelopeId, Json, OpenJob, StepRecord, ToolCall } from "@reverie/protocol"
+import { type EnvelopeId, type Json, type OpenJob, type StepRecord, type ToolCall, defined } from "@reverie/protocol"
 import { approvalId, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -43,8 +43,10 @@ export const MAX_CALLS = 16
 const failureOf = (error: ModelError): InferFailure => ({
   recovery: error.recovery,
   reason: `${error._tag}: ${error.message}`,
-  ...("retryAfterMillis" in error ? { retryAfterMillis: error.retryAfterMillis } : {}),
-  ...(error._tag === "CallLimited" || error._tag === "CallOverLimit" ? { limited: true } : {})
+  ...defined({
+    retryAfterMillis: "retryAfterMillis" in error ? error.retryAfterMillis : undefined,
+    limited: error._tag === "CallLimited" || error._tag === "CallOverLimit" ? true : undefined
+  })
 })
 
 /** What the statechart is told of a failed call, and what it has cost. */
@@ -75,7 +77,7 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
     const tool = definition.toolkit.get(call.tool)
     const asks = tool?.needsConsent?.(call.arguments, session.blocks.known) === true
     const category = asks ? "dangerous" : (tool?.category ?? "safe_chain")
-    const rules = { ...(refusal === undefined ? {} : { refused: refusal }), ...(ends === undefined ? {} : { ends }) }
+    const rules = defined({ refused: refusal, ends })
     if (category !== "dangerous") return { tool: call.tool, category, ...rules }
     const approval = approvalId({ ...approvalSubject(address, tick, call), epoch: claim.epoch })
     const asking = asks ? { asks } : {}
@@ -90,12 +92,14 @@ const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, sta
   applyRecords(session.own, records)
   return {
     job,
-    ...(records.length === 0 ? {} : { records }),
+    ...defined({ records: records.length === 0 ? undefined : records }),
     event: jobDone("infer", {
       calls: requests,
-      ...(isMetered(session) ? { used: tookOf(session, reply.usage) } : {})
+      ...defined({ used: isMetered(session) ? tookOf(session, reply.usage) : undefined })
     }),
-    messages: [{ role: "assistant", content: reply.text, at: now, ...(calls.length === 0 ? {} : { calls }) }],
+    messages: [
+      { role: "assistant", content: reply.text, at: now, ...defined({ calls: calls.length === 0 ? undefined : calls }) }
+    ],
     step: {
       id: job.id,
       kind: "infer",
@@ -106,7 +110,7 @@ const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, sta
       detail: {
         model: reply.model,
         finish: reply.finish,
-        ...(calls.length < reply.calls.length ? { callsLeftOut: reply.calls.length - calls.length } : {})
+        ...defined({ callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined })
       }
     }
   }
@@ -140,7 +144,7 @@ const tooLarge = (session: Session, { message, recovery }: ContextTooSmall): Inf
 /** Why a call of an assistant with a budget is not sent at all; undefined when it may be. */
 const unsentBefore = (session: Session, recovered: boolean, now: number): InferFailure | undefined => {
   if (isTimeOver(session, now))
-    return { recovery: "cut", reason: "its time is over", ...(recovered ? {} : { used: UNSENT }) }
+    return { recovery: "cut", reason: "its time is over", ...defined({ used: recovered ? undefined : UNSENT }) }
   if (!recovered || !isMetered(session)) return undefined
   return { recovery: "again", reason: "a crash cut this call off; what was moved away for it counts as spent" }
 }
@@ -191,7 +195,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
         messages: assembled.success.messages,
         tools: offers,
         callPrefix: `${context.tick}.${context.iteration}`,
-        ...(room.tokens === undefined ? {} : { maxOutputTokens: room.tokens })
+        ...defined({ maxOutputTokens: room.tokens })
       },
       previewOf(session, hub, startedAt)
     )
@@ -226,8 +230,7 @@ const seeing = (
   if (end.step === undefined) return end
   const shown = {
     context: report as unknown as Json,
-    ...(pattern === undefined ? {} : { pattern }),
-    ...(recalled.length === 0 ? {} : { recalled })
+    ...defined({ pattern, recalled: recalled.length === 0 ? undefined : recalled })
   }
   return { ...end, step: { ...end.step, detail: { ...end.step.detail, ...shown } } }
 }

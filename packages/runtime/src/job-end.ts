@@ -3,7 +3,7 @@
 // I1  A job never fails: every failure is an event that the statechart receives.
 
 import type { Input } from "@reverie/assistant"
-import type { Envelope, Json, OpenJob, RecordChange, StepRecord } from "@reverie/protocol"
+import { type Envelope, type Json, type OpenJob, type RecordChange, type StepRecord, defined } from "@reverie/protocol"
 import type { TurnInput, UncountedMessage } from "./turn.ts"
 
 export interface JobEnd {
@@ -27,8 +27,5 @@ export const turnInputOf = (end: JobEnd): TurnInput => ({
   cause: { kind: "job", id: end.job.id },
   event: end.event as unknown as Json,
   messages: end.messages,
-  ...(end.step === undefined ? {} : { step: end.step }),
-  ...(end.sends === undefined ? {} : { sends: end.sends }),
-  ...(end.records === undefined ? {} : { records: end.records }),
-  ...(end.emitted === undefined ? {} : { emitted: end.emitted })
+  ...defined({ step: end.step, sends: end.sends, records: end.records, emitted: end.emitted })
 })

@@ -17,7 +17,7 @@ import {
   reflectionOf,
   statusOf
 } from "@reverie/assistant"
-import type { AcceptedEnvelope, UnreadableEnvelope } from "@reverie/protocol"
+import { type AcceptedEnvelope, type UnreadableEnvelope, defined } from "@reverie/protocol"
 import { isJournalsReflection } from "./side-effects.ts"
 import { applyRecords, recordsOf } from "./own-records.ts"
 import { passedOver } from "./passed-over.ts"
@@ -33,7 +33,7 @@ const judged = ({ address, definition }: Session, { event, from }: AcceptedEnvel
   if (event.type !== "message") return undefined
   const { channel, text } = event
   const listening = definition.listening === undefined ? DEFAULT_LISTENING : listeningOf(definition.listening)
-  const heard = { from, text, ...(channel === undefined ? {} : { channel }) }
+  const heard = { from, text, ...defined({ channel }) }
   return { heard, ...judgeMessage(listening, heard, { id: address.assistant, names: [] }) }
 }
 

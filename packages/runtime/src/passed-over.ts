@@ -2,7 +2,7 @@
 // Owns what is written of it: its place is passed, how it ended and why. Leaves who decides so to hearing, sleep timer and
 // compaction.
 
-import type { AcceptedEnvelope, RecordChange } from "@reverie/protocol"
+import { type AcceptedEnvelope, type RecordChange, defined } from "@reverie/protocol"
 import type { TurnInput } from "./turn.ts"
 
 export const passedOver = (
@@ -14,6 +14,6 @@ export const passedOver = (
   cause: { kind: "envelope", lane, seq, id },
   event: null,
   messages: [],
-  ...(records.length === 0 ? {} : { records }),
+  ...defined({ records: records.length === 0 ? undefined : records }),
   settled: { id, outcome, reason }
 })

@@ -32,7 +32,7 @@ import {
   toolRulesText
 } from "@reverie/context"
 import type { ToolOffer } from "@reverie/model"
-import type { Message } from "@reverie/protocol"
+import { type Message, defined } from "@reverie/protocol"
 import { delegateToolNames } from "@reverie/tools"
 import { acquaintances } from "./conversation.ts"
 import { recordsOf } from "./own-records.ts"
@@ -63,7 +63,7 @@ const textsOf = (session: Session): Readonly<Record<string, Content>> => {
     ),
     character_context: remembered(session, "character_context", [projects, facts, memory], () =>
       characterContent({
-        ...(persona === undefined ? {} : { persona }),
+        ...defined({ persona }),
         projects: projectsOf(projects, facts),
         sessionMemory: sessionMemoryOf(memory)
       })
@@ -88,7 +88,7 @@ const offersOf = (session: Session, { contextType, toolFilter }: ContextTypeConf
   const known = session.offers.get(key)
   if (known !== undefined) return known
   const offers = session.definition.toolkit
-    .offers({ categories, ...(toolFilter === null ? {} : { allow: toolFilter }) })
+    .offers({ categories, ...defined({ allow: toolFilter === null ? undefined : toolFilter }) })
     .filter(({ name }) => subAgents || !delegateToolNames.has(name))
   session.offers.set(key, offers)
   return offers

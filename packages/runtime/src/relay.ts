@@ -15,7 +15,8 @@ import {
   ENVELOPE_VERSION,
   type Envelope,
   EnvelopeId,
-  sendingAssistant
+  sendingAssistant,
+  defined
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -57,10 +58,12 @@ const returned = (envelope: Envelope, why: string): Envelope | undefined => {
     event: {
       type: "message",
       text: `Your message to ${envelope.to.assistant} was not delivered: ${why}.`,
-      ...(event.wantsAnswer === true ? { answers: { envelope: envelope.id, outcome: "failed" } } : {})
+      ...defined({
+        answers: event.wantsAnswer === true ? { envelope: envelope.id, outcome: "failed" as const } : undefined
+      })
     },
     hops: envelope.hops,
-    ...(envelope.traceparent === undefined ? {} : { traceparent: envelope.traceparent })
+    ...defined({ traceparent: envelope.traceparent })
   }
 }
 

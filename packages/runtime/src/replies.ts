@@ -21,7 +21,8 @@ import {
   type RecordChange,
   sendingAssistant,
   type Settlement,
-  type TickEnd
+  type TickEnd,
+  defined
 } from "@reverie/protocol"
 import type { Post } from "@reverie/tools"
 import * as Option from "effect/Option"
@@ -128,8 +129,7 @@ export const withReplies = (session: Session, turn: Turn, arrival?: AcceptedEnve
     ...turn,
     entry: {
       ...entry,
-      ...(records.length === 0 ? {} : { records }),
-      ...(sends.length === 0 ? {} : { sends })
+      ...defined({ records: records.length === 0 ? undefined : records, sends: sends.length === 0 ? undefined : sends })
     }
   }
 }

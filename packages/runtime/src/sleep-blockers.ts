@@ -2,6 +2,7 @@
 // Owns reading it off the tick at hand. Leaves the rule to `assistant`.
 // I1  Who spoke waits for an answer until a call that speaks has been made; a timer waits for nothing.
 
+import { defined } from "@reverie/protocol"
 import { type SleepBlockers, type Call, contextOf, statusOf } from "@reverie/assistant"
 import type { Session } from "./session.ts"
 
@@ -24,7 +25,7 @@ export const sleepBlockersOf = (session: Session, index: number): SleepBlockers 
   const status = statusOf(session.decoded)
   return {
     isAsleep: status.startsWith("dreaming.") || status.startsWith("compacting."),
-    ...(waitsForAnswer === undefined ? {} : { waitsForAnswer }),
+    ...defined({ waitsForAnswer }),
     unfinished: others.filter(isOpen).map(({ tool }) => tool)
   }
 }

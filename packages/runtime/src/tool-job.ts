@@ -7,7 +7,7 @@
 
 import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"
-import { addressKey, type OpenJob, type ToolCall } from "@reverie/protocol"
+import { addressKey, type OpenJob, type ToolCall, defined } from "@reverie/protocol"
 import { convicted, execute, interrupted, isApprovalFor, refused, type Tool, type ToolResult } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -48,12 +48,12 @@ const toolEnd = (
       ok: result.ok,
       elapsedMillis: now - startedAt,
       detail: {
-        ...(result.failure === undefined ? {} : { failure: result.failure }),
+        ...defined({ failure: result.failure }),
         ...(pending ? { pending: true, call, acknowledgement: result.content } : {})
       }
     },
     sends: result.sends,
-    ...(result.records === undefined ? {} : { records: result.records })
+    ...defined({ records: result.records })
   }
 }
 

@@ -14,21 +14,22 @@ import {
   type SleepSchedule,
   statusOf
 } from "@reverie/assistant"
-import type {
-  AssistantState,
-  Cause,
-  Command,
-  Entry,
-  Envelope,
-  Json,
-  Message,
-  OpenJob,
-  OpenTimer,
-  RecordChange,
-  Settlement,
-  StepRecord,
-  TickEnd,
-  TickOutcome
+import {
+  type AssistantState,
+  type Cause,
+  type Command,
+  type Entry,
+  type Envelope,
+  type Json,
+  type Message,
+  type OpenJob,
+  type OpenTimer,
+  type RecordChange,
+  type Settlement,
+  type StepRecord,
+  type TickEnd,
+  type TickOutcome,
+  defined
 } from "@reverie/protocol"
 import { ENTRY_VERSION, EnvelopeId, LANES, STATE_VERSION } from "@reverie/protocol"
 import { addSleepTimer } from "./sleep-timer.ts"
@@ -124,7 +125,7 @@ const answersOf = (inputs: Inputs, turnInput: TurnInput): ReadonlyArray<Uncounte
     content,
     call: callId(tick, iteration, index),
     at: inputs.now,
-    ...(asked[index] === undefined ? {} : { name: asked[index].tool })
+    ...defined({ name: asked[index] === undefined ? undefined : asked[index].tool })
   })
   const refused = actionsOf(inputs.decision.commands, "refuseCalls").flatMap((params) =>
     (params["refusals"] as unknown as ReadonlyArray<{ readonly index: number; readonly reason: string }>).map(
@@ -190,7 +191,7 @@ const tickEndOf = (inputs: Inputs, turnInput: TurnInput, messages: ReadonlyArray
     outcome,
     iterations: iteration,
     reply: replyOf(outcome, inputs, turnInput, [...inputs.tail, ...messages]),
-    ...(typeof ended["reason"] === "string" ? { reason: ended["reason"] } : {})
+    ...defined({ reason: typeof ended["reason"] === "string" ? ended["reason"] : undefined })
   }
 }
 
@@ -238,12 +239,14 @@ export const turnOf = (inputs: Inputs, turnInput: TurnInput): Turn => {
       event: turnInput.event,
       status,
       messages,
-      ...(turnInput.step === undefined ? {} : { step: turnInput.step }),
-      ...(settled.length === 0 ? {} : { settled }),
-      ...(tickEnd === undefined ? {} : { tickEnd }),
-      ...(emitted.length === 0 ? {} : { emitted }),
-      ...(turnInput.records === undefined || turnInput.records.length === 0 ? {} : { records: turnInput.records }),
-      ...(turnInput.sends === undefined || turnInput.sends.length === 0 ? {} : { sends: turnInput.sends })
+      ...defined({
+        step: turnInput.step,
+        settled: settled.length === 0 ? undefined : settled,
+        tickEnd,
+        emitted: emitted.length === 0 ? undefined : emitted,
+        records: turnInput.records === undefined || turnInput.records.length === 0 ? undefined : turnInput.records,
+        sends: turnInput.sends === undefined || turnInput.sends.length === 0 ? undefined : turnInput.sends
+      })
     },
     state: {
       v: STATE_VERSION,

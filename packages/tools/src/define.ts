@@ -4,7 +4,7 @@
 // I2  The function of the user may be plain or async, may throw, and sees no Effect.
 // I3  A tool that runs in a process of its own names a module: a function cannot be sent there.
 
-import { type ToolCategory, toolCategories } from "@reverie/protocol"
+import { type ToolCategory, toolCategories, defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { ToolDefinitionInvalid } from "./errors.ts"
 import { acceptInput, type ArgumentsOf, type ToolInput } from "./input.ts"
@@ -92,9 +92,7 @@ export function defineTool(definition: AnyDefinition): Tool {
     idempotent,
     usesRecords,
     timeoutMillis,
-    ...(needsConsent === undefined ? {} : { needsConsent }),
-    ...(cache === undefined ? {} : { cache: Object.freeze({ ...cache }) }),
-    ...(isolated === undefined ? {} : { isolated }),
+    ...defined({ needsConsent, cache: cache === undefined ? undefined : Object.freeze({ ...cache }), isolated }),
     parameters: input.parameters,
     validate: input.validate,
     run: isolated === undefined ? runHere(definition.run) : runElsewhere(name, timeoutMillis, isolated)

@@ -3,6 +3,7 @@
 // M1  An unknown or shared name sends nothing: the result says why, and who can be reached.
 // M2  Of several recipients each is sent to or refused by itself, and the result names both.
 
+import { defined } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { defineTool } from "./define.ts"
 import type { Tool, ToolRun } from "./tool.ts"
@@ -30,7 +31,7 @@ const sendAll = ({ expect_answer = false, text, to }: Message, run: ToolRun) => 
       sent.push(id)
     } else refused.push({ to: id, reason: refusal.reason, retry_at: iso(refusal.retryAt) })
   }
-  return { sent, ...(refused.length === 0 ? {} : { refused }) }
+  return { sent, ...defined({ refused: refused.length === 0 ? undefined : refused }) }
 }
 
 export const sendMessage: Tool = defineTool({

@@ -6,7 +6,7 @@
 
 import { createHash } from "node:crypto"
 import type { Reached } from "@reverie/assistant"
-import type { Address, Envelope } from "@reverie/protocol"
+import { type Address, type Envelope, defined } from "@reverie/protocol"
 import { AssistantId, assistantSender, ENVELOPE_VERSION, EnvelopeId, MAX_MESSAGE_CHARS } from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -76,9 +76,9 @@ const envelopeOf = (
     id: EnvelopeId.make(`${shortKey(key)}#${index}`),
     to: { tenant: address.tenant, assistant },
     from: assistantSender(address.assistant),
-    event: { type: "message", text, ...(wantsAnswer ? { wantsAnswer } : {}) },
+    event: { type: "message", text, ...defined({ wantsAnswer: wantsAnswer ? wantsAnswer : undefined }) },
     hops: hops + 1,
-    ...(traceparent === undefined ? {} : { traceparent })
+    ...defined({ traceparent })
   }
 }
 

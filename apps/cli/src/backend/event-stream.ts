@@ -1,6 +1,7 @@
 // EventStream: server-sent events, read from a response.
 // Owns splitting the text into events. Leaves asking and asking again to whoever reads.
 
+import { defined } from "@reverie/protocol"
 export interface StreamEvent {
   readonly id?: string
   readonly event?: string
@@ -18,7 +19,7 @@ const eventOf = (block: string): StreamEvent | undefined => {
     else if (field === "event") event = value
   }
   if (data.length === 0) return undefined
-  return { data: data.join("\n"), ...(id === undefined ? {} : { id }), ...(event === undefined ? {} : { event }) }
+  return { data: data.join("\n"), ...defined({ id, event }) }
 }
 
 /** The events of a body, as they come; comments are passed over. */

@@ -4,6 +4,7 @@
 // S1  A list is asked a page at a time, so that a large fleet is never held whole.
 // S2  What the contract has no question for is refused in one line.
 
+import { defined } from "@reverie/protocol"
 import type { AssistantDetail, AssistantRow } from "@reverie/server/api"
 import type {
   BlockOperation,
@@ -52,8 +53,7 @@ const listedOf = (row: AssistantRow, approvals: ReadonlyArray<AskedApproval>): L
   approvals: approvals
     .filter(({ assistant }) => assistant === row.id)
     .map(({ approval, call, tool }) => ({ approval, tool, call })),
-  ...(row.haltReason === undefined ? {} : { haltReason: row.haltReason }),
-  ...(row.outage === undefined ? {} : { outage: row.outage })
+  ...defined({ haltReason: row.haltReason, outage: row.outage })
 })
 
 const viewOf = (detail: AssistantDetail): View => ({
@@ -78,7 +78,7 @@ const everyPage = async <Item>(
   const all: Array<Item> = []
   let cursor: string | undefined
   do {
-    const { items, next } = await ask({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) })
+    const { items, next } = await ask({ limit: PAGE, ...defined({ cursor }) })
     all.push(...items)
     cursor = next ?? undefined
   } while (cursor !== undefined)
@@ -115,7 +115,7 @@ export class ServerBackend implements Backend {
   }
 
   async page({ cursor, limit }: ListRequest) {
-    const query = { limit: Math.min(limit, PAGE), ...(cursor === undefined ? {} : { cursor }) }
+    const query = { limit: Math.min(limit, PAGE), ...defined({ cursor }) }
     const { items, next } = await this.#ask((api) => api.assistants.list({ query }))
     const asked = items.some(({ approvals }) => approvals > 0) ? await this.approvals() : []
     return { items: items.map((row) => listedOf(row, asked)), next }
@@ -180,15 +180,14 @@ export class ServerBackend implements Backend {
     const query = {
       q: question,
       limit,
-      ...(mode === undefined ? {} : { mode }),
-      ...(scope === undefined ? {} : { scope })
+      ...defined({ mode, scope })
     }
     const { degraded, items } = await this.#ask((api) => api.memory.recall({ params: { id }, query }))
     const hits = items.map(({ at, id: memory, kind, owner, score, text, trust, why }) => ({
       owner,
       score,
       why,
-      entry: { id: memory, kind, at, text, ...(trust === undefined ? {} : { trust }) }
+      entry: { id: memory, kind, at, text, ...defined({ trust }) }
     }))
     const answer = { hits: hits as unknown as ReadonlyArray<Hit>, mode: (mode ?? "auto") as Recalled["mode"] }
     return degraded === undefined ? answer : { ...answer, degraded }
@@ -224,12 +223,12 @@ export class ServerBackend implements Backend {
   }
 
   async blockVersions(block: string, limit: number, before?: number) {
-    const query = { limit, ...(before === undefined ? {} : { before }) }
+    const query = { limit, ...defined({ before }) }
     return (await this.#ask((api) => api.memory.blockVersions({ params: { block }, query }))).items
   }
 
   editBlock(block: string, operation: Readonly<Record<string, Json>>, key?: string) {
-    const payload = { operation: operation as unknown as BlockOperation, ...(key === undefined ? {} : { key }) }
+    const payload = { operation: operation as unknown as BlockOperation, ...defined({ key }) }
     return this.#ask((api) => api.memory.editBlock({ params: { block }, payload }))
   }
 
@@ -270,7 +269,7 @@ export class ServerBackend implements Backend {
   }
 
   decide(id: string, approval: string, decision: "approved" | "denied", { note }: { readonly note?: string }) {
-    const payload = { decision, ...(note === undefined ? {} : { note }) }
+    const payload = { decision, ...defined({ note }) }
     return this.#ask((api) => api.approvals.decide({ params: { id, approval }, payload }))
   }
 
@@ -293,8 +292,7 @@ export class ServerBackend implements Backend {
   async frames(id: string, { cursor, limit, to, untilState }: FrameRequest) {
     const query = {
       limit: Math.min(limit, PAGE),
-      ...(cursor === undefined ? {} : { from: Number(cursor) }),
-      ...(untilState === undefined ? {} : { untilState })
+      ...defined({ from: cursor === undefined ? undefined : Number(cursor), untilState })
     }
     const { items, next } = await this.#ask((api) => api.replay.frames({ params: { id }, query }))
     const within = to === undefined ? items : items.filter(({ no }) => no <= to)
@@ -310,7 +308,7 @@ export class ServerBackend implements Backend {
   }
 
   async create(id: string, definition?: string) {
-    const payload = { id, ...(definition === undefined ? {} : { definition }) }
+    const payload = { id, ...defined({ definition }) }
     return (await this.#ask((api) => api.assistants.create({ payload }))).outcome
   }
 
@@ -323,7 +321,7 @@ export class ServerBackend implements Backend {
   }
 
   async orderAll(order: "halt" | "resume", reason?: string) {
-    const payload = { order, ...(reason === undefined ? {} : { reason }) }
+    const payload = { order, ...defined({ reason }) }
     return (await this.#ask((api) => api.assistants.orderAll({ payload }))).told
   }
 

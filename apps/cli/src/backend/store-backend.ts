@@ -3,6 +3,7 @@
 // S1  Only looking, it writes nothing and disturbs nobody. What it is told without a fleet file is durable, and heard by
 //     whoever works there next.
 
+import { defined } from "@reverie/protocol"
 import {
   type BlockOperation,
   type BlockVersion,
@@ -70,7 +71,7 @@ export class StoreBackend implements Backend {
     // What is not there is not made.
     await (await Peek.open(data))[Symbol.asyncDispose]()
     const nobody = { assistants: [], reception: "nobody" as never }
-    const fleet = await Fleet.open({ fleet: nobody, role: "api", ...(data === undefined ? {} : { data }) })
+    const fleet = await Fleet.open({ fleet: nobody, role: "api", ...defined({ data }) })
     return new StoreBackend({ records: fleet, fleet, place: fleet.profile, stop, close: () => fleet.close() })
   }
 
@@ -179,7 +180,7 @@ export class StoreBackend implements Backend {
   }
 
   blockVersions(block: string, limit: number, before?: number): Promise<ReadonlyArray<BlockVersion>> {
-    return this.#fleet.blocks().versions(block, { limit, ...(before === undefined ? {} : { before }) })
+    return this.#fleet.blocks().versions(block, { limit, ...defined({ before }) })
   }
 
   editBlock(block: string, operation: Readonly<Record<string, unknown>>, key?: string) {
@@ -245,9 +246,11 @@ export class StoreBackend implements Backend {
   async frames(id: string, { cursor, limit, to, untilState }: FrameRequest) {
     const { frames, next } = await this.#records.replayPage(id, {
       limit,
-      ...(cursor === undefined ? {} : { from: Number(cursor) }),
-      ...(to === undefined ? {} : { to }),
-      ...(untilState === undefined ? {} : { until: { status: untilState } })
+      ...defined({
+        from: cursor === undefined ? undefined : Number(cursor),
+        to,
+        until: untilState === undefined ? undefined : { status: untilState }
+      })
     })
     const items = frames.map(({ eventType, ...frame }) => ({ ...frame, event: eventType ?? "" }))
     return { items, next: next === undefined ? null : String(next) }
@@ -262,8 +265,7 @@ export class StoreBackend implements Backend {
       equal,
       modelCalls,
       toolCalls,
-      ...(mismatch === undefined ? {} : { differsAt: mismatch.no }),
-      ...(difference === undefined ? {} : { difference })
+      ...defined({ differsAt: mismatch === undefined ? undefined : mismatch.no, difference })
     }
   }
 
@@ -277,8 +279,7 @@ export class StoreBackend implements Backend {
       assistant: id,
       tick,
       stubs: Object.entries(stubs).map(([tool, content]) => ({ tool, content })),
-      ...(prompt === undefined ? {} : { systemPrompt: prompt }),
-      ...(model === undefined ? {} : { model })
+      ...defined({ systemPrompt: prompt, model })
     })
     const differs = forked.differs.map((each) => `${each.what}: ${each.original} → ${each.forked}`)
     return { original: forked.original, forked: forked.forked, differs }
@@ -298,7 +299,7 @@ export class StoreBackend implements Backend {
       case "wake":
         return this.#fleet.wake(id, reason, options)
       case "sleep":
-        return this.#fleet.sleep(id, { ...options, ...(forMillis === undefined ? {} : { forMillis }) })
+        return this.#fleet.sleep(id, { ...options, ...defined({ forMillis }) })
       case "compact":
         return this.#fleet.compact(id, options)
       case "halt":

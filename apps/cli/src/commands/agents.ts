@@ -3,6 +3,7 @@
 // A1  Reading writes nothing and disturbs nobody.
 // A2  An id may be given by a prefix that only one assistant has.
 
+import { defined } from "@reverie/protocol"
 import type { Entry } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import { type ListOptions, tellList } from "../list.ts"
@@ -27,7 +28,7 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
   return await tellList(
     options,
     async () => {
-      const { items, next } = await backend.page({ limit, ...(cursor === undefined ? {} : { cursor }) })
+      const { items, next } = await backend.page({ limit, ...defined({ cursor }) })
       const totals = await backend.totals()
       const text = [...outageLines(items), assistantTable(items)].join("\n")
       if (totals === undefined) return { key: "assistants", items, next, text }

@@ -1,6 +1,7 @@
 // Backup and restore: a data directory as a whole, verified copy, and back.
 // Owns what is said of it. Leaves copying and verifying to the SDK.
 
+import { defined } from "@reverie/protocol"
 import { backup, restore } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import { say, sayJson } from "../output.ts"
@@ -32,7 +33,7 @@ export const putBack = async (source: string, options: BackupOptions): Promise<n
   const data = dataOf(options, "restore")
   const { accepted, at, committed, former } = await restore({ from: source, data, force: options.force })
   if (options.json) {
-    sayJson({ ok: true, data, backup: source, at, accepted, committed, ...(former === undefined ? {} : { former }) })
+    sayJson({ ok: true, data, backup: source, at, accepted, committed, ...defined({ former }) })
     return 0
   }
   const when = new Date(at).toISOString()

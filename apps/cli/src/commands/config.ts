@@ -2,6 +2,7 @@
 // Owns `config get`, `set`, `list` and `path`. Leaves the order of the sources to config/sources.ts.
 // G1  A secret is told masked, and never written into a file.
 
+import { defined } from "@reverie/protocol"
 import { mkdirSync, renameSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { settings, masked, secretFiles, TRUSTED } from "../config/settings.ts"
@@ -94,7 +95,7 @@ export const set = (name: string, value: string, { dryRun, json, user }: SetOpti
     writeFileSync(`${file}.${process.pid}`, `${JSON.stringify(values, undefined, 2)}\n`, { mode: 0o600 })
     renameSync(`${file}.${process.pid}`, file)
   }
-  if (json) sayJson({ ok: true, ...(dryRun ? { dryRun } : {}), name, value, file })
+  if (json) sayJson({ ok: true, ...defined({ dryRun: dryRun ? dryRun : undefined }), name, value, file })
   else say(onOneLine(`${name} ${dryRun ? "would be" : "is"} ${value} in ${file}`, 400))
   return 0
 }

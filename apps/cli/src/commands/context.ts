@@ -2,6 +2,7 @@
 // Owns finding the two, and the sentence when there is none. Leaves the reports to the SDK, their form to context-text.ts.
 // C1  It reads beside a running fleet and disturbs nobody.
 
+import { defined } from "@reverie/protocol"
 import { compareReports, type ContextReport } from "reverie"
 import { contextText, differenceText } from "../context-text.ts"
 import { CommandFailed } from "../failure.ts"
@@ -52,10 +53,7 @@ export const context = async (name: string, options: ContextOptions, stop: Stop)
   const { diff, iteration, json, tick } = options
   await using backend = await findBackend(options, "look", stop)
   const whose = await named(backend, name)
-  const report = await reportAt(backend, whose, {
-    ...(tick === undefined ? {} : { tick }),
-    ...(iteration === undefined ? {} : { iteration })
-  })
+  const report = await reportAt(backend, whose, defined({ tick, iteration }))
   const answer = { ok: true, assistant: whose.id, context: report }
   if (diff === undefined) {
     if (json) sayJson(answer)

@@ -1,5 +1,6 @@
 // Dev: a fleet kept up, with everything it does on the screen, its page, and a chat.
 
+import { defined } from "@reverie/protocol"
 import { runCourse } from "../course.ts"
 import { loadFleet } from "../fleet-file.ts"
 import type { Where } from "../backend/find-backend.ts"
@@ -13,7 +14,7 @@ export const dev = async (options: DevOptions, stop: Stop): Promise<number> =>
   runCourse({
     fleet: await loadFleet(needsFleet(options.fleet, "dev")),
     data: options.data,
-    ...(options.model === "offline" ? { model: "offline" as const } : {}),
+    ...defined({ model: options.model === "offline" ? ("offline" as const) : undefined }),
     force: options.force,
     exit: false,
     json: false,
@@ -21,6 +22,6 @@ export const dev = async (options: DevOptions, stop: Stop): Promise<number> =>
     quiet: false,
     resume: false,
     patienceMillis: 0,
-    ...(options.server ? { server: serverOf(options) } : {}),
+    ...defined({ server: options.server ? serverOf(options) : undefined }),
     stop
   })

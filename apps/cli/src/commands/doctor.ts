@@ -4,6 +4,7 @@
 // D2  Keys are named by where they come from, never shown.
 // D3  With --deep every row is read once, and what is damaged is named with its assistant.
 
+import { defined } from "@reverie/protocol"
 import { constants } from "node:fs"
 import { access, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
@@ -30,7 +31,7 @@ interface Check {
 const nodeCheck = (): Check => {
   const ok = Number.parseInt(process.versions.node, 10) >= OLDEST_NODE
   const says = `${process.versions.node} on ${process.platform} ${process.arch}`
-  return { name: "node", ok, says, ...(ok ? {} : { fix: `install Node ${OLDEST_NODE} or newer` }) }
+  return { name: "node", ok, says, ...defined({ fix: ok ? undefined : `install Node ${OLDEST_NODE} or newer` }) }
 }
 
 const isWritable = (path: string): Promise<boolean> =>

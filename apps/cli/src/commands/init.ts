@@ -2,6 +2,7 @@
 // Owns the files it is made of, and what it finds in the environment. Leaves running it to `dev`.
 // I1  A file that is there stays as it is.
 
+import { defined } from "@reverie/protocol"
 import { mkdir, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import type { ChangeOptions } from "../consent.ts"
@@ -104,7 +105,15 @@ export const init = async (directory: string = ".", { dryRun, json }: ChangeOpti
   const found = detected()
   const next = `${directory === "." ? "" : `cd ${directory} && `}reverie dev`
   if (json) {
-    sayJson({ ok: true, ...(dryRun ? { dryRun } : {}), directory, made, kept, detected: found, next })
+    sayJson({
+      ok: true,
+      ...defined({ dryRun: dryRun ? dryRun : undefined }),
+      directory,
+      made,
+      kept,
+      detected: found,
+      next
+    })
     return 0
   }
   const lines = [

@@ -2,6 +2,7 @@
 // Owns what is printed of a server's tools. Leaves the protocol to the server and to the adapter.
 // M1  Nothing of a server's tools is called by looking at them.
 
+import { defined } from "@reverie/protocol"
 import { CommandFailed } from "../failure.ts"
 import { type ListOptions, pageOf, tellList } from "../list.ts"
 import type { Host } from "../host.ts"
@@ -29,8 +30,7 @@ export const serve = async (options: McpServeOptions, stop: Stop): Promise<numbe
   const onTrouble = (line: string) => note(onOneLine(line, 400))
   await using host = url === undefined ? await openedFleet(options, stop) : undefined
   const token = await tokenOf(options)
-  const source =
-    host === undefined ? { url: url ?? "", ...(token === undefined ? {} : { token }) } : { fleet: host.fleet }
+  const source = host === undefined ? { url: url ?? "", ...defined({ token }) } : { fleet: host.fleet }
   const running = await serveMcpStdio({ ...source, allowSend: options.allowWrites, onTrouble })
   try {
     await stop.orAsked(running.closed)

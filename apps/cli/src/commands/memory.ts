@@ -2,6 +2,7 @@
 // Owns the readings of it, and the making anew of its index. Leaves finding to the SDK, the form to memory-text.ts.
 // M1  It works beside a running fleet: all it ever writes is the index, which follows from the rest.
 
+import { defined } from "@reverie/protocol"
 import type { RecallOptions } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import { dreamsText, factsText, profilesText, recalledText } from "../memory-text.ts"
@@ -32,9 +33,7 @@ const recalled = async (backend: Backend, id: string, question: string, options:
   const { kind, limit, mode, scope } = options
   const answer = await backend.recall(id, question, {
     limit,
-    ...(scope === undefined ? {} : { scope }),
-    ...(mode === undefined ? {} : { mode }),
-    ...(kind === undefined ? {} : { kinds: kind })
+    ...defined({ scope, mode, kinds: kind })
   })
   return { json: { question, ...answer }, text: recalledText(id, answer) }
 }

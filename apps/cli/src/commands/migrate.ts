@@ -1,6 +1,7 @@
 // Migrate: brings a store to the form of this version.
 // Owns opening it for that, and saying what was done. Leaves the steps to the adapters of the store.
 
+import { defined } from "@reverie/protocol"
 import { Fleet, Peek } from "reverie"
 import type { ChangeOptions } from "../consent.ts"
 import { failureOf } from "../failure.ts"
@@ -32,7 +33,7 @@ export const migrate = async ({ data, dryRun, json }: MigrateOptions): Promise<n
     return 0
   }
   const nobody = { assistants: [], reception: "nobody" as never }
-  await using fleet = await Fleet.open({ fleet: nobody, role: "api", ...(data === undefined ? {} : { data }) })
+  await using fleet = await Fleet.open({ fleet: nobody, role: "api", ...defined({ data }) })
   const { accepted } = await fleet.totals()
   const words = isCurrent ? "it had the form of this version" : "it was brought to the form of this version"
   if (json) sayJson({ ok: true, migrated: !isCurrent, place: fleet.profile, accepted })

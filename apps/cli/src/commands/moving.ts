@@ -4,6 +4,7 @@
 // M2  Progress goes to stderr; the result, one JSON object with --json, to stdout.
 // M3  A password in a URL is never printed.
 
+import { defined } from "@reverie/protocol"
 import { createReadStream, createWriteStream } from "node:fs"
 import { readFile, rename, rm, stat, writeFile as writeText } from "node:fs/promises"
 import { once } from "node:events"
@@ -37,7 +38,10 @@ const deployment = (database: string): Deployment => {
   if (!/^postgres(?:ql)?:\/\//.test(database) || !URL.canParse(database)) {
     throw new CommandFailed("usage", "the database must be a URL like postgres://user@host/name")
   }
-  return { database, ...(password === "" ? {} : { password }), ...(name === "" ? {} : { name }) }
+  return {
+    database,
+    ...defined({ password: password === "" ? undefined : password, name: name === "" ? undefined : name })
+  }
 }
 
 const placeOf = ({ data }: PlaceOptions): DataStorePlace =>
@@ -103,8 +107,7 @@ export const exportTo = async (ids: ReadonlyArray<string>, options: ExportComman
   const tell = ticking("packed", quiet)
   const lines = exportFleet({
     from: placeOf(options),
-    ...(all ? {} : { ids }),
-    ...(tenant === undefined ? {} : { tenant }),
+    ...defined({ ids: all ? undefined : ids, tenant }),
     onProgress: (who, done) => {
       count = done
       tell(who, done)
@@ -172,7 +175,7 @@ const importAgents = async (path: string, options: ImportCommand): Promise<numbe
     into,
     text: await readFile(path, "utf8"),
     rename: renames(pairs),
-    ...(tenant === undefined ? {} : { tenant }),
+    ...defined({ tenant }),
     isTrial,
     isForced
   })
@@ -212,7 +215,7 @@ export const importFrom = async (file: string, options: ImportCommand): Promise<
     into,
     source,
     rename: renames(pairs),
-    ...(tenant === undefined ? {} : { tenant }),
+    ...defined({ tenant }),
     isTrial,
     isForced,
     onProgress: (phase, who, done) => tell[phase](who, done)
@@ -246,7 +249,7 @@ export interface PromoteCommand {
 
 const reopened = async (data: string, json: boolean): Promise<number> => {
   const mark = await reopenDataStore({ data })
-  if (json) sayJson({ ok: true, reopened: mark !== undefined, ...(mark === undefined ? {} : { mark }) })
+  if (json) sayJson({ ok: true, reopened: mark !== undefined, ...defined({ mark }) })
   else
     say(plain(mark === undefined ? `${data} was open` : `${data} is open again; ${mark.place} may have gone on since`))
   return 0

@@ -5,6 +5,7 @@
 // O2  Told twice under one key it is told once.
 // O3  With --dry-run nothing is told; whom it would have been, in what state, is.
 
+import { defined } from "@reverie/protocol"
 import { assertConsent, type ChangeOptions } from "../consent.ts"
 import { CommandFailed } from "../failure.ts"
 import { named, oneOf } from "../named.ts"
@@ -56,7 +57,7 @@ const give = (backend: Backend, view: View, order: Order, id: string | undefined
       return backend.order(view.id, name, { ...request, ...key })
     }
     case "decide": {
-      const options = { ...key, ...(order.note === undefined ? {} : { note: order.note }) }
+      const options = { ...key, ...defined({ note: order.note }) }
       return backend.decide(view.id, approvalOf(view, order.approval), order.decision, options)
     }
     case "undoCompaction":

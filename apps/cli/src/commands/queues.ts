@@ -5,6 +5,7 @@
 // Q2  A dead letter that is discarded is listed no more; that it was dead-lettered, and why, stays in the history.
 // Q3  A dead letter is named by its whole id: once one is gone, the same words would mean another one that begins so.
 
+import { defined } from "@reverie/protocol"
 import { assertConsent } from "../consent.ts"
 import { CommandFailed } from "../failure.ts"
 import { type ListOptions, pageOf, tellList } from "../list.ts"
@@ -51,7 +52,7 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
     const { items, next } = pageOf(view.queues, options)
     const { backend, totals, workers } = view
     // Null where it is not known: who reads the store alone sees nobody, whoever may work on it.
-    const beside = { backend, ...(totals === undefined ? {} : { totals }), workers: workers ?? null }
+    const beside = { backend, ...defined({ totals }), workers: workers ?? null }
     return { key: "queues", items, next, beside, text: queuesText(view) }
   }
   return await tellList(options, find, found)

@@ -2,6 +2,7 @@
 // Owns what is told of frames and forks. Leaves replaying to the SDK.
 // P1  Nothing is called, sent or written by a replay.
 
+import { defined } from "@reverie/protocol"
 import { readFile } from "node:fs/promises"
 import { CommandFailed } from "../failure.ts"
 import { type ListOptions, tellList } from "../list.ts"
@@ -50,9 +51,7 @@ export const replay = async (name: string, options: ReplayOptions, stop: Stop): 
   const find = async () => {
     const { items, next } = await backend.frames(id, {
       limit,
-      ...(cursor === undefined ? {} : { cursor }),
-      ...(to === undefined ? {} : { to }),
-      ...(untilState === undefined ? {} : { untilState })
+      ...defined({ cursor, to, untilState })
     })
     const rows = items.map(({ after, before, commands, event, no, tick }) => [
       String(no),
@@ -96,10 +95,7 @@ export const fork = async (name: string, options: ForkOptions, stop: Stop): Prom
   const forked = await backend.within(
     backend.fork(id, {
       tick,
-      ...(options.fleet === undefined ? {} : { fleet: options.fleet }),
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(model === undefined ? {} : { model }),
-      ...(Object.keys(stubs).length === 0 ? {} : { stubs })
+      ...defined({ fleet: options.fleet, prompt, model, stubs: Object.keys(stubs).length === 0 ? undefined : stubs })
     })
   )
   if (options.json) sayJson({ ok: true, assistant: id, tick, ...forked })

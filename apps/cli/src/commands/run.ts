@@ -2,6 +2,7 @@
 // Owns the choice between the two. Leaves the course to course.ts.
 // R1  A prompt is answered on stdout with the reply alone, so that it can be piped on.
 
+import { defined } from "@reverie/protocol"
 import { AWAY_SECONDS, watchAway } from "../away.ts"
 import { type Bounds, bounded } from "../bounds.ts"
 import { noAnswer } from "../chat.ts"
@@ -65,8 +66,7 @@ const runEvents = async (options: RunOptions, stop: Stop): Promise<number> => {
   return runCourse({
     fleet: await loadFleet(needsFleet(options.fleet, "run")),
     data: options.data,
-    ...(options.events === undefined ? {} : { events: options.events }),
-    ...(options.model === "offline" ? { model: "offline" as const } : {}),
+    ...defined({ events: options.events, model: options.model === "offline" ? ("offline" as const) : undefined }),
     force: options.force === true,
     exit: options.exit,
     json: options.json,

@@ -3,6 +3,7 @@
 // S1  Asked to stop, it takes in nothing more, lets the work in hand end or leaves it for others, and then ends.
 // S2  It listens on this machine only, unless a token guards it or somebody says that something else does.
 
+import { defined } from "@reverie/protocol"
 import { Fleet, type FleetRole } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import { loadFleet } from "../fleet-file.ts"
@@ -50,9 +51,11 @@ export const serve = async (options: ServeOptions, stop: Stop): Promise<number> 
     fleet: await loadFleet(options.fleet),
     role,
     acceptLoss: force,
-    ...(data === undefined ? {} : { data }),
-    ...(model === "offline" ? { model: "offline" as const } : {}),
-    ...(concurrency === undefined ? {} : { worker: { concurrency } }),
+    ...defined({
+      data,
+      model: model === "offline" ? ("offline" as const) : undefined,
+      worker: concurrency === undefined ? undefined : { concurrency }
+    }),
     onTrouble: ({ assistant }, failure) => note(`${painted("yellow", assistant)} can not work here: ${failure.message}`)
   })
   const withPage = options.page && role !== "worker"

@@ -2,6 +2,7 @@
 // Owns which files that is. Leaves the course to course.ts.
 // S1  It asks no server and needs no key unless told so: the day was written for the offline model.
 
+import { defined } from "@reverie/protocol"
 import { fileURLToPath } from "node:url"
 import { runCourse } from "../course.ts"
 import { loadFleet } from "../fleet-file.ts"
@@ -27,7 +28,7 @@ const isSet = (name: string): boolean => (process.env[name] ?? "") !== ""
 /** Where it listens, as it was said. */
 export const serverOf = ({ page, port }: { readonly page: boolean; readonly port?: number }) => ({
   withPage: page,
-  ...(port === undefined ? {} : { port })
+  ...defined({ port })
 })
 
 export const start = async (options: StartOptions, stop: Stop): Promise<number> => {
@@ -39,7 +40,7 @@ export const start = async (options: StartOptions, stop: Stop): Promise<number> 
     fleet,
     data: options.data,
     events: harbor("day.jsonl"),
-    ...(options.model === "env" ? {} : { model: "offline" as const }),
+    ...defined({ model: options.model === "env" ? undefined : ("offline" as const) }),
     force: options.force,
     exit: options.exit,
     json: options.json,
@@ -48,7 +49,7 @@ export const start = async (options: StartOptions, stop: Stop): Promise<number> 
     resume: false,
     patienceMillis: 5_000,
     // Who ends after the report is looked at by nobody.
-    ...(options.exit || !options.server ? {} : { server: serverOf(options) }),
+    ...defined({ server: options.exit || !options.server ? undefined : serverOf(options) }),
     stop
   })
 }

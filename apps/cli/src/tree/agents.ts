@@ -1,5 +1,6 @@
 // Agents: the part of the tree about assistants: readings, and orders to one.
 
+import { defined } from "@reverie/protocol"
 import { type Command, Option } from "commander"
 import type { Order } from "../commands/orders.ts"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
@@ -74,7 +75,7 @@ const addSimple = (agents: Command, trunk: Trunk): void => {
   tells(sleep, trunk, (_, options: { readonly for?: number }) => ({
     type: "order",
     order: "sleep",
-    ...(options.for === undefined ? {} : { forMillis: Math.max(1, Math.round(options.for * 1_000)) })
+    ...defined({ forMillis: options.for === undefined ? undefined : Math.max(1, Math.round(options.for * 1_000)) })
   }))
   const rm = order("rm <id>", "retire one for good, and everybody below it", "rm desk --yes").option(
     "--reason <text>",
@@ -95,8 +96,7 @@ const addDecisions = (agents: Command, trunk: Trunk): void => {
       (value, options: { readonly note?: string }) => ({
         type: "decide",
         decision,
-        ...(value === undefined ? {} : { approval: value }),
-        ...(options.note === undefined ? {} : { note: options.note })
+        ...defined({ approval: value, note: options.note })
       })
     )
   }

@@ -3,6 +3,7 @@
 // C2  A change carries a key that is its own: sent twice, it happens once.
 // C3  Every failure is a `Trouble` with one clear line, and a hint where the server or we have one.
 
+import { defined } from "@reverie/protocol/defined"
 import type { Answer, Asked, Changing, Reading, Route } from "./contract.ts"
 import { tokenNow, wantToken } from "./token.ts"
 
@@ -107,8 +108,7 @@ const send = async (route: Route, asked: AnyAsked, more: RequestInit): Promise<u
   const response = await fetch(addressOf(route, asked), {
     method,
     headers: { ...headers, ...(more.headers as Record<string, string> | undefined) },
-    ...(asked.payload === undefined ? {} : { body: JSON.stringify(asked.payload) }),
-    ...(more.signal === undefined ? {} : { signal: more.signal })
+    ...defined({ body: asked.payload === undefined ? undefined : JSON.stringify(asked.payload), signal: more.signal })
   }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error
     throw silent(error)

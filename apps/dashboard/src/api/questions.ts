@@ -3,6 +3,7 @@
 // Q1  A question's key is its route, whom it is about, and the rest: so a notice can tell whose answers are old.
 // Q2  What the server refuses is not asked again by itself; silence and 5xx are, twice.
 
+import { defined } from "@reverie/protocol/defined"
 import {
   keepPreviousData,
   QueryClient,
@@ -64,9 +65,11 @@ export const useAnswer = <Of extends Reading>(
   useQuery({
     ...question(route, asked),
     enabled,
-    ...(staleMillis === undefined ? {} : { staleTime: staleMillis }),
-    ...(everyMillis === undefined ? {} : { refetchInterval: everyMillis }),
-    ...(keep ? { placeholderData: keepPreviousData as never } : {})
+    ...defined({
+      staleTime: staleMillis,
+      refetchInterval: everyMillis,
+      placeholderData: keep ? (keepPreviousData as never) : undefined
+    })
   }) as UseQueryResult<Answer<Of>>
 
 /** Not so with `meta: { live: false }`: there the page itself says when: a list of thousands is not asked for anew with each notice. */

@@ -5,7 +5,7 @@
 // T3  What was shown of a reply before it was committed is its beginning, or that message is closed and the committed
 //     text comes whole.
 
-import type { EnvelopeId, Message } from "@reverie/protocol"
+import { type EnvelopeId, type Message, defined } from "@reverie/protocol"
 import type { Entry } from "reverie"
 import { clip, WHOLE_CHARS } from "../clip.ts"
 import { type AgUiEvent, custom, snapshotOf, type Usage } from "./events.ts"
@@ -225,7 +225,7 @@ export class Teller {
         reason: APPROVAL_REASON,
         message: `${tool} waits for a person to approve it`,
         toolCallId: call,
-        ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() })
+        ...defined({ expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt).toISOString() })
       }
     })
     const pendingToolCallIds = approvals.map(({ call }) => call)

@@ -1,6 +1,7 @@
 // Usages: the tokens that a run has taken, model by model.
 // Owns adding them up as AG-UI counts them.
 
+import { defined } from "@reverie/protocol"
 import type { Entry } from "reverie"
 import type { Usage } from "./events.ts"
 
@@ -22,7 +23,7 @@ export class Usages {
     const inputTokens = (before?.inputTokens ?? 0) + whole(usage.inputTokens)
     const outputTokens = (before?.outputTokens ?? 0) + whole(usage.outputTokens)
     this.#byModel.set(model, {
-      ...(model === "" ? {} : { model }),
+      ...defined({ model: model === "" ? undefined : model }),
       inputTokens,
       outputTokens,
       totalTokens: inputTokens + outputTokens

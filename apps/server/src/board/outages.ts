@@ -2,6 +2,7 @@
 // Owns joining the waits for one server. Leaves each wait to its row.
 // O1  A server is away since its first failure, and is tried next when the first of those that wait tries.
 
+import { defined } from "@reverie/protocol"
 import type { Outage } from "../api/index.ts"
 import type { Row } from "./row.ts"
 
@@ -18,7 +19,7 @@ export class Outages {
       since: Math.min(since, known?.since ?? since),
       reason: known?.reason ?? reason,
       assistants: (known?.assistants ?? 0) + 1,
-      ...(next === Infinity ? {} : { nextTry: next })
+      ...defined({ nextTry: next === Infinity ? undefined : next })
     })
   }
 

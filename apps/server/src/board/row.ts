@@ -4,6 +4,7 @@
 // W2  What entries do not tell (what waits, what is left) is that of the newest record that was read.
 // W3  A row is bounded, whatever its assistant lives through.
 
+import { defined } from "@reverie/protocol"
 import { type AssistantRecord, type BudgetView, contextReportOf, type OutboxRow, viewOf } from "reverie"
 import { type AssistantRow, modes } from "../api/index.ts"
 import { type Class, classOf, isWorkingIn, type Mode } from "./class.ts"
@@ -184,9 +185,11 @@ export const shownOf = (row: Row, now: number): AssistantRow => ({
   approvals: row.approvals,
   subAgents: row.subAgents,
   epoch: row.epoch,
-  ...(row.contextShare === undefined ? {} : { contextShare: row.contextShare }),
-  ...(row.left === undefined ? {} : { left: row.left }),
-  ...(row.lastError === undefined ? {} : { lastError: row.lastError }),
-  ...(row.haltReason === undefined ? {} : { haltReason: row.haltReason }),
-  ...(row.outage === undefined ? {} : { outage: row.outage })
+  ...defined({
+    contextShare: row.contextShare,
+    left: row.left,
+    lastError: row.lastError,
+    haltReason: row.haltReason,
+    outage: row.outage
+  })
 })

@@ -4,7 +4,7 @@
 // D2  Nobody is told of another tenant.
 // D3  A piece of a reply is told after the notices that were committed before it, or not at all.
 
-import type { Notice } from "@reverie/protocol"
+import { type Notice, defined } from "@reverie/protocol"
 import type { OutboxRow } from "reverie"
 import { LimitReached } from "../api/index.ts"
 import { framesOf, passingFrameOf } from "./frame.ts"
@@ -88,7 +88,7 @@ export class Feed {
     // A place that the store has never reached is of another store: what is new is told.
     const place = from === undefined || from.seq > end ? { seq: end, told: 0 } : from
     const { maxStalledBeats = MAX_STALLED_BEATS } = this.#options
-    const request = { tenant, from: place, maxStalledBeats, ...(assistant === undefined ? {} : { assistant }) }
+    const request = { tenant, from: place, maxStalledBeats, ...defined({ assistant }) }
     const subscriber = new Subscriber(request, this.#tail, this.#old, this.#pace)
     this.#subscribers.add(subscriber)
     // A store that fails ends the stream; whoever listened comes back with the last id.

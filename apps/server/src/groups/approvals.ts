@@ -3,6 +3,7 @@
 // V1  What is decided is what was shown: other arguments, or none any more, are a conflict.
 // V2  One decision is accepted for one approval, whoever else decides at the same moment.
 
+import { defined } from "@reverie/protocol"
 import type { Fleet } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -32,7 +33,7 @@ const decide = async (fleet: Fleet, id: string, approval: string, { decision, no
   }
   // One key for one approval: who comes second finds it taken.
   const key = `decision/${id}/${approval}`
-  const receipt = await fleet.decide(id, approval, decision, { id: key, ...(note === undefined ? {} : { note }) })
+  const receipt = await fleet.decide(id, approval, decision, { id: key, ...defined({ note }) })
   if (receipt.outcome === "duplicate") throw new Conflict({ message: `${approval} was decided already` })
   return receipt
 }

@@ -2,6 +2,7 @@
 // Owns lists, creations and orders by HTTP. Leaves order and pages of a list to board/, what an order does to the statechart.
 // A1  An order to nobody is `NotFound`; one that means nothing in the present state is accepted, as any event is.
 
+import { defined } from "@reverie/protocol"
 import { type AssistantRecord, type Fleet, type Receipt, viewOf } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -27,7 +28,7 @@ const give = (fleet: Fleet, to: string, { forMillis, id, order, reason }: Said):
     case "wake":
       return fleet.wake(to, reason, options)
     case "sleep":
-      return fleet.sleep(to, { ...options, ...(forMillis === undefined ? {} : { forMillis }) })
+      return fleet.sleep(to, { ...options, ...defined({ forMillis }) })
     case "compact":
       return fleet.compact(to, options)
     case "halt":
@@ -123,7 +124,7 @@ export const assistantsLive = HttpApiBuilder.group(
           return {
             items: letters.map(({ acceptedAt, ...letter }) => ({
               ...letter,
-              ...(acceptedAt === 0 ? {} : { acceptedAt })
+              ...defined({ acceptedAt: acceptedAt === 0 ? undefined : acceptedAt })
             }))
           }
         }),

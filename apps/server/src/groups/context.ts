@@ -2,6 +2,7 @@
 // Owns reading reports as the contract has them. Leaves their making to `context`, finding them to the SDK.
 // C1  A point of the slider is one model call; however long a life is, a page of points reads a bounded part of it.
 
+import { defined } from "@reverie/protocol"
 import { compareReports, type ContextReport, contextReportOf, type Fleet, type Json, type TickPrompt } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -62,7 +63,7 @@ const wordsOf = ({ diverged, iteration, messages, parts, tick, tools }: TickProm
       .map(({ calls, content, role }) => ({ role, content: content === "" ? toldCalls(calls) : content }))
   })),
   tools: tools.map(({ description, name, parameters }) => ({ name, description, schema: parameters })),
-  ...(diverged === undefined ? {} : { diverged })
+  ...defined({ diverged })
 })
 
 export const contextLive = HttpApiBuilder.group(

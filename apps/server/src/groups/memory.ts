@@ -1,6 +1,7 @@
 // Memory: the group about what an assistant remembers, and its memory blocks.
 // Owns edits of blocks in the name of whoever asks. Leaves pages to ../memory-pages.ts, every rule to `memory`.
 
+import { defined } from "@reverie/protocol"
 import type { Json } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -33,7 +34,7 @@ export const memoryLive = HttpApiBuilder.group(
         }),
       editBlock: ({ params: { block }, payload: { key, operation } }) =>
         changing("memory.editBlock", block, async (fleet, { name }) => {
-          const options = { by: name, ...(key === undefined ? {} : { key }) }
+          const options = { by: name, ...defined({ key }) }
           const { version } = await fleet.blocks().edit(block, operation, options)
           return { version }
         }),

@@ -4,6 +4,7 @@
 // K2  Who works is said as far as the queue knows: where it can not say, nothing is said, never that nobody works. What
 //     each holds is known of a process that works alone.
 
+import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import type { Fleet, FleetRole } from "reverie"
@@ -29,7 +30,7 @@ export const workersOf = (
   busy: ReadonlyArray<string>
 ): ReadonlyArray<Working> | undefined => {
   const isAlone = others?.length === 0
-  const own = role === "api" ? [] : [{ name: "this process", role, ...(isAlone ? { holds: busy } : {}) }]
+  const own = role === "api" ? [] : [{ name: "this process", role, ...defined({ holds: isAlone ? busy : undefined }) }]
   if (others === undefined) return own.length === 0 ? undefined : own
   return [...own, ...others.slice(0, MAX_WORKERS).map((name) => ({ name, role: "worker" }))]
 }
@@ -60,7 +61,7 @@ export const queuesLive = HttpApiBuilder.group(
         ...own,
         queues: [mailboxes, ...queuesIn(metrics)],
         totals,
-        ...(workers === undefined ? {} : { workers })
+        ...defined({ workers })
       }
     }
     return handlers.handleAll({
@@ -72,8 +73,7 @@ export const queuesLive = HttpApiBuilder.group(
             envelope,
             reason,
             at,
-            ...(type === undefined ? {} : { type }),
-            ...(text === undefined ? {} : { text })
+            ...defined({ type, text })
           }))
         })),
       redeliver: ({ params: { id }, payload: { envelope } }) =>

@@ -3,6 +3,7 @@
 // R1  A page of frames ends at its limit, or at the first frame that it was told to stop at.
 // R2  Nothing of a fork reaches the fleet; the model that is asked is one of the fleet's own server, or none.
 
+import { defined } from "@reverie/protocol"
 import { type Fleet, type Fork, type Json, type ReplayFrame, type ReplayVerdict, viewOf } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -42,9 +43,7 @@ const viewOfFrame = (frame: ReplayFrame): Frame => {
     ...rest,
     cause: causeOf(frame),
     event: eventType ?? "",
-    ...(step === undefined ? {} : { step }),
-    ...(problem === undefined ? {} : { problem }),
-    ...(snapshot === undefined ? {} : { snapshot })
+    ...defined({ step, problem, snapshot })
   }
 }
 
@@ -95,8 +94,7 @@ const verdictOf = ({ commits, differences, equal, mismatches, modelCalls, toolCa
     equal,
     modelCalls,
     toolCalls,
-    ...(at === undefined ? {} : { differsAt: at }),
-    ...(told === undefined ? {} : { difference: clip(told, LIST_CHARS * 4) })
+    ...defined({ differsAt: at, difference: told === undefined ? undefined : clip(told, LIST_CHARS * 4) })
   }
 }
 
@@ -113,8 +111,7 @@ const forkOf = async (fleet: Fleet, id: string, { model, prompt, stubs = {}, tic
   return fleet.fork({
     assistant: id,
     tick,
-    ...(prompt === undefined ? {} : { systemPrompt: prompt }),
-    ...(model === undefined ? {} : { model: modelNamed(model) }),
+    ...defined({ systemPrompt: prompt, model: model === undefined ? undefined : modelNamed(model) }),
     stubs: Object.entries(stubs).map(([tool, content]) => ({ tool, content }))
   })
 }

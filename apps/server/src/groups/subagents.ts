@@ -2,6 +2,7 @@
 // Owns the tree as the contract has it. Leaves granting and ending to the statechart.
 // Y1  A sub-agent is shown with no tool that anybody above it lacks, as it is hosted with none.
 
+import { defined } from "@reverie/protocol"
 import type { DefinitionView, Fleet, SubAgentView } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -62,12 +63,12 @@ const nodesBelow = async (
       id,
       state,
       phase,
-      ...(task === undefined ? {} : { task }),
+      ...defined({ task }),
       until,
       granted,
       spent,
       reserved,
-      ...(returned === undefined ? {} : { returned }),
+      ...defined({ returned }),
       tools: toolsOf(each, definitions),
       subAgents: await nodesBelow(fleet, id, each.subAgents, definitions)
     })

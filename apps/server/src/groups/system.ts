@@ -2,6 +2,7 @@
 // Owns what is told of the process. Leaves telling events to ../feed/.
 // Y1  No secret, no path and no other tenant is told of.
 
+import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -31,7 +32,7 @@ export const systemLive = HttpApiBuilder.group(
         Effect.uninterruptible(
           asking(async (_, principal) => {
             const { "last-event-id": lastEventId } = headers
-            const wanted = { ...query, ...(lastEventId === undefined ? {} : { lastEventId }) }
+            const wanted = { ...query, ...defined({ lastEventId }) }
             const stream = await openStream(feed, principal, wanted)
             return HttpServerResponse.raw(stream, { contentType: STREAM_TYPE, headers: streamHeaders })
           })

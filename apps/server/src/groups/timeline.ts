@@ -2,6 +2,7 @@
 // Owns its rows as the contract has them. Leaves finding and cutting them to the SDK.
 // T1  An entry is told as it stands in the ledger, but for texts that no page could show.
 
+import { defined } from "@reverie/protocol"
 import type { Json, ModelCallView, StepView, TickView as LivedTick } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
@@ -15,7 +16,7 @@ const ENTRY_CHARS = 20_000
 
 const modelOf = ({ error, ...call }: ModelCallView): TickView["models"][number] => ({
   ...call,
-  ...(error === undefined ? {} : { error: clip(error, TEXT_CHARS) })
+  ...defined({ error: error === undefined ? undefined : clip(error, TEXT_CHARS) })
 })
 
 const stepOf = ({ at, elapsedMillis, kind, name, note, ok }: StepView): TickView["steps"][number] => ({
@@ -24,7 +25,7 @@ const stepOf = ({ at, elapsedMillis, kind, name, note, ok }: StepView): TickView
   at,
   ok,
   elapsedMillis,
-  ...(note === undefined ? {} : { note })
+  ...defined({ note })
 })
 
 const viewOf = (lived: LivedTick): TickView => {
@@ -33,7 +34,7 @@ const viewOf = (lived: LivedTick): TickView => {
     ...rest,
     from: commits.from,
     to: commits.to,
-    ...(from === undefined ? {} : { sender: from }),
+    ...defined({ sender: from }),
     models: calls.map(modelOf),
     tools,
     steps: steps.map(stepOf)

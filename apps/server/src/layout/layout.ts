@@ -5,6 +5,7 @@
 // L3  The same chart has the same layout, wherever it is made.
 // L4  Nothing of ELK is loaded before a layout is asked for, and it never holds up what else a process does.
 
+import { defined } from "@reverie/protocol"
 import { Worker } from "node:worker_threads"
 import type { ElkEdgeSection, ElkExtendedEdge, ElkNode } from "elkjs"
 import type { Chart, ChartEdge, ChartNode } from "reverie"
@@ -113,7 +114,7 @@ const placedEdges = (bundle: ReadonlyArray<ChartEdge>, placed: ElkExtendedEdge):
     from: edge.from,
     to: edge.to,
     event: edge.event,
-    ...(edge.guard === undefined ? {} : { guard: edge.guard }),
+    ...defined({ guard: edge.guard }),
     actions: edge.actions,
     points,
     label: { text: edgeText(edge), x, y: y + line * LINE_HEIGHT, width, height: LINE_HEIGHT }

@@ -1,6 +1,7 @@
 // Lines: memories as one line each, whatever their kind, and what a status says of a wait.
 // Owns the words of a profile and of a journal entry. Leaves which of them are told to the fleets.
 
+import { defined } from "@reverie/protocol"
 import type { EntityProfile, Fact, Json, OutageView } from "reverie"
 import { clip, TEXT_CHARS } from "../clip.ts"
 import type { Memory } from "./mcp-fleet.ts"
@@ -34,7 +35,7 @@ export const journalLine = ({ key, value }: { readonly key: string; readonly val
     id: key,
     kind: "journal",
     text: clip(typeof content === "string" ? content : JSON.stringify(value), MAX_CHARS),
-    ...(typeof when === "number" ? { at: when } : {})
+    ...defined({ at: typeof when === "number" ? when : undefined })
   }
 }
 
@@ -64,6 +65,6 @@ export const hitLine = ({ at: when, because, id, kind, text, trust }: HitView): 
   kind,
   text: clip(text, MAX_CHARS),
   at: when,
-  ...(trust === undefined ? {} : { trust }),
+  ...defined({ trust }),
   why: because
 })

@@ -2,6 +2,7 @@
 // Owns asking it in this process. Leaves the interface to mcp-fleet.ts.
 // E1  What it answers is what the HTTP API would.
 
+import { defined } from "@reverie/protocol"
 import { type AssistantRecord, type Fleet, viewOf } from "reverie"
 import type { AgUiEvent } from "../ag-ui/events.ts"
 import { toldRun } from "../ag-ui/told-run.ts"
@@ -27,8 +28,10 @@ const statusOf = (record: AssistantRecord) => {
     commits,
     jobs,
     asked: approvals,
-    ...(haltReason === undefined ? {} : { haltReason: clip(haltReason, TEXT_CHARS) }),
-    ...(outage === undefined ? {} : { outage: outageLine(outage) })
+    ...defined({
+      haltReason: haltReason === undefined ? undefined : clip(haltReason, TEXT_CHARS),
+      outage: outage === undefined ? undefined : outageLine(outage)
+    })
   }
 }
 

@@ -5,6 +5,7 @@
 // M3  Whoever leaves ends what was asked for them.
 // M4  What is said through it is written down as any change is.
 
+import { defined } from "@reverie/protocol"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -45,7 +46,7 @@ const webRequest = (request: IncomingMessage, text: string, signal: AbortSignal)
     method,
     headers: headersOf(request),
     signal,
-    ...(hasBody ? { body: text } : {})
+    ...defined({ body: hasBody ? text : undefined })
   })
 }
 

@@ -1,6 +1,7 @@
 // Tool: one thing that an MCP client may do with a fleet.
 // Owns its shape, and the arguments that tools share. Leaves the tools to agent-tools.ts and memory-tools.ts.
 
+import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Id } from "../api/index.ts"
@@ -57,7 +58,7 @@ export const tool = <In, Out>({ isSaying = false, ...draft }: Draft<In, Out>): M
 
 export const pagingOf = (asked: { readonly limit: number; readonly cursor?: string }): Paging => ({
   limit: asked.limit,
-  ...(asked.cursor === undefined ? {} : { cursor: asked.cursor })
+  ...defined({ cursor: asked.cursor })
 })
 
 export const patienceOf = (seconds: number, signal: AbortSignal): Patience => ({

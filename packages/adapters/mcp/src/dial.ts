@@ -6,6 +6,7 @@
 // D3  The server is offered nothing of this side: no sampling, no roots, no questions to a person.
 // D4  What did not come to be leaves nothing behind.
 
+import { defined } from "@reverie/protocol"
 import type { Client } from "@modelcontextprotocol/client"
 import { WireEnded } from "./failure.ts"
 import { type Listing, MAX_PAGES, readListing } from "./listing.ts"
@@ -37,7 +38,7 @@ const unconnected = async (server: McpServer): Promise<Live> => {
     { name: "reverie", version: "0.1.0" },
     {
       capabilities: {},
-      versionNegotiation: { mode: "auto", ...("url" in server.transport ? {} : { probe }) },
+      versionNegotiation: { mode: "auto", ...defined({ probe: "url" in server.transport ? undefined : probe }) },
       inputRequired: { autoFulfill: false },
       listMaxPages: MAX_PAGES,
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => (live.isStale = true) } }

@@ -5,6 +5,7 @@
 // S3  What it writes to its error output is drained and forgotten but for the last lines, which are shown as plain text.
 // S4  A line that is no message is passed over; too long a line, or too many of them, ends the process.
 
+import { defined } from "@reverie/protocol"
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
 import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/client"
@@ -88,7 +89,7 @@ export class StdioWire implements Transport {
       stdio: ["pipe", "pipe", "pipe"],
       detached: process.platform !== "win32",
       windowsHide: true,
-      ...(cwd === undefined ? {} : { cwd })
+      ...defined({ cwd })
     })
     this.#child = child
     listenForTheEnd()

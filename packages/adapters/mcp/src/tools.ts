@@ -9,6 +9,7 @@
 // T4  What a server hints about its tools decides nothing: without a word of the user a tool is dangerous and is not
 //     repeated.
 
+import { defined } from "@reverie/protocol"
 import { defineTool, type Tool, type ToolRun } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -181,7 +182,7 @@ const called = async (
   const params = {
     name: definition.name,
     arguments: args as { [name: string]: unknown },
-    _meta: { [IDEMPOTENCY_META]: run.key, ...(traceparent === undefined ? {} : { traceparent }) }
+    _meta: { [IDEMPOTENCY_META]: run.key, ...defined({ traceparent }) }
   }
   const result = await asked(connection, link, offered, params, { signal, timeout, maxTotalTimeout: timeout }).catch(
     (thrown: unknown) => {

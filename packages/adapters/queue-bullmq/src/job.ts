@@ -6,7 +6,7 @@
 
 import { randomUUID } from "node:crypto"
 import type { Urgency } from "@reverie/mailbox"
-import { type Address, addressKey, AssistantId, TenantId } from "@reverie/protocol"
+import { type Address, addressKey, AssistantId, TenantId, defined } from "@reverie/protocol"
 import type { JobsOptions } from "bullmq"
 
 export interface Tick {
@@ -36,7 +36,7 @@ const lasting: JobsOptions = {
 export const payloadOf = ({ assistant, tenant }: Address, trace?: string): Tick => ({
   tenant,
   assistant,
-  ...(trace === undefined ? {} : { trace })
+  ...defined({ trace })
 })
 
 export const traceOf = ({ trace }: Tick): { readonly trace?: string } => (typeof trace === "string" ? { trace } : {})

@@ -7,7 +7,7 @@
 
 import * as PgPool from "@effect/sql-pg/PgPool"
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
-import type { TenantId } from "@reverie/protocol"
+import { type TenantId, defined } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
@@ -69,7 +69,7 @@ const poolOf = (url: Redacted.Redacted, { connections, deadlineMillis, schema, t
       idle_in_transaction_session_timeout: String(deadlineMillis),
       synchronous_commit: "on",
       ...plans,
-      ...(tenants === undefined ? {} : { "app.tenants": tenants.join(",") })
+      ...defined({ "app.tenants": tenants === undefined ? undefined : tenants.join(",") })
     }
   })
 

@@ -4,7 +4,15 @@
 // I1  Everything of an entry that becomes text does so before the transaction begins.
 
 import { CommitFenced, type Discarded, type Ledger, type OpenSend, Readable, UnreadableRecord } from "@reverie/ledger"
-import { type AssistantState, type Cause, type Entry, type EnvelopeId, keyText, readEnvelope } from "@reverie/protocol"
+import {
+  type AssistantState,
+  type Cause,
+  type Entry,
+  type EnvelopeId,
+  keyText,
+  readEnvelope,
+  defined
+} from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { columnOf, receivesColumn, limited } from "./assistants.ts"
@@ -38,10 +46,10 @@ const filed = (
     receives: receivesColumn(state.receives),
     retired: state.status === "retired",
     jobs: state.jobs.length > 0,
-    ...(timers.length === 0 ? {} : { timer: Math.trunc(Math.min(...timers)) }),
+    ...defined({ timer: timers.length === 0 ? undefined : Math.trunc(Math.min(...timers)) }),
     sends: sends.length,
     letters: letters.length,
-    ...(records.length === 0 ? {} : { records }),
+    ...defined({ records: records.length === 0 ? undefined : records }),
     settled: settled.length - letters.length
   }
   return { facts, bodies }

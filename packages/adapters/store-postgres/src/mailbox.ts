@@ -22,7 +22,8 @@ import {
   readEnvelope,
   readKeyText,
   readState,
-  type UnreadableEnvelope
+  type UnreadableEnvelope,
+  defined
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -102,7 +103,7 @@ const claiming = (ask: Ask): Pick<Mailbox["Service"], "claim" | "renew" | "note"
     version: granted.version,
     cursors: cursorsOf(granted),
     attempts: granted.attempts,
-    ...(granted.note === null ? {} : { note: granted.note })
+    ...defined({ note: granted.note === null ? undefined : granted.note })
   })
   return {
     claim: (request) =>

@@ -9,7 +9,7 @@ import { PromptStore } from "@reverie/context"
 import { Allowance, Ledger, Bundles } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
-import type { TenantId } from "@reverie/protocol"
+import { type TenantId, defined } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -134,7 +134,7 @@ export const openPostgresStore = (
       schema,
       connections: options.connections ?? DEFAULT_CONNECTIONS,
       deadlineMillis: options.deadlineMillis ?? DEFAULT_DEADLINE_MILLIS,
-      ...(tenants === undefined ? {} : { tenants })
+      ...defined({ tenants })
     })
     if (tenants !== undefined) yield* guarded(database, place.place)
     yield* migrate(database, place)

@@ -4,6 +4,7 @@
 // C1  A value outside its range is brought into it, never refused at run time.
 // C2  What is null is Reverie's own: the model of the assistant, its own wording.
 
+import { defined } from "@reverie/protocol"
 import { DEFAULT_SETTINGS } from "@reverie/assistant"
 import type { CompressionStrategy } from "../build-config.ts"
 
@@ -58,7 +59,7 @@ const strategyOf = (strategy: CompactionStrategy): CompactionStrategy => {
   return {
     type,
     chunkTokens: within(chunkTokens, 200, 10_000_000),
-    ...(chunkMessages === undefined ? {} : { chunkMessages: within(chunkMessages, 1, 1_000_000) })
+    ...defined({ chunkMessages: chunkMessages === undefined ? undefined : within(chunkMessages, 1, 1_000_000) })
   }
 }
 

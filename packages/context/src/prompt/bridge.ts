@@ -4,6 +4,7 @@
 // B2  An imported component has the id it was exported with if that is free, or else the lowest free one after the same
 //     static component. One that is overwritten keeps the id it has, unless it stood after another static component.
 
+import { defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import {
@@ -94,7 +95,7 @@ export const bridgeOf = (
         name,
         content: component.content,
         description: description ?? component.description,
-        ...(category === undefined ? {} : { category })
+        ...defined({ category })
       })
     ),
   exportComponentJson: (id) => Effect.map(getComponent(id), componentText),

@@ -3,6 +3,7 @@
 // U1  What is brought back is as it was then, times included; the version that brings it back has a time of its own.
 // U2  A component comes back to the id it had, or, when another has that by now, to the lowest free one of its range.
 
+import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { NothingToUndo, PromptConflict, PromptUnreadable } from "./errors.ts"
@@ -62,8 +63,7 @@ const past = (line: Line): Result.Result<PastVersion, PromptUnreadable> =>
     version: line.version,
     at: line.at,
     change: line.restores !== undefined ? "restored" : definition === undefined ? "deleted" : "written",
-    ...(line.restores === undefined ? {} : { restores: line.restores }),
-    ...(definition === undefined ? {} : { definition })
+    ...defined({ restores: line.restores, definition })
   }))
 
 /** What an undo of `newest` brings back; undefined when nothing is left to undo. */
@@ -114,9 +114,8 @@ const undoing = (
 
 export const undoOf = (overrides: Overrides): Undo => ({
   history: (kind, key, { before, limit = DEFAULT_LIMIT } = {}) =>
-    Effect.flatMap(
-      overrides.history({ kind, key }, { limit, ...(before === undefined ? {} : { before }) }),
-      (versions) => Effect.fromResult(Result.all(versions.map((version) => past({ ...version, kind }))))
+    Effect.flatMap(overrides.history({ kind, key }, { limit, ...defined({ before }) }), (versions) =>
+      Effect.fromResult(Result.all(versions.map((version) => past({ ...version, kind }))))
     ),
   undo: (kind, key, version) =>
     Effect.gen(function* () {

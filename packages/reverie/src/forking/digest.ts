@@ -4,7 +4,7 @@
 // D2  Two ticks in which the same was said and done have equal digests: no time, no commit number and no worker is in it.
 
 import { costMicrosOf, type Tariff } from "@reverie/model"
-import type { Entry, Json, ToolCall, Usage } from "@reverie/protocol"
+import { type Entry, type Json, type ToolCall, type Usage, defined } from "@reverie/protocol"
 import type { AnsweredBy } from "@reverie/runtime"
 import { type ContextReport, contextReportOf } from "../context-report.ts"
 
@@ -73,8 +73,7 @@ const callsIn = (
         id: call.id,
         tool: cutText(call.tool, 128),
         arguments: argumentsOf(call),
-        ...(result === undefined ? {} : { result: cutText(result) }),
-        ...(by === undefined ? {} : { answeredBy: by })
+        ...defined({ result: result === undefined ? undefined : cutText(result), answeredBy: by })
       }
     })
 }
@@ -112,7 +111,7 @@ export const digestOf = (entries: ReadonlyArray<Entry>, options: DigestOptions):
     tick,
     envelope: cause?.kind === "envelope" ? cause.id : "",
     outcome: end?.outcome ?? "unfinished",
-    ...(end === undefined ? { unfinished: cutText(unfinished, 500) } : {}),
+    ...defined({ unfinished: end === undefined ? cutText(unfinished, 500) : undefined }),
     reply: cutText(end?.reply ?? ""),
     iterations: end?.iterations ?? Math.max(0, ...entries.map(({ iteration }) => iteration)),
     models: [...new Set(asks.flatMap(({ detail }) => detailText(detail, "model")))],

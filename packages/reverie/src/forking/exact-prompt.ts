@@ -7,7 +7,7 @@
 // X3  Texts are bounded; what was cut says how long it was.
 
 import type { Prompt, ToolOffer } from "@reverie/model"
-import type { Entry, ToolCall } from "@reverie/protocol"
+import { type Entry, type ToolCall, defined } from "@reverie/protocol"
 import type { RecordedTick, Shown } from "@reverie/runtime"
 import { type ContextReport, contextReportOf } from "../context-report.ts"
 import type { FleetDefinition } from "../define-fleet.ts"
@@ -107,9 +107,7 @@ const messagesOf = (
       role,
       content: content.slice(0, maxChars).toWellFormed(),
       chars: content.length,
-      ...(name === undefined ? {} : { name }),
-      ...(calls === undefined ? {} : { calls }),
-      ...(call === undefined ? {} : { call }),
+      ...defined({ name, calls, call }),
       exact
     }
   })
@@ -140,7 +138,7 @@ const promptOf = (
     iteration,
     attempt,
     at: then.at,
-    ...(typeof model === "string" ? { model } : {}),
+    ...defined({ model: typeof model === "string" ? model : undefined }),
     messages: messagesOf(prompt, parts, Math.min(MAX_SHOWN_CHARS, question.maxChars ?? MAX_SHOWN_CHARS)),
     tools: prompt.tools,
     toolsExact,

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto"
 import type { Settings } from "@reverie/assistant"
 import type { PromptVersion } from "@reverie/context"
 import type { BlockView } from "@reverie/memory"
-import { Address, type Entry, type Envelope, isJsonObject } from "@reverie/protocol"
+import { Address, type Entry, type Envelope, isJsonObject, defined } from "@reverie/protocol"
 import { readTick } from "@reverie/runtime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -89,7 +89,7 @@ export const fixtureOfTick = async (
     tick,
     definition,
     settings: recorded.settings,
-    prefix: { commits: prefix.length, hash: hashOf(prefix), ...(isWhole ? { entries: prefix } : {}) },
+    prefix: { commits: prefix.length, hash: hashOf(prefix), ...defined({ entries: isWhole ? prefix : undefined }) },
     envelope,
     envelopes: [...envelopes.values()],
     blocks,

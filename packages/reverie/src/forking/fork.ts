@@ -3,6 +3,7 @@
 // K1  The data store that the tick was lived in is read and never written.
 // K2  Unchanged, with a model that says the same to the same prompt, a fork differs in nothing.
 
+import { defined } from "@reverie/protocol"
 import type { ToolStub } from "@reverie/runtime"
 import type { FleetDefinition } from "../define-fleet.ts"
 import type { ModelChoice } from "../model-choice.ts"
@@ -38,7 +39,7 @@ export const digestOfLived = (source: TickSource, { prices }: FleetDefinition, {
     tick: source.recorded.tick,
     prices,
     answered,
-    ...(end.reason === "" ? {} : { unfinished: end.reason })
+    ...defined({ unfinished: end.reason === "" ? undefined : end.reason })
   })
 
 /**
@@ -58,8 +59,7 @@ export const forkTick = async (
     model,
     stubs,
     order: "free",
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
-    ...(persona === undefined ? {} : { persona })
+    ...defined({ systemPrompt, persona })
   }
   const lived = await liveAgain(source, living)
   const original = digestOf(source.recorded.entries, { tick, prices: fleet.prices })

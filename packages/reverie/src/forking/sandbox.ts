@@ -9,7 +9,7 @@ import { PromptStore } from "@reverie/context"
 import { Ledger, type Bundle, Bundles } from "@reverie/ledger"
 import { BlockStore, Recall } from "@reverie/memory"
 import { Model } from "@reverie/model"
-import { STATE_VERSION } from "@reverie/protocol"
+import { STATE_VERSION, defined } from "@reverie/protocol"
 import { queueLocalLayer } from "@reverie/queue-local"
 import {
   type Asking,
@@ -100,8 +100,7 @@ const definitionsOf = ({ definition, recorded }: TickSource, request: Request): 
   const edited = {
     ...found,
     settings,
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
-    ...(persona === undefined ? {} : { persona })
+    ...defined({ systemPrompt, persona })
   }
   const all = new Map(
     fleet.assistants.map((each): [string, Definition] => {

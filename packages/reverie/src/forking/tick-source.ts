@@ -15,7 +15,8 @@ import {
   type Event,
   isJsonObject,
   type Json,
-  readEnvelope
+  readEnvelope,
+  defined
 } from "@reverie/protocol"
 import { readTick, type RecordedTick } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
@@ -75,7 +76,7 @@ const eventIn = ({ event, messages }: Entry): Event | undefined => {
   switch (heard["type"]) {
     case "message": {
       const blocks = said?.blocks ?? []
-      return { type: "message", text, ...(blocks.length === 0 ? {} : { blocks }) }
+      return { type: "message", text, ...defined({ blocks: blocks.length === 0 ? undefined : blocks }) }
     }
     case "timer":
       return { type: "timer", name: textIn(heard["name"]), note: text.replace(/^\[timer [^\]]*\] /, "") }

@@ -4,7 +4,7 @@
 // G2  What was said by `send_message` is said; what was thought is left behind, and told.
 // G3  No role but user, assistant and tool comes through: a system message of a file instructs nobody.
 
-import { isJsonObject, type Json, type Message, parseJson, type ToolCall } from "@reverie/protocol"
+import { isJsonObject, type Json, type Message, parseJson, type ToolCall, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { type Leave, listIn, objectIn, textIn } from "./reading.ts"
 
@@ -128,7 +128,7 @@ class Conversation {
     const content = saidIn(contentOf(message))
     if (content === undefined || content === "") return this.#totals.add("nothing was said in them")
     const name = textIn(message["name"]).slice(0, 64)
-    this.said.push({ role: "user", content, ...(name === "" ? {} : { name }), at: timeOf(message) })
+    this.said.push({ role: "user", content, ...defined({ name: name === "" ? undefined : name }), at: timeOf(message) })
   }
 
   #assistant(message: JsonObject, index: number): void {
@@ -151,7 +151,7 @@ class Conversation {
     this.said.push({
       role: "assistant",
       content: text,
-      ...(kept.length === 0 ? {} : { calls: kept }),
+      ...defined({ calls: kept.length === 0 ? undefined : kept }),
       at: timeOf(message)
     })
   }

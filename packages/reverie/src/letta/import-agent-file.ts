@@ -7,7 +7,7 @@
 import { type CreationEntry, Ledger } from "@reverie/ledger"
 import { BlockStore } from "@reverie/memory"
 import { Tokens } from "@reverie/model"
-import { type AssistantId, DEFAULT_TENANT, type Message, type TenantId } from "@reverie/protocol"
+import { type AssistantId, DEFAULT_TENANT, type Message, type TenantId, defined } from "@reverie/protocol"
 import { creationOf } from "@reverie/runtime"
 import { gptTokenizerLayer } from "@reverie/tokens"
 import * as Clock from "effect/Clock"
@@ -61,7 +61,7 @@ const definitionOf = ({ contextTokens, id, rules, system }: AgentDraft) =>
     id,
     prompt: system.trim() === "" ? `You are ${id}.` : system,
     rules,
-    ...(contextTokens === undefined ? {} : { maxContextTokens: contextTokens })
+    ...defined({ maxContextTokens: contextTokens })
   })
 
 /** When the last thing of the past happened. */
@@ -92,8 +92,10 @@ const blockOf = (tenant: TenantId, owner: string, block: AgentBlock) =>
         type: "core",
         permission: block.isReadOnly ? "ReadOnly" : "ReadWrite",
         charLimit: block.charLimit,
-        ...(block.value === "" ? {} : { content: block.value }),
-        ...(block.description === "" ? {} : { description: block.description })
+        ...defined({
+          content: block.value === "" ? undefined : block.value,
+          description: block.description === "" ? undefined : block.description
+        })
       },
       request
     )

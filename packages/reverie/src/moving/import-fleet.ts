@@ -5,7 +5,7 @@
 // I2  Whoever dies on the way runs it again: who is there already is recognised, and nobody begins before all are there.
 
 import { type MoveMark, type Bundle, type BundleHead, Bundles } from "@reverie/ledger"
-import type { Address } from "@reverie/protocol"
+import { type Address, defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import type * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -70,7 +70,7 @@ export const checkExport = async (
 
 const readdressOf = ({ rename = {}, tenant }: ImportOptions): Readdress => ({
   names: new Map(Object.entries(rename).map(([before, after]) => [before, assistantNamed(after)])),
-  ...(tenant === undefined ? {} : { tenant: tenantNamed(tenant) })
+  ...defined({ tenant: tenant === undefined ? undefined : tenantNamed(tenant) })
 })
 
 const tenantIn = (head: BundleHead): string => (head.kind === "tenant" ? head.tenant : head.address.tenant)

@@ -4,6 +4,7 @@
 //     nobody can work in it, and the same command goes on where it stopped.
 // H2  Whoever finds no place in the new data store is named before anything is moved, and the old data store stays as it was.
 
+import { defined } from "@reverie/protocol"
 import { type MoveMark, type Bundle, Bundles } from "@reverie/ledger"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -70,7 +71,7 @@ const moved = async (old: Runtime, fresh: Runtime, options: MoveOptions): Promis
   const way = {
     bundles,
     run: <A, E>(effect: Effect.Effect<A, E, Bundles>) => fresh.runPromise(effect),
-    ...(onProgress === undefined ? {} : { onProgress })
+    ...defined({ onProgress })
   }
   await mark(old, leaving)
   try {
@@ -79,7 +80,11 @@ const moved = async (old: Runtime, fresh: Runtime, options: MoveOptions): Promis
     await mark(old, before ?? null)
     throw error
   }
-  const outcome = await moveIn({ ...way, isTrial: false, ...("data" in to ? { arriving } : {}) })
+  const outcome = await moveIn({
+    ...way,
+    isTrial: false,
+    ...defined({ arriving: "data" in to ? arriving : undefined })
+  })
   await mark(old, { ...leaving, state: "left" })
   return outcome
 }

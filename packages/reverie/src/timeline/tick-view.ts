@@ -14,7 +14,8 @@ import {
   type StepRecord,
   type TickOutcome,
   type ToolCall,
-  type Usage
+  type Usage,
+  defined
 } from "@reverie/protocol"
 import { iterationOf } from "../context-report.ts"
 import { textOfEvent } from "../mail-view.ts"
@@ -117,9 +118,9 @@ const modelCallOf = (entry: Entry, step: StepRecord, { maxChars, price }: Looks)
     ok,
     ...given("usage", usage),
     ...given("finishReason", worded(detail["finish"])),
-    ...(cost === 0 ? {} : { costMicros: cost }),
+    ...defined({ costMicros: cost === 0 ? undefined : cost }),
     ...given("error", ok ? undefined : worded(detail["error"])),
-    ...(text === "" ? {} : { text: clipped(text, maxChars) })
+    ...defined({ text: text === "" ? undefined : clipped(text, maxChars) })
   }
 }
 
@@ -186,8 +187,10 @@ const begunBy = ({ rows }: Span, letter: AcceptedEnvelope | undefined, maxChars:
     envelope: entry.cause.id,
     ...given("from", letter?.from ?? said?.name),
     ...given("type", type),
-    ...(text === undefined ? {} : { text: clipped(text, maxChars) }),
-    ...(letter === undefined ? {} : { waitMillis: Math.max(0, entry.at - letter.acceptedAt) })
+    ...defined({
+      text: text === undefined ? undefined : clipped(text, maxChars),
+      waitMillis: letter === undefined ? undefined : Math.max(0, entry.at - letter.acceptedAt)
+    })
   }
 }
 
@@ -206,7 +209,7 @@ export const tickViewOf = (span: Span, letter: AcceptedEnvelope | undefined, loo
     ...given("endedAt", endOf(span)),
     ...given("outcome", end?.outcome),
     iterations: end?.iterations ?? (kind === "tick" ? (entries.at(-1)?.iteration ?? 0) : 0),
-    ...(end === undefined ? {} : { reply: clipped(end.reply, looks.maxChars) }),
+    ...defined({ reply: end === undefined ? undefined : clipped(end.reply, looks.maxChars) }),
     calls: steps.flatMap(({ entry, step }) => (step.kind === "infer" ? [modelCallOf(entry, step, looks)] : [])),
     tools: toolsOf(rows, looks),
     steps: steps.flatMap(({ entry, step }) =>

@@ -13,7 +13,7 @@
 //     kills, however long, only the first few find an event or a step in hand. Where a tool is open there is no pause: it is
 //     the likelier suspect, and the sooner it is tried, the sooner everything else goes on.
 
-import type { Hold, OpenJob } from "@reverie/protocol"
+import { type Hold, type OpenJob, defined } from "@reverie/protocol"
 
 /** Lost holders after which what they had in hand is suspect. */
 export const SUSPECT_AFTER = 2
@@ -106,8 +106,7 @@ export const withLost = (jobs: ReadonlyArray<OpenJob>, { lost, tries }: Suspicio
         return {
           ...job,
           lost: (job.lost ?? 0) + lost,
-          ...(alone === 0 ? {} : { tried: alone }),
-          ...(inCompany === 0 ? {} : { triedBeside: inCompany })
+          ...defined({ tried: alone === 0 ? undefined : alone, triedBeside: inCompany === 0 ? undefined : inCompany })
         }
       })
 

@@ -3,7 +3,15 @@
 
 import { jobDone, jobFailed, type OutageSeen, type Restriction } from "@reverie/assistant"
 import type { ModelError } from "@reverie/model"
-import type { Envelope, Json, OpenJob, RecordChange, StepRecord, Usage } from "@reverie/protocol"
+import {
+  type Envelope,
+  type Json,
+  type OpenJob,
+  type RecordChange,
+  type StepRecord,
+  type Usage,
+  defined
+} from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { applyRecords } from "../own-records.ts"
@@ -57,26 +65,24 @@ export const endOf = Effect.fnUntraced(function* (session: Session, job: OpenJob
     name: `compact ${phase}`,
     ok: failed === undefined,
     elapsedMillis: at - startedAt,
-    ...(usage === undefined ? {} : { usage }),
+    ...defined({ usage }),
     detail: {
       ...step.detail,
-      ...(skipped === undefined ? {} : { skipped }),
-      ...(failed === undefined ? {} : { error: failed.reason })
+      ...defined({ skipped, error: failed === undefined ? undefined : failed.reason })
     }
   }
   const output = {
     skipped: skipped !== undefined,
-    ...(more === true ? { more } : {}),
-    ...(restriction === undefined ? {} : { restriction }),
+    ...defined({ more: more === true ? more : undefined, restriction }),
     at
   }
   const end: JobEnd = {
     job,
     event: failed === undefined ? jobDone("compact", output) : jobFailed("compact", failed),
     messages,
-    ...(failed?.outage?.withheld === true ? {} : { step: record }),
+    ...defined({ step: failed?.outage?.withheld === true ? undefined : record }),
     records,
-    ...(sends === undefined || sends.length === 0 ? {} : { sends })
+    ...defined({ sends: sends === undefined || sends.length === 0 ? undefined : sends })
   }
   return end
 })

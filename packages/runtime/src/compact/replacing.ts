@@ -12,7 +12,7 @@ import {
   skipReasons
 } from "@reverie/context"
 import { Ledger } from "@reverie/ledger"
-import type { Address } from "@reverie/protocol"
+import { type Address, defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { journalOn, recordsOf } from "../own-records.ts"
@@ -69,9 +69,10 @@ export const replacing = Effect.fnUntraced(function* (session: Session) {
   const step: PhaseStep = {
     records: compacted.changes,
     // The pressure that the tick began with is gone.
-    ...(draft.trigger === "emergency"
-      ? { restriction: restrictionOf(session, contextTypeNow(session), {}, ratio) }
-      : {}),
+    ...defined({
+      restriction:
+        draft.trigger === "emergency" ? restrictionOf(session, contextTypeNow(session), {}, ratio) : undefined
+    }),
     detail: { compaction: id, compacted_count, tokens_before: before.tokens, tokens_after: after.tokens }
   }
   return step

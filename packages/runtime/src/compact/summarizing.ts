@@ -21,7 +21,7 @@ import {
   withPiece
 } from "@reverie/context"
 import { Model } from "@reverie/model"
-import type { OpenJob } from "@reverie/protocol"
+import { type OpenJob, defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { recordsOf } from "../own-records.ts"
@@ -64,7 +64,7 @@ export const summarizing = Effect.fnUntraced(function* (session: Session, job: O
       ],
       tools: [],
       callPrefix: `summary.${numberOf(job)}`,
-      ...(config.compactModel === null ? {} : { model: config.compactModel })
+      ...defined({ model: config.compactModel === null ? undefined : config.compactModel })
     })
   )
   yield* faults.at("after-model", address)

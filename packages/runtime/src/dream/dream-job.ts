@@ -8,7 +8,7 @@
 import { type DreamOperation, contextOf, jobDone, jobFailed } from "@reverie/assistant"
 import { Ledger } from "@reverie/ledger"
 import { isModelError } from "@reverie/model"
-import type { Json, OpenJob, RecordChange, StepRecord } from "@reverie/protocol"
+import { type Json, type OpenJob, type RecordChange, type StepRecord, defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -52,15 +52,18 @@ const recordOf = (job: OpenJob, mark: StepMark, detail: { readonly [key: string]
   name: `dream ${mark.operation}`,
   ok: mark.error === undefined,
   elapsedMillis: mark.endedAt - mark.startedAt,
-  ...(mark.usage.length === 0
-    ? {}
-    : {
-        usage: {
-          inputTokens: mark.usage.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
-          outputTokens: mark.usage.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
-          source: mark.usage.every(({ source }) => source === "provider") ? "provider" : "counted"
-        }
-      }),
+  ...defined({
+    usage:
+      mark.usage.length === 0
+        ? undefined
+        : {
+            inputTokens: mark.usage.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
+            outputTokens: mark.usage.reduce((sum, { outputTokens }) => sum + outputTokens, 0),
+            source: mark.usage.every(({ source }) => source === "provider")
+              ? ("provider" as const)
+              : ("counted" as const)
+          }
+  }),
   detail
 })
 
@@ -68,7 +71,7 @@ const done = (job: OpenJob, mark: StepMark, step: DreamStep, records: ReadonlyAr
   job,
   event: jobDone("dream", {
     skipped: step.skipped !== undefined,
-    ...(step.more === true ? { more: true } : {}),
+    ...defined({ more: step.more === true ? true : undefined }),
     at: mark.endedAt
   }),
   messages: [],
@@ -78,8 +81,7 @@ const done = (job: OpenJob, mark: StepMark, step: DreamStep, records: ReadonlyAr
     proposed: mark.proposed,
     accepted: mark.accepted,
     tokens: tokensOf(mark.usage),
-    ...(step.note === undefined ? {} : { note: step.note }),
-    ...(step.skipped === undefined ? {} : { skipped: step.skipped })
+    ...defined({ note: step.note, skipped: step.skipped })
   })
 })
 
@@ -124,7 +126,7 @@ export const dream = Effect.fnUntraced(function* (session: Session, job: OpenJob
   }
   const step = ran.success
   const { accepted, proposed, read, skipped, usage } = step
-  const mark: StepMark = { ...base, read, proposed, accepted, usage, ...(skipped === undefined ? {} : { skipped }) }
+  const mark: StepMark = { ...base, read, proposed, accepted, usage, ...defined({ skipped }) }
   const records = [...step.records, ...(yield* marked(session, mark))]
   applyRecords(session.own, records)
   return done(job, mark, step, records)

@@ -4,7 +4,7 @@
 // R2  At most MAX_REPORTS nights are at hand; older ones stand in the ledger.
 
 import type { DreamOperation } from "@reverie/assistant"
-import type { RecordChange, RecordRow, Usage } from "@reverie/protocol"
+import { type RecordChange, type RecordRow, type Usage, defined } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 
 const MAX_REPORTS = 30
@@ -62,10 +62,11 @@ const added = (line: DreamLine | undefined, mark: StepMark): DreamLine => ({
   tokens: (line?.tokens ?? 0) + tokensOf(mark.usage),
   elapsed_ms: (line?.elapsed_ms ?? 0) + mark.endedAt - mark.startedAt,
   // An operation that has done something and then found nothing left was not skipped.
-  ...(mark.skipped === undefined || (line !== undefined && line.skipped === undefined)
-    ? {}
-    : { skipped: mark.skipped }),
-  ...(mark.error === undefined ? {} : { error: mark.error })
+  ...defined({
+    skipped:
+      mark.skipped === undefined || (line !== undefined && line.skipped === undefined) ? undefined : mark.skipped,
+    error: mark.error
+  })
 })
 
 const withMark = (report: DreamReport, mark: StepMark): DreamReport => {

@@ -5,7 +5,7 @@
 
 import { contextOf, type OutageSeen } from "@reverie/assistant"
 import { CallWithheld, isOutage, Model, type ModelError } from "@reverie/model"
-import { addressKey, type OpenJob } from "@reverie/protocol"
+import { addressKey, type OpenJob, defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -38,15 +38,17 @@ export const outageSeen = Effect.fnUntraced(function* (
     server: serverOf(yield* Model, error),
     at: yield* Clock.currentTimeMillis,
     spread: Math.round(shareOf(`${addressKey(address)}/${id}`) * 1_000) / 1_000,
-    ...(isWithheld ? { withheld: true } : {}),
-    ...(!isWithheld && known !== null && book.hasAnsweredSince(known.at) ? { alone: true } : {}),
+    ...defined({
+      withheld: isWithheld ? true : undefined,
+      alone: !isWithheld && known !== null && book.hasAnsweredSince(known.at) ? true : undefined
+    }),
     ...namedBy(error)
   }
   const reason = isWithheld ? (book.away?.reason ?? known?.reason) : undefined
   return {
     recovery: error.recovery,
     reason: reason ?? `${error._tag}: ${error.message}`,
-    ...("retryAfterMillis" in error ? { retryAfterMillis: error.retryAfterMillis } : {}),
+    ...defined({ retryAfterMillis: "retryAfterMillis" in error ? error.retryAfterMillis : undefined }),
     outage
   }
 })

@@ -20,7 +20,7 @@ import {
   samePosition
 } from "@reverie/memory"
 import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
-import { type Address, addressKey, type Entry, longWork } from "@reverie/protocol"
+import { type Address, addressKey, type Entry, longWork, defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -109,7 +109,7 @@ const windowBefore = Effect.fnUntraced(function* (address: Address, no: number) 
 
 /** What an index could not take: it may well be searched as it is. */
 const asApply = ({ cause, message }: RecallUnavailable): RecallUnavailable =>
-  new RecallUnavailable({ operation: "apply", message, ...(cause === undefined ? {} : { cause }) })
+  new RecallUnavailable({ operation: "apply", message, ...defined({ cause }) })
 
 /** Empties an index of an assistant. What this process remembers of it goes first: it is not to be believed any more. */
 const emptied = Effect.fnUntraced(function* (recall: Recall["Service"], address: Address) {

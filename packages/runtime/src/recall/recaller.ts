@@ -18,7 +18,7 @@ import {
   type Recalled,
   RecallUnavailable
 } from "@reverie/memory"
-import type { Address } from "@reverie/protocol"
+import { type Address, defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -95,11 +95,11 @@ const asked = Effect.fnUntraced(function* (
   const missing = asIs ? undefined : yield* caughtUp(recall, viewer)
   const { vector, why } = yield* vectorOf(recall, mode, query.text)
   const search = effectiveMode(mode, vector !== undefined)
-  const searched = recall.search(viewer, { ...query, search, ...(vector === undefined ? {} : { vector }) })
+  const searched = recall.search(viewer, { ...query, search, ...defined({ vector }) })
   const found = yield* ofThisLife(viewer, searched).pipe(Effect.provideService(Recall, recall))
   const hits = yield* withoutGoneBlocks(viewer, found)
   const degraded = why ?? missing
-  return { hits, mode: search, ...(degraded === undefined ? {} : { degraded }) } satisfies Recalled
+  return { hits, mode: search, ...defined({ degraded }) } satisfies Recalled
 })
 
 const recalling = (viewer: Address) => ({

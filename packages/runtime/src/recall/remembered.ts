@@ -4,7 +4,7 @@
 
 import { type Content, dataOf } from "@reverie/context"
 import { asData, type EntityProfile, entryId, type Hit, lineOfHit, type MemoryLine, profileText } from "@reverie/memory"
-import type { AssistantId } from "@reverie/protocol"
+import { type AssistantId, defined } from "@reverie/protocol"
 
 /** Of each hit, in UTF-16 units. */
 const MAX_HIT_CHARS = 600
@@ -25,7 +25,7 @@ const lineOf = (hit: Hit, self: AssistantId): MemoryLine => {
   const line = lineOfHit(hit)
   const { text } = line
   const shown = text.length <= MAX_HIT_CHARS ? text : `${text.slice(0, MAX_HIT_CHARS - 1).toWellFormed()}…`
-  return { ...line, text: shown, ...(hit.owner === self ? {} : { kind: `${line.kind} of ${hit.owner}` }) }
+  return { ...line, text: shown, ...defined({ kind: hit.owner === self ? undefined : `${line.kind} of ${hit.owner}` }) }
 }
 
 /** The hits that there is room for, the best first; undefined when there is none. */

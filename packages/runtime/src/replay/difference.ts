@@ -2,7 +2,7 @@
 // Owns finding the places, and which commit wrote there last. Leaves the state to compact.ts.
 // D1  Every place that is named differs, and nothing outside the named places does, as far as there is room to name them.
 
-import { isJsonObject, type Json } from "@reverie/protocol"
+import { isJsonObject, type Json, defined } from "@reverie/protocol"
 
 /** Most places that are named. */
 export const MAX_DIFFERENCES = 20
@@ -60,9 +60,7 @@ export const differenceAt = (path: Path, replayed: Json, stored: Json, writtenBy
   const [one, other] = [shown(valueAt(replayed, path)), shown(valueAt(stored, path))]
   return {
     path,
-    ...(one === undefined ? {} : { replayed: one }),
-    ...(other === undefined ? {} : { stored: other }),
-    ...(writtenBy === undefined ? {} : { writtenBy })
+    ...defined({ replayed: one, stored: other, writtenBy })
   }
 }
 

@@ -5,7 +5,15 @@
 import { createHash } from "node:crypto"
 import { Buffer } from "node:buffer"
 import { type Decoded, persist, statusOf } from "@reverie/assistant"
-import { type Cause, type Command, type Entry, isJsonObject, type Json, type StepRecord } from "@reverie/protocol"
+import {
+  type Cause,
+  type Command,
+  type Entry,
+  isJsonObject,
+  type Json,
+  type StepRecord,
+  defined
+} from "@reverie/protocol"
 import type { ReplayState, ReplayStep } from "./state.ts"
 
 export interface ReplayFrame {
@@ -87,9 +95,9 @@ export const frameOf = (
     after: statusOf(state.decoded),
     eventType: eventTypeOf(entry),
     commands: commands.map(commandName),
-    ...(step === undefined ? {} : { step: { kind: step.kind, name: step.name, ok: step.ok } }),
+    ...defined({ step: step === undefined ? undefined : { kind: step.kind, name: step.name, ok: step.ok } }),
     ...markOf(snapshotText(state.decoded)),
-    ...(problem === undefined ? {} : { problem })
+    ...defined({ problem })
   }
 }
 

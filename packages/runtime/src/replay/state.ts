@@ -13,7 +13,7 @@ import {
   type Settings,
   type SnapshotUnfit
 } from "@reverie/assistant"
-import type { Command, Entry, Json, OpenJob, OpenTimer } from "@reverie/protocol"
+import { type Command, type Entry, type Json, type OpenJob, type OpenTimer, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { jobsAfter, timersAfter } from "../turn.ts"
 import { beginningOf } from "./beginning.ts"
@@ -65,7 +65,7 @@ export const replayEntry = (state: ReplayState, { at, cause, event, no }: Entry)
       timers: timersAfter(timers, commands, at)
     },
     commands,
-    ...("problem" in decision ? { problem: decision.problem } : {})
+    ...defined({ problem: "problem" in decision ? decision.problem : undefined })
   }
 }
 

@@ -7,7 +7,7 @@
 
 import { Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
-import type { Address, AssistantState, Entry, Envelope, OpenJob } from "@reverie/protocol"
+import { type Address, type AssistantState, type Entry, type Envelope, type OpenJob, defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -75,7 +75,7 @@ const recordedEnd = (job: OpenJob, { event, step }: Entry): JobEnd => ({
   job,
   event: event as never,
   messages: [],
-  ...(step === undefined ? {} : { step })
+  ...defined({ step })
 })
 
 /** What a job comes to that neither asks the model for the tick nor runs a tool. */
@@ -92,8 +92,7 @@ const othersEnd = (driving: Driving): StandIn =>
     const { records, sends } = entry
     return {
       ...recordedEnd(job, entry),
-      ...(records === undefined ? {} : { records }),
-      ...(sends === undefined ? {} : { sends })
+      ...defined({ records, sends })
     }
   })
 

@@ -7,7 +7,15 @@
 // A3  A stub for a call goes before one for its tool, and either before what was recorded.
 
 import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
-import { isJsonObject, type Envelope, type Json, type OpenJob, type StepRecord, type ToolCall } from "@reverie/protocol"
+import {
+  isJsonObject,
+  type Envelope,
+  type Json,
+  type OpenJob,
+  type StepRecord,
+  type ToolCall,
+  defined
+} from "@reverie/protocol"
 import { canonicalJson, execute } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -91,7 +99,7 @@ const asRecorded = (run: RecordedRun): Ending => {
   return {
     output: outputIn(run),
     content: resultOf(run)?.content,
-    ...(step?.detail === undefined ? {} : { detail: step.detail }),
+    ...defined({ detail: step?.detail === undefined ? undefined : step.detail }),
     run
   }
 }
@@ -118,7 +126,7 @@ const endOf = (job: OpenJob, call: string, tool: string, ending: Ending, now: nu
       elapsedMillis: 0,
       detail: detail ?? {}
     },
-    ...(records === undefined ? {} : { records }),
+    ...defined({ records }),
     sends: (run?.entry.sends ?? []).filter(isOfRun)
   }
 }

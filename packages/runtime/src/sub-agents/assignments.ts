@@ -13,7 +13,7 @@ import {
   isOpen,
   remaining
 } from "@reverie/assistant"
-import { AssignmentRequest, type Json, type RecordChange } from "@reverie/protocol"
+import { AssignmentRequest, type Json, type RecordChange, defined } from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type OwnRecords, recordsOf } from "../own-records.ts"
@@ -31,10 +31,7 @@ export const requestOf = (call: string, request: AssignmentRequest, at: number):
   return {
     call,
     at,
-    ...(tokens === undefined ? {} : { tokens }),
-    ...(calls === undefined ? {} : { calls }),
-    ...(costMicros === undefined ? {} : { costMicros }),
-    ...(seconds === undefined ? {} : { millis: seconds * SECOND_MILLIS })
+    ...defined({ tokens, calls, costMicros, millis: seconds === undefined ? undefined : seconds * SECOND_MILLIS })
   }
 }
 
@@ -54,10 +51,7 @@ export const askedBy = (call: string, records: ReadonlyArray<RecordChange>, at: 
   return {
     // What is ended stays among the records until its sub-agent has reported.
     records: records.filter((change) => change.kind !== "assignment" || (change === written && request !== undefined)),
-    asks: {
-      ...(request === undefined ? {} : { delegate: requestOf(call, request, at) }),
-      ...(gone === undefined ? {} : { dismiss: gone })
-    }
+    asks: defined({ delegate: request === undefined ? undefined : requestOf(call, request, at), dismiss: gone })
   }
 }
 

@@ -18,7 +18,7 @@ import {
   type SubAgent
 } from "@reverie/assistant"
 import { Ledger } from "@reverie/ledger"
-import { type Address, ENVELOPE_VERSION, type Envelope, type OpenJob, toolCategories } from "@reverie/protocol"
+import { type Address, ENVELOPE_VERSION, type Envelope, type OpenJob, toolCategories, defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -133,12 +133,9 @@ export const runChild = Effect.fnUntraced(function* (session: Session, job: Open
       name: job.name,
       ok: problem === undefined,
       elapsedMillis: (yield* Clock.currentTimeMillis) - startedAt,
-      detail: {
-        ...(line === undefined ? {} : { child: childAddress(session, line).assistant }),
-        ...(problem === undefined ? {} : { error: problem })
-      }
+      detail: defined({ child: line === undefined ? undefined : childAddress(session, line).assistant, error: problem })
     },
-    ...(line === undefined || problem !== undefined ? {} : { sends: taskOf(session, line) })
+    ...defined({ sends: line === undefined || problem !== undefined ? undefined : taskOf(session, line) })
   }
   return end
 })

@@ -4,6 +4,7 @@
 // D2  It has neither sleep schedule nor compactions, and hands on tasks only while depth is left.
 // D3  Whoever hosts it, it is the same: everything follows from its assignment and the definitions by their names.
 
+import { defined } from "@reverie/protocol"
 import { changedSettings, type Assignment, settingsOf } from "@reverie/assistant"
 import { delegateToolNames, finishTaskTool, noop, toolkitOf } from "@reverie/tools"
 import type { Definition, Definitions } from "../definition.ts"
@@ -64,7 +65,7 @@ export const sentDefinition = (
   })
   return {
     ...rest,
-    ...(persona === undefined || insulation === "orchestrator" ? {} : { persona }),
+    ...defined({ persona: persona === undefined || insulation === "orchestrator" ? undefined : persona }),
     // It asks its owner's memory by tools, and nothing comes to its mind by itself.
     memory: { recall: "off" },
     recallScopes: scopesOf(definition).filter((scope) =>

@@ -19,7 +19,8 @@ import {
   type Event,
   type Message,
   type Settlement,
-  type TickEnd
+  type TickEnd,
+  defined
 } from "@reverie/protocol"
 import { FINISH_TASK, finishedIn } from "@reverie/tools"
 import * as Option from "effect/Option"
@@ -79,11 +80,11 @@ const reportOf = ({ spent, tail, turn: { entry } }: Ending): AssignmentReport =>
     end,
     cut: end === "cut",
     summary: clipped(summary),
-    ...(output === undefined ? {} : { output: clipped(output) }),
+    ...defined({ output: output === undefined ? undefined : clipped(output) }),
     artefacts: artefacts.map(clipped),
     followUp: follow_up.map(clipped),
     spent,
-    ...(reason === undefined ? {} : { reason: clipped(reason) })
+    ...defined({ reason: reason === undefined ? undefined : clipped(reason) })
   }
 }
 
@@ -95,12 +96,13 @@ const toldReport = ({ artefacts, cut, end, followUp, output, reason, spent, summ
   JSON.stringify({
     success: end === "completed",
     end,
-    ...(cut ? { cut: "It is not the whole of what was asked for: a limit was reached." } : {}),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ cut: cut ? "It is not the whole of what was asked for: a limit was reached." : undefined, reason }),
     summary,
-    ...(output === undefined ? {} : { output }),
-    ...(artefacts.length === 0 ? {} : { artefacts }),
-    ...(followUp.length === 0 ? {} : { follow_up: followUp }),
+    ...defined({
+      output,
+      artefacts: artefacts.length === 0 ? undefined : artefacts,
+      follow_up: followUp.length === 0 ? undefined : followUp
+    }),
     spent: { tokens: spent.tokens, calls: spent.calls, cost_micros: spent.costMicros }
   })
 
@@ -161,9 +163,11 @@ export const addSubAgentSends = (
     ...turn,
     entry: {
       ...entry,
-      ...(settled.length === 0 ? {} : { settled }),
-      ...(records.length === 0 ? {} : { records }),
-      ...(sends.length === 0 ? {} : { sends })
+      ...defined({
+        settled: settled.length === 0 ? undefined : settled,
+        records: records.length === 0 ? undefined : records,
+        sends: sends.length === 0 ? undefined : sends
+      })
     }
   }
 }

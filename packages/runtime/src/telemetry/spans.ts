@@ -5,6 +5,7 @@
 // S1  Without a tracer no span is made, and nothing is computed for one.
 // S2  A span says that something failed and the kind of failure, never the text of it: texts come from outside.
 
+import { defined } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -73,13 +74,13 @@ const optionsOf = ({ attributes = {}, display = "", kind = "internal", links = [
   kind,
   attributes: display === "" ? { ...attributes } : { ...attributes, [named.verb]: name },
   links: links.map((span) => ({ span, attributes: {} })),
-  ...(display === "" ? {} : { annotations: Context.make(DisplayName, display) })
+  ...defined({ annotations: display === "" ? undefined : Context.make(DisplayName, display) })
 })
 
 export const makeSpan = (request: SpanRequest, parent?: Tracer.AnySpan): Effect.Effect<Tracer.Span> =>
   Effect.makeSpan(request.name, {
     ...optionsOf(request),
-    ...(parent === undefined ? {} : { parent })
+    ...defined({ parent })
   })
 
 /** Runs in a span, when somebody looks. The request is made only then. */

@@ -4,7 +4,7 @@
 // I2  A change that needs somebody's consent is asked before it runs, as this very call with these very arguments.
 
 import type { BlockAct, BlockOperation, BlockSchema, BlockView, PartSchema } from "@reverie/memory"
-import { isJsonObject, type Json } from "@reverie/protocol"
+import { isJsonObject, type Json, defined } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { selfTool, text } from "../self/self-tool.ts"
 import type { BlockAccess } from "./block-access.ts"
@@ -131,8 +131,7 @@ const edited = (blocks: BlockAccess, key: string, block: BlockView, input: Input
       label: block.label,
       changed,
       version,
-      ...(dropped === 0 ? {} : { dropped }),
-      ...(restores === undefined ? {} : { restores }),
+      ...defined({ dropped: dropped === 0 ? undefined : dropped, restores }),
       text: now
     }
   }

@@ -2,6 +2,7 @@
 // Owns what the model is offered and told. Leaves the rules to the store of blocks.
 // I1  It changes settings of blocks, never what they hold.
 
+import { defined } from "@reverie/protocol"
 import { blockPermissions, type BlockView, EVERYBODY } from "@reverie/memory"
 import * as Schema from "effect/Schema"
 import { selfTool, text } from "../self/self-tool.ts"
@@ -34,12 +35,13 @@ const entryOf = (block: BlockView) => ({
   id: block.id,
   type: block.type,
   permission: block.permission,
-  ...(block.type === "working" ? { pinned: block.pinned } : {}),
-  ...(block.description === "" ? {} : { description: block.description }),
+  ...defined({
+    pinned: block.type === "working" ? block.pinned : undefined,
+    description: block.description === "" ? undefined : block.description
+  }),
   characters: `${block.chars} of ${block.charLimit}`,
   version: block.version,
-  ...(block.sharedFrom === undefined ? {} : { shared_from: block.sharedFrom }),
-  ...(block.shares.length === 0 ? {} : { shared_with: block.shares })
+  ...defined({ shared_from: block.sharedFrom, shared_with: block.shares.length === 0 ? undefined : block.shares })
 })
 
 const shown = async (blocks: BlockAccess, block: BlockView, version: number | undefined) => {
@@ -69,7 +71,7 @@ const onBlock = (blocks: BlockAccess, key: string, block: BlockView, input: Inpu
     case "viewport": {
       const { lines: displayLines = DEFAULT_LINES, section, start_line: startLine } = input
       const viewport = startLine === undefined ? null : { startLine, displayLines }
-      return set({ set: "viewport", viewport, ...(section === undefined ? {} : { section }) })
+      return set({ set: "viewport", viewport, ...defined({ section }) })
     }
   }
 }

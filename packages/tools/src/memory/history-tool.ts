@@ -5,7 +5,7 @@
 // H3  An answer is bounded; what has no room is told where to be read on, down to the rest of one long message.
 
 import { cleanText, messageId, placeOfId } from "@reverie/memory"
-import type { Json, MessagePlace, PlacedMessage } from "@reverie/protocol"
+import { type Json, type MessagePlace, type PlacedMessage, defined } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { clipped } from "../sentences.ts"
 import { selfTool } from "../self/self-tool.ts"
@@ -56,18 +56,19 @@ const toldOf = ({ message, place }: PlacedMessage, self: string, offset: number)
     place: messageId(place),
     when: new Date(at).toISOString(),
     who: role === "assistant" ? self : (name ?? role),
-    ...(role === "tool" ? { result_of: call ?? "" } : {}),
+    ...defined({ result_of: role === "tool" ? (call ?? "") : undefined }),
     text: cleanText(text),
-    ...(offset === 0 && end === content.length ? {} : { characters: `${offset} to ${end} of ${content.length}` }),
-    ...(calls.length === 0
-      ? {}
-      : {
-          calls: calls.map((each) => ({
-            call: each.id,
-            tool: each.tool,
-            arguments: clipped(JSON.stringify(each.arguments), room)
-          }))
-        })
+    ...defined({
+      characters: offset === 0 && end === content.length ? undefined : `${offset} to ${end} of ${content.length}`,
+      calls:
+        calls.length === 0
+          ? undefined
+          : calls.map((each) => ({
+              call: each.id,
+              tool: each.tool,
+              arguments: clipped(JSON.stringify(each.arguments), room)
+            }))
+    })
   }
   return end < content.length ? { value, rest: end } : { value }
 }

@@ -3,6 +3,7 @@
 // I1  SAFE_CHAIN; it changes nothing.
 // I2  What is recalled is told as data, each memory as one value with where it is from and why it was found.
 
+import { defined } from "@reverie/protocol"
 import { type Hit, memoryKinds, recallScopes, type Why } from "@reverie/memory"
 import * as Schema from "effect/Schema"
 import { selfTool, text } from "../self/self-tool.ts"
@@ -43,10 +44,9 @@ const told = ({ entry, owner }: Hit, why: string, self: string) => {
     id,
     kind,
     when: new Date(at).toISOString(),
-    ...(speaker === undefined ? {} : { who: speaker }),
-    ...(owner === self ? {} : { remembered_by: owner }),
+    ...defined({ who: speaker, remembered_by: owner === self ? undefined : owner }),
     text: said.length <= MAX_TOLD_CHARS ? said : `${said.slice(0, MAX_TOLD_CHARS - 1).toWellFormed()}…`,
-    ...(tags.length === 0 ? {} : { tags }),
+    ...defined({ tags: tags.length === 0 ? undefined : tags }),
     trust,
     why
   }
@@ -76,15 +76,17 @@ export const recallMemoriesTool = selfTool({
   run: async ({ kinds, limit = DEFAULT_LIMIT, query, scope: wanted, since, until }, { assistant, records }) => {
     const recalled = await records.recall(query, {
       limit,
-      ...(kinds === undefined ? {} : { kinds }),
-      ...(since === undefined ? {} : { since: boundOf(since, "begin") }),
-      ...(until === undefined ? {} : { until: boundOf(until, "end") }),
-      ...(wanted === undefined ? {} : { scope: wanted })
+      ...defined({
+        kinds,
+        since: since === undefined ? undefined : boundOf(since, "begin"),
+        until: until === undefined ? undefined : boundOf(until, "end"),
+        scope: wanted
+      })
     })
     return {
       success: true,
       found: recalled.hits.length,
-      ...(recalled.degraded === undefined ? {} : { degraded: recalled.degraded }),
+      ...defined({ degraded: recalled.degraded }),
       memories: recalled.hits.map((hit) => told(hit, whyInWords(hit.why), assistant))
     }
   }

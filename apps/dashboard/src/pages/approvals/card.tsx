@@ -3,6 +3,7 @@
 // A2  Letters decide only on the card that has the focus, and never a call that has expired.
 // A3  What can not be seen in the arguments is made visible, and said above them.
 
+import { defined } from "@reverie/protocol/defined"
 import type { ApprovalAsked } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
 import { type KeyboardEvent, useRef, useState } from "react"
@@ -117,7 +118,7 @@ const useDecision = (asked: ApprovalAsked, onDecided: () => void) => {
     mutate(
       {
         params: { id: asked.assistant, approval: asked.approval },
-        payload: { decision, seen: asked.arguments, ...(note.trim() === "" ? {} : { note: note.trim() }) }
+        payload: { decision, seen: asked.arguments, ...defined({ note: note.trim() === "" ? undefined : note.trim() }) }
       },
       {
         onSuccess: () => setDone(decision),

@@ -1,6 +1,7 @@
 // Context: what the model was shown with one call, part by part, in words and in tokens.
 // X1  Every view of it stands in the URL: the call, what it is held against, and the part that is open.
 
+import { defined } from "@reverie/protocol/defined"
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import { useAnswer } from "../../api/questions.ts"
 import { count, percent } from "../../parts/format.ts"
@@ -142,10 +143,7 @@ const Prompt = ({
   )
 }
 
-const callOf = ({ iteration, tick }: ContextSearch) => ({
-  ...(tick === undefined ? {} : { tick }),
-  ...(iteration === undefined ? {} : { iteration })
-})
+const callOf = ({ iteration, tick }: ContextSearch) => defined({ tick, iteration })
 
 /** The report with the provider's count; where it does not tell that itself, the row of the timeline does. */
 const useCounted = (id: string, report: Report | undefined): Report | undefined => {
@@ -244,7 +242,7 @@ const ContextPage = () => {
   const navigate = route.useNavigate()
   const { before, tick, with: other } = search
   const change: Change = (next) => void navigate({ search: { ...search, ...next }, replace: true })
-  const asked = { limit: POINTS, ...(before === undefined ? {} : { before }) }
+  const asked = { limit: POINTS, ...defined({ before }) }
   const points = useAnswer("GET /v1/assistants/:id/contexts", { params: { id }, query: asked }, { keep: true })
   const ordered = (points.data?.items ?? []).toReversed()
   const at = tick === undefined ? (before === undefined ? ordered.length - 1 : -1) : ordered.findLastIndex(isAt(search))

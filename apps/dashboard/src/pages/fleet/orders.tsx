@@ -1,6 +1,7 @@
 // Orders: one order for many: those that were chosen, or everybody that the filter means.
 // O2  The server counts first, with a dry run; the number in the question is its number.
 
+import { defined } from "@reverie/protocol/defined"
 import { useEffect, useState } from "react"
 import { useQueryClient } from "@tanstack/react-query"
 import { change, type Trouble, troubleOf } from "../../api/client.ts"
@@ -74,7 +75,7 @@ const Question = ({
       waiting={counted === undefined || counted === 0}
       onClose={onClose}
       onConfirm={async (reason) => {
-        await mutateAsync({ payload: { ...wanted, ...(reason === undefined ? {} : { reason }) } })
+        await mutateAsync({ payload: { ...wanted, ...defined({ reason }) } })
         await client.invalidateQueries({ queryKey: ["GET /v1/assistants"] })
         onDone()
       }}
@@ -97,8 +98,7 @@ export const Orders = ({ chosen, matched, onClear, onDone, search }: OrdersProps
       ? { order, ids: [...chosen] }
       : {
           order,
-          ...(search.q === undefined ? {} : { q: search.q }),
-          ...(search.state === undefined ? {} : { state: search.state })
+          ...defined({ q: search.q, state: search.state })
         }
   return (
     <div className="flex flex-wrap items-center gap-1.5" role="toolbar" aria-label="Orders" data-orders={chosen.size}>

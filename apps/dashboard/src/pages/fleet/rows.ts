@@ -3,6 +3,7 @@
 // R1  A page is a question of its own: only those in view are asked again when something happens.
 // R2  Nobody stands in the list twice, though somebody may move from one page to another between two answers.
 
+import { defined } from "@reverie/protocol/defined"
 import { useQueries, useQueryClient } from "@tanstack/react-query"
 import type { AssistantRow } from "@reverie/server/api"
 import { useCallback, useEffect, useRef, useState } from "react"
@@ -24,11 +25,7 @@ type List = Answer<typeof LIST>
 const askedFor = ({ desc, q, sort, state }: FleetSearch, cursor: string | undefined): Asked<typeof LIST> => ({
   query: {
     limit: PAGE_ROWS,
-    ...(q === undefined ? {} : { q }),
-    ...(state === undefined ? {} : { state }),
-    ...(sort === undefined ? {} : { sort }),
-    ...(desc === undefined ? {} : { descending: "true" as const }),
-    ...(cursor === undefined ? {} : { cursor })
+    ...defined({ q, state, sort, descending: desc === undefined ? undefined : ("true" as const), cursor })
   }
 })
 
@@ -105,7 +102,7 @@ export const useFleetRows = (search: FleetSearch) => {
       ...question(LIST, askedFor(search, cursor)),
       meta: { live: false },
       staleTime: COUNTS_MILLIS,
-      ...(page === 0 ? { refetchInterval: COUNTS_MILLIS } : {})
+      ...defined({ refetchInterval: page === 0 ? COUNTS_MILLIS : undefined })
     }))
   })
   useNotices(refresh)

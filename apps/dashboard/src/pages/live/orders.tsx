@@ -1,5 +1,6 @@
 // Orders: the buttons for what the present state accepts, and no others.
 
+import { defined } from "@reverie/protocol/defined"
 import { useState } from "react"
 import type { AssistantDetail } from "@reverie/server/api"
 import type { Asked } from "../../api/contract.ts"
@@ -39,7 +40,7 @@ export const Orders = ({ detail }: { readonly detail: AssistantDetail }) => {
   const [asked, ask] = useState<Verb>()
   const give = (order: Order, reason?: string) => (key: string) => ({
     params: { id: detail.id },
-    payload: { order, id: key, ...(reason === undefined ? {} : { reason }) }
+    payload: { order, id: key, ...defined({ reason }) }
   })
   return (
     <div

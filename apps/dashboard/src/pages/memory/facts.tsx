@@ -1,6 +1,7 @@
 // Facts: what it knows, from where, how far it is believed, and what took its place.
 // M2  Nothing is hidden: what was superseded, retired or held back stands here too, with the reason.
 
+import { defined } from "@reverie/protocol/defined"
 import { Fragment, type ReactNode } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { Chip, type Tone } from "../../parts/chip.tsx"
@@ -153,9 +154,7 @@ export const Facts = ({ id, onChange, quarantined, search }: ListProps & { reado
     params: { id },
     query: {
       limit: 100,
-      ...(state === undefined ? {} : { state }),
-      ...(q === undefined ? {} : { q: q.slice(0, 200) }),
-      ...(cursor === undefined ? {} : { cursor })
+      ...defined({ state, q: q === undefined ? undefined : q.slice(0, 200), cursor })
     }
   }))
   const isMissing = open !== undefined && facts.items !== undefined && !facts.items.some((fact) => fact.id === open)

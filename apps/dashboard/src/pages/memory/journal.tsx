@@ -1,6 +1,7 @@
 // Journal: its diary, the newest first.
 // J1  An entry that can not be read is shown as the JSON that it is.
 
+import { defined } from "@reverie/protocol/defined"
 import type { Answer } from "../../api/contract.ts"
 import { JsonView } from "../../parts/json.tsx"
 import { Section } from "../../parts/page.tsx"
@@ -81,7 +82,7 @@ const Line = ({ row: { key, value } }: { readonly row: Row }) => (
 export const Journal = ({ id }: Pick<ListProps, "id">) => {
   const journal = usePaged(JOURNAL, (cursor) => ({
     params: { id },
-    query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) }
+    query: { limit: 50, ...defined({ cursor }) }
   }))
   return (
     <Section title="Journal, the newest first">

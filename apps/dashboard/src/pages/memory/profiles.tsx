@@ -1,6 +1,7 @@
 // Profiles: what it knows of somebody, each line with what it was made of.
 // P1  An attribute stands beside its evidence, and beside the words that stood there before.
 
+import { defined } from "@reverie/protocol/defined"
 import type { Answer } from "../../api/contract.ts"
 import { count, many } from "../../parts/format.ts"
 import { Section } from "../../parts/page.tsx"
@@ -155,7 +156,7 @@ const Name = ({ isOpen, onOpen, profile }: { profile: Profile; isOpen: boolean; 
 export const Profiles = ({ id, onChange, search: { open } }: ListProps) => {
   const profiles = usePaged(PROFILES, (cursor) => ({
     params: { id },
-    query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) }
+    query: { limit: 50, ...defined({ cursor }) }
   }))
   const shown = profiles.items?.find((profile) => profile.id === open) ?? profiles.items?.[0]
   return (

@@ -1,5 +1,6 @@
 // Recall: asking its memory what its model would be shown, and why each of them was found.
 
+import { defined } from "@reverie/protocol/defined"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
 import { Section } from "../../parts/page.tsx"
@@ -188,8 +189,7 @@ export const Recall = ({ id, onChange, search }: ListProps) => {
       query: {
         q: q ?? "",
         limit: 30,
-        ...(mode === undefined ? {} : { mode }),
-        ...(scope === undefined ? {} : { scope })
+        ...defined({ mode, scope })
       }
     },
     { enabled: q !== undefined }

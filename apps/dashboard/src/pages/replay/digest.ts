@@ -1,6 +1,7 @@
 // Digest: what a fork says of the two ways through a tick, read with care.
 // D1  What is not as expected is left out; the page shows the JSON besides.
 
+import { defined } from "@reverie/protocol/defined"
 interface Call {
   readonly tool: string
   readonly arguments: string
@@ -55,7 +56,11 @@ export const digestOf = (value: unknown): Digest => {
     return isAlike ? [[key, found] as const] : []
   })
   const unfinished: unknown = Reflect.get(value, "unfinished")
-  return { ...empty, ...Object.fromEntries(known), ...(typeof unfinished === "string" ? { unfinished } : {}) }
+  return {
+    ...empty,
+    ...Object.fromEntries(known),
+    ...defined({ unfinished: typeof unfinished === "string" ? unfinished : undefined })
+  }
 }
 
 export interface PartPair {

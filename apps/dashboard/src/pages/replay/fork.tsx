@@ -1,5 +1,6 @@
 // Fork: lives a tick again with something changed. No tool runs, and nobody hears of it.
 
+import { defined } from "@reverie/protocol/defined"
 import { useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, useState } from "react"
 import { troubleOf } from "../../api/client.ts"
@@ -30,9 +31,11 @@ const payloadOf = (tick: number, { model, prompt, stubs }: Request): Payload => 
   const named = stubs.filter(({ tool }) => tool.trim() !== "")
   return {
     tick,
-    ...(prompt.trim() === "" ? {} : { prompt }),
-    ...(model.trim() === "" ? {} : { model: model.trim() }),
-    ...(named.length === 0 ? {} : { stubs: Object.fromEntries(named.map(({ answer, tool }) => [tool.trim(), answer])) })
+    ...defined({
+      prompt: prompt.trim() === "" ? undefined : prompt,
+      model: model.trim() === "" ? undefined : model.trim(),
+      stubs: named.length === 0 ? undefined : Object.fromEntries(named.map(({ answer, tool }) => [tool.trim(), answer]))
+    })
   }
 }
 

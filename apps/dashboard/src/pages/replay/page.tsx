@@ -1,6 +1,7 @@
 // Replay: a life computed anew from its ledger, frame by frame, without any effect; and a tick of it lived otherwise.
 // R1  The URL holds the range, the breakpoint, the frame that is open, and the tick that is forked.
 
+import { defined } from "@reverie/protocol/defined"
 import type { Frame } from "@reverie/server/api"
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import type { Answer } from "../../api/contract.ts"
@@ -101,8 +102,7 @@ const Tape = ({ id, onChange, search, told }: TapeProps) => {
 const askedFor = (from: number, { event, limit = FRAMES, state }: ReplaySearch) => ({
   from,
   limit,
-  ...(state === undefined ? {} : { untilState: state }),
-  ...(event === undefined ? {} : { untilEvent: event })
+  ...defined({ untilState: state, untilEvent: event })
 })
 
 const ReplayPage = () => {

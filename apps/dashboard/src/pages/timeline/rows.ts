@@ -3,6 +3,7 @@
 // W1  Only the newest page is asked for again when something happens; what lies further back stays as it came.
 // W2  No row stands there twice, and none is missing between two that stand there.
 
+import { defined } from "@reverie/protocol/defined"
 import { useQueryClient } from "@tanstack/react-query"
 import { useCallback, useEffect, useReducer, useRef, useState } from "react"
 import { type Trouble, troubleOf } from "../../api/client.ts"
@@ -44,7 +45,7 @@ export const joined = (life: Life, { before, items, next, whose }: Came): Life =
 
 const askedFor = (id: string, before: number | undefined): Asked<typeof TICKS> => ({
   params: { id },
-  query: { limit: PAGE_ROWS, ...(before === undefined ? {} : { before }) }
+  query: { limit: PAGE_ROWS, ...defined({ before }) }
 })
 
 /** The page before what has come; one at a time. */

@@ -3,6 +3,7 @@
 // C1  Every line that was given is weighed; each fact is made of that line, and of the question it answers.
 // C2  What the offline model itself said is no fact.
 
+import { defined } from "@reverie/protocol"
 import { isChatter } from "../chatter.ts"
 import { type Line, linesOf, type SaidLine, saidIn } from "./lines.ts"
 import { namesIn } from "./names.ts"
@@ -26,7 +27,7 @@ const utteranceOf = ({ said }: Heard, before: SaidLine | undefined, listener: st
     before !== undefined && before.speaker !== said.speaker && before.speaker !== JOURNAL && isNear(before, said)
   return {
     ...said,
-    ...(listener === undefined ? {} : { listener }),
+    ...defined({ listener }),
     ...(answers ? { question: before.text, asker: before.speaker } : {})
   }
 }

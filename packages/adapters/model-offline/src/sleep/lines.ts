@@ -2,6 +2,7 @@
 // Owns taking it apart: ids, indentation, date and speaker. Leaves what the lines say to each task.
 // L1  Any text has lines; what is no line of the form `[id] text` has no id, and nothing is thrown.
 
+import { defined } from "@reverie/protocol"
 export interface Line {
   readonly id: string
   /** It stands below another one, as a neighbour of it. */
@@ -49,7 +50,7 @@ export const saidIn = (line: string): SaidLine => {
   const rest = Number.isNaN(at) && date?.[1] !== "undated" ? line : line.slice(date?.[0].length)
   const speaker = speakerPattern.exec(rest)
   return {
-    ...(Number.isNaN(at) ? {} : { at }),
+    ...defined({ at: Number.isNaN(at) ? undefined : at }),
     speaker: speaker?.[1] ?? "",
     text: rest.slice(speaker?.[0].length ?? 0)
   }

@@ -5,6 +5,7 @@
 // S3  They stand in the order in which they were said.
 // S4  An earlier summary that is read along (lines `[summary]`) is part of the next one, as far as there is room.
 
+import { defined } from "@reverie/protocol"
 import { isChatter } from "../chatter.ts"
 import { dayInWords } from "./dates.ts"
 import { type SaidLine, saidIn } from "./lines.ts"
@@ -31,7 +32,7 @@ const dayOf = (words: string | undefined): number => Date.parse(`${words ?? ""} 
 
 const speaking = (speaker: string, day: string | undefined, text: string = ""): Heard => {
   const at = dayOf(day)
-  return { speaker, text, isKept: true, ...(Number.isNaN(at) ? {} : { at }) }
+  return { speaker, text, isKept: true, ...defined({ at: Number.isNaN(at) ? undefined : at }) }
 }
 
 /** What an earlier summary says: its head names who spoke and when, the lines below it what they said. */
