@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Machine } from "@reverie/server/api"
 import { expect, test } from "vitest"
-import { activeIds, nodeAt, roundedPath, takenBetween } from "../src/pages/live/chart-model.ts"
+import { activeIds, nodeAt, roundedPath, takenBetween } from "../src/pages/live/chart.tsx"
 
 const machine = JSON.parse(readFileSync(join(import.meta.dirname, "fixtures/machine.json"), "utf8")) as Machine
 const idOf = (path: string): string => nodeAt(machine, path)?.id ?? `no ${path}`

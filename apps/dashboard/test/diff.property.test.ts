@@ -2,7 +2,7 @@
 
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { diffLines, compacted } from "../src/parts/diff.ts"
+import { diffLines, compacted } from "../src/parts/diff-view.tsx"
 
 const text = fc
   .array(fc.constantFrom("a", "b", "c", "", "<script>"), { maxLength: 14 })

@@ -7,10 +7,12 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { SHORT_TEXT } from "@reverie/protocol"
+import * as HttpApi from "effect/http-api/HttpApi"
 import { hasTwoKeys, twoKeys } from "./acceptance.ts"
 import { admit, type Admitted } from "./admitted.ts"
 import { refuse, write } from "./answer.ts"
 import {
+  Api,
   LimitReached,
   Malformed,
   MethodNotAllowed,
@@ -24,9 +26,81 @@ import { isGone } from "./connection.ts"
 import type { Door } from "./event-door.ts"
 import type { Guard, Wanted } from "./guard.ts"
 import type { Patience } from "./patience.ts"
-import { find } from "./route-table.ts"
 import { secure } from "./security-headers.ts"
 import type { Traffic } from "./traffic.ts"
+
+// RouteTable: which endpoint a method and a path mean.
+// R1  It is made of the contract alone: what is in no group is not found.
+// R2  A route has a pattern without any id in it, so that it can be measured by it.
+
+interface Route {
+  readonly method: string
+  /** e.g. `/v1/assistants/:id`. */
+  readonly pattern: string
+  /** `group.endpoint`. */
+  readonly name: string
+}
+
+type Found = { readonly route: Route } | { readonly allow: ReadonlyArray<string> } | undefined
+
+interface Branch {
+  readonly fixed: Map<string, Branch>
+  any?: Branch
+  readonly routes: Map<string, Route>
+}
+
+const branch = (): Branch => ({ fixed: new Map(), routes: new Map() })
+
+const grown = (root: Branch, pattern: string): Branch => {
+  let at = root
+  for (const segment of pattern.split("/").slice(1)) {
+    if (segment.startsWith(":")) at = at.any ??= branch()
+    else {
+      const next = at.fixed.get(segment) ?? branch()
+      at.fixed.set(segment, next)
+      at = next
+    }
+  }
+  return at
+}
+
+/** A fixed segment is meant before one that may be anything. */
+const reached = (at: Branch, segments: ReadonlyArray<string>, index: number): Branch | undefined => {
+  const segment = segments[index]
+  if (segment === undefined) return at.routes.size === 0 ? undefined : at
+  const fixed = at.fixed.get(segment)
+  const found = fixed === undefined ? undefined : reached(fixed, segments, index + 1)
+  if (found !== undefined) return found
+  return at.any === undefined || segment === "" ? undefined : reached(at.any, segments, index + 1)
+}
+
+const routesOfApi = (): ReadonlyArray<Route> => {
+  const routes: Array<Route> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      routes.push({
+        method: endpoint.method,
+        pattern: endpoint.path,
+        name: `${group.identifier}.${endpoint.identifier}`
+      })
+    }
+  })
+  return routes
+}
+
+export const routes: ReadonlyArray<Route> = routesOfApi()
+
+const root = branch()
+for (const route of routes) grown(root, route.pattern).routes.set(route.method, route)
+
+/** `path` is as it stands in the request, without its query. HEAD means what GET does. */
+const find = (method: string, path: string): Found => {
+  const at = reached(root, path.split("/").slice(1), 0)
+  if (at === undefined) return undefined
+  const route = at.routes.get(method) ?? (method === "HEAD" ? at.routes.get("GET") : undefined)
+  return route === undefined ? { allow: [...at.routes.keys()].toSorted() } : { route }
+}
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void
 

@@ -6,7 +6,7 @@
 // B3  The same steps with the same objects and the same book give the same component objects.
 
 import type { PromptMessage, ToolOffer } from "@reverie/model"
-import { type Message, type ToolRule, defined } from "@reverie/protocol"
+import { defined, type Message, type ToolRule, toolRuleOrder } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { assemble } from "./assemble.ts"
 import { type BlockOptions, type PromptBlock, renderBlock, shownBlocks, withinMemory } from "./block.ts"
@@ -19,8 +19,34 @@ import type { Content, Pieces, PriceBook } from "./price-book.ts"
 import type { PlaceholderValues } from "./prompt/template.ts"
 import type { ContextReport } from "./report.ts"
 import { OPENING_PLACE } from "./scheme.ts"
-import { toolRulesText } from "./tool-rules.ts"
 import { openWindow, type Window } from "./window.ts"
+
+// ToolRules: what a model is told of the order and number of its tool calls (F109, F110).
+// R1  Lines stand in the order start, exit, continue, requires, max, whatever the order of the rules (A30); within a
+//     kind, in the order in which they were given, each once.
+// R2  Without a rule there is no heading either.
+
+const HEADING = "# Tool Execution Rules"
+
+const lineOf = (rule: ToolRule): string => {
+  switch (rule.type) {
+    case "start":
+      return `- Call \`${rule.tool}\` first before any other tools`
+    case "exit":
+      return `- The conversation will end after calling \`${rule.tool}\``
+    case "continue":
+      return `- The conversation will be continued after calling \`${rule.tool}\``
+    case "requires":
+      return `- Call \`${rule.tool}\` only after calling: ${rule.prior.join(", ")}`
+    case "max-calls":
+      return `- Call \`${rule.tool}\` at most ${rule.max} times`
+  }
+}
+
+export const toolRulesText = (rules: ReadonlyArray<ToolRule>): string => {
+  const lines = toolRuleOrder.flatMap((type) => rules.filter((rule) => rule.type === type).map(lineOf))
+  return lines.length === 0 ? "" : [HEADING, "", ...new Set(lines)].join("\n")
+}
 
 /** Writes the activity section: at most so many entries. The empty text leaves the section out. */
 export type ActivityRenderer = (entriesLimit: number) => string

@@ -1,5 +1,5 @@
 // Window: the newest part of an assistant's history, ready to be sent.
-// Owns what of the history is kept while it grows. Leaves cutting inside messages to `cut.ts`, the prompt to `assemble.ts`.
+// Owns what of the history is kept while it grows. Leaves cutting inside messages to `assemble.ts`, the prompt to `assemble.ts`.
 // A window that overflows is brought down to KEPT_SHARE of its limit, not just below it: so the beginning of the prompt
 // stays the same for many turns, and a provider's prompt cache keeps hitting. A window may therefore hold up to a
 // fifth less than its limit would allow.

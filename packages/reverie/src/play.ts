@@ -4,9 +4,110 @@
 // P2  Mail is sent without waiting. What is heard in between (an approval, a report, an order) is sent when the fleet
 //     has come to rest on everything before it: only then is there something to approve, to report on, to halt.
 
+import { type Event, isJsonObject, parseJson } from "@reverie/protocol"
+import * as Result from "effect/Result"
 import type { Fleet } from "./fleet.ts"
-import { isMail } from "./letter.ts"
-import type { ScriptLine } from "./script.ts"
+import { isMail, letterProblem } from "./letter.ts"
+import type { FleetDefinition } from "./define-fleet.ts"
+
+// Script: a written course of events, one JSON object a line.
+// S1  Reading never throws: each line is either a letter or a problem with its number.
+// S2  Fields that are not known are passed over, so that a line may carry notes of its own.
+//
+// {"id", "to"?, "from"?, "text", "image"?}  somebody says something; an image stands as its caption behind the text.
+// {"id", "to"?, "from"?, "event": {...}}    any other event.
+// Without `to` the reception of the fleet is meant.
+
+export interface ScriptLine {
+  /** The number of its line, from 1. */
+  readonly line: number
+  readonly id: string
+  readonly to: string
+  readonly from: string
+  readonly event: Event
+}
+
+export interface ScriptProblem {
+  readonly line: number
+  readonly kind: "malformed" | "unknown-assistant"
+  readonly message: string
+}
+
+export interface Script {
+  readonly letters: ReadonlyArray<ScriptLine>
+  readonly problems: ReadonlyArray<ScriptProblem>
+}
+
+type Fields = { readonly [key: string]: unknown }
+
+const missing = Symbol("missing")
+
+/** The text of a field, `missing`, or the sentence of why it is none. */
+const textField = (fields: Fields, name: string): string | typeof missing | { readonly problem: string } => {
+  const value = fields[name]
+  if (value === undefined || value === null) return missing
+  return typeof value === "string" ? value : { problem: `"${name}" is no text` }
+}
+
+const eventOf = (fields: Fields): { readonly event: unknown } | { readonly problem: string } => {
+  const text = textField(fields, "text")
+  const image = textField(fields, "image")
+  if (typeof text === "object") return text
+  if (typeof image === "object") return image
+  if (fields["event"] !== undefined) {
+    return text === missing ? { event: fields["event"] } : { problem: `it has both a "text" and an "event"` }
+  }
+  if (text === missing) return { problem: `it has neither a "text" nor an "event"` }
+  return { event: { type: "message", text: image === missing ? text : `${text}\n[image: ${image}]` } }
+}
+
+const letterOf = (fields: Fields, line: number, fleet: FleetDefinition): ScriptLine | ScriptProblem => {
+  const malformed = (message: string): ScriptProblem => ({ line, kind: "malformed", message })
+  const id = textField(fields, "id")
+  const to = textField(fields, "to")
+  const from = textField(fields, "from")
+  if (id === missing) return malformed(`it has no "id"`)
+  if (typeof id === "object") return malformed(id.problem)
+  if (typeof to === "object") return malformed(to.problem)
+  if (typeof from === "object") return malformed(from.problem)
+  const event = eventOf(fields)
+  if ("problem" in event) return malformed(event.problem)
+  const letter = {
+    id,
+    to: to === missing ? fleet.reception : to,
+    from: from === missing ? "user" : from,
+    event: event.event
+  }
+  const problem = letterProblem(letter)
+  if (problem !== undefined) return malformed(problem)
+  if (!fleet.assistants.some((assistant) => assistant.id === letter.to)) {
+    return { line, kind: "unknown-assistant", message: `there is no assistant "${letter.to}"` }
+  }
+  return { line, ...letter, event: letter.event as Event }
+}
+
+const readLine = (text: string, line: number, fleet: FleetDefinition): ScriptLine | ScriptProblem => {
+  const parsed = parseJson(text)
+  if (Result.isFailure(parsed)) return { line, kind: "malformed", message: parsed.failure }
+  if (!isJsonObject(parsed.success)) return { line, kind: "malformed", message: "it is no JSON object" }
+  return letterOf(parsed.success, line, fleet)
+}
+
+/** Reads a script for a fleet. Empty lines are passed over. */
+export const readScript = (text: string, fleet: FleetDefinition): Script => {
+  const letters: Array<ScriptLine> = []
+  const problems: Array<ScriptProblem> = []
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .entries()) {
+    if (line.trim() === "") continue
+    const read = readLine(line, index + 1, fleet)
+    if ("kind" in read) problems.push(read)
+    else letters.push(read)
+  }
+  return { letters, problems }
+}
 
 /** How many letters are on their way at once: their acceptance shares fsyncs. */
 const IN_FLIGHT = 256

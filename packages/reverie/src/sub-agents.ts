@@ -1,5 +1,5 @@
 // SubAgents: sub-agents as they are stored: who is below whom, and what became of their budgets.
-// Owns reading the tree and a report. Leaves handing tasks on to delegating.ts.
+// Owns reading the tree and a report. Leaves handing tasks on to ordering.ts.
 // K1  A reading changes nothing; what can not be read is left out of the tree.
 
 import {

@@ -2,21 +2,62 @@
 // Owns the readings of ticks, approvals, dreams, dead letters and use, as promises. Leaves plain records to records.ts.
 // W1  A reading of one assistant reads as much of its life as it tells, however long that is.
 
-import { type AssistantContext } from "@reverie/assistant"
+import type { AssistantContext } from "@reverie/assistant"
 import type { AssistantRecord, Ledger, OutboxRow } from "@reverie/ledger"
 import type { Mailbox } from "@reverie/mailbox"
 import type { AcceptedEnvelope, Address, EnvelopeId, RecordKind, RecordRow, TenantId } from "@reverie/protocol"
 import { type DreamReport, isDreamReport } from "@reverie/runtime"
 import type * as Effect from "effect/Effect"
 import { type ApprovalAsked, asksIn, chainOf, type Requester } from "./approvals.ts"
-import { type DeadLetterView, deadLettersOf, lettersBy } from "./dead-letters.ts"
+import { deadLettersOf, type DeadLetterView, lettersBy } from "./dead-letters.ts"
 import { entriesOfTick, type History, newestFirst } from "./history.ts"
 import { contextIn } from "./sub-agents.ts"
 import { priceFor } from "./timeline/price.ts"
 import { beginsTick, type Span, spansOf } from "./timeline/spans.ts"
-import { beganWith, spansBefore } from "./timeline/ticks.ts"
 import { type TickView, tickViewOf } from "./timeline/tick-view.ts"
-import { type LastError, lastErrorIn, type UsageView, usageIn } from "./usage.ts"
+import { type LastError, lastErrorIn, usageIn, type UsageView } from "./usage.ts"
+
+// Ticks: the life of one assistant, the newest first, page by page.
+// T1  Pages that follow one another tell every span once, whatever is committed in between.
+// T2  A page reads what it tells and at most one span more, however long the life.
+
+/** Entries without the beginning of a tick that are looked at in one piece: what is overheard may go on for years. */
+const MAX_PIECE = 2_000
+
+interface SpanPage {
+  /** The newest first. */
+  readonly spans: ReadonlyArray<Span>
+  /** Where the next page begins: before the entry with this number; null when there is nothing before. */
+  readonly next: number | null
+}
+
+const firstOf = ({ rows }: Span): number => rows[0]?.entry.no ?? 1
+
+/** At most so many spans of entries before the given number. */
+export const spansBefore = async (history: History, before: number, limit: number): Promise<SpanPage> => {
+  const spans: Array<Span> = []
+  const version = Math.min(history.version, before - 1)
+  let piece: Array<OutboxRow> = []
+  let [later] = before <= history.version ? await history.read(before, 1) : []
+  for await (const row of newestFirst({ ...history, version })) {
+    piece.push(row)
+    const { entry } = row
+    if (!beginsTick(entry) && entry.no > 1 && piece.length < MAX_PIECE) continue
+    spans.push(...spansOf(piece.toReversed(), later?.entry).toReversed())
+    if (spans.length >= limit) break
+    later = row
+    piece = []
+  }
+  const told = spans.slice(0, limit)
+  const last = told.at(-1)
+  return { spans: told, next: last === undefined || told.length < limit || firstOf(last) <= 1 ? null : firstOf(last) }
+}
+
+/** The envelope that began a span. */
+const beganWith = ({ rows }: Span): EnvelopeId | undefined => {
+  const cause = rows[0]?.entry.cause
+  return cause?.kind === "envelope" ? cause.id : undefined
+}
 
 export type RunReading = <A, E>(reading: Effect.Effect<A, E, Ledger | Mailbox>) => Promise<A>
 

@@ -4,13 +4,21 @@
 // I2  A defect in an adapter is a failed call, not the end of the assistant.
 
 import { type CallRequest, contextOf, type InferFailure, jobDone, jobFailed } from "@reverie/assistant"
-import type { ContextReport, ContextTooSmall } from "@reverie/context"
+import {
+  componentToPromptComponent,
+  type ContextReport,
+  type ContextTooSmall,
+  getPromptRegistry,
+  type PluggedIn,
+  PromptStore
+} from "@reverie/context"
 import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model"
-import { type EnvelopeId, type Json, type OpenJob, type StepRecord, type ToolCall, defined } from "@reverie/protocol"
+import { defined, type EnvelopeId, type Json, type OpenJob, type StepRecord, type ToolCall } from "@reverie/protocol"
 import { approvalId, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import * as Option from "effect/Option"
 import { refreshBlocks } from "./blocks.ts"
 import { noteTopics } from "./conversation.ts"
 import { applyRecords } from "./own-records.ts"
@@ -19,7 +27,6 @@ import type { JobEnd } from "./job-end.ts"
 import { patternShown } from "./layers.ts"
 import { NoticeHub } from "./notice-hub.ts"
 import { outageSeen, withheldBefore } from "./outages/outage-seen.ts"
-import { refreshPlugged } from "./plugged.ts"
 import { promptOf } from "./prompt.ts"
 import { recollect } from "./recall/recollect.ts"
 import { insightsOf } from "./reflection.ts"
@@ -36,6 +43,26 @@ import {
   UNSENT,
   warningOf
 } from "./sub-agents/metered.ts"
+
+// Plugged: what the tenant has put between the static components of every prompt.
+// I1  A tick sees one state of the registry from its first model call to its last; the next tick sees the newest.
+// I2  A registry that can not be read leaves what was last read: a prompt is better without a change than not at all.
+
+const isSame = (before: ReadonlyArray<PluggedIn>, after: ReadonlyArray<PluggedIn>): boolean =>
+  JSON.stringify(before) === JSON.stringify(after)
+
+const refreshPlugged = Effect.fnUntraced(function* (session: Session) {
+  const store = yield* Effect.serviceOption(PromptStore)
+  if (Option.isNone(store)) return
+  const registry = yield* Effect.provideService(getPromptRegistry(session.address.tenant), PromptStore, store.value)
+  const read = yield* Effect.option(registry.listPluggableComponents)
+  if (Option.isNone(read)) return
+  const plugged = read.value.map((kept): PluggedIn => ({
+    ...componentToPromptComponent(kept),
+    afterStatic: kept.afterStatic
+  }))
+  if (!isSame(session.plugged, plugged)) session.plugged = plugged
+})
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
 export const MAX_CALLS = 16

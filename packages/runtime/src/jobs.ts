@@ -4,11 +4,19 @@
 // I1  What a job found out is used only after the commit that its end brings about.
 // I2  Whatever a job asks of the model goes through the limits of its tenant (limits.ts). Embeddings do not.
 
-import { jobFailed } from "@reverie/assistant"
+import {
+  type Assessment,
+  assessmentText,
+  assessTask,
+  jobDone,
+  jobFailed,
+  readAssessment,
+  type Task
+} from "@reverie/assistant"
 import { Model } from "@reverie/model"
 import type { OpenJob } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { assess } from "./assess-job.ts"
+import * as Clock from "effect/Clock"
 import { applyRecords } from "./own-records.ts"
 import { dream } from "./dream/dream-job.ts"
 import { compactHistory } from "./compact/compact-job.ts"
@@ -26,6 +34,51 @@ import { agentAttributes } from "./telemetry/turn-trace.ts"
 import { runChild } from "./sub-agents/child-job.ts"
 import { isMetered, unreachable } from "./sub-agents/metered.ts"
 import { brokenTool, runTool } from "./tool-job.ts"
+import { contextTypeNow, restrictionOf } from "./layers.ts"
+
+// AssessJob: weighs a task before the first model call.
+// I1  A model that can not be asked, or answers nonsense, leaves the heuristic's assessment.
+
+/** What started the tick, in the words that are in history. */
+const taskOf = ({ window }: Session): Task => {
+  const message = window.messages.findLast(({ role }) => role === "user")
+  return { type: message?.name === "clock" ? "timer" : "message", text: message?.content ?? "" }
+}
+
+const byModel = Effect.fnUntraced(function* (task: Task, job: OpenJob) {
+  const model = yield* Model
+  const prompt = {
+    messages: [{ role: "user" as const, content: assessmentText(task) }],
+    tools: [],
+    callPrefix: job.id
+  }
+  return yield* model.infer(prompt).pipe(
+    Effect.map(({ text }) => readAssessment(text, task)),
+    Effect.catch(() => Effect.succeed(assessTask(task)))
+  )
+})
+
+const assess = Effect.fnUntraced(function* (session: Session, job: OpenJob): Effect.fn.Return<JobEnd, never, Model> {
+  const startedAt = yield* Clock.currentTimeMillis
+  const by = session.definition.assessWith ?? "heuristic"
+  const task = taskOf(session)
+  const found = by === "model" ? yield* byModel(task, job) : assessTask(task)
+  const assessment: Assessment = { ...found, by, context_signals: { event_class: found.event_class } }
+  const restriction = restrictionOf(session, contextTypeNow(session), assessment)
+  return {
+    job,
+    event: jobDone(job.name, { restriction }),
+    messages: [],
+    step: {
+      id: job.id,
+      kind: "assess",
+      name: "assess",
+      ok: true,
+      elapsedMillis: (yield* Clock.currentTimeMillis) - startedAt,
+      detail: { by, ...found }
+    }
+  }
+})
 
 const run = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   const stoodIn = yield* (yield* StandIns)(session, job)

@@ -16,24 +16,39 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import { SLEEP_TIMER, sleepTimerOf, expiredSleep, refreshed } from "./sleep-timer.ts"
+import { undoCompaction } from "@reverie/context"
+import { expiredSleep, refreshed, SLEEP_TIMER, sleepTimerOf } from "./sleep-timer.ts"
 import { noteAnswered, noteHeard } from "./conversation.ts"
-import { withReplies, takenUp } from "./replies.ts"
+import { takenUp, withReplies } from "./replies.ts"
 import { Faults } from "./faults.ts"
 import { passedBy } from "./message-filter.ts"
 import { deadLetteringOf, heard, ignored } from "./inbox.ts"
 import { type JobEnd, turnInputOf } from "./job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
 import { nothingToCompact } from "./compact/plan.ts"
-import { undoneCompaction } from "./compact/undoing-compaction.ts"
 import { followed } from "./outages/watched-model.ts"
 import { advance, reopenHistory, type Session, signalsOf, takeBack } from "./session.ts"
 import { inSpan } from "./span.ts"
 import { createPendingChildren } from "./sub-agents/child-job.ts"
-import { notItsTask, addSubAgentSends } from "./sub-agents/sub-agents.ts"
+import { addSubAgentSends, notItsTask } from "./sub-agents/sub-agents.ts"
 import { TEAM_DUE, teamDueOf, withTeamDue } from "./team-records.ts"
 import { beginTurn, followTurn, inTurn, traced } from "./telemetry/turn-trace.ts"
-import { type Inputs, type TurnInput, type Turn, turnOf } from "./turn.ts"
+import { type Inputs, type Turn, type TurnInput, turnOf } from "./turn.ts"
+import { applyRecords } from "./own-records.ts"
+import { passedOver } from "./passed-over.ts"
+import { readCompactions } from "./past.ts"
+
+// UndoingCompaction: a compaction of the history is taken back.
+
+/** What is written of an order to take a compaction back; undefined for any other envelope. */
+const undoneCompaction = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope, now: number) {
+  const { event } = envelope
+  if (event.type !== "undoCompaction") return undefined
+  const undone = undoCompaction(yield* readCompactions(session.address), event.compaction, now)
+  if (!undone.success) return passedOver(envelope, "ignored", undone.error)
+  applyRecords(session.own, undone.changes)
+  return passedOver(envelope, "handled", `taken back: ${undone.undone.join(", ")}`, undone.changes)
+})
 
 /** Results that came after their job had been stopped or replaced. */
 export const lateResults = Metric.counter("reverie_late_results_total", { incremental: true })

@@ -8,21 +8,118 @@
 // I4  What it leaves behind and nobody handles fails the call, like a throw (`run-place.ts`).
 
 import { reach } from "@reverie/assistant"
-import type { ToolCall } from "@reverie/protocol"
+import type { Envelope, ToolCall } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import { type RecordAccess, recordsOutside, openRecords } from "./records.ts"
+import { openRecords, type RecordAccess, recordsOutside } from "./records.ts"
 import { CurrentWatch, RunPlace, type Watch } from "./run-place.ts"
-import { nearest } from "./nearest.ts"
-import { failed, finished, nameOf, spelledMillis, unsent } from "./result.ts"
 import { openSends, type Sender, type Sends } from "./sends.ts"
 import { clipped } from "./sentences.ts"
 import { messageOf } from "./thrown.ts"
 import type { Tool, ToolResult, ToolRun } from "./tool.ts"
+import { AsyncReport } from "./async-report.ts"
+import { capped, render } from "./render.ts"
+
+// Result: what a model is told of a run.
+
+const noSends: ReadonlyArray<Envelope> = Object.freeze([])
+
+/** A result that failed. It carries no sends. */
+const failed = (failure: NonNullable<ToolResult["failure"]>, content: string): ToolResult => ({
+  ok: false,
+  content: capped(content),
+  sends: noSends,
+  failure
+})
+
+/** The result of a run that gave `value`. */
+const finished = (tool: Tool, value: unknown, sends: ReadonlyArray<Envelope>): ToolResult => {
+  const isPending = tool.category === "async_required"
+  if (value instanceof AsyncReport) {
+    if (!isPending)
+      return unshowable("it is a later report, which only a tool of the category async_required has", sends)
+    return { ok: true, content: capped(value.acknowledgement), sends, pending: true, report: capped(value.report) }
+  }
+  const rendered = render(value)
+  if ("problem" in rendered) return unshowable(rendered.problem, sends)
+  const result = { ok: true, content: capped(rendered.text), sends }
+  return isPending ? { ...result, pending: true } : result
+}
+
+const unshowable = (problem: string, sends: ReadonlyArray<Envelope>): ToolResult =>
+  failed("not-json", `The tool ran, but its result can not be shown: ${problem}.${unsent(sends.length)}`)
+
+/** The result of a call that a crash cut off: whether it took effect is not known. */
+export const interrupted = (call: ToolCall): ToolResult =>
+  failed(
+    "interrupted",
+    `The call of ${nameOf(call)} was started before a crash; whether it took effect is unknown. ` +
+      "Do not assume either; check before repeating it."
+  )
+
+/** The result of a call that took its process with it too often. `alone`: the last time no other tool ran. */
+export const convicted = (call: ToolCall, times: number, alone: boolean): ToolResult =>
+  failed(
+    "crashed",
+    `The process ended ${times} times while the tool ${nameOf(call)} ran${alone ? ", the last time with no other tool running" : ""}. ` +
+      "It is not run again; whether it took effect is unknown."
+  )
+
+/** What a tool message says of a crash: whether the call was cut off by one, or is held to have caused it. */
+export const crashIn = (content: string): "cut-off" | "caused" | undefined => {
+  if (/^The call of "[^"]*" was started before a crash;/.test(content)) return "cut-off"
+  return /^The process ended \d+ times while the tool "/.test(content) ? "caused" : undefined
+}
+
+/** The result of a call that was not allowed to run. */
+export const refused = (call: ToolCall, reason: string): ToolResult =>
+  failed("refused", `The call of ${nameOf(call)} was refused and did not run: ${clipped(reason, 2_000)}`)
+
+/** The name as the model gave it, which need not be one. */
+const nameOf = (call: ToolCall): string => JSON.stringify(clipped(call.tool, 64))
+
+/** What became of messages that a failed run wanted to send. */
+const unsent = (count: number): string => {
+  if (count === 0) return ""
+  const messages = count === 1 ? "message it wanted to send was" : `${count} messages it wanted to send were`
+  return ` The ${messages} not sent.`
+}
+
+/** `1.5 s`, `30 s`, `250 ms`. */
+const spelledMillis = (millis: number): string => (millis < 1_000 ? `${millis} ms` : `${millis / 1_000} s`)
+
+// Nearest: the existing names that a wrong name may have meant.
+// I1  The work is bounded whatever a model gives as a name.
+
+const MAX_NAME_CHARS = 64
+const MAX_NAMES = 5
+
+/** At most five of `names`, the nearest first, in the order given where they are equally near. */
+const nearest = (wrong: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const asked = wrong.slice(0, MAX_NAME_CHARS).toLowerCase()
+  return names
+    .map((name) => ({ name, edits: editsBetween(asked, name.slice(0, MAX_NAME_CHARS).toLowerCase()) }))
+    .toSorted((a, b) => a.edits - b.edits)
+    .slice(0, MAX_NAMES)
+    .map(({ name }) => name)
+}
+
+const editsBetween = (a: string, b: string): number => {
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row++) {
+    const line = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const change = (above[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1)
+      line.push(Math.min(change, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1))
+    }
+    above = line
+  }
+  return above[b.length] ?? 0
+}
 
 /** Where a call comes from. `key` is the same for every attempt at it, and no other call of any assistant has it. */
 export interface RunContext extends Sender {

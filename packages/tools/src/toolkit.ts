@@ -6,9 +6,22 @@
 
 import type { ToolOffer } from "@reverie/model"
 import type { ToolCategory } from "@reverie/protocol"
-import { builtIns } from "./built-in.ts"
 import { ToolDefinitionInvalid } from "./errors.ts"
 import type { Tool } from "./tool.ts"
+import { defineTool } from "./define.ts"
+
+// Built-in: the tools that Reverie itself brings, and the names kept for them.
+// I1  No other tool can take a built-in name.
+
+/** Does nothing and ends nothing: for a model that must call something and wants to change nothing. */
+export const noop: Tool = defineTool({
+  name: "noop",
+  description: "Does nothing. Use it when a tool must be called and nothing should change.",
+  idempotent: true,
+  run: () => "ok"
+})
+
+export const builtIns: ReadonlyMap<string, Tool> = new Map([[noop.name, noop]])
 
 /** Every condition given must hold; an empty filter lets everything through. */
 export interface ToolFilter {

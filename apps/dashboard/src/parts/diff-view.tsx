@@ -1,9 +1,88 @@
 // DiffView: what differs between two texts of others, as one block.
 
 import { useMemo } from "react"
-import { diffLines, compacted } from "./diff.ts"
 import { many } from "./format.ts"
 import { Visible } from "./text.tsx"
+
+// Diff: two texts, line by line: what stayed, what went, what came.
+// D1  The lines that stayed and went are the first text, those that stayed and came are the second.
+// D2  It is bounded: of very long texts only the common beginning and end count as having stayed.
+
+interface DiffLine {
+  readonly kind: "same" | "gone" | "new"
+  readonly text: string
+}
+
+const MAX_CELLS = 1_000_000
+
+const as = (kind: DiffLine["kind"], lines: ReadonlyArray<string>): ReadonlyArray<DiffLine> =>
+  lines.map((text) => ({ kind, text }))
+
+/** The longest common part of the middle, by the table of lengths. */
+const middleOf = (one: ReadonlyArray<string>, other: ReadonlyArray<string>): ReadonlyArray<DiffLine> => {
+  if (one.length * other.length > MAX_CELLS) return [...as("gone", one), ...as("new", other)]
+  const width = other.length + 1
+  const lengths = new Uint32Array((one.length + 1) * width)
+  const lengthAt = (i: number, j: number): number => lengths[i * width + j] ?? 0
+  for (let i = one.length - 1; i >= 0; i -= 1) {
+    for (let j = other.length - 1; j >= 0; j -= 1) {
+      lengths[i * width + j] =
+        one[i] === other[j] ? lengthAt(i + 1, j + 1) + 1 : Math.max(lengthAt(i + 1, j), lengthAt(i, j + 1))
+    }
+  }
+  const found: Array<DiffLine> = []
+  let [i, j] = [0, 0]
+  while (i < one.length && j < other.length) {
+    if (one[i] === other[j]) {
+      found.push({ kind: "same", text: one[i] ?? "" })
+      i += 1
+      j += 1
+    } else if (lengthAt(i + 1, j) >= lengthAt(i, j + 1)) {
+      found.push({ kind: "gone", text: one[i] ?? "" })
+      i += 1
+    } else {
+      found.push({ kind: "new", text: other[j] ?? "" })
+      j += 1
+    }
+  }
+  return [...found, ...as("gone", one.slice(i)), ...as("new", other.slice(j))]
+}
+
+export const diffLines = (before: string, after: string): ReadonlyArray<DiffLine> => {
+  const one = before === "" ? [] : before.split("\n")
+  const other = after === "" ? [] : after.split("\n")
+  const shorter = Math.min(one.length, other.length)
+  let head = 0
+  while (head < shorter && one[head] === other[head]) head += 1
+  let tail = 0
+  while (tail < shorter - head && one.at(-1 - tail) === other.at(-1 - tail)) tail += 1
+  return [
+    ...as("same", one.slice(0, head)),
+    ...middleOf(one.slice(head, one.length - tail), other.slice(head, other.length - tail)),
+    ...as("same", one.slice(one.length - tail))
+  ]
+}
+
+/** Lines that stayed and are far from any change are told as a number. */
+interface Gap {
+  readonly kind: "gap"
+  readonly lines: number
+}
+
+export const compacted = (lines: ReadonlyArray<DiffLine>, around = 3): ReadonlyArray<DiffLine | Gap> => {
+  const isNear = new Uint8Array(lines.length)
+  lines.forEach(({ kind }, at) => {
+    if (kind !== "same") isNear.fill(1, Math.max(0, at - around), at + around + 1)
+  })
+  const found: Array<DiffLine | { kind: "gap"; lines: number }> = []
+  lines.forEach((line, at) => {
+    const last = found.at(-1)
+    if (isNear[at] === 1) found.push(line)
+    else if (last?.kind === "gap") last.lines += 1
+    else found.push({ kind: "gap", lines: 1 })
+  })
+  return found
+}
 
 const signs = { same: " ", gone: "−", new: "+" } as const
 const words = { same: "", gone: "went: ", new: "came: " } as const

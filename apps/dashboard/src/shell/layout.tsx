@@ -1,14 +1,236 @@
 // Layout: what is around every page.
 // Owns the bar, the navigation, keys of the shell, and who is asked for a token. Leaves what is in the middle to the page.
 
-import { Outlet, useNavigate, useParams } from "@tanstack/react-router"
+import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router"
 import { lazy, Suspense, useState, useSyncExternalStore } from "react"
-import { isTokenWanted, onToken } from "../api/token.ts"
-import { Bar } from "./bar.tsx"
-import { useKeys, type Bindings } from "./keys.ts"
-import { Navigation } from "./navigation.tsx"
+import { isTokenWanted, onToken, setToken, tokenNow } from "../api/token.ts"
+import { type Bindings, useKeys } from "./keys.ts"
 import { assistantPages, fleetPages } from "./pages.ts"
-import { SignIn } from "./sign-in.tsx"
+import { Page } from "../parts/page.tsx"
+import { useAnswer } from "../api/questions.ts"
+import { Visible } from "../parts/text.tsx"
+import { type Connection, reconnect, useConnection } from "../live/live.ts"
+import { useNow } from "../parts/time.tsx"
+import { nextTheme, setTheme, useTheme } from "./theme.ts"
+
+// Bar: the line at the top: where one is, whether what one sees is live, light and dark.
+
+const Breadcrumb = () => {
+  const { id } = useParams({ strict: false })
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const last = path.split("/").filter((part) => part !== "")
+  const title =
+    id === undefined
+      ? fleetPages.find(({ to }) => to === path)?.title
+      : assistantPages.find(({ page }) => page === (last[2] ?? "live"))?.title
+  return (
+    <nav aria-label="Breadcrumb" className="min-w-0">
+      <ol className="flex min-w-0 items-center gap-1.5 text-ink-2">
+        {id === undefined ? null : (
+          <>
+            <li>
+              <Link to="/" className="quiet-link">
+                Fleet
+              </Link>
+            </li>
+            <li aria-hidden className="text-ink-3">
+              /
+            </li>
+            <li className="min-w-0 truncate">
+              <Link to="/a/$id" params={{ id }} className="quiet-link font-mono text-[0.92em]">
+                <Visible text={id} />
+              </Link>
+            </li>
+            <li aria-hidden className="text-ink-3">
+              /
+            </li>
+          </>
+        )}
+        <li aria-current="page" className="truncate font-medium text-ink">
+          {title ?? "Nowhere"}
+        </li>
+      </ol>
+    </nav>
+  )
+}
+
+const words: Readonly<Record<Connection["state"], string>> = {
+  off: "Not connected",
+  connecting: "Connecting",
+  live: "Live",
+  reconnecting: "Reconnecting",
+  lost: "Lost"
+}
+
+const Waiting = ({ nextAt }: { readonly nextAt: number }) => {
+  const now = useNow(1_000)
+  const seconds = Math.max(0, Math.ceil((nextAt - now) / 1_000))
+  return <span className="tabular text-ink-2">{seconds > 0 ? `again in ${seconds} s` : "now"}</span>
+}
+
+const ConnectionState = () => {
+  const connection = useConnection()
+  const { state } = connection
+  const broken = state === "lost" || state === "reconnecting"
+  return (
+    <div className="flex items-center gap-2 whitespace-nowrap" data-connection={state} role="status">
+      <span className="connection-dot" data-connection={state} aria-hidden />
+      <span title={broken ? connection.why : undefined}>{words[state]}</span>
+      {broken ? (
+        <>
+          <span aria-hidden>
+            <Waiting nextAt={connection.nextAt} />
+          </span>
+          <button type="button" className="button button-small" onClick={reconnect}>
+            Reconnect
+          </button>
+        </>
+      ) : null}
+    </div>
+  )
+}
+
+const themeWords = { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" } as const
+
+const Bar = ({ onHelp }: { readonly onHelp: () => void }) => {
+  const theme = useTheme()
+  return (
+    <header className="bar">
+      <Link to="/" className="brand" aria-label="Reverie, to the fleet">
+        <svg viewBox="0 0 20 20" width="18" height="18" aria-hidden>
+          <path d="M14.5 12.6A6.6 6.6 0 0 1 7.4 3.4a6.9 6.9 0 1 0 7.1 9.2Z" fill="currentColor" />
+          <circle cx="14.3" cy="5.4" r="1.5" fill="currentColor" />
+        </svg>
+        <span>Reverie</span>
+      </Link>
+      <Breadcrumb />
+      <div className="ml-auto flex items-center gap-3">
+        <ConnectionState />
+        <button
+          type="button"
+          className="button button-quiet max-md:hidden"
+          data-theme-switch={theme}
+          onClick={() => setTheme(nextTheme(theme))}
+        >
+          {themeWords[theme]}
+        </button>
+        <button type="button" className="button button-quiet" onClick={onHelp} aria-label="Keys and help">
+          <kbd>?</kbd>
+        </button>
+      </div>
+    </header>
+  )
+}
+
+// Navigation: the pages of the fleet, and those of the assistant that is open.
+
+const BADGE_MILLIS = 15_000
+
+const Badge = ({ count, what }: { readonly count: number; readonly what: string }) =>
+  count === 0 ? null : (
+    <span className="badge" data-badge={count}>
+      {count > 99 ? "99+" : count}
+      <span className="sr-only"> {what}</span>
+    </span>
+  )
+
+const ApprovalsBadge = () => {
+  const { data } = useAnswer("GET /v1/approvals", {}, { everyMillis: BADGE_MILLIS })
+  return <Badge count={data?.items.length ?? 0} what="waiting for a person" />
+}
+
+const DeadBadge = () => {
+  const { data } = useAnswer("GET /v1/dead-letters", {}, { everyMillis: BADGE_MILLIS })
+  return <Badge count={data?.items.length ?? 0} what="dead letters" />
+}
+
+const badges: Readonly<Record<string, () => React.ReactNode>> = { approvals: ApprovalsBadge, queues: DeadBadge }
+
+const FleetPages = () => (
+  <ul className="nav-list">
+    {fleetPages.map(({ page, title, to }) => {
+      const Of = badges[page]
+      return (
+        <li key={page}>
+          <Link to={to} className="nav-link" activeOptions={{ exact: true, includeSearch: false }} data-nav={page}>
+            <span>{title}</span>
+            {Of === undefined ? null : <Of />}
+          </Link>
+        </li>
+      )
+    })}
+  </ul>
+)
+
+const AssistantPages = ({ id }: { readonly id: string }) => (
+  <>
+    <h2 className="nav-title" title={id}>
+      <Visible text={id} />
+    </h2>
+    <ul className="nav-list">
+      {assistantPages.map(({ page, title, to }) => (
+        <li key={page}>
+          <Link
+            to={to}
+            params={{ id }}
+            className="nav-link"
+            activeOptions={{ exact: true, includeSearch: false }}
+            data-nav={page}
+          >
+            {title}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  </>
+)
+
+const Navigation = () => {
+  const { id } = useParams({ strict: false })
+  return (
+    <nav aria-label="Pages" className="navigation">
+      <FleetPages />
+      {id === undefined ? null : <AssistantPages id={id} />}
+    </nav>
+  )
+}
+
+// SignIn: asks for a token when the server wants one.
+
+const SignIn = () => {
+  const [token, write] = useState("")
+  const refused = tokenNow() !== undefined
+  return (
+    <Page name="sign-in" title="A token is needed" ready>
+      <form
+        className="card max-w-lg space-y-4 p-5"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (token.trim() !== "") setToken(token.trim())
+        }}
+      >
+        <p className="text-ink-2">
+          {refused ? "The server refused the token of this tab." : "This server answers only who has a token."} Tokens
+          are in its configuration. What you write here is kept in this tab and forgotten when it is closed.
+        </p>
+        <label className="block space-y-1.5">
+          <span className="font-medium">Token</span>
+          <input
+            className="field w-full font-mono"
+            type="password"
+            autoComplete="off"
+            name="token"
+            value={token}
+            onChange={({ target }) => write(target.value)}
+          />
+        </label>
+        <button type="submit" className="button button-primary" disabled={token.trim() === ""}>
+          Go on
+        </button>
+      </form>
+    </Page>
+  )
+}
 
 const Help = lazy(() => import("./help.tsx").then(({ Help }) => ({ default: Help })))
 

@@ -14,9 +14,8 @@ import { endWith } from "../connection.ts"
 import { asking, changing, Gateway } from "../gateway.ts"
 import { apiFailureOf } from "../failure.ts"
 import { living } from "../living.ts"
-import { openRunsOf } from "./open-runs.ts"
+import { openRunsOf, RunStream } from "./open-runs.ts"
 import { beginningOf, type RunRequest } from "./run.ts"
-import { RunStream } from "./run-stream.ts"
 import { unknownEnvelope } from "./told-run.ts"
 
 /** What opening a run asks for. */

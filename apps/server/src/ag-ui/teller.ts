@@ -5,11 +5,38 @@
 // T3  What was shown of a reply before it was committed is its beginning, or that message is closed and the committed
 //     text comes whole.
 
-import { type EnvelopeId, type Message, defined } from "@reverie/protocol"
+import { defined, type EnvelopeId, type Message } from "@reverie/protocol"
 import type { Entry } from "reverie"
 import { clip, WHOLE_CHARS } from "../clip.ts"
 import { type AgUiEvent, custom, snapshotOf, type Usage } from "./events.ts"
-import { Usages } from "./usages.ts"
+
+// Usages: the tokens that a run has taken, model by model.
+
+const whole = (tokens: number): number => Math.max(0, Math.round(tokens))
+
+class Usages {
+  readonly #byModel = new Map<string, Usage>()
+
+  get all(): ReadonlyArray<Usage> {
+    return [...this.#byModel.values()]
+  }
+
+  add({ step }: Entry): void {
+    const { detail, usage } = step ?? {}
+    if (usage === undefined) return
+    const named = detail?.["model"]
+    const model = typeof named === "string" ? named : ""
+    const before = this.#byModel.get(model)
+    const inputTokens = (before?.inputTokens ?? 0) + whole(usage.inputTokens)
+    const outputTokens = (before?.outputTokens ?? 0) + whole(usage.outputTokens)
+    this.#byModel.set(model, {
+      ...defined({ model: model === "" ? undefined : model }),
+      inputTokens,
+      outputTokens,
+      totalTokens: inputTokens + outputTokens
+    })
+  }
+}
 
 export interface Told {
   /** Of the thread that the caller named. */

@@ -1,5 +1,5 @@
 // Counting: how many are in each state that somebody wants to see at once.
-// Owns the sums. Leaves the classes to class.ts, the rows to board.ts.
+// Owns the sums. Leaves the classes to row.ts, the rows to board.ts.
 
 import type { Counts } from "../api/index.ts"
 import type { Row } from "./row.ts"

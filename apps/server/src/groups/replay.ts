@@ -4,15 +4,88 @@
 // R2  Nothing of a fork reaches the fleet; the model that is asked is one of the fleet's own server, or none.
 
 import { defined } from "@reverie/protocol"
-import { type Fleet, type Fork, type Json, type ReplayFrame, type ReplayVerdict, viewOf } from "reverie"
+import {
+  type Fleet,
+  type Fork,
+  type ForkRequest,
+  type Json,
+  type ReplayFrame,
+  type ReplayVerdict,
+  viewOf
+} from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, Conflict, type Frame, NotFound } from "../api/index.ts"
+import { Api, Conflict, type Frame, Malformed, NotFound } from "../api/index.ts"
 import { clip, clipAll, LIST_CHARS, WHOLE_CHARS } from "../clip.ts"
 import { asking, changing } from "../gateway.ts"
-import { modelNamed } from "../fork-model.ts"
 import { living } from "../living.ts"
-import { ReplayWalks } from "../replay-walks.ts"
+
+// ReplayWalks: replays that were left in the middle, for whoever comes for the next page.
+// W1  A page that follows another one goes on where that ended; any other one is reached from the creation on.
+// W2  At most MOST_KEPT are kept, those that were left last.
+// W3  One that is gone on with belongs to nobody else meanwhile.
+
+const MOST_KEPT = 8
+
+type Walk = AsyncIterator<ReplayFrame, unknown, unknown>
+
+interface WalkRequest {
+  readonly id: string
+  readonly from: number
+  readonly snapshots: boolean
+}
+
+const keyOf = ({ tenant }: Fleet, { from, id, snapshots }: WalkRequest): string =>
+  `${tenant}/${id}/${from}/${snapshots ? "with" : "without"}`
+
+const letGo = (walk: Walk): void => void walk.return?.().catch(() => {})
+
+export class ReplayWalks {
+  readonly #left = new Map<string, Walk>()
+
+  /** The frames from a number on. */
+  take(fleet: Fleet, request: WalkRequest): Walk {
+    const key = keyOf(fleet, request)
+    const walk = this.#left.get(key)
+    this.#left.delete(key)
+    const { from, id, snapshots } = request
+    return walk ?? fleet.replay(id, { from, snapshots })[Symbol.asyncIterator]()
+  }
+
+  /** Keeps a walk whose next frame is that of `request.from`. */
+  leave(fleet: Fleet, request: WalkRequest, walk: Walk): void {
+    const key = keyOf(fleet, request)
+    const before = this.#left.get(key)
+    if (before !== undefined) letGo(before)
+    this.#left.delete(key)
+    this.#left.set(key, walk)
+    const [oldest] = this.#left
+    if (this.#left.size <= MOST_KEPT || oldest === undefined) return
+    this.#left.delete(oldest[0])
+    letGo(oldest[1])
+  }
+}
+
+// ForkModel: the model that a fork asks, by its name.
+// M1  Nobody who asks names a server or a key: both are those of the environment that the process was started in.
+
+const DEFAULT_BASE_URL = "https://api.openai.com/v1"
+
+const modelNamed = (name: string): NonNullable<ForkRequest["model"]> => {
+  if (name === "offline" || name === "recorded") return name
+  const { OPENAI_API_KEY: apiKey = "", OPENAI_BASE_URL: baseURL = "" } = process.env
+  if (apiKey === "" && baseURL === "") {
+    throw new Malformed({
+      message: "no server of models is configured here",
+      hint: "say offline or recorded, or start the server with OPENAI_BASE_URL or OPENAI_API_KEY"
+    })
+  }
+  return {
+    baseURL: baseURL === "" ? DEFAULT_BASE_URL : baseURL,
+    model: name,
+    ...defined({ apiKey: apiKey === "" ? undefined : apiKey })
+  }
+}
 
 /** Commits that one request may go through; a frame is made of every one before it. */
 const MAX_COMMITS = 100_000

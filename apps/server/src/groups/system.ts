@@ -6,11 +6,95 @@ import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { Api } from "../api/index.ts"
+import { chart, type Fleet, type Json } from "reverie"
+import { Api, type Outage, type Principal } from "../api/index.ts"
 import { asking, Gateway } from "../gateway.ts"
 import { openStream, STREAM_TYPE, streamHeaders } from "../event-door.ts"
 import { Live } from "../live.ts"
-import { systemOf } from "../system-view.ts"
+import { version } from "../version.ts"
+
+// SystemView: what a deployment is, in words and figures.
+// V1  What the process stands on is for those who may change the tenant that it is opened for.
+// V2  So are all definitions. Another tenant sees those that its own assistants were made from, and the names of the rest,
+//     by which it can make more.
+// V3  Who may only look sees no prompt and no persona here.
+
+type Definition = ReturnType<Fleet["definitions"]>[number]
+
+interface SystemQuestion {
+  /** The tenant that the process is opened for. */
+  readonly ownTenant: string
+  /** The names of the definitions that assistants of the tenant were made from. */
+  readonly used: () => Promise<ReadonlySet<string>>
+  readonly fleet: Fleet
+  readonly principal: Principal["Service"]
+  readonly gateway: Gateway["Service"]
+  readonly config: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
+  readonly outages: ReadonlyArray<Outage>
+}
+
+const checked = async (name: string, ask: () => Promise<string>, hint: string) => {
+  try {
+    return { name, ok: true, says: await ask() }
+  } catch {
+    return { name, ok: false, says: "it does not answer", hint }
+  }
+}
+
+const withoutWords = ({ persona: _persona, systemPrompt: _prompt, ...rest }: Definition) => rest
+
+const definitionsFor = async ({
+  fleet,
+  ownTenant,
+  principal,
+  used
+}: SystemQuestion): Promise<ReadonlyArray<object>> => {
+  const { readOnly, tenant } = principal
+  const all = fleet.definitions()
+  const own = tenant === ownTenant ? undefined : await used()
+  return all.map((definition) => {
+    const { isTeam, name } = definition
+    if (own !== undefined && !own.has(name)) return { name, isTeam }
+    return readOnly ? withoutWords(definition) : definition
+  })
+}
+
+const time = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ")
+
+/** Whether anybody waits for a model. */
+const modelCheck = ([away]: ReadonlyArray<Outage>) => {
+  if (away === undefined) return { name: "model", ok: true, says: "nobody waits for it" }
+  const { assistants, nextTry, reason, server, since } = away
+  const next = nextTry === undefined ? "it is being tried now" : `it is tried again by ${time(nextTry)}`
+  const says = `${server} has not answered since ${time(since)} UTC (${reason}); ${assistants} wait for it, ${next}`
+  return { name: "model", ok: false, says, hint: "nothing is lost: they go on by themselves when it answers" }
+}
+
+const systemOf = async (question: SystemQuestion) => {
+  const { config, gateway, fleet, ownTenant, outages, principal } = question
+  const isOperator = principal.tenant === ownTenant && !principal.readOnly
+  const [store, outboxEnd] = await Promise.all([
+    checked("store", async () => `position ${await fleet.outboxEnd()}`, "look whether the store of the profile runs"),
+    fleet.outboxEnd()
+  ])
+  const definitions = (await definitionsFor(question)) as unknown as ReadonlyArray<Json>
+  return {
+    version,
+    node: process.version,
+    role: gateway.role,
+    profile: fleet.profile,
+    tenant: principal.tenant,
+    principal: principal.name,
+    readOnly: principal.readOnly,
+    startedAt: gateway.startedAt,
+    now: Date.now(),
+    outboxEnd,
+    machine: chart().hash,
+    checks: [store, modelCheck(outages)],
+    config: isOperator ? config : [],
+    definitions
+  }
+}
 
 export const systemLive = HttpApiBuilder.group(
   Api,

@@ -10,7 +10,42 @@ import { Worker } from "node:worker_threads"
 import type { ElkEdgeSection, ElkExtendedEdge, ElkNode } from "elkjs"
 import type { Chart, ChartEdge, ChartNode } from "reverie"
 import type { Machine } from "../api/index.ts"
-import { edgeText, innerText, titleOf } from "./words.ts"
+
+// Words: what is written at a state and at a transition of the picture.
+
+const titleOf = ({ id, path }: ChartNode): string => path.split(".").at(-1) || id
+
+const JOB = /^xstate\.(?:done|error)\.actor\.(.+)$/
+
+const eventText = ({ delayed, event, kind }: ChartEdge): string => {
+  const job = JOB.exec(event)?.[1] ?? event
+  switch (kind) {
+    case "always":
+      return "at once"
+    case "after":
+      return `after ${delayed ?? "a time"}`
+    case "done":
+      return `${job} done`
+    case "error":
+      return `${job} failed`
+    case "event":
+      return event
+  }
+}
+
+/** A guard without a name is told as that there is one. */
+const guardText = ({ guard }: ChartEdge): string =>
+  guard === undefined ? "" : guard === "guard" ? " [if]" : ` [${guard}]`
+
+const edgeText = (edge: ChartEdge): string => `${eventText(edge)}${guardText(edge)}`
+
+/** Actions that say no more than that something is kept. */
+const silent: ReadonlySet<string> = new Set(["assign", "enqueueActions", "remember"])
+
+const innerText = (edge: ChartEdge): string => {
+  const actions = edge.actions.filter((action) => !silent.has(action))
+  return actions.length === 0 ? edgeText(edge) : `${edgeText(edge)} / ${actions.join(", ")}`
+}
 
 type Node = Machine["nodes"][number]
 type Edge = Machine["edges"][number]

@@ -5,7 +5,7 @@ import type { AssistantRow } from "../../src/api/index.ts"
 import { Board } from "../../src/board/board.ts"
 import { Boards } from "../../src/board/boards.ts"
 import type { Sort } from "../../src/board/choice.ts"
-import { Day } from "../../src/board/day.ts"
+import { Day } from "../../src/board/row.ts"
 import { OutboxReader } from "../../src/feed/outbox-reader.ts"
 import { aFleet } from "./rig.ts"
 

@@ -9,10 +9,110 @@ import type { LookupAddress } from "node:dns"
 import { lookup as lookupName } from "node:dns/promises"
 import type { LookupFunction } from "node:net"
 import { Agent, buildConnector, fetch as send, type RequestInit as SendInit } from "undici"
-import { type AddressVerdict, judgeAddress } from "./egress-address.ts"
+import ipaddr from "ipaddr.js"
 import { EgressRefused } from "./errors.ts"
 import { oneLine } from "./plain.ts"
-import { MAX_REDIRECTS, redirected, redirectIn } from "./redirect.ts"
+
+// EgressAddress: which addresses are out in the open.
+// A1  Only global unicast is open: whatever is private, local, shared, reserved or a group is not, in any notation.
+// A2  An address that carries an IPv4 address inside is judged by that one, or not let through at all.
+// A3  What the user named may be private or this machine; never a link, a group, nothing, or everybody.
+
+/** How far an address is from being open. closed: nobody may go there. inside: who was named may. */
+interface AddressVerdict {
+  readonly standing: "open" | "inside" | "closed"
+  /** In words, e.g. `loopback`. */
+  readonly range: string
+}
+
+const words: Readonly<Record<string, string>> = {
+  carrierGradeNat: "shared address of a carrier",
+  linkLocal: "link-local, where cloud metadata is",
+  uniqueLocal: "private",
+  "6to4": "6to4 tunnel",
+  teredo: "Teredo tunnel",
+  rfc6145: "translated IPv4",
+  rfc6052: "NAT64"
+}
+
+const named = new Set(["loopback", "private", "uniqueLocal", "carrierGradeNat"])
+
+/** Inside these ranges, but of a provider's own servers of secrets. */
+const metadata = new Set(["100.100.100.200", "fd00:ec2::254", "fd20:ce::254"])
+
+const NAT64 = ipaddr.parseCIDR("64:ff9b::/96")
+const GLOBAL = ipaddr.parseCIDR("2000::/3")
+const COMPATIBLE = ipaddr.parseCIDR("::/96")
+
+const closed = (range: string): AddressVerdict => ({ standing: "closed", range: words[range] ?? range })
+
+const judgeV4 = (address: ipaddr.IPv4): AddressVerdict => {
+  const range = address.range()
+  if (range === "unicast") return { standing: "open", range: "public" }
+  if (metadata.has(address.toString())) return closed("cloud metadata")
+  return named.has(range) ? { standing: "inside", range: words[range] ?? range } : closed(range)
+}
+
+const embedded = (address: ipaddr.IPv6): ipaddr.IPv4 => new ipaddr.IPv4(address.toByteArray().slice(12))
+
+const judgeV6 = (address: ipaddr.IPv6): AddressVerdict => {
+  if (address.zoneId) return closed("an address with a zone")
+  const range = address.range()
+  if (range === "ipv4Mapped") return judgeV4(embedded(address))
+  if (range === "rfc6052" && address.match(NAT64)) return judgeV4(embedded(address))
+  if (metadata.has(address.toString())) return closed("cloud metadata")
+  if (named.has(range)) return { standing: "inside", range: words[range] ?? range }
+  if (range === "unicast" && address.match(GLOBAL)) return { standing: "open", range: "public" }
+  if (range === "unicast" && address.match(COMPATIBLE)) return closed("IPv4 in an obsolete form")
+  return closed(range === "unicast" ? "reserved" : range)
+}
+
+/** Undefined for what is no address. Only the usual notations are addresses here: no octal, no hexadecimal IPv4. */
+export const judgeAddress = (text: string): AddressVerdict | undefined => {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return judgeV4(ipaddr.IPv4.parse(text))
+  // The library takes this form for a mapped address, the machine does not.
+  if (/^::\d+\./u.test(text)) return closed("IPv4 in an obsolete form")
+  return ipaddr.IPv6.isValid(text) ? judgeV6(ipaddr.IPv6.parse(text)) : undefined
+}
+
+// Redirect: where a server sends a request on to, and what may go along.
+// R1  What was sent stays what it was: no other method, and never from https to http.
+// R2  What was meant for one origin is not carried to the next.
+
+export const MAX_REDIRECTS = 5
+
+const statuses = new Set([301, 302, 303, 307, 308])
+/** What any server may see of a request. */
+const harmless = new Set(["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id"])
+
+/** Where the response leads, if it is a redirect. */
+const redirectIn = (response: {
+  readonly status: number
+  readonly headers: { readonly get: (name: string) => string | null }
+}): string | undefined => (statuses.has(response.status) ? (response.headers.get("location") ?? undefined) : undefined)
+
+interface Asked {
+  readonly url: URL
+  readonly method: string
+  readonly headers: Headers
+}
+
+/** Throws EgressRefused when it may not be followed, wherever it leads. */
+export const redirected = (
+  { headers, method, url }: Asked,
+  { location, status }: { readonly location: string; readonly status: number }
+): { readonly url: URL; readonly headers: Headers } => {
+  const refuse = (reason: EgressRefused["reason"], what: string) =>
+    new EgressRefused({ reason, message: `${url.hostname} redirects ${what}` })
+  if (!URL.canParse(location, url.href)) throw refuse("redirects", "to no URL")
+  const next = new URL(location, url)
+  if (url.protocol === "https:" && next.protocol === "http:") throw refuse("scheme", "from https to http")
+  if (status < 307 && method !== "GET" && method !== "HEAD") {
+    throw refuse("redirects", `a ${method} in a way that would change it to a GET`)
+  }
+  if (next.origin === url.origin) return { url: next, headers }
+  return { url: next, headers: new Headers([...headers].filter(([name]) => harmless.has(name))) }
+}
 
 export type Resolve = (host: string) => Promise<ReadonlyArray<LookupAddress>>
 

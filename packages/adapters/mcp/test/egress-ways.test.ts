@@ -3,9 +3,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { createServer as createTcpServer } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { type EgressOptions, openEgress } from "../src/egress.ts"
+import { type EgressOptions, MAX_REDIRECTS, openEgress } from "../src/egress.ts"
 import { EgressRefused } from "../src/errors.ts"
-import { MAX_REDIRECTS } from "../src/redirect.ts"
 import { later } from "./rig.ts"
 
 type Reason = EgressRefused["reason"]

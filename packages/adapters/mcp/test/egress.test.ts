@@ -1,8 +1,7 @@
 // The table of what may be asked.
 
 import { assert, describe, it } from "@effect/vitest"
-import { type EgressOptions, openEgress, type Resolve } from "../src/egress.ts"
-import { judgeAddress } from "../src/egress-address.ts"
+import { type EgressOptions, judgeAddress, openEgress, type Resolve } from "../src/egress.ts"
 import { EgressRefused } from "../src/errors.ts"
 import { later } from "./rig.ts"
 

@@ -2,10 +2,9 @@
 
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { judgeAddress } from "../src/egress-address.ts"
-import { checkedSchema, shownSchema, toolNameOf } from "../src/offer.ts"
+import { judgeAddress, redirected } from "../src/egress.ts"
+import { checkedSchema, shownSchema, toolNameOf } from "../src/tools.ts"
 import { cutBytes, oneLine, plain } from "../src/plain.ts"
-import { redirected } from "../src/redirect.ts"
 import { lineSplitter } from "../src/traffic.ts"
 
 const text = fc.string({ unit: "binary" })

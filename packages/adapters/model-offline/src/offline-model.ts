@@ -1,6 +1,6 @@
 // OfflineModel: the Model port without a model. It exists so that the machinery runs anywhere, with no key and no network.
-// Owns what is done next in a turn. Leaves choosing a tool to `calls.ts`, making sentences to `answers.ts`,
-// dividing a goal to `steps.ts`, what is asked for memory's sake to `sleep/`.
+// Owns what is done next in a turn. Leaves choosing a tool to `calls.ts`, making sentences to `offline-model.ts`,
+// dividing a goal to `offline-model.ts`, what is asked for memory's sake to `sleep/`.
 // O1  The same prompt has the same reply.
 // O2  It never loops: after a user message it makes one call by rules, or those written out, and at most one to say the
 //     answer, MAX_CALLS in all unless more are written out; never the same call twice.
@@ -18,15 +18,91 @@ import {
   type Prompt,
   type PromptMessage,
   type Reply,
-  type ToolOffer,
-  TOKENS_PER_MESSAGE
+  TOKENS_PER_MESSAGE,
+  type ToolOffer
 } from "@reverie/model"
 import * as Effect from "effect/Effect"
-import { quotesFor, toldBy } from "./answers.ts"
+import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
+import * as Result from "effect/Result"
 import { fittingCall, propertiesOf, type Request, speaks, writtenSteps } from "./calls.ts"
 import { AT_A_LOSS, DONE, NOTED, SELF } from "./chatter.ts"
 import { answerOf } from "./sleep/tasks.ts"
-import { asksForList, stepsFor } from "./steps.ts"
+import { inShort, sentencesOf, stemsOf } from "./words.ts"
+
+// Answers: sentences made of what stands in the context.
+// Q1  Only what stands in the context is said, and who said it. The assistant's own words are not quoted back.
+
+/** The sentences that share the most words with a question, the newest first, at most two; undefined when none comes near. */
+const quotesFor = (question: string, messages: ReadonlyArray<PromptMessage>): string | undefined => {
+  const asked = stemsOf(question)
+  const found = messages
+    .filter(({ role }) => role !== "assistant")
+    .flatMap((source) => sentencesIn(source))
+    .map((sentence) => ({ ...sentence, score: asked.intersection(sentence.stems).size }))
+  const most = found.reduce((most, { score }) => Math.max(most, score), 0)
+  if (most === 0 || most < asked.size / 2) return undefined
+  const quotes = found.filter(({ score }) => score === most).map(({ quote }) => quote)
+  return [...new Set(quotes.toReversed())].slice(0, 2).join(" ")
+}
+
+interface Sentence {
+  readonly stems: ReadonlySet<string>
+  readonly quote: string
+}
+
+// A prompt message is the same object from prompt to prompt: its sentences are taken apart once.
+const known = new WeakMap<PromptMessage, ReadonlyArray<Sentence>>()
+
+const sentencesIn = (source: PromptMessage): ReadonlyArray<Sentence> => {
+  const before = known.get(source)
+  if (before !== undefined) return before
+  const sentences = sentencesOf(source.content)
+    .filter((sentence) => !sentence.trimEnd().endsWith("?"))
+    .map((sentence) => ({ stems: stemsOf(sentence), quote: `${speakerOf(source)}: "${inShort(sentence)}"` }))
+  known.set(source, sentences)
+  return sentences
+}
+
+const speakerOf = ({ name, role }: PromptMessage): string => {
+  if (role === "system") return "My instructions say"
+  return role === "tool" ? `${name ?? "A tool"} reported` : `${name ?? "Somebody"} said`
+}
+
+/** What tools reported, in a sentence or two. */
+const toldBy = (results: ReadonlyArray<PromptMessage>): string => {
+  const told = results.slice(0, 2).map(({ content, name = "The tool" }) => {
+    const words = inShort(inWords(Result.getOrElse(parseJson(content), () => content)))
+    return words === "" ? `${name} is done.` : `${name}: ${words}${/[.!?…]$/.test(words) ? "" : "."}`
+  })
+  return [...told, ...(results.length > 2 ? [`And ${results.length - 2} more.`] : [])].join(" ")
+}
+
+const inWords = (value: Json): string => {
+  if (Array.isArray(value)) return value.length === 0 ? "nothing" : value.map(inWords).join("; ")
+  if (!isJsonObject(value)) return String(value)
+  return Object.entries(value)
+    .map(([key, each]) => `${key} ${inWords(each)}`)
+    .join(", ")
+}
+
+// Steps: the answer to a request for the steps of a goal.
+// L1  The steps are made of the goal's own words: prepare it, do it, check it. Nothing is invented, for nothing is known.
+
+/** A list is wanted, and nothing but a list. */
+const asksForList = (text: string): boolean => /\banswer with a JSON array\b/i.test(text)
+
+/** The goal whose steps are asked for as a JSON array; undefined when the text asks for something else. */
+const goalIn = (text: string): string | undefined =>
+  /\bsteps?\b/i.test(text) && /\bJSON array\b/i.test(text) ? /^Goal: *(\S.*)$/im.exec(text)?.[1]?.trim() : undefined
+
+/** A goal's words without the stop at their end, to be gone on with. */
+const phrase = (goal: string): string => goal.replace(/[\s.!?…]+$/u, "")
+
+const stepsFor = (text: string): string | undefined => {
+  const goal = goalIn(text)
+  if (goal === undefined) return undefined
+  return JSON.stringify([`Prepare: ${phrase(goal)}`, `Do: ${phrase(goal)}`, `Check: ${phrase(goal)}`])
+}
 
 export const MAX_CALLS = 2
 

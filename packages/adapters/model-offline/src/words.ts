@@ -1,5 +1,5 @@
 // Words: what a text is about, as far as rules can tell.
-// Owns stems, sentences and shortening. Leaves what they are compared for to `calls.ts` and `answers.ts`.
+// Owns stems, sentences and shortening. Leaves what they are compared for to `calls.ts` and `offline-model.ts`.
 
 // Words of grammar, which say nothing of what a text is about.
 const dull = new Set(

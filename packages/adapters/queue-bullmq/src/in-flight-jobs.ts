@@ -12,11 +12,107 @@ import { type Address, addressKey } from "@reverie/protocol"
 import { Job, type JobJson, type Worker } from "bullmq"
 import * as Effect from "effect/Effect"
 import type { Carrier } from "./carrier.ts"
-import { type Fetching, makeFetching } from "./fetching.ts"
 import { addressOf, type Tick, traceOf } from "./job.ts"
-import type { Timing } from "./options.ts"
+import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "./options.ts"
 import { type Reach, within } from "./reach.ts"
-import { Waiters } from "./waiters.ts"
+
+// Fetching: gets jobs out of the queue, one after the other, as long as somebody wants one.
+
+const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
+
+interface Wanting {
+  readonly isWanted: () => boolean
+  readonly admit: (job: Job<Tick>, token: string) => void
+}
+
+interface Fetching {
+  /** Fetches as long as one is wanted, unless it does already. */
+  readonly kick: () => void
+  /** Settles when no fetch is under way. */
+  readonly rest: () => Promise<void>
+}
+
+const makeFetching = (
+  worker: Worker<Tick>,
+  carrier: Carrier,
+  deadlineMillis: number,
+  { admit, isWanted }: Wanting
+): Fetching => {
+  let isFetching = false
+  let fetching = Promise.resolve()
+  let fetches = 0
+  /** More than one: some were given up. */
+  let underWay = 0
+
+  /** Whether there was one. */
+  const fetchOne = async (): Promise<boolean> => {
+    const token = `${worker.id}:${fetches++}`
+    const fetch = async (): Promise<boolean> => {
+      const job: Job<Tick> | undefined = await worker.getNextJob(token, { block: true })
+      if (job !== undefined) admit(job, token)
+      return job !== undefined
+    }
+    underWay++
+    const fetched = fetch().finally(() => underWay--)
+    try {
+      // A fetch may block, and then asks twice.
+      return await within("hand out wake-ups", BLOCK_SECONDS * 1_000 + 2 * deadlineMillis, fetched)
+    } catch {
+      const before = carrier.heardBytes()
+      const answers = within("answer", deadlineMillis, carrier.ping())
+      await answers.catch(() => (carrier.heardBytes() === before ? carrier.reconnect() : undefined))
+      await pause(RETRY_MILLIS)
+      return false
+    }
+  }
+
+  const fetchAll = async (): Promise<void> => {
+    while (isWanted()) {
+      const isOne = await fetchOne()
+      // BullMQ does not block while an earlier fetch of this worker still does.
+      if (!isOne && underWay > 0) await pause(RETRY_MILLIS)
+    }
+    isFetching = false
+  }
+
+  return {
+    kick: () => {
+      if (isFetching) return
+      isFetching = true
+      fetching = fetchAll()
+    },
+    rest: () => fetching
+  }
+}
+
+// Waiters: those who wait for a wake-up.
+
+class Waiters {
+  readonly #waiting = new Set<() => void>()
+
+  get count(): number {
+    return this.#waiting.size
+  }
+
+  rouseOne(): void {
+    const [first] = this.#waiting
+    if (first === undefined) return
+    this.#waiting.delete(first)
+    first()
+  }
+
+  /** Until roused. `then` runs as soon as it waits. */
+  wait(then: () => void): Effect.Effect<void> {
+    return Effect.callback<void>((resume) => {
+      const rouse = () => resume(Effect.void)
+      this.#waiting.add(rouse)
+      then()
+      return Effect.sync(() => {
+        this.#waiting.delete(rouse)
+      })
+    })
+  }
+}
 
 /** How long a wake-up stays here that its taker no longer wants. */
 const SPARE_MILLIS = 250

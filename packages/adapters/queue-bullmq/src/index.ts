@@ -1,6 +1,5 @@
-export { queueBullmqLayer } from "./bullmq-queue.ts"
+export { queueBullmqLayer, QueueMetrics } from "./bullmq-queue.ts"
 export * from "./errors.ts"
 export type { QueueBullmqOptions } from "./options.ts"
-export { QueueMetrics } from "./queue-metrics.ts"
 export { type SleepHours, SleepSchedules } from "./sleep-schedules.ts"
 export type { SeenWorker } from "./workers.ts"

@@ -6,15 +6,60 @@
 import { addressKey } from "@reverie/protocol"
 import { URGENCIES } from "@reverie/mailbox"
 import { Queue, Worker } from "bullmq"
-import type { Redis } from "ioredis"
+import { Redis, type RedisOptions } from "ioredis"
+import { createHash } from "node:crypto"
 import type { Carrier } from "./carrier.ts"
 import { EVENTS, FOR_EVER, type Sleep, SLEEP, type Tick } from "./job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "./options.ts"
 import { PRIORITIES_SCRIPT } from "./priority.ts"
 import { within } from "./reach.ts"
-import { openRedisClient } from "./redis-client.ts"
-import { makeScript } from "./redis-script.ts"
 import { newWorkerName } from "./workers.ts"
+
+// RedisClient: one connection to Redis that comes back by itself, and ends when it is told to.
+// C1  It comes back by itself, from a Redis that was away, replaced, or made read-only for a while.
+// C5  Told to end, it ends, also between two attempts to connect; so do its duplicates, which BullMQ makes and waits for.
+
+class EndingRedis extends Redis {
+  /** The client is left waiting for ever where it is told to end between two attempts: an attempt has an end of its own. */
+  override disconnect(reconnect = false): void {
+    if (this.status === "reconnecting" && !reconnect) this.connect().catch(() => undefined)
+    super.disconnect(reconnect)
+  }
+
+  override duplicate(override?: Partial<RedisOptions>): Redis {
+    return new EndingRedis({ ...this.options, ...override } as Omit<RedisOptions, "replyMapping">)
+  }
+}
+
+const openRedisClient = (url: string, deadlineMillis: number): Redis => {
+  const client = new EndingRedis(url, {
+    maxRetriesPerRequest: null,
+    connectTimeout: deadlineMillis,
+    disconnectTimeout: RETRY_MILLIS,
+    retryStrategy: (times) => Math.min(50 * times, RETRY_MILLIS),
+    // A primary that became a replica answers like this until the name leads to the new one.
+    reconnectOnError: ({ message }) => message.startsWith("READONLY")
+  })
+  // Told by what fails because of it.
+  client.on("error", () => undefined)
+  return client
+}
+
+// RedisScript: a Lua script that is sent once and then called by its hash.
+
+type Script = (keys: ReadonlyArray<string>, args: ReadonlyArray<string>) => Promise<unknown>
+
+const makeScript = (client: Redis, source: string): Script => {
+  const sha = createHash("sha1").update(source).digest("hex")
+  return async (keys, args) => {
+    try {
+      return await client.evalsha(sha, keys.length, ...keys, ...args)
+    } catch (cause) {
+      if (!(cause instanceof Error) || !cause.message.startsWith("NOSCRIPT")) throw cause
+      return client.eval(source, keys.length, ...keys, ...args)
+    }
+  }
+}
 
 /** How long an appointment is remembered after its time. */
 const AFTERWARDS_MILLIS = 60_000

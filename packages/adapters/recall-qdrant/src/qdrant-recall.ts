@@ -3,19 +3,95 @@
 // R1  Changes of one assistant are applied one after the other: attaching a fact reads a point and writes it back.
 // R2  Building it asks nothing of the server. Without one every operation says so, and the next one tries again.
 
-import { Recall } from "@reverie/memory"
+import {
+  type Candidate,
+  candidateLimit,
+  type Hit,
+  queryTerms,
+  rank,
+  Recall,
+  type RecallQuery,
+  type RecallUnavailable,
+  sparseQuery
+} from "@reverie/memory"
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
-import { CountAnswer } from "./answers.ts"
-import { connect } from "./client.ts"
-import { openCollection } from "./collection.ts"
+import type { Schemas } from "@qdrant/js-client-rest"
+import { CountAnswer, SearchAnswer } from "./answers.ts"
+import { connect, type Qdrant } from "./client.ts"
+import { MAX_QUERY_LIMIT, type Models, openCollection } from "./collection.ts"
 import { DEFAULT_COLLECTION, type QdrantOptions } from "./options.ts"
-import { searching } from "./searching.ts"
 import { vectorWork } from "./vector-models.ts"
-import { memoriesOf, ofAssistant } from "./visibility.ts"
+import { askedFor, isAskedFor, memoriesOf, ofAssistant, visibleTo } from "./visibility.ts"
 import { writing } from "./writing.ts"
+import { memoryIn, WORDS } from "./point.ts"
+
+// Searching: a question, asked of the server, and what comes back of it.
+// Q1  Every search carries the filter of the viewer, and every point that comes back is judged again: may the viewer
+//     read it, and is it what was asked for.
+// Q2  Both searches of a question are one request: they see the same state of the index.
+
+type Search = Schemas["QueryRequest"]
+type Found = (typeof SearchAnswer.Type)[number]
+
+interface Plan {
+  /** What is asked in fact: without the vector when no model can read it. */
+  readonly query: RecallQuery
+  readonly searches: ReadonlyArray<{ readonly by: "lexical" | "vector"; readonly search: Search }>
+}
+
+const planOf = (viewer: Address, asked: RecallQuery, { current }: Models): Plan => {
+  const { vector: given, ...plain } = asked
+  const vector = given !== undefined && given.length > 0 && given.length === current?.dimensions ? given : undefined
+  const query: RecallQuery = vector === undefined ? plain : asked
+  const most = { limit: Math.min(candidateLimit(asked.limit), MAX_QUERY_LIMIT), with_payload: true }
+  const filter = askedFor(viewer, asked)
+  const { indices, values } = sparseQuery(queryTerms(asked.text).map(({ term }) => term))
+  const searches: Array<Plan["searches"][number]> = []
+  if (indices.length > 0 && (vector === undefined || asked.search !== "vector")) {
+    const words = { query: { indices: [...indices], values: [...values] }, using: WORDS }
+    const params = { idf: { corpus: visibleTo(viewer, asked.scope) } }
+    searches.push({ by: "lexical", search: { ...words, params, filter, ...most } })
+  }
+  if (vector !== undefined && current !== undefined && asked.search !== "fts") {
+    const meaning = { query: [...vector], using: current.vector, params: { quantization: { rescore: true } } }
+    searches.push({ by: "vector", search: { ...meaning, filter, ...most } })
+  }
+  return { query, searches }
+}
+
+/** What the searches brought, each point once. */
+const candidatesOf = (
+  viewer: Address,
+  { query, searches }: Plan,
+  answers: ReadonlyArray<Found>
+): ReadonlyArray<Candidate> => {
+  const candidates = new Map<string, Candidate>()
+  for (const [at, { by }] of searches.entries()) {
+    for (const { id, payload, score } of answers[at]?.points ?? []) {
+      const memory = memoryIn(payload)
+      if (memory === undefined || !isAskedFor(viewer, query, memory)) continue
+      const { address, entry, facts } = memory
+      const known = candidates.get(String(id)) ?? { owner: address.assistant, entry, facts }
+      candidates.set(String(id), { ...known, [by]: score })
+    }
+  }
+  return [...candidates.values()]
+}
+
+const searching =
+  ({ read }: Qdrant, collection: string) =>
+  (viewer: Address, asked: RecallQuery, models: Models): Effect.Effect<ReadonlyArray<Hit>, RecallUnavailable> => {
+    const plan = planOf(viewer, asked, models)
+    if (plan.searches.length === 0) return Effect.succeed([])
+    const searches = plan.searches.map(({ search }) => search)
+    return Effect.map(
+      read("search", SearchAnswer, (client) => client.queryBatch(collection, { searches })),
+      (answers) => rank(candidatesOf(viewer, plan, answers), plan.query)
+    )
+  }
 
 /** Assistants that share a lock wait for each other; they are many more than writes at a time. */
 const LOCKS = 64

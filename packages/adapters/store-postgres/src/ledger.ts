@@ -1,29 +1,192 @@
 // Ledger on PostgreSQL: creations, commits and what they leave behind.
 // Owns the words of these verbs as operations, and of their answers. Leaves the rules to first/apply.ts,
-// reading back to chronicle.ts, register.ts and kept.ts.
+// reading back to chronicle.ts, ledger.ts and ledger.ts.
 // I1  Everything of an entry that becomes text does so before the transaction begins.
 
-import { CommitFenced, type Discarded, type Ledger, type OpenSend, Readable, UnreadableRecord } from "@reverie/ledger"
 import {
+  type AssistantRecord,
+  CommitFenced,
+  type DeadLetter,
+  type Discarded,
+  type Ledger,
+  type OpenSend,
+  Readable,
+  type RecordFilter,
+  type Totals,
+  UnreadableRecord
+} from "@reverie/ledger"
+import {
+  type Address,
+  addressKey,
   type AssistantState,
   type Cause,
+  defined,
   type Entry,
   type EnvelopeId,
   keyText,
+  parseJson,
   readEnvelope,
-  defined
+  readKeyText,
+  readState,
+  type RecordKind,
+  type RecordRow
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { columnOf, receivesColumn, limited } from "./assistants.ts"
+import {
+  addressOf,
+  assistantColumns,
+  type AssistantRow,
+  columnOf,
+  cursorsOf,
+  limited,
+  receivesColumn
+} from "./assistants.ts"
 import { ledgerUnavailable, postgresEntryHistory } from "./entry-history.ts"
 import type { Database } from "./database.ts"
-import { postgresKept } from "./kept.ts"
 import { type Filed, type Operation, spokenTo } from "./operation.ts"
 import { bounded, lengthOf } from "./pages.ts"
-import { type DeadLetterBody, postgresRegister } from "./register.ts"
 import type { Time } from "./time.ts"
 import type { Writer } from "./writer.ts"
+
+// Register: the assistants as they stand, the dead letters and the totals, for whoever looks in from outside.
+// G1  Totals are sums over the assistants: no counter that all would have to write.
+
+interface DeadLetterRow {
+  readonly tenant: string
+  readonly id: string
+  readonly body: string
+}
+
+/** What a dead letter's row holds as JSON. */
+type DeadLetterBody = Omit<DeadLetter, "address">
+
+const toDeadLetter = (row: DeadLetterRow): DeadLetter => ({
+  address: addressOf(row),
+  ...(JSON.parse(row.body) as { readonly envelope: EnvelopeId; readonly reason: string; readonly at: number })
+})
+
+const recordOf = (row: AssistantRow): Result.Result<AssistantRecord, UnreadableRecord> => {
+  const address = addressOf(row)
+  const { epoch, version, waiting } = row
+  return Result.mapBoth(readState(row.state), {
+    onSuccess: (state) => ({ address, state, version, epoch, cursors: cursorsOf(row), waiting }),
+    onFailure: (message) => new UnreadableRecord({ record: `state of ${addressKey(address)}`, message })
+  })
+}
+
+const WITH_STATE = `
+  SELECT ${assistantColumns}, (SELECT body FROM states WHERE assistant = key) AS state FROM assistants`
+
+const INSPECT = `${WITH_STATE} WHERE tenant = $1 AND id = $2`
+const NAMES = "SELECT tenant, id FROM assistants WHERE (tenant, id) > ($1, $2) ORDER BY tenant, id LIMIT $3"
+const LIST = `${WITH_STATE} WHERE (tenant, id) > ($1, $2) ORDER BY tenant, id LIMIT $3`
+
+/** Of one tenant, or of all where it is null. */
+const deadLettersIn = (order: "ASC" | "DESC"): string => `
+  SELECT a.tenant, a.id, d.body FROM dead_letters d JOIN assistants a ON a.key = d.assistant
+  WHERE NOT d.discarded AND d.tenant = coalesce($1::text, d.tenant) ORDER BY d.seq ${order} LIMIT $2`
+
+const TOTALS = "SELECT accepted, settled, dead, discarded FROM totals()"
+
+const postgresRegister = (
+  { query }: Database,
+  readable: Readable
+): Pick<Ledger["Service"], "addresses" | "inspect" | "list" | "deadLetters" | "totals"> => ({
+  inspect: ({ assistant, tenant }) =>
+    Effect.flatMap(
+      Effect.mapError(query<AssistantRow>(INSPECT, [tenant, assistant]), ledgerUnavailable("inspect")),
+      ([row]): Effect.Effect<AssistantRecord | undefined, UnreadableRecord> =>
+        row === undefined ? Effect.succeed(undefined) : Effect.fromResult(recordOf(row))
+    ),
+  list: (after, limit) =>
+    readable.page({
+      limit: limited(limit),
+      fetch: (last: AssistantRow | undefined, wanted) => {
+        const from = last === undefined ? after : addressOf(last)
+        const rows = query<AssistantRow>(LIST, [from?.tenant ?? "", from?.assistant ?? "", wanted])
+        return Effect.mapError(rows, ledgerUnavailable("list"))
+      },
+      decode: recordOf
+    }),
+  addresses: (after, limit) =>
+    Effect.mapBoth(
+      query<Pick<AssistantRow, "tenant" | "id">>(NAMES, [after?.tenant ?? "", after?.assistant ?? "", limited(limit)]),
+      { onSuccess: (rows) => rows.map(addressOf), onFailure: ledgerUnavailable("addresses") }
+    ),
+  deadLetters: (limit, { newestFirst = false, tenant = null } = {}) =>
+    Effect.mapBoth(query<DeadLetterRow>(deadLettersIn(newestFirst ? "DESC" : "ASC"), [tenant, limited(limit)]), {
+      onSuccess: (rows) => rows.map(toDeadLetter),
+      onFailure: ledgerUnavailable("deadLetters")
+    }),
+  totals: Effect.mapBoth(query<Totals>(TOTALS), {
+    onSuccess: ([totals]) => totals ?? { accepted: 0, settled: 0, dead: 0, discarded: 0 },
+    onFailure: ledgerUnavailable("totals")
+  })
+})
+
+// Kept: what assistants keep about themselves, read back.
+
+interface KeptRow {
+  readonly kind: RecordKind
+  readonly key: string
+  readonly body: string
+}
+
+const RECORDS = `
+  SELECT r.kind, r.key, r.body FROM records r JOIN assistants a ON a.key = r.assistant
+  WHERE a.tenant = $1 AND a.id = $2 AND r.kind = ANY ($3)`
+
+// Of each kind as many rows as are wanted are read, whatever else is kept.
+const SOME_RECORDS = (keys: string): string => `
+  SELECT r.kind, r.key, r.body
+  FROM assistants a CROSS JOIN (SELECT DISTINCT unnest($3::text[]) AS kind) k
+  CROSS JOIN LATERAL (
+    SELECT kind, key, body FROM records WHERE assistant = a.key AND kind = k.kind ${keys} LIMIT $4
+  ) r
+  WHERE a.tenant = $1 AND a.id = $2`
+
+const FIRST_RECORDS = SOME_RECORDS("")
+const NAMED_RECORDS = SOME_RECORDS("AND key = ANY ($5)")
+
+/** As many as there are. */
+const NO_LIMIT = null
+
+const byKindAndKey = (one: KeptRow, other: KeptRow): number =>
+  one.kind === other.kind ? (one.key < other.key ? -1 : 1) : one.kind < other.kind ? -1 : 1
+
+const read = (
+  database: Database,
+  { assistant, tenant }: Address,
+  kinds: ReadonlyArray<RecordKind>,
+  { keys, limit }: RecordFilter
+) => {
+  const most = limit === undefined ? NO_LIMIT : limited(limit)
+  if (keys !== undefined) {
+    return database.query<KeptRow>(NAMED_RECORDS, [tenant, assistant, kinds, most, keys.map(keyText)])
+  }
+  return limit === undefined
+    ? database.query<KeptRow>(RECORDS, [tenant, assistant, kinds])
+    : database.query<KeptRow>(FIRST_RECORDS, [tenant, assistant, kinds, most])
+}
+
+const postgresKept = (database: Database): Pick<Ledger["Service"], "records"> => ({
+  records: (address, kinds, filter = {}) => {
+    if (kinds.length === 0 || filter.keys?.length === 0) return Effect.succeed([])
+    const toRecord = ({ body, key, kind }: KeptRow): Result.Result<RecordRow, UnreadableRecord> =>
+      Result.mapBoth(parseJson(body), {
+        onSuccess: (value) => ({ kind, key, value }),
+        onFailure: (message) => new UnreadableRecord({ record: `${kind} ${key} of ${addressKey(address)}`, message })
+      })
+    return Effect.flatMap(
+      Effect.mapError(read(database, address, kinds, filter), ledgerUnavailable("records")),
+      (rows) => {
+        const named = rows.map((row) => ({ ...row, key: readKeyText(row.key) }))
+        return Effect.fromResult(Result.all(named.toSorted(byKindAndKey).map(toRecord)))
+      }
+    )
+  }
+})
 
 /** Entry, state, sends, dead letters, records: in this order `apply` finds them. */
 const filed = (

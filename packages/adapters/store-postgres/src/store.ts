@@ -5,28 +5,97 @@
 // S3  A store that is opened for some tenants is refused to a role that row-level security does not hold.
 // S4  A store that everybody has moved out of, or is about to, is not opened for work, unless it is forced.
 
-import { PromptStore } from "@reverie/context"
-import { Allowance, Ledger, Bundles } from "@reverie/ledger"
+import {
+  PromptConflict,
+  type PromptKind,
+  type PromptRow,
+  PromptStore,
+  PromptStoreUnavailable,
+  readPromptRow
+} from "@reverie/context"
+import { Allowance, Bundles, Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
-import { type TenantId, defined } from "@reverie/protocol"
+import { defined, type TenantId } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
+import * as PgTypes from "@effect/sql-pg/PgTypes"
+import * as Result from "effect/Result"
 import { postgresAllowance } from "./allowance.ts"
 import { postgresBlocks } from "./blocks.ts"
-import { type Database, openDatabase } from "./database.ts"
+import { type Database, openDatabase, type Rows } from "./database.ts"
 import { type StoreError, StoreLeft, StoreUnguarded, StoreUnreachable } from "./errors.ts"
 import { migrate, type Place } from "./format.ts"
 import { postgresLedger } from "./ledger.ts"
 import { postgresMailbox } from "./mailbox.ts"
 import { PgFailure } from "./pg-failure.ts"
-import { postgresPrompts } from "./prompts.ts"
 import { markIn, postgresBundles } from "./bundles.ts"
 import { Time, type TimeSource } from "./time.ts"
 import { Writer, type WriterStats } from "./writer.ts"
+import { limited } from "./assistants.ts"
+
+// Prompts on PostgreSQL: the versions of what tenants write for their prompts.
+// I1  A look at what is current goes from key to key along the primary key, newest version first: it costs what is
+//     found and what was taken away, never the length of a history.
+
+const unavailable =
+  (operation: string) =>
+  ({ cause, kind, message }: PgFailure): PromptStoreUnavailable =>
+    new PromptStoreUnavailable({ operation, message, cause, isPassing: kind === "passing" })
+
+const columns = "key, version::float8 AS version, at::float8 AS at, restores::float8 AS restores, body"
+
+const CURRENT = `
+  WITH RECURSIVE keys (key) AS (
+    (SELECT key FROM prompts WHERE tenant = $1 AND kind = $2 ORDER BY key LIMIT 1)
+    UNION ALL
+    SELECT (SELECT p.key FROM prompts p WHERE p.tenant = $1 AND p.kind = $2 AND p.key > k.key ORDER BY p.key LIMIT 1)
+    FROM keys k WHERE k.key IS NOT NULL
+  )
+  SELECT newest.* FROM keys k CROSS JOIN LATERAL (
+    SELECT ${columns} FROM prompts p
+    WHERE p.tenant = $1 AND p.kind = $2 AND p.key = k.key ORDER BY p.version DESC LIMIT 1
+  ) newest WHERE newest.body IS NOT NULL ORDER BY key`
+
+const HISTORY = `
+  SELECT ${columns} FROM prompts WHERE tenant = $1 AND kind = $2 AND key = $3 AND version < $4
+  ORDER BY prompts.version DESC LIMIT $5`
+
+const APPEND =
+  "SELECT place::float8 AS place, current::float8 AS current FROM append_prompts($1, $2, $3::jsonb, $4::text[])"
+
+export const postgresPrompts = ({ query }: Database, time: Time): PromptStore["Service"] => {
+  const versions = (operation: string, kind: PromptKind, rows: Rows<PromptRow>) =>
+    Effect.flatMap(Effect.mapError(rows, unavailable(operation)), (found) =>
+      Effect.fromResult(Result.all(found.map((row) => readPromptRow(kind, row))))
+    )
+  return {
+    append: (tenant, changes) =>
+      Effect.gen(function* () {
+        const lines = changes.map(({ expected, key, kind, restores = null }) => [kind, key, expected, restores])
+        const bodies = changes.map(({ body }) => (body === null ? null : JSON.stringify(body)))
+        const texts = yield* Effect.orDie(Effect.fromResult(PgTypes.array(bodies, PgTypes.OID.text)))
+        const { at = null } = yield* time.stamp
+        const asked = query<{ readonly place: number; readonly current: number }>(APPEND, [
+          tenant,
+          at,
+          JSON.stringify(lines),
+          texts
+        ])
+        const [conflict] = yield* Effect.mapError(asked, unavailable("append"))
+        const refused = conflict === undefined ? undefined : changes[conflict.place - 1]
+        if (conflict === undefined || refused === undefined) return
+        const { expected, key, kind } = refused
+        return yield* new PromptConflict({ kind, key, expected, current: conflict.current })
+      }),
+    current: (tenant, kind) => versions("current", kind, query(CURRENT, [tenant, kind])),
+    history: (tenant, { key, kind }, { before = Number.MAX_SAFE_INTEGER, limit }) =>
+      versions("history", kind, query(HISTORY, [tenant, kind, key, limited(before), limited(limit)]))
+  }
+}
 
 export interface StoreOptions {
   /** The PostgreSQL schema that holds the tables; "reverie" when not said. Made when it is not there. */

@@ -1,12 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { StoreFormatNewer, StoreUnreleased, StoreUnreachable } from "@reverie/store-postgres"
+import { StoreFormatNewer, StoreUnreachable, StoreUnreleased } from "@reverie/store-postgres"
 import { anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
-import { migrate } from "../src/format.ts"
-import { migrations } from "../src/migrations.ts"
-import { asRole, aSchema, openAt, tablesAt } from "./stores.ts"
+import { migrate, migrations } from "../src/format.ts"
+import { aSchema, asRole, openAt, tablesAt } from "./stores.ts"
 
 const postgres = sharePostgres({ fsync: false, settings: { max_connections: "20" } })
 const url = (): string => postgres.server().url

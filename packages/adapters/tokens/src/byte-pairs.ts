@@ -14,7 +14,7 @@ const bytesOf = (text: string): string => {
 
 const NO_RANK = 0x7f_ff_ff_ff
 
-/** Longer words are not asked for: pieces.ts cuts them. */
+/** Longer words are not asked for: counter.ts cuts them. */
 const MOST_BYTES = 4_096
 
 /** Pairs that were looked for before, one for each place. */

@@ -1,5 +1,5 @@
 // Components: what a tenant may do with the components that stand between the static ones.
-// Owns creating, changing, moving and listing them. Leaves the choice of an id to `seats.ts`, sharing to `bridge.ts`.
+// Owns creating, changing, moving and listing them. Leaves the choice of an id to `seats.ts`, sharing to `registry.ts`.
 // C1  A component has a key for life, and an id that moving changes; no two of a tenant have the same of either.
 // C2  A component and the id it takes or leaves are written together or not at all.
 

@@ -3,8 +3,10 @@ export {
   defaultTemplate,
   fallbackTemplate,
   REFLECTION_METRICS,
-  reflectionTemplate
-} from "./built-in.ts"
+  reflectionTemplate,
+  type ImportOptions,
+  type Templates
+} from "./templates.ts"
 export { componentToPromptComponent, type Components, type KeptComponent } from "./components.ts"
 export type { ComponentDraft, ComponentPatch, TemplateDraft, TemplatePatch } from "./definition.ts"
 export * from "./errors.ts"
@@ -28,5 +30,4 @@ export {
   renderTemplate,
   safeRenderTemplate
 } from "./template.ts"
-export type { ImportOptions, Templates } from "./templates.ts"
 export type { DefinitionKind, PastVersion, Undo } from "./undo.ts"

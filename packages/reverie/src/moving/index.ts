@@ -14,7 +14,13 @@ export {
 export * from "./errors.ts"
 export { EXPORT_VERSION, type ExportHeader, type ExportManifest, MAX_LINE_BYTES } from "./export-lines.ts"
 export { exportFleet, type ExportOptions } from "./export-fleet.ts"
-export { type Checked, checkExport, type Imported, importFleet, type ImportOptions } from "./import-fleet.ts"
+export {
+  type Checked,
+  checkExport,
+  type Imported,
+  importFleet,
+  type ImportOptions,
+  type ExportSource
+} from "./import-fleet.ts"
 export { type DataStoreMoved, moveDataStore, type MoveOptions, reopenDataStore } from "./move-data-store.ts"
 export { type DataStorePlace, placeName } from "./place.ts"
-export type { ExportSource } from "./source.ts"

@@ -1,18 +1,16 @@
 // DataStores: stores with lives in them, and the ways between them.
 // Owns filling a data store, and packing and unpacking all of it. Leaves what is asserted to the tests.
 
-import { Ledger, type Bundle, Bundles } from "@reverie/ledger"
+import { type Bundle, Bundles, Ledger } from "@reverie/ledger"
 import { TenantId } from "@reverie/protocol"
 import { IN_MEMORY, openSqliteStore } from "@reverie/store-sqlite"
-import { aMemoryDataStore, anAddress, furnish, type DataStore, inDataStore, live, playDay } from "@reverie/testkit"
+import { aMemoryDataStore, anAddress, type DataStore, furnish, inDataStore, live, playDay } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { exportLines } from "../../src/moving/export-fleet.ts"
-import { moveIn } from "../../src/moving/import-fleet.ts"
-import type { ExportSource } from "../../src/moving/source.ts"
-import { bundlesOf } from "../../src/moving/source.ts"
+import { bundlesOf, type ExportSource, moveIn } from "../../src/moving/import-fleet.ts"
 
 const START_MILLIS = 1_790_000_000_000
 

@@ -19,15 +19,28 @@ import {
   RecallUnavailable,
   samePosition
 } from "@reverie/memory"
-import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
-import { type Address, addressKey, type Entry, longWork, defined } from "@reverie/protocol"
+import { canonical, Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
+import { type Address, addressKey, defined, type Entry, longWork } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { createHash } from "node:crypto"
 import { indexBlocks } from "./block-index.ts"
-import { positionOf } from "./digest.ts"
 import { noteAnswer, noteFall, stateOf } from "./index-state.ts"
 import { fillVectors } from "./vectors.ts"
+
+// Digest: what tells an entry of the ledger from the entry of the same number in another life of its assistant.
+// D1  It is of all that was committed: number, epoch, time and content. A store that was restored to an earlier state
+//     goes on under the same numbers, never with the same entries.
+// D2  The order of the members of an object counts for nothing: a life that was moved keeps its digests.
+
+/** 128 bits, 6 in a letter. */
+const DIGEST_LETTERS = 22
+
+const positionOf = (entry: Entry): IndexPosition => ({
+  no: entry.no,
+  digest: createHash("sha256").update(canonical(entry)).digest("base64url").slice(0, DIGEST_LETTERS)
+})
 
 /** Entries read and applied at once: some milliseconds of work, between which others have their turn. */
 const PAGE = 64

@@ -1,6 +1,15 @@
 export { type Beginning, beginningOf } from "./beginning.ts"
 export { type Difference, MAX_DIFFERENCES, type Path } from "./difference.ts"
-export { contradiction } from "./evidence.ts"
+export {
+  contradiction,
+  type Entries,
+  type Kept,
+  type Mismatch,
+  replayFrames,
+  type ReplayRange,
+  type ReplayVerdict,
+  verifyReplay
+} from "./replay.ts"
 export {
   type ReplayState,
   type ReplayStep,
@@ -11,12 +20,3 @@ export {
   resumeReplay
 } from "./state.ts"
 export { type Breakpoint, frameOf, isStop, markOf, type ReplayFrame, type SnapshotMark, snapshotText } from "./frame.ts"
-export {
-  type Entries,
-  type Kept,
-  type Mismatch,
-  replayFrames,
-  type ReplayRange,
-  type ReplayVerdict,
-  verifyReplay
-} from "./replay.ts"

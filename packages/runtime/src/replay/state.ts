@@ -1,5 +1,5 @@
 // ReplayState: an assistant told again from its entries, one commit after the other.
-// Owns the step from one commit to the next. Leaves what is shown of it to frame.ts, what speaks against it to evidence.ts.
+// Owns the step from one commit to the next. Leaves what is shown of it to frame.ts, what speaks against it to replay.ts.
 // R1  Only the statechart is asked: no model, no tool, no clock, no store, and nothing is sent.
 // R2  Replaying a beginning of the ledger and then the rest of it is replaying the whole of it, whatever stands between.
 // R3  An entry without a machine event changes nothing but the number.

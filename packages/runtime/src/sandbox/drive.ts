@@ -7,7 +7,15 @@
 
 import { Ledger } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
-import { type Address, type AssistantState, type Entry, type Envelope, type OpenJob, defined } from "@reverie/protocol"
+import {
+  type Address,
+  type AssistantState,
+  defined,
+  type Entry,
+  type Envelope,
+  type EnvelopeId,
+  type OpenJob
+} from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -19,12 +27,50 @@ import type { Signal } from "../host.ts"
 import { OutageBook, Outages } from "../outages/outage-book.ts"
 import { type StandIn, StandIns } from "../stand-in.ts"
 import { runLeaseSession } from "../lease-session.ts"
-import { type Delivery, nextFor, onOldest } from "./deliveries.ts"
 import type { HeldClock } from "./held-clock.ts"
 import type { Asking } from "./recorded-model.ts"
 import type { RecordedTick } from "./recorded-tick.ts"
 import type { ToolAnswers } from "./tool-answers.ts"
 import { eventTypeOf } from "../replay/frame.ts"
+
+// Deliveries: what reached an assistant from outside while a tick was in hand, and what came due.
+// D1  What was recorded is delivered at most once, in the recorded order of its kind.
+
+export type Delivery =
+  | { readonly kind: "envelope"; readonly no: number; readonly at: number; readonly envelope: Envelope }
+  | { readonly kind: "timer"; readonly no: number; readonly at: number; readonly name: string }
+
+/** An envelope by its id, as it was accepted or made again; undefined when that can not be. */
+export type FindEnvelope = (id: EnvelopeId, entry: Entry) => Envelope | undefined
+
+/** Everything after the beginning of the tick that no job brought about. */
+export const deliveriesOf = ({ entries }: RecordedTick, find: FindEnvelope): ReadonlyArray<Delivery> =>
+  entries.slice(1).flatMap((entry): ReadonlyArray<Delivery> => {
+    const { at, cause, no } = entry
+    if (cause.kind === "timer") return [{ kind: "timer", no, at, name: cause.name }]
+    if (cause.kind !== "envelope") return []
+    const envelope = find(cause.id, entry)
+    return envelope === undefined ? [] : [{ kind: "envelope", no, at, envelope }]
+  })
+
+const isHeardIn = (status: string, delivery: Delivery): boolean => {
+  if (delivery.kind === "timer") return delivery.name.endsWith(`.${status}`)
+  const { type } = delivery.envelope.event
+  if (status === "awake.awaitingApproval") return type === "approval"
+  return status === "awake.awaitingReports" && type === "report"
+}
+
+/** What an assistant that waits is handed next; undefined when nothing that was recorded helps it on. */
+const nextFor = (status: string, left: ReadonlyArray<Delivery>): Delivery | undefined =>
+  left.find((delivery) => isHeardIn(status, delivery))
+
+/** The same decision on whatever is asked first: the id of an approval is bound to the call that it was asked for. */
+const onOldest = (envelope: Envelope): Envelope => {
+  const { event } = envelope
+  if (event.type !== "approval") return envelope
+  const { approval: _, ...decision } = event
+  return { ...envelope, event: decision }
+}
 
 /** How it ended: with the tick, waiting for what nobody recorded, on another way than the recorded one, or broken. */
 export interface DriveEnd {

@@ -1,5 +1,13 @@
-export { type Delivery, deliveriesOf, type FindEnvelope } from "./deliveries.ts"
-export { type DriveEnd, type Driven, driveTick, type Driving, untilTurn } from "./drive.ts"
+export {
+  type Delivery,
+  deliveriesOf,
+  type FindEnvelope,
+  type DriveEnd,
+  type Driven,
+  driveTick,
+  type Driving,
+  untilTurn
+} from "./drive.ts"
 export { HeldClock } from "./held-clock.ts"
 export { type Asking, noting, recordedModel, replyOf, type Shown, steppedModel } from "./recorded-model.ts"
 export { type RecordedAsk, type RecordedRun, type RecordedTick, readTick, resultOf } from "./recorded-tick.ts"

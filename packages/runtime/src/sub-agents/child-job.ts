@@ -6,22 +6,33 @@
 // J3  Whoever is told to end while its creation is under way is created first, so that the order finds somebody.
 
 import {
-  type SubAgentStart,
   contextOf,
-  depthLeft,
   type Decision,
+  depthLeft,
+  goalsOf,
   grantKey,
   jobDone,
   jobFailed,
   patternNow,
   restore,
-  type SubAgent
+  statusOf,
+  type SubAgent,
+  type SubAgentStart
 } from "@reverie/assistant"
 import { Ledger } from "@reverie/ledger"
-import { type Address, ENVELOPE_VERSION, type Envelope, type OpenJob, toolCategories, defined } from "@reverie/protocol"
+import {
+  type Address,
+  type AssignmentRequest,
+  defined,
+  type Envelope,
+  ENVELOPE_VERSION,
+  type OpenJob,
+  toolCategories
+} from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { goalsContent, textOf } from "@reverie/context"
 import { creationOf } from "../creation.ts"
 import { Definitions } from "../definition.ts"
 import type { JobEnd } from "../job-end.ts"
@@ -29,7 +40,58 @@ import type { Session } from "../session.ts"
 import { assignmentOn } from "./assignments.ts"
 import { senderOf, subAgentId, taskEnvelope } from "./names.ts"
 import { sentDefinition } from "./sent-definition.ts"
-import { taskText } from "./task-text.ts"
+import { recordsOf } from "../own-records.ts"
+
+// TaskText: what a sub-agent is told first.
+// T1  orchestrator: the task alone. delegate: and the descriptions of three goals. none: all goals, the recent
+//     conversation and the state as well.
+// T2  What goes along is quoted data, bounded in length; the task stands last.
+
+const FOREMOST_GOALS = 3
+const RECENT_MESSAGES = 12
+const MAX_LINE_CHARS = 1_000
+
+const rank = { critical: 0, high: 1, medium: 2, low: 3 } as Readonly<Record<string, number>>
+
+const clipped = (text: string): string =>
+  text.length <= MAX_LINE_CHARS ? text : `${text.slice(0, MAX_LINE_CHARS - 1)}…`
+
+const goalLines = ({ own }: Session): ReadonlyArray<string> =>
+  [...goalsOf(recordsOf(own, "goal")).values()]
+    .filter(({ status }) => status === "active")
+    .toSorted((a, b) => (rank[a.priority] ?? 9) - (rank[b.priority] ?? 9))
+    .slice(0, FOREMOST_GOALS)
+    .map(({ description }) => `- ${clipped(description)}`)
+
+const conversationLines = ({ window }: Session): ReadonlyArray<string> =>
+  window.messages
+    .filter(({ content, role }) => (role === "user" || role === "assistant") && content !== "")
+    .slice(-RECENT_MESSAGES)
+    .map(({ content, name, role }) => `${name ?? role}: ${clipped(content)}`)
+
+const section = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string> =>
+  lines.length === 0 ? [] : [`${title}\n${lines.join("\n")}`]
+
+const goalsText = ({ own }: Session): ReadonlyArray<string> => {
+  const text = textOf(goalsContent(goalsOf(recordsOf(own, "goal"))))
+  return text === "" ? [] : [text]
+}
+
+/** The first message of a sub-agent. */
+const taskText = (session: Session, { insulation = "orchestrator", task }: AssignmentRequest): string => {
+  if (insulation === "orchestrator") return task
+  const from = session.address.assistant
+  if (insulation === "delegate") {
+    return [...section(`Goals of ${from}, for whom you work:`, goalLines(session)), `Your task: ${task}`].join("\n\n")
+  }
+  const { iteration, tick } = contextOf(session.decoded)
+  return [
+    ...section(`Goals of ${from}, for whom you work:`, goalsText(session)),
+    ...section(`What was said to ${from} and by it, lately:`, conversationLines(session)),
+    `State of ${from}: ${statusOf(session.decoded)}, tick ${tick}, iteration ${iteration}.`,
+    `Your task: ${task}`
+  ].join("\n\n")
+}
 
 const childAddress = ({ address }: Pick<Session, "address">, line: Pick<SubAgent, "call" | "tries">): Address => ({
   tenant: address.tenant,

@@ -1,2 +1,1 @@
-export { memoryTools } from "./memory-tools.ts"
-export { whyInWords } from "./recall-tool.ts"
+export { memoryTools, whyInWords } from "./memory-tools.ts"

@@ -3,15 +3,42 @@
 
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import type { Answer } from "../../api/contract.ts"
-import { useAnswer } from "../../api/questions.ts"
+import { useAnswer, useChange } from "../../api/questions.ts"
 import { Chip } from "../../parts/chip.tsx"
 import { many, percent, tokens } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
-import { Answered, Empty, isReady } from "../../parts/states.tsx"
+import { Answered, Empty, Failed, isReady } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { Ago } from "../../parts/time.tsx"
 import { Opened } from "./opened.tsx"
-import { Order } from "./order.tsx"
+
+// Order: compacting the history now, offered where the present state accepts it.
+
+const Order = ({ id }: { readonly id: string }) => {
+  const { data: detail } = useAnswer("GET /v1/assistants/:id", { params: { id } })
+  const { error, isPending, isSuccess, mutate } = useChange("POST /v1/assistants/:id/orders")
+  return (
+    <div className="ml-auto flex flex-wrap items-center gap-2">
+      {error === null ? null : <Failed trouble={error} />}
+      {isSuccess ? (
+        <span role="status" className="text-ink-2" data-told="compact">
+          It was told to compact. Where nothing can be compacted, the Live page says why.
+        </span>
+      ) : null}
+      {detail?.accepts.includes("compact") === true ? (
+        <button
+          type="button"
+          className="button button-small"
+          data-order="compact"
+          disabled={isPending}
+          onClick={() => mutate((key) => ({ params: { id }, payload: { order: "compact", id: key } }))}
+        >
+          Compact history
+        </button>
+      ) : null}
+    </div>
+  )
+}
 
 type PendingCompaction = Answer<"GET /v1/assistants/:id/compactions">["items"][number]
 

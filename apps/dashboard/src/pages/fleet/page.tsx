@@ -1,19 +1,123 @@
 // Fleet: everybody, with what one wants to see at night first.
 
-import type { AssistantRow } from "@reverie/server/api"
-import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import type { AssistantRow, Counts, Outage } from "@reverie/server/api"
+import { createLazyRoute, getRouteApi, Link } from "@tanstack/react-router"
 import { memo, useCallback, useMemo, useState } from "react"
-import { count } from "../../parts/format.ts"
+import { count, many } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { SearchField } from "../../parts/search-field.tsx"
 import { Empty, Failed, Loading } from "../../parts/states.tsx"
 import { type Column, Table } from "../../parts/table.tsx"
-import { Banner } from "./banner.tsx"
 import { fleetColumns } from "./columns.tsx"
-import { Counters } from "./counters.tsx"
 import { Orders } from "./orders.tsx"
 import { useFleetRows } from "./rows.ts"
 import { type FleetSearch, sortOf } from "./search.ts"
+import type { Tone } from "../../parts/chip.tsx"
+import { useAnswer } from "../../api/questions.ts"
+import { Visible } from "../../parts/text.tsx"
+import { Ago, Since } from "../../parts/time.tsx"
+
+// Banner: what is wrong in the fleet, said first.
+
+const EVERY_MILLIS = 15_000
+
+/** A model that is away: nobody need act for those that wait, but somebody may for the server. */
+const Away = ({ away: { assistants, nextTry, reason, server, since } }: { readonly away: Outage }) => (
+  <Link to="/" search={{ state: "awake.thinking.parked", sort: "since" }} data-banner-item="away" data-server={server}>
+    the model at <Visible text={server} /> has not answered for <Since at={since} /> (<Visible text={reason} />
+    ): {many(assistants, "assistant waits", "assistants wait")}
+    {nextTry === undefined ? ", it is being tried" : ", tried again "}
+    {nextTry === undefined ? null : <Ago at={nextTry} />}
+  </Link>
+)
+
+interface BannerProps {
+  readonly counts: Counts | undefined
+  readonly outages: ReadonlyArray<Outage> | undefined
+}
+
+const Banner = ({ counts, outages = [] }: BannerProps) => {
+  const dead = useAnswer("GET /v1/dead-letters", {}, { everyMillis: EVERY_MILLIS }).data?.items.length ?? 0
+  const queues = useAnswer("GET /v1/queues", {}, { everyMillis: EVERY_MILLIS }).data?.queues ?? []
+  const paused = queues.filter((queue) => queue.paused)
+  const { halted = 0, stuck = 0 } = counts ?? {}
+  if (halted + stuck + dead + paused.length + outages.length === 0) return null
+  return (
+    <div className="notice" data-tone="bad" role="status" data-banner="">
+      <strong className="text-bad">Wants a look</strong>
+      {outages.map((away) => (
+        <Away key={away.server} away={away} />
+      ))}
+      {halted === 0 ? null : (
+        <Link to="/" search={{ state: "halted", sort: "since" }} data-banner-item="halted">
+          {many(halted, "assistant is halted", "assistants are halted")}
+        </Link>
+      )}
+      {stuck === 0 ? null : (
+        <Link to="/" search={{ state: "awake.thinking", sort: "since" }} data-banner-item="stuck">
+          {many(stuck, "has been busy for more than 15 minutes", "have been busy for more than 15 minutes")}
+        </Link>
+      )}
+      {dead === 0 ? null : (
+        <Link to="/queues" data-banner-item="dead">
+          {many(dead, "dead letter")}
+          {dead === 50 ? " or more" : ""}
+        </Link>
+      )}
+      {paused.map(({ name }) => (
+        <Link key={name} to="/queues" data-banner-item="paused">
+          queue <Visible text={name} /> is paused
+        </Link>
+      ))}
+    </div>
+  )
+}
+
+// Counters: how many are in each state, each a filter of the table.
+
+interface Counter {
+  readonly of: keyof Counts
+  readonly title: string
+  readonly tone: Tone
+  /** What the list is asked for. */
+  readonly state: string | undefined
+}
+
+const counters: ReadonlyArray<Counter> = [
+  { of: "total", title: "All", tone: "idle", state: undefined },
+  { of: "idle", title: "Idle", tone: "idle", state: "awake.idle" },
+  { of: "thinking", title: "Thinking", tone: "thinking", state: "awake.thinking" },
+  { of: "acting", title: "Acting", tone: "acting", state: "awake.acting" },
+  { of: "awaitingApproval", title: "Awaiting approval", tone: "waiting", state: "awake.awaitingApproval" },
+  { of: "dreaming", title: "Dreaming", tone: "dreaming", state: "dreaming" },
+  { of: "compacting", title: "Compacting", tone: "compacting", state: "compacting" },
+  { of: "halted", title: "Halted", tone: "halted", state: "halted" },
+  { of: "retired", title: "Retired", tone: "retired", state: "retired" }
+]
+
+const Counters = ({ counts, search }: { readonly counts: Counts | undefined; readonly search: FleetSearch }) => (
+  <nav aria-label="By state" className="counters">
+    {counters.map(({ of, state, title, tone }) => (
+      <Link
+        key={of}
+        to="/"
+        search={{ ...search, state }}
+        className="counter"
+        data-counter={of}
+        data-count={counts?.[of]}
+        {...(search.state === state ? { "data-active": "", "aria-current": "true" } : {})}
+      >
+        <span className="flex items-center gap-1.5 text-ink-2">
+          {of === "total" ? null : <span className="dot" data-tone={tone} aria-hidden />}
+          {title}
+        </span>
+        <span className="tabular text-[1.15rem] font-semibold">
+          {counts === undefined ? <span className="skeleton h-3 w-8" /> : count(counts[of])}
+        </span>
+      </Link>
+    ))}
+  </nav>
+)
 
 const route = getRouteApi("/")
 

@@ -2,18 +2,116 @@
 // M1  Everything is shown as it is kept, also what is not used, and says where it is from.
 
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import { defined } from "@reverie/protocol/defined"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
 import { useKeys } from "../../shell/keys.ts"
 import { count, many } from "../../parts/format.ts"
-import { Page } from "../../parts/page.tsx"
-import { Answered, isReady } from "../../parts/states.tsx"
+import { Page, Section } from "../../parts/page.tsx"
+import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { Blocks } from "./blocks.tsx"
-import { Facts } from "./facts.tsx"
-import { Journal } from "./journal.tsx"
+import { Facts, type ListProps } from "./facts.tsx"
 import { Profiles } from "./profiles.tsx"
 import { Recall } from "./recall.tsx"
-import { type MemorySearch, type List, lists } from "./search.ts"
+import { type List, lists, type MemorySearch } from "./search.ts"
+import { JsonView } from "../../parts/json.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { Ago } from "../../parts/time.tsx"
+import { Entries, Trust } from "./belief.tsx"
+import { Paged, usePaged } from "./paged.tsx"
+
+// Journal: its diary, the newest first.
+// J1  An entry that can not be read is shown as the JSON that it is.
+
+const JOURNAL = "GET /v1/assistants/:id/memory/journal"
+type Row = Answer<typeof JOURNAL>["items"][number]
+
+interface Entry {
+  readonly content: string
+  readonly timestamp: string
+  readonly source_type?: string
+  readonly source_trust?: number
+  readonly source_entity?: string | null
+  readonly importance?: number
+  readonly tags?: ReadonlyArray<string>
+  readonly evidence?: ReadonlyArray<string>
+}
+
+const isEntry = (value: unknown): value is Entry =>
+  typeof value === "object" &&
+  value !== null &&
+  typeof Reflect.get(value, "content") === "string" &&
+  typeof Reflect.get(value, "timestamp") === "string"
+
+const Written = ({ entry }: { readonly entry: Entry }) => {
+  const {
+    content,
+    evidence = [],
+    importance,
+    source_entity: about,
+    source_trust: trust,
+    source_type: type,
+    tags = []
+  } = entry
+  const at = Date.parse(entry.timestamp)
+  return (
+    <>
+      <p className="break-words whitespace-pre-wrap">
+        <Visible text={content} />
+      </p>
+      <p className="flex flex-wrap items-baseline gap-x-3 text-ink-2">
+        {Number.isNaN(at) ? <Visible text={entry.timestamp} /> : <Ago at={at} />}
+        {type === undefined ? null : (
+          <span>
+            <Visible text={type} />
+          </span>
+        )}
+        {typeof about === "string" ? (
+          <span>
+            about <Visible text={about} />
+          </span>
+        ) : null}
+        {trust === undefined ? null : <Trust of={trust} />}
+        {importance === undefined ? null : <span className="tabular">importance {importance.toFixed(1)}</span>}
+        {tags.map((tag) => (
+          <span key={tag} className="rounded border border-line px-1">
+            <Visible text={tag} />
+          </span>
+        ))}
+        {evidence.length === 0 ? null : <Entries of={evidence} />}
+      </p>
+    </>
+  )
+}
+
+const Line = ({ row: { key, value } }: { readonly row: Row }) => (
+  <li className="px-3 py-2" data-journal={key}>
+    {isEntry(value) ? <Written entry={value} /> : <JsonView value={value} label={key} />}
+  </li>
+)
+
+const Journal = ({ id }: Pick<ListProps, "id">) => {
+  const journal = usePaged(JOURNAL, (cursor) => ({
+    params: { id },
+    query: { limit: 50, ...defined({ cursor }) }
+  }))
+  return (
+    <Section title="Journal, the newest first">
+      <Paged
+        of={journal}
+        empty={<Empty title="Its diary is empty">It writes when it thinks that something should be kept.</Empty>}
+      >
+        {(items) => (
+          <ol className="divide-y divide-line" data-entries={items.length}>
+            {items.map((row) => (
+              <Line key={row.key} row={row} />
+            ))}
+          </ol>
+        )}
+      </Paged>
+    </Section>
+  )
+}
 
 type Overview = Answer<"GET /v1/assistants/:id/memory">
 

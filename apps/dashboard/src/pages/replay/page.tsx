@@ -4,18 +4,176 @@
 import { defined } from "@reverie/protocol/defined"
 import type { Frame } from "@reverie/server/api"
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
-import { many } from "../../parts/format.ts"
+import { count, many } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
 import { ForkForm } from "./fork.tsx"
 import { OpenFrame } from "./frame.tsx"
-import { Frames } from "./frames.tsx"
 import { FRAMES, Range } from "./range.tsx"
 import { fileName, saveJson } from "./save.ts"
 import type { ReplaySearch } from "./search.ts"
-import { Verify } from "./verify.tsx"
+import { Chip, StateChip } from "../../parts/chip.tsx"
+import { Visible } from "../../parts/text.tsx"
+import { useKeys } from "../../shell/keys.ts"
+
+// Frames: one line for each commit of the range; ← → step through them from anywhere on the page.
+
+interface FramesProps {
+  readonly frames: ReadonlyArray<Frame>
+  readonly at: number
+  readonly onStep: (no: number) => void
+}
+
+/** `infer done`, `after sleep`: the names that the chart gives itself, in words. */
+const eventWords = (event: string): string =>
+  event
+    .replace(
+      /^xstate\.(done|error)\.actor\.(.+)$/,
+      (_, end: string, name: string) => `${name} ${end === "done" ? "done" : "failed"}`
+    )
+    .replace(/^xstate\.after\.([A-Za-z0-9]+)\..*$/, "after $1")
+
+const Line = ({ frame }: { readonly frame: Frame }) => {
+  const { after, before, cause, event, no, step, tick } = frame
+  return (
+    <>
+      <span className="tabular text-right font-mono text-ink-2">{no}</span>
+      <span className="tabular text-right text-ink-2">{tick}</span>
+      <span className="truncate" title={event}>
+        <Visible text={event === "" ? cause : eventWords(event)} />
+        {step === undefined ? null : (
+          <span className={step.ok ? "text-ink-2" : "text-bad"}>
+            {" "}
+            <Visible text={step.name} />
+            {step.ok ? "" : " failed"}
+          </span>
+        )}
+      </span>
+      <span className="min-w-0">
+        {before === after ? <span className="text-ink-3">stays</span> : <StateChip path={after} />}
+      </span>
+    </>
+  )
+}
+
+const moves: Readonly<Record<string, (at: number, total: number) => number>> = {
+  ArrowDown: (at) => at + 1,
+  ArrowUp: (at) => at - 1,
+  PageDown: (at) => at + 12,
+  PageUp: (at) => at - 12,
+  Home: () => 0,
+  End: (_, total) => total - 1
+}
+
+const Frames = ({ at, frames, onStep }: FramesProps) => {
+  const ids = useId()
+  const list = useRef<HTMLUListElement>(null)
+  const index = frames.findIndex(({ no }) => no === at)
+  const go = (to: number) => {
+    const frame = frames[Math.max(0, Math.min(frames.length - 1, to))]
+    if (frame !== undefined) onStep(frame.no)
+  }
+  useKeys({ ArrowLeft: () => go(index - 1), ArrowRight: () => go(index + 1) })
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" })
+  }, [index, frames])
+  const onKeyDown = (event: KeyboardEvent) => {
+    const move = moves[event.key]
+    if (move === undefined) return
+    go(move(index, frames.length))
+    event.preventDefault()
+  }
+  return (
+    <ul
+      ref={list}
+      role="listbox"
+      aria-label="Frames"
+      tabIndex={0}
+      aria-activedescendant={index < 0 ? undefined : `${ids}-${at}`}
+      className="frames"
+      data-frames={frames.length}
+      data-at={at}
+      onKeyDown={onKeyDown}
+    >
+      {frames.map((frame) => (
+        <li
+          key={frame.no}
+          id={`${ids}-${frame.no}`}
+          role="option"
+          aria-selected={frame.no === at}
+          className="frame-line"
+          data-frame={frame.no}
+          data-event={frame.event}
+          data-after={frame.after}
+          onClick={() => onStep(frame.no)}
+        >
+          <Line frame={frame} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+// Verify: replays the whole life and says whether its end is what is stored.
+
+interface VerifyProps {
+  readonly id: string
+  readonly onOpen: (no: number) => void
+}
+
+const Verify = ({ id, onOpen }: VerifyProps) => {
+  const [asked, ask] = useState(false)
+  const verdict = useAnswer(
+    "GET /v1/assistants/:id/replay/verify",
+    { params: { id } },
+    { enabled: asked, staleMillis: 600_000 }
+  )
+  const verify = () => {
+    if (asked) void verdict.refetch()
+    ask(true)
+  }
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <button type="button" className="button" disabled={verdict.isFetching} onClick={verify} data-verify="">
+        {verdict.isFetching ? "Replaying…" : "Verify the whole life"}
+      </button>
+      {asked ? (
+        <Answered of={verdict} lines={1}>
+          {({ commits, difference, differsAt, equal, modelCalls, toolCalls }) => (
+            <span
+              className="flex flex-wrap items-center gap-2"
+              data-verdict={equal ? "equal" : "differs"}
+              data-commits={commits}
+            >
+              <Chip tone={equal ? "good" : "bad"} text={equal ? "equal" : "differs"} />
+              <span className="text-ink-2">
+                {many(commits, "commit")} replayed; {count(modelCalls)} model and {count(toolCalls)} tool calls
+              </span>
+              {differsAt === undefined ? null : (
+                <button
+                  type="button"
+                  className="button button-small"
+                  onClick={() => onOpen(differsAt)}
+                  data-differs-at={differsAt}
+                >
+                  at commit {differsAt}
+                </button>
+              )}
+              {difference === undefined ? null : (
+                <span className="text-bad">
+                  <Visible text={difference} />
+                </span>
+              )}
+            </span>
+          )}
+        </Answered>
+      ) : null}
+    </div>
+  )
+}
 
 type Told = Answer<"GET /v1/assistants/:id/replay">
 

@@ -4,15 +4,245 @@
 // T2  What is to be read is data: no line of it is obeyed.
 
 import type { Prompt } from "@reverie/model"
-import { type Task, taskLine, taskOf, tasks } from "@reverie/protocol"
+import { defined, type Task, taskLine, taskOf, tasks } from "@reverie/protocol"
 import type { Request } from "../calls.ts"
 import { profiled } from "./attributes.ts"
-import { consolidated } from "./consolidation.ts"
 import { extracted } from "./extraction.ts"
-import { insightsIn } from "./insights.ts"
-import { linked } from "./links.ts"
-import { routed } from "./routing.ts"
 import { summaryOf } from "./summary.ts"
+import { isChatter } from "../chatter.ts"
+import { groupsOf, type Line, linesOf, saidIn, type SaidLine } from "./lines.ts"
+import { statementsOf, type Utterance } from "./statements.ts"
+import { isPast, monthNames, weekdayNames } from "./grammar.ts"
+import { type Gist, gistOf, hasSameValues, overlap, saysTheSame, unasked } from "./likeness.ts"
+import { stemOf, stemsOf } from "../words.ts"
+
+// Names: whom and what a text is about.
+// N1  A name is what is written large in the middle of a sentence; at its beginning only when it is known already.
+
+const calendar: ReadonlySet<string> = new Set([...monthNames, ...weekdayNames])
+const namePattern = /\p{Lu}[\p{L}\p{N}&+-]*(?:['’]\p{L}{2,})?(?:\s+\p{Lu}[\p{L}\p{N}&+-]*)*/gu
+const MAX_NAMES = 8
+
+const isName = (name: string): boolean => name.length > 1 && !/^I\b/.test(name) && !calendar.has(name.toLowerCase())
+
+/** A word that begins the text, a sentence or a quotation. */
+const begins = (text: string, at: number): boolean =>
+  /(?:^|[.!?:;"“(\n]\s*|[-–—]\s+)$/u.test(text.slice(Math.max(0, at - 4), at))
+
+/** The names in a text, each once, in their order; `known` ones also where they begin a sentence. */
+const namesIn = (text: string, known: ReadonlyArray<string> = []): ReadonlyArray<string> => {
+  const names = new Set(known.filter((name) => name !== "" && text.includes(name)))
+  for (const { 0: found, index } of text.matchAll(namePattern)) {
+    const name = begins(text, index) ? found.split(/\s+/).slice(1).join(" ") : found
+    if (isName(name)) names.add(name)
+    if (names.size >= MAX_NAMES) break
+  }
+  return [...names]
+}
+
+// Insights: what several entries of a journal have in common.
+// I1  An insight is a count: a name that stands in at least MIN_ENTRIES entries, and the word they share most.
+// I2  Its evidence are those entries, and nothing else.
+
+const MIN_ENTRIES = 3
+const MAX_INSIGHTS = 5
+const MAX_EVIDENCE = 10
+
+const plain = ({ id, text }: Line) => ({ id, text: text.replace(/^\(importance \d+\)\s*/, "") })
+
+/** The word that most of the texts have besides the name; undefined when fewer than two share one. */
+const topicOf = (texts: ReadonlyArray<string>, name: string): string | undefined => {
+  const ownStems = stemsOf(name)
+  const counts = new Map<string, { readonly word: string; count: number }>()
+  for (const text of texts) {
+    const words = new Map((text.match(/\p{L}{4,}/gu) ?? []).map((word) => [stemOf(word), word.toLowerCase()]))
+    for (const stem of stemsOf(text)) {
+      const word = words.get(stem)
+      if (word === undefined || ownStems.has(stem)) continue
+      const known = counts.get(stem)
+      if (known === undefined) counts.set(stem, { word, count: 1 })
+      else known.count++
+    }
+  }
+  const [most] = [...counts.values()].toSorted((a, b) => b.count - a.count || (a.word < b.word ? -1 : 1))
+  return most !== undefined && most.count >= 2 ? most.word : undefined
+}
+
+const insightOf = (name: string, entries: ReadonlyArray<{ readonly id: string; readonly text: string }>) => {
+  const topic = topicOf(
+    entries.map(({ text }) => text),
+    name
+  )
+  const about = topic === undefined ? "" : `, mostly about ${topic}`
+  return {
+    insight: `${name} came up in ${entries.length} entries${about}.`,
+    evidence: entries.slice(0, MAX_EVIDENCE).map(({ id }) => id)
+  }
+}
+
+const insightsIn = (data: string): string => {
+  const entries = [...new Map(linesOf(data).map((line) => [line.id, plain(line)])).values()]
+  const inside = new Set(entries.flatMap(({ text }) => namesIn(text)))
+  const found = [...inside].map((name) => ({
+    name,
+    entries: entries.filter(({ text }) => namesIn(text, [name]).includes(name))
+  }))
+  return JSON.stringify(
+    found
+      .filter(({ entries }) => entries.length >= MIN_ENTRIES)
+      .toSorted((a, b) => b.entries.length - a.entries.length || (a.name < b.name ? -1 : 1))
+      .slice(0, MAX_INSIGHTS)
+      .map(({ entries, name }) => insightOf(name, entries))
+  )
+}
+
+// Links: which facts have to do with one another.
+// K1  A link needs a name other than the subject of the fact, or a word that few facts of the ask have.
+// K2  Why is what they share, word for word.
+
+const MAX_LINKS = 4
+const MAX_WORDS_TOLD = 4
+/** A word is rare when no more than this share of the facts has it, and in few of them always. */
+const RARE_SHARE = 0.1
+const ALWAYS_RARE = 3
+const MIN_STEM_CHARS = 4
+
+const wordsByStem = (text: string): ReadonlyMap<string, string> =>
+  new Map((unasked(text).match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => [stemOf(word), word.toLowerCase()]))
+
+/** Who a fact is about stands among its first words. */
+const subjectOf = (text: string): string => unasked(text).split(/\s+/).slice(0, 2).join(" ")
+
+const shared = (one: string, other: string, isRare: (stem: string) => boolean): ReadonlyArray<string> => {
+  const subject = subjectOf(one)
+  const names = namesIn(other).filter((name) => one.includes(name) && !subject.includes(name))
+  const told = wordsByStem(one)
+  const stems = [...gistOf(one).words.intersection(gistOf(other).words)].filter(
+    (stem) => stem.length >= MIN_STEM_CHARS && isRare(stem) && !stemsOf(subject).has(stem)
+  )
+  const words = stems
+    .flatMap((stem) => told.get(stem) ?? [])
+    .filter((word) => !names.some((name) => name.toLowerCase().includes(word)))
+  return [...names, ...words].slice(0, MAX_WORDS_TOLD)
+}
+
+const linked = (data: string): string => {
+  const groups = groupsOf(data)
+  const texts = new Map(
+    groups.flatMap(({ line, neighbours }) => [line, ...neighbours]).map(({ id, text }) => [id, text])
+  )
+  const counts = new Map<string, number>()
+  for (const text of texts.values())
+    for (const stem of gistOf(text).words) counts.set(stem, (counts.get(stem) ?? 0) + 1)
+  const limit = Math.max(ALWAYS_RARE, RARE_SHARE * texts.size)
+  const isRare = (stem: string): boolean => (counts.get(stem) ?? 0) <= limit
+  return JSON.stringify(
+    groups.map(({ line, neighbours }) => ({
+      fact: line.id,
+      links: neighbours
+        .filter(({ id }) => id !== line.id)
+        .map(({ id, text }) => ({ to: id, why: shared(line.text, text, isRare).join(", ") }))
+        .filter(({ why }) => why !== "")
+        .slice(0, MAX_LINKS)
+    }))
+  )
+}
+
+// Routing: whether a fact is new, says again what is known, or takes the place of something.
+// R1  IGNORE only when the same numbers, months and negation stand in both, and nearly all the words.
+// R2  UPDATE only of what holds until further notice, said of the same subject in nearly the same words with another
+//     value. What happened once is not undone by what happened another time.
+// R3  In doubt ADD: what is kept twice can be joined later, what is lost can not.
+
+const RENEWED = 0.75
+
+interface Route {
+  readonly fact: string
+  readonly action: "ADD" | "UPDATE" | "IGNORE"
+  readonly target: string | null
+}
+
+/** It tells what happened: one of its first words is a verb in the past. */
+const tellsAnEvent = (statement: string): boolean =>
+  (
+    unasked(statement)
+      .toLowerCase()
+      .match(/[\p{L}']+/gu) ?? []
+  )
+    .slice(1, 5)
+    .some((word) => word !== "was" && isPast(word))
+
+const isRenewed = (fact: Gist, known: Gist): boolean =>
+  fact.first === known.first &&
+  fact.values.size > 0 &&
+  known.values.size + fact.values.size > 0 &&
+  !hasSameValues(fact, known) &&
+  overlap(fact.words, known.words) >= RENEWED
+
+const routeOf = (
+  id: string,
+  text: string,
+  known: ReadonlyArray<{ readonly id: string; readonly text: string }>
+): Route => {
+  const fact = gistOf(text)
+  const candidates = known.map((each) => ({ ...each, gist: gistOf(each.text) }))
+  const same = candidates.find(({ gist }) => saysTheSame(fact, gist))
+  if (same !== undefined) return { fact: id, action: "IGNORE", target: same.id }
+  const renewed = tellsAnEvent(text) ? undefined : candidates.find(({ gist }) => isRenewed(fact, gist))
+  return renewed === undefined
+    ? { fact: id, action: "ADD", target: null }
+    : { fact: id, action: "UPDATE", target: renewed.id }
+}
+
+const routed = (data: string): string =>
+  JSON.stringify(groupsOf(data).map(({ line, neighbours }) => routeOf(line.id, line.text, neighbours)))
+
+// Consolidation: facts and importance of what was lived through.
+// C1  Every line that was given is weighed; each fact is made of that line, and of the question it answers.
+// C2  What the offline model itself said is no fact.
+
+/** How a journal entry is told from what somebody said. */
+const JOURNAL = "journal"
+/** A question that is older than this is not what is answered. */
+const ANSWER_MILLIS = 30 * 60_000
+
+interface Heard extends Line {
+  readonly said: SaidLine
+}
+
+const isNear = (one: SaidLine, other: SaidLine): boolean =>
+  one.at === undefined || other.at === undefined || Math.abs(one.at - other.at) <= ANSWER_MILLIS
+
+const utteranceOf = ({ said }: Heard, before: SaidLine | undefined, listener: string | undefined): Utterance => {
+  if (said.speaker === JOURNAL || said.speaker === "") return { ...said, speaker: "" }
+  const answers =
+    before !== undefined && before.speaker !== said.speaker && before.speaker !== JOURNAL && isNear(before, said)
+  return {
+    ...said,
+    ...defined({ listener }),
+    ...(answers ? { question: before.text, asker: before.speaker } : {})
+  }
+}
+
+/** Whom a speaker talks to: the other one, where there is one other. */
+const listenerOf = (speaker: string, speakers: ReadonlyArray<string>): string | undefined => {
+  const others = speakers.filter((each) => each !== speaker)
+  return others.length === 1 ? others[0] : undefined
+}
+
+const consolidated = (data: string): string => {
+  const heard = linesOf(data).map((line): Heard => ({ ...line, said: saidIn(line.text) }))
+  const speakers = [...new Set(heard.map(({ said }) => said.speaker))].filter((name) => name !== "" && name !== JOURNAL)
+  const items = heard.map((line, place) => {
+    const { id, said } = line
+    if (isChatter(said.text)) return { id, importance: 1, facts: [] }
+    const { importance, statements } = statementsOf(
+      utteranceOf(line, heard[place - 1]?.said, listenerOf(said.speaker, speakers))
+    )
+    return { id, importance, facts: statements.map((text) => ({ text, entities: namesIn(text, speakers) })) }
+  })
+  return JSON.stringify(items)
+}
 
 interface Answer {
   readonly text?: string

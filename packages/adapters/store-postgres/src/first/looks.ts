@@ -1,5 +1,5 @@
 // Looks: what is looked up row by row, because no plan of one statement would stop in time.
-// Owns the walk along the wakes. Leaves who is due to due.ts.
+// Owns the walk along the wakes. Leaves who is due to mailbox.ts.
 // L1  A look at what comes next ends at the first who is free: it costs what is held before him, never what sleeps.
 
 export const looks = `
