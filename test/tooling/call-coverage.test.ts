@@ -83,6 +83,7 @@ describe("the report of the paths", () => {
       "apps/c": ["apps/c/src/c.ts"],
       "packages/adapters/d": ["packages/adapters/d/src/d.ts"]
     })
+    assert.strictEqual(Object.keys(report.paths["answer"]?.packages ?? {})[0], "packages/a")
     assert.include(pathsTableOf(report), "deep/b.ts")
   })
 })

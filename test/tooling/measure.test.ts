@@ -31,6 +31,7 @@ describe("the tree", () => {
   test("T1 source is what packages and apps consist of: no test, no testkit, no example", async () => {
     const tree = await madeUpTree(files)
     assert.deepStrictEqual(tree.source.map(({ path }) => path).toSorted(), source)
+    assert.isEmpty([...tree.files.keys()].filter((path) => /node_modules|dist/.test(path)))
     assert.strictEqual(tree.listedBy, "walk")
   })
 
