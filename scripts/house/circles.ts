@@ -1,0 +1,65 @@
+// Circles: files that import each other.
+// Owns finding them. Leaves the forms of an import to test/architecture.
+// C1  A circle is counted once, however many ways lead around in it.
+// C2  It is one of types when the imports that remain at run time go around nowhere in it; nothing breaks there, but no
+//     file of it can be read first. Others are listed beside it.
+
+import type { Count } from "./count.ts"
+import { targetOf, type Tree } from "./tree.ts"
+
+type Arrows = ReadonlyMap<string, ReadonlySet<string>>
+
+/** Groups of more than one file in which each is reached from each (Tarjan), each sorted. */
+const circlesIn = (arrows: Arrows): ReadonlyArray<ReadonlyArray<string>> => {
+  const numbers = new Map<string, number>()
+  const lowest = new Map<string, number>()
+  const open: Array<string> = []
+  const found: Array<ReadonlyArray<string>> = []
+  const visit = (file: string): number => {
+    const number = numbers.size
+    numbers.set(file, number)
+    open.push(file)
+    let low = number
+    for (const target of arrows.get(file) ?? []) {
+      const known = numbers.get(target)
+      if (known === undefined) low = Math.min(low, visit(target))
+      else if (open.includes(target)) low = Math.min(low, lowest.get(target) ?? known)
+    }
+    lowest.set(file, low)
+    if (low === number) {
+      const group = open.splice(open.indexOf(file))
+      if (group.length > 1) found.push(group.toSorted())
+    }
+    return low
+  }
+  for (const file of arrows.keys()) if (!numbers.has(file)) visit(file)
+  return found
+}
+
+const arrowsOf = (tree: Tree, isTypeCounted: boolean): Arrows =>
+  new Map(
+    tree.source.map((file) => [
+      file.path,
+      new Set(
+        file.imports().flatMap(({ to, typeOnly }) => {
+          const target = typeOnly && !isTypeCounted ? undefined : targetOf(tree, file.path, to)
+          return target === undefined || target === file.path ? [] : [target]
+        })
+      )
+    ])
+  )
+
+export const circles = (tree: Tree): Count => {
+  const inValues = new Set(circlesIn(arrowsOf(tree, false)).flat())
+  const all = circlesIn(arrowsOf(tree, true))
+  const ofTypes = all.filter((circle) => !circle.some((file) => inValues.has(file)))
+  const others = all.filter((circle) => !ofTypes.includes(circle))
+  return {
+    name: "circles of types",
+    examined: tree.source.length,
+    value: ofTypes.length,
+    most: 0,
+    found: ofTypes.map((circle) => `types: ${circle.join(", ")}`),
+    figures: { withValues: others.map((circle) => circle.join(", ")) }
+  }
+}
