@@ -9,7 +9,7 @@
 //     from outside. A test that replaces a whole module uses only the names that it reads, or one mock would excuse all.
 
 import { childrenOf, isNode, type Node, nodesOf, treeOf } from "../../test/architecture/syntax.ts"
-import { roomOf } from "../../test/architecture/house.ts"
+import { roomOf } from "../../test/architecture/repository.ts"
 import type { Count } from "./count.ts"
 import { isSource, targetOf, type Tree, type TreeFile, type TreePackage } from "./tree.ts"
 

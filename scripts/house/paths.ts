@@ -6,7 +6,7 @@
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { roomOf } from "../../test/architecture/house.ts"
+import { roomOf } from "../../test/architecture/repository.ts"
 import { missedBy } from "./count.ts"
 
 const WORKS = {

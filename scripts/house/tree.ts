@@ -7,7 +7,7 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs"
 import { dirname, join } from "node:path/posix"
-import { type Module, moduleOf, roomOf } from "../../test/architecture/house.ts"
+import { type Module, moduleOf, roomOf } from "../../test/architecture/repository.ts"
 import { type Import, importsOf } from "../../test/architecture/syntax.ts"
 
 export interface TreeFile {
