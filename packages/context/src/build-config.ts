@@ -34,7 +34,7 @@ export interface ContextBuildConfig {
   readonly maxMessagesCap: number
 }
 
-export const LARGE_LIMITS: ModelContextLimits = {
+const LARGE_LIMITS: ModelContextLimits = {
   maxTokens: 200_000,
   memoryTokens: 12_000,
   historyTokens: 80_000,

@@ -43,7 +43,7 @@ export interface Collected {
 }
 
 /** What a context that plans is told (A8). */
-export const PLAN_FIRST = `Before your first tool call, write down a short plan: the steps, in order, and how you will know that you are done.
+const PLAN_FIRST = `Before your first tool call, write down a short plan: the steps, in order, and how you will know that you are done.
 Then carry it out step by step, and change it openly when a result does not fit it.`
 
 const NO_VALUES: PlaceholderValues = {}

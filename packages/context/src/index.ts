@@ -1,20 +1,68 @@
-export * from "./assemble.ts"
-export { type BlockPermission, blockPermissions, type BlockType, blockTypes } from "@reverie/memory"
-export { type BlockOptions, type PromptBlock, renderBlock, shownBlocks, withinMemory } from "./block.ts"
-export * from "./build-config.ts"
-export * from "./builder.ts"
-export * from "./collect.ts"
-export { component, type Component, staticComponents } from "./component.ts"
-export * from "./context-types.ts"
-export * from "./errors.ts"
-export * from "./compaction/index.ts"
-export { type Includable, isIncluded } from "./inclusion.ts"
-export * from "./message-tokens.ts"
-export * from "./price-book.ts"
-export * from "./prompt/index.ts"
-export * from "./report.ts"
-export * from "./scheme.ts"
-export * from "./search-options.ts"
-export * from "./surroundings.ts"
-export { INTERRUPTED } from "./unit.ts"
-export { append, conversationTokens, KEPT_SHARE, type MessageCap, openWindow, type Window } from "./window.ts"
+export { assemble, type AssembleInput } from "./assemble.ts"
+export { type PromptBlock, renderBlock, shownBlocks, withinMemory } from "./block.ts"
+export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
+export { contextBuilder, toolRulesText } from "./builder.ts"
+export { collect, type PluggedIn } from "./collect.ts"
+export { type ContextTypeConfig, findContextType, getContextType } from "./context-types.ts"
+export { ContextTooSmall } from "./errors.ts"
+export {
+  compact,
+  Compaction,
+  compactionIds,
+  HISTORY_START_KEY,
+  HistoryStart,
+  historyStartOf,
+  isCompaction
+} from "./compaction/compaction.ts"
+export { compactionConfig, type CompactionConfig, type CompactionTrigger, thresholdOf } from "./compaction/config.ts"
+export {
+  draftOf,
+  isRead,
+  pendingCompactionChange,
+  pendingCompactionOf,
+  pieceOf,
+  withPiece
+} from "./compaction/draft.ts"
+export {
+  afterFailedRound,
+  afterRound,
+  extractionMessages,
+  extractionPrefix,
+  type ExtractionResult,
+  extractionRounds,
+  extractionText,
+  judgeRound,
+  NO_EXTRACTION,
+  planExtraction
+} from "./compaction/extraction.ts"
+export { maxSummaryChars, SUMMARY_HEAD } from "./compaction/marker.ts"
+export { placedMessages } from "./compaction/placed.ts"
+export { type CompactionQuestion, planCompaction, skipReasons } from "./compaction/split.ts"
+export { pieceLimits, readSummary, summaryAsk } from "./compaction/summary.ts"
+export { undoCompaction } from "./compaction/undo.ts"
+export { countMessage, type UncountedMessage } from "./message-tokens.ts"
+export { type Content, dataOf, openPriceBook, type PriceBook, textOf } from "./price-book.ts"
+export { componentToPromptComponent } from "./prompt/components.ts"
+export { PromptConflict, PromptStoreUnavailable } from "./prompt/errors.ts"
+export { type PromptRow, readPromptRow } from "./prompt/prompt-row.ts"
+export {
+  type PromptChange,
+  type PromptKind,
+  type PromptLine,
+  PromptStore,
+  type PromptVersion
+} from "./prompt/prompt-store.ts"
+export { getPromptRegistry, type PromptRegistry } from "./prompt/registry.ts"
+export type { PlaceholderValues } from "./prompt/template.ts"
+export {
+  type Absent,
+  compareReports,
+  type ContextReport,
+  type PartChange,
+  type Report,
+  type ReportComparison
+} from "./report.ts"
+export { PLACES } from "./scheme.ts"
+export { effectiveMode } from "./search-options.ts"
+export { bufferContent, characterContent, goalsContent } from "./surroundings.ts"
+export { append, conversationTokens, openWindow, type Window } from "./window.ts"

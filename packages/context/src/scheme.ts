@@ -115,8 +115,7 @@ export const isStaticId = (id: number): boolean => staticById.has(id)
 export const isReservedId = (id: number): boolean => reservedById.has(id)
 
 /** A static or reserved component by its key. */
-export const builtInComponent = (key: string): PromptComponent | undefined =>
-  staticByKey.get(key) ?? reservedByKey.get(key)
+const builtInComponent = (key: string): PromptComponent | undefined => staticByKey.get(key) ?? reservedByKey.get(key)
 
 /** Keys that nothing plugged in may take. */
 export const isBuiltInKey = (key: string): boolean => builtInComponent(key) !== undefined

@@ -1,18 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Message } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import {
-  append,
-  assemble,
-  type AssembleInput,
-  component,
-  countMessage,
-  INTERRUPTED,
-  KEPT_SHARE,
-  openWindow,
-  staticComponents
-} from "../src/index.ts"
+import { append, assemble, type AssembleInput, countMessage, openWindow } from "../src/index.ts"
 import { callOf, count, countText, note, result, said, user } from "./histories.ts"
+import { component, staticComponents } from "../src/component.ts"
+import { INTERRUPTED } from "../src/unit.ts"
+import { KEPT_SHARE } from "../src/window.ts"
 
 const components = staticComponents({ systemPrompt: "You keep the harbour.", persona: "Calm." }, count)
 

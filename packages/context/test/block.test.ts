@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { blockPermissions, renderBlock, toolRulesText } from "../src/index.ts"
+import { renderBlock, toolRulesText } from "../src/index.ts"
+import { blockPermissions } from "@reverie/memory"
 import { bare, block, RULES, RULES_TEXT } from "./prompts.ts"
 
 describe("blocks", () => {

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type ContextBuildConfig, DEFAULT_BUILD_CONFIG, limitsFor, openWindow, SMALL_LIMITS } from "../src/index.ts"
+import { type ContextBuildConfig, DEFAULT_BUILD_CONFIG, openWindow } from "../src/index.ts"
 import { user } from "./histories.ts"
 import { begin, block, built, contents } from "./prompts.ts"
+import { limitsFor, SMALL_LIMITS } from "../src/build-config.ts"
 
 describe("limits", () => {
   it("F103 A34 seven settings, each with a default", () => {

@@ -1,16 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   contextBuilder,
-  DEFAULT_BASE_INSTRUCTIONS,
   DEFAULT_BUILD_CONFIG,
   getContextType,
   openPriceBook,
   type PromptBlock,
-  type ReadyContextBuilder,
   renderBlock
 } from "../src/index.ts"
 import { callOf, count, note, result, said, user } from "./histories.ts"
 import { bare, begin, block, built, contents, RULES, RULES_TEXT, tool } from "./prompts.ts"
+import { DEFAULT_BASE_INSTRUCTIONS, type ReadyContextBuilder } from "../src/builder.ts"
 
 describe("building", () => {
   it("F85 memory and a configuration are enough, and without memory there is nothing to build with", () => {

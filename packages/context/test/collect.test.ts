@@ -1,18 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import {
-  collect,
-  type CollectInput,
-  type Content,
-  contextTypes,
-  dataOf,
-  getContextType,
-  getStaticComponent,
-  linesOf,
-  openPriceBook,
-  type PluggedIn
-} from "../src/index.ts"
+import { collect, type Content, dataOf, getContextType, openPriceBook, type PluggedIn } from "../src/index.ts"
 import { count } from "./histories.ts"
+import { type CollectInput } from "../src/collect.ts"
+import { contextTypes } from "../src/context-types.ts"
+import { getStaticComponent } from "../src/scheme.ts"
+import { linesOf } from "../src/price-book.ts"
 
 const plugged = (id: number, key: string, content: string, more: Partial<PluggedIn> = {}): PluggedIn => ({
   id,

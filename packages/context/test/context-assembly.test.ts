@@ -7,9 +7,7 @@ import {
   type AssembleInput,
   collect,
   compareReports,
-  component,
   type Content,
-  type ContextType,
   type ContextTypeConfig,
   getContextType,
   openPriceBook,
@@ -17,6 +15,8 @@ import {
   type Report
 } from "../src/index.ts"
 import { callOf, count, result, said, user } from "./histories.ts"
+import { component } from "../src/component.ts"
+import { type ContextType } from "../src/context-types.ts"
 
 const history = [
   user("hello"),

@@ -1,18 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { executionModes } from "@reverie/assistant"
 import * as fc from "fast-check"
+import { findContextType, getContextType } from "../src/index.ts"
 import {
   allowedTools,
   contentOverride,
   type ContextType,
   contextTypes,
-  findContextType,
-  getContextType,
-  isIncluded,
   PRE_COMPACTION_TOOLS,
   REFLECTION_TOOLS,
   SLEEP_TOOLS
-} from "../src/index.ts"
+} from "../src/context-types.ts"
+import { isIncluded } from "../src/inclusion.ts"
 
 const FULL = [0, 1000, 1500, 2000, 3000, 4000, 5000, 6000, 7000]
 

@@ -1,10 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { builtInTemplates, getPromptRegistry, type PromptRegistry } from "@reverie/context"
+import { getPromptRegistry, type PromptRegistry } from "@reverie/context"
 import { memoryPromptStoreLayer } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { describe } from "vitest"
 import { aComponent, aTemplate, harbor, START_MILLIS, tower, withRegistry } from "./registries.ts"
+import { builtInTemplates } from "../src/prompt/templates.ts"
 
 const both = Effect.gen(function* () {
   yield* TestClock.setTime(START_MILLIS)

@@ -2,7 +2,8 @@
 
 import type { Message, ToolCall } from "@reverie/protocol"
 import * as fc from "fast-check"
-import { type CountMessage, countMessage, type UncountedMessage } from "../src/index.ts"
+import { countMessage, type UncountedMessage } from "../src/index.ts"
+import { type CountMessage } from "../src/message-tokens.ts"
 
 /** A vocabulary for tests: a token for every three characters begun. */
 export const countText = (text: string): number => Math.ceil(text.length / 3)

@@ -2,16 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Message } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
-import {
-  append,
-  assemble,
-  contextTypes,
-  conversationTokens,
-  getContextType,
-  INTERRUPTED,
-  openWindow
-} from "../src/index.ts"
+import { append, assemble, conversationTokens, getContextType, openWindow } from "../src/index.ts"
 import { anyHistory, count, note, user } from "./histories.ts"
+import { contextTypes } from "../src/context-types.ts"
+import { INTERRUPTED } from "../src/unit.ts"
 
 const marker: Message = note(`[CONTEXT SUMMARY]\n${"The ferry leaves at nine. ".repeat(18)}`)
 

@@ -4,15 +4,14 @@
 import type { ToolRule } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import {
-  type BuiltContext,
   type ContextBuildConfig,
   contextBuilder,
   DEFAULT_BUILD_CONFIG,
   openPriceBook,
-  type PromptBlock,
-  type ReadyContextBuilder
+  type PromptBlock
 } from "../src/index.ts"
 import { count } from "./histories.ts"
+import { type BuiltContext, type ReadyContextBuilder } from "../src/builder.ts"
 
 export const block = (label: string, more: Partial<PromptBlock> = {}): PromptBlock => ({
   id: `id-${label}`,

@@ -2,9 +2,11 @@
 // Owns the steps, the model and playing both side by side.
 
 import { assert } from "@effect/vitest"
-import { builtInTemplates, orderedStaticIds, type PromptRegistry } from "@reverie/context"
+import { type PromptRegistry } from "@reverie/context"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
+import { builtInTemplates } from "../src/prompt/templates.ts"
+import { orderedStaticIds } from "../src/scheme.ts"
 
 export const keys = ["a", "b", "default"] as const
 const key = fc.constantFrom(...keys)

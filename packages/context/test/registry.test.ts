@@ -1,10 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { builtInTemplates, getPromptRegistry, PromptStore } from "@reverie/context"
+import { getPromptRegistry, PromptStore } from "@reverie/context"
 import { memoryPromptStoreLayer } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
 import { describe } from "vitest"
 import { aComponent, aTemplate, harbor, START_MILLIS, tower, withRegistry } from "./registries.ts"
+import { builtInTemplates } from "../src/prompt/templates.ts"
 
 const keysOf = (list: ReadonlyArray<{ readonly key: string }>) => list.map(({ key }) => key)
 

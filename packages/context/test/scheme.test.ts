@@ -7,15 +7,14 @@ import {
   getStaticComponents,
   isReservedId,
   isStaticId,
-  NoPlaceAfter,
   orderedStaticIds,
-  PlacesTaken,
   pluggableRange,
   promptRoles,
   RESERVED_COMPONENTS,
   roleProblem,
   staticBefore
-} from "../src/index.ts"
+} from "../src/scheme.ts"
+import { NoPlaceAfter, PlacesTaken } from "../src/errors.ts"
 
 const idAfter = (existing: ReadonlyArray<number>, afterStatic: number): number =>
   Result.getOrThrow(allocatePluggableId(existing, afterStatic))

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DEFAULT_SEARCH_OPTIONS, effectiveMode, searchModes, searchOptions } from "../src/index.ts"
+import { effectiveMode } from "../src/index.ts"
+import { DEFAULT_SEARCH_OPTIONS, searchModes, searchOptions } from "../src/search-options.ts"
 
 describe("search options", () => {
   it("F107 mode, kinds of content and limit, each with a default", () => {

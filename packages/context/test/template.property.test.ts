@@ -1,7 +1,8 @@
 import { assert, test } from "@effect/vitest"
-import { placeholdersIn, renderTemplate, safeRenderTemplate } from "@reverie/context"
+
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
+import { placeholdersIn, renderTemplate, safeRenderTemplate } from "../src/prompt/template.ts"
 
 const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,5}$/)
 const value = fc.oneof(fc.integer(), fc.string(), fc.constantFrom("{a}", "{{", "}}", "$&", "{", "}"))

@@ -1,16 +1,15 @@
 import { assert, test } from "@effect/vitest"
+
+import * as Result from "effect/Result"
+import { describe } from "vitest"
 import {
   builtInTemplates,
   defaultTemplate,
   fallbackTemplate,
-  placeholdersIn,
   REFLECTION_METRICS,
-  reflectionTemplate,
-  renderTemplate,
-  safeRenderTemplate
-} from "@reverie/context"
-import * as Result from "effect/Result"
-import { describe } from "vitest"
+  reflectionTemplate
+} from "../src/prompt/templates.ts"
+import { placeholdersIn, renderTemplate, safeRenderTemplate } from "../src/prompt/template.ts"
 
 const of = (content: string) => ({ key: "greeting", content })
 

@@ -1,11 +1,12 @@
 import { assert, it } from "@effect/vitest"
-import { builtInTemplates, getPromptRegistry, PromptConflict, PromptStore } from "@reverie/context"
+import { getPromptRegistry, PromptConflict, PromptStore } from "@reverie/context"
 import { memoryPromptStore, memoryPromptStoreLayer } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
 import { describe } from "vitest"
 import { aComponent, aTemplate, harbor, START_MILLIS, withRegistry } from "./registries.ts"
+import { builtInTemplates } from "../src/prompt/templates.ts"
 
 describe("history", () => {
   it.effect("F26 every version of a template is kept, newest first, with its time and what became of it", () =>

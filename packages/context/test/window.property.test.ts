@@ -1,8 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
-import { append, assemble, contextTypes, getContextType, openWindow, type Window } from "../src/index.ts"
+import { append, assemble, getContextType, openWindow, type Window } from "../src/index.ts"
 import { anyHistory, count } from "./histories.ts"
+import { contextTypes } from "../src/context-types.ts"
 
 /** What a window says of all its units together, computed from each of them. */
 const assertSums = (window: Window): void => {

@@ -139,7 +139,7 @@ export type TenantHead = PartOf<"tenant">
 export type BundleHead = AssistantHead | TenantHead
 
 /** The order of parts in a bundle; versions and the snapshot of a block stand behind it. */
-export const partKinds = Object.keys(shapes) as ReadonlyArray<PartKind>
+const partKinds = Object.keys(shapes) as ReadonlyArray<PartKind>
 
 export const isHead = (part: BundlePart): part is BundleHead => part.kind === "assistant" || part.kind === "tenant"
 

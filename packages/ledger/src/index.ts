@@ -1,10 +1,53 @@
 export * from "./account.ts"
-export * from "./allowance.ts"
+export {
+  Allowance,
+  type AllowanceAnswer,
+  type AllowanceView,
+  type LimitName,
+  NOTHING_SPENT,
+  type TenantLimits
+} from "./allowance.ts"
 export * from "./errors.ts"
 export * from "./judging.ts"
-export * from "./ledger.ts"
-export * from "./packing.ts"
-export * from "./present.ts"
-export * from "./readable.ts"
-export * from "./bundle-part.ts"
+export {
+  type AssistantRecord,
+  type Commit,
+  type CreationEntry,
+  type DeadLetter,
+  type Discarded,
+  Ledger,
+  MAX_PAGE_CHARS,
+  type OpenSend,
+  type OutboxRow,
+  type RecordFilter,
+  type Totals
+} from "./ledger.ts"
+export {
+  answerParts,
+  blockOfAnswer,
+  blockParts,
+  bytesOf,
+  byText,
+  createdFor,
+  createdKey,
+  type LineRow,
+  promptParts,
+  sendName,
+  sendNames,
+  textOf,
+  valueOf
+} from "./packing.ts"
+export { canonical } from "./present.ts"
+export { Readable } from "./readable.ts"
+export {
+  type AssistantHead,
+  type Bundle,
+  type BundleHead,
+  type BundlePart,
+  flawOfBundle,
+  inOrder,
+  isHead,
+  type PartKind,
+  readPart
+} from "./bundle-part.ts"
 export * from "./bundles.ts"

@@ -17,7 +17,7 @@ export const valueOf = (text: string): Json => {
 /** The text that `valueOf` was given. */
 export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value))
 
-export const bytesText = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64")
+const bytesText = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64")
 
 export const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"))
 

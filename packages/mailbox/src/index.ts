@@ -1,4 +1,4 @@
 export * from "./deal.ts"
 export * from "./errors.ts"
-export * from "./mailbox.ts"
+export { type ClaimRequest, Mailbox, MAX_PENDING } from "./mailbox.ts"
 export * from "./wake-queue.ts"

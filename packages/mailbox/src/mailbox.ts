@@ -11,17 +11,7 @@
 // I9  What was accepted can be read again under its id, after it was handled too.
 // I10 A note of a holder is handed to whoever claims next, until a commit, a release or a fence; a stale claim notes nothing.
 
-import type {
-  AcceptedEnvelope,
-  Address,
-  Claim,
-  Envelope,
-  EnvelopeId,
-  Hold,
-  Lane,
-  Pending,
-  Receipt
-} from "@reverie/protocol"
+import type { Address, Claim, Envelope, EnvelopeId, Hold, Lane, Pending, Receipt } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { ClaimHeld, LeaseLost, MailboxUnavailable, StateUnreadable, UnknownAssistant } from "./errors.ts"
@@ -69,5 +59,3 @@ export class Mailbox extends Context.Service<
     readonly nextDue: Effect.Effect<number | undefined, MailboxUnavailable>
   }
 >()("@reverie/mailbox/Mailbox") {}
-
-export type { AcceptedEnvelope }

@@ -1,5 +1,5 @@
-export * from "./embedder.ts"
+export { Embedder, type Vector } from "./embedder.ts"
 export * from "./errors.ts"
-export * from "./model.ts"
-export * from "./tariff.ts"
+export { type InferOptions, Model, type Prompt, type PromptMessage, type Reply, type ToolOffer } from "./model.ts"
+export { costMicrosOf, dearestCostMicros, type Tariff } from "./tariff.ts"
 export * from "./tokens.ts"

@@ -21,7 +21,7 @@ const MILLION = 1_000_000
 
 const ANY_OTHER = "*"
 
-export const priceOf = (tariff: Tariff, model: string): Price | undefined => {
+const priceOf = (tariff: Tariff, model: string): Price | undefined => {
   const beginnings = Object.keys(tariff).filter((name) => name !== ANY_OTHER && model.startsWith(name))
   const [longest = ANY_OTHER] = beginnings.toSorted((a, b) => b.length - a.length)
   return Object.hasOwn(tariff, longest) ? tariff[longest] : undefined

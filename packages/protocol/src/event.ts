@@ -20,7 +20,7 @@ export type AnswerOutcome = (typeof answerOutcomes)[number]
  * milliseconds since the epoch, where that is not now; `blocks` are ids of memory blocks it refers to. `wantsAnswer`: what
  * its tick comes to is sent to the assistant that sent it. `answers` names the envelope that this is the answer to.
  */
-export const MessageEvent = Schema.Struct({
+const MessageEvent = Schema.Struct({
   type: Schema.Literal("message"),
   text: Schema.String.check(Schema.isMaxLength(MAX_MESSAGE_CHARS)),
   channel: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
@@ -36,7 +36,7 @@ export const MessageEvent = Schema.Struct({
 })
 
 /** A time the assistant asked for has come, or an autonomous tick is due. */
-export const TimerEvent = Schema.Struct({
+const TimerEvent = Schema.Struct({
   type: Schema.Literal("timer"),
   name: Schema.String.check(Schema.isMaxLength(128)),
   note: reason
@@ -46,29 +46,29 @@ export const TimerEvent = Schema.Struct({
  * An order to sleep. `forMillis` bounds it, or `until`, in milliseconds since the epoch: heard after that, it means
  * nothing any more. Without either the assistant sleeps as long as its settings say.
  */
-export const SleepEvent = Schema.Struct({
+const SleepEvent = Schema.Struct({
   type: Schema.Literal("sleep"),
   forMillis: Schema.optionalKey(Schema.Int.check(Schema.isGreaterThan(0))),
   until: Schema.optionalKey(Schema.Int)
 })
 
 /** An order to compact the older part of the history, however much of the window it takes. */
-export const CompactEvent = Schema.Struct({ type: Schema.Literal("compact") })
+const CompactEvent = Schema.Struct({ type: Schema.Literal("compact") })
 
 /** Takes a compaction of the history back: what the model sees is again what it saw before. */
-export const UndoCompactionEvent = Schema.Struct({
+const UndoCompactionEvent = Schema.Struct({
   type: Schema.Literal("undoCompaction"),
   /** The id of the compaction. */
   compaction: Schema.String.check(Schema.isMaxLength(128))
 })
 
-export const WakeEvent = Schema.Struct({ type: Schema.Literal("wake"), reason })
+const WakeEvent = Schema.Struct({ type: Schema.Literal("wake"), reason })
 
 /**
  * The later answer to an ASYNC_REQUIRED tool call or a sub-agent. `call` names the call; without it the oldest open
  * call of `tool` is meant. `assignment` stands in the report of a sub-agent, and `content` is then its form for the model.
  */
-export const ReportEvent = Schema.Struct({
+const ReportEvent = Schema.Struct({
   type: Schema.Literal("report"),
   call: Schema.optionalKey(Schema.String),
   tool: Schema.optionalKey(Schema.String),
@@ -78,21 +78,21 @@ export const ReportEvent = Schema.Struct({
 })
 
 /** Hands a task to a new sub-agent of the assistant, as its own `delegate_task` would. */
-export const DelegateEvent = Schema.Struct({ type: Schema.Literal("delegate"), ...AssignmentRequest.fields })
+const DelegateEvent = Schema.Struct({ type: Schema.Literal("delegate"), ...AssignmentRequest.fields })
 
 /** A person's decision about one tool call. Without `approval` the oldest one asked is meant. */
-export const ApprovalEvent = Schema.Struct({
+const ApprovalEvent = Schema.Struct({
   type: Schema.Literal("approval"),
   approval: Schema.optionalKey(Schema.String),
   decision: Schema.Literals(["approved", "denied"]),
   note: reason
 })
 
-export const HaltEvent = Schema.Struct({ type: Schema.Literal("halt"), reason })
-export const ResumeEvent = Schema.Struct({ type: Schema.Literal("resume"), reason })
+const HaltEvent = Schema.Struct({ type: Schema.Literal("halt"), reason })
+const ResumeEvent = Schema.Struct({ type: Schema.Literal("resume"), reason })
 /** The definition has changed in a way that counts even at rest: its sleep schedule. */
-export const RefreshEvent = Schema.Struct({ type: Schema.Literal("refresh") })
-export const RetireEvent = Schema.Struct({ type: Schema.Literal("retire"), reason })
+const RefreshEvent = Schema.Struct({ type: Schema.Literal("refresh") })
+const RetireEvent = Schema.Struct({ type: Schema.Literal("retire"), reason })
 
 export const Event = Schema.Union([
   MessageEvent,

@@ -1,18 +1,33 @@
 export * from "./answer.ts"
 export * from "./ask.ts"
 export * from "./command.ts"
-export * from "./defined.ts"
-export * from "./entry.ts"
+export { defined } from "./defined.ts"
+export {
+  type Cause,
+  type Entry,
+  ENTRY_VERSION,
+  type Settlement,
+  type StepRecord,
+  type TickEnd,
+  type TickOutcome
+} from "./entry.ts"
 export * from "./envelope.ts"
-export * from "./assignment.ts"
-export * from "./event.ts"
+export {
+  Amount,
+  type AssignmentEnd,
+  AssignmentReport,
+  AssignmentRequest,
+  type Insulation,
+  insulations,
+  MAX_TASK_CHARS
+} from "./assignment.ts"
+export { type AnswerOutcome, Event, type EventType, type Lane, laneOf, LANES, MAX_MESSAGE_CHARS } from "./event.ts"
 export * from "./ids.ts"
-export * from "./json.ts"
-export * from "./long-work.ts"
+export { isJsonObject, type Json, parseJson } from "./json.ts"
+export { longWork, SHORT_TEXT } from "./long-work.ts"
 export * from "./message.ts"
 export * from "./notice.ts"
-export * from "./record.ts"
-export * from "./recovery.ts"
+export { ownKinds, type RecordChange, type RecordKind, recordKinds, type RecordRow } from "./record.ts"
 export * from "./state.ts"
-export * from "./stored.ts"
+export { keyText, readEntry, readEnvelope, readKeyText, readState, versioned } from "./stored.ts"
 export * from "./tool-rule.ts"

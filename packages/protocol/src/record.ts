@@ -33,7 +33,7 @@ export const ownKinds = [
   "team"
 ] as const
 
-export const memoryKinds = [
+const memoryKinds = [
   /** A fact, by its id. */
   "fact",
   /** What is known of somebody or something, by the id of that entity. */
@@ -42,7 +42,7 @@ export const memoryKinds = [
   "passage"
 ] as const
 
-export const archiveKinds = [
+const archiveKinds = [
   /** What one night's dream did, by its id. */
   "dream",
   /** One compaction of the history, with what stood before and after, by its id. */

@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import * as Result from "effect/Result"
 import * as fc from "fast-check"
-import { MAX_JSON_DEPTH, parseJson } from "../src/index.ts"
+import { parseJson } from "../src/index.ts"
+import { MAX_JSON_DEPTH } from "../src/json.ts"
 
 const hostile = ["__proto__", "constructor", "prototype"]
 const settings = { seed: 4_711, numRuns: 1_000 }

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import { LongWork, SHORT_TEXT } from "../src/index.ts"
+import { SHORT_TEXT } from "../src/index.ts"
+import { LongWork } from "../src/long-work.ts"
 
 const LONG = 1_000_000
 

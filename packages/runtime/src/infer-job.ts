@@ -65,7 +65,7 @@ const refreshPlugged = Effect.fnUntraced(function* (session: Session) {
 })
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
-export const MAX_CALLS = 16
+const MAX_CALLS = 16
 
 const failureOf = (error: ModelError): InferFailure => ({
   recovery: error.recovery,

@@ -37,7 +37,7 @@ import type { Session } from "./session.ts"
 import { teamChanges, teamStateOn } from "./team-records.ts"
 
 /** The channel in which observers overhear their team. */
-export const teamChannel = (team: string): string => `team:${team}`.slice(0, 128)
+const teamChannel = (team: string): string => `team:${team}`.slice(0, 128)
 
 const standingOf = Effect.fnUntraced(function* (address: Address) {
   const record = yield* (yield* Ledger).inspect(address)

@@ -202,6 +202,9 @@ const settlementOf = (tickEnd: TickEnd | undefined, reason: string | undefined):
   return [outcome === "failed" ? { id, outcome: "dead", reason: reason ?? "failed" } : { id, outcome: "handled" }]
 }
 
+/** A list that has something in it. */
+const some = <A>(list: ReadonlyArray<A> = []): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
+
 /** Everything one commit writes. */
 export const turnOf = (inputs: Inputs, turnInput: TurnInput): Turn => {
   const { before, decision, now } = inputs
@@ -241,11 +244,11 @@ export const turnOf = (inputs: Inputs, turnInput: TurnInput): Turn => {
       messages,
       ...defined({
         step: turnInput.step,
-        settled: settled.length === 0 ? undefined : settled,
+        settled: some(settled),
         tickEnd,
-        emitted: emitted.length === 0 ? undefined : emitted,
-        records: turnInput.records === undefined || turnInput.records.length === 0 ? undefined : turnInput.records,
-        sends: turnInput.sends === undefined || turnInput.sends.length === 0 ? undefined : turnInput.sends
+        emitted: some(emitted),
+        records: some(turnInput.records),
+        sends: some(turnInput.sends)
       })
     },
     state: {

@@ -2,11 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { contextOf, restore } from "@reverie/assistant"
 import { WakeQueue } from "@reverie/mailbox"
 import { anAddress, anEnvelope, inTurn } from "@reverie/testkit"
-import { lateResults } from "@reverie/runtime"
+
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import { aTool, calling, live } from "./rig.ts"
+import { lateResults } from "../src/tick.ts"
 
 const countLate = (): number => Effect.runSync(Metric.value(lateResults)).count
 

@@ -2,13 +2,14 @@
 
 import { assert, describe, it } from "@effect/vitest"
 import { type Address, addressKey } from "@reverie/protocol"
-import { type FairTurn, inTurns, openTurnLine, type TenantWeight, type TurnLine } from "@reverie/runtime"
+import { inTurns, openTurnLine, type TenantWeight } from "@reverie/runtime"
 import { anAddress } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as TestClock from "effect/testing/TestClock"
 import * as fc from "fast-check"
+import { type FairTurn, type TurnLine } from "../src/fair-turns.ts"
 
 type OpenLine = (concurrency: number, weightOf?: TenantWeight) => TurnLine
 

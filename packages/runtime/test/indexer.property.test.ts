@@ -17,7 +17,8 @@ import {
 import * as Effect from "effect/Effect"
 import * as References from "effect/References"
 import * as fc from "fast-check"
-import { catchUp, rebuildIndex } from "../src/index.ts"
+import { rebuildIndex } from "../src/index.ts"
+import { catchUp } from "../src/recall/indexer.ts"
 
 const ada = anAddress("ada")
 

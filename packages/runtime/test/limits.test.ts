@@ -2,12 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { contextOf, restore } from "@reverie/assistant"
 import type { TenantLimits } from "@reverie/ledger"
 import { ModelRefused, ModelUnavailable } from "@reverie/model"
-import { refusedCalls } from "@reverie/runtime"
+
 import { anAddress, inTurn, type Line, memoryAllowance, type Script } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import { live, type LifeOptions } from "./rig.ts"
+import { refusedCalls } from "../src/limits.ts"
 
 const MINUTE_MILLIS = 60_000
 const DAY_MILLIS = 24 * 60 * MINUTE_MILLIS

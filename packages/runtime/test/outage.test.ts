@@ -10,12 +10,13 @@ import {
   type Reply
 } from "@reverie/model"
 import type { Notice } from "@reverie/protocol"
-import { modelUp } from "@reverie/runtime"
+
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import { type Life, live, type LifeOptions } from "./rig.ts"
+import { modelUp } from "../src/outages/watched-model.ts"
 
 const SERVER = "models.example:8443"
 const MINUTE_MILLIS = 60_000

@@ -5,8 +5,9 @@ import { isJsonObject, type Json } from "@reverie/protocol"
 import { hashedEmbedder, inTurn, type Line, memoryRecall, RecallDisk } from "@reverie/testkit"
 import { blockTools, memoryTools, selfTools } from "@reverie/tools"
 import * as Effect from "effect/Effect"
-import { catchUp, recallFor, rebuildIndex } from "../src/index.ts"
+import { recallFor, rebuildIndex } from "../src/index.ts"
 import { aTool, calling, type Life, live, type LifeOptions } from "./rig.ts"
+import { catchUp } from "../src/recall/indexer.ts"
 
 type Service = Recall["Service"]
 

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MAX_HOPS, undeliverable } from "@reverie/runtime"
+
 import { inTurn } from "@reverie/testkit"
 import type { Tool } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { aTool, calling, type Life, live, type LifeOptions } from "./rig.ts"
+import { MAX_HOPS, undeliverable } from "../src/relay.ts"
 
 const countUndeliverable = (): number => Effect.runSync(Metric.value(undeliverable)).count
 

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { dynamic, pipeline, roundRobin, supervisor, type Team, type TeamMember, voting } from "@reverie/assistant"
-import { teamStateOn, TEAM_DUE } from "@reverie/runtime"
+
 import type { Script } from "@reverie/testkit"
 import { sendMessage } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import { aTool, calling, type Life, live } from "./rig.ts"
+import { teamStateOn, TEAM_DUE } from "../src/team-records.ts"
 
 const seat = (id: string, role: TeamMember["role"] = "member"): TeamMember => ({ id, role })
 

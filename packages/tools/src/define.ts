@@ -58,7 +58,7 @@ interface DefinedTool<Input extends ToolInput | undefined> {
 /** Of any input, as the checks look at it. */
 type AnyDefinition = DefinedTool<ToolInput | undefined> & { readonly isolate?: unknown; readonly run: unknown }
 
-export const DEFAULT_MEMORY_MB = 256
+const DEFAULT_MEMORY_MB = 256
 const MIN_MEMORY_MB = 16
 
 /**

@@ -8,7 +8,7 @@ import { isJsonObject, type Json } from "@reverie/protocol"
 import { type JsonObject, mapSubschemas } from "./schema-walk.ts"
 
 /** Deepest nesting of subschemas, in levels. */
-export const MAX_SCHEMA_DEPTH = 32
+const MAX_SCHEMA_DEPTH = 32
 
 /** Most subschemas after inlining; keeps a small document with many references from becoming a huge prompt. */
 export const MAX_SCHEMA_NODES = 5_000

@@ -22,8 +22,6 @@ import type { BlockAccess } from "./blocks/block-access.ts"
 /** Longest run of a tool that names no limit of its own. */
 export const DEFAULT_TOOL_TIMEOUT_MILLIS = 30_000
 
-export { MAX_RESULT_CHARS } from "./render.ts"
-
 /** Most messages one run may send. */
 export const MAX_SENDS = 64
 

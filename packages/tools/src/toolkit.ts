@@ -21,7 +21,7 @@ export const noop: Tool = defineTool({
   run: () => "ok"
 })
 
-export const builtIns: ReadonlyMap<string, Tool> = new Map([[noop.name, noop]])
+const builtIns: ReadonlyMap<string, Tool> = new Map([[noop.name, noop]])
 
 /** Every condition given must hold; an empty filter lets everything through. */
 export interface ToolFilter {

@@ -3,7 +3,8 @@ import { assert, it } from "@effect/vitest"
 import { AssistantId, DEFAULT_TENANT, isJsonObject, type Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { describe } from "vitest"
-import { type ApprovalSubject, approvalId, canonicalJson, isApprovalFor } from "../src/index.ts"
+import { approvalId, canonicalJson, isApprovalFor } from "../src/index.ts"
+import { type ApprovalSubject } from "../src/approval.ts"
 
 const subjectOf = (args: Json, epoch?: number): ApprovalSubject => ({
   tenant: DEFAULT_TENANT,

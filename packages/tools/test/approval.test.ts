@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import { AssistantId, DEFAULT_TENANT, TenantId } from "@reverie/protocol"
 import { describe } from "vitest"
-import { type ApprovalSubject, approvalId, canonicalJson, isApprovalFor } from "../src/index.ts"
+import { approvalId, canonicalJson, isApprovalFor } from "../src/index.ts"
+import { type ApprovalSubject } from "../src/approval.ts"
 
 const subject: ApprovalSubject = {
   tenant: DEFAULT_TENANT,

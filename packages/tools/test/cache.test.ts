@@ -2,17 +2,11 @@ import { assert, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { describe } from "vitest"
-import {
-  type CachePolicy,
-  DEFAULT_CACHED_RESULTS,
-  defineTool,
-  selfTools,
-  type Tool,
-  toolCache,
-  ToolDefinitionInvalid,
-  type ToolDefinition,
-  type ToolResult
-} from "../src/index.ts"
+import { defineTool, selfTools, type Tool, toolCache, type ToolResult } from "../src/index.ts"
+import { type CachePolicy } from "../src/tool.ts"
+import { DEFAULT_CACHED_RESULTS } from "../src/cache.ts"
+import { ToolDefinitionInvalid } from "../src/errors.ts"
+import { type ToolDefinition } from "../src/define.ts"
 
 const cached = (cache?: CachePolicy, more: Partial<ToolDefinition<undefined>> = {}): Tool =>
   defineTool({

@@ -3,8 +3,10 @@ import type { Json } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { describe } from "vitest"
-import { DEFAULT_TOOL_TIMEOUT_MILLIS, defineTool, execute, ToolDefinitionInvalid } from "../src/index.ts"
+import { defineTool, execute } from "../src/index.ts"
 import { type Berth, callOf, context, handMade } from "./fixtures.ts"
+import { DEFAULT_TOOL_TIMEOUT_MILLIS } from "../src/tool.ts"
+import { ToolDefinitionInvalid } from "../src/errors.ts"
 
 const described = { description: "For tests." }
 const contentOf = (tool: Parameters<typeof execute>[0], args: Json) =>

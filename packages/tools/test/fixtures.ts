@@ -1,7 +1,8 @@
 import { AssistantId, DEFAULT_TENANT, type Json, type ToolCall } from "@reverie/protocol"
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
 import * as Schema from "effect/Schema"
-import { defineTool, type RunContext, type Tool, type ToolRun } from "../src/index.ts"
+import { defineTool, type Tool, type ToolRun } from "../src/index.ts"
+import { type RunContext } from "../src/execute.ts"
 
 export const context: RunContext = {
   address: { tenant: DEFAULT_TENANT, assistant: AssistantId.make("desk") },

@@ -12,7 +12,8 @@ import {
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { describe } from "vitest"
-import { type RecordAccess, execute, MAX_RESULT_CHARS, memoryTools, toolkitOf } from "../src/index.ts"
+import { type RecordAccess, execute, memoryTools, toolkitOf } from "../src/index.ts"
+import { MAX_RESULT_CHARS } from "../src/render.ts"
 
 const kit = toolkitOf(memoryTools)
 const AT = Date.UTC(2025, 11, 6, 17, 15, 0)

@@ -2,7 +2,10 @@ import { assert, it } from "@effect/vitest"
 import { isJsonObject, type Json } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { describe } from "vitest"
-import { defineTool, MAX_SCHEMA_NODES, ToolDefinitionInvalid, type ToolInput } from "../src/index.ts"
+import { defineTool } from "../src/index.ts"
+import { MAX_SCHEMA_NODES } from "../src/inline.ts"
+import { ToolDefinitionInvalid } from "../src/errors.ts"
+import { type ToolInput } from "../src/input.ts"
 
 const offered = (input: ToolInput) =>
   defineTool({ name: "offered", description: "For tests.", input, run: () => "ok" }).parameters

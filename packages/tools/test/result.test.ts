@@ -1,8 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { describe } from "vitest"
-import { asyncReport, execute, interrupted, MAX_RESULT_CHARS, refused, type Tool } from "../src/index.ts"
+import { execute, interrupted, refused, type Tool } from "../src/index.ts"
 import { callOf, context, running } from "./fixtures.ts"
+import { asyncReport } from "../src/async-report.ts"
+import { MAX_RESULT_CHARS } from "../src/render.ts"
 
 const probe = (tool: Tool) => execute(tool, callOf("probe"), context)
 

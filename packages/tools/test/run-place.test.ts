@@ -4,17 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { describe } from "vitest"
-import {
-  defineTool,
-  execute,
-  type IsolatedCall,
-  type Place,
-  RunPlace,
-  ToolDefinitionInvalid,
-  type ToolRun,
-  UNWATCHED
-} from "../src/index.ts"
+import { defineTool, execute, type IsolatedCall, type Place, RunPlace, type ToolRun } from "../src/index.ts"
 import { callOf, context, running } from "./fixtures.ts"
+import { ToolDefinitionInvalid } from "../src/errors.ts"
+import { UNWATCHED } from "../src/run-place.ts"
 
 /** A place that remembers what it was asked, and hands out the ear of the run. */
 const aPlace = (over: Partial<Place> = {}) => {

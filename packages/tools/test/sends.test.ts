@@ -3,8 +3,9 @@ import { Envelope, MAX_MESSAGE_CHARS } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { describe } from "vitest"
-import { execute, MAX_SENDS, type Tool, type ToolRun } from "../src/index.ts"
+import { execute, type Tool, type ToolRun } from "../src/index.ts"
 import { callOf, context, running } from "./fixtures.ts"
+import { MAX_SENDS } from "../src/tool.ts"
 
 const probe = (tool: Tool) => execute(tool, callOf("probe"), context)
 

@@ -1,8 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { describe } from "vitest"
-import { defineTool, execute, noop, type Tool, ToolDefinitionInvalid, toolkitOf } from "../src/index.ts"
+import { defineTool, execute, noop, type Tool, toolkitOf } from "../src/index.ts"
 import { callOf, context } from "./fixtures.ts"
+import { ToolDefinitionInvalid } from "../src/errors.ts"
 
 const toolNamed = (name: string, category: Tool["category"] = "safe_chain") =>
   defineTool({ name, description: `Does ${name}.`, category, run: () => name })

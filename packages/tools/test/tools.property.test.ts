@@ -4,19 +4,12 @@ import { Ajv2020 } from "ajv/dist/2020.js"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as fc from "fast-check"
-import {
-  approvalId,
-  canonicalJson,
-  defineTool,
-  execute,
-  MAX_RESULT_CHARS,
-  type Tool,
-  ToolDefinitionInvalid,
-  type ToolFilter,
-  type ToolResult,
-  toolkitOf
-} from "../src/index.ts"
+import { approvalId, canonicalJson, defineTool, execute, type Tool, type ToolResult, toolkitOf } from "../src/index.ts"
 import { callOf, context, everyForm } from "./fixtures.ts"
+
+import { ToolDefinitionInvalid } from "../src/errors.ts"
+import { type ToolFilter } from "../src/toolkit.ts"
+import { MAX_RESULT_CHARS } from "../src/render.ts"
 
 const settings = { seed: 4_711, numRuns: 300 }
 

@@ -1,15 +1,8 @@
 import { defineMcpServer, type McpServerOptions } from "./options.ts"
 import { type McpTools, mcpTools } from "./tools.ts"
 
-export * from "./errors.ts"
-export {
-  defineMcpServer,
-  type McpAllowed,
-  type McpHttp,
-  type McpServer,
-  type McpServerOptions,
-  type McpStdio
-} from "./options.ts"
+export { McpToolsRefused, McpUnavailable } from "./errors.ts"
+export { defineMcpServer, type McpServerOptions } from "./options.ts"
 export { pinsText } from "./pin.ts"
 export { type McpTools, mcpTools } from "./tools.ts"
 

@@ -4,8 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
-import type { McpHttp, McpServerOptions } from "../src/index.ts"
+import type { McpServerOptions } from "../src/index.ts"
 import { call, everythingOverHttp, later, opened, refused } from "./rig.ts"
+import { type McpHttp } from "../src/options.ts"
 
 const rejections: Array<unknown> = []
 const onRejection = (reason: unknown): void => void rejections.push(reason)

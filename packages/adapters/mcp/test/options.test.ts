@@ -1,8 +1,9 @@
 // What a user writes: every mistake is told at once, by its field.
 
 import { assert, describe, it } from "@effect/vitest"
-import { defineMcpServer, McpServerInvalid, type McpServerOptions } from "../src/index.ts"
+import { defineMcpServer, type McpServerOptions } from "../src/index.ts"
 import { withoutSecrets } from "../src/secrets.ts"
+import { McpServerInvalid } from "../src/errors.ts"
 
 const right: McpServerOptions = { name: "files", transport: { command: "mcp" }, allow: ["read"] }
 const pin = "a".repeat(64)

@@ -1,2 +1,1 @@
-export { MAX_CALLS, offlineModel, type OfflineModelOptions } from "./offline-model.ts"
-export { AT_A_LOSS, SELF } from "./chatter.ts"
+export { offlineModel } from "./offline-model.ts"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AT_A_LOSS, SELF } from "../src/index.ts"
+
 import { rowsFor } from "./asked.ts"
+import { AT_A_LOSS, SELF } from "../src/chatter.ts"
 
 const DAY = "2024-02-29T09:30Z"
 

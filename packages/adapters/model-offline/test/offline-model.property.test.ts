@@ -4,7 +4,8 @@ import type { Json } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as fc from "fast-check"
-import { MAX_CALLS, offlineModel } from "../src/index.ts"
+import { offlineModel } from "../src/index.ts"
+import { MAX_CALLS } from "../src/offline-model.ts"
 
 const model = offlineModel()
 const words = fc.array(

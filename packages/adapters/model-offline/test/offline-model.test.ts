@@ -4,7 +4,9 @@ import type { Json } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { AT_A_LOSS, MAX_CALLS, offlineModel, SELF } from "../src/index.ts"
+import { offlineModel } from "../src/index.ts"
+import { AT_A_LOSS, SELF } from "../src/chatter.ts"
+import { MAX_CALLS } from "../src/offline-model.ts"
 
 const offer = (
   name: string,

@@ -1,5 +1,3 @@
 export { queueBullmqLayer, QueueMetrics } from "./bullmq-queue.ts"
-export * from "./errors.ts"
 export type { QueueBullmqOptions } from "./options.ts"
-export { type SleepHours, SleepSchedules } from "./sleep-schedules.ts"
-export type { SeenWorker } from "./workers.ts"
+export { SleepSchedules } from "./sleep-schedules.ts"

@@ -3,15 +3,10 @@
 import type { WakeUp, Urgency } from "@reverie/mailbox"
 import { WakeQueue } from "@reverie/mailbox"
 import { type Address, AssistantId, TenantId } from "@reverie/protocol"
-import {
-  queueBullmqLayer,
-  type QueueBullmqOptions,
-  QueueMetrics,
-  type SleepHours,
-  SleepSchedules
-} from "@reverie/queue-bullmq"
+import { queueBullmqLayer, type QueueBullmqOptions, QueueMetrics, SleepSchedules } from "@reverie/queue-bullmq"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
+import { type SleepHours } from "../src/sleep-schedules.ts"
 
 export const addressOf = (assistant: string, tenant = "default"): Address => ({
   tenant: TenantId.make(tenant),

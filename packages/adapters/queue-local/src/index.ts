@@ -1,1 +1,1 @@
-export * from "./local-queue.ts"
+export { queueLocalLayer } from "./local-queue.ts"

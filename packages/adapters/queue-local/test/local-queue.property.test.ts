@@ -1,11 +1,12 @@
 import { assert, it } from "@effect/vitest"
 import { type WakeUp, URGENCIES, type Urgency } from "@reverie/mailbox"
-import { makeLocalQueue } from "@reverie/queue-local"
+
 import { type Address, AssistantId, DEFAULT_TENANT } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as fc from "fast-check"
+import { makeLocalQueue } from "../src/local-queue.ts"
 
 type Deed =
   | { readonly deed: "wake"; readonly who: number; readonly urgency: Urgency }

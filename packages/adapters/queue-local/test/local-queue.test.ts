@@ -1,9 +1,10 @@
 import { assert, it } from "@effect/vitest"
-import { makeLocalQueue } from "@reverie/queue-local"
+
 import { type Address, AssistantId, DEFAULT_TENANT } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
+import { makeLocalQueue } from "../src/local-queue.ts"
 
 const addressOf = (name: string): Address => ({ tenant: DEFAULT_TENANT, assistant: AssistantId.make(name) })
 

@@ -1,2 +1,1 @@
-export type { QdrantOptions } from "./options.ts"
 export { recallQdrantLayer } from "./qdrant-recall.ts"

@@ -18,7 +18,8 @@ import {
 } from "@reverie/testkit/qdrant-server"
 import * as assert from "node:assert/strict"
 import * as Effect from "effect/Effect"
-import { type QdrantOptions, recallQdrantLayer } from "../src/index.ts"
+import { recallQdrantLayer } from "../src/index.ts"
+import { type QdrantOptions } from "../src/options.ts"
 
 export const NOW = 1_790_000_000_000
 

@@ -1,3 +1,2 @@
-export * from "./errors.ts"
-export { guardProcess, outsideRuns } from "./guard.ts"
+export { outsideRuns } from "./guard.ts"
 export { nodeRunPlace, runPlaceLayer } from "./node-run-place.ts"

@@ -1,11 +1,12 @@
 import { assert, it } from "@effect/vitest"
-import { StoreFormatNewer, StoreUnreachable, StoreUnreleased } from "@reverie/store-postgres"
+
 import { anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { migrate, migrations } from "../src/format.ts"
 import { aSchema, asRole, openAt, tablesAt } from "./stores.ts"
+import { StoreFormatNewer, StoreUnreachable, StoreUnreleased } from "../src/errors.ts"
 
 const postgres = sharePostgres({ fsync: false, settings: { max_connections: "20" } })
 const url = (): string => postgres.server().url

@@ -1,9 +1,10 @@
 // Stores: stores for tests, each in a schema of its own, and the tables under them.
 // Owns opening both. Leaves the server to `@reverie/testkit/shared-servers`.
 
-import { openPostgresStore, type PostgresStoreOptions } from "@reverie/store-postgres"
+import { openPostgresStore } from "@reverie/store-postgres"
 import * as Redacted from "effect/Redacted"
 import { openDatabase } from "../src/database.ts"
+import { type StoreOptions as PostgresStoreOptions } from "../src/store.ts"
 
 let count = 0
 

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { StoreUnguarded } from "@reverie/store-postgres"
+
 import { type Claim, LANES, TenantId } from "@reverie/protocol"
 import { aJob, aMessage, anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
@@ -8,6 +8,7 @@ import * as Exit from "effect/Exit"
 import * as fc from "fast-check"
 import type { Database } from "../src/database.ts"
 import { asRole, aSchema, openAt, tablesAt } from "./stores.ts"
+import { StoreUnguarded } from "../src/errors.ts"
 
 const postgres = sharePostgres({ fsync: false })
 const url = (): string => postgres.server().url

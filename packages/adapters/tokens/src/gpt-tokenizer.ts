@@ -39,7 +39,7 @@ const WORDS_KEPT = 16_384
 const WORD_CHARS = 12
 
 /** Counts a piece by its words. */
-export const wordCounter = (pairs: BytePairs): ((piece: string) => number) => {
+const wordCounter = (pairs: BytePairs): ((piece: string) => number) => {
   const known = new Generations(WORDS_KEPT)
   const tokensOf = (word: string): number => {
     if (word.length > WORD_CHARS) return pairs.tokensOf(word)

@@ -1,5 +1,1 @@
-export * from "./byte-pairs.ts"
-export * from "./counter.ts"
-export * from "./generations.ts"
-export * from "./gpt-tokenizer.ts"
-export * from "./tiktoken.ts"
+export { gptTokenizerLayer } from "./gpt-tokenizer.ts"

@@ -2,18 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { Tokens } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import { vi } from "vitest"
+import { gptTokenizerLayer } from "../src/index.ts"
 import {
   counterOf,
-  gptTokenizerLayer,
   KEPT_CHARS,
   LONG_TEXT,
   LONGEST_PIECE,
   MAX_RUN,
   piecesOf,
   REMEMBERED,
-  REMEMBERED_CHARS,
-  tiktokenLayer
-} from "../src/index.ts"
+  REMEMBERED_CHARS
+} from "../src/counter.ts"
+import { tiktokenLayer } from "../src/tiktoken.ts"
 
 // The reference needs seconds to load on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })

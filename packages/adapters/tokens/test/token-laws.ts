@@ -4,7 +4,7 @@ import assert from "node:assert/strict"
 import { Tokens } from "@reverie/model"
 import type { Law } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
-import { MAX_RUN } from "../src/index.ts"
+import { MAX_RUN } from "../src/counter.ts"
 
 /** Texts and how many tokens each has, by the kind of text. */
 type Golden = Readonly<Record<string, readonly [text: string, tokens: number]>>

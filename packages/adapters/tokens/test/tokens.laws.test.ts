@@ -4,8 +4,10 @@ import { bite, prove } from "@reverie/testkit/prove"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { vi } from "vitest"
-import { gptTokenizerLayer, MAX_RUN, tiktokenLayer } from "../src/index.ts"
+import { gptTokenizerLayer } from "../src/index.ts"
 import { tokenLaws } from "./token-laws.ts"
+import { MAX_RUN } from "../src/counter.ts"
+import { tiktokenLayer } from "../src/tiktoken.ts"
 
 // The reference needs seconds to load on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })

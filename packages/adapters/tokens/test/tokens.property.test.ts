@@ -3,17 +3,10 @@ import { Tokens } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { beforeAll, vi } from "vitest"
-import {
-  counterOf,
-  gptTokenizerLayer,
-  LONGEST_PIECE,
-  LONGEST_WORD,
-  MAX_RUN,
-  piecesOf,
-  stretchAt,
-  tiktokenLayer,
-  wordPattern
-} from "../src/index.ts"
+import { gptTokenizerLayer } from "../src/index.ts"
+import { counterOf, LONGEST_PIECE, LONGEST_WORD, MAX_RUN, piecesOf, stretchAt } from "../src/counter.ts"
+import { tiktokenLayer } from "../src/tiktoken.ts"
+import { wordPattern } from "../src/gpt-tokenizer.ts"
 
 // The reference needs seconds to load on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })

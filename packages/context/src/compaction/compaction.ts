@@ -209,7 +209,7 @@ const markerIn = (input: CompactInput, known: Known): HistoryStart["marker"] => 
   })
 }
 
-export const SYNTHESIS_HEAD = "[CONTEXT SYNTHESIS]"
+const SYNTHESIS_HEAD = "[CONTEXT SYNTHESIS]"
 const SYNTHESIS_IMPORTANCE = 7
 
 /** The summary as the journal keeps it (F55). */

@@ -41,7 +41,7 @@ export type PendingCompaction = typeof PendingCompaction.Type
 const isPendingCompaction = Schema.is(PendingCompaction)
 
 /** Under this key of the kind `state`. */
-export const COMPACTION_KEY = "compaction"
+const COMPACTION_KEY = "compaction"
 
 /** What is kept of the compaction at hand; nothing when it can not be read. */
 export const pendingCompactionOf = (stateRecords: ReadonlyMap<string, unknown>): PendingCompaction => {

@@ -132,7 +132,7 @@ export const afterFailedRound = (before: Extraction): Extraction => ({
 })
 
 /** Says of a message that it belongs to an extraction: nobody was spoken to. */
-export const EXTRACTION_META: NonNullable<Message["meta"]> = { type: "extraction" }
+const EXTRACTION_META: NonNullable<Message["meta"]> = { type: "extraction" }
 
 /** What a round leaves in the history; nothing when nothing was run. The text of the reply is addressed to nobody. */
 export const extractionMessages = (

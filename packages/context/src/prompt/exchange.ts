@@ -13,7 +13,7 @@ import { ImportRefused } from "./errors.ts"
 import { type PluggableComponent, pluggableRoles } from "./stored.ts"
 import type { PromptTemplate } from "./template.ts"
 
-export const EXPORT_VERSION = 1
+const EXPORT_VERSION = 1
 
 /** More than any definition within its limits comes to, however it is escaped. */
 const MAX_EXPORT_LENGTH = 1_000_000

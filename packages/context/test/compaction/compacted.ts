@@ -5,8 +5,6 @@ import type { Json, Message, PlacedMessage, RecordChange } from "@reverie/protoc
 import {
   draftOf,
   compact,
-  type Compacted,
-  type CompactInput,
   compactionConfig,
   type CompactionConfig,
   type CompactionTrigger,
@@ -15,10 +13,11 @@ import {
   pieceLimits,
   pieceOf,
   planCompaction,
-  type Skipped,
   withPiece
 } from "../../src/index.ts"
 import { count } from "../histories.ts"
+import { type Compacted, type CompactInput } from "../../src/compaction/compaction.ts"
+import { type Skipped } from "../../src/compaction/split.ts"
 
 export const NOW = Date.UTC(2025, 11, 6, 17, 15, 0)
 

@@ -3,7 +3,6 @@ import { journalOf } from "@reverie/assistant"
 import { isBefore, type Message, type PlacedMessage } from "@reverie/protocol"
 import * as fc from "fast-check"
 import {
-  between,
   type Compaction,
   conversationTokens,
   draftOf,
@@ -15,12 +14,13 @@ import {
   openWindow,
   pieceOf,
   placedMessages,
-  splitHistory,
   undoCompaction,
   withPiece
 } from "../../src/index.ts"
 import { anyHistory, count, user, wholeHistory } from "../histories.ts"
 import { apply, replayAll, type Kept, NOW, placed } from "./compacted.ts"
+import { between } from "../../src/compaction/placed.ts"
+import { splitHistory } from "../../src/compaction/split.ts"
 
 const window = fc.integer({ min: 1, max: 25 })
 const stretchTokens = fc.constantFrom(0, 200, 1_000, Infinity)

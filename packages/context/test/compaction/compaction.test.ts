@@ -3,18 +3,17 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Json, Message } from "@reverie/protocol"
 import {
   type Compaction,
-  compactionId,
-  type Compacted,
   pendingCompactionOf,
   type HistoryStart,
   historyStartOf,
   isCompaction,
   openWindow,
-  standing,
   undoCompaction
 } from "../../src/index.ts"
 import { callOf, result, said, user } from "../histories.ts"
 import { apply, replayAll, type CompactionRun, type Kept, NOW, placed } from "./compacted.ts"
+import { compactionId, type Compacted } from "../../src/compaction/compaction.ts"
+import { standing } from "../../src/compaction/undo.ts"
 
 const talk = (length: number, from = 0): ReadonlyArray<Message> =>
   Array.from({ length }, (_, index) => ({

@@ -1,6 +1,7 @@
 import { DEFAULT_SETTINGS } from "@reverie/assistant"
 import { assert, describe, it } from "@effect/vitest"
-import { DEFAULT_COMPACTION, compactionConfig, compactionOf, pieceLimits, thresholdOf } from "../../src/index.ts"
+import { compactionConfig, pieceLimits, thresholdOf } from "../../src/index.ts"
+import { DEFAULT_COMPACTION, compactionOf } from "../../src/compaction/config.ts"
 
 describe("the configuration of compaction", () => {
   it("F47 has the documented defaults, with the thresholds of the settings", () => {

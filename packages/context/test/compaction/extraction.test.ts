@@ -3,7 +3,6 @@ import { taskOf, type ToolCall } from "@reverie/protocol"
 import {
   afterFailedRound,
   afterRound,
-  DEFAULT_COMPACTION,
   type ExtractionResult,
   extractionMessages,
   extractionPrefix,
@@ -15,6 +14,7 @@ import {
 } from "../../src/index.ts"
 import { user } from "../histories.ts"
 import { NOW, placed } from "./compacted.ts"
+import { DEFAULT_COMPACTION } from "../../src/compaction/config.ts"
 
 const call = (tool: string, id = tool): ToolCall => ({ id, tool, arguments: {} })
 const entry = call("add_journal_entry")

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Message } from "@reverie/protocol"
-import { planCompaction, type Split, splitHistory, type Skipped } from "../../src/index.ts"
+import { planCompaction } from "../../src/index.ts"
 import { callOf, result, said, user } from "../histories.ts"
 import { placed } from "./compacted.ts"
+import { type Split, splitHistory, type Skipped } from "../../src/compaction/split.ts"
 
 const plain = (length: number): ReadonlyArray<Message> =>
   Array.from({ length }, (_, index) => (index % 2 === 0 ? user(`ask ${index}`) : said(`answer ${index}`)))

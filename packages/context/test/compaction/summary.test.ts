@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { taskOf } from "@reverie/protocol"
-import { draftOf, pieceOf, readSummary, splitHistory, summaryAsk, withPiece } from "../../src/index.ts"
+import { draftOf, pieceOf, readSummary, summaryAsk, withPiece } from "../../src/index.ts"
 import { callOf, result, said, user } from "../histories.ts"
 import { replayAll, placed } from "./compacted.ts"
+import { splitHistory } from "../../src/compaction/split.ts"
 
 const ask = (messages: Parameters<typeof placed>[0], soFar = "", compactPrompt: string | null = null) =>
   summaryAsk({ config: { compactPrompt }, messages: placed(messages), soFar, self: "Wren" })

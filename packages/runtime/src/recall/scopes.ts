@@ -5,7 +5,7 @@
 import type { RecallScope } from "@reverie/memory"
 import type { Definition } from "../definition.ts"
 
-export const DEFAULT_RECALL_SCOPES: ReadonlyArray<RecallScope> = ["own", "shared"]
+const DEFAULT_RECALL_SCOPES: ReadonlyArray<RecallScope> = ["own", "shared"]
 
 type Granting = Partial<Pick<Definition, "recallScopes">>
 

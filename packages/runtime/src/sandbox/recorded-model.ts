@@ -59,7 +59,7 @@ const errorOf = ({ reason, recovery, retryAfterMillis = 1 }: InferFailure): Mode
 }
 
 /** What a recorded call came to, under the names that this prompt asks for. */
-export const replyOf = (ask: RecordedAsk, { callPrefix }: Prompt): Effect.Effect<Reply, ModelError> => {
+const replyOf = (ask: RecordedAsk, { callPrefix }: Prompt): Effect.Effect<Reply, ModelError> => {
   const { messages, step } = ask.entry
   const failure = failureIn(ask)
   if (failure !== undefined) return Effect.fail(errorOf(failure))

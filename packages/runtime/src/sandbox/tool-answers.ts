@@ -24,7 +24,7 @@ import { callInWindow, type Session } from "../session.ts"
 import type { UncountedMessage } from "../turn.ts"
 import { indexOfJob, type RecordedRun, type RecordedTick, resultOf } from "./recorded-tick.ts"
 
-export const NOT_RECORDED = "not recorded: a fork runs no tools"
+const NOT_RECORDED = "not recorded: a fork runs no tools"
 
 /** A given answer, to every call of a tool or to one call by its id. */
 export interface ToolStub {

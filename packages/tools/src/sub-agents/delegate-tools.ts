@@ -13,7 +13,7 @@ export const delegateToolNames: ReadonlySet<string> = new Set(["delegate_task", 
 
 const { calls, insulation, specialist, task, tokens, seconds } = AssignmentRequest.fields
 
-export const delegateTaskTool = selfTool({
+const delegateTaskTool = selfTool({
   name: "delegate_task",
   description:
     "Hands a self-contained task to a sub-agent, which has your tools at most and a budget out of yours. Its report " +
@@ -41,7 +41,7 @@ const unknownCall = (call: string, known: Iterable<string>) => ({
   open: [...known]
 })
 
-export const cancelTaskTool = selfTool({
+const cancelTaskTool = selfTool({
   name: "cancel_task",
   description: "Ends a task that was handed on, and everything below it. What it did not spend is yours again.",
   input: Schema.Struct({ call: text(64, "The call that handed it on, as task_status names it") }),
@@ -53,7 +53,7 @@ export const cancelTaskTool = selfTool({
   }
 })
 
-export const taskStatusTool = selfTool({
+const taskStatusTool = selfTool({
   name: "task_status",
   description: "Tells which tasks you have handed on that are open, and what is left of your budget.",
   run: (_, { records }) => records.loop.subAgents ?? { sub_agents: [], left: null }

@@ -130,7 +130,7 @@ const countOf = (overview: Overview | undefined, list: List): number | undefined
   return list === "blocks" ? overview.blocks.length : overview[list]
 }
 
-const Shelves = ({
+const Lists = ({
   onPick,
   overview,
   tab
@@ -176,7 +176,7 @@ const MemoryPage = () => {
       ready={isReady(overview)}
       side={
         <>
-          <Shelves tab={tab} overview={overview.data} onPick={pick} />
+          <Lists tab={tab} overview={overview.data} onPick={pick} />
           {overview.data === undefined || overview.data.passages === 0 ? null : (
             <span className="text-ink-2" data-passages={overview.data.passages}>
               and {many(overview.data.passages, "passage")} put away

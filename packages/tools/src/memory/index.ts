@@ -1,1 +1,0 @@
-export { memoryTools, whyInWords } from "./memory-tools.ts"
