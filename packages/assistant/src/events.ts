@@ -101,6 +101,14 @@ export interface AssessOutput {
   readonly restriction: Restriction
 }
 
+/** What a job that worked says. */
+export const outputIn = <Output>(event: MachineEvent): Output =>
+  (event as unknown as { readonly output: Output }).output
+
+/** What a job that failed says. */
+export const failureIn = <Failure>(event: MachineEvent): Failure =>
+  (event as unknown as { readonly error: Failure }).error
+
 /** How a job's end reaches the statechart. */
 export const jobDone = (name: string, output: unknown): { readonly type: string } & Record<string, unknown> => ({
   type: `xstate.done.actor.${name}`,
