@@ -38,6 +38,7 @@ export {
   restingStates,
   whyIgnored
 } from "./ignored.ts"
+export { machineJson } from "./export.ts"
 export { assistantMachine } from "./machine.ts"
 export { type Haste, type Outage, type OutageSeen } from "./outage.ts"
 export * from "./ambient-messages.ts"
