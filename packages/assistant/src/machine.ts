@@ -171,7 +171,7 @@ export const assistantMachine = vocabulary.createMachine({
         },
         assessing: {
           description: "A tick has begun.",
-          tags: ["busy", "acceptsReplies"],
+          tags: ["busy", "inTick", "acceptsReplies"],
           meta: { activity: "thinking" },
           initial: "choosing",
           states: {
@@ -201,7 +201,7 @@ export const assistantMachine = vocabulary.createMachine({
         },
         thinking: {
           description: "Asks the model.",
-          tags: ["acceptsReplies"],
+          tags: ["inTick", "acceptsReplies"],
           meta: { activity: "thinking" },
           initial: "affording",
           states: {
@@ -252,13 +252,13 @@ export const assistantMachine = vocabulary.createMachine({
         },
         acting: {
           description: "Runs the tool calls of a reply.",
+          tags: ["busy", "inTick"],
           meta: { activity: "acting" },
           initial: "running",
           states: {
             running: {
               // A report may come before the call it answers is known to wait for one: it stays in the mailbox until then.
               description: "Starts the calls that may run, and goes on when all of them have ended.",
-              tags: ["busy"],
               entry: "startReadyCalls",
               always: [
                 { guard: "hasUnfinishedCalls" },
@@ -277,7 +277,7 @@ export const assistantMachine = vocabulary.createMachine({
         },
         awaitingApproval: {
           description: "A person decides on calls before they run.",
-          tags: ["waiting", "acceptsReplies"],
+          tags: ["waiting", "inTick", "acceptsReplies"],
           meta: { activity: "awaitingApproval" },
           entry: "askApprovals",
           on: {
@@ -291,7 +291,7 @@ export const assistantMachine = vocabulary.createMachine({
         },
         awaitingReports: {
           description: "Calls have handed work on, to tools that report later or to sub-agents.",
-          tags: ["waiting", "acceptsReplies"],
+          tags: ["waiting", "inTick", "acceptsReplies"],
           meta: { activity: "acting" },
           always: { guard: "hasAllReports", target: "acting" },
           on: { report: { guard: "isReportExpected", actions: "recordReport" } },
@@ -303,7 +303,7 @@ export const assistantMachine = vocabulary.createMachine({
     },
     dreaming: {
       description: "Sleeps: digests what it lived through, then rests until the sleep ends or something wakes it.",
-      tags: ["asleep", "acceptsReplies"],
+      tags: ["asleep", "maintaining", "acceptsReplies"],
       meta: { activity: "dreaming" },
       initial: "consolidating",
       states: {
@@ -342,7 +342,7 @@ export const assistantMachine = vocabulary.createMachine({
     },
     compacting: {
       description: "Compacts the history; a tick that waits for it goes on afterwards.",
-      tags: ["acceptsReplies"],
+      tags: ["maintaining", "acceptsReplies"],
       meta: { activity: "compacting" },
       initial: "extracting",
       states: {

@@ -11,10 +11,11 @@ export const conditions = ["busy", "waiting", "atRest", "halted", "retired"] as 
 export type Condition = (typeof conditions)[number]
 
 /**
- * acceptsReplies, acceptsMail: lanes of the mailbox that are received besides control. paused: a timer of the state ends
- * it, and it goes on. asleep: in a dream, whose operation may have any number of steps.
+ * acceptsReplies, acceptsMail: lanes of the mailbox that are received besides control. inTick: a tick is in hand, and this
+ * is a part of it. paused: a timer of the state ends it, and it goes on. asleep: until the sleep ends or something wakes
+ * it. maintaining: works on memory or history, not on an event.
  */
-export type StateTag = Condition | "acceptsReplies" | "acceptsMail" | "paused" | "asleep"
+export type StateTag = Condition | "acceptsReplies" | "acceptsMail" | "inTick" | "paused" | "asleep" | "maintaining"
 
 /** What an assistant is shown as doing. */
 export const activities = [

@@ -50,7 +50,7 @@ describe("what the chart says of its states", () => {
     const leaves = nodes.filter(isLeaf)
     assert.strictEqual(leaves.length, restingStates.length + passingStates.length)
     const all = leaves.flatMap((node) => [...factsIn(node).tags])
-    assert.sameMembers([...new Set(all)], [...conditions, ...lanes, "paused", "asleep"])
+    assert.sameMembers([...new Set(all)], [...conditions, ...lanes, "inTick", "paused", "asleep", "maintaining"])
     assert.sameMembers([...new Set(leaves.map((node) => factsIn(node).activity))], [...activities])
   })
 
@@ -71,6 +71,8 @@ describe("what the chart says of its states", () => {
     assert.isTrue(isTagged("dreaming.linking", "asleep"))
     assert.isTrue(isTagged("dreaming.linking", "busy"))
     assert.isFalse(isTagged("compacting.extracting", "asleep"))
+    assert.isTrue(isTagged("compacting.extracting", "maintaining"))
+    assert.isTrue(isTagged("awake.thinking.parked", "inTick"))
   })
 
   it("Q2: a state of another version is answered for by the nearest around it", () => {

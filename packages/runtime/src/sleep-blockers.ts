@@ -2,7 +2,7 @@
 // Owns reading it off the tick at hand. Leaves the rule to `assistant`.
 // I1  Who spoke waits for an answer until a call that speaks has been made; a timer waits for nothing.
 
-import { type SleepBlockers, type Call, contextOf, statusOf } from "@reverie/assistant"
+import { type SleepBlockers, type Call, contextOf, isTagged, statusOf } from "@reverie/assistant"
 import type { Session } from "./session.ts"
 
 const isOpen = ({ category, phase }: Call): boolean =>
@@ -21,9 +21,8 @@ export const sleepBlockersOf = (session: Session, index: number): SleepBlockers 
   const { calls } = contextOf(session.decoded)
   const others = calls.filter((_, at) => at !== index)
   const waitsForAnswer = others.some(speaks) ? undefined : speakerOf(session)
-  const status = statusOf(session.decoded)
   return {
-    isAsleep: status.startsWith("dreaming.") || status.startsWith("compacting."),
+    isAsleep: isTagged(statusOf(session.decoded), "maintaining"),
     ...(waitsForAnswer === undefined ? {} : { waitsForAnswer }),
     unfinished: others.filter(isOpen).map(({ tool }) => tool)
   }
