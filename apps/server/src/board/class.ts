@@ -1,20 +1,15 @@
-// Class: what a state counts as, for whoever looks at a whole fleet.
-// Owns the classes. Leaves counting to counting.ts.
+// Class: what a state counts as, for those who look at a whole fleet.
+// Owns the classes, which are the activities of the chart. Leaves counting to counting.ts.
 
-import type { AssistantRow, Counts } from "../api/index.ts"
+import { type Activity, activityOf, isTagged } from "reverie"
+import type { Counts } from "../api/index.ts"
 
-export type Mode = AssistantRow["mode"]
-export type Class = Exclude<keyof Counts, "total" | "stuck">
+export type Class = Activity & Exclude<keyof Counts, "total" | "stuck">
 
-export const classOf = (mode: Mode, state: string): Class => {
-  if (mode !== "awake") return mode
-  if (state === "awake.awaitingApproval") return "awaitingApproval"
-  if (state.startsWith("awake.acting") || state === "awake.awaitingReports") return "acting"
-  return state.startsWith("awake.thinking") || state.startsWith("awake.assessing") ? "thinking" : "idle"
-}
+export const classOf = (state: string): Class => activityOf(state)
 
-/** Something runs for it; waiting for a person, a report, a model that is away, or the next day's allowance is no work. */
-export const isWorkingIn = (mode: Mode, state: string): boolean =>
-  !state.endsWith(".parked") &&
-  (mode === "compacting" ||
-    ["awake.assessing", "awake.acting", "awake.thinking"].some((work) => state.startsWith(work)))
+/**
+ * Something runs for it that no model call and no tool outlasts; waiting for a person, a report, a model that is away, or
+ * the next day's allowance is no work. A dream stays in one state for as many steps as it has.
+ */
+export const isWorkingIn = (state: string): boolean => isTagged(state, "busy") && !isTagged(state, "asleep")

@@ -4,9 +4,9 @@
 // W2  What entries do not tell (what waits, what is left) is that of the newest record that was read.
 // W3  A row is bounded, whatever its assistant lives through.
 
-import { type AssistantRecord, type BudgetView, contextReportOf, type OutboxRow, viewOf } from "reverie"
-import { type AssistantRow, modes } from "../api/index.ts"
-import { type Class, classOf, isWorkingIn, type Mode } from "./class.ts"
+import { type AssistantRecord, type BudgetView, contextReportOf, modeOf, type OutboxRow, viewOf } from "reverie"
+import type { AssistantRow } from "../api/index.ts"
+import { type Class, classOf, isWorkingIn } from "./class.ts"
 import { Day } from "./day.ts"
 
 export interface Row {
@@ -15,7 +15,7 @@ export interface Row {
   readonly words: string
   definition: string
   state: string
-  mode: Mode
+  mode: AssistantRow["mode"]
   /** 0 while nobody has looked back for it. */
   since: number
   ticks: number
@@ -43,18 +43,11 @@ export interface Row {
 
 const MAX_ERROR_CHARS = 300
 
-const isMode = (text: string): text is Mode => modes.some((mode) => mode === text)
-
-const modeOf = (state: string): Mode => {
-  const [first = ""] = state.split(".")
-  return isMode(first) ? first : "awake"
-}
-
 const enter = (row: Row, state: string): void => {
   row.state = state
   row.mode = modeOf(state)
-  row.class = classOf(row.mode, state)
-  row.isWorking = isWorkingIn(row.mode, state)
+  row.class = classOf(state)
+  row.isWorking = isWorkingIn(state)
 }
 
 export const rowOf = (record: AssistantRecord, now: number): Row => {
