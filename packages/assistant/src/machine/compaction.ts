@@ -2,8 +2,8 @@
 // Owns the actions and guards of it. Leaves the order of the phases to machine.ts, what they do to the runtime.
 
 import * as Now from "../context.ts"
-import { failureIn, outputIn, type StepOutput } from "../events.ts"
-import { metOutage, type ServerFailure } from "../outage.ts"
+import { stepFailure, stepOutput } from "../events.ts"
+import { metOutage } from "../outage.ts"
 import type { CompactionPhase } from "../phases.ts"
 import { changing, when, whenHeard } from "./base.ts"
 import { hasMore } from "./dream.ts"
@@ -14,7 +14,7 @@ export const compactionGuards = {
     const { compactEnabled, compactEmergencyRatio } = Now.settingsNow(context)
     return compactEnabled && context.signals.tokenRatio >= compactEmergencyRatio
   }),
-  isCompactionSkipped: whenHeard((_, event) => outputIn<StepOutput>(event).skipped),
+  isCompactionSkipped: whenHeard((_, event) => stepOutput(event).skipped),
   compactionHasMore: whenHeard((_, event) => hasMore(event)),
   wasSummarizing: when(({ outage }) => outage?.phase === "summarizing"),
   cameFromIdle: when(({ compactingFrom }) => compactingFrom === "idle"),
@@ -31,9 +31,9 @@ export const compactionActions = {
   compactByCommand: changing<{ readonly from: "idle" | "pausing" | "resting" }>((context, event, { from }) =>
     event.type === "compact" ? Now.compactByOrder(context, event, from) : {}
   ),
-  recordCompactionStep: changing((context, event) => Now.compacted(context, outputIn<StepOutput>(event))),
+  recordCompactionStep: changing((context, event) => Now.compacted(context, stepOutput(event))),
   recordPhaseOutage: changing<{ readonly phase: CompactionPhase }>((context, event, { phase }) =>
-    metOutage(context, failureIn<ServerFailure>(event), phase)
+    metOutage(context, stepFailure(event), phase)
   ),
   /** A step has failed, of a compaction or of a dream. */
   skipFailedStep: changing(() => ({ round: 0, outage: null }))

@@ -2,8 +2,8 @@
 // Owns the actions and guards of it. Leaves the order of the operations to machine.ts, what they do to the runtime.
 
 import * as Now from "../context.ts"
-import { failureIn, type MachineEvent, outputIn, type StepOutput } from "../events.ts"
-import { metOutage, type ServerFailure } from "../outage.ts"
+import { type MachineEvent, stepFailure, stepOutput } from "../events.ts"
+import { metOutage } from "../outage.ts"
 import type { DreamOperation } from "../phases.ts"
 import { changing, when, whenHeard } from "./base.ts"
 
@@ -15,13 +15,11 @@ interface Next {
 const isPaced = (context: Now.AssistantContext): boolean => Now.settingsNow(context).sleepTickMillis > 0
 
 /** The step has more to do. */
-export const hasMore = (event: MachineEvent): boolean => outputIn<StepOutput>(event).more === true
+export const hasMore = (event: MachineEvent): boolean => stepOutput(event).more === true
 
 export const dreamGuards = {
-  isSleepOver: whenHeard((context, event) => Now.endsSleep(context, outputIn<StepOutput>(event))),
-  isSleepOverInOutage: whenHeard((context, event) =>
-    Now.sleptOut(context, failureIn<ServerFailure>(event).outage?.at ?? 0)
-  ),
+  isSleepOver: whenHeard((context, event) => Now.endsSleep(context, stepOutput(event))),
+  isSleepOverInOutage: whenHeard((context, event) => Now.sleptOut(context, stepFailure(event).outage?.at ?? 0)),
   isWakeRequested: when(({ wakeWanted }) => wakeWanted),
   isWakeDue: when(({ signals, wakeWanted }) => wakeWanted || signals.mailWaiting),
   dreamIsPaced: when(isPaced),
@@ -40,9 +38,9 @@ export const dreamActions = {
   beginSleep: changing((context, event) => (event.type === "sleep" ? Now.fallAsleep(context, event) : {})),
   requestWake: changing(() => ({ wakeWanted: true })),
   wakeUp: changing(() => ({ wakeWanted: false, outage: null })),
-  recordDreamStep: changing<Next>((context, event, { next }) => Now.dreamt(context, outputIn<StepOutput>(event), next)),
+  recordDreamStep: changing<Next>((context, event, { next }) => Now.dreamt(context, stepOutput(event), next)),
   recordDreamOutage: changing<Next>((context, event, { next }) => ({
-    ...metOutage(context, failureIn<ServerFailure>(event)),
+    ...metOutage(context, stepFailure(event)),
     dreamNext: next
   }))
 }

@@ -2,19 +2,18 @@
 // Owns the actions and guards of it. Leaves the choice of what follows to reaction.ts, the budget to spending.ts.
 
 import * as Now from "../context.ts"
-import { failureIn, type InferFailure, type InferOutput, type MachineEvent, outputIn } from "../events.ts"
+import { inferFailure, inferOutput } from "../events.ts"
 import { metOutage } from "../outage.ts"
 import { type Reaction, reactionTo } from "../reaction.ts"
 import { reserved, settled, whyCut } from "../spending.ts"
 import { changing, enqueuing, when, whenHeard } from "./base.ts"
 
-const failure = (event: MachineEvent): InferFailure => failureIn<InferFailure>(event)
-
-const reacts = (reaction: Reaction) => whenHeard((context, event) => reactionTo(context, failure(event)) === reaction)
+const reacts = (reaction: Reaction) =>
+  whenHeard((context, event) => reactionTo(context, inferFailure(event)) === reaction)
 
 export const modelCallGuards = {
   isOutOfBudget: when((context) => whyCut(context) !== undefined),
-  hasToolCalls: whenHeard((_, event) => outputIn<InferOutput>(event).calls.length > 0),
+  hasToolCalls: whenHeard((_, event) => inferOutput(event).calls.length > 0),
   isInterrupted: reacts("again"),
   waitsForServer: reacts("wait"),
   waitsForLimit: reacts("hold back"),
@@ -24,16 +23,16 @@ export const modelCallGuards = {
   isRefusedByLimit: reacts("refuse"),
   hasFailedTooOften: reacts("fail and halt"),
   /** Of any job that calls a model. */
-  isModelAway: whenHeard((_, event) => failure(event).outage !== undefined)
+  isModelAway: whenHeard((_, event) => inferFailure(event).outage !== undefined)
 }
 
 export const modelCallActions = {
   reserveBudget: changing(reserved),
   settleBudget: changing(settled),
   recordModelSuccess: changing(Now.answered),
-  recordOutage: changing((context, event) => metOutage(context, failure(event))),
-  recordLimit: changing((context, event) => Now.heldBack(context, failure(event))),
-  recordFailedTry: changing((context, event) => Now.triedInVain(context, failure(event))),
+  recordOutage: changing((context, event) => metOutage(context, inferFailure(event))),
+  recordLimit: changing((context, event) => Now.heldBack(context, inferFailure(event))),
+  recordFailedTry: changing((context, event) => Now.triedInVain(context, inferFailure(event))),
   countFailedTick: changing(Now.failed),
   /** Once for each wait. */
   announceOutage: enqueuing((enqueue, { outage, parkMillis }) => {

@@ -2,7 +2,7 @@
 // Owns the actions and guards of it. Leaves the model calls of a tick to model-call.ts, the tool calls to tool-calls.ts.
 
 import * as Now from "../context.ts"
-import { failureIn, type InferFailure, outputIn, type AssessOutput } from "../events.ts"
+import { assessOutput, inferFailure } from "../events.ts"
 import { whyCut } from "../spending.ts"
 import { changing, enqueuing, when } from "./base.ts"
 
@@ -15,12 +15,12 @@ export const tickGuards = {
 
 export const tickActions = {
   beginTick: changing((context, event) => ("envelope" in event ? Now.begin(context, event) : {})),
-  recordAssessment: changing((_, event) => ({ restriction: outputIn<AssessOutput>(event).restriction })),
+  recordAssessment: changing((_, event) => ({ restriction: assessOutput(event).restriction })),
   nextIteration: changing(Now.nextIteration),
   clearTick: changing(Now.end),
   /** With the reason of the model call that failed. */
   endTickAsCallFailed: enqueuing<{ readonly outcome: "failed" | "cut" }>((enqueue, _, event, { outcome }) => {
-    enqueue({ type: "endTick", params: { outcome, reason: failureIn<InferFailure>(event).reason } })
+    enqueue({ type: "endTick", params: { outcome, reason: inferFailure(event).reason } })
   }),
   endTickAsOutOfBudget: enqueuing((enqueue, context) => {
     enqueue({ type: "endTick", params: { outcome: "cut", reason: whyCut(context) ?? "" } })

@@ -4,7 +4,7 @@
 
 import { type CallPhase, inPhase, isInPhase } from "../calls.ts"
 import * as Now from "../context.ts"
-import { type InferOutput, type MachineEvent, outputIn, type ToolOutput } from "../events.ts"
+import { inferOutput, type MachineEvent, type ToolOutput } from "../events.ts"
 import { changing, type Enqueue, enqueuing, when, whenHeard } from "./base.ts"
 
 /** Why a call that was open has no result. Calls that wait for a person or a report go on waiting through a halt. */
@@ -49,7 +49,7 @@ export const toolCallGuards = {
 
 export const toolCallActions = {
   admitCalls: enqueuing((enqueue, context, event) => {
-    const { calls } = outputIn<InferOutput>(event)
+    const { calls } = inferOutput(event)
     enqueue({ type: "refuseCalls", params: { refusals: Now.refusalsOf(context, calls) } })
     enqueue.assign(Now.admitted(context, calls))
   }),
