@@ -1,6 +1,6 @@
 // StateTag: what a state of the chart says of itself to those who show it or serve its mailbox.
 // Owns the words. Leaves which state has which to machine.ts, looking them up by the path of a state to state.ts.
-// T1  Every leaf state has one condition and one activity.
+// C1  Every leaf state has one condition and one activity.
 
 /** The outermost states. */
 export const modes = ["awake", "dreaming", "compacting", "halted", "retired"] as const

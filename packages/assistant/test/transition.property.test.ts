@@ -88,18 +88,18 @@ const plants: Readonly<Record<string, Step>> = {
 }
 
 describe("transition", PATIENT, () => {
-  it("F1: any step of any life is the one that XState takes", () => {
+  it("T1: any step of any life is the one that XState takes", () => {
     const { failed, steps } = compared(transition)
     console.log(`${steps} steps compared`)
     assert.isFalse(failed)
     assert.isAbove(steps, 5_000)
   })
 
-  it.each(Object.entries(plants))("F1: is found when %s", (_, step) => {
+  it.each(Object.entries(plants))("T1: is found when %s", (_, step) => {
     assert.isTrue(compared(step, 60).failed)
   })
 
-  it("F2: a step leaves its snapshot as it was", () => {
+  it("T2: a step leaves its snapshot as it was", () => {
     fc.assert(
       fc.property(aLife, (life) => {
         for (const { before, event } of live(life)) {
