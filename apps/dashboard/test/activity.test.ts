@@ -7,9 +7,9 @@ import { toneOf, wordsOf } from "../src/parts/chip.tsx"
 
 test("A1 every state has the activity and the tags that the chart gives it", () => {
   for (const state of restingStates) {
-    expect(activityOf(state), state).toBe(inChart(state))
+    expect([state, activityOf(state)]).toEqual([state, inChart(state)])
     for (const tag of ["inTick", "busy", "waiting", "atRest", "paused", "asleep"] as const) {
-      expect(isTagged(state, tag), `${state} ${tag}`).toBe(isTaggedInChart(state, tag))
+      expect([state, tag, isTagged(state, tag)]).toEqual([state, tag, isTaggedInChart(state, tag)])
     }
   }
   expect(activityOf("awake.thinking.guessing")).toBe("thinking")

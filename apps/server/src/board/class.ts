@@ -2,9 +2,8 @@
 // Owns the classes, which are the activities of the chart. Leaves counting to counting.ts.
 
 import { type Activity, activityOf, isTagged } from "reverie"
-import type { Counts } from "../api/index.ts"
 
-export type Class = Activity & Exclude<keyof Counts, "total" | "stuck">
+export type Class = Activity
 
 export const classOf = (state: string): Class => activityOf(state)
 
