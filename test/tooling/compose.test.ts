@@ -209,6 +209,15 @@ describe("the image", () => {
     assert.deepStrictEqual(filesOfRepository("*.dockerignore", "**/*.dockerignore"), [".dockerignore"])
   })
 
+  test("builds the page with every file of another package that the page imports", () => {
+    const imported = filesOfRepository("apps/dashboard/src/**/*.ts", "apps/dashboard/src/**/*.tsx").flatMap((path) =>
+      [...read(path).matchAll(/^import (?!type )[^"]*"@reverie\/([^"]+)"/gm)].map(([, name = ""]) => `packages/${name}`)
+    )
+    assert.isNotEmpty(imported)
+    const [, page = ""] = dockerfile.split(/^FROM .* AS page$/m)
+    for (const path of imported) assert.include(page.split("\nFROM ")[0], `COPY --from=sources /sources/${path} `)
+  })
+
   test("is given every file that it copies", () => {
     const copied = [...dockerfile.matchAll(/^COPY --from=sources \/sources\/(\S+)/gm)].map(([, path = ""]) => path)
     const [, listed = ""] = /&& \\\n {2}cp ([^/]+) \/manifests$/m.exec(dockerfile) ?? []

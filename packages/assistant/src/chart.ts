@@ -2,14 +2,16 @@
 // Owns reading nodes and edges off the machine's own definition. Leaves their places on a page to the drawer.
 // C1  Every state is a node and every transition an edge, once; both ends of an edge are nodes.
 // C2  It is JSON, in an order that is always the same, and `hash` changes with its content only.
-// C3  The status of an assistant (`statusOf`) is the path of one of its nodes.
+// C3  Every guard and every action has a name of the vocabulary.
+// C4  The status of an assistant (`statusOf`) is the path of one of its nodes.
 
 import { createHash } from "node:crypto"
 import type { AnyStateNode } from "xstate"
-import { assistantMachine } from "./machine.ts"
+import { factsIn, stateNodes } from "./state.ts"
+import type { Activity, StateTag } from "./state-tag.ts"
 
 /** Of the form of a chart, not of the machine. */
-const CHART_VERSION = 1
+const CHART_VERSION = 2
 
 export interface ChartNode {
   readonly id: string
@@ -25,7 +27,10 @@ export interface ChartNode {
   readonly exit: ReadonlyArray<string>
   /** The jobs that run while it is active. */
   readonly invokes: ReadonlyArray<string>
-  readonly tags: ReadonlyArray<string>
+  /** Its own and those of all states around it. */
+  readonly tags: ReadonlyArray<StateTag>
+  /** What an assistant in this state is shown as doing; absent of a state that can do several things. */
+  readonly activity?: Activity
   readonly description?: string
 }
 
@@ -53,16 +58,16 @@ export interface Chart {
   readonly edges: ReadonlyArray<ChartEdge>
 }
 
-/** What a library gives its own functions in place of a name. */
-const PREFIX = /^xstate\./
-
-/** The name of an action or a guard: its own where it has one, else what kind of thing it is. */
+/** The name of an action or a guard; what has none is a fault of the chart. */
 const nameOf = (named: unknown): string => {
-  if (typeof named === "string") return named
-  const { name, type } = named as { readonly name?: unknown; readonly type?: unknown }
-  if (typeof type === "string") return type.replace(PREFIX, "")
-  return typeof name === "string" && name !== "" ? name : "guard"
+  const name = typeof named === "string" ? named : (named as { readonly type?: unknown }).type
+  if (typeof name !== "string") throw new Error("an action or a guard of the chart has no name")
+  return name
 }
+
+/** Without those by which XState sets a timer on the way in and cancels it on the way out: an edge says as much. */
+const namesOf = (actions: ReadonlyArray<unknown>): ReadonlyArray<string> =>
+  actions.map(nameOf).filter((name) => !name.startsWith("xstate."))
 
 const listed = <A>(one: A | ReadonlyArray<A> | undefined): ReadonlyArray<A> =>
   one === undefined ? [] : Array.isArray(one) ? (one as ReadonlyArray<A>) : [one as A]
@@ -72,16 +77,18 @@ const jobsOf = (node: AnyStateNode): ReadonlyArray<string> =>
 
 const nodeOf = (node: AnyStateNode): ChartNode => {
   const initial = node.type === "compound" ? node.initial.target?.[0]?.id : undefined
+  const { activity, tags } = factsIn(node)
   return {
     id: node.id,
     path: node.path.join("."),
     parent: node.parent?.id ?? null,
     kind: node.type,
     ...(initial === undefined ? {} : { initial }),
-    entry: node.entry.map(nameOf),
-    exit: node.exit.map(nameOf),
+    entry: namesOf(node.entry),
+    exit: namesOf(node.exit),
     invokes: jobsOf(node),
-    tags: [...node.tags],
+    tags: [...tags],
+    ...(activity === undefined ? {} : { activity }),
     ...(node.description === undefined ? {} : { description: node.description })
   }
 }
@@ -107,18 +114,15 @@ const edgesOf = (node: AnyStateNode): ReadonlyArray<ChartEdge> =>
         event,
         kind: kindOf(event),
         ...(guard === undefined ? {} : { guard: nameOf(guard) }),
-        actions: actions.map(nameOf),
+        actions: namesOf(actions),
         ...(delayed === undefined ? {} : { delayed }),
         isInternal: target === undefined
       }))
     }
   )
 
-const below = (node: AnyStateNode): ReadonlyArray<AnyStateNode> => [node, ...Object.values(node.states).flatMap(below)]
-
 const read = (): Chart => {
-  const all = below(assistantMachine.root)
-  const content = { version: CHART_VERSION, nodes: all.map(nodeOf), edges: all.flatMap(edgesOf) }
+  const content = { version: CHART_VERSION, nodes: stateNodes.map(nodeOf), edges: stateNodes.flatMap(edgesOf) }
   return { hash: createHash("sha256").update(JSON.stringify(content)).digest("hex"), ...content }
 }
 

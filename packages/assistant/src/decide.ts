@@ -6,15 +6,14 @@
 
 import type { Command, Json, Lane } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { type ActorScope, createActor, initialTransition, type Snapshot, type SnapshotFrom } from "xstate"
+import { createActor, initialTransition, type Snapshot } from "xstate"
 import type { AssistantContext, SubAgentStart } from "./context.ts"
 import { SnapshotUnfit } from "./errors.ts"
 import type { MachineEvent } from "./events.ts"
 import { assistantMachine } from "./machine.ts"
 import type { Settings } from "./settings.ts"
 import { misfit, readSnapshot } from "./snapshot.ts"
-
-type MachineSnapshot = SnapshotFrom<typeof assistantMachine>
+import { type Asked, type MachineSnapshot, transition } from "./transition.ts"
 
 /** A decoded snapshot: what a hot assistant keeps in memory. */
 export interface Decoded {
@@ -29,14 +28,9 @@ export interface Decision {
 /** What drives the machine: a typed event, a job's end, or a timer that came due. */
 export type Input = MachineEvent | ({ readonly type: string } & Record<string, unknown>)
 
-interface Executed {
-  readonly type: string
-  readonly params?: unknown
-}
-
 const json = (value: unknown): Json => (value === undefined ? null : value) as Json
 
-const toCommand = (action: Executed): Command | undefined => {
+const toCommand = (action: Asked): Command | undefined => {
   const params = (action.params ?? {}) as Record<string, unknown>
   switch (action.type) {
     case "xstate.spawnChild":
@@ -61,25 +55,8 @@ const toCommand = (action: Executed): Command | undefined => {
   }
 }
 
-const commandsOf = (actions: ReadonlyArray<Executed>): ReadonlyArray<Command> =>
+const commandsOf = (actions: ReadonlyArray<Asked>): ReadonlyArray<Command> =>
   actions.flatMap((action) => toCommand(action) ?? [])
-
-/** Actions run by nobody: they are collected. One idle actor serves every call, for the machine keeps nothing in it. */
-const stage = createActor(assistantMachine, { input: { settings: {} }, logger: () => {} })
-
-const scopeInto = (sink: Array<Executed>): ActorScope<MachineSnapshot, MachineEvent> => ({
-  self: stage as never,
-  id: stage.id,
-  sessionId: stage.sessionId,
-  system: stage.system as never,
-  logger: () => {},
-  defer: () => {},
-  emit: () => {},
-  stopChild: () => {},
-  actionExecutor: (action) => {
-    sink.push(action)
-  }
-})
 
 /** A new assistant: awake and idle. */
 export const creation = (settings: Partial<Settings>, subAgentStart?: SubAgentStart): Decision => {
@@ -109,9 +86,8 @@ export const restore = (persisted: Json): Result.Result<Decoded, SnapshotUnfit> 
 export const decide = (before: Decoded, event: Input): Decision => {
   // The machine itself would still take transitions of its root after the end.
   if (before.machine.status !== "active") return { next: before, commands: [] }
-  const sink: Array<Executed> = []
-  const machine = assistantMachine.transition(before.machine, event as MachineEvent, scopeInto(sink) as never)
-  return { next: { machine: machine as MachineSnapshot }, commands: commandsOf(sink) }
+  const { actions, machine } = transition(before.machine, event as MachineEvent)
+  return { next: { machine }, commands: commandsOf(actions) }
 }
 
 /** The snapshot as data, for the store. */
@@ -122,9 +98,10 @@ export const contextOf = (decoded: Decoded): AssistantContext => decoded.machine
 
 /** The lanes the present state listens to. */
 export const receives = (decoded: Decoded): ReadonlyArray<Lane> => {
-  if (decoded.machine.hasTag("retired")) return []
-  if (decoded.machine.hasTag("halted") || decoded.machine.hasTag("busy")) return ["control"]
-  return decoded.machine.hasTag("mail") ? ["control", "reply", "mail"] : ["control", "reply"]
+  const { machine } = decoded
+  if (machine.hasTag("retired")) return []
+  if (!machine.hasTag("acceptsReplies")) return ["control"]
+  return machine.hasTag("acceptsMail") ? ["control", "reply", "mail"] : ["control", "reply"]
 }
 
 const pathOf = (value: unknown): string => {

@@ -4,7 +4,7 @@
 
 import type { Amount } from "@reverie/protocol"
 import type { CallRequest } from "./calls.ts"
-import type { OutageSeen } from "./outage.ts"
+import type { OutageSeen, ServerFailure } from "./outage.ts"
 import type { Restriction } from "./pattern.ts"
 import type { Settings } from "./settings.ts"
 import type { DelegateRequest, News } from "./sub-agents/sub-agent.ts"
@@ -100,6 +100,21 @@ export type MachineEvent =
 export interface AssessOutput {
   readonly restriction: Restriction
 }
+
+interface JobEnd {
+  readonly output?: unknown
+  readonly error?: unknown
+}
+
+/** What a job says at its end; of which job the event comes, the state that receives it knows. */
+const endIn = (event: MachineEvent): JobEnd => event as JobEnd
+
+export const assessOutput = (event: MachineEvent): AssessOutput => endIn(event).output as AssessOutput
+export const inferOutput = (event: MachineEvent): InferOutput => endIn(event).output as InferOutput
+export const stepOutput = (event: MachineEvent): StepOutput => endIn(event).output as StepOutput
+export const inferFailure = (event: MachineEvent): InferFailure => endIn(event).error as InferFailure
+/** Of a dream or a compaction. */
+export const stepFailure = (event: MachineEvent): ServerFailure => endIn(event).error as ServerFailure
 
 /** How a job's end reaches the statechart. */
 export const jobDone = (name: string, output: unknown): { readonly type: string } & Record<string, unknown> => ({

@@ -38,6 +38,7 @@ export {
   restingStates,
   whyIgnored
 } from "./ignored.ts"
+export { machineJson } from "./export.ts"
 export { assistantMachine } from "./machine.ts"
 export { type Haste, type Outage, type OutageSeen } from "./outage.ts"
 export * from "./ambient-messages.ts"
@@ -55,6 +56,8 @@ export * from "./select-pattern.ts"
 export { changedSettings, DEFAULT_SETTINGS, MAX_SUB_AGENTS, type Settings, settingsOf } from "./settings.ts"
 export * from "./self/index.ts"
 export { isWarned } from "./spending.ts"
+export { activityOf, isTagged, modeOf } from "./state.ts"
+export { type Activity, activities, conditions, type Mode, modes, type StateTag } from "./state-tag.ts"
 export * from "./sub-agents/index.ts"
 export * from "./team/index.ts"
 export { mayWait, waitOf } from "./waiting.ts"

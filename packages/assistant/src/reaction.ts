@@ -1,5 +1,5 @@
 // Reaction: what follows a failed model call of a tick.
-// Owns the choice. Leaves the states that it leads to to awake.ts.
+// Owns the choice. Leaves the states that it leads to to machine.ts.
 // R1  What speaks of the server, or of a limit, waits: it is no error of the assistant and is not counted as one.
 // R2  What speaks of the call ends its tick when trying again can not help, or has not helped often enough.
 // R3  A sub-agent that can not go on fails; no person would come to resume it.

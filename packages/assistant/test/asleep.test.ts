@@ -49,7 +49,7 @@ describe("dreaming", () => {
     assert.deepStrictEqual([woken.status, woken.timers.size, woken.actions("endTick")], ["awake.idle", 0, []])
   })
 
-  it("asleep I1: an operation that fails leads on to the next", () => {
+  it("machine D1: an operation that fails leads on to the next", () => {
     const ada = new Rig().hear(sleep("s1"))
     for (const operation of dreamOperations) {
       assert.strictEqual(ada.status, `dreaming.${operation}`)
@@ -58,7 +58,7 @@ describe("dreaming", () => {
     assert.strictEqual(ada.status, "dreaming.resting")
   })
 
-  it("asleep I2: who wakes it waits until the operation at hand has ended, well or not", () => {
+  it("machine D2: who wakes it waits until the operation at hand has ended, well or not", () => {
     const ada = new Rig().hear(sleep("s1")).ends("dream", worked()).hear({ type: "wake" })
     assert.strictEqual(ada.status, "dreaming.linking")
     assert.deepStrictEqual([...ada.jobs.keys()], ["dream"])
@@ -69,7 +69,7 @@ describe("dreaming", () => {
     assert.deepStrictEqual([failing.status, failing.context.wakeWanted], ["awake.idle", false])
   })
 
-  it("asleep I2: mail that waits wakes it at the next boundary", () => {
+  it("machine D2: mail that waits wakes it at the next boundary", () => {
     const ada = new Rig().hear(sleep("s1")).ends("dream", worked(MAIL_WAITS))
     assert.strictEqual(ada.status, "awake.idle")
     assert.strictEqual(ada.hear(message("m1")).status, "awake.thinking.inferring")
@@ -85,7 +85,7 @@ describe("dreaming", () => {
 describe("dreaming in steps", () => {
   const rounds = (rig: Rig) => [rig.status, rig.context.round]
 
-  it("asleep I4: an operation that has more to do is another job, and the next one begins to count anew", () => {
+  it("machine D4: an operation that has more to do is another job, and the next one begins to count anew", () => {
     const ada = new Rig().hear(sleep("s1"))
     assert.deepStrictEqual(rounds(ada), ["dreaming.consolidating", 0])
     assert.deepStrictEqual(rounds(ada.ends("dream", unfinished())), ["dreaming.consolidating", 1])
@@ -96,7 +96,7 @@ describe("dreaming in steps", () => {
     assert.deepStrictEqual(rounds(ada.fails("dream", failure("retry"))), ["dreaming.profiling", 0])
   })
 
-  it("asleep I5: with a pace a pause lies between two steps, and the dream goes on where it was", () => {
+  it("machine D5: with a pace a pause lies between two steps, and the dream goes on where it was", () => {
     const ada = new Rig({ sleepTickMillis: 60_000 }).hear(sleep("s1")).ends("dream", unfinished())
     assert.strictEqual(ada.status, "dreaming.pausing")
     assert.deepStrictEqual(
@@ -112,7 +112,7 @@ describe("dreaming in steps", () => {
     assert.strictEqual(ada.status, "dreaming.resting")
   })
 
-  it("asleep I5: whoever comes in a pause is heard at once", () => {
+  it("machine D5: whoever comes in a pause is heard at once", () => {
     const paused = () => new Rig({ sleepTickMillis: 60_000 }).hear(sleep("s1")).ends("dream", worked())
     assert.deepStrictEqual(paused().receives, ["control", "reply", "mail"])
     assert.strictEqual(paused().hear(message("m1")).status, "awake.thinking.inferring")
@@ -120,7 +120,7 @@ describe("dreaming in steps", () => {
     assert.strictEqual(paused().hear({ type: "wake" }).status, "awake.idle")
   })
 
-  it("asleep I2: the sleep ends when it was to end, after the step at hand", () => {
+  it("machine D2: the sleep ends when it was to end, after the step at hand", () => {
     const asleep = () => new Rig().hear(sleep("s1", { forMillis: 10_000, at: 1_000 }))
     const over = asleep().ends("dream", { ...worked(), at: 11_000 })
     assert.strictEqual(over.status, "awake.idle")
@@ -133,7 +133,7 @@ describe("dreaming in steps", () => {
     )
   })
 
-  it("asleep I2: compacting the history does not make the night longer", () => {
+  it("machine D2: compacting the history does not make the night longer", () => {
     const ada = new Rig({ compactEnabled: true }).hear(sleep("s1", { forMillis: 10_000, at: 1_000 }))
     for (const _ of dreamOperations) ada.ends("dream", { ...worked(at(0.9)), at: 2_000 })
     for (const _ of compactionPhases) ada.ends("compact", { ...worked(), at: 5_000 })
@@ -144,7 +144,7 @@ describe("dreaming in steps", () => {
     )
   })
 
-  it("asleep I4: a phase of compaction that has more to do is another job", () => {
+  it("machine D4: a phase of compaction that has more to do is another job", () => {
     const ada = new Rig({ compactEnabled: true }).hear(message("m1", { signals: at(0.8) }))
     assert.deepStrictEqual(rounds(ada.ends("compact", unfinished(at(0.8)))), ["compacting.extracting", 1])
     assert.deepStrictEqual(rounds(ada.ends("compact", worked(at(0.8)))), ["compacting.summarizing", 0])
@@ -154,7 +154,7 @@ describe("dreaming in steps", () => {
 describe("compaction as the last act of a dream", () => {
   const compacting = () => dreamt(new Rig({ compactEnabled: true }).hear(sleep("s1")), worked(at(0.7)))
 
-  it("asleep I3: runs its phases and goes back to rest", () => {
+  it("machine D3: runs its phases and goes back to rest", () => {
     const ada = compacting()
     for (const phase of compactionPhases) {
       assert.strictEqual(ada.status, `compacting.${phase}`)
@@ -164,14 +164,14 @@ describe("compaction as the last act of a dream", () => {
     assert.strictEqual(ada.status, "dreaming.resting")
   })
 
-  it("asleep I3: a failed extraction does not keep the summary from being written (A18)", () => {
+  it("machine D3: a failed extraction does not keep the summary from being written (A18)", () => {
     const ada = compacting().fails("compact", failure("retry"))
     assert.strictEqual(ada.status, "compacting.summarizing")
     assert.strictEqual(ada.ends("compact", worked()).status, "compacting.replacing")
     assert.strictEqual(ada.fails("compact", failure("retry")).status, "dreaming.resting")
   })
 
-  it("asleep I3: goes back when a phase fails or is skipped", () => {
+  it("machine D3: goes back when a phase fails or is skipped", () => {
     const unextracted = compacting().fails("compact", failure("retry"))
     assert.strictEqual(unextracted.fails("compact", failure("retry")).status, "dreaming.resting")
     const late = compacting()
@@ -180,7 +180,7 @@ describe("compaction as the last act of a dream", () => {
     assert.strictEqual(late.status, "dreaming.resting")
   })
 
-  it("asleep I2: who wakes it waits for it", () => {
+  it("machine D2: who wakes it waits for it", () => {
     const ada = compacting().hear({ type: "wake" })
     assert.strictEqual(ada.status, "compacting.extracting")
     assert.deepStrictEqual([ada.ends("compact", skipped()).status, ada.context.wakeWanted], ["awake.idle", false])
@@ -206,7 +206,7 @@ describe("compaction by order", () => {
     new Rig({ sleepTickMillis: 60_000 }).hear(sleep("s1", { forMillis: 900_000, at: 1_000 })).ends("dream", worked())
   const left = (ada: Rig) => [...ada.timers.values()].map(({ delayMillis }) => delayMillis)
 
-  it("asleep I6: awake it begins whatever the ratio, is no tick, and leads back to idle without a thought", () => {
+  it("machine D6: awake it begins whatever the ratio, is no tick, and leads back to idle without a thought", () => {
     const ada = new Rig().hear(message("m1")).ends("infer", ANSWER).hear(compact(5_000))
     for (const phase of compactionPhases) {
       assert.strictEqual(ada.status, `compacting.${phase}`)
@@ -218,7 +218,7 @@ describe("compaction by order", () => {
     assert.deepInclude(ada.context, { envelope: null, tick: 1 })
   })
 
-  it("asleep I6: at rest it leads back to rest, and the night is no longer for it", () => {
+  it("machine D6: at rest it leads back to rest, and the night is no longer for it", () => {
     const ada = rested().hear(compact(50_000))
     assert.deepStrictEqual([ada.status, ada.timers.size], ["compacting.extracting", 0])
     for (const _ of compactionPhases) ada.ends("compact", { ...worked(), at: 60_000 })
@@ -227,14 +227,14 @@ describe("compaction by order", () => {
     assert.deepStrictEqual([failed.status, left(failed)], ["dreaming.resting", [51_000]])
   })
 
-  it("asleep I6: in a pause it leads back to the pause, and the dream goes on in the same night", () => {
+  it("machine D6: in a pause it leads back to the pause, and the dream goes on in the same night", () => {
     const ada = paused().hear(compact(2_000))
     for (const _ of compactionPhases) ada.ends("compact", worked())
     assert.deepStrictEqual([ada.status, left(ada), ada.context.tick], ["dreaming.pausing", [60_000], 1])
     assert.strictEqual(ada.due().status, "dreaming.linking")
   })
 
-  it("asleep I2 I6: who wakes it meanwhile waits for it, wherever it came from", () => {
+  it("machine D2 D6: who wakes it meanwhile waits for it, wherever it came from", () => {
     for (const from of [rested(), paused()]) {
       from.hear(compact(2_000)).hear({ type: "wake" })
       assert.strictEqual(from.status, "compacting.extracting")
@@ -244,7 +244,7 @@ describe("compaction by order", () => {
     assert.deepStrictEqual([idle.status, idle.context.wakeWanted], ["awake.idle", false])
   })
 
-  it("asleep I3 I6: failed or skipped it goes back all the same", () => {
+  it("machine D3 D6: failed or skipped it goes back all the same", () => {
     const ends = [
       new Rig().hear(compact()).ends("compact", skipped(at(0.9))),
       new Rig().hear(compact()).fails("compact", failure("retry")).fails("compact", failure("retry"))
@@ -252,13 +252,13 @@ describe("compaction by order", () => {
     for (const ada of ends) assert.strictEqual(ada.status, "awake.idle")
   })
 
-  it("asleep I6: it means nothing where compaction is switched off", () => {
+  it("machine D6: it means nothing where compaction is switched off", () => {
     for (const compactEnabled of [true, false]) {
       assert.strictEqual(new Rig({ compactEnabled }).hear(compact()).ignored, !compactEnabled)
     }
   })
 
-  it("asleep I6: a halt cuts it off, and the next tick is an ordinary one", () => {
+  it("machine D6: a halt cuts it off, and the next tick is an ordinary one", () => {
     const ada = new Rig().hear(compact()).hear({ type: "halt", reason: "fire drill" }).hear({ type: "resume" })
     assert.strictEqual(ada.status, "awake.idle")
     ada.hear(message("m1", { signals: at(0.8) }))
@@ -279,7 +279,7 @@ describe("compaction in an emergency", () => {
     assert.strictEqual(ada.ends("infer", ANSWER).status, "awake.idle")
   })
 
-  it("asleep I3: skipped, it leads to the same thought, however full the window", () => {
+  it("machine D3: skipped, it leads to the same thought, however full the window", () => {
     const ada = new Rig({ compactEnabled: true }).hear(message("m1", { signals: at(1.2) }))
     assert.strictEqual(ada.ends("compact", skipped(at(1.2))).status, "awake.thinking.inferring")
   })

@@ -37,7 +37,7 @@ describe("a tick", () => {
     assert.strictEqual(ada.ends("infer", ANSWER).status, "awake.idle")
   })
 
-  it("awake I2: the last iteration's calls still run, then the tick ends", () => {
+  it("machine A2: the last iteration's calls still run, then the tick ends", () => {
     const ada = new Rig({ maxIterations: 2 })
       .hear(message("m1"))
       .ends("infer", asking("safe_chain"))
@@ -221,7 +221,7 @@ describe("calls that are answered later", () => {
   })
 })
 
-describe("awake I3: a model call that fails for a reason of its own", () => {
+describe("machine A3: a model call that fails for a reason of its own", () => {
   const pauses = (ada: Rig) => [...ada.timers.values()].map(({ delayMillis }) => delayMillis)
 
   it("is tried again after a pause that doubles up to its limit", () => {
@@ -309,7 +309,7 @@ describe("awake I3: a model call that fails for a reason of its own", () => {
   })
 })
 
-describe("awake I3: an outage of the model", () => {
+describe("machine A3: an outage of the model", () => {
   const pauses = (ada: Rig) => [...ada.timers.values()].map(({ delayMillis }) => delayMillis)
 
   it("outage O1, O2: is waited for with pauses that double to five minutes, for days, and nothing is counted", () => {

@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { assert } from "vitest"
-import { creation, chartOf, passingStates, restingStates, statusOf } from "../src/index.ts"
+import { assistantMachine, creation, chartOf, passingStates, restingStates, statusOf } from "../src/index.ts"
 import { descriptors, nodes } from "./chart.ts"
 
 const chart = chartOf()
@@ -39,12 +39,33 @@ describe("the chart as data", () => {
 
   it("C1 what is done and asked is named", () => {
     const inferring = chart.nodes.find(({ path }) => path === "awake.thinking.inferring")
-    assert.deepStrictEqual([inferring?.invokes, inferring?.exit], [["infer"], ["settleCall"]])
+    assert.deepStrictEqual([inferring?.invokes, inferring?.exit], [["infer"], ["settleBudget"]])
     const parked = chart.edges.find(({ delayed }) => delayed === "park")
     assert.deepInclude(parked, { kind: "after", from: "assistant.awake.thinking.parked" })
     const mail = chart.edges.find(({ event, from }) => event === "message" && from === "assistant.awake.idle")
     assert.deepInclude(mail, { kind: "event", to: "assistant.awake.assessing", isInternal: false })
-    assert.isTrue(chart.edges.some(({ event, guard }) => event === "" && guard === "overEmergency"))
+    assert.isTrue(chart.edges.some(({ event, guard }) => event === "" && guard === "isWindowNearlyFull"))
+  })
+
+  it("C3 every guard and every action has a name of the vocabulary, and none is called after its kind", () => {
+    const { actions, guards } = assistantMachine.implementations
+    const guarded = chart.edges.flatMap(({ guard }) => (guard === undefined ? [] : [guard]))
+    const done = [...chart.edges, ...chart.nodes.map(({ entry, exit }) => ({ actions: [...entry, ...exit] }))].flatMap(
+      (each) => each.actions
+    )
+    assert.deepStrictEqual(
+      guarded.filter((name) => !Object.hasOwn(guards, name)),
+      []
+    )
+    assert.deepStrictEqual(
+      done.filter((name) => !Object.hasOwn(actions, name)),
+      []
+    )
+    for (const name of ["guard", "remember", "assign", "enqueueActions", "(anonymous)"]) {
+      assert.notInclude([...guarded, ...done], name)
+    }
+    assert.isAbove(guarded.length, 50)
+    assert.isAbove(done.length, 100)
   })
 
   it("C2 it is JSON, the same each time, with the hash of its content", () => {
@@ -53,7 +74,7 @@ describe("the chart as data", () => {
     assert.match(chart.hash, /^[0-9a-f]{64}$/)
   })
 
-  it("C3 statuses are paths of nodes", () => {
+  it("C4 statuses are paths of nodes", () => {
     assert.isTrue(paths.has(statusOf(creation({}).next)))
     for (const status of [...restingStates, ...passingStates]) assert.isTrue(paths.has(status), status)
   })

@@ -29,7 +29,7 @@ describe("waiting", () => {
   })
 })
 
-describe("asleep I7: an outage of the model", () => {
+describe("machine D7: an outage of the model", () => {
   const pauses = (ada: Rig) => [...ada.timers.values()].map(({ delayMillis }) => delayMillis)
 
   it("a dream pauses, and goes on with the very step that the model was missing for", () => {

@@ -77,7 +77,7 @@ describe("any life", PATIENT, () => {
     always(({ after }) => assert.isBelow(Buffer.byteLength(JSON.stringify(stored(after))), 8_192))
   })
 
-  it("awake I2: a tick makes at most maxIterations model calls", () => {
+  it("machine A2: a tick makes at most maxIterations model calls", () => {
     always((moment, index, life) => {
       const context = contextOf(moment.after)
       if (context.envelope === null) return
@@ -213,7 +213,7 @@ describe("any life", PATIENT, () => {
     )
   })
 
-  it("awake I3: ticks that failed in a row halt, a success starts the counts anew, resume goes on with the same tick", () => {
+  it("machine A3: ticks that failed in a row halt, a success starts the counts anew, resume goes on with the same tick", () => {
     always((moment) => {
       const before = contextOf(moment.before)
       const after = contextOf(moment.after)

@@ -1,5 +1,7 @@
 export type { Readiness } from "./readiness.ts"
 export {
+  type Activity,
+  activityOf,
   type Answer,
   type Ask,
   type Candidate,
@@ -8,6 +10,10 @@ export {
   type ChartNode,
   chartOf as chart,
   DEFAULT_SETTINGS,
+  isTagged,
+  type Mode,
+  modeOf,
+  modes,
   type Move,
   type PairRate,
   type Pattern,
@@ -132,5 +138,5 @@ export type { SpanKind } from "./timeline/spans.ts"
 export type { ModelCallView, StepView, TickView, ToolCallView } from "./timeline/tick-view.ts"
 export type { LastError, UsageView } from "./usage.ts"
 export type { TickPage } from "./watching.ts"
-export { type AssistantView, type Mode, modes, type OutageView, viewOf } from "./view.ts"
+export { type AssistantView, type OutageView, viewOf } from "./view.ts"
 export type { Prompts } from "./prompts.ts"

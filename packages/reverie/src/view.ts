@@ -12,6 +12,8 @@ import {
   receives,
   isBounded,
   isOpen,
+  type Mode,
+  modeOf,
   restore,
   statusOf,
   waitOf
@@ -20,10 +22,6 @@ import type { AssistantRecord } from "@reverie/ledger"
 import { type EventType, type Lane, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { type BudgetView, budgetOf } from "./sub-agents.ts"
-
-/** The great states of the statechart. */
-export const modes = ["awake", "dreaming", "compacting", "halted", "retired"] as const
-export type Mode = (typeof modes)[number]
 
 /** The wait for a model whose server is away. It ends by itself. */
 export interface OutageView {
@@ -80,8 +78,6 @@ const approvalsOf = ({ calls, iteration, tick }: AssistantContext): AssistantVie
   calls.flatMap(({ approval, phase, tool }, index) =>
     phase === "asking" && approval !== undefined ? [{ approval, tool, call: callId(tick, iteration, index) }] : []
   )
-
-const modeOf = (status: string): Mode => modes.find((mode) => status.split(".")[0] === mode) ?? "awake"
 
 const boundsOf = (context: AssistantContext): { readonly budget?: BudgetView } =>
   isBounded(accountOf(context)) ? { budget: budgetOf(context) } : {}

@@ -11,6 +11,7 @@ import {
   DEFAULT_LISTENING,
   type FilterRule,
   isReflectionDue,
+  isTagged,
   judgeMessage,
   listeningOf,
   overhear,
@@ -27,7 +28,7 @@ import type { TurnInput } from "./turn.ts"
 /** What wakes a sleeper. */
 const waking: ReadonlySet<FilterRule> = new Set(["mention", "direct"])
 
-const isAsleep = ({ decoded }: Session): boolean => statusOf(decoded).startsWith("dreaming.")
+const isAsleep = ({ decoded }: Session): boolean => isTagged(statusOf(decoded), "asleep")
 
 const judged = ({ address, definition }: Session, { event, from }: AcceptedEnvelope) => {
   if (event.type !== "message") return undefined

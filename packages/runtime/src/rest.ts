@@ -1,20 +1,19 @@
 // Rest: whether an assistant has anything to do.
 // Owns the question. Leaves the answer's use to whoever waits for a fleet to come to rest.
 
+import { isTagged } from "@reverie/assistant"
 import type { AssistantRecord, LedgerUnavailable } from "@reverie/ledger"
 import { Mailbox, type MailboxUnavailable } from "@reverie/mailbox"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-
-/** States that end by themselves, with a timer: they are no rest. */
-const PAUSES = new Set(["awake.thinking.parked", "dreaming.pausing", "compacting.parked"])
 
 /** True when nothing will happen to the assistant unless somebody sends something or time passes. */
 export const isAtRest = Effect.fnUntraced(function* (
   record: AssistantRecord
 ): Effect.fn.Return<boolean, MailboxUnavailable | LedgerUnavailable, Mailbox> {
   const { address, state, waiting } = record
-  if (state.jobs.length > 0 || PAUSES.has(state.status)) return false
+  // A pause ends by itself, with a timer: it is no rest.
+  if (state.jobs.length > 0 || isTagged(state.status, "paused")) return false
   const now = yield* Clock.currentTimeMillis
   if (state.timers.some((timer) => timer.dueAt <= now)) return false
   if (waiting === 0 || state.status === "retired") return waiting === 0

@@ -3,7 +3,7 @@
 // I1  Who spoke waits for an answer until a call that speaks has been made; a timer waits for nothing.
 
 import { defined } from "@reverie/protocol"
-import { type SleepBlockers, type Call, contextOf, statusOf } from "@reverie/assistant"
+import { type SleepBlockers, type Call, contextOf, isTagged, statusOf } from "@reverie/assistant"
 import type { Session } from "./session.ts"
 
 const isOpen = ({ category, phase }: Call): boolean =>
@@ -22,9 +22,8 @@ export const sleepBlockersOf = (session: Session, index: number): SleepBlockers 
   const { calls } = contextOf(session.decoded)
   const others = calls.filter((_, at) => at !== index)
   const waitsForAnswer = others.some(speaks) ? undefined : speakerOf(session)
-  const status = statusOf(session.decoded)
   return {
-    isAsleep: status.startsWith("dreaming.") || status.startsWith("compacting."),
+    isAsleep: isTagged(statusOf(session.decoded), "maintaining"),
     ...defined({ waitsForAnswer }),
     unfinished: others.filter(isOpen).map(({ tool }) => tool)
   }

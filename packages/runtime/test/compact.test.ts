@@ -179,7 +179,7 @@ describe("compaction in an emergency", () => {
   })
 
   it.each(["extract", "summarize"] as const)(
-    "asleep I7: while the model of %s is away the compaction waits, then it is done, and its tick goes on",
+    "machine D7: while the model of %s is away the compaction waits, then it is done, and its tick goes on",
     (task) => {
       const model = folder({ away: [task, 4] })
       const life = opened(model.script)
@@ -195,7 +195,7 @@ describe("compaction in an emergency", () => {
     }
   )
 
-  it("asleep I7: summaries with a model of their own keep no tick waiting for that one", () => {
+  it("machine D7: summaries with a model of their own keep no tick waiting for that one", () => {
     const model = folder({ away: ["summarize", 1] })
     const life = opened(model.script, { definition: { ...small, compaction: { compactModel: "thrifty" } } })
     talkUntilCompacted(life)

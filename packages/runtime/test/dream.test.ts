@@ -220,7 +220,7 @@ describe("a dream", () => {
     assert.strictEqual(facts(life).length, 2)
   })
 
-  it("asleep I1: an operation whose model fails is told as failed, and the others do their work (A18)", () => {
+  it("machine D1: an operation whose model fails is told as failed, and the others do their work (A18)", () => {
     const life = sleep(
       lived({
         model: (prompt, call) =>

@@ -134,7 +134,7 @@ describe("model failures", () => {
     )
   })
 
-  it("awake I3: an outage of hours halts nobody, counts nothing, and its tick is answered", () => {
+  it("machine A3: an outage of hours halts nobody, counts nothing, and its tick is answered", () => {
     const HOURS = 3 * 60 * 60_000
     const life = live({
       settings: { maxErrors: 1 },
@@ -154,7 +154,7 @@ describe("model failures", () => {
     assert.deepStrictEqual([errors, tries, outage], [0, 0, null])
   })
 
-  it("awake I3: a reply that is unusable again and again fails its tick at the fifth try, and halts nobody", () => {
+  it("machine A3: a reply that is unusable again and again fails its tick at the fifth try, and halts nobody", () => {
     const life = live({
       settings: SETTINGS,
       model: (_, call) => (call <= 5 ? Effect.fail(unusable) : Effect.succeed({ text: "Gladly." }))

@@ -2,6 +2,7 @@
 // S1  One colour for each thing that an assistant can be doing, and never a colour without the word.
 
 import { memo } from "react"
+import { activityOf } from "./activity.ts"
 
 export type Tone =
   | "idle"
@@ -16,15 +17,12 @@ export type Tone =
   | "good"
   | "bad"
 
-const awake: Readonly<Record<string, readonly [Tone, string]>> = {
-  idle: ["idle", "idle"],
-  assessing: ["thinking", "assessing"],
-  thinking: ["thinking", "thinking"],
-  acting: ["acting", "acting"],
-  awaitingApproval: ["waiting", "awaiting approval"],
-  awaitingReports: ["acting", "awaiting reports"]
-}
+/** By the activity of a state. */
 const tones: Readonly<Record<string, Tone>> = {
+  idle: "idle",
+  thinking: "thinking",
+  acting: "acting",
+  awaitingApproval: "waiting",
   dreaming: "dreaming",
   compacting: "compacting",
   halted: "halted",
@@ -34,15 +32,12 @@ const tones: Readonly<Record<string, Tone>> = {
 const words = (name: string): string => name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()
 
 /** Of a path such as `awake.thinking.inferring`. */
-export const toneOf = (path: string): Tone => {
-  const [mode = "", state = ""] = path.split(".")
-  return mode === "awake" ? (awake[state]?.[0] ?? "idle") : (tones[mode] ?? "idle")
-}
+export const toneOf = (path: string): Tone => tones[activityOf(path) ?? "idle"] ?? "idle"
 
 /** What it does, and more closely: `thinking`, `inferring`. */
 export const wordsOf = (path: string): readonly [string, string | undefined] => {
   const [mode = "", state = "", detail] = path.split(".")
-  if (mode === "awake") return [awake[state]?.[1] ?? words(state), detail === undefined ? undefined : words(detail)]
+  if (mode === "awake") return [words(state), detail === undefined ? undefined : words(detail)]
   return [words(mode), state === "" ? undefined : words(state)]
 }
 

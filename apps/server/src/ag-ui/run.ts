@@ -9,7 +9,7 @@
 import { type AssistantRecord, type Entry, type Fleet, viewOf } from "reverie"
 import type { Ear } from "./ear.ts"
 import type { AgUiEvent } from "./events.ts"
-import { APPROVAL_STATE, Teller } from "./teller.ts"
+import { isAsking, Teller } from "./teller.ts"
 
 const READ_AT_ONCE = 100
 /** Entries that are looked through for the beginning of a run. */
@@ -123,7 +123,7 @@ class Reading {
   async #isWaiting({ state, version }: AssistantRecord): Promise<boolean> {
     const { fleet, request } = this.#listening
     const isHalted = state.status === "halted"
-    if (!isHalted && (this.#tick === undefined || state.status !== APPROVAL_STATE)) return false
+    if (!isHalted && (this.#tick === undefined || !isAsking(state.status))) return false
     const letters = await fleet.mailbox(request.assistant, MAX_LETTERS)
     if (letters.some(({ type }) => movers.has(type))) return false
     return (await fleet.inspect(request.assistant))?.version === version

@@ -6,7 +6,7 @@
 //     text comes whole.
 
 import { defined, type EnvelopeId, type Message } from "@reverie/protocol"
-import type { Entry } from "reverie"
+import { activityOf, type Entry } from "reverie"
 import { clip, WHOLE_CHARS } from "../clip.ts"
 import { type AgUiEvent, custom, snapshotOf, type Usage } from "./events.ts"
 
@@ -54,8 +54,8 @@ export interface OpenApproval {
 }
 
 const APPROVAL_REASON = "tool_approval"
-/** In which a person is asked. */
-export const APPROVAL_STATE = "awake.awaitingApproval"
+/** A person is asked. */
+export const isAsking = (status: string): boolean => activityOf(status) === "awaitingApproval"
 
 /** Where a tick is, in the words of the statechart: `thinking`, `acting`, `awaitingApproval`, … */
 const phaseOf = (status: string): string => {
@@ -120,7 +120,7 @@ export class Teller {
   caughtUp(status: string, approvals: ReadonlyArray<OpenApproval>): ReadonlyArray<AgUiEvent> {
     if (this.#isOver) return []
     const asked = approvals.filter(({ call }) => this.#calls.has(call))
-    if (status === APPROVAL_STATE && asked.length > 0) return this.#interrupted(asked)
+    if (isAsking(status) && asked.length > 0) return this.#interrupted(asked)
     return status === "halted" ? this.failed("it is halted; the run goes on when it is told to resume", "halted") : []
   }
 

@@ -5,8 +5,18 @@
 // W3  A row is bounded, whatever its assistant lives through.
 
 import { defined } from "@reverie/protocol"
-import { type AssistantRecord, type BudgetView, contextReportOf, type OutboxRow, viewOf } from "reverie"
-import { type AssistantRow, type Counts, modes } from "../api/index.ts"
+import {
+  type Activity,
+  activityOf,
+  type AssistantRecord,
+  type BudgetView,
+  contextReportOf,
+  isTagged,
+  modeOf,
+  type OutboxRow,
+  viewOf
+} from "reverie"
+import type { AssistantRow } from "../api/index.ts"
 
 // Day: what the last 24 hours took.
 // Y1  What is older than a day is forgotten, an hour at a time; memory is bounded by the hours of a day.
@@ -55,23 +65,17 @@ export class Day {
   }
 }
 
-// Class: what a state counts as, for whoever looks at a whole fleet.
+// Class: what a state counts as, for those who look at a whole fleet: the activities of the chart.
 
-type Mode = AssistantRow["mode"]
-type Class = Exclude<keyof Counts, "total" | "stuck">
+type Class = Activity
 
-const classOf = (mode: Mode, state: string): Class => {
-  if (mode !== "awake") return mode
-  if (state === "awake.awaitingApproval") return "awaitingApproval"
-  if (state.startsWith("awake.acting") || state === "awake.awaitingReports") return "acting"
-  return state.startsWith("awake.thinking") || state.startsWith("awake.assessing") ? "thinking" : "idle"
-}
+export const classOf = (state: string): Class => activityOf(state)
 
-/** Something runs for it; waiting for a person, a report, a model that is away, or the next day's allowance is no work. */
-const isWorkingIn = (mode: Mode, state: string): boolean =>
-  !state.endsWith(".parked") &&
-  (mode === "compacting" ||
-    ["awake.assessing", "awake.acting", "awake.thinking"].some((work) => state.startsWith(work)))
+/**
+ * Something runs for it that no model call and no tool outlasts; waiting for a person, a report, a model that is away, or
+ * the next day's allowance is no work. A dream stays in one state for as many steps as it has.
+ */
+export const isWorkingIn = (state: string): boolean => isTagged(state, "busy") && !isTagged(state, "asleep")
 
 export interface Row {
   readonly id: string
@@ -79,7 +83,7 @@ export interface Row {
   readonly words: string
   definition: string
   state: string
-  mode: Mode
+  mode: AssistantRow["mode"]
   /** 0 while nobody has looked back for it. */
   since: number
   ticks: number
@@ -107,18 +111,11 @@ export interface Row {
 
 const MAX_ERROR_CHARS = 300
 
-const isMode = (text: string): text is Mode => modes.some((mode) => mode === text)
-
-const modeOf = (state: string): Mode => {
-  const [first = ""] = state.split(".")
-  return isMode(first) ? first : "awake"
-}
-
 const enter = (row: Row, state: string): void => {
   row.state = state
   row.mode = modeOf(state)
-  row.class = classOf(row.mode, state)
-  row.isWorking = isWorkingIn(row.mode, state)
+  row.class = classOf(state)
+  row.isWorking = isWorkingIn(state)
 }
 
 export const rowOf = (record: AssistantRecord, now: number): Row => {

@@ -33,19 +33,12 @@ const eventText = ({ delayed, event, kind }: ChartEdge): string => {
   }
 }
 
-/** A guard without a name is told as that there is one. */
-const guardText = ({ guard }: ChartEdge): string =>
-  guard === undefined ? "" : guard === "guard" ? " [if]" : ` [${guard}]`
+const guardText = ({ guard }: ChartEdge): string => (guard === undefined ? "" : ` [${guard}]`)
 
 const edgeText = (edge: ChartEdge): string => `${eventText(edge)}${guardText(edge)}`
 
-/** Actions that say no more than that something is kept. */
-const silent: ReadonlySet<string> = new Set(["assign", "enqueueActions", "remember"])
-
-const innerText = (edge: ChartEdge): string => {
-  const actions = edge.actions.filter((action) => !silent.has(action))
-  return actions.length === 0 ? edgeText(edge) : `${edgeText(edge)} / ${actions.join(", ")}`
-}
+const innerText = (edge: ChartEdge): string =>
+  edge.actions.length === 0 ? edgeText(edge) : `${edgeText(edge)} / ${edge.actions.join(", ")}`
 
 type Node = Machine["nodes"][number]
 type Edge = Machine["edges"][number]

@@ -1,5 +1,5 @@
 // SubAgent: one line of the snapshot for each sub-agent, and what the statechart asks for on its behalf.
-// Owns the shapes. Leaves the steps from one phase to the next to steps.ts, carrying orders out to vocabulary.ts.
+// Owns the shapes. Leaves the steps from one phase to the next to steps.ts, carrying orders out to machine/sub-agents.ts.
 // L1  A line is open as long as its grant is: spawning, running, retiring. Every other phase is an end.
 
 import type { Amount, AssignmentEnd, Insulation, ToolCategory } from "@reverie/protocol"

@@ -4,6 +4,7 @@
 // S2  What happens while a tick is in hand belongs to it, orders and compactions too.
 // S3  Spans do not overlap, and follow one another as their entries do.
 
+import { isTagged } from "@reverie/assistant"
 import type { OutboxRow } from "@reverie/ledger"
 import { type Entry, isJsonObject, type Json } from "@reverie/protocol"
 
@@ -39,7 +40,7 @@ const isCompactionOrder = ({ event }: Entry): boolean => typeOf(event) === "comp
 
 const isOrder = ({ cause, event }: Entry): boolean => cause.kind === "envelope" && orders.has(typeOf(event))
 
-const isAsleep = ({ status }: Entry): boolean => status.startsWith("dreaming") || status.startsWith("compacting")
+const isAsleep = ({ status }: Entry): boolean => isTagged(status, "maintaining")
 
 /** The kind of span that an entry outside a tick begins, or goes on with; undefined when it belongs to what was before. */
 const kindOutside = (entry: Entry): SpanKind | undefined => {

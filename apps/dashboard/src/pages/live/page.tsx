@@ -6,6 +6,7 @@ import { useEffect, useState } from "react"
 import { defined } from "@reverie/protocol/defined"
 import { troubleOf } from "../../api/client.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
+import { isTagged } from "../../parts/activity.ts"
 import { StateChip } from "../../parts/chip.tsx"
 import { count, money, percent, tokens } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
@@ -97,10 +98,9 @@ const route = getRouteApi("/a/$id/")
 
 const Facts = ({ detail }: { readonly detail: AssistantDetail }) => {
   const { commits, contextShare, day, definition, epoch, iteration, state, tick } = detail
-  const isAtRest = state === "awake.idle" || !state.startsWith("awake.")
   const facts: ReadonlyArray<readonly [string, string]> = [
     ["definition", definition],
-    ["tick", iteration === 0 || isAtRest ? count(tick) : `${count(tick)}, call ${count(iteration)}`],
+    ["tick", iteration === 0 || !isTagged(state, "inTick") ? count(tick) : `${count(tick)}, call ${count(iteration)}`],
     ["commits", count(commits)],
     ["epoch", count(epoch)],
     ...(contextShare === undefined ? [] : [["context", percent(contextShare)] as const]),

@@ -1,22 +1,12 @@
 // Range: which frames are told, and where it stops.
 
 import { whole } from "../../shell/search.ts"
+import { activeStates } from "../../parts/activity.ts"
 import type { ReplaySearch } from "./search.ts"
 
 export const FRAMES = 100
 const MAX_FRAMES = 500
 
-const states = [
-  "awake.idle",
-  "awake.thinking",
-  "awake.acting",
-  "awake.awaitingApproval",
-  "awake.awaitingReports",
-  "dreaming",
-  "compacting",
-  "halted",
-  "retired"
-]
 const events = [
   "message",
   "timer",
@@ -96,7 +86,7 @@ export const Range = ({ from, onChange, search, seen }: RangeProps) => {
       <Field label="stop at state" name="state" value={state ?? ""} list="replay-states" wide />
       <Field label="or event" name="event" value={event ?? ""} list="replay-events" wide />
       <datalist id="replay-states">
-        {states.map((each) => (
+        {activeStates.map((each) => (
           <option key={each} value={each} />
         ))}
       </datalist>
