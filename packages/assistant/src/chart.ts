@@ -5,6 +5,7 @@
 // C3  Every guard and every action has a name of the vocabulary.
 // C4  The status of an assistant (`statusOf`) is the path of one of its nodes.
 
+import { defined } from "@reverie/protocol"
 import { createHash } from "node:crypto"
 import type { AnyStateNode } from "xstate"
 import { factsIn, stateNodes } from "./state.ts"
@@ -83,13 +84,12 @@ const nodeOf = (node: AnyStateNode): ChartNode => {
     path: node.path.join("."),
     parent: node.parent?.id ?? null,
     kind: node.type,
-    ...(initial === undefined ? {} : { initial }),
+    ...defined({ initial }),
     entry: namesOf(node.entry),
     exit: namesOf(node.exit),
     invokes: jobsOf(node),
     tags: [...tags],
-    ...(activity === undefined ? {} : { activity }),
-    ...(node.description === undefined ? {} : { description: node.description })
+    ...defined({ activity, description: node.description })
   }
 }
 
@@ -113,9 +113,9 @@ const edgesOf = (node: AnyStateNode): ReadonlyArray<ChartEdge> =>
         to,
         event,
         kind: kindOf(event),
-        ...(guard === undefined ? {} : { guard: nameOf(guard) }),
+        ...defined({ guard: guard === undefined ? undefined : nameOf(guard) }),
         actions: namesOf(actions),
-        ...(delayed === undefined ? {} : { delayed }),
+        ...defined({ delayed }),
         isInternal: target === undefined
       }))
     }

@@ -3,6 +3,7 @@
 // I1  Control data only: no text a person or a model wrote, so a snapshot stays under 8 KB.
 // I2  `envelope` is set exactly while a tick is in hand.
 
+import { defined } from "@reverie/protocol"
 import {
   admit,
   type Call,
@@ -131,7 +132,7 @@ export const begin = (context: AssistantContext, event: MailEvent): Change => ({
   wakeWanted: false,
   signals: event.signals,
   ...UNTROUBLED,
-  ...(event.settings === undefined ? {} : { settings: changedSettings(settingsOf(event.settings)) })
+  ...defined({ settings: event.settings === undefined ? undefined : changedSettings(settingsOf(event.settings)) })
 })
 
 /** How long the sleep lasts that begins here. */
@@ -167,8 +168,10 @@ export const compactByOrder = (
 /** After a step of a compaction. */
 export const compacted = (context: AssistantContext, output: StepOutput): Change => ({
   signals: output.signals,
-  ...(context.compactingFrom === "awake" ? {} : { sleepMillis: sleepLeft(context, output) }),
-  ...(output.restriction === undefined ? {} : { restriction: output.restriction }),
+  ...defined({
+    sleepMillis: context.compactingFrom === "awake" ? undefined : sleepLeft(context, output),
+    restriction: output.restriction
+  }),
   outage: null,
   round: output.more === true ? context.round + 1 : 0
 })

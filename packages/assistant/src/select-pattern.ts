@@ -7,7 +7,7 @@
 //     tokens nor the class of the event counts (A11).
 // S4  A source is named by the layer that decided: `static`, `context`, `assessment`, or `signal:NAME` (A12).
 
-import { type ToolCategory, toolCategories } from "@reverie/protocol"
+import { type ToolCategory, toolCategories, defined } from "@reverie/protocol"
 import {
   type ExecutionMode,
   executionModes,
@@ -129,9 +129,11 @@ const recommendation = (assessment: Assessment, settings: Settings): ReadonlyArr
   return [
     {
       source: "assessment",
-      ...(isMode(recommended_mode) ? { mode: recommended_mode } : {}),
-      ...(recommended_iterations === undefined ? {} : { maxIterations: recommended_iterations }),
-      ...(recommend_confirm_dangerous === true ? { confirm: true } : {})
+      ...defined({
+        mode: isMode(recommended_mode) ? recommended_mode : undefined,
+        maxIterations: recommended_iterations,
+        confirm: recommend_confirm_dangerous === true ? true : undefined
+      })
     }
   ]
 }
@@ -162,10 +164,12 @@ const modeOf = ({ allowsMultiTool, executionMode }: ContextLayer): ExecutionMode
 const layerRestriction = (layer: ContextLayer): Restriction => ({
   mode: modeOf(layer),
   ...iterations(layer.maxIterations),
-  ...(layer.allowedToolCategories === null ? {} : { categories: layer.allowedToolCategories }),
-  ...(layer.dangerousRequiresConfirm ? { confirmDangerous: true } : {}),
-  ...(layer.terminalEndsLoop ? { terminalEndsLoop: true } : {}),
-  ...(layer.allowsSubAgents ? {} : { subAgents: false })
+  ...defined({
+    categories: layer.allowedToolCategories === null ? undefined : layer.allowedToolCategories,
+    confirmDangerous: layer.dangerousRequiresConfirm ? true : undefined,
+    terminalEndsLoop: layer.terminalEndsLoop ? true : undefined,
+    subAgents: layer.allowsSubAgents ? undefined : false
+  })
 })
 
 /** A restriction goes through JSON, which knows no infinity. */
@@ -174,9 +178,9 @@ const iterations = (request: number): Pick<Restriction, "maxIterations"> =>
 
 const both = (restriction: Restriction, { confirm, maxIterations, mode }: Request): Restriction => ({
   ...restriction,
-  ...(mode === undefined ? {} : { mode: narrower(restriction.mode ?? mode, mode) }),
+  ...defined({ mode: mode === undefined ? undefined : narrower(restriction.mode ?? mode, mode) }),
   ...iterations(Math.min(fewer(Infinity, restriction.maxIterations), fewer(Infinity, maxIterations))),
-  ...(confirm === true ? { confirmDangerous: true } : {})
+  ...defined({ confirmDangerous: confirm === true ? true : undefined })
 })
 
 const sourcesOf = (
@@ -192,14 +196,14 @@ const sourcesOf = (
     mode: mode.source,
     max_iterations: maxIterations.source,
     multi_tool_enabled: mode.value === "single_action" ? denierOf(settings, layer, mode.source) : "allowed",
-    ...(settings.subAgents && layer !== undefined
-      ? { sub_agents_enabled: layer.allowsSubAgents ? "allowed" : "context" }
-      : {}),
-    ...(allowed !== null && toolCategories.some((each) => !allowed.includes(each))
-      ? { allowed_categories: "context" }
-      : {}),
-    ...(confirming === undefined ? {} : { dangerous_requires_confirm: confirming }),
-    ...(layer?.terminalEndsLoop === true && !settings.terminalEndsLoop ? { terminal_ends_loop: "context" } : {})
+    ...defined({
+      sub_agents_enabled:
+        settings.subAgents && layer !== undefined ? (layer.allowsSubAgents ? "allowed" : "context") : undefined,
+      allowed_categories:
+        allowed !== null && toolCategories.some((each) => !allowed.includes(each)) ? "context" : undefined,
+      dangerous_requires_confirm: confirming,
+      terminal_ends_loop: layer?.terminalEndsLoop === true && !settings.terminalEndsLoop ? "context" : undefined
+    })
   }
 }
 

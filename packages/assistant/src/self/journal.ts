@@ -8,7 +8,7 @@
 //     than they were written, and a restart must not change what is looked at first.
 // I4  The importance is 1 to 10: given by hand, or 5 by the heuristic, more or less by source and by what it says.
 
-import type { Json, RecordChange } from "@reverie/protocol"
+import { type Json, type RecordChange, defined } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import type { Moment } from "./goals.ts"
 import { changesOf, fitting, isoTime, type Outcome, type Records } from "./kept.ts"
@@ -164,7 +164,7 @@ const entryOf = (id: string, wanted: NewEntry, now: number): JournalEntry => ({
   importance_method: wanted.importance === undefined ? "heuristic" : "manual",
   tags: [...new Set(wanted.tags)],
   related_projects: [...new Set(wanted.related_projects)],
-  ...(wanted.evidence === undefined ? {} : { evidence: wanted.evidence })
+  ...defined({ evidence: wanted.evidence })
 })
 
 export const addEntry = (journal: Journal, wanted: NewEntry, { now, tick }: Moment): Outcome<Journal, Journaled> => {

@@ -4,7 +4,7 @@
 // I2  A list holds a statement once, and at most MAX_STATEMENTS; the oldest gives way and is named.
 // I3  Compacting twice changes nothing but the time.
 
-import type { Json, RecordChange } from "@reverie/protocol"
+import { type Json, type RecordChange, defined } from "@reverie/protocol"
 import { changesOf, isoTime, oneLine, type Outcome, type Records } from "./kept.ts"
 import { type PersonaRejection, personaRejection } from "./persona.ts"
 
@@ -99,7 +99,7 @@ export const addSessionMemory = (
   const kept = [...known, statement].slice(-MAX_STATEMENTS)
   return {
     state: { ...memory, [list]: kept },
-    result: { success: true, kind, count: kept.length, ...(dropped === undefined ? {} : { dropped }) }
+    result: { success: true, kind, count: kept.length, ...defined({ dropped }) }
   }
 }
 

@@ -6,6 +6,7 @@
 // S3  A call that waits for a sub-agent is answered when the last try has ended, once.
 // S4  Whoever leaves tells all that are open to retire, and counts them as spent whole.
 
+import { defined } from "@reverie/protocol"
 import { type Bound, grantable, NOTHING, settleGrant } from "../budget/index.ts"
 import { callId, inPhase, movedTo } from "../calls.ts"
 import { type AssistantContext, settingsNow } from "../context.ts"
@@ -70,7 +71,7 @@ const closed = (context: AssistantContext, line: SubAgent, phase: SubAgent["phas
     costMicros: account.spent.costMicros - before.spent.costMicros,
     calls: account.spent.calls - before.spent.calls
   }
-  const end: SubAgent = { ...line, phase, ...(granted === undefined ? {} : { granted }), spent: gone }
+  const end: SubAgent = { ...line, phase, ...defined({ granted }), spent: gone }
   const others = context.subAgents.filter(({ call }) => call !== line.call)
   const ended = others.filter((each) => !isOpen(each)).slice(-(KEPT_ENDS - 1))
   const subAgents = [...others.filter(isOpen), ...ended, end]

@@ -7,7 +7,7 @@
 // C4  The asker is answered once. Observers are told the question and the answer, and are never asked.
 // C5  Deadlines are kept by the order of the mailbox: an answer that was accepted before the timer is in time.
 
-import { type AnswerOutcome, type Json, MAX_MESSAGE_CHARS } from "@reverie/protocol"
+import { type AnswerOutcome, type Json, MAX_MESSAGE_CHARS, defined } from "@reverie/protocol"
 import type { Answer, Ask, Candidate, Conclusion, Move, OpenAsk, Question, Standing, Table, Team } from "./team.ts"
 
 export interface TeamState {
@@ -117,7 +117,7 @@ const asksOf = (work: Work, question: Question, asks: ReadonlyArray<Ask>, now: n
   const open: { [id: string]: OpenAsk } = { ...question.asks }
   for (const { member, tag, text, withinMillis = work.team.answerMillis } of asks) {
     const id = send(work, member, text, question.hops + 1, "ask")
-    open[id] = { member, until: now + withinMillis, ...(tag === undefined ? {} : { tag }) }
+    open[id] = { member, until: now + withinMillis, ...defined({ tag }) }
   }
   if (asks.length > 0) work.notes.push(`Asked ${[...new Set(asks.map(({ member }) => member))].join(", ")}.`)
   return { ...question, asks: open, asked: question.asked + asks.length }
@@ -167,7 +167,7 @@ const settle = (
   if (ask === undefined) return
   const rest = { ...question, asks }
   work.questions.set(question.id, rest)
-  const said: Answer = { member: ask.member, ...(ask.tag === undefined ? {} : { tag: ask.tag }), ...what }
+  const said: Answer = { member: ask.member, ...defined({ tag: ask.tag }), ...what }
   follow(
     work,
     rest,

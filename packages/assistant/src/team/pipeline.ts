@@ -3,6 +3,7 @@
 // P1  A stage gets the answer of the stage before it; the first one gets the question.
 // P2  A stage that fails, is late or is away is skipped (its input goes on), retried, done by its fallback, or ends it all.
 
+import { defined } from "@reverie/protocol"
 import { asPlan } from "./gathering.ts"
 import { failing, isAvailable, type Move, type Pattern, type Question, type Table } from "./team.ts"
 
@@ -37,7 +38,7 @@ const ask = (stage: Stage, member: string, plan: Plan): Move => ({
     {
       member,
       text: stage.instruction === undefined ? plan.input : `${stage.instruction}\n\n${plan.input}`,
-      ...(stage.timeoutMillis === undefined ? {} : { withinMillis: stage.timeoutMillis })
+      ...defined({ withinMillis: stage.timeoutMillis })
     }
   ]
 })

@@ -4,6 +4,7 @@
 // V2  One vote a member: its first answer. Whoever answers without a vote has abstained.
 // V3  A quorum that is a share is a share of all who may vote, whether they are available or not.
 
+import { defined } from "@reverie/protocol"
 import { asPlan } from "./gathering.ts"
 import {
   type Answer,
@@ -82,7 +83,7 @@ export const voting = (options: VotingOptions = {}): Pattern => {
   const { decider, tieBreaker = "no_decision" } = options
   return {
     name: "voting",
-    ...(decider === undefined ? {} : { needs: [decider] }),
+    ...defined({ needs: decider === undefined ? undefined : [decider] }),
     begin: ({ text }, table) => begin(options, text, table),
     answered: (question, answer) => {
       const plan = noted(question.plan as unknown as Plan, answer)
@@ -91,7 +92,7 @@ export const voting = (options: VotingOptions = {}): Pattern => {
         ...plan,
         tieBreaker,
         seed: question.id,
-        ...(decider === undefined ? {} : { decider })
+        ...defined({ decider })
       })
       return { answer: { outcome: "answered", text: inWords(verdict, plan) }, isOver: true }
     }
