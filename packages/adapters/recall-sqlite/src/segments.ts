@@ -13,9 +13,9 @@ import { change, changing, query } from "./sql.ts"
 
 /** Leaves of one segment have keys in a row; none has so many. */
 const MOST_LEAVES = 1_048_576
-/** Of heads, and of leaves, in memory. */
+/** Of heads, and of leaves, in memory: the words of an assistant that was told 100,000 messages. Small memories take little. */
 const MAX_HEAD_BYTES = 16 * 1024 * 1024
-const MAX_LEAF_BYTES = 16 * 1024 * 1024
+const MAX_LEAF_BYTES = 64 * 1024 * 1024
 /** Leaves that are dropped in one step. */
 const DROPPED_LEAVES = 64
 /** The key of none: their keys begin with 1. */
