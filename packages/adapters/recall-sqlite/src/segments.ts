@@ -88,6 +88,34 @@ const reading = (database: DatabaseSync) => {
   }
 }
 
+/** Segments that are out of use or were never finished, and their leaves. */
+const dropping = (database: DatabaseSync) => {
+  const finish = changing(database, "DELETE FROM unfinished WHERE segment = ?")
+  const unfinished = query<{ readonly segment: number }>(
+    database,
+    "SELECT segment FROM unfinished WHERE segment <> ? LIMIT 1"
+  )
+  const dropLeaves = changing(
+    database,
+    "DELETE FROM leaves WHERE key IN (SELECT key FROM leaves WHERE key >= ? AND key < ? LIMIT ?)"
+  )
+  return {
+    finish,
+    /**
+     * Drops at most so many leaves of a segment that is out of use or was never finished. Answers how much work that was,
+     * in leaves, and 0 when there is nothing left. `but` is being made.
+     */
+    dropUnused: (but: number = NO_SEGMENT, most: number = DROPPED_LEAVES): number => {
+      const unused = unfinished.one(but)
+      if (unused === undefined) return 0
+      const { segment } = unused
+      const dropped = dropLeaves(segment * MOST_LEAVES, (segment + 1) * MOST_LEAVES, most)
+      if (dropped < most) finish(segment)
+      return Math.max(1, dropped)
+    }
+  }
+}
+
 export const segmentQueries = (database: DatabaseSync) => {
   const read = reading(database)
   const nextKey = query<{ readonly segment: number }>(
@@ -103,16 +131,8 @@ export const segmentQueries = (database: DatabaseSync) => {
   const insertBounds = change(database, "INSERT INTO bounds (segment, body) VALUES (?, ?)")
   const die = changing(database, "UPDATE segments SET dead = dead + 1 WHERE grp = ? AND first <= ? AND last >= ?")
   const begin = change(database, "INSERT INTO unfinished (segment) VALUES (?)")
-  const finish = changing(database, "DELETE FROM unfinished WHERE segment = ?")
+  const { dropUnused, finish } = dropping(database)
   const inUse = query<{ readonly key: number }>(database, "SELECT key FROM segments WHERE key = ?")
-  const unfinished = query<{ readonly segment: number }>(
-    database,
-    "SELECT segment FROM unfinished WHERE segment <> ? LIMIT 1"
-  )
-  const dropLeaves = changing(
-    database,
-    "DELETE FROM leaves WHERE key IN (SELECT key FROM leaves WHERE key >= ? AND key < ? LIMIT ?)"
-  )
   const drop = change(database, "DELETE FROM segments WHERE key = ?")
   const dropBounds = change(database, "DELETE FROM bounds WHERE segment = ?")
 
@@ -145,18 +165,7 @@ export const segmentQueries = (database: DatabaseSync) => {
       dropBounds(key)
       begin(key)
     },
-    /**
-     * Drops at most so many leaves of a segment that is out of use or was never finished. Answers how much work that was,
-     * in leaves, and 0 when there is nothing left. `but` is being made.
-     */
-    dropUnused: (but: number = NO_SEGMENT, most: number = DROPPED_LEAVES): number => {
-      const unused = unfinished.one(but)
-      if (unused === undefined) return 0
-      const { segment } = unused
-      const dropped = dropLeaves(segment * MOST_LEAVES, (segment + 1) * MOST_LEAVES, most)
-      if (dropped < most) finish(segment)
-      return Math.max(1, dropped)
-    }
+    dropUnused
   }
 }
 
