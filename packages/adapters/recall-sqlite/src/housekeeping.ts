@@ -4,6 +4,8 @@
 //     assistant has lived, and each entry is written anew a few times in its life.
 // H2  Each step is small; who tells the index something does as many as that makes necessary.
 // H3  A merge is of this process: what it has made so far when the process ends is dropped, and it begins again.
+// H4  What is out of use is dropped as fast as it comes to be: an index that was made anew at once leaves nothing behind
+//     that later events pay for.
 
 import type { DatabaseSync } from "node:sqlite"
 import { type IsAlive, Merge } from "./merging.ts"
@@ -14,6 +16,12 @@ import { query } from "./sql.ts"
 const SEGMENTS_A_LEVEL = 4
 /** A segment of which so much is dead is made anew. */
 const DEAD_SHARE = 0.5
+
+/**
+ * To drop a leaf is as much work as so many entries of lists. Over its life an entry leaves less than half a leaf behind: what
+ * is dropped for each that is told is more than that, so that nothing piles up, and never much at once.
+ */
+const WORK_A_LEAF = 512
 
 /** What is to be merged of the segments of a group; nothing when they are as they should be. */
 const mergeable = (rows: ReadonlyArray<SegmentRow>): ReadonlyArray<SegmentRow> => {
@@ -53,7 +61,7 @@ export class Housekeeping {
 
   /** Does so much of what is to be done. */
   work(work: number): void {
-    this.#segments.dropUnused(this.#merge?.segment)
+    this.#drop(Math.ceil(work / WORK_A_LEAF))
     this.#merge ??= this.#next()
     if (this.#merge?.step(work) === true) {
       this.#unsettled.add(this.#merge.grp)
@@ -65,17 +73,27 @@ export class Housekeeping {
   dropSome(grp: number): boolean {
     if (this.#merge?.grp === grp) this.#merge = undefined
     for (const { key } of this.#segments.ofGroup(grp)) this.#segments.retire(key)
-    return this.#segments.dropUnused(this.#merge?.segment)
+    return this.#segments.dropUnused(this.#merge?.segment) > 0
   }
 
   /** Makes segments of a group anew that have dead entries, some at a time; false when there are none. */
   purgeSome(grp: number, work: number): boolean {
     if (this.#merge !== undefined && this.#merge.grp !== grp) this.forget()
     const dead = this.#segments.ofGroup(grp).find((row) => row.dead > 0)
-    if (this.#merge === undefined && dead === undefined) return this.#segments.dropUnused(undefined)
+    if (this.#merge === undefined && dead === undefined) return this.#segments.dropUnused() > 0
     this.#merge ??= dead === undefined ? undefined : new Merge(this.#segments, [dead], this.#isAlive)
     if (this.#merge?.step(work) === true) this.#merge = undefined
     return true
+  }
+
+  /** Drops so many leaves that are out of use. */
+  #drop(leaves: number): void {
+    let left = leaves
+    while (left > 0) {
+      const dropped = this.#segments.dropUnused(this.#merge?.segment, left)
+      if (dropped === 0) return
+      left -= dropped
+    }
   }
 
   #next(): Merge | undefined {

@@ -8,7 +8,7 @@
 
 import type { ByteWriter } from "./byte-writer.ts"
 import type { Scores } from "./scores.ts"
-import { CLASSES, classWeights } from "./weight-class.ts"
+import { classWeights } from "./weight-class.ts"
 
 /** A term that more than one of so many entries have is one that many have. */
 const FEW = 16
@@ -28,14 +28,15 @@ export type ByClass = ReadonlyArray<ReadonlyArray<number> | undefined>
 export const writeList = (to: ByteWriter, byClass: ByClass, count: number, entries: number): void => {
   if (haveMany(count, entries)) {
     const classes = new Uint8Array(entries)
-    for (const [weightClass, numbers] of byClass.entries()) {
-      for (const number of numbers ?? []) classes[number] = weightClass + 1
+    for (let weightClass = 0; weightClass < byClass.length; weightClass++) {
+      const numbers = byClass[weightClass]
+      if (numbers !== undefined) for (const number of numbers) classes[number] = weightClass + 1
     }
     return to.bytes(classes)
   }
-  for (let weightClass = CLASSES - 1; weightClass >= 0; weightClass--) {
-    const numbers = byClass[weightClass] ?? []
-    if (numbers.length === 0) continue
+  for (let weightClass = byClass.length - 1; weightClass >= 0; weightClass--) {
+    const numbers = byClass[weightClass]
+    if (numbers === undefined || numbers.length === 0) continue
     to.byte(weightClass)
     to.number(numbers.length)
     let before = 0

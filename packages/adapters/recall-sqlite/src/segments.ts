@@ -13,11 +13,13 @@ import { change, changing, query } from "./sql.ts"
 
 /** Leaves of one segment have keys in a row; none has so many. */
 const MOST_LEAVES = 1_048_576
-/** Of heads, and of leaves, in memory. */
+/** Of heads, and of leaves, in memory: the words of an assistant that was told 100,000 messages. Small memories take little. */
 const MAX_HEAD_BYTES = 16 * 1024 * 1024
-const MAX_LEAF_BYTES = 16 * 1024 * 1024
+const MAX_LEAF_BYTES = 64 * 1024 * 1024
 /** Leaves that are dropped in one step. */
 const DROPPED_LEAVES = 64
+/** The key of none: their keys begin with 1. */
+const NO_SEGMENT = 0
 
 export interface SegmentRow {
   readonly key: number
@@ -86,6 +88,34 @@ const reading = (database: DatabaseSync) => {
   }
 }
 
+/** Segments that are out of use or were never finished, and their leaves. */
+const dropping = (database: DatabaseSync) => {
+  const finish = changing(database, "DELETE FROM unfinished WHERE segment = ?")
+  const unfinished = query<{ readonly segment: number }>(
+    database,
+    "SELECT segment FROM unfinished WHERE segment <> ? LIMIT 1"
+  )
+  const dropLeaves = changing(
+    database,
+    "DELETE FROM leaves WHERE key IN (SELECT key FROM leaves WHERE key >= ? AND key < ? LIMIT ?)"
+  )
+  return {
+    finish,
+    /**
+     * Drops at most so many leaves of a segment that is out of use or was never finished. Answers how much work that was,
+     * in leaves, and 0 when there is nothing left. `but` is being made.
+     */
+    dropUnused: (but: number = NO_SEGMENT, most: number = DROPPED_LEAVES): number => {
+      const unused = unfinished.one(but)
+      if (unused === undefined) return 0
+      const { segment } = unused
+      const dropped = dropLeaves(segment * MOST_LEAVES, (segment + 1) * MOST_LEAVES, most)
+      if (dropped < most) finish(segment)
+      return Math.max(1, dropped)
+    }
+  }
+}
+
 export const segmentQueries = (database: DatabaseSync) => {
   const read = reading(database)
   const nextKey = query<{ readonly segment: number }>(
@@ -101,18 +131,10 @@ export const segmentQueries = (database: DatabaseSync) => {
   const insertBounds = change(database, "INSERT INTO bounds (segment, body) VALUES (?, ?)")
   const die = changing(database, "UPDATE segments SET dead = dead + 1 WHERE grp = ? AND first <= ? AND last >= ?")
   const begin = change(database, "INSERT INTO unfinished (segment) VALUES (?)")
-  const finish = changing(database, "DELETE FROM unfinished WHERE segment = ?")
+  const { dropUnused, finish } = dropping(database)
   const inUse = query<{ readonly key: number }>(database, "SELECT key FROM segments WHERE key = ?")
-  const unfinished = query<{ readonly segment: number }>(database, "SELECT segment FROM unfinished")
-  const dropLeaves = changing(
-    database,
-    `DELETE FROM leaves WHERE key IN (SELECT key FROM leaves WHERE key >= ? AND key < ? LIMIT ${DROPPED_LEAVES})`
-  )
   const drop = change(database, "DELETE FROM segments WHERE key = ?")
   const dropBounds = change(database, "DELETE FROM bounds WHERE segment = ?")
-
-  /** Drops some leaves of a segment; false when none was left. */
-  const dropSome = (key: number): boolean => dropLeaves(key * MOST_LEAVES, (key + 1) * MOST_LEAVES) > 0
 
   return {
     ...read,
@@ -143,13 +165,7 @@ export const segmentQueries = (database: DatabaseSync) => {
       dropBounds(key)
       begin(key)
     },
-    /** Drops some of what is out of use or was never finished; false when there is nothing left. `but` is being made. */
-    dropUnused: (but: number | undefined): boolean => {
-      const unused = unfinished.all().find(({ segment }) => segment !== but)
-      if (unused === undefined) return false
-      if (!dropSome(unused.segment)) finish(unused.segment)
-      return true
-    }
+    dropUnused
   }
 }
 

@@ -21,7 +21,12 @@ export class Top<A extends { readonly score: number }> {
 
   /** What has a lower score is not taken. */
   get bar(): number {
-    return this.isFull ? (this.#best[0]?.score ?? -Infinity) : -Infinity
+    return this.worst?.score ?? -Infinity
+  }
+
+  /** What is not better is not taken; undefined as long as everything is. */
+  get worst(): A | undefined {
+    return this.isFull ? this.#best[0] : undefined
   }
 
   offer(each: A): void {

@@ -5,7 +5,7 @@
 /** No weight is below the first, none above the last. */
 const LEAST = 0.05
 const MOST = 2.2
-export const CLASSES = 36
+const CLASSES = 36
 const STEP = Math.log(MOST / LEAST) / (CLASSES - 1)
 
 export const classOf = (weight: number): number =>

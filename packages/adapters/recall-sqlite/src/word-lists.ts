@@ -6,7 +6,7 @@ import { classesOf, eachEntry, type List } from "./posting-list.ts"
 import { isOfMany, listPlace, placeOfTerm, type SegmentHead } from "./segment.ts"
 import type { SegmentRow, Segments } from "./segments.ts"
 import { classWeights } from "./weight-class.ts"
-import type { WordQuestion } from "./word-search.ts"
+import type { Weighed, WordQuestion } from "./word-search.ts"
 
 /** By what stands for a term in a list of many: nothing, then each class. */
 const weights = [0, ...classWeights]
@@ -18,7 +18,8 @@ export class Part {
   /** For each term of the question its place; -1 where no entry has it. */
   readonly #places: ReadonlyArray<number>
   readonly #leaves = new Map<number, Uint8Array>()
-  readonly #classes = new Map<number, Uint8Array>()
+  /** Of the terms that `rest` was asked for, what each is to every entry; undefined where no entry has it. */
+  #counted: ReadonlyArray<Uint8Array | undefined> | undefined
 
   constructor(segments: Segments, row: SegmentRow, keys: ReadonlyArray<number>) {
     this.#segments = segments
@@ -45,15 +46,16 @@ export class Part {
     return this.#listAt(this.#place(index))
   }
 
-  /** What a term weighs in one entry. */
-  weight(index: number, number: number): number {
-    if (!this.has(index)) return 0
-    let classes = this.#classes.get(index)
-    if (classes === undefined) {
-      classes = classesOf(this.list(index), this.isOfMany(index), this.row.docs)
-      this.#classes.set(index, classes)
+  /** What terms give one entry; they are the same at every call. */
+  rest(terms: ReadonlyArray<Weighed>, number: number): number {
+    this.#counted ??= terms.map(({ index }) =>
+      this.has(index) ? classesOf(this.list(index), this.isOfMany(index), this.row.docs) : undefined
+    )
+    let sum = 0
+    for (let at = 0; at < terms.length; at++) {
+      sum += (terms[at]?.rarity ?? 0) * (weights[this.#counted[at]?.[number] ?? 0] ?? 0)
     }
-    return weights[classes[number] ?? 0] ?? 0
+    return sum
   }
 
   /** Whether an entry is what is demanded. */

@@ -40,7 +40,9 @@ interface Brought {
   readonly row: number
   readonly doc: number
   readonly score: number
-  readonly at: { readonly part: Part; readonly number: number } | Recent
+  readonly at: Part | Recent
+  /** Within its segment. */
+  readonly number: number
 }
 
 /** An entry of the tail that has some of the terms: by their place in the question the classes of their weights. */
@@ -49,7 +51,8 @@ interface Recent {
   readonly classes: ReadonlyMap<number, number>
 }
 
-interface Weighed {
+/** A term of the question, by its place there. */
+export interface Weighed {
   readonly index: number
   readonly rarity: number
 }
@@ -114,10 +117,14 @@ export class WordSearch {
     const { counting } = this.#terms
     const top = new Top<Brought>(counting.length === 0 ? most : SPARE * most, byScore)
     this.#searchRecent(top)
-    for (const part of this.#parts) this.#searchPart(part, top)
+    for (const part of this.#parts.toReversed()) this.#searchPart(part, top)
     const found = top
       .sorted()
-      .map(({ at, doc, row, score }) => ({ doc, row, score: score + restOf(at, counting) }))
+      .map(({ at, doc, number, row, score }) => ({
+        doc,
+        row,
+        score: score + (at instanceof Part ? at.rest(counting, number) : sumOf(at, counting))
+      }))
       .toSorted(byScore)
     return { found: found.slice(0, most), isAll: !top.isFull && found.length <= most }
   }
@@ -147,14 +154,16 @@ export class WordSearch {
     const isFit = part.fitting(this.#question)
     const { count, isListed, sums, touched } = scores
     const found = isListed ? count : row.docs
-    let { bar } = top
-    for (let at = 0; at < found; at++) {
+    let { bar, worst } = top
+    // The newest first: of many that score alike it is they who stay, and the others are not even offered.
+    for (let at = found - 1; at >= 0; at--) {
       const number = isListed ? (touched[at] ?? 0) : at
       const score = sums[number] ?? 0
-      if (score === 0 || score < bar || !isFit(number)) continue
+      if (score === 0 || score < bar) continue
       const doc = row.first + (head.docs[number] ?? 0)
-      top.offer({ row: head.rows[number] ?? 0, doc, score, at: { part, number } })
-      bar = top.bar
+      if ((score === bar && doc <= (worst?.doc ?? -1)) || !isFit(number)) continue
+      top.offer({ row: head.rows[number] ?? 0, doc, score, at: part, number })
+      ;({ bar, worst } = top)
     }
   }
 
@@ -165,7 +174,7 @@ export class WordSearch {
       if (at < since || !(at <= (latest[kind] ?? -Infinity)) || trust < minTrust) continue
       if (demands.length > 0 && !meets(recent.doc, demands)) continue
       const score = Math.fround(sumOf(recent, this.#terms.bringing))
-      if (score > 0) top.offer({ row, doc, score, at: recent })
+      if (score > 0) top.offer({ row, doc, score, at: recent, number: 0 })
     }
   }
 }
@@ -173,12 +182,6 @@ export class WordSearch {
 /** What terms give an entry of the tail. */
 const sumOf = ({ classes }: Recent, terms: ReadonlyArray<Weighed>): number =>
   terms.reduce((sum, { index, rarity }) => sum + rarity * (classWeights[classes.get(index) ?? -1] ?? 0), 0)
-
-/** What terms give an entry besides those that brought it up. */
-const restOf = (at: Brought["at"], terms: ReadonlyArray<Weighed>): number =>
-  "part" in at
-    ? terms.reduce((sum, { index, rarity }) => sum + rarity * at.part.weight(index, at.number), 0)
-    : sumOf(at, terms)
 
 const meets = ({ terms }: Doc, demands: WordQuestion["demands"]): boolean => {
   const keys = new Set<number>()
