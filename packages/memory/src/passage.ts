@@ -3,7 +3,7 @@
 // P1  A passage that is no passage is not indexed, and what stood under its key leaves the index.
 // P2  Its own tags and readers go with it; nobody else may read it unless it says so.
 
-import type { RecordChange } from "@reverie/protocol"
+import { type RecordChange, defined } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { entryId } from "./entry.ts"
 import { Origin } from "./fact.ts"
@@ -43,7 +43,7 @@ export const passageChanges = ({ key, value }: RecordChange): ReadonlyArray<Inde
         kind: "passage",
         at,
         text,
-        ...(origin.type === "self" ? {} : { speaker: origin.name }),
+        ...defined({ speaker: origin.type === "self" ? undefined : origin.name }),
         entities: [],
         tags,
         trust,

@@ -1,5 +1,5 @@
 // Entries: the rows of entries.
-// Owns writing and reading a row. Leaves what an entry becomes by a change to draft.ts, and what hangs on it to
+// Owns writing and reading a row. Leaves what an entry becomes by a change to recall.ts, and what hangs on it to
 // belongings.ts.
 // E1  What was put comes back equal: it is kept as JSON.
 

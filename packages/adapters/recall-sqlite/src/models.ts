@@ -1,5 +1,5 @@
 // Models: the vector models, and which entries still want a vector of one.
-// Owns which model is current and which is next. Leaves vectors to vectors.ts.
+// Owns which model is current and which is next. Leaves vectors to parts.ts.
 // M1  Vectors of a model that is neither current nor next are not in the file.
 
 import type { DatabaseSync } from "node:sqlite"

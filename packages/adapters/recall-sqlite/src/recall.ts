@@ -2,16 +2,97 @@
 // Owns the verbs. Leaves the file to connection.ts, the rows to the modules beside it.
 
 import type { DatabaseSync } from "node:sqlite"
-import { Recall, type RecallUnavailable, samePosition, VectorsUnfit } from "@reverie/memory"
+import {
+  type IndexChange,
+  meaningOf,
+  type MemoryEntry,
+  Recall,
+  type RecallUnavailable,
+  samePosition,
+  VectorsUnfit
+} from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Connection, IN_MEMORY } from "./connection.ts"
-import { Draft } from "./draft.ts"
 import { beginErasing, eraseSome } from "./erasing.ts"
 import { type Parts, partsOf, standing } from "./parts.ts"
 import { Searcher } from "./searcher.ts"
 import { search } from "./searching.ts"
 import type { Sizes } from "./words.ts"
+import { type Entries, type EntryRow, type Kept, type Owner, readRow } from "./entries.ts"
+
+// Draft: what becomes of an assistant's entries by the changes of one apply.
+// D1  Changes take effect in their order; an entry that is as it was in the end is not written.
+
+interface Touched {
+  readonly row: EntryRow | undefined
+  kept: Kept | undefined
+  isVectorKept: boolean
+}
+
+class Draft {
+  readonly #entries: Entries
+  readonly #owner: Owner
+  readonly #touched = new Map<string, Touched>()
+
+  constructor(entries: Entries, owner: Owner) {
+    this.#entries = entries
+    this.#owner = owner
+  }
+
+  change(change: IndexChange): void {
+    switch (change.type) {
+      case "put":
+        return this.#put(change.entry)
+      case "remove": {
+        const touched = this.#touch(change.id)
+        touched.kept = undefined
+        touched.isVectorKept = false
+        return
+      }
+      case "fact": {
+        const touched = this.#touch(change.of)
+        if (touched.kept === undefined) return
+        const { fact: id, text } = change
+        const others = touched.kept.facts.filter((fact) => fact.id !== id)
+        touched.kept = { ...touched.kept, facts: text === null ? others : [...others, { id, text }] }
+        return
+      }
+    }
+  }
+
+  /** Writes what was touched; says by how many there are more entries now. */
+  write(): number {
+    let more = 0
+    for (const { isVectorKept, kept, row } of this.#touched.values()) {
+      if (kept === undefined) {
+        if (row === undefined) continue
+        this.#entries.remove(this.#owner, row)
+        more--
+      } else if (row === undefined) {
+        this.#entries.insert(this.#owner, kept)
+        more++
+      } else this.#entries.update(this.#owner, row, kept, isVectorKept)
+    }
+    return more
+  }
+
+  #put(entry: MemoryEntry): void {
+    const touched = this.#touch(entry.id)
+    const before = touched.kept
+    if (before === undefined || meaningOf(before.entry) !== meaningOf(entry)) touched.isVectorKept = false
+    touched.kept = { entry, facts: before?.facts ?? [] }
+  }
+
+  #touch(id: string): Touched {
+    const known = this.#touched.get(id)
+    if (known !== undefined) return known
+    const row = this.#entries.find(this.#owner, id)
+    const touched: Touched = { row, kept: row === undefined ? undefined : readRow(row), isVectorKept: true }
+    this.#touched.set(id, touched)
+    return touched
+  }
+}
 
 export interface RecallSqliteOptions {
   /** Opens for inspection beside a running fleet: every write is refused. */

@@ -18,7 +18,7 @@ import {
   type RecallQuery,
   searchKindOf
 } from "@reverie/memory"
-import type { Address } from "@reverie/protocol"
+import { type Address, defined } from "@reverie/protocol"
 import type { Entries, FoundEntry } from "./entries.ts"
 import type { Group, Groups } from "./groups.ts"
 import type { Matrices } from "./matrices.ts"
@@ -107,8 +107,7 @@ export const search = (sources: Sources, viewer: Address, wanted: RecallQuery): 
       owner: owner.assistant,
       entry,
       facts,
-      ...(said === undefined ? {} : { lexical: said }),
-      ...(meant === undefined ? {} : { vector: meant })
+      ...defined({ lexical: said, vector: meant })
     }
   })
   return rank(candidates, query)

@@ -1,5 +1,5 @@
 // SegmentWriter: a segment as it is made, term by term.
-// Owns cutting its lists into leaves, and its head. Leaves where its lists come from to flushing.ts and merging.ts, its
+// Owns cutting its lists into leaves, and its head. Leaves where its lists come from to words.ts and merging.ts, its
 // rows to segments.ts.
 // S1  Terms come in the order of their keys, each once; leaves are written as soon as they are full.
 

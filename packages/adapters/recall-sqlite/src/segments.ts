@@ -6,10 +6,54 @@
 // R3  What stays in memory is bounded, however many assistants there are.
 
 import type { DatabaseSync } from "node:sqlite"
-import { ByteCache } from "./byte-cache.ts"
 import { aligned, headBytes, readHead, type SegmentHead, writeHead } from "./segment.ts"
 import type { DocColumns } from "./segment-writer.ts"
 import { change, changing, query } from "./sql.ts"
+
+// ByteCache: what was read of the file and never changes, in memory.
+// C1  What is kept has a bound in bytes, whoever asks for how much; what was not asked for the longest goes first.
+
+class ByteCache<A> {
+  readonly #most: number
+  readonly #bytesOf: (value: A) => number
+  /** What was asked for last stands last. */
+  readonly #kept = new Map<number, A>()
+  #bytes = 0
+
+  constructor(most: number, bytesOf: (value: A) => number) {
+    this.#most = most
+    this.#bytesOf = bytesOf
+  }
+
+  get(key: number, read: () => A): A {
+    const known = this.#kept.get(key)
+    const value = known ?? read()
+    this.#kept.delete(key)
+    this.#kept.set(key, value)
+    if (known === undefined) this.#grow(value)
+    return value
+  }
+
+  drop(key: number): void {
+    const value = this.#kept.get(key)
+    if (value === undefined) return
+    this.#bytes -= this.#bytesOf(value)
+    this.#kept.delete(key)
+  }
+
+  clear(): void {
+    this.#kept.clear()
+    this.#bytes = 0
+  }
+
+  #grow(value: A): void {
+    this.#bytes += this.#bytesOf(value)
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= this.#most) return
+      this.drop(oldest)
+    }
+  }
+}
 
 /** Leaves of one segment have keys in a row; none has so many. */
 const MOST_LEAVES = 1_048_576

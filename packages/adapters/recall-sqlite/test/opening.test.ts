@@ -10,10 +10,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import { docTerms } from "../src/doc-terms.ts"
-import { flush } from "../src/flushing.ts"
+import { flush } from "../src/words.ts"
 import { type SegmentHead, writeHead } from "../src/segment.ts"
 import type { Segments } from "../src/segments.ts"
-import { APPLICATION_ID, FORMAT, tables } from "../src/tables.ts"
+import { APPLICATION_ID, FORMAT, tables } from "../src/connection.ts"
 import { aDirectory } from "./directories.ts"
 
 const ada = { tenant: TenantId.make("harbor"), assistant: AssistantId.make("ada") }

@@ -1,11 +1,9 @@
 // Dynamic: whoever a message names, or whoever a selector picks.
-// Owns the four selectors. Leaves reading the names to addressing.ts, collecting answers to gathering.ts.
+// Owns the four selectors. Leaves reading the names to dynamic.ts, collecting answers to gathering.ts.
 // D1  `@all` asks everybody available; a name asks that member; only without either is a selector asked.
 // D2  random is drawn from the id of the envelope: the same message always goes to the same member.
 // D3  supervisor: the supervisor names members; `.` or nothing means itself, unless its domain is `routing`.
 
-import { addressed } from "./addressing.ts"
-import { fittest } from "./capability.ts"
 import { drawn } from "./draw.ts"
 import { asking, asPlan, type Gathered, gathered, isComplete, together } from "./gathering.ts"
 import {
@@ -19,8 +17,87 @@ import {
   type Pattern,
   type Question,
   saidBy,
-  type Table
+  type Table,
+  type TeamMember
 } from "./team.ts"
+
+// Addressing: whom a message to a team is for, when it says so.
+// A1  A name counts at the beginning of a message only, `@all` and `@name` as whole words: `bo@all` and `bob` mean nobody.
+// A2  Who is named is asked, and nobody else, whatever the selector would say.
+
+export type Addressed = { readonly type: "all" } | { readonly type: "named"; readonly ids: ReadonlyArray<string> }
+
+const everybody = /(?<![\p{L}\p{N}_@.])@all(?![\p{L}\p{N}_@.:#+-]*[\p{L}\p{N}_])/iu
+
+const namesOf = ({ id, names = [] }: TeamMember): ReadonlyArray<string> =>
+  [id, ...names].map((name) => name.trim().normalize("NFC")).filter((name) => name !== "")
+
+interface Called {
+  readonly id: string
+  readonly name: string
+}
+
+/** Every name, the longest first: `Ada Lovelace` is not `Ada`. */
+const longestFirst = (members: ReadonlyArray<TeamMember>): ReadonlyArray<Called> =>
+  members
+    .flatMap((member) => namesOf(member).map((name) => ({ id: member.id, name })))
+    .toSorted((one, other) => other.name.length - one.name.length)
+
+/** The member that the text begins with in one of the forms, and the rest of the text. */
+const first = (text: string, names: ReadonlyArray<Called>, forms: ReadonlyArray<string>) => {
+  for (const { id, name } of names) {
+    for (const form of forms) {
+      const found = new RegExp(
+        form.replace("NAME", () => RegExp.escape(name)),
+        "iu"
+      ).exec(text)
+      if (found !== null) return { id, rest: text.slice(found[0].length) }
+    }
+  }
+  return undefined
+}
+
+const AT = [String.raw`^[\s,;]*(?:and\s+)?@NAME(?![\p{L}\p{N}_]|[-.:#+@][\p{L}\p{N}_])`]
+const SPOKEN = [String.raw`^\s*NAME\s*[:,]`, String.raw`^\s*hey,?\s+NAME(?![\p{L}\p{N}_]|[-.#+@][\p{L}\p{N}_])`]
+
+/** Whom the text is for; undefined when it does not say. */
+export const addressed = (text: string, members: ReadonlyArray<TeamMember>): Addressed | undefined => {
+  if (everybody.test(text)) return { type: "all" }
+  const names = longestFirst(members)
+  const spoken = first(text.normalize("NFC"), names, SPOKEN)
+  if (spoken !== undefined) return { type: "named", ids: [spoken.id] }
+  const ids: Array<string> = []
+  let rest = text.normalize("NFC")
+  while (true) {
+    const found = first(rest, names, AT)
+    if (found === undefined) break
+    if (!ids.includes(found.id)) ids.push(found.id)
+    rest = found.rest
+  }
+  return ids.length === 0 ? undefined : { type: "named", ids }
+}
+
+// Capability: which members fit a question by what they are for.
+
+const wordsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    (
+      text
+        .normalize("NFC")
+        .toLowerCase()
+        .match(/[\p{L}\p{N}]{3,}/gu) ?? []
+    ).map((word) => word.replace(/(?:es|s)$/, ""))
+  )
+
+/** How many words of a question belong to what a member is for. */
+const fitOf = (question: string, { capabilities = [], domain = "" }: Candidate): number =>
+  wordsOf(question).intersection(wordsOf([domain, ...capabilities].join(" "))).size
+
+/** The one that fits best, the least loaded of equals; the least loaded of all where none fits. */
+const fittest = (question: string, candidates: ReadonlyArray<Candidate>): Candidate | undefined => {
+  const most = Math.max(0, ...candidates.map((each) => fitOf(question, each)))
+  return leastLoaded(candidates.filter((each) => fitOf(question, each) === most))
+}
 
 export const selectors = ["random", "capability", "load", "supervisor"] as const
 export type Selector = (typeof selectors)[number]

@@ -1,4 +1,4 @@
-export { type Addressed, addressed } from "./addressing.ts"
+export { type Addressed, addressed, dynamic, type Selector, selectors } from "./dynamic.ts"
 export {
   coordinate,
   NEW_TEAM,
@@ -21,7 +21,6 @@ export {
   teamRoles,
   type Unreached
 } from "./directory.ts"
-export { dynamic, type Selector, selectors } from "./dynamic.ts"
 export { DEFAULT_PAIR_RATE, mayWriteAt, type PairRate, pairRateOf, rateRefusal, timesOf, written } from "./pair-rate.ts"
 export { pipeline, type Stage } from "./pipeline.ts"
 export { roundRobin } from "./round-robin.ts"
@@ -40,5 +39,4 @@ export type {
   Team,
   TeamMember
 } from "./team.ts"
-export { type TieBreaker, tieBreakers } from "./votes.ts"
-export { voting, type VotingOptions } from "./voting.ts"
+export { type TieBreaker, tieBreakers, voting, type VotingOptions } from "./voting.ts"

@@ -5,7 +5,7 @@
 // V2  A snapshot is taken when what came since weighs more than it, so that writing one costs each change a constant.
 // V3  A block that is beyond its limit may still shrink.
 
-import type { TenantId } from "@reverie/protocol"
+import { type TenantId, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { BlockRefused } from "../errors.ts"
 import type { KeptBlock } from "./block.ts"
@@ -94,12 +94,12 @@ export const committed = (
       at,
       by,
       isSystem,
-      ...(message === undefined ? {} : { message }),
+      ...defined({ message }),
       ...restores,
       place
     },
     patch,
-    ...(whole === undefined ? {} : { snapshot: whole })
+    ...defined({ snapshot: whole })
   })
 }
 

@@ -3,7 +3,7 @@
 // C1  Never more than `capacity` documents are in memory; which ones changes nothing but time.
 // C2  A document that is being changed is not among them: it comes back when its change is kept, or never.
 
-import type { TenantId } from "@reverie/protocol"
+import { type TenantId, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import type { BlockUnreadable } from "../errors.ts"
 import type { KeptBlock } from "./block.ts"
@@ -47,7 +47,7 @@ export class Documents {
     held?.document.free()
     const whole = snapshot.version === 0 ? undefined : rows.snapshot(tenant, id)
     return StructuredDocument.load(loro, label, schema, {
-      ...(whole === undefined ? {} : { snapshot: whole }),
+      ...defined({ snapshot: whole }),
       place,
       patches: rows.patches(tenant, id, whole === undefined ? 0 : snapshot.version)
     })

@@ -4,6 +4,7 @@
 // S2  Core blocks stay in the prompt and logs stay logs, whatever their owner wants.
 // S3  A block keeps its kind, and what it holds fits its schema.
 
+import { defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { BlockRefused } from "../errors.ts"
 import { type BlockViewer, EVERYBODY, isOwner, type KeptBlock } from "./block.ts"
@@ -40,7 +41,7 @@ const withSchema = ({ schema: before }: KeptBlock, given: BlockSchema): Result.R
 
 const seenThrough = (schema: PartSchema, viewport: Viewport | null): Result.Result<PartSchema, string> => {
   if (schema.kind !== "text") return Result.fail("only a text has a viewport")
-  return Result.succeed({ kind: "text", ...(viewport === null ? {} : { viewport }) })
+  return Result.succeed({ kind: "text", ...defined({ viewport: viewport === null ? undefined : viewport }) })
 }
 
 const withViewport = (
@@ -92,12 +93,15 @@ const made = (block: KeptBlock, viewer: BlockViewer, setting: BlockSetting): Res
       // What was put away comes back with being pinned.
       const isBack = setting.pinned && block.type === "archival"
       if (block.type !== "working" && !isBack) return Result.fail("only a working block is pinned")
-      return Result.succeed({ pinned: setting.pinned, ...(isBack ? { type: "working" as const } : {}) })
+      return Result.succeed({ pinned: setting.pinned, ...defined({ type: isBack ? ("working" as const) : undefined }) })
     }
     case "type": {
       const problem = typeProblem(block, setting.type, viewer)
       if (problem !== undefined) return Result.fail(problem)
-      return Result.succeed({ type: setting.type, ...(setting.type === "working" ? {} : { pinned: false }) })
+      return Result.succeed({
+        type: setting.type,
+        ...defined({ pinned: setting.type === "working" ? undefined : false })
+      })
     }
     case "viewport":
       return withViewport(block, setting)

@@ -1,5 +1,5 @@
 // Candidates: the known facts that a new one may concern.
-// Owns nearness by shared rare words. Leaves judging what is near to the model, and what says the same to wording.ts.
+// Owns nearness by shared rare words. Leaves judging what is near to the model, and what says the same to apply-routes.ts.
 // N1  Only facts that hold are found. The order is total: nearness, then the younger, then the id.
 // N2  A word is worth the more, the fewer facts have it; a fact counts by the part of its words that is shared.
 // N3  Built once for many questions: 5,000 facts and 20 questions take a fraction of a second.

@@ -1,6 +1,6 @@
 // Consolidate: from what an assistant lived through to the facts that it may keep.
 // Owns the ask of the task `consolidate` and reading its answer. Leaves comparing what is proposed with what is known to
-// route.ts, and taking batches to the runtime.
+// apply-routes.ts, and taking batches to the runtime.
 // C1  What poses as an instruction is not shown to the model: it could make it put words into another one's mouth. It
 //     comes out as a proposal of its own that is held back, so that somebody can look at it.
 // C2  A proposal names an item that was shown, and has its time, its origin and no more than its trust.

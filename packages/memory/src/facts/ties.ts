@@ -1,6 +1,6 @@
 // Ties: the links between facts, which always go both ways.
 // Owns tying two facts, the number of links a fact may have, and where a link leads when its fact holds no longer.
-// Leaves which facts are tied to link.ts and route.ts.
+// Leaves which facts are tied to link.ts and apply-routes.ts.
 // T1  Of two facts that hold, both have the link or neither has. No fact is linked with itself, or twice with another.
 // T2  A fact has at most MAX_LINKS. A link that finds no room is not made; a contradiction takes the place of the last.
 // T3  A link to a superseded fact leads to the one that took its place; one to a fact that is retired, held back or

@@ -8,14 +8,100 @@
 //     more than AROUND_ENTRIES entries away is not around.
 // X3  Changes follow the order of the ledger: a fact comes after the message it was drawn from.
 
-import type { Entry, RecordChange } from "@reverie/protocol"
-import type { MemoryEntry } from "../entry.ts"
-import { factRecordChanges } from "../facts/index-changes.ts"
+import { defined, type Entry, type RecordChange } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
+import { entryId, type MemoryEntry } from "../entry.ts"
 import { passageChanges } from "../passage.ts"
 import { entityChanges } from "../profiles/profile-index.ts"
 import type { IndexChange } from "../recall.ts"
-import { episodeChanges } from "./episodes.ts"
 import { bounded, isTimer, isWorthIndexing, messageEntry } from "./messages.ts"
+import { cleanText } from "../integrity/clean-text.ts"
+import { type Fact, isFact } from "../fact.ts"
+
+// IndexChanges: what a fact means for the index in which it is recalled.
+// X1  A fact that holds is found by itself and by each of its sources; any other is found by neither.
+// X2  Made from what a fact is now alone, the changes are enough: sources are never taken from a fact (O1 of a fact). With what it
+//     was before, they are the fewest; links and marks change nothing.
+// X3  A fact is its owner's alone.
+
+const entryOf = ({ at, entities, id, importance, origin, text, trust }: Fact): MemoryEntry => ({
+  id: entryId("fact", id),
+  kind: "fact",
+  at,
+  text,
+  ...defined({ speaker: origin.name === "" ? undefined : origin.name }),
+  entities,
+  tags: [],
+  trust,
+  importance,
+  readers: "owner"
+})
+
+const attached = (fact: Fact): ReadonlyMap<string, string | null> =>
+  new Map(fact.sources.map((source) => [source, fact.state === "active" ? fact.text : null]))
+
+const isSameEntry = (a: Fact, b: Fact): boolean =>
+  a.state === b.state && JSON.stringify(entryOf(a)) === JSON.stringify(entryOf(b))
+
+/** What a changed fact means for an index; without the fact as it was, everything about it is said anew. */
+export const factChanges = (before: Fact | undefined, after: Fact): ReadonlyArray<IndexChange> => {
+  const was = before === undefined ? new Map<string, string | null>() : attached(before)
+  const is = attached(after)
+  const entry: ReadonlyArray<IndexChange> =
+    before !== undefined && isSameEntry(before, after)
+      ? []
+      : [
+          after.state === "active"
+            ? { type: "put", entry: entryOf(after) }
+            : { type: "remove", id: entryId("fact", after.id) }
+        ]
+  const gone = [...was.keys()].filter((source) => !is.has(source)).map((source) => [source, null] as const)
+  const texts = [...gone, ...[...is].filter(([source, text]) => was.get(source) !== text)]
+  return [...entry, ...texts.map(([of, text]): IndexChange => ({ type: "fact", of, fact: after.id, text }))]
+}
+
+/** What a changed record of the kind `fact` means for an index. */
+export const factRecordChanges = ({ key, value }: RecordChange): ReadonlyArray<IndexChange> =>
+  isFact(value) ? factChanges(undefined, value) : [{ type: "remove", id: entryId("fact", key) }]
+
+// Episodes: how a journal entry stands in an index.
+// E1  An entry that left the journal leaves the index.
+
+/** As much of a journal entry as an index needs. */
+const Episode = Schema.Struct({
+  timestamp: Schema.String,
+  content: Schema.String,
+  source_trust: Schema.Finite,
+  source_entity: Schema.NullOr(Schema.String),
+  importance: Schema.Finite,
+  tags: Schema.Array(Schema.String),
+  related_projects: Schema.Array(Schema.String)
+})
+
+const isEpisode = Schema.is(Episode)
+
+const episodeChanges = ({ key, value }: RecordChange): ReadonlyArray<IndexChange> => {
+  const id = entryId("episode", key)
+  const at = isEpisode(value) ? Date.parse(value.timestamp) : Number.NaN
+  if (!isEpisode(value) || Number.isNaN(at)) return [{ type: "remove", id }]
+  const { content, importance, related_projects, source_entity, source_trust, tags } = value
+  return [
+    {
+      type: "put",
+      entry: {
+        id,
+        kind: "episode",
+        at,
+        text: cleanText(content),
+        entities: source_entity === null ? [] : [source_entity],
+        tags: [...new Set([...tags, ...related_projects])],
+        trust: source_trust,
+        importance,
+        readers: "owner"
+      }
+    }
+  ]
+}
 
 const EARLIER = 3
 const LATER = 2

@@ -5,7 +5,7 @@
 //     only repeats what the assistant keeps, or that it failed.
 // M2  Whatever was said, an index is told at most so many characters of it.
 
-import { type Entry, type Message, sendingAssistant } from "@reverie/protocol"
+import { type Entry, type Message, sendingAssistant, defined } from "@reverie/protocol"
 import { cleanText } from "../integrity/clean-text.ts"
 import type { MemoryEntry, MessagePlace } from "../entry.ts"
 import { messageId } from "../entry.ts"
@@ -124,8 +124,7 @@ export const messageEntry = (
     kind: message.role === "assistant" ? "answer" : "message",
     at: message.at,
     text,
-    ...(origin.name === "" ? {} : { speaker: origin.name }),
-    ...(thread === undefined ? {} : { thread }),
+    ...defined({ speaker: origin.name === "" ? undefined : origin.name, thread }),
     entities: namesIn(text),
     tags: [],
     trust: trustOf[origin.type],

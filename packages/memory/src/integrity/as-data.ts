@@ -5,6 +5,7 @@
 // D2  No text, name or kind closes the fence or opens one: nothing in them looks like the beginning of a tag.
 // D3  What poses as an instruction says so in its own brackets.
 
+import { defined } from "@reverie/protocol"
 import type { Origin } from "../fact.ts"
 import type { Hit } from "../recall.ts"
 import { cleanLine } from "./clean-text.ts"
@@ -25,7 +26,7 @@ export const lineOfHit = ({ entry: { at, kind, speaker, text, trust } }: Hit): M
   at,
   trust,
   text,
-  ...(speaker === undefined ? {} : { from: speaker })
+  ...defined({ from: speaker })
 })
 
 const FENCE = "recalled_memories"

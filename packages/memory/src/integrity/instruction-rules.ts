@@ -1,9 +1,32 @@
 // InstructionRules: how an instruction to a model is worded in English, and how it is marked as one.
-// Owns the patterns, on readings as disguise.ts makes them: folded, lower case. Leaves other languages to foreign-rules.ts.
+// Owns the patterns, on readings as instruction.ts makes them: folded, lower case. Leaves other languages to instruction.ts.
 // A pattern speaks of the model, its prompt, its rules, its tools or its user, or gives an order only a model would get.
 
-import { holdsOpenLink } from "./open-link.ts"
 import { GAP, r, type Rule, rule } from "./rule.ts"
+
+// OpenLink: a link with a gap that a model shall fill in, by which a secret leaves with the next click.
+// O1  A link is read once, however many beginnings of links are in it.
+
+export const linkPattern = /\bhttps?:\/\/\S*/g
+
+export const gapPattern =
+  /\{[^{}\n]{1,60}\}|\[(?:insert[ \n]|your[ \n]|the[ \n])?[a-z_ ]{3,40}\]|<[a-z_ ]{3,40}>|\$\{?[a-z_]+/u
+
+/** Of a gap that begins with the last character of the link. */
+const MAX_GAP_CHARS = 62
+
+/** True when a link holds a place to be filled in, in its path, its query or its fragment. */
+const holdsOpenLink = (reading: string): boolean => {
+  for (const { 0: whole, index } of reading.matchAll(linkPattern)) {
+    const host = whole.indexOf("//") + 2
+    const asked = whole.slice(host).search(/[?&/=#]/)
+    if (asked === -1) continue
+    const rest = reading.slice(index + host + asked + 1, index + whole.length + MAX_GAP_CHARS)
+    const found = gapPattern.exec(rest)
+    if (found !== null && index + host + asked + 1 + found.index < index + whole.length) return true
+  }
+  return false
+}
 
 /** Where an order begins: a sentence, a clause, or behind what makes one of it. */
 const ORDER = r`(?:^|[\n.!?:;,"'()\[\]{}>*#=|-]|(?<![a-z])(?:please|kindly|now|must|shall|should|and|then|just|first|also|instead|immediately|always|never|so|only|assistant|you to|you will|need to|have to|can you|could you|will you|are to|task is to|goal is to|want to|in order to)) ?(?:please |kindly |just |now |also |then |first |simply |immediately |always |only )?`

@@ -5,7 +5,7 @@
 // P2  At most MAX_PENDING wait; the oldest gives way and is named.
 // P3  The same is noted of the same one once.
 
-import type { Json, RecordChange } from "@reverie/protocol"
+import { type Json, type RecordChange, defined } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { trustOf } from "../fact.ts"
 import { cleanLine } from "../integrity/clean-text.ts"
@@ -132,7 +132,7 @@ export const noteObservation = (
       entity_id,
       id,
       pending: noted.length + (dropped === undefined ? 1 : 0),
-      ...(dropped === undefined ? {} : { dropped })
+      ...defined({ dropped })
     }
   }
 }

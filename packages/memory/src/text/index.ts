@@ -1,6 +1,5 @@
-export { FUSION_K, fusedScore, fusionWeights } from "./fusion.ts"
+export { FUSION_K, fusedScore, fusionWeights, type Candidate, candidateLimit, rank, searchKindOf } from "./rank.ts"
 export { porterStem } from "./porter.ts"
-export { type Candidate, candidateLimit, rank, searchKindOf } from "./rank.ts"
 export { murmur3, sparseEntry, sparseQuery, type SparseVector, termNumber } from "./sparse.ts"
 export { type AttachedFact, bodyOf, dayInWords, fieldsOf, MAX_QUERY_TERMS, meaningOf, queryTerms } from "./terms.ts"
 export { type Token, termsOf, tokensOf } from "./tokens.ts"

@@ -5,13 +5,23 @@
 // R2  The same candidates give the same hits, in whatever order they come.
 // R3  Every hit says why it was found, and has no context.
 
-import type { AssistantId } from "@reverie/protocol"
+import { type AssistantId, defined } from "@reverie/protocol"
 import type { MemoryEntry } from "../entry.ts"
 import type { Hit, RecallQuery, SearchKind, Why } from "../recall.ts"
-import { fusedScore, fusionWeights } from "./fusion.ts"
-import { type Refined, refine } from "./refine.ts"
+import { refine, type Refined } from "./refine.ts"
 import { type AttachedFact, bodyOf, queryTerms } from "./terms.ts"
-import { type Token, termsOf } from "./tokens.ts"
+import { termsOf, type Token } from "./tokens.ts"
+
+// Fusion: one order out of two.
+
+/** The k of the literature, 60, as this formula counts. */
+export const FUSION_K = 61
+
+/** What the two searches count, the one for words and the one for meaning. */
+export const fusionWeights = { lexical: 1, vector: 1 } as const
+
+/** What a place counts that is 1 for the first. */
+export const fusedScore = (rank: number, weight: number, k: number = FUSION_K): number => 1 / (rank / weight + k - 1)
 
 /** An entry that was found by its words, by its meaning, or by both. */
 export interface Candidate {
@@ -106,8 +116,7 @@ const whyOf = ({ boosts, candidate, lexical, vector }: Found, terms: ReadonlyArr
   const isTold = ({ term }: Token) => said.has(term) || telling.some((fact) => fact.said.has(term))
   return {
     terms: terms.filter(isTold).map(({ word }) => word),
-    ...(lexical === undefined ? {} : { lexical }),
-    ...(vector === undefined ? {} : { vector }),
+    ...defined({ lexical, vector }),
     facts: telling.filter((fact) => terms.some(({ term }) => fact.said.has(term))).map(({ id }) => id),
     boosts: [
       ...(recencyOf(entry, now) >= TOLD_PART ? ["recent"] : []),

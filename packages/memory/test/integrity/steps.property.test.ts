@@ -2,10 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { growthWith, piecesOfPattern, searchSteps } from "@reverie/testkit/pattern-steps"
 import * as fc from "fast-check"
 import { instructionIn } from "../../src/index.ts"
-import { readingPatterns, readingsOf } from "../../src/integrity/disguise.ts"
-import { foreignRules } from "../../src/integrity/foreign-rules.ts"
-import { instructionRules } from "../../src/integrity/instruction-rules.ts"
-import { gapPattern, linkPattern } from "../../src/integrity/open-link.ts"
+import { foreignRules, readingPatterns, readingsOf } from "../../src/integrity/instruction.ts"
+import { gapPattern, instructionRules, linkPattern } from "../../src/integrity/instruction-rules.ts"
 import { attacks } from "./attack-corpus.ts"
 
 const patterns = [
