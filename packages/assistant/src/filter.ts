@@ -39,7 +39,7 @@ export const importanceByRule: Readonly<Record<FilterRule, number>> = {
 }
 
 /** A channel of this prefix is a room: the place where the assistant is, not a line it subscribed to. */
-export const ROOM_PREFIX = "room:"
+const ROOM_PREFIX = "room:"
 
 /** How an assistant listens to what others say. */
 export interface Listening {

@@ -1,6 +1,7 @@
 export { acceptsOf } from "./accepts.ts"
-export { type Call, callId, type CallPhase, type CallRequest, type Refusal } from "./calls.ts"
-export * from "./budget/index.ts"
+export { type Call, callId, type CallRequest } from "./calls.ts"
+export { type Bound, flawsOf, isBounded, remaining, used } from "./budget/account.ts"
+export { costOf, roomOfCall, windowOf } from "./budget/model-call.ts"
 export { type Chart, type ChartEdge, type ChartNode, chartOf } from "./chart.ts"
 export { type AssistantContext, type SubAgentStart, patternNow, settingsNow } from "./context.ts"
 export {
@@ -17,47 +18,104 @@ export {
   statusOf
 } from "./decide.ts"
 export * from "./errors.ts"
-export {
-  type AssessOutput,
-  type InferFailure,
-  type InferOutput,
-  jobDone,
-  jobFailed,
-  type MachineEvent,
-  type Signals,
-  type StepOutput,
-  type ToolOutput
-} from "./events.ts"
-export * from "./filter.ts"
-export {
-  type Ignored,
-  ignored,
-  type IgnoredKind,
-  type LeafState,
-  passingStates,
-  restingStates,
-  whyIgnored
-} from "./ignored.ts"
-export { machineJson } from "./export.ts"
-export { assistantMachine } from "./machine.ts"
-export { type Haste, type Outage, type OutageSeen } from "./outage.ts"
-export * from "./ambient-messages.ts"
-export {
-  type ExecutionMode,
-  executionModes,
-  type ExecutionPattern,
-  patternOf,
-  restrict,
-  type Restriction
-} from "./pattern.ts"
+export { type InferFailure, jobDone, jobFailed, type MachineEvent, type Signals, type ToolOutput } from "./events.ts"
+export { DEFAULT_LISTENING, type FilterRule, judgeMessage, type Listening, listeningOf } from "./filter.ts"
+export { restingStates } from "./ignored.ts"
+export { type Outage, type OutageSeen } from "./outage.ts"
+export { ambienceChanges, ambienceOf, listAmbientMessages, overhear } from "./ambient-messages.ts"
+export { type ExecutionMode, executionModes, patternOf, restrict, type Restriction } from "./pattern.ts"
 export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./phases.ts"
-export * from "./schedule.ts"
-export * from "./select-pattern.ts"
+export { DEFAULT_SCHEDULE, nextNight, scheduleOf, type SleepSchedule } from "./schedule.ts"
+export { type Assessment, type ContextLayer, patternJson, selectPattern, tokenPressureOf } from "./select-pattern.ts"
 export { changedSettings, DEFAULT_SETTINGS, MAX_SUB_AGENTS, type Settings, settingsOf } from "./settings.ts"
-export * from "./self/index.ts"
+export { assessmentText, assessTask, readAssessment, type Task } from "./self/assess.ts"
+export { SLEEP_ORDER_KEY, type SleepBlockers, sleepOrder, whyAwake } from "./self/bed.ts"
+export { decomposeGoal, decomposeText, undividable } from "./self/decompose.ts"
+export {
+  addGoal,
+  Goal,
+  goalChanges,
+  goalPriorities,
+  type Goals,
+  goalsOf,
+  goalStatuses,
+  type Moment,
+  type ToldGoal,
+  updateGoal
+} from "./self/goals.ts"
+export {
+  addEntry,
+  CONSOLIDATED_KEY,
+  type Journal,
+  journalChanges,
+  JournalEntry,
+  journalOf,
+  markConsolidated,
+  reviewJournal,
+  sourceTypes
+} from "./self/journal.ts"
+export type { Outcome } from "./self/kept.ts"
+export { personaRejection } from "./self/persona.ts"
+export {
+  createProject,
+  listProjects,
+  projectChanges,
+  type Projects,
+  projectsOf,
+  projectStatuses,
+  swapProject,
+  updateProject
+} from "./self/projects.ts"
+export {
+  gathered,
+  isReflectionDue,
+  recordReflection,
+  reflectionChanges,
+  reflectionOf,
+  reflectionQuestions,
+  reflectionText
+} from "./self/reflection.ts"
+export { renderPrompts, selfPromptChange, selfPromptOf, updateSelfPrompt } from "./self/self-prompt.ts"
+export {
+  addSessionMemory,
+  compactSessionMemory,
+  memoryKinds,
+  noteTask,
+  sessionChanges,
+  type SessionMemory,
+  sessionMemoryOf
+} from "./self/session-memory.ts"
+export { callCounted, countersOf, SESSION_START_KEY, sessionBegun, systemStatus } from "./self/status.ts"
+export { goalsText, projectText, sessionMemoryText } from "./self/workspace.ts"
 export { isWarned } from "./spending.ts"
 export { activityOf, isTagged, modeOf } from "./state.ts"
-export { type Activity, activities, conditions, type Mode, modes, type StateTag } from "./state-tag.ts"
-export * from "./sub-agents/index.ts"
-export * from "./team/index.ts"
+export { type Activity, activities, type Mode, modes } from "./state-tag.ts"
+export { accountOf, depthLeft } from "./sub-agents/admission.ts"
+export {
+  type Assignment,
+  type DelegateRequest,
+  type DelegationRefusal,
+  grantKey,
+  isOpen,
+  type SubAgent
+} from "./sub-agents/sub-agent.ts"
+export { dynamic, type Selector, selectors } from "./team/dynamic.ts"
+export {
+  coordinate,
+  NEW_TEAM,
+  nextDue,
+  type Surroundings,
+  type TeamEvent,
+  type TeamSend,
+  type TeamState,
+  type TeamStep
+} from "./team/coordinate.ts"
+export { type Directory, reach, type Reached, type Seat, type TeamRole, teamRoles } from "./team/directory.ts"
+export { mayWriteAt, type PairRate, pairRateOf, rateRefusal, timesOf, written } from "./team/pair-rate.ts"
+export { pipeline, type Stage } from "./team/pipeline.ts"
+export { roundRobin } from "./team/round-robin.ts"
+export { sleepTime, type SleepTimeOptions, type WatchTrigger } from "./team/sleep-time.ts"
+export { supervisor, type SupervisorOptions } from "./team/supervisor.ts"
+export type { Answer, Ask, Candidate, Move, Pattern, Question, Standing, Table, Team, TeamMember } from "./team/team.ts"
+export { tieBreakers, voting, type VotingOptions } from "./team/voting.ts"
 export { mayWait, waitOf } from "./waiting.ts"

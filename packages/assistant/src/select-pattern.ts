@@ -81,8 +81,8 @@ export interface Selection {
 }
 
 /** How full a context window must be for it to press, as a share of it (A10). */
-export const HIGH_PRESSURE_RATIO = 0.6
-export const CRITICAL_PRESSURE_RATIO = 0.8
+const HIGH_PRESSURE_RATIO = 0.6
+const CRITICAL_PRESSURE_RATIO = 0.8
 
 export const tokenPressureOf = (ratio: number): TokenPressure =>
   ratio >= CRITICAL_PRESSURE_RATIO ? "critical" : ratio >= HIGH_PRESSURE_RATIO ? "high" : "normal"

@@ -2,17 +2,14 @@ import { assert, it } from "@effect/vitest"
 import type { Json, RecordChange } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { describe } from "vitest"
+import { ambienceChanges, ambienceOf, listAmbientMessages, overhear } from "../src/index.ts"
 import {
   type Ambience,
-  ambienceChanges,
-  ambienceOf,
   DEFAULT_AMBIENT_MESSAGES,
-  listAmbientMessages,
   MAX_AMBIENT_MESSAGES_CHARS,
   type AmbientMessages,
-  overhear,
   trimmed
-} from "../src/index.ts"
+} from "../src/ambient-messages.ts"
 
 const said = (text: string, more: Partial<AmbientMessages> = {}): AmbientMessages => ({
   from: "user:ada",

@@ -1,15 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import {
-  assessmentLayer,
-  assessmentText,
-  assessTask,
-  complexityOf,
-  eventClassOf,
-  eventClasses,
-  readAssessment
-} from "../src/index.ts"
+import { assessmentText, assessTask, readAssessment } from "../src/index.ts"
 import { RUNS } from "./arbitraries.ts"
+import { assessmentLayer, complexityOf, eventClassOf, eventClasses } from "../src/self/assess.ts"
 
 const message = (text: string) => ({ type: "message", text })
 const LONG_BUILD =

@@ -1,7 +1,9 @@
 import { describe, it } from "@effect/vitest"
 import { assert } from "vitest"
-import { assistantMachine, creation, chartOf, passingStates, restingStates, statusOf } from "../src/index.ts"
+import { creation, chartOf, restingStates, statusOf } from "../src/index.ts"
 import { descriptors, nodes } from "./chart.ts"
+import { assistantMachine } from "../src/machine.ts"
+import { passingStates } from "../src/ignored.ts"
 
 const chart = chartOf()
 const ids = new Set(chart.nodes.map(({ id }) => id))

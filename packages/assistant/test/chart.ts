@@ -3,7 +3,7 @@
 
 import { Event } from "@reverie/protocol"
 import type { AnyStateNode } from "xstate"
-import { assistantMachine } from "../src/index.ts"
+import { assistantMachine } from "../src/machine.ts"
 
 const below = (node: AnyStateNode): ReadonlyArray<AnyStateNode> => [node, ...Object.values(node.states).flatMap(below)]
 

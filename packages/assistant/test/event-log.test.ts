@@ -3,18 +3,15 @@ import { ENTRY_VERSION, type Entry, EnvelopeId, type RecordChange } from "@rever
 import {
   addGoal,
   decomposeGoal,
-  emptyLog,
-  eventLogOf,
   gathered,
   goalChanges,
   type Goals,
-  logEventTypes,
-  logged,
   reflectionChanges,
   reflectionOf,
   selfPromptChange,
   updateGoal
 } from "../src/index.ts"
+import { emptyLog, eventLogOf, logEventTypes, logged } from "../src/self/event-log.ts"
 
 const envelope = EnvelopeId.make("e")
 

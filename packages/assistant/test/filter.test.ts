@@ -1,13 +1,6 @@
 import { assert, describe, it } from "vitest"
-import {
-  DEFAULT_LISTENING,
-  filterRules,
-  type Heard,
-  importanceByRule,
-  judgeMessage,
-  type Listening,
-  listeningOf
-} from "../src/index.ts"
+import { DEFAULT_LISTENING, judgeMessage, type Listening, listeningOf } from "../src/index.ts"
+import { filterRules, type Heard, importanceByRule } from "../src/filter.ts"
 
 const desk = { id: "desk", names: ["Harbor Desk", "Änne"] }
 

@@ -7,11 +7,10 @@ import {
   goalChanges,
   type Goals,
   goalsOf,
-  type GoalUpdate,
-  type NewGoal,
-  readSubtasks,
   updateGoal
 } from "../src/index.ts"
+import { type GoalUpdate, type NewGoal } from "../src/self/goals.ts"
+import { readSubtasks } from "../src/self/decompose.ts"
 
 const NOW = Date.UTC(2025, 11, 6, 10, 0, 0)
 const moment = { tick: 42, now: NOW }

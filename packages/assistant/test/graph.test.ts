@@ -2,22 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { laneOf, type Event } from "@reverie/protocol"
 import { type AnyTransitionDefinition, createEmptyActor, getMicrosteps } from "xstate"
 import { type AdjacencyMap, getAdjacencyMap, getShortestPaths } from "xstate/graph"
-import {
-  assistantMachine,
-  creation,
-  decide,
-  receives,
-  ignored,
-  type Input,
-  isIgnored,
-  passingStates,
-  restingStates,
-  whyIgnored
-} from "../src/index.ts"
+import { creation, decide, receives, type Input, isIgnored, restingStates } from "../src/index.ts"
 import { eventTypes, isHandled, nodes, wireTypes } from "./chart.ts"
 import { PATIENT } from "./arbitraries.ts"
 import { restored, stored } from "./rig.ts"
 import { eventsIn, keyOf, leafOf, type Snapshot, worlds } from "./samples.ts"
+import { assistantMachine } from "../src/machine.ts"
+import { ignored, passingStates, whyIgnored } from "../src/ignored.ts"
 
 type Logic = Parameters<typeof getAdjacencyMap>[0]
 type Options = NonNullable<Parameters<typeof getAdjacencyMap>[1]>

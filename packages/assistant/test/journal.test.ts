@@ -3,19 +3,16 @@ import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import {
   addEntry,
-  heuristicImportance,
   type Journal,
   journalChanges,
   type JournalEntry,
   journalOf,
   markConsolidated,
-  MAX_ENTRIES,
-  type NewEntry,
   reviewJournal,
-  type SourceType,
   sourceTypes
 } from "../src/index.ts"
 import { RUNS } from "./arbitraries.ts"
+import { heuristicImportance, MAX_ENTRIES, type NewEntry, type SourceType } from "../src/self/journal.ts"
 
 const NOW = Date.UTC(2025, 11, 6, 10, 0, 0)
 const none = journalOf(new Map(), new Map())

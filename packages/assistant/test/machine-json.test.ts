@@ -4,10 +4,12 @@ import * as Schema from "effect/Schema"
 import * as fc from "fast-check"
 import { readFileSync } from "node:fs"
 import { type AnyStateMachine, type AnyStateNode, createMachine, transition } from "xstate"
-import { assistantMachine, machineJson, persist } from "../src/index.ts"
+import { persist } from "../src/index.ts"
 import { PATIENT, RUNS } from "./arbitraries.ts"
 import { nodes } from "./chart.ts"
 import { aLife, live } from "./walk.ts"
+import { assistantMachine } from "../src/machine.ts"
+import { machineJson } from "../src/export.ts"
 
 const COMMAND = "node packages/assistant/test/write-machine.ts"
 

@@ -5,7 +5,6 @@ import { admit, type CallRequest } from "../src/calls.ts"
 import {
   changedSettings,
   DEFAULT_SETTINGS,
-  type ExecutionPattern,
   executionModes,
   patternOf,
   restrict,
@@ -13,6 +12,7 @@ import {
   settingsOf
 } from "../src/index.ts"
 import { anySettings, aRequest, aRestriction, RUNS } from "./arbitraries.ts"
+import { type ExecutionPattern } from "../src/pattern.ts"
 
 /** True when whatever `inner` allows, `outer` allows as well. */
 const isWithin = (inner: ExecutionPattern, outer: ExecutionPattern): boolean =>

@@ -7,11 +7,11 @@ import {
   type Projects,
   projectsOf,
   projectStatuses,
-  projectsView,
   swapProject,
   updateProject
 } from "../src/index.ts"
 import { RUNS } from "./arbitraries.ts"
+import { projectsView } from "../src/self/projects.ts"
 
 const key = fc.constantFrom("a", "b", "c", "d")
 const text = fc.constantFrom("one", "two", "three")

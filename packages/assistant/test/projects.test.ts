@@ -5,10 +5,10 @@ import {
   projectChanges,
   type Projects,
   projectsOf,
-  projectsView,
   swapProject,
   updateProject
 } from "../src/index.ts"
+import { projectsView } from "../src/self/projects.ts"
 
 const TEN = Date.UTC(2025, 11, 6, 10, 0, 0)
 const HALF_PAST_TWO = Date.UTC(2025, 11, 6, 14, 30, 0, 999)

@@ -2,23 +2,19 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {
   addEntry,
-  evidenceFor,
   gathered,
   isReflectionDue,
   type Journal,
   type JournalEntry,
   journalOf,
-  MAX_EVIDENCE,
-  readInsights,
-  readQuestions,
   recordReflection,
-  type Reflection,
   reflectionChanges,
   reflectionOf,
   reflectionQuestions,
   reflectionText
 } from "../src/index.ts"
 import { RUNS } from "./arbitraries.ts"
+import { evidenceFor, MAX_EVIDENCE, readInsights, readQuestions, type Reflection } from "../src/self/reflection.ts"
 
 const NOW = Date.UTC(2025, 11, 6, 10, 0, 0)
 const fresh = reflectionOf(new Map())

@@ -3,8 +3,6 @@
 
 import type { SnapshotFrom } from "xstate"
 import {
-  type assistantMachine,
-  callRoom,
   type SubAgentStart,
   isBounded,
   type Input,
@@ -32,6 +30,8 @@ import {
   unfinished,
   worked
 } from "./rig.ts"
+import { type assistantMachine } from "../src/machine.ts"
+import { callRoom } from "../src/budget/model-call.ts"
 
 export type Snapshot = SnapshotFrom<typeof assistantMachine>
 

@@ -4,16 +4,15 @@ import * as fc from "fast-check"
 import {
   type Assessment,
   type ContextLayer,
-  type ContextSignals,
   executionModes,
-  type ExecutionPattern,
   patternOf,
   restrict,
-  type SelectedPattern,
   selectPattern,
   settingsOf
 } from "../src/index.ts"
 import { anySettings, RUNS } from "./arbitraries.ts"
+import { type ContextSignals, type SelectedPattern } from "../src/select-pattern.ts"
+import { type ExecutionPattern } from "../src/pattern.ts"
 
 const number = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: -1, max: 12 }) },

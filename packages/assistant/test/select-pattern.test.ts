@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   type Assessment,
   type ContextLayer,
-  type ContextSignals,
   DEFAULT_SETTINGS,
   executionModes,
   patternJson,
@@ -11,6 +10,7 @@ import {
   settingsOf,
   tokenPressureOf
 } from "../src/index.ts"
+import { type ContextSignals } from "../src/select-pattern.ts"
 
 const tick: ContextLayer = {
   contextType: "tick_event",

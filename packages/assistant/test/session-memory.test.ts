@@ -4,7 +4,6 @@ import * as fc from "fast-check"
 import {
   addSessionMemory,
   compactSessionMemory,
-  MAX_STATEMENTS,
   noteTask,
   sessionChanges,
   type SessionMemory,
@@ -12,6 +11,7 @@ import {
   sessionMemoryText
 } from "../src/index.ts"
 import { RUNS } from "./arbitraries.ts"
+import { MAX_STATEMENTS } from "../src/self/session-memory.ts"
 
 const NOON = Date.UTC(2025, 11, 6, 12, 0, 0)
 const none = sessionMemoryOf(new Map())

@@ -1,20 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type AnyStateNode, createMachine } from "xstate"
-import {
-  activities,
-  activityOf,
-  assistantMachine,
-  conditions,
-  creation,
-  isTagged,
-  mayWait,
-  modeOf,
-  modes,
-  passingStates,
-  restingStates
-} from "../src/index.ts"
+import { activities, activityOf, creation, isTagged, mayWait, modeOf, modes, restingStates } from "../src/index.ts"
 import { factsIn } from "../src/state.ts"
 import { nodes } from "./chart.ts"
+import { assistantMachine } from "../src/machine.ts"
+import { conditions } from "../src/state-tag.ts"
+import { passingStates } from "../src/ignored.ts"
 
 const isLeaf = ({ type }: AnyStateNode): boolean => type === "atomic" || type === "final"
 

@@ -1,16 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
-import {
-  callCounted,
-  countersOf,
-  sessionBegun,
-  systemStatus,
-  type TickMeasures,
-  tokenAdvisory,
-  usagePercentage
-} from "../src/index.ts"
+import { callCounted, countersOf, sessionBegun, systemStatus } from "../src/index.ts"
 import { RUNS } from "./arbitraries.ts"
+import { type TickMeasures, tokenAdvisory, usagePercentage } from "../src/self/status.ts"
 
 const tick: TickMeasures = {
   iteration: 2,

@@ -3,7 +3,6 @@ import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import {
   accountOf,
-  creationJob,
   contextOf,
   flawsOf,
   grantKey,
@@ -16,6 +15,7 @@ import {
 import { PATIENT, RUNS } from "./arbitraries.ts"
 import { asking, message, Rig, stored } from "./rig.ts"
 import { aLife, live, type Moment } from "./walk.ts"
+import { creationJob } from "../src/sub-agents/sub-agent.ts"
 
 const actionsOf = ({ commands }: Moment, type: string): ReadonlyArray<Json> =>
   commands.flatMap((command) => (command._tag === "Action" && command.type === type ? [command.params] : []))

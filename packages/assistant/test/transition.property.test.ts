@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { transition as transitionOfXState } from "xstate"
-import { assistantMachine, type Input, type MachineEvent, persist } from "../src/index.ts"
+import { type Input, type MachineEvent, persist } from "../src/index.ts"
 import { transition } from "../src/transition.ts"
 import { PATIENT, RUNS } from "./arbitraries.ts"
 import { aLife, live, type Moment } from "./walk.ts"
+import { assistantMachine } from "../src/machine.ts"
 
 type Step = typeof transition
 type Machine = Moment["before"]["machine"]

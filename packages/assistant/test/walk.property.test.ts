@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import {
-  creationJob,
   type Call,
   contextOf,
   decide,
@@ -21,6 +20,7 @@ import {
 import { PATIENT, RUNS } from "./arbitraries.ts"
 import { ANSWER, CALM, DONE, restored, stored } from "./rig.ts"
 import { aLife, endOf, live, type Moment } from "./walk.ts"
+import { creationJob } from "../src/sub-agents/sub-agent.ts"
 
 /** Checks every moment of many lives. */
 const always = (check: (moment: Moment, index: number, life: ReadonlyArray<Moment>) => void) =>

@@ -25,7 +25,7 @@ export class BlockUnknown extends Schema.TaggedError<BlockUnknown>()("BlockUnkno
   }
 }
 
-export const blockRefusals = [
+const blockRefusals = [
   "permission",
   "read-only",
   "append-only",

@@ -28,11 +28,10 @@ export const trustOf: Readonly<Record<OriginType, number>> = {
 }
 
 /** active: it holds. superseded: another one took its place. retired: it holds no longer. quarantined: not to be used. */
-export const factStates = ["active", "superseded", "retired", "quarantined"] as const
-export type FactState = (typeof factStates)[number]
+const factStates = ["active", "superseded", "retired", "quarantined"] as const
 
-export const Link = Schema.Struct({ to: Schema.String, why: Schema.String })
-export type Link = typeof Link.Type
+const Link = Schema.Struct({ to: Schema.String, why: Schema.String })
+type Link = typeof Link.Type
 
 /** As it is kept, under its id, as a record of the kind `fact`. */
 export const Fact = Schema.Struct({

@@ -205,6 +205,11 @@ const settlementOf = (tickEnd: TickEnd | undefined, reason: string | undefined):
 /** A list that has something in it. */
 const some = <A>(list: ReadonlyArray<A> = []): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
+const emittedOf = ({ commands }: Decision, { emitted = [] }: TurnInput) => [
+  ...commands.flatMap((command) => (command._tag === "Emit" ? [command.event] : [])),
+  ...emitted
+]
+
 /** Everything one commit writes. */
 export const turnOf = (inputs: Inputs, turnInput: TurnInput): Turn => {
   const { before, decision, now } = inputs
@@ -224,10 +229,6 @@ export const turnOf = (inputs: Inputs, turnInput: TurnInput): Turn => {
     ...settlementOf(tickEnd, end?.reason),
     ...(turnInput.settled === undefined ? [] : [turnInput.settled])
   ]
-  const emitted = [
-    ...decision.commands.flatMap((command) => (command._tag === "Emit" ? [command.event] : [])),
-    ...(turnInput.emitted ?? [])
-  ]
   const jobs = jobsAfter(inputs.jobs, decision.commands, no)
   const status = statusOf(decision.next)
   return {
@@ -246,7 +247,7 @@ export const turnOf = (inputs: Inputs, turnInput: TurnInput): Turn => {
         step: turnInput.step,
         settled: some(settled),
         tickEnd,
-        emitted: some(emitted),
+        emitted: some(emittedOf(decision, turnInput)),
         records: some(turnInput.records),
         sends: some(turnInput.sends)
       })

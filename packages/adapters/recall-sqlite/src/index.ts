@@ -1,2 +1,1 @@
-export { IN_MEMORY } from "./connection.ts"
-export { recallSqliteLayer, type RecallSqliteOptions } from "./recall.ts"
+export { recallSqliteLayer } from "./recall.ts"

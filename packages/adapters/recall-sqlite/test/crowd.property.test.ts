@@ -1,11 +1,12 @@
 import { assert, describe, test } from "@effect/vitest"
-import { IN_MEMORY, recallSqliteLayer } from "@reverie/recall-sqlite"
+import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import { everybodyFindsHisOwn } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { packed } from "../src/matrices.ts"
 import { recallTuned } from "../src/recall.ts"
 import { TINY } from "./tiny.ts"
+import { IN_MEMORY } from "../src/connection.ts"
 
 const layers = {
   "as usual": () => recallSqliteLayer(IN_MEMORY),

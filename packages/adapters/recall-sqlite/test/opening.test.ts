@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { type IndexChange, type MemoryEntry, Recall, RecallUnavailable } from "@reverie/memory"
 import { AssistantId, TenantId } from "@reverie/protocol"
-import { recallSqliteLayer, type RecallSqliteOptions } from "@reverie/recall-sqlite"
+import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
@@ -15,6 +15,7 @@ import { type SegmentHead, writeHead } from "../src/segment.ts"
 import type { Segments } from "../src/segments.ts"
 import { APPLICATION_ID, FORMAT, tables } from "../src/connection.ts"
 import { aDirectory } from "./directories.ts"
+import { type RecallSqliteOptions } from "../src/recall.ts"
 
 const ada = { tenant: TenantId.make("harbor"), assistant: AssistantId.make("ada") }
 const file = (directory: string): string => join(directory, "recall.db")

@@ -1,9 +1,10 @@
-import { IN_MEMORY, recallSqliteLayer } from "@reverie/recall-sqlite"
+import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import { recallLaws } from "@reverie/testkit"
 import { prove } from "@reverie/testkit/prove"
 import { recallTuned } from "../src/recall.ts"
 import { aDirectory } from "./directories.ts"
 import { TINY } from "./tiny.ts"
+import { IN_MEMORY } from "../src/connection.ts"
 
 prove("F107 SQLite in memory: recall laws", recallLaws, () => recallSqliteLayer(IN_MEMORY))
 prove("F107 SQLite in a directory: recall laws", recallLaws, () => recallSqliteLayer(aDirectory()))

@@ -1,7 +1,7 @@
 import { assert, describe, test } from "@effect/vitest"
 import { INDEX_START, type IndexChange, type IndexPosition, type MemoryEntry, Recall, termsOf } from "@reverie/memory"
 import { AssistantId, TenantId } from "@reverie/protocol"
-import { IN_MEMORY } from "@reverie/recall-sqlite"
+
 import { memoryRecall } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
@@ -15,6 +15,7 @@ import { Top } from "../src/top.ts"
 import { classOf, classWeights } from "../src/weight-class.ts"
 import { termsOf as termsInPlay } from "../src/word-search.ts"
 import { TINY } from "./tiny.ts"
+import { IN_MEMORY } from "../src/connection.ts"
 
 const NOW = 1_790_000_000_000
 const tenant = TenantId.make("harbor")

@@ -32,7 +32,6 @@ export const dimensions = ["tokens", "costMicros", "calls"] as const
 export type Dimension = (typeof dimensions)[number]
 
 export const NOTHING: Amount = { tokens: 0, costMicros: 0, calls: 0 }
-export const UNBOUNDED: Bound = { tokens: null, costMicros: null, calls: null }
 
 export const openAccount = (granted: Bound): Account => ({
   granted,
@@ -58,7 +57,7 @@ export const isBounded = ({ granted }: Pick<Account, "granted">): boolean =>
   dimensions.some((dimension) => granted[dimension] !== null)
 
 /** What is promised to children; a promise without a bound counts as nothing, for then nothing bounds the parent either. */
-export const promised = ({ out }: Account): Amount =>
+const promised = ({ out }: Account): Amount =>
   amountOf((dimension) => Object.values(out).reduce((sum, bound) => sum + (bound[dimension] ?? 0), 0))
 
 /** Spent, reserved and promised. */

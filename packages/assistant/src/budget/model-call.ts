@@ -15,7 +15,7 @@ export interface Prices {
 }
 
 /** A call with less room than this is not worth sending. */
-export const MIN_CALL_TOKENS = 256
+const MIN_CALL_TOKENS = 256
 
 /** A quarter of a small grant may be too little for any prompt. */
 const SMALL_WINDOW_TOKENS = 4_000

@@ -78,7 +78,7 @@ const summedUp = (goals: Goals, goal: Goal): Goal => {
 }
 
 /** Carries a change up, parent by parent. What was seen is remembered, so that damaged records end the walk too. */
-export const rolledUp = (goals: Goals, from: string | null): Goals => {
+const rolledUp = (goals: Goals, from: string | null): Goals => {
   const after = new Map(goals)
   const seen = new Set<string>()
   for (let id = from; id !== null && !seen.has(id); id = after.get(id)?.parent_id ?? null) {

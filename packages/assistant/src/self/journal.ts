@@ -200,7 +200,7 @@ export interface JournalReview {
   readonly text?: string
 }
 
-export const DEFAULT_REVIEW = 10
+const DEFAULT_REVIEW = 10
 
 /** The newest first. */
 export const reviewJournal = (journal: Journal, review: JournalReview) => {

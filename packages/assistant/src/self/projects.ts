@@ -29,7 +29,7 @@ export interface Projects {
 }
 
 /** Under this key of the kind `state` stands the key of the active project. */
-export const ACTIVE_PROJECT_KEY = "active-project"
+const ACTIVE_PROJECT_KEY = "active-project"
 
 const isSlot = Schema.is(ProjectSlot)
 

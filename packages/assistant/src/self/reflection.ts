@@ -31,7 +31,7 @@ const empty = new Set(
 const MIN_LETTERS = 4
 
 /** The words that say what a text is about, in small letters. */
-export const wordsOf = (text: string): ReadonlySet<string> =>
+const wordsOf = (text: string): ReadonlySet<string> =>
   new Set(
     (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length >= MIN_LETTERS && !empty.has(word))
   )
@@ -94,9 +94,9 @@ export const Reflection = Schema.Struct({
 })
 export type Reflection = typeof Reflection.Type
 
-export const DEFAULT_THRESHOLD = 150
+const DEFAULT_THRESHOLD = 150
 export const MAX_EVIDENCE = 10
-export const QUESTIONS = 3
+const QUESTIONS = 3
 /** Three for each question. */
 const MAX_INSIGHTS = 9
 

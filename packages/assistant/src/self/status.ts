@@ -7,11 +7,11 @@ import { isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
 import { isoTime, type Records } from "./kept.ts"
 
 /** Shares of the window, in percent, from which on a level holds. */
-export const WARNING_PERCENT = 60
-export const CRITICAL_PERCENT = 80
+const WARNING_PERCENT = 60
+const CRITICAL_PERCENT = 80
 
 /** Keys of the kind `state`. */
-export const TOOL_CALLS_KEY = "tool-calls"
+const TOOL_CALLS_KEY = "tool-calls"
 export const SESSION_START_KEY = "session-start"
 
 /** Where the tick stands, as the runtime knows it. */

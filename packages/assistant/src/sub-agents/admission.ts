@@ -35,7 +35,7 @@ export interface Step {
 }
 
 /** Less than this no sub-agent can do anything with. */
-export const LEAST_GRANT = { tokens: 1_000, costMicros: 1, calls: 1, millis: 1_000 }
+const LEAST_GRANT = { tokens: 1_000, costMicros: 1, calls: 1, millis: 1_000 }
 
 const bound = (setting: number): number | null => (setting === 0 ? null : setting)
 

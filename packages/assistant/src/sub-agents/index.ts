@@ -1,3 +1,3 @@
-export { accountOf, depthLeft, hired, hiredWhileHalted, LEAST_GRANT, type Step } from "./admission.ts"
+export { accountOf, hired, hiredWhileHalted, type Step } from "./admission.ts"
 export * from "./steps.ts"
 export * from "./sub-agent.ts"

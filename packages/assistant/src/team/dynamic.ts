@@ -61,7 +61,7 @@ const AT = [String.raw`^[\s,;]*(?:and\s+)?@NAME(?![\p{L}\p{N}_]|[-.:#+@][\p{L}\p
 const SPOKEN = [String.raw`^\s*NAME\s*[:,]`, String.raw`^\s*hey,?\s+NAME(?![\p{L}\p{N}_]|[-.#+@][\p{L}\p{N}_])`]
 
 /** Whom the text is for; undefined when it does not say. */
-export const addressed = (text: string, members: ReadonlyArray<TeamMember>): Addressed | undefined => {
+const addressed = (text: string, members: ReadonlyArray<TeamMember>): Addressed | undefined => {
   if (everybody.test(text)) return { type: "all" }
   const names = longestFirst(members)
   const spoken = first(text.normalize("NFC"), names, SPOKEN)

@@ -13,7 +13,7 @@ export interface PairRate {
   readonly windowMillis: number
 }
 
-export const DEFAULT_PAIR_RATE: PairRate = { perPair: 60, windowMillis: 600_000 }
+const DEFAULT_PAIR_RATE: PairRate = { perPair: 60, windowMillis: 600_000 }
 
 /** A rate of its own where it is given; nonsense is brought into the range. */
 export const pairRateOf = (chosen: Partial<PairRate> = {}): PairRate => {

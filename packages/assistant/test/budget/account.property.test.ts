@@ -1,24 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Amount } from "@reverie/protocol"
 import * as fc from "fast-check"
+import { type Bound, flawsOf, remaining, used, windowOf } from "../../src/index.ts"
+import { PATIENT, RUNS } from "../arbitraries.ts"
 import {
   type Account,
-  type Bound,
-  callRoom,
   dimensions,
-  flawsOf,
   grant,
   grantable,
   openAccount,
   regranted,
-  remaining,
   reserve,
   settle,
-  settleGrant,
-  used,
-  windowOf
-} from "../../src/index.ts"
-import { PATIENT, RUNS } from "../arbitraries.ts"
+  settleGrant
+} from "../../src/budget/account.ts"
+import { callRoom } from "../../src/budget/model-call.ts"
 
 /** The operations as one thing, so that wrong ones can stand in their place. */
 const right = { reserve, settle, grant, grantable, settleGrant }

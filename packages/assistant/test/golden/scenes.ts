@@ -2,7 +2,7 @@
 // Owns the lives that golden snapshots are written from.
 
 import { STATE_VERSION } from "@reverie/protocol"
-import { DEFAULT_SETTINGS, type LeafState, type restingStates } from "../../src/index.ts"
+import { DEFAULT_SETTINGS, type restingStates } from "../../src/index.ts"
 import {
   asking,
   at,
@@ -19,6 +19,7 @@ import {
   unfinished,
   worked
 } from "../rig.ts"
+import { type LeafState } from "../../src/ignored.ts"
 
 /** An assistant that holds a value of its own for every setting it can, in the middle of its second tick. */
 const lived = (): Rig =>

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { type Directory, mayWriteAt, pairRateOf, reach, targetsFor, timesOf, written } from "../../src/index.ts"
+import { type Directory, mayWriteAt, pairRateOf, reach, timesOf, written } from "../../src/index.ts"
 import { RUNS } from "../arbitraries.ts"
+import { targetsFor } from "../../src/team/directory.ts"
 
 const directory: Directory = [
   { id: "ada", names: ["Countess"], seats: [{ group: "council", role: "supervisor" }], isTeam: false },

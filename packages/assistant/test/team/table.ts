@@ -9,12 +9,12 @@ import {
   type Pattern,
   type Standing,
   type Team,
-  type TeamAnswer,
   type TeamEvent,
   type TeamMember,
   type TeamSend,
   type TeamState
 } from "../../src/index.ts"
+import { type TeamAnswer } from "../../src/team/coordinate.ts"
 
 export const seats = (ids: ReadonlyArray<string>): ReadonlyArray<TeamMember> =>
   ids.map((id) => ({ id, role: "member" as const }))

@@ -11,7 +11,7 @@ import { StructuredDocument } from "./document.ts"
 import type { Loro } from "./loro.ts"
 import type { BlockLooks } from "./rows.ts"
 
-export const DEFAULT_DOCUMENTS = 64
+const DEFAULT_DOCUMENTS = 64
 
 interface Held {
   readonly version: number

@@ -36,7 +36,7 @@ const matrix: Readonly<Record<BlockPermission, Readonly<Record<BlockAct, Access>
   Admin: row("allowed", "allowed", "allowed")
 }
 
-export const accessOf = (permission: BlockPermission, act: BlockAct): Access => matrix[permission][act]
+const accessOf = (permission: BlockPermission, act: BlockAct): Access => matrix[permission][act]
 
 const strength: Readonly<Record<Access, number>> = { refused: 0, partner: 1, human: 2, allowed: 3 }
 

@@ -99,11 +99,11 @@ export const readRoutes = (answer: string, questions: ReadonlyArray<Neighbourhoo
 }
 
 /** A fact may be renewed by one that is believed this much less, as another assistant's word against a person's. */
-export const TRUST_STEP = 0.2
+const TRUST_STEP = 0.2
 /** Decimal fractions are not exact in binary: 0.9 - 0.7 is a little more than 0.2. */
 const EXACTNESS = 1e-9
 
-export const CONTRADICTS = "contradicts"
+const CONTRADICTS = "contradicts"
 
 /** What became of a proposal. */
 export interface Learnt {

@@ -25,7 +25,7 @@ export interface EpisodePolicy {
   readonly minAgeMillis: number
 }
 
-export const episodePolicy: EpisodePolicy = { maxImportance: 3, minAgeMillis: 7 * DAY_MILLIS }
+const episodePolicy: EpisodePolicy = { maxImportance: 3, minAgeMillis: 7 * DAY_MILLIS }
 
 /** Ids of the episodes that may go: the least important first, of equal ones the oldest. */
 export const episodesToPrune = (
@@ -40,7 +40,7 @@ export const episodesToPrune = (
     .toSorted((a, b) => a.importance - b.importance || a.at - b.at)
     .map(({ id }) => id)
 
-export const factPolicy = { maxImportance: 2, minAgeMillis: 90 * DAY_MILLIS }
+const factPolicy = { maxImportance: 2, minAgeMillis: 90 * DAY_MILLIS }
 
 const RETIRED_BECAUSE = "of little importance, linked with nothing, and old"
 

@@ -1,4 +1,4 @@
 export * from "./admit.ts"
 export * from "./as-data.ts"
 export * from "./clean-text.ts"
-export { instructionIn, rulesReady } from "./instruction.ts"
+export { instructionIn } from "./instruction.ts"

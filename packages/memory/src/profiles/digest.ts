@@ -21,7 +21,7 @@ import {
 } from "./profile.ts"
 
 /** Below this a source is not recalled by default either. */
-export const MIN_TRUST_TO_REPLACE = 0.5
+const MIN_TRUST_TO_REPLACE = 0.5
 
 /** Ids of attributes that left, for an index to follow. */
 const MAX_GONE = 2 * MAX_ATTRIBUTES

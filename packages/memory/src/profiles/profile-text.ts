@@ -8,8 +8,8 @@ import { cleanLine } from "../integrity/clean-text.ts"
 import { cut, type EntityProfile } from "./profile.ts"
 import { tierAt } from "./relationship.ts"
 
-export const PROFILE_CHARS = 1_200
-export const ENTITY_CONTEXT_CHARS = 4_000
+const PROFILE_CHARS = 1_200
+const ENTITY_CONTEXT_CHARS = 4_000
 
 const MAX_UNDIGESTED_SHOWN = 5
 const MAX_ALIASES_SHOWN = 3

@@ -1,6 +1,1 @@
-export { FUSION_K, fusedScore, fusionWeights, type Candidate, candidateLimit, rank, searchKindOf } from "./rank.ts"
-export { porterStem } from "./porter.ts"
-export { murmur3, sparseEntry, sparseQuery, type SparseVector, termNumber } from "./sparse.ts"
-export { type AttachedFact, bodyOf, dayInWords, fieldsOf, MAX_QUERY_TERMS, meaningOf, queryTerms } from "./terms.ts"
-export { type Token, termsOf, tokensOf } from "./tokens.ts"
-export { B, type Fields, fieldWeights, K1, rarity, termWeights, USUAL_LENGTH } from "./weights.ts"
+export { queryTerms } from "./terms.ts"

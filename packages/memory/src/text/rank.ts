@@ -18,7 +18,7 @@ import { termsOf, type Token } from "./tokens.ts"
 export const FUSION_K = 61
 
 /** What the two searches count, the one for words and the one for meaning. */
-export const fusionWeights = { lexical: 1, vector: 1 } as const
+const fusionWeights = { lexical: 1, vector: 1 } as const
 
 /** What a place counts that is 1 for the first. */
 export const fusedScore = (rank: number, weight: number, k: number = FUSION_K): number => 1 / (rank / weight + k - 1)

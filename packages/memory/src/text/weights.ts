@@ -4,14 +4,14 @@
 // W2  The score of an entry is the sum, over the terms of the question, of rarity times weight.
 
 /** How fast a term that comes again stops saying more. */
-export const K1 = 1.2
+const K1 = 1.2
 /** How much a long entry is marked down. */
-export const B = 0.75
+const B = 0.75
 /** Terms of a usual entry with what was said around it. A constant, so that W1 holds. */
-export const USUAL_LENGTH = 100
+const USUAL_LENGTH = 100
 
 /** What a term counts by the field it stands in. */
-export const fieldWeights = { body: 1, context: 0.4, facts: 1 } as const
+const fieldWeights = { body: 1, context: 0.4, facts: 1 } as const
 
 /** The terms of an entry, field by field, in any order and as often as they stand there. */
 export interface Fields {

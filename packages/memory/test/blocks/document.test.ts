@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { contentJson, readBlockSchema } from "../../src/index.ts"
-import type { BlockSchema, Committed } from "../../src/index.ts"
+import { readBlockSchema } from "../../src/index.ts"
+import type { BlockSchema } from "../../src/index.ts"
 import * as Result from "effect/Result"
 import { act, aDocument, assertRefused, AT } from "./rig.ts"
+import { contentJson } from "../../src/blocks/content.ts"
+import { type Committed } from "../../src/blocks/document.ts"
 
 const lines = (...texts: ReadonlyArray<string>): string => texts.join("\n")
 

@@ -1,8 +1,10 @@
 import { assert, test } from "@effect/vitest"
 import * as fc from "fast-check"
-import { type BlockOperation, type BlockSchema, contentJson, peerOf, StructuredDocument } from "../../src/index.ts"
+import { type BlockOperation, type BlockSchema, StructuredDocument } from "../../src/index.ts"
 import * as Result from "effect/Result"
 import { act, aDocument, loro } from "./rig.ts"
+import { contentJson } from "../../src/blocks/content.ts"
+import { peerOf } from "../../src/blocks/loro.ts"
 
 const schema: BlockSchema = {
   kind: "composite",

@@ -1,17 +1,12 @@
 // Rig: documents of one schema, changed by anybody.
 // Owns the short forms. Leaves what is asserted to the tests.
 
-import {
-  type Access,
-  type BlockOperation,
-  type BlockSchema,
-  loadLoro,
-  peerOf,
-  StructuredDocument
-} from "../../src/index.ts"
+import { type BlockOperation, type BlockSchema, loadLoro, StructuredDocument } from "../../src/index.ts"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { type Access } from "../../src/blocks/permission.ts"
+import { peerOf } from "../../src/blocks/loro.ts"
 
 export const loro = await Effect.runPromise(loadLoro)
 

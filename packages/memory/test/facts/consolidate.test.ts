@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { taskOf } from "@reverie/protocol"
-import { consolidateAsk, MAX_FACT_CHARS, MAX_FACTS_PER_ITEM, readConsolidated } from "../../src/index.ts"
+import { consolidateAsk, readConsolidated } from "../../src/index.ts"
 import { attacks } from "../integrity/attack-corpus.ts"
 import { lived, NOON } from "./facts.ts"
+import { MAX_FACT_CHARS, MAX_FACTS_PER_ITEM } from "../../src/facts/consolidate.ts"
 
 const batch = [
   lived("m/1/0", "I went to a support group\nyesterday.\u200b"),

@@ -6,11 +6,8 @@ import {
   type Fact,
   factIndex,
   isFact,
-  type Learnt,
   linkQuestions,
-  MAX_LINKS,
   mendLinks,
-  originTypes,
   type Proposal,
   readConsolidated,
   readLinks,
@@ -20,6 +17,9 @@ import {
   trustOf
 } from "../../src/index.ts"
 import { aFact, aProposal, lived, NOON } from "./facts.ts"
+import { type Learnt } from "../../src/facts/apply-routes.ts"
+import { MAX_LINKS } from "../../src/facts/ties.ts"
+import { originTypes } from "../../src/fact.ts"
 
 const RUNS = { seed: 4_711, numRuns: 400 }
 const moment = { tick: 3, now: NOON }

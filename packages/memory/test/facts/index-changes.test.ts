@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { factChanges, factRecordChanges, type IndexChange, type MemoryEntry } from "../../src/index.ts"
+import { type IndexChange, type MemoryEntry } from "../../src/index.ts"
 import { aFact, NOON } from "./facts.ts"
+import { factChanges, factRecordChanges } from "../../src/indexing/indexing.ts"
 
 const fact = aFact("fact_1_0", { text: "Bob sails.", sources: ["m/1/0", "j/entry_1_0"], entities: ["Bob"] })
 const entry: MemoryEntry = {

@@ -4,7 +4,6 @@ import {
   applyRoutes,
   type Fact,
   factIndex,
-  type Learnt,
   mendLinks,
   readRoutes,
   type Route,
@@ -12,6 +11,7 @@ import {
   routeQuestions
 } from "../../src/index.ts"
 import { aFact, aProposal, NOON } from "./facts.ts"
+import { type Learnt } from "../../src/facts/apply-routes.ts"
 
 const moment = { tick: 7, now: NOON + 1 }
 const berlin = aFact("fact_1_0", { text: "Bob lives in Berlin.", entities: ["Bob"] })

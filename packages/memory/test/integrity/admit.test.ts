@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { admitFact, trustIn } from "../../src/index.ts"
+import { admitFact } from "../../src/index.ts"
 import { aFact } from "../facts/facts.ts"
 import { attacks } from "./attack-corpus.ts"
+import { trustIn } from "../../src/integrity/admit.ts"
 
 describe("admitFact", () => {
   it("Q1 every attack of the corpus is quarantined, and says by which rule", () => {

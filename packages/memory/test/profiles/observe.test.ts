@@ -2,17 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {
   type EntityProfile,
-  factObservation,
   gather,
   isEntityProfile,
-  MAX_OBSERVATIONS,
   noteObservation,
   observe,
   pendingObservations,
-  profileNamed,
-  withAlias
+  profileNamed
 } from "../../src/index.ts"
 import { aFact, anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
+import { factObservation } from "../../src/profiles/observe.ts"
+import { MAX_OBSERVATIONS, withAlias } from "../../src/profiles/profile.ts"
 
 describe("observe", () => {
   it("keeps what was heard, with its source and origin, and counts the contact", () => {

@@ -1,7 +1,8 @@
 import { assert, it } from "@effect/vitest"
 import type { Json, RecordChange } from "@reverie/protocol"
-import { MAX_PENDING, noteObservation, pendingObservations } from "../../src/index.ts"
+import { noteObservation, pendingObservations } from "../../src/index.ts"
 import { NOW } from "./scene.ts"
+import { MAX_PENDING } from "../../src/profiles/pending.ts"
 
 const noted = (records: Map<string, Json>, observation: string, tick = 7, entity = "Nora") => {
   const { changes, result } = noteObservation(records, { entity, observation }, { by: "desk", now: NOW, tick })

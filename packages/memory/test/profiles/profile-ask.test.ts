@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { taskOf } from "@reverie/protocol"
 import * as fc from "fast-check"
-import { type EntityProfile, type ProfileAsk, profileAsk, readProfileAnswer } from "../../src/index.ts"
+import { type EntityProfile, profileAsk, readProfileAnswer } from "../../src/index.ts"
 import { anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
+import { type ProfileAsk } from "../../src/profiles/profile-ask.ts"
 
 /** With attributes `a1`, `a2` and so on. */
 const knowing = (texts: ReadonlyArray<string>, profile: EntityProfile): EntityProfile => ({

@@ -1,15 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  digest,
-  entityChanges,
-  entityContext,
-  entityOfId,
-  observe,
-  profileChanges,
-  profileText,
-  withAlias
-} from "../../src/index.ts"
+import { digest, observe, profileText } from "../../src/index.ts"
 import { anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
+import { entityChanges, entityOfId, profileChanges } from "../../src/profiles/profile-index.ts"
+import { entityContext } from "../../src/profiles/profile-text.ts"
+import { withAlias } from "../../src/profiles/profile.ts"
 
 const digested = digest(
   messageFilter(["Nora has a boat.", "Nora sings."]),

@@ -2,21 +2,20 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import {
   digest,
-  entityChanges,
-  entityContext,
   type EntityProfile,
   type IndexChange,
   isEntityProfile,
-  MAX_ATTRIBUTES,
   type MemoryEntry,
   observe,
   profileAsk,
-  profileChanges,
   profileText,
   readProfileAnswer,
   withdraw
 } from "../../src/index.ts"
 import { anObservation, aProfile, DAY, NOW } from "./scene.ts"
+import { entityChanges, profileChanges } from "../../src/profiles/profile-index.ts"
+import { entityContext } from "../../src/profiles/profile-text.ts"
+import { MAX_ATTRIBUTES } from "../../src/profiles/profile.ts"
 
 /** What can happen to a profile in its life. */
 const step = fc.oneof(

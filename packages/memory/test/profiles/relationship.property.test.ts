@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
+
+import { DAY, HOUR, NOW } from "./scene.ts"
 import {
   CONTACT_GAP_MILLIS,
   HALF_FAMILIAR_CONTACTS,
@@ -13,8 +15,7 @@ import {
   tierOf,
   tiers,
   tiersOf
-} from "../../src/index.ts"
-import { DAY, HOUR, NOW } from "./scene.ts"
+} from "../../src/profiles/relationship.ts"
 
 const settings = { seed: 4_711, numRuns: 1_000 }
 const contacts = fc.nat(500)

@@ -1,7 +1,8 @@
 // What the tests of profiles share: a day, an observation, a profile that has heard something.
 
 import type { Fact } from "../../src/index.ts"
-import { type EntityProfile, type NewObservation, newProfile, observe } from "../../src/index.ts"
+import { type EntityProfile, newProfile, observe } from "../../src/index.ts"
+import { type NewObservation } from "../../src/profiles/observe.ts"
 
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, test } from "@effect/vitest"
-import { porterStem } from "@reverie/memory"
+import { porterStem } from "../../src/text/porter.ts"
 
 const roots = `relate condition ration valence hesitate digit conform radical differ vile analog vital predicate operate
   feudal decisive hope callous formal sensitive triplicate form electric good revive allow infer airline gyroscope adjust

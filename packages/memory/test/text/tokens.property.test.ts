@@ -1,15 +1,8 @@
 import { assert, describe, test } from "@effect/vitest"
-import {
-  type MemoryEntry,
-  MAX_QUERY_TERMS,
-  bodyOf,
-  dayInWords,
-  fieldsOf,
-  queryTerms,
-  termsOf,
-  tokensOf
-} from "@reverie/memory"
+import { type MemoryEntry, fieldsOf, queryTerms, termsOf } from "@reverie/memory"
 import * as fc from "fast-check"
+import { MAX_QUERY_TERMS, bodyOf, dayInWords } from "../../src/text/terms.ts"
+import { tokensOf } from "../../src/text/tokens.ts"
 
 const anyText = fc.oneof(
   fc.string({ unit: "binary" }),

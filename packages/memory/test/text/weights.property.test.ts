@@ -1,15 +1,8 @@
 import { assert, describe, test } from "@effect/vitest"
-import {
-  type Fields,
-  fusedScore,
-  murmur3,
-  rarity,
-  sparseEntry,
-  sparseQuery,
-  termNumber,
-  termWeights
-} from "@reverie/memory"
+import { fusedScore, rarity, sparseEntry, sparseQuery, termWeights } from "@reverie/memory"
 import * as fc from "fast-check"
+import { type Fields } from "../../src/text/weights.ts"
+import { murmur3, termNumber } from "../../src/text/sparse.ts"
 
 const terms = fc.array(fc.constantFrom("tide", "berth", "ship", "moon", "rope"), { maxLength: 30 })
 const anyFields: fc.Arbitrary<Fields> = fc.record({ body: terms, context: terms, facts: terms })

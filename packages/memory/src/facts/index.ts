@@ -1,7 +1,0 @@
-export * from "./apply-routes.ts"
-export { type FactIndex, factIndex, MAX_CANDIDATES, type Neighbourhood, type Sought } from "./candidates.ts"
-export * from "./consolidate.ts"
-export { factChanges, factRecordChanges } from "../indexing/indexing.ts"
-export * from "./link.ts"
-export * from "./prune.ts"
-export { MAX_LINKS, standsFor } from "./ties.ts"
