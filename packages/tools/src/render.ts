@@ -8,7 +8,7 @@ import { clipped } from "./sentences.ts"
 import { messageOf } from "./thrown.ts"
 
 /** Longest result a model is shown, in UTF-16 units; the rest is cut and said to be cut. */
-export const MAX_RESULT_CHARS = 16_000
+const MAX_RESULT_CHARS = 16_000
 
 export const capped = (content: string): string => {
   const text = content.isWellFormed() ? content : content.toWellFormed()

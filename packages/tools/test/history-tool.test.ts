@@ -13,7 +13,9 @@ import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { describe } from "vitest"
 import { type RecordAccess, execute, memoryTools, toolkitOf } from "../src/index.ts"
-import { MAX_RESULT_CHARS } from "../src/render.ts"
+
+/** As render.ts promises (I1). */
+const MAX_RESULT_CHARS = 16_000
 
 const kit = toolkitOf(memoryTools)
 const AT = Date.UTC(2025, 11, 6, 17, 15, 0)

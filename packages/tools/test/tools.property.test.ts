@@ -9,7 +9,6 @@ import { callOf, context, everyForm } from "./fixtures.ts"
 
 import { ToolDefinitionInvalid } from "../src/errors.ts"
 import { type ToolFilter } from "../src/toolkit.ts"
-import { MAX_RESULT_CHARS } from "../src/render.ts"
 
 const settings = { seed: 4_711, numRuns: 300 }
 
@@ -55,7 +54,7 @@ const assertBounded = async (tool: Tool, args: Json): Promise<ToolResult> => {
   const exit = await Effect.runPromiseExit(execute(tool, callOf(tool.name, args), context))
   if (Exit.isFailure(exit)) return assert.fail("execute failed")
   const { content, failure, ok, sends } = exit.value
-  assert.isAtMost(content.length, MAX_RESULT_CHARS)
+  assert.isAtMost(content.length, 16_000)
   assert.isTrue(content.isWellFormed())
   assert.deepStrictEqual(sends, [])
   assert.strictEqual(ok, failure === undefined)

@@ -1,6 +1,6 @@
 // Attempt: one request, from its body to a whole answer or a failure.
 // Owns the joining of client, exchange, reading and breaker. Leaves trying again to `retry.ts`, and what is read of an
-// answer to `answer.ts` and `embedding-answer.ts`.
+// answer to `answer.ts` and `openai-embedder.ts`.
 // I1  Interrupting it closes the connection.
 // I2  The breaker is told the end of every attempt that it admitted, also of one that was interrupted.
 

@@ -5,6 +5,7 @@
 // I3  A denial is the word of the API itself. A page where an API should be, and a redirect that says that it is for now,
 //     are of whatever stands before a server that is away: waiting helps, and nobody need act.
 
+import { defined } from "@reverie/protocol"
 import {
   CallWithheld,
   ModelDenied,
@@ -108,7 +109,7 @@ const parkedBy =
       provider,
       message: `asks to wait ${millis} ms`,
       retryAfterMillis: millis,
-      ...(status === undefined ? {} : { status })
+      ...defined({ status })
     })
 
 const withheldBy =
@@ -125,8 +126,7 @@ export const makeFailures = (provider: string, scrub: Scrub): Failures => {
       provider,
       kind,
       message: scrub.shown(message),
-      ...(status === undefined ? {} : { status }),
-      ...(begun ? { begun } : {})
+      ...defined({ status, begun: begun ? begun : undefined })
     }),
     again: kind !== "too-large",
     unhealthy: kind !== "too-large"

@@ -1,3 +1,2 @@
-export * from "./openai-embedder.ts"
-export * from "./openai-model.ts"
-export type { BreakerOptions, OpenAiEmbedderOptions, OpenAiModelOptions } from "./options.ts"
+export { openAiEmbedderLayer } from "./openai-embedder.ts"
+export { openAiModelLayer } from "./openai-model.ts"

@@ -1,11 +1,19 @@
 // OpenAiModel: the Model port over any OpenAI-compatible chat completions server.
-// Owns the walk of one call: ask, judge, ask once more. Leaves each round to `round.ts`, each attempt to `attempt.ts`.
+// Owns the walk of one call: ask, judge, ask once more. Leaves each round to `openai-model.ts`, each attempt to `attempt.ts`.
 // I1  Whatever the server does, a call ends within its deadline in a reply or in one ModelError (model I1, I2).
 // I2  A reply that can not be used is asked for once more and never twice; the usage of both rounds is summed.
 // I3  The key is in no error, no log and no reply.
 // I4  After any failure the next call starts afresh, unless the circuit of its model is open.
 
-import { type InferOptions, Model, type ModelError, type Prompt, type Reply, Tokens } from "@reverie/model"
+import {
+  type InferOptions,
+  Model,
+  type ModelError,
+  type Prompt,
+  type Reply,
+  Tokens,
+  TOKENS_PER_MESSAGE
+} from "@reverie/model"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -13,18 +21,175 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import { defined, isJsonObject, type Json, type Usage } from "@reverie/protocol"
 import { Breaker } from "./breaker.ts"
 import { lazyCompletions, nameOf, providerOf } from "./client.ts"
 import { closeAgents, openAgents } from "./exchange.ts"
 import { makeFailures } from "./failure.ts"
-import { plainMessages } from "./json-tools.ts"
-import { breakerOptionsOf, limitsOf, type OpenAiModelOptions } from "./options.ts"
-import { nativeRepair, plainRepair } from "./repair.ts"
-import { isEmpty, isFine } from "./reply.ts"
-import { type Round, round, type RoundContext } from "./round.ts"
-import { makeScrub } from "./scrub.ts"
-import { addUsage } from "./usage.ts"
-import { type BodyWriter, makeBodyWriter, wireMessage, type WireMessages } from "./wire.ts"
+import { plainMessages, readPlainReply } from "./json-tools.ts"
+import { breakerOptionsOf, type Limits, limitsOf, type OpenAiModelOptions } from "./options.ts"
+import { isEmpty, isFine, judge, type Judged } from "./reply.ts"
+import { makeScrub, type Scrub } from "./scrub.ts"
+import { type BodyWriter, makeBodyWriter, wireMessage, type WireMessages, wireTools } from "./wire.ts"
+import { Answer } from "./answer.ts"
+import type { Assembly } from "./assembly.ts"
+import { attempt, type AttemptContext } from "./attempt.ts"
+import { retried } from "./retry.ts"
+
+// Usage: what a call cost in tokens.
+// I1  A usage is made of whole numbers from 0; anything else a provider says is replaced by our own count.
+
+/** More tokens than any model has ever been given: a larger number is a mistake. */
+const MOST_TOKENS = 1_000_000_000
+
+type Count = (text: string) => number
+
+/** A rough count for when no vocabulary is at hand: four bytes a token. */
+export const roughCount: Count = (text) => Math.ceil(Buffer.byteLength(text) / 4)
+
+const tokens = (value: Json | undefined): number | undefined =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : undefined
+
+const provided = (usage: Json | undefined): Usage | undefined => {
+  if (!isJsonObject(usage)) return undefined
+  const inputTokens = tokens(usage["prompt_tokens"])
+  const outputTokens = tokens(usage["completion_tokens"])
+  if (inputTokens === undefined || outputTokens === undefined) return undefined
+  const details = usage["prompt_tokens_details"]
+  const cached = isJsonObject(details) ? tokens(details["cached_tokens"]) : undefined
+  return {
+    inputTokens,
+    outputTokens,
+    ...defined({ cachedInputTokens: cached === undefined || cached > inputTokens ? undefined : cached }),
+    source: "provider"
+  }
+}
+
+const counted = (prompt: Prompt, assembly: Assembly, count: Count): Usage => {
+  let inputTokens = 0
+  for (const { calls, content } of prompt.messages) {
+    inputTokens += TOKENS_PER_MESSAGE + count(content)
+    for (const call of calls ?? []) inputTokens += count(call.tool) + count(JSON.stringify(call.arguments))
+  }
+  for (const offer of prompt.tools) {
+    inputTokens += count(offer.name) + count(offer.description) + count(JSON.stringify(offer.parameters))
+  }
+  let outputTokens = count(assembly.text)
+  for (const call of assembly.calls) {
+    outputTokens +=
+      count(call.name) + count(typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments))
+  }
+  return { inputTokens, outputTokens, source: "counted" }
+}
+
+export const usageOf = (prompt: Prompt, assembly: Assembly, count: Count): Usage =>
+  provided(assembly.usage) ?? counted(prompt, assembly, count)
+
+/** Two rounds of one call as one. */
+const addUsage = (first: Usage, second: Usage): Usage => {
+  const cached = (first.cachedInputTokens ?? 0) + (second.cachedInputTokens ?? 0)
+  return {
+    inputTokens: first.inputTokens + second.inputTokens,
+    outputTokens: first.outputTokens + second.outputTokens,
+    ...defined({ cachedInputTokens: cached === 0 ? undefined : cached }),
+    source: first.source === "provider" && second.source === "provider" ? "provider" : "counted"
+  }
+}
+
+// Round: one question to the model and its judged reply.
+// I1  An answer that was filtered away is a refusal, not an empty reply.
+// I2  A preview of text is scrubbed like the reply; of a reply in plain JSON only the answer in it is shown.
+
+interface RoundContext extends AttemptContext<string> {
+  readonly limits: Limits
+  readonly model: string
+  /** Whether tools are spoken of in plain text. */
+  readonly isPlain: boolean
+  /** Whether to stream; undefined streams for whoever listens. */
+  readonly stream: boolean | undefined
+  readonly scrub: Scrub
+  readonly tokens: Tokens["Service"] | undefined
+  readonly writeBody: BodyWriter
+}
+
+/** `said` is the text before calls were read out of it. */
+interface Round extends Judged {
+  readonly said: string
+}
+
+const usedBy = Effect.fnUntraced(function* (prompt: Prompt, assembly: Assembly, { tokens }: RoundContext) {
+  if (tokens === undefined || assembly.usage !== undefined) return usageOf(prompt, assembly, roughCount)
+  const count = yield* tokens.ready
+  return yield* tokens.inSlices(() => usageOf(prompt, assembly, count))
+})
+
+/** Asks once, with its retries. `until` is milliseconds since the epoch. */
+const round = Effect.fnUntraced(function* (
+  prompt: Prompt,
+  messages: WireMessages,
+  until: number,
+  onText: InferOptions["onText"],
+  context: RoundContext
+): Effect.fn.Return<Round, ModelError> {
+  const { failures, isPlain, limits, scrub, writeBody } = context
+  const tools = wireTools(prompt.tools)
+  const isStream = context.stream ?? onText !== undefined
+  const body = writeBody(messages, isPlain ? "" : tools.json, isStream, prompt.maxOutputTokens)
+  const preview = onText === undefined || isPlain ? undefined : (text: string) => onText(scrub.kept(text))
+  const assembly = yield* retried(
+    attempt(body, until, () => new Answer(failures, preview), context),
+    until,
+    context
+  )
+  const usage = yield* usedBy(prompt, assembly, context)
+  const said = assembly.text
+  const broken = isPlain ? readPlainReply(assembly, prompt.tools.length > 0) : undefined
+  const { nameByWire } = tools
+  const judged = judge(assembly, { prompt, nameByWire, usage, model: context.model, maxCalls: limits.maxCalls, scrub })
+  if (isEmpty(judged) && judged.reply.finish === "content-filter") {
+    return yield* failures.filtered("the answer was filtered away")
+  }
+  if (isPlain && onText !== undefined && judged.reply.text !== "") onText(judged.reply.text)
+  return { ...judged, complaint: broken ?? judged.complaint, said }
+})
+
+// Repair: the one message more that tells a model what was wrong with its reply.
+// I1  Every call of the faulty reply is answered, so that the prompt stays a valid one.
+// I2  Its last message holds the exact complaint.
+
+const NOT_RUN =
+  "Not run: another part of this reply was wrong. Repeat the call in your next reply if it is still wanted."
+
+const MAX_SHOWN_TEXT_CHARS = 4_000
+
+const user = (complaint: string): string =>
+  wireMessage({
+    role: "user",
+    content: `Your last reply could not be used: ${complaint}. Reply again, in full, and correct this.`
+  })
+
+/** In the form of native tool calls: each call gets its answer, and what was wrong is said last. */
+export const nativeRepair = ({ callComplaints, complaint, reply }: Judged): ReadonlyArray<string> => {
+  if (reply.calls.length === 0) return [user(complaint ?? "it could not be read")]
+  const wrong = callComplaints.filter((said) => said !== undefined)
+  if (complaint !== undefined) wrong.push(complaint)
+  const last = reply.calls.length - 1
+  return [
+    wireMessage({ role: "assistant", content: reply.text.slice(0, MAX_SHOWN_TEXT_CHARS), calls: reply.calls }),
+    ...reply.calls.map((call, index) => {
+      const own = callComplaints[index]
+      const said = index === last ? wrong.join("; ") : own
+      const content = said === undefined ? NOT_RUN : `Not run: ${said}. Correct this in your next reply.`
+      return wireMessage({ role: "tool", content, call: call.id })
+    })
+  ]
+}
+
+/** In plain text, for servers that know no tools. */
+export const plainRepair = (said: string, complaints: ReadonlyArray<string>): ReadonlyArray<string> => [
+  ...(said.trim() === "" ? [] : [wireMessage({ role: "assistant", content: said.slice(0, MAX_SHOWN_TEXT_CHARS) })]),
+  user(complaints.join("; "))
+]
 
 const writerFor = (model: string, { baseURL, extraBody = {}, streamUsage = true }: OpenAiModelOptions): BodyWriter =>
   makeBodyWriter({ model, baseURL, streamUsage, extraBody })

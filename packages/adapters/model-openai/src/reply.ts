@@ -1,5 +1,5 @@
 // Reply: a whole answer as the model room understands it, with everything that is wrong with it.
-// Owns parsing of calls, our call ids, the finish reason. Leaves telling the model to `repair.ts`.
+// Owns parsing of calls, our call ids, the finish reason. Leaves telling the model to `openai-model.ts`.
 // R1  A call's arguments are a parsed object without hostile keys, or the call is marked malformed.
 // R2  Call ids are `<callPrefix>.<index>`, whatever the server called them.
 // R3  A complaint is one sentence that says exactly what to correct.

@@ -4,8 +4,10 @@ import { hashedVector } from "@reverie/testkit"
 import { type ModelServer, type ModelServerOptions, saying, SERVED_DIMENSIONS } from "@reverie/testkit/model-server"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { makeOpenAiEmbedder, type OpenAiEmbedderOptions } from "../src/index.ts"
+
 import { KEY, quick, started } from "./harbor-model.ts"
+import { makeOpenAiEmbedder } from "../src/openai-embedder.ts"
+import { type OpenAiEmbedderOptions } from "../src/options.ts"
 
 export const well: ModelServerOptions = { script: saying("Yes.") }
 export const texts = ["Berth seven is free.", "A storm is coming.", "Olga sold her boat."]

@@ -10,7 +10,8 @@ import {
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { makeOpenAiModel, type OpenAiModelOptions } from "../src/index.ts"
+import { makeOpenAiModel } from "../src/openai-model.ts"
+import { type OpenAiModelOptions } from "../src/options.ts"
 
 export const KEY = "sk-harbor-0123456789abcdef"
 

@@ -15,15 +15,10 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import * as TestClock from "effect/testing/TestClock"
-import {
-  makeOpenAiEmbedder,
-  MAX_BATCH_CHARS,
-  MAX_BATCH_TEXTS,
-  MAX_TEXT_CHARS,
-  openAiEmbedderLayer
-} from "../src/index.ts"
+import { openAiEmbedderLayer } from "../src/index.ts"
 import { harbor, optionsFor, right, texts, well } from "./harbor-embedder.ts"
 import { KEY, started } from "./harbor-model.ts"
+import { makeOpenAiEmbedder, MAX_BATCH_CHARS, MAX_BATCH_TEXTS, MAX_TEXT_CHARS } from "../src/openai-embedder.ts"
 
 describe("a good server", () => {
   it.live("is asked for floats, with the key, and answers what it is worth", () =>

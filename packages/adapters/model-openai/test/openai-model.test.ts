@@ -6,8 +6,9 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as TestClock from "effect/testing/TestClock"
-import { makeOpenAiModel, openAiModelLayer } from "../src/index.ts"
+import { openAiModelLayer } from "../src/index.ts"
 import { aPrompt, harbor, KEY } from "./harbor-model.ts"
+import { makeOpenAiModel } from "../src/openai-model.ts"
 
 describe("a good server", () => {
   it.live("model I1 a call and then an answer, streaming and not, with the key and our ids on the wire", () =>

@@ -17,7 +17,7 @@ import {
   nameKey,
   sparseEntry
 } from "@reverie/memory"
-import { type Address, addressKey, AssistantId, parseJson, TenantId } from "@reverie/protocol"
+import { defined, type Address, addressKey, AssistantId, parseJson, TenantId } from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -125,9 +125,7 @@ export const payloadOf = (address: Address, { entry, facts }: Memory): Record<st
     kind,
     at,
     text,
-    ...(speaker !== undefined && { speaker }),
-    ...(context !== undefined && { context }),
-    ...(thread !== undefined && { thread }),
+    ...defined({ speaker, context, thread }),
     entities,
     tags,
     entity_keys: entities.map(keyOf),

@@ -3,6 +3,7 @@
 // M1  The name of a vector follows from its model, so that what was begun before a crash is found again.
 // M2  Searches use the current model until one write of the metadata makes the next one current.
 
+import { defined } from "@reverie/protocol"
 import { createHash } from "node:crypto"
 import { meaningOf, type Recall, type RecallUnavailable, type VectorModel, VectorsUnfit } from "@reverie/memory"
 import type { Address } from "@reverie/protocol"
@@ -130,8 +131,10 @@ const changing = (
 
 export const vectorWork = (qdrant: Qdrant, collection: Collection): VectorWork => ({
   vectorModels: Effect.map(collection.freshModels, ({ current, next }) => ({
-    ...(current && { current: asModel(current) }),
-    ...(next && { next: asModel(next) })
+    ...defined({
+      current: current === undefined ? undefined : asModel(current),
+      next: next === undefined ? undefined : asModel(next)
+    })
   })),
   ...filling(qdrant, collection),
   ...changing(qdrant, collection)

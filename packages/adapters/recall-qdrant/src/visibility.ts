@@ -14,7 +14,7 @@ import {
   type RecallScope,
   spokenKinds
 } from "@reverie/memory"
-import { type Address, addressKey } from "@reverie/protocol"
+import { defined, type Address, addressKey } from "@reverie/protocol"
 import type { Schemas } from "@qdrant/js-client-rest"
 import { EVERYBODY, keyOf, type StoredMemory } from "./point.ts"
 
@@ -66,9 +66,7 @@ export const isAskedFor = (viewer: Address, query: RecallQuery, { address, entry
   mayRead(viewer, address, entry, query.scope) && fits(entry, query)
 
 const bounds = (key: string, gte: number | undefined, lte: number | undefined): ReadonlyArray<Condition> =>
-  gte === undefined && lte === undefined
-    ? []
-    : [{ key, range: { ...(gte !== undefined && { gte }), ...(lte !== undefined && { lte }) } }]
+  gte === undefined && lte === undefined ? [] : [{ key, range: defined({ gte, lte }) }]
 
 const keptKinds = memoryKinds.filter((kind) => !spokenKinds.some((each) => each === kind))
 

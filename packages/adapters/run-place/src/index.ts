@@ -1,2 +1,2 @@
-export { outsideRuns } from "./guard.ts"
+export { outsideRuns } from "./runs.ts"
 export { nodeRunPlace, runPlaceLayer } from "./node-run-place.ts"

@@ -14,7 +14,7 @@ import { type IsolatedCall, messageOf } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { IsolatedRunFailed } from "./errors.ts"
-import { outsideRuns } from "./guard.ts"
+import { outsideRuns } from "./runs.ts"
 import { lineOf, type Order, readingLines, type Said, saidIn } from "./lines.ts"
 
 const MAIN = fileURLToPath(new URL("./child/main.ts", import.meta.url))

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { type Place, RunPlace } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { guardProcess, type GuardedRun, inRun, outsideRuns } from "./guard.ts"
+import { guardProcess, type GuardedRun, inRun, outsideRuns } from "./runs.ts"
 import { runIsolated } from "./isolated.ts"
 
 /** A rejection without a handler is told before the next turn of the event loop. */

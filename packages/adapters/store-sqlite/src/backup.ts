@@ -6,6 +6,7 @@
 // B4  Restoring touches nothing unless the backup is whole, byte for byte; what was there before is kept beside.
 // B5  A restore that is broken off leaves a directory that refuses to open, never one that looks new.
 
+import { defined } from "@reverie/protocol"
 import { createHash } from "node:crypto"
 import {
   createReadStream,
@@ -248,5 +249,5 @@ export const restoreDirectory = (
     })
     yield* own(directory)
     const former = yield* attempted(directory, () => putBack(source, directory, contents))
-    return { ...contents, ...(former === undefined ? {} : { former }) }
+    return { ...contents, ...defined({ former }) }
   }).pipe(Effect.scoped)

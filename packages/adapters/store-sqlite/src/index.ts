@@ -1,4 +1,4 @@
-export { type BackupContents, type BackupOptions, backupDirectory, type Restored, restoreDirectory } from "./backup.ts"
-export * from "./errors.ts"
-export { IN_MEMORY, openSqliteStore, SqliteStore, type StoreOptions, storeSqliteLayer } from "./store.ts"
+export { type BackupContents, backupDirectory, type Restored, restoreDirectory } from "./backup.ts"
+export { StoreUnopenable } from "./errors.ts"
+export { IN_MEMORY, openSqliteStore, SqliteStore, storeSqliteLayer } from "./store.ts"
 export type { WriterStats } from "./writer.ts"

@@ -1,12 +1,30 @@
 // Ledger on SQLite: creations, commits and what they leave behind.
 // Owns the writing of `ledger`, `records`, `sends` and `dead_letters`, and of an assistant's row all that a commit says.
-// Leaves acceptance and claims to mailbox.ts, reading back to chronicle.ts, register.ts and kept.ts.
+// Leaves acceptance and claims to mailbox.ts, reading back to chronicle.ts, register.ts and ledger.ts.
 // I1  The fence is judged inside the transaction and before its first write.
 // I2  A commit that leaves the waking as it is does not touch its index.
 
 import type { DatabaseSync } from "node:sqlite"
-import { CommitFenced, type Discarded, type Ledger, type OpenSend, Readable, UnreadableRecord } from "@reverie/ledger"
-import { type AssistantState, type Cause, type Cursors, type Entry, readEnvelope } from "@reverie/protocol"
+import {
+  CommitFenced,
+  type Discarded,
+  type Ledger,
+  type OpenSend,
+  Readable,
+  type RecordFilter,
+  UnreadableRecord
+} from "@reverie/ledger"
+import {
+  addressKey,
+  type AssistantState,
+  type Cause,
+  type Cursors,
+  type Entry,
+  parseJson,
+  readEnvelope,
+  type RecordKind,
+  type RecordRow
+} from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -15,14 +33,62 @@ import { ledgerUnavailable, sqliteEntryHistory } from "./entry-history.ts"
 import { entryQueries } from "./entries.ts"
 import { envelopeQueries } from "./envelopes.ts"
 import { AT_REST } from "./formats.ts"
-import { sqliteKept } from "./kept.ts"
-import { lengthOf, pageOf, readingPage } from "./reading.ts"
+import { lengthOf, pageOf, reading, readingPage } from "./reading.ts"
 import { padded } from "./records.ts"
-import { discardedCounting, beginningOf, type DeadLetterBody, sqliteRegister } from "./register.ts"
+import { beginningOf, type DeadLetterBody, discardedCounting, sqliteRegister } from "./register.ts"
 import { BEHIND, salvaging } from "./salvage.ts"
 import { change, limited, query } from "./sql.ts"
 import { wakeOnCommit } from "./wake.ts"
 import type { Writer } from "./writer.ts"
+
+// Kept: what assistants keep about themselves, read back.
+
+interface KeptRow {
+  readonly kind: RecordKind
+  readonly key: string
+  readonly body: string
+}
+
+const sqliteKept = (database: DatabaseSync): Pick<Ledger["Service"], "records"> => {
+  const assistants = assistantQueries(database)
+  const ofKind = query<KeptRow>(
+    database,
+    "SELECT kind, key, body FROM records WHERE assistant = ? AND kind = ? ORDER BY key LIMIT ?"
+  )
+  const underKey = query<KeptRow>(
+    database,
+    "SELECT kind, key, body FROM records WHERE assistant = ? AND kind = ? AND key = ?"
+  )
+  const isEntity = query<{ readonly there: number }>(
+    database,
+    "SELECT 1 AS there FROM records INDEXED BY records_entity WHERE assistant = ? AND kind = 'entity' AND key = ?"
+  )
+  /** Most names that a message could hold are of no entity, and are found missing without reading a row. */
+  const mayBe = (assistant: number, kind: RecordKind, key: string): boolean =>
+    kind !== "entity" || isEntity.one(assistant, key) !== undefined
+  /** What the filter lets through of a kind. */
+  const some = (assistant: number, kind: RecordKind, { keys, limit }: RecordFilter): ReadonlyArray<KeptRow> => {
+    if (keys === undefined) return ofKind.all(assistant, kind, limit === undefined ? -1 : limited(limit))
+    const found = [...new Set(keys)]
+      .toSorted()
+      .flatMap((key) => (mayBe(assistant, kind, key) ? underKey.all(assistant, kind, key) : []))
+    return limit === undefined ? found : found.slice(0, limited(limit))
+  }
+  return {
+    records: (address, kinds, filter = {}) =>
+      reading(ledgerUnavailable("records"), () => {
+        const row = assistants.find(address)
+        if (row === undefined) return Result.succeed([])
+        const toRecord = ({ body, key, kind }: KeptRow): Result.Result<RecordRow, UnreadableRecord> =>
+          Result.mapBoth(parseJson(body), {
+            onSuccess: (value) => ({ kind, key, value }),
+            onFailure: (message) =>
+              new UnreadableRecord({ record: `${kind} ${key} of ${addressKey(address)}`, message })
+          })
+        return Result.all([...new Set(kinds)].toSorted().flatMap((kind) => some(row.key, kind, filter).map(toRecord)))
+      })
+  }
+}
 
 const moved = (cursors: Cursors, cause: Cause): Cursors =>
   cause.kind === "envelope" || cause.kind === "dead-letter"

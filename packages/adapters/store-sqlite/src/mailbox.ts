@@ -7,6 +7,7 @@ import type { DatabaseSync } from "node:sqlite"
 import {
   ClaimHeld,
   type ClaimRequest,
+  dealt,
   LeaseLost,
   type Mailbox,
   MailboxUnavailable,
@@ -31,15 +32,76 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { addressOf, type AssistantRow, assistantQueries, cursorsOf, isHeard } from "./assistants.ts"
-import { dueQueries } from "./due.ts"
-import { type EnvelopeRow, envelopeQueries } from "./envelopes.ts"
+import { addressOf, assistantQueries, type AssistantRow, cursorsOf, isHeard } from "./assistants.ts"
+import { envelopeQueries, type EnvelopeRow } from "./envelopes.ts"
 import type { Leases } from "./leases.ts"
 import { reading, readingLong } from "./reading.ts"
-import { change, limited } from "./sql.ts"
+import { change, limited, query } from "./sql.ts"
 import type { SqliteFailure } from "./sqlite-failure.ts"
-import { wakeOnMail } from "./wake.ts"
+import { timeOf, wakeOnMail } from "./wake.ts"
 import type { OnUndo, Writer } from "./writer.ts"
+import { AT_REST } from "./formats.ts"
+import { undamaged } from "./salvage.ts"
+
+// Due: who has something to do that nobody holds, and when the next one will.
+// I1  A look costs what it finds and what is held, never what sleeps.
+// I2  When more are due than asked for, as many as LOOK_AHEAD are looked at, and each of their tenants has a share.
+
+const LOOK_AHEAD = 4_096
+
+interface WakeKey {
+  readonly key: number
+  readonly wake: number
+}
+
+interface WakeRow extends WakeKey {
+  readonly tenant: string
+  readonly id: string
+}
+
+const dueQueries = (database: DatabaseSync, leases: Leases) => {
+  const rows = (columns: string, range: string): string =>
+    // The index is used only where the query repeats its condition. A search ends at the first upper bound that is named:
+    // behind the index's own it would go through all that sleep.
+    `SELECT ${columns} FROM assistants WHERE ${range} AND wake < ${AT_REST} ORDER BY wake, key LIMIT ?`
+  const [whole, keys] = ["key, wake, tenant, id", "key, wake"]
+  const [AWAKE, SLEEPING] = ["wake < 0", "wake >= 0 AND wake <= ?"]
+  const awake = query<WakeRow>(database, rows(whole, AWAKE))
+  const sleepers = query<WakeRow>(database, rows(whole, SLEEPING))
+  // The index of wakes answers these alone: with them a row on a damaged page is left out, and the others are found.
+  const awakeKeys = query<WakeKey>(database, rows(keys, AWAKE))
+  const sleepingKeys = query<WakeKey>(database, rows(keys, SLEEPING))
+  const byKey = query<Omit<WakeRow, "key" | "wake">>(database, "SELECT tenant, id FROM assistants WHERE key = ?")
+  const named = (found: ReadonlyArray<WakeKey>): ReadonlyArray<WakeRow> =>
+    found.flatMap((wake) => {
+      const name = undamaged(() => byKey.one(wake.key))?.value
+      return name === undefined ? [] : [{ ...wake, ...name }]
+    })
+  const found = (until: number, limit: number): ReadonlyArray<WakeRow> =>
+    undamaged(() => [...awake.all(limit), ...sleepers.all(until, limit)])?.value ??
+    named([...awakeKeys.all(limit), ...sleepingKeys.all(until, limit)])
+  const earliest = (until: number, limit: number) =>
+    found(until, limit).map((row) => ({ ...row, from: timeOf(row.wake) ?? AT_REST }))
+  const free = (now: number, until: number, limit: number) =>
+    earliest(until, limit + leases.count)
+      .filter(({ key }) => leases.live(key, now) === undefined)
+      .toSorted((a, b) => a.from - b.from)
+  return {
+    /** Who is due by `until`, which is the present or later. */
+    by: (until: number, now: number, limit: number): ReadonlyArray<Address> => {
+      const oldest = free(now, until, limit)
+      const waiting = oldest.length < limit ? oldest : free(now, until, Math.max(limit, LOOK_AHEAD))
+      return dealt(waiting, ({ tenant }) => tenant, limit).map(addressOf)
+    },
+    next: (now: number): number | undefined => {
+      // One more than can be held: one that is free is among them if there is any, and all behind it come later.
+      const times = earliest(AT_REST - 1, 1 + leases.count).map(({ key, from }) =>
+        Math.max(from, leases.live(key, now)?.until ?? from)
+      )
+      return times.length === 0 ? undefined : Math.min(...times)
+    }
+  }
+}
 
 const unavailable =
   (operation: string) =>

@@ -7,6 +7,7 @@
 //     SQLite database", 2.2). So the directory is owned by a listening socket too, which only the end of the process
 //     frees. It has no file in the directory, so that nothing that copies a directory stumbles over it.
 
+import { defined } from "@reverie/protocol"
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { createConnection, createServer, type Server } from "node:net"
 import { tmpdir } from "node:os"
@@ -65,7 +66,7 @@ const isHeldByLiving = (directory: string): boolean => {
 
 const busy = (directory: string): StoreBusy => {
   const pid = readHolder(directory)?.pid
-  return new StoreBusy({ directory, ...(pid === undefined ? {} : { pid }) })
+  return new StoreBusy({ directory, ...defined({ pid }) })
 }
 
 const refusal = (directory: string, error: unknown): StoreBusy | StoreUnopenable => {

@@ -9,8 +9,16 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { PromptStore } from "@reverie/context"
-import { Allowance, Ledger, type LedgerUnavailable, Bundles } from "@reverie/ledger"
+import {
+  PromptConflict,
+  type PromptKind,
+  type PromptLine,
+  type PromptRow,
+  PromptStore,
+  PromptStoreUnavailable,
+  readPromptRow
+} from "@reverie/context"
+import { Allowance, Bundles, Ledger, type LedgerUnavailable } from "@reverie/ledger"
 import { Mailbox } from "@reverie/mailbox"
 import { BlockStore } from "@reverie/memory"
 import * as Context from "effect/Context"
@@ -19,6 +27,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import * as Clock from "effect/Clock"
 import { sqliteAllowance } from "./allowance.ts"
 import { sqliteBlocks } from "./blocks.ts"
 import { ledgerUnavailable } from "./entry-history.ts"
@@ -39,7 +48,6 @@ import { Leases } from "./leases.ts"
 import { sqliteMailbox } from "./mailbox.ts"
 import { directoryMarks, type Marks, passingMarks } from "./marks.ts"
 import { own } from "./owner.ts"
-import { sqlitePrompts } from "./prompts.ts"
 import { sqliteBundles } from "./bundles.ts"
 import { reading } from "./reading.ts"
 import { closeFiles, privateDirectory, privateFile } from "./rights.ts"
@@ -47,6 +55,76 @@ import { Safeguard } from "./safeguard.ts"
 import { type SqliteFailure, sqliteFailure } from "./sqlite-failure.ts"
 import { survive } from "./survival.ts"
 import { Writer, type WriterStats } from "./writer.ts"
+import { change, limited, query } from "./sql.ts"
+
+// Prompts on SQLite: the versions of what tenants write for their prompts.
+// I1  Expectations are judged inside the transaction and before its first write.
+// I2  A look at what is current goes from key to key along the primary key, newest version first: it costs what is
+//     found and what was taken away, never the length of a history.
+
+const unavailable =
+  (operation: string) =>
+  ({ cause, message }: SqliteFailure): PromptStoreUnavailable =>
+    new PromptStoreUnavailable({ operation, message, cause })
+
+const promptQueries = (database: DatabaseSync) => {
+  const rows = "SELECT key, version, at, restores, body FROM prompts WHERE tenant = ? AND kind = ?"
+  const next = query<PromptRow>(database, `${rows} AND key > ? ORDER BY key, version DESC LIMIT 1`)
+  const ofLine = query<PromptRow>(database, `${rows} AND key = ? AND version < ? ORDER BY version DESC LIMIT ?`)
+  const newest = query<{ readonly version: number }>(
+    database,
+    "SELECT version FROM prompts WHERE tenant = ? AND kind = ? AND key = ? ORDER BY version DESC LIMIT 1"
+  )
+  return {
+    insert: change(
+      database,
+      "INSERT INTO prompts (tenant, kind, key, version, at, restores, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    ),
+    newest: (tenant: string, { key, kind }: PromptLine): number => newest.one(tenant, kind, key)?.version ?? 0,
+    before: (tenant: string, { key, kind }: PromptLine, before: number, limit: number): ReadonlyArray<PromptRow> =>
+      ofLine.all(tenant, kind, key, before, limit),
+    /** The newest version of every key. */
+    each: function* (tenant: string, kind: PromptKind): Generator<PromptRow> {
+      for (let row = next.one(tenant, kind, ""); row !== undefined; row = next.one(tenant, kind, row.key)) yield row
+    }
+  }
+}
+
+export const sqlitePrompts = (database: DatabaseSync, writer: Writer): PromptStore["Service"] => {
+  const rows = promptQueries(database)
+  return {
+    append: (tenant, changes) =>
+      Effect.flatMap(Clock.currentTimeMillis, (at) => {
+        const encoded = changes.map((each) => ({
+          ...each,
+          text: each.body === null ? null : JSON.stringify(each.body)
+        }))
+        return writer.write(unavailable("append"), () => {
+          for (const line of encoded) {
+            const { expected, key, kind } = line
+            const current = rows.newest(tenant, line)
+            if (current !== expected) return Result.fail(new PromptConflict({ kind, key, expected, current }))
+          }
+          for (const { expected, key, kind, restores = null, text } of encoded) {
+            rows.insert(tenant, kind, key, expected + 1, at, restores, text)
+          }
+          return Result.void
+        })
+      }),
+    current: (tenant, kind) =>
+      reading(unavailable("current"), () =>
+        Result.all(
+          [...rows.each(tenant, kind)].filter(({ body }) => body !== null).map((row) => readPromptRow(kind, row))
+        )
+      ),
+    history: (tenant, line, { before = Number.MAX_SAFE_INTEGER, limit }) =>
+      reading(unavailable("history"), () =>
+        Result.all(
+          rows.before(tenant, line, limited(before), limited(limit)).map((row) => readPromptRow(line.kind, row))
+        )
+      )
+  }
+}
 
 /** Instead of a directory: a store that ends with its scope, for tests. */
 export const IN_MEMORY = ":memory:"

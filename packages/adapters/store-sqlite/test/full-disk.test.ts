@@ -2,11 +2,12 @@ import { execFileSync } from "node:child_process"
 import { closeSync, mkdirSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
-import { openSqliteStore, type StoreOptions } from "@reverie/store-sqlite"
+import { openSqliteStore } from "@reverie/store-sqlite"
 import { anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { aDirectory } from "./directories.ts"
+import { type StoreOptions } from "../src/store.ts"
 
 const MEBIBYTE = 1024 * 1024
 const address = anAddress()

@@ -10,7 +10,7 @@ import { formats } from "../src/formats.ts"
 import { sqliteLedger } from "../src/ledger.ts"
 import { Leases } from "../src/leases.ts"
 import { sqliteMailbox } from "../src/mailbox.ts"
-import { sqlitePrompts } from "../src/prompts.ts"
+import { sqlitePrompts } from "../src/store.ts"
 import { Writer } from "../src/writer.ts"
 import { aDirectory } from "./directories.ts"
 

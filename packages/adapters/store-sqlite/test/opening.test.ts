@@ -2,13 +2,14 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, it } from "@effect/vitest"
-import { openSqliteStore, type StoreOptions } from "@reverie/store-sqlite"
+import { openSqliteStore } from "@reverie/store-sqlite"
 import { anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { describe } from "vitest"
 import { formats } from "../src/formats.ts"
 import { firstLine, spawnChild } from "./children/spawn.ts"
 import { aDirectory } from "./directories.ts"
+import { type StoreOptions } from "../src/store.ts"
 
 const databaseIn = (directory: string): string => join(directory, "reverie.db")
 

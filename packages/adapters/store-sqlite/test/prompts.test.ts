@@ -3,9 +3,10 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, it } from "@effect/vitest"
 import { getPromptRegistry, type PromptRegistry, PromptStore } from "@reverie/context"
 import { TenantId } from "@reverie/protocol"
-import { openSqliteStore, type StoreOptions } from "@reverie/store-sqlite"
+import { openSqliteStore } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
 import { aDirectory } from "./directories.ts"
+import { type StoreOptions } from "../src/store.ts"
 
 const harbor = TenantId.make("harbor")
 

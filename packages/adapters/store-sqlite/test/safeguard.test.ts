@@ -3,12 +3,13 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, stat
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
-import { openSqliteStore, type StoreOptions } from "@reverie/store-sqlite"
+import { openSqliteStore } from "@reverie/store-sqlite"
 import { anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import { firstLine, spawnChild } from "./children/spawn.ts"
 import { aDirectory } from "./directories.ts"
+import { type StoreOptions } from "../src/store.ts"
 
 const address = anAddress()
 const files = (directory: string): ReadonlyArray<string> => readdirSync(directory).map((name) => join(directory, name))

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process"
 import { EventEmitter } from "node:events"
 import { exit as exitByName } from "node:process"
-import { guardProcess, inRun, type GuardedRun } from "../../src/guard.ts"
+import { guardProcess, inRun, type GuardedRun } from "../../src/runs.ts"
 
 const kept: (code: number) => never = Reflect.get(process, "exit")
 const what = process.argv[2] ?? ""
