@@ -211,7 +211,12 @@ describe("the image", () => {
 
   test("builds the page with every file of another package that the page imports", () => {
     const imported = filesOfRepository("apps/dashboard/src/**/*.ts", "apps/dashboard/src/**/*.tsx").flatMap((path) =>
-      [...read(path).matchAll(/^import (?!type )[^"]*"@reverie\/([^"]+)"/gm)].map(([, name = ""]) => `packages/${name}`)
+      [...read(path).matchAll(/^import (?!type )[^"]*"@reverie\/([^/"]+)\/([^"]+)"/gm)].map(
+        ([, name = "", entry = ""]) => {
+          const { exports } = JSON.parse(read(`packages/${name}/package.json`)) as { exports: Record<string, string> }
+          return `packages/${name}/${exports[`./${entry}`]?.replace("./", "") ?? entry}`
+        }
+      )
     )
     assert.isNotEmpty(imported)
     const [, page = ""] = dockerfile.split(/^FROM .* AS page$/m)
