@@ -16,12 +16,12 @@ describe("heads", () => {
     assertFinds(faults, ["packages/runtime/src/host.ts does not say first what it owns"])
     const late = plant("packages/runtime/src/late.ts", `import "effect/Effect"`, "// Late: owns nothing.")
     assertFinds(Manners.headFaults([late]), ["late.ts"])
-    assertNone(Manners.headFaults([plant("packages/runtime/src/host.ts", "// Host: owns the repository.")]))
+    assertNone(Manners.headFaults([plant("packages/runtime/src/worker/host.ts", "// Host: owns the repository.")]))
   })
 
   test("N1 no invariant is called as a row is", () => {
     assertNone(Manners.rowNameFaults(examined(repository.modules, 300)))
-    const named = plant("packages/runtime/src/host.ts", "// Host: owns the repository.\n// F1  It stands.")
+    const named = plant("packages/runtime/src/worker/host.ts", "// Host: owns the repository.\n// F1  It stands.")
     assertFinds(Manners.rowNameFaults([named]), ["host.ts calls an invariant F and a number"])
   })
 })

@@ -8,7 +8,7 @@ import { keepEnvironment } from "./config/own-environment.ts"
 import { applyConfig, readConfig } from "./config/sources.ts"
 import { CommandFailed } from "./failure.ts"
 import { tellFailure } from "./output.ts"
-import type { Stop } from "./stop.ts"
+import type { Stop } from "./running/stop.ts"
 
 /** Whether stdout belongs to a program. */
 export const isForPrograms = (args: ReadonlyArray<string>): boolean => {

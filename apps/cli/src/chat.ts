@@ -8,7 +8,7 @@ import { Conversation } from "./conversation.ts"
 import { CommandFailed } from "./failure.ts"
 import { note } from "./output.ts"
 import type { Backend } from "./backend/backend.ts"
-import type { Stop } from "./stop.ts"
+import type { Stop } from "./running/stop.ts"
 
 export interface ChatOptions {
   readonly backend: Backend

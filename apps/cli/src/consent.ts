@@ -4,7 +4,7 @@
 
 import { createInterface } from "node:readline/promises"
 import { CommandFailed } from "./failure.ts"
-import { onOneLine } from "./plain.ts"
+import { onOneLine } from "./texts/plain.ts"
 
 export interface ChangeOptions {
   readonly json: boolean

@@ -4,16 +4,16 @@
 // C2  Commands are heard at once, also while an answer is awaited; further questions wait their turn.
 
 import type { Part } from "reverie"
-import { writtenCall } from "./written-call.ts"
+import { writtenCall } from "./texts/written-call.ts"
 import { CommandFailed, failureOf } from "./failure.ts"
 import { note, painted, say, sayPart } from "./output.ts"
-import { onOneLine, plain } from "./plain.ts"
+import { onOneLine, plain } from "./texts/plain.ts"
 import type { Backend } from "./backend/backend.ts"
-import type { Stop } from "./stop.ts"
-import { contextText } from "./context-text.ts"
-import { dreamsText } from "./memory-text.ts"
-import { assistantTable } from "./report.ts"
-import { counted } from "./table.ts"
+import type { Stop } from "./running/stop.ts"
+import { contextText } from "./texts/context-text.ts"
+import { dreamsText } from "./texts/memory-text.ts"
+import { assistantTable } from "./texts/report.ts"
+import { counted } from "./texts/table.ts"
 
 // Slash: what a person may ask of the command line in a chat, besides speaking.
 

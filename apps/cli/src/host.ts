@@ -5,10 +5,10 @@
 
 import { defined } from "@reverie/protocol"
 import { Fleet, type FleetDefinition, type HostFailure, type ModelChoice, type Notice } from "reverie"
-import { modelAway } from "./away.ts"
+import { modelAway } from "./running/away.ts"
 import { CommandFailed } from "./failure.ts"
 import type { ListedView } from "./backend/backend.ts"
-import type { Stop } from "./stop.ts"
+import type { Stop } from "./running/stop.ts"
 
 export interface HostOptions {
   readonly fleet: FleetDefinition

@@ -3,8 +3,8 @@
 
 import { call, isForPrograms } from "./call.ts"
 import { flushed } from "./output.ts"
-import { Stop } from "./stop.ts"
-import { listenToStrays } from "./strays.ts"
+import { Stop } from "./running/stop.ts"
+import { listenToStrays } from "./running/strays.ts"
 
 const args = process.argv.slice(2)
 

@@ -6,7 +6,7 @@
 
 import { styleText } from "node:util"
 import { CommandFailed, type Failure, failureOf } from "./failure.ts"
-import { jsonLine, onOneLine } from "./plain.ts"
+import { jsonLine, onOneLine } from "./texts/plain.ts"
 
 type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan"
 

@@ -6,7 +6,7 @@
 
 import { Command } from "commander"
 import { ownVersion } from "./commands/version.ts"
-import type { Stop } from "./stop.ts"
+import type { Stop } from "./running/stop.ts"
 import { addAgents } from "./tree/agents.ts"
 import { addChecking } from "./tree/checking.ts"
 import type { Trunk } from "./tree/leaf.ts"

@@ -2,7 +2,7 @@
 
 import { compareReports, type ContextReport } from "reverie"
 import { assert, describe, test } from "vitest"
-import { contextText, differenceText } from "../src/context-text.ts"
+import { contextText, differenceText } from "../src/texts/context-text.ts"
 import { assertFailure, begin, fixture, jsonOf, run, temporary } from "./command-line.ts"
 
 const report: ContextReport = {

@@ -1,6 +1,6 @@
 import { assert, describe, test, vi } from "vitest"
 import { CommandFailed, failureOf } from "../src/failure.ts"
-import { Stop } from "../src/stop.ts"
+import { Stop } from "../src/running/stop.ts"
 
 const tagged = (tag: string, fields: object = {}) =>
   Object.assign(new Error(`${tag} happened`), { _tag: tag, ...fields })

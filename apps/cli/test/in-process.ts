@@ -2,7 +2,7 @@
 // Owns standing in for the two streams. What concerns a process of its own (signals, pipes) is tested with command-line.ts.
 
 import { call } from "../src/call.ts"
-import { Stop } from "../src/stop.ts"
+import { Stop } from "../src/running/stop.ts"
 import type { Said } from "./command-line.ts"
 
 type Write = typeof process.stdout.write

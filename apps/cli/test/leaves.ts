@@ -2,7 +2,7 @@
 
 import type { Command } from "commander"
 import { everyCommand, treeOf } from "../src/program.ts"
-import { Stop } from "../src/stop.ts"
+import { Stop } from "../src/running/stop.ts"
 import { factsOf, type LeafFacts } from "../src/tree/leaf.ts"
 
 export interface Leaf {

@@ -2,7 +2,7 @@
 
 import type { EntityProfile, Fact, Hit, RecordRow } from "reverie"
 import { assert, describe, test } from "vitest"
-import { dreamsText, factsText, profilesText, recalledText } from "../src/memory-text.ts"
+import { dreamsText, factsText, profilesText, recalledText } from "../src/texts/memory-text.ts"
 import { assertFailure, begin, fixture, jsonOf, run, temporary } from "./command-line.ts"
 
 const at = Date.UTC(2026, 4, 21, 6, 30)

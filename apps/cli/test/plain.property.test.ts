@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { assert, describe, test } from "vitest"
-import { jsonLine, onOneLine, plain } from "../src/plain.ts"
+import { jsonLine, onOneLine, plain } from "../src/texts/plain.ts"
 
 const acting =
   // oxlint-disable-next-line no-control-regex -- they are what must not be there

@@ -1,8 +1,8 @@
 import * as fc from "fast-check"
 import { assert, describe, test } from "vitest"
 import { Malformed } from "../src/api/index.ts"
-import { clip, clipAll } from "../src/clip.ts"
-import { newestFirst, pageOf } from "../src/paging.ts"
+import { clip, clipAll } from "../src/views/clip.ts"
+import { newestFirst, pageOf } from "../src/views/paging.ts"
 
 describe("clip", () => {
   test("K1 a text is its own beginning, no longer than it may be, and every character of it is whole", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SharedReads } from "../src/shared-reads.ts"
+import { SharedReads } from "../src/views/shared-reads.ts"
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

@@ -7,7 +7,7 @@
 // I5  A call that has ended (done, failed, refused) never runs again.
 
 import type { ToolCategory } from "@reverie/protocol"
-import type { ExecutionPattern } from "./pattern.ts"
+import type { ExecutionPattern } from "./patterns/pattern.ts"
 
 /**
  * ready: may be started. running: its job is open. asking: waits for approval. waiting: its report is outstanding.

@@ -17,8 +17,8 @@ import {
 } from "./calls.ts"
 import type { InferFailure, MachineEvent, Signals, StepOutput, ToolOutput } from "./events.ts"
 import { type Account, type Bound, openAccount } from "./budget/index.ts"
-import { clipped, type Outage } from "./outage.ts"
-import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./pattern.ts"
+import { clipped, type Outage } from "./machine/outage.ts"
+import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./patterns/pattern.ts"
 import { changedSettings, type Settings, settingsOf } from "./settings.ts"
 import type { Assignment, SubAgent } from "./sub-agents/sub-agent.ts"
 

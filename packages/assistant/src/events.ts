@@ -4,8 +4,8 @@
 
 import type { Amount } from "@reverie/protocol"
 import type { CallRequest } from "./calls.ts"
-import type { OutageSeen, ServerFailure } from "./outage.ts"
-import type { Restriction } from "./pattern.ts"
+import type { OutageSeen, ServerFailure } from "./machine/outage.ts"
+import type { Restriction } from "./patterns/pattern.ts"
 import type { Settings } from "./settings.ts"
 import type { DelegateRequest, News } from "./sub-agents/sub-agent.ts"
 

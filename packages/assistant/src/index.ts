@@ -1,8 +1,8 @@
-export { acceptsOf } from "./accepts.ts"
+export { acceptsOf } from "./mail/accepts.ts"
 export { type Call, callId, type CallRequest } from "./calls.ts"
 export { type Bound, flawsOf, isBounded, remaining, used } from "./budget/account.ts"
 export { costOf, roomOfCall, windowOf } from "./budget/model-call.ts"
-export { type Chart, type ChartEdge, type ChartNode, chartOf } from "./chart.ts"
+export { type Chart, type ChartEdge, type ChartNode, chartOf } from "./chart/chart.ts"
 export { type AssistantContext, type SubAgentStart, patternNow, settingsNow } from "./context.ts"
 export {
   creation,
@@ -19,18 +19,24 @@ export {
 } from "./decide.ts"
 export * from "./errors.ts"
 export { type InferFailure, jobDone, jobFailed, type MachineEvent, type Signals, type ToolOutput } from "./events.ts"
-export { DEFAULT_LISTENING, type FilterRule, judgeMessage, type Listening, listeningOf } from "./filter.ts"
-export { restingStates } from "./ignored.ts"
-export { type Outage, type OutageSeen } from "./outage.ts"
-export { ambienceChanges, ambienceOf, listAmbientMessages, overhear } from "./ambient-messages.ts"
-export { type ExecutionMode, executionModes, patternOf, restrict, type Restriction } from "./pattern.ts"
-export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./phases.ts"
-export { DEFAULT_SCHEDULE, nextNight, scheduleOf, type SleepSchedule } from "./schedule.ts"
-export { type Assessment, type ContextLayer, patternJson, selectPattern, tokenPressureOf } from "./select-pattern.ts"
+export { DEFAULT_LISTENING, type FilterRule, judgeMessage, type Listening, listeningOf } from "./mail/filter.ts"
+export { restingStates } from "./chart/ignored.ts"
+export { type Outage, type OutageSeen } from "./machine/outage.ts"
+export { ambienceChanges, ambienceOf, listAmbientMessages, overhear } from "./mail/ambient-messages.ts"
+export { type ExecutionMode, executionModes, patternOf, restrict, type Restriction } from "./patterns/pattern.ts"
+export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./machine/phases.ts"
+export { DEFAULT_SCHEDULE, nextNight, scheduleOf, type SleepSchedule } from "./patterns/schedule.ts"
+export {
+  type Assessment,
+  type ContextLayer,
+  patternJson,
+  selectPattern,
+  tokenPressureOf
+} from "./patterns/select-pattern.ts"
 export { changedSettings, DEFAULT_SETTINGS, MAX_SUB_AGENTS, type Settings, settingsOf } from "./settings.ts"
 export { assessmentText, assessTask, readAssessment, type Task } from "./self/assess.ts"
 export { SLEEP_ORDER_KEY, type SleepBlockers, sleepOrder, whyAwake } from "./self/bed.ts"
-export { decomposeGoal, decomposeText, undividable } from "./self/decompose.ts"
+export { decomposeGoal, decomposeText, undividable } from "./self/goals/decompose.ts"
 export {
   addGoal,
   Goal,
@@ -42,7 +48,7 @@ export {
   type Moment,
   type ToldGoal,
   updateGoal
-} from "./self/goals.ts"
+} from "./self/goals/goals.ts"
 export {
   addEntry,
   CONSOLIDATED_KEY,
@@ -87,7 +93,7 @@ export {
 } from "./self/session-memory.ts"
 export { callCounted, countersOf, SESSION_START_KEY, sessionBegun, systemStatus } from "./self/status.ts"
 export { goalsText, projectText, sessionMemoryText } from "./self/workspace.ts"
-export { isWarned } from "./spending.ts"
+export { isWarned } from "./budget/spending.ts"
 export { activityOf, isTagged, modeOf } from "./state.ts"
 export { type Activity, activities, type Mode, modes } from "./state-tag.ts"
 export { accountOf, depthLeft } from "./sub-agents/admission.ts"
@@ -118,4 +124,4 @@ export { sleepTime, type SleepTimeOptions, type WatchTrigger } from "./team/slee
 export { supervisor, type SupervisorOptions } from "./team/supervisor.ts"
 export type { Answer, Ask, Candidate, Move, Pattern, Question, Standing, Table, Team, TeamMember } from "./team/team.ts"
 export { tieBreakers, voting, type VotingOptions } from "./team/voting.ts"
-export { mayWait, waitOf } from "./waiting.ts"
+export { mayWait, waitOf } from "./mail/waiting.ts"

@@ -36,8 +36,8 @@
 import type { CallPhase } from "./calls.ts"
 import { creationContext } from "./context.ts"
 import type { CallEnd } from "./machine/tool-calls.ts"
-import { type CompactionPhase, type DreamOperation, dreamOperations } from "./phases.ts"
-import { vocabulary } from "./vocabulary.ts"
+import { type CompactionPhase, type DreamOperation, dreamOperations } from "./machine/phases.ts"
+import { vocabulary } from "./machine/vocabulary.ts"
 
 const IDLE = "#assistant.awake.idle"
 const THINKING = "#assistant.awake.thinking"

@@ -3,7 +3,7 @@ import { assert } from "vitest"
 import { creation, chartOf, restingStates, statusOf } from "../src/index.ts"
 import { descriptors, nodes } from "./chart.ts"
 import { assistantMachine } from "../src/machine.ts"
-import { passingStates } from "../src/ignored.ts"
+import { passingStates } from "../src/chart/ignored.ts"
 
 const chart = chartOf()
 const ids = new Set(chart.nodes.map(({ id }) => id))

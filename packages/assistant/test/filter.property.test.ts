@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { describe } from "vitest"
 import { judgeMessage, type Listening } from "../src/index.ts"
-import { filterRules, type Heard, importanceByRule, verdicts } from "../src/filter.ts"
+import { filterRules, type Heard, importanceByRule, verdicts } from "../src/mail/filter.ts"
 
 const verdict = fc.constantFrom(...verdicts)
 const channel = fc.constantFrom("dock", "gossip", "room:quay", "room:attic", "", "toString")

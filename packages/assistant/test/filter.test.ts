@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { DEFAULT_LISTENING, judgeMessage, type Listening, listeningOf } from "../src/index.ts"
-import { filterRules, type Heard, importanceByRule } from "../src/filter.ts"
+import { filterRules, type Heard, importanceByRule } from "../src/mail/filter.ts"
 
 const desk = { id: "desk", names: ["Harbor Desk", "Änne"] }
 

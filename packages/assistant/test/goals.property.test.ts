@@ -3,7 +3,7 @@ import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { addGoal, goalChanges, goalPriorities, type Goals, goalsOf, goalStatuses, updateGoal } from "../src/index.ts"
 import { RUNS } from "./arbitraries.ts"
-import { MAX_SUBTASKS, MIN_SUBTASKS, readSubtasks } from "../src/self/decompose.ts"
+import { MAX_SUBTASKS, MIN_SUBTASKS, readSubtasks } from "../src/self/goals/decompose.ts"
 
 const NOW = Date.UTC(2026, 0, 1)
 

@@ -9,8 +9,8 @@ import {
   goalsOf,
   updateGoal
 } from "../src/index.ts"
-import { type GoalUpdate, type NewGoal } from "../src/self/goals.ts"
-import { readSubtasks } from "../src/self/decompose.ts"
+import { type GoalUpdate, type NewGoal } from "../src/self/goals/goals.ts"
+import { readSubtasks } from "../src/self/goals/decompose.ts"
 
 const NOW = Date.UTC(2025, 11, 6, 10, 0, 0)
 const moment = { tick: 42, now: NOW }

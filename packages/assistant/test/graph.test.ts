@@ -8,7 +8,7 @@ import { PATIENT } from "./arbitraries.ts"
 import { restored, stored } from "./rig.ts"
 import { eventsIn, keyOf, leafOf, type Snapshot, worlds } from "./samples.ts"
 import { assistantMachine } from "../src/machine.ts"
-import { ignored, passingStates, whyIgnored } from "../src/ignored.ts"
+import { ignored, passingStates, whyIgnored } from "../src/chart/ignored.ts"
 
 type Logic = Parameters<typeof getAdjacencyMap>[0]
 type Options = NonNullable<Parameters<typeof getAdjacencyMap>[1]>

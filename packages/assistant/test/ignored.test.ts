@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { jobDone, jobFailed, restingStates } from "../src/index.ts"
 import { descriptors, eventTypes, isHandled, leafStates } from "./chart.ts"
-import { ignored, passingStates, whyIgnored } from "../src/ignored.ts"
+import { ignored, passingStates, whyIgnored } from "../src/chart/ignored.ts"
 
 const pairs = leafStates.flatMap((state) => eventTypes.map((type) => ({ state, type })))
 

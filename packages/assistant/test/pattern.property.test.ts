@@ -12,7 +12,7 @@ import {
   settingsOf
 } from "../src/index.ts"
 import { anySettings, aRequest, aRestriction, RUNS } from "./arbitraries.ts"
-import { type ExecutionPattern } from "../src/pattern.ts"
+import { type ExecutionPattern } from "../src/patterns/pattern.ts"
 
 /** True when whatever `inner` allows, `outer` allows as well. */
 const isWithin = (inner: ExecutionPattern, outer: ExecutionPattern): boolean =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { DEFAULT_SCHEDULE, nextNight, scheduleOf } from "../src/index.ts"
-import { presentNight } from "../src/schedule.ts"
+import { presentNight } from "../src/patterns/schedule.ts"
 
 const at = (iso: string): number => Date.parse(iso)
 const iso = (millis: number | undefined): string => new Date(millis ?? Number.NaN).toISOString()

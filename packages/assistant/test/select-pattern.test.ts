@@ -10,7 +10,7 @@ import {
   settingsOf,
   tokenPressureOf
 } from "../src/index.ts"
-import { type ContextSignals } from "../src/select-pattern.ts"
+import { type ContextSignals } from "../src/patterns/select-pattern.ts"
 
 const tick: ContextLayer = {
   contextType: "tick_event",

@@ -5,7 +5,7 @@ import { factsIn } from "../src/state.ts"
 import { nodes } from "./chart.ts"
 import { assistantMachine } from "../src/machine.ts"
 import { conditions } from "../src/state-tag.ts"
-import { passingStates } from "../src/ignored.ts"
+import { passingStates } from "../src/chart/ignored.ts"
 
 const isLeaf = ({ type }: AnyStateNode): boolean => type === "atomic" || type === "final"
 

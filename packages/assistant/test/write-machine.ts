@@ -1,6 +1,6 @@
 // Writes the statechart as JSON: `node packages/assistant/test/write-machine.ts`, after every change of the chart.
 
 import { writeFileSync } from "node:fs"
-import { machineJson } from "../src/export.ts"
+import { machineJson } from "../src/chart/export.ts"
 
 writeFileSync(new URL("../machine.json", import.meta.url), `${JSON.stringify(machineJson(), null, 2)}\n`)

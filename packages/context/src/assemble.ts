@@ -13,14 +13,14 @@
 import { defined, type Message } from "@reverie/protocol"
 import type { PromptMessage } from "@reverie/model"
 import * as Result from "effect/Result"
-import type { Component } from "./component.ts"
-import type { ContextTypeConfig } from "./context-types.ts"
+import type { Component } from "./layout/component.ts"
+import type { ContextTypeConfig } from "./layout/context-types.ts"
 import { ContextTooSmall } from "./errors.ts"
-import { isIncluded } from "./inclusion.ts"
-import type { CountMessage } from "./message-tokens.ts"
+import { isIncluded } from "./layout/inclusion.ts"
+import type { CountMessage } from "./tokens/message-tokens.ts"
 import type { Absent, CutContent, LeftOut, Part, Report } from "./report.ts"
-import { PLACES } from "./scheme.ts"
-import { type Cut, interruptionTokens, type Row, type Unit, withCuts } from "./unit.ts"
+import { PLACES } from "./layout/scheme.ts"
+import { type Cut, interruptionTokens, type Row, type Unit, withCuts } from "./tokens/unit.ts"
 import {
   KEPT_SHARE,
   type MessageCap,
@@ -30,7 +30,7 @@ import {
   type WindowParts,
   withParts,
   withTurn
-} from "./window.ts"
+} from "./tokens/window.ts"
 
 // Cut: making the pending turn fit when it is too long by itself.
 // X1  The longest contents are cut first, to one common length; a content shorter than that is not touched.

@@ -8,13 +8,13 @@
 // L5  A text that is marked as data goes to the model in the user role, whatever the role of its place.
 
 import type { ExecutionMode } from "@reverie/assistant"
-import type { Component } from "./component.ts"
-import { contentOverride, type ContextTypeConfig } from "./context-types.ts"
-import { isIncluded } from "./inclusion.ts"
-import { type Content, type PriceBook, textOf } from "./price-book.ts"
+import type { Component } from "./layout/component.ts"
+import { contentOverride, type ContextTypeConfig } from "./layout/context-types.ts"
+import { isIncluded } from "./layout/inclusion.ts"
+import { type Content, type PriceBook, textOf } from "./tokens/price-book.ts"
 import { type PlaceholderValues, safeRenderTemplate } from "./prompt/template.ts"
 import type { Absent } from "./report.ts"
-import { PLACES, type PromptComponent, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./scheme.ts"
+import { PLACES, type PromptComponent, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
 
 /** What was plugged in between the static components. */
 export interface PluggedIn extends Omit<PromptComponent, "isStatic"> {

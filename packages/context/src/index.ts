@@ -3,7 +3,7 @@ export { type PromptBlock, renderBlock, shownBlocks, withinMemory } from "./bloc
 export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
 export { contextBuilder, toolRulesText } from "./builder.ts"
 export { collect, type PluggedIn } from "./collect.ts"
-export { type ContextTypeConfig, findContextType, getContextType } from "./context-types.ts"
+export { type ContextTypeConfig, findContextType, getContextType } from "./layout/context-types.ts"
 export { ContextTooSmall } from "./errors.ts"
 export {
   compact,
@@ -40,18 +40,18 @@ export { placedMessages } from "./compaction/placed.ts"
 export { type CompactionQuestion, planCompaction, skipReasons } from "./compaction/split.ts"
 export { pieceLimits, readSummary, summaryAsk } from "./compaction/summary.ts"
 export { undoCompaction } from "./compaction/undo.ts"
-export { countMessage, type UncountedMessage } from "./message-tokens.ts"
-export { type Content, dataOf, openPriceBook, type PriceBook, textOf } from "./price-book.ts"
+export { countMessage, type UncountedMessage } from "./tokens/message-tokens.ts"
+export { type Content, dataOf, openPriceBook, type PriceBook, textOf } from "./tokens/price-book.ts"
 export { componentToPromptComponent } from "./prompt/components.ts"
 export { PromptConflict, PromptStoreUnavailable } from "./prompt/errors.ts"
-export { type PromptRow, readPromptRow } from "./prompt/prompt-row.ts"
+export { type PromptRow, readPromptRow } from "./prompt/store/prompt-row.ts"
 export {
   type PromptChange,
   type PromptKind,
   type PromptLine,
   PromptStore,
   type PromptVersion
-} from "./prompt/prompt-store.ts"
+} from "./prompt/store/prompt-store.ts"
 export { getPromptRegistry, type PromptRegistry } from "./prompt/registry.ts"
 export type { PlaceholderValues } from "./prompt/template.ts"
 export {
@@ -62,7 +62,7 @@ export {
   type Report,
   type ReportComparison
 } from "./report.ts"
-export { PLACES } from "./scheme.ts"
+export { PLACES } from "./layout/scheme.ts"
 export { effectiveMode } from "./search-options.ts"
 export { bufferContent, characterContent, goalsContent } from "./surroundings.ts"
-export { append, conversationTokens, openWindow, type Window } from "./window.ts"
+export { append, conversationTokens, openWindow, type Window } from "./tokens/window.ts"

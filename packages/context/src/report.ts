@@ -5,7 +5,7 @@
 // R3  A comparison names every part that differs, and nothing that does not.
 
 import type { Role } from "@reverie/protocol"
-import type { Amount } from "./window.ts"
+import type { Amount } from "./tokens/window.ts"
 
 /** One part of a prompt, as it came out. */
 export interface Part {

@@ -12,7 +12,7 @@ import {
   type SessionMemory,
   sessionMemoryText
 } from "@reverie/assistant"
-import { type Content, linesOf } from "./price-book.ts"
+import { type Content, linesOf } from "./tokens/price-book.ts"
 
 const headed = (heading: string, text: string): ReadonlyArray<string> => (text === "" ? [] : [`# ${heading}`, text, ""])
 

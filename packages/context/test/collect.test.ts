@@ -3,9 +3,9 @@ import * as fc from "fast-check"
 import { collect, type Content, dataOf, getContextType, openPriceBook, type PluggedIn } from "../src/index.ts"
 import { count } from "./histories.ts"
 import { type CollectInput } from "../src/collect.ts"
-import { contextTypes } from "../src/context-types.ts"
-import { getStaticComponent } from "../src/scheme.ts"
-import { linesOf } from "../src/price-book.ts"
+import { contextTypes } from "../src/layout/context-types.ts"
+import { getStaticComponent } from "../src/layout/scheme.ts"
+import { linesOf } from "../src/tokens/price-book.ts"
 
 const plugged = (id: number, key: string, content: string, more: Partial<PluggedIn> = {}): PluggedIn => ({
   id,

@@ -15,8 +15,8 @@ import {
   type Report
 } from "../src/index.ts"
 import { callOf, count, result, said, user } from "./histories.ts"
-import { component } from "../src/component.ts"
-import { type ContextType } from "../src/context-types.ts"
+import { component } from "../src/layout/component.ts"
+import { type ContextType } from "../src/layout/context-types.ts"
 
 const history = [
   user("hello"),

@@ -6,8 +6,8 @@ import * as fc from "fast-check"
 import { append, assemble, type AssembleInput, openWindow, type Window } from "../src/index.ts"
 import { anyHistory, count, countText, wholeHistory } from "./histories.ts"
 import { type Assembled } from "../src/assemble.ts"
-import { INTERRUPTED } from "../src/unit.ts"
-import { staticComponents } from "../src/component.ts"
+import { INTERRUPTED } from "../src/tokens/unit.ts"
+import { staticComponents } from "../src/layout/component.ts"
 
 const components = staticComponents({ systemPrompt: "You keep the harbour.", persona: "Calm." }, count)
 const limits = { maxContextTokens: fc.integer({ min: 60, max: 2_000 }), reservedResponseTokens: fc.nat(200) }

@@ -6,7 +6,7 @@ import { type PromptRegistry } from "@reverie/context"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
 import { builtInTemplates } from "../src/prompt/templates.ts"
-import { orderedStaticIds } from "../src/scheme.ts"
+import { orderedStaticIds } from "../src/layout/scheme.ts"
 
 export const keys = ["a", "b", "default"] as const
 const key = fc.constantFrom(...keys)

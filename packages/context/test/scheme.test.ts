@@ -13,7 +13,7 @@ import {
   RESERVED_COMPONENTS,
   roleProblem,
   staticBefore
-} from "../src/scheme.ts"
+} from "../src/layout/scheme.ts"
 import { NoPlaceAfter, PlacesTaken } from "../src/errors.ts"
 
 const idAfter = (existing: ReadonlyArray<number>, afterStatic: number): number =>

@@ -3,7 +3,7 @@ import * as Result from "effect/Result"
 import * as fc from "fast-check"
 import { append, assemble, getContextType, openWindow, type Window } from "../src/index.ts"
 import { anyHistory, count } from "./histories.ts"
-import { contextTypes } from "../src/context-types.ts"
+import { contextTypes } from "../src/layout/context-types.ts"
 
 /** What a window says of all its units together, computed from each of them. */
 const assertSums = (window: Window): void => {

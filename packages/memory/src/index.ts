@@ -7,15 +7,15 @@ export {
   BlockStore,
   type BlockVersion
 } from "./blocks/block-store.ts"
-export { StructuredDocument } from "./blocks/document.ts"
+export { StructuredDocument } from "./blocks/document/document.ts"
 export { flawOfDraft, keepBlocks } from "./blocks/keeper.ts"
-export { Documents } from "./blocks/documents.ts"
+export { Documents } from "./blocks/document/documents.ts"
 export { blockChanges } from "./blocks/indexed.ts"
-export { loadLoro } from "./blocks/loro.ts"
+export { loadLoro } from "./blocks/document/loro.ts"
 export type { BlockOperation } from "./blocks/operation.ts"
 export { type BlockAct, type BlockPermission, blockPermissions, type BlockType } from "./blocks/permission.ts"
 export type { BlockLooks, BlockRows, BlockTransactions, BlockWrites } from "./blocks/rows.ts"
-export { BlockSchema, type PartSchema, PLAIN_TEXT, readBlockSchema } from "./blocks/schema.ts"
+export { BlockSchema, type PartSchema, PLAIN_TEXT, readBlockSchema } from "./blocks/document/schema.ts"
 export * from "./asked.ts"
 export {
   entryId,

@@ -1,5 +1,5 @@
-export * from "./answer.ts"
-export * from "./ask.ts"
+export * from "./mail/answer.ts"
+export * from "./mail/ask.ts"
 export * from "./command.ts"
 export { defined } from "./defined.ts"
 export {
@@ -10,8 +10,8 @@ export {
   type StepRecord,
   type TickEnd,
   type TickOutcome
-} from "./entry.ts"
-export * from "./envelope.ts"
+} from "./records/entry.ts"
+export * from "./mail/envelope.ts"
 export {
   Amount,
   type AssignmentEnd,
@@ -20,14 +20,14 @@ export {
   type Insulation,
   insulations,
   MAX_TASK_CHARS
-} from "./assignment.ts"
-export { type AnswerOutcome, Event, type EventType, type Lane, laneOf, LANES, MAX_MESSAGE_CHARS } from "./event.ts"
+} from "./mail/assignment.ts"
+export { type AnswerOutcome, Event, type EventType, type Lane, laneOf, LANES, MAX_MESSAGE_CHARS } from "./mail/event.ts"
 export * from "./ids.ts"
 export { isJsonObject, type Json, parseJson } from "./json.ts"
 export { longWork, SHORT_TEXT } from "./long-work.ts"
-export * from "./message.ts"
+export * from "./mail/message.ts"
 export * from "./notice.ts"
-export { ownKinds, type RecordChange, type RecordKind, recordKinds, type RecordRow } from "./record.ts"
-export * from "./state.ts"
-export { keyText, readEntry, readEnvelope, readKeyText, readState, versioned } from "./stored.ts"
+export { ownKinds, type RecordChange, type RecordKind, recordKinds, type RecordRow } from "./records/record.ts"
+export * from "./records/state.ts"
+export { keyText, readEntry, readEnvelope, readKeyText, readState, versioned } from "./records/stored.ts"
 export * from "./tool-rule.ts"

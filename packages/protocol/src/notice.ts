@@ -4,10 +4,10 @@
 // I2  `part` is the only notice that is not durable: it is a preview of text that a later entry holds.
 
 import { defined } from "./defined.ts"
-import type { Entry, EnvelopeOutcome, TickOutcome } from "./entry.ts"
+import type { Entry, EnvelopeOutcome, TickOutcome } from "./records/entry.ts"
 import type { Address, EnvelopeId } from "./ids.ts"
 import type { Json } from "./json.ts"
-import type { Message, Usage } from "./message.ts"
+import type { Message, Usage } from "./mail/message.ts"
 
 interface Base {
   readonly address: Address

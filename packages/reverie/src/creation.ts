@@ -8,10 +8,10 @@ import type { AssistantId, OpenTimer, TenantId } from "@reverie/protocol"
 import { arrive, sleepTimerIn, creationOf } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { createBlocks } from "./blocks.ts"
+import { createBlocks } from "./fleet/blocks.ts"
 import type { AssistantDefinition } from "./define-assistant.ts"
 import { envelopeOf } from "./letter.ts"
-import type { Profile } from "./ports.ts"
+import type { Profile } from "./opening/ports.ts"
 
 /** Tells an assistant of its sleep schedule when they are no longer those that it was told. */
 const refresh = Effect.fnUntraced(function* ({ address, state }: CreationEntry) {

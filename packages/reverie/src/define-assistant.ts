@@ -18,7 +18,7 @@ import type { Definition, MemoryRequest } from "@reverie/runtime"
 import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { type CreatedBlock, flawOfBlocks } from "./blocks.ts"
+import { type CreatedBlock, flawOfBlocks } from "./fleet/blocks.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
 import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./sub-agents-option.ts"
 

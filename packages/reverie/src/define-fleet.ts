@@ -5,7 +5,7 @@
 import { type AssistantId, defined } from "@reverie/protocol"
 import { type AssistantDefinition, refuse } from "./define-assistant.ts"
 import { flawOfTeams, type TeamDefinition } from "./define-team.ts"
-import { flawOfTerms, type Terms } from "./limits.ts"
+import { flawOfTerms, type Terms } from "./fleet/limits.ts"
 
 export interface FleetDefinition extends Terms {
   /** Teams are among them. */

@@ -4,9 +4,9 @@
 import type { Address, Notice } from "@reverie/protocol"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
 import type { FleetDefinition } from "./define-fleet.ts"
-import type { Terms } from "./limits.ts"
-import type { ProfileOptions } from "./profile.ts"
-import type { TracingOptions } from "./tracing.ts"
+import type { Terms } from "./fleet/limits.ts"
+import type { ProfileOptions } from "./opening/profile.ts"
+import type { TracingOptions } from "./opening/tracing.ts"
 
 /** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
 export type FleetRole = "all" | "api" | "worker"

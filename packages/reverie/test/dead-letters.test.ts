@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ModelRefused } from "@reverie/model"
-import { againId } from "../src/dead-letters.ts"
+import { againId } from "../src/fleet/dead-letters.ts"
 import { IdInvalid, DeadLetterUnknown } from "../src/index.ts"
 import { failureOf, openFleet } from "./rig.ts"
 

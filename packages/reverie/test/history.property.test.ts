@@ -4,7 +4,7 @@ import type { OutboxRow } from "@reverie/ledger"
 import { AssistantId, type Entry, TenantId } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { assert, describe, test } from "vitest"
-import { entriesOfTick, type History, newestFirst } from "../src/history.ts"
+import { entriesOfTick, type History, newestFirst } from "../src/views/history.ts"
 
 const address = { tenant: TenantId.make("default"), assistant: AssistantId.make("clerk") }
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
-import { profileOf } from "../src/profile.ts"
+import { profileOf } from "../src/opening/profile.ts"
 
 const withEnvironment = <A, E>(env: Readonly<Record<string, string>>, effect: Effect.Effect<A, E>) =>
   effect.pipe(Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: { ...env } })))

@@ -3,7 +3,7 @@ import type { OutboxRow } from "@reverie/ledger"
 import type { Entry } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { type Span, type SpanKind, spansOf } from "../src/timeline/spans.ts"
-import { spansBefore } from "../src/watching.ts"
+import { spansBefore } from "../src/fleet/watching.ts"
 
 type Line = Partial<Entry> & { readonly tick: number }
 

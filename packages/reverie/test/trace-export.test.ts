@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
-import { headersIn } from "../src/tracing.ts"
+import { headersIn } from "../src/opening/tracing.ts"
 
 const program = join(import.meta.dirname, "children/exporting.ts")
 

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import { aTool, calling, live } from "./rig.ts"
-import { lateResults } from "../src/tick.ts"
+import { lateResults } from "../src/commit/tick.ts"
 
 const countLate = (): number => Effect.runSync(Metric.value(lateResults)).count
 

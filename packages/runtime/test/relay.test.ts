@@ -5,7 +5,7 @@ import type { Tool } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { aTool, calling, type Life, live, type LifeOptions } from "./rig.ts"
-import { MAX_HOPS, undeliverable } from "../src/relay.ts"
+import { MAX_HOPS, undeliverable } from "../src/worker/relay.ts"
 
 const countUndeliverable = (): number => Effect.runSync(Metric.value(undeliverable)).count
 

@@ -5,7 +5,7 @@ import type { Script } from "@reverie/testkit"
 import { sendMessage } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import { aTool, calling, type Life, live } from "./rig.ts"
-import { teamStateOn, TEAM_DUE } from "../src/team-records.ts"
+import { teamStateOn, TEAM_DUE } from "../src/jobs/team-records.ts"
 
 const seat = (id: string, role: TeamMember["role"] = "member"): TeamMember => ({ id, role })
 

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { creation, decide, type Decoded, type Input, jobDone, jobFailed } from "@reverie/assistant"
 import type { Cause, Json, OpenTimer } from "@reverie/protocol"
 import { aMessage, anEnvelope, anEnvelopeId } from "@reverie/testkit"
-import { type Inputs, type TurnInput, turnOf } from "../src/turn.ts"
+import { type Inputs, type TurnInput, turnOf } from "../src/commit/turn.ts"
 
 const heard = (id: string): Cause => ({ kind: "envelope", lane: "mail", seq: 1, id: anEnvelopeId(id) })
 const message = (id: string): Input => ({

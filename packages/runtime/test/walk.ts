@@ -29,7 +29,7 @@ import {
   toolCategories
 } from "@reverie/protocol"
 import * as fc from "fast-check"
-import { type TurnInput, type Turn, turnOf, type UncountedMessage } from "../src/turn.ts"
+import { type TurnInput, type Turn, turnOf, type UncountedMessage } from "../src/commit/turn.ts"
 
 /** One turn, with what stood before it. */
 export interface Moment {

@@ -7,9 +7,9 @@
 import { type ToolCategory, toolCategories, defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { ToolDefinitionInvalid } from "./errors.ts"
-import { acceptInput, type ArgumentsOf, type ToolInput } from "./input.ts"
+import { acceptInput, type ArgumentsOf, type ToolInput } from "./schema/input.ts"
 import { CurrentWatch, RunPlace } from "./run-place.ts"
-import { clipped } from "./sentences.ts"
+import { clipped } from "./results/sentences.ts"
 import { type CachePolicy, DEFAULT_TOOL_TIMEOUT_MILLIS, type IsolatedModule, type Tool, type ToolRun } from "./tool.ts"
 
 /** What a timer can wait for at most, about 24 days. */

@@ -4,8 +4,8 @@
 // I2  A value is shown whole as JSON or refused: nothing is dropped from it silently.
 // I3  Content is well-formed Unicode, so that any store and any provider takes it.
 
-import { clipped } from "./sentences.ts"
-import { messageOf } from "./thrown.ts"
+import { clipped } from "./results/sentences.ts"
+import { messageOf } from "./results/thrown.ts"
 
 /** Longest result a model is shown, in UTF-16 units; the rest is cut and said to be cut. */
 const MAX_RESULT_CHARS = 16_000

@@ -3,9 +3,9 @@ import { isJsonObject, type Json } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { describe } from "vitest"
 import { defineTool } from "../src/index.ts"
-import { MAX_SCHEMA_NODES } from "../src/inline.ts"
+import { MAX_SCHEMA_NODES } from "../src/schema/inline.ts"
 import { ToolDefinitionInvalid } from "../src/errors.ts"
-import { type ToolInput } from "../src/input.ts"
+import { type ToolInput } from "../src/schema/input.ts"
 
 const offered = (input: ToolInput) =>
   defineTool({ name: "offered", description: "For tests.", input, run: () => "ok" }).parameters

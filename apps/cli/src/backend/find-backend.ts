@@ -5,7 +5,7 @@
 
 import { readFile } from "node:fs/promises"
 import { CommandFailed } from "../failure.ts"
-import type { Stop } from "../stop.ts"
+import type { Stop } from "../running/stop.ts"
 import type { Backend } from "./backend.ts"
 import { serverOf } from "./server-file.ts"
 
@@ -43,7 +43,7 @@ const storeBackend = async (where: Where, request: Request, stop: Stop): Promise
   const { data, fleet, model } = where
   if (request === "look") return StoreBackend.looking(data, stop)
   if (fleet === undefined) return StoreBackend.ordering(data, stop)
-  const { loadFleet } = await import("../fleet-file.ts")
+  const { loadFleet } = await import("../running/fleet-file.ts")
   const { Host } = await import("../host.ts")
   const definition = await loadFleet(fleet)
   const choice = model === "offline" ? { model: "offline" as const } : {}

@@ -21,7 +21,7 @@ import type {
   RecordRow
 } from "reverie"
 import { CommandFailed } from "../failure.ts"
-import type { Stop } from "../stop.ts"
+import type { Stop } from "../running/stop.ts"
 import type { Client } from "./client.ts"
 import type {
   AskedApproval,

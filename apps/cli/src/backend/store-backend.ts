@@ -18,7 +18,7 @@ import {
 } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import type { Host } from "../host.ts"
-import type { Stop } from "../stop.ts"
+import type { Stop } from "../running/stop.ts"
 import type {
   AskedApproval,
   Forked,
@@ -274,7 +274,7 @@ export class StoreBackend implements Backend {
     if (model !== undefined && model !== "offline" && model !== "recorded") {
       throw new CommandFailed("usage", "--model is offline or recorded here; another model is named by OPENAI_MODEL")
     }
-    const { loadFleet } = await import("../fleet-file.ts")
+    const { loadFleet } = await import("../running/fleet-file.ts")
     const forked = await forkTick(this.#records, await loadFleet(fleet), {
       assistant: id,
       tick,

@@ -3,12 +3,12 @@
 
 import { chat } from "../chat.ts"
 import { CommandFailed } from "../failure.ts"
-import { loadFleet } from "../fleet-file.ts"
+import { loadFleet } from "../running/fleet-file.ts"
 import { named } from "../named.ts"
 import { note } from "../output.ts"
 import { findBackend, serverFor, type Where } from "../backend/find-backend.ts"
-import type { Stop } from "../stop.ts"
-import { askOnce, assertLives, needsFleet } from "./run.ts"
+import type { Stop } from "../running/stop.ts"
+import { askOnce, assertLives, needsFleet } from "./running/run.ts"
 
 export interface ChatCommandOptions extends Where {
   readonly model: string

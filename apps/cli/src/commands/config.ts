@@ -9,11 +9,11 @@ import { settings, masked, secretFiles, TRUSTED } from "../config/settings.ts"
 import { type Config, pathsIn, readConfig, type Resolved, valuesIn } from "../config/sources.ts"
 import type { ChangeOptions } from "../consent.ts"
 import { CommandFailed } from "../failure.ts"
-import { type ListOptions, pageOf, tellList } from "../list.ts"
+import { type ListOptions, pageOf, tellList } from "../texts/list.ts"
 import { say, sayJson } from "../output.ts"
-import { onOneLine } from "../plain.ts"
+import { onOneLine } from "../texts/plain.ts"
 import { environment } from "../config/own-environment.ts"
-import { table } from "../table.ts"
+import { table } from "../texts/table.ts"
 
 const current = (): Config => readConfig({ env: environment(), directory: process.cwd(), isDeveloping: true })
 

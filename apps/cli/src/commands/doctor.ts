@@ -12,11 +12,11 @@ import { environment } from "../config/own-environment.ts"
 import { readConfig } from "../config/sources.ts"
 import { CommandFailed, failureOf } from "../failure.ts"
 import { failureEnvelope, note, painted, say, sayJson } from "../output.ts"
-import { isPageBuilt } from "../page.ts"
-import { onOneLine } from "../plain.ts"
+import { isPageBuilt } from "../running/page.ts"
+import { onOneLine } from "../texts/plain.ts"
 import { findBackend, serverFor, type Where } from "../backend/find-backend.ts"
-import { Stop } from "../stop.ts"
-import { counted } from "../table.ts"
+import { Stop } from "../running/stop.ts"
+import { counted } from "../texts/table.ts"
 
 const OLDEST_NODE = 24
 

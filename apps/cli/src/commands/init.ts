@@ -8,7 +8,7 @@ import { join, resolve } from "node:path"
 import type { ChangeOptions } from "../consent.ts"
 import { CommandFailed } from "../failure.ts"
 import { say, sayJson } from "../output.ts"
-import { onOneLine } from "../plain.ts"
+import { onOneLine } from "../texts/plain.ts"
 import { ownVersion } from "./version.ts"
 
 const fleetFile = `// The assistants of this fleet. See them live: reverie dev --fleet fleet.ts

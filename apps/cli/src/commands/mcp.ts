@@ -4,13 +4,13 @@
 
 import { defined } from "@reverie/protocol"
 import { CommandFailed } from "../failure.ts"
-import { type ListOptions, pageOf, tellList } from "../list.ts"
+import { type ListOptions, pageOf, tellList } from "../texts/list.ts"
 import type { Host } from "../host.ts"
 import { note } from "../output.ts"
-import { onOneLine, plain } from "../plain.ts"
+import { onOneLine, plain } from "../texts/plain.ts"
 import { serverFor, tokenOf, type Where } from "../backend/find-backend.ts"
-import type { Stop } from "../stop.ts"
-import { needsFleet } from "./run.ts"
+import type { Stop } from "../running/stop.ts"
+import { needsFleet } from "./running/run.ts"
 
 export interface McpServeOptions extends Where {
   readonly allowWrites: boolean
@@ -18,7 +18,7 @@ export interface McpServeOptions extends Where {
 
 /** The fleet that is opened here for it, where no server is reached. */
 const openedFleet = async ({ data, fleet, model }: McpServeOptions, stop: Stop): Promise<Host> => {
-  const { loadFleet } = await import("../fleet-file.ts")
+  const { loadFleet } = await import("../running/fleet-file.ts")
   const { Host } = await import("../host.ts")
   const choice = model === "offline" ? { model: "offline" as const } : {}
   return Host.open({ fleet: await loadFleet(needsFleet(fleet, "mcp serve")), data, ...choice, stop })

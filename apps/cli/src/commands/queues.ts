@@ -8,16 +8,16 @@
 import { defined } from "@reverie/protocol"
 import { assertConsent } from "../consent.ts"
 import { CommandFailed } from "../failure.ts"
-import { type ListOptions, pageOf, tellList } from "../list.ts"
+import { type ListOptions, pageOf, tellList } from "../texts/list.ts"
 import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
-import { onOneLine } from "../plain.ts"
+import { onOneLine } from "../texts/plain.ts"
 import { findBackend } from "../backend/find-backend.ts"
 import type { DeadLettered, QueueView, Backend } from "../backend/backend.ts"
-import type { Stop } from "../stop.ts"
-import { counted, table } from "../table.ts"
-import type { LookOptions } from "./agents.ts"
-import { giveOrder, type OrderOptions } from "./orders.ts"
+import type { Stop } from "../running/stop.ts"
+import { counted, table } from "../texts/table.ts"
+import type { LookOptions } from "./agents/agents.ts"
+import { giveOrder, type OrderOptions } from "./agents/orders.ts"
 
 const MAX_WORKERS_SHOWN = 8
 

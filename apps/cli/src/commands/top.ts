@@ -5,13 +5,13 @@
 
 import type { Notice } from "reverie"
 import { painted, sayJson, say } from "../output.ts"
-import { onOneLine } from "../plain.ts"
+import { onOneLine } from "../texts/plain.ts"
 import { findBackend } from "../backend/find-backend.ts"
 import type { ListedView, Backend } from "../backend/backend.ts"
-import type { Stop } from "../stop.ts"
-import { counted, table } from "../table.ts"
-import { outageLines, stateText } from "../waits.ts"
-import type { LookOptions } from "./agents.ts"
+import type { Stop } from "../running/stop.ts"
+import { counted, table } from "../texts/table.ts"
+import { outageLines, stateText } from "../running/waits.ts"
+import type { LookOptions } from "./agents/agents.ts"
 
 export interface TopOptions extends LookOptions {
   readonly once: boolean

@@ -2,32 +2,34 @@
 
 import { defined } from "@reverie/protocol"
 import { type Command, Option } from "commander"
-import type { Order } from "../commands/orders.ts"
+import type { Order } from "../commands/agents/orders.ts"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"
 import { addMovingOf } from "./moving.ts"
 import { seconds, whole } from "./options.ts"
 
 const addReadings = (agents: Command, trunk: Trunk): void => {
   const ls = leaf(agents, "ls", { kind: "list", says: "list the assistants", example: "agents ls --watch" })
-  does(ls, trunk, async (options) => (await import("../commands/agents.ts")).list(options, trunk.stop))
+  does(ls, trunk, async (options) => (await import("../commands/agents/agents.ts")).list(options, trunk.stop))
   const inspect = leaf(agents, "inspect <id>", {
     kind: "look",
     says: "show the state and the latest history of one",
     example: "agents inspect desk"
   })
-  does(inspect, trunk, async (options, id) => (await import("../commands/agents.ts")).inspect(id, options, trunk.stop))
+  does(inspect, trunk, async (options, id) =>
+    (await import("../commands/agents/agents.ts")).inspect(id, options, trunk.stop)
+  )
   const logs = leaf(agents, "logs <id>", {
     kind: "list",
     says: "show the ledger of one, the newest entries last",
     example: "agents logs desk --watch"
   })
-  does(logs, trunk, async (options, id) => (await import("../commands/agents.ts")).logs(id, options, trunk.stop))
+  does(logs, trunk, async (options, id) => (await import("../commands/agents/agents.ts")).logs(id, options, trunk.stop))
   const tree = leaf(agents, "tree <id>", {
     kind: "look",
     says: "show one, its sub-agents and their budgets",
     example: "agents tree desk"
   })
-  does(tree, trunk, async (options, id) => (await import("../commands/agents.ts")).tree(id, options, trunk.stop))
+  does(tree, trunk, async (options, id) => (await import("../commands/agents/agents.ts")).tree(id, options, trunk.stop))
   const context = leaf(agents, "context <id>", {
     kind: "look",
     says: "show what the model of one was shown, and what differs from another tick",
@@ -36,12 +38,14 @@ const addReadings = (agents: Command, trunk: Trunk): void => {
     .addOption(new Option("--tick <n>", "the tick; the newest one when not said").argParser(whole))
     .addOption(new Option("--iteration <n>", "the model call of the tick; the last one when not said").argParser(whole))
     .addOption(new Option("--diff <n>", "compare with the last model call of this tick").argParser(whole))
-  does(context, trunk, async (options, id) => (await import("../commands/context.ts")).context(id, options, trunk.stop))
+  does(context, trunk, async (options, id) =>
+    (await import("../commands/agents/context.ts")).context(id, options, trunk.stop)
+  )
 }
 
 const tells = (command: Command, trunk: Trunk, orderOf: (value: string | undefined, options: never) => Order) =>
   does(command, trunk, async (options, id, value) => {
-    const { command: give } = await import("../commands/orders.ts")
+    const { command: give } = await import("../commands/agents/orders.ts")
     return give(id, orderOf(value, options), options, trunk.stop)
   })
 
@@ -110,7 +114,9 @@ export const addAgents = (root: Command, trunk: Trunk): void => {
     says: "bring one to life, from a definition of the fleet",
     example: "agents create desk-2 --from desk"
   }).option("--from <definition>", "the definition; the one of the same id when not said")
-  does(create, trunk, async (options, id) => (await import("../commands/orders.ts")).create(id, options, trunk.stop))
+  does(create, trunk, async (options, id) =>
+    (await import("../commands/agents/orders.ts")).create(id, options, trunk.stop)
+  )
   const send = leaf(agents, "send <id> [text]", {
     kind: "order",
     says: "say something to one; without a text, what is piped in",
@@ -119,7 +125,7 @@ export const addAgents = (root: Command, trunk: Trunk): void => {
   does(send, trunk, async (options, id, said) => {
     const { saidOrPiped } = await import("../piped.ts")
     const text = await saidOrPiped(said, "the text")
-    return (await import("../commands/orders.ts")).command(id, { type: "send", text }, options, trunk.stop)
+    return (await import("../commands/agents/orders.ts")).command(id, { type: "send", text }, options, trunk.stop)
   })
   addSimple(agents, trunk)
   addDecisions(agents, trunk)

@@ -3,7 +3,7 @@
 // L1  Each has one sentence, one example, and a kind; lists and changes have the options of their kind.
 
 import type { Command } from "commander"
-import type { Stop } from "../stop.ts"
+import type { Stop } from "../running/stop.ts"
 import { addChanging, addListing, addOrdering, addBackend } from "./options.ts"
 
 /**

@@ -20,7 +20,7 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
     example: "memory show desk persona"
   }).addOption(new Option("--version <n>", "an older version of the block").argParser(whole))
   does(show, trunk, async (options, id, block) =>
-    (await import("../commands/blocks.ts")).show(id, block, options, stop)
+    (await import("../commands/agents/blocks.ts")).show(id, block, options, stop)
   )
   const search = addSearching(
     leaf(memory, "search <id> <question>", {
@@ -30,7 +30,7 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
     }).addOption(new Option("--limit <n>", "most memories").argParser(atLeastOne).default(10))
   )
   does(search, trunk, async (options, id, question) =>
-    (await import("../commands/memory.ts")).memory(id, "recall" as never, question, options, stop)
+    (await import("../commands/agents/memory.ts")).memory(id, "recall" as never, question, options, stop)
   )
   const edit = leaf(memory, "edit <id> <block> [text]", {
     kind: "order",
@@ -41,7 +41,7 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
     .option("--replace <old>", "write it in the place of this")
     .option("--undo", "take the newest change back", false)
   does(edit, trunk, async (options, id, block, text) =>
-    (await import("../commands/blocks.ts")).edit(id, block, text, options, stop)
+    (await import("../commands/agents/blocks.ts")).edit(id, block, text, options, stop)
   )
   const history = leaf(memory, "history <id> <block>", {
     kind: "list",
@@ -49,7 +49,7 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
     example: "memory history desk persona"
   })
   does(history, trunk, async (options, id, block) =>
-    (await import("../commands/blocks.ts")).history(id, block, options, stop)
+    (await import("../commands/agents/blocks.ts")).history(id, block, options, stop)
   )
   const forget = leaf(memory, "forget <id> <block>", {
     kind: "order",
@@ -57,7 +57,7 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
     example: "memory forget desk scratch --yes"
   })
   does(forget, trunk, async (options, id, block) =>
-    (await import("../commands/blocks.ts")).forget(id, block, options, stop)
+    (await import("../commands/agents/blocks.ts")).forget(id, block, options, stop)
   )
 }
 
@@ -81,7 +81,7 @@ const addMemory = (root: Command, trunk: Trunk): void => {
     .argument("[question]", "what to recall")
     .addOption(new Option("--limit <n>", "most memories").argParser(atLeastOne).default(10))
   does(addSearching(look), trunk, async (options, id, view, question) =>
-    (await import("../commands/memory.ts")).memory(id, view, question, options, trunk.stop)
+    (await import("../commands/agents/memory.ts")).memory(id, view, question, options, trunk.stop)
   )
 }
 
@@ -103,14 +103,14 @@ const addNights = (root: Command, trunk: Trunk): void => {
     .option("--no-wait", "end as soon as it is durable")
     .addOption(timeoutOption())
   does(compactions, trunk, async (options, id) =>
-    (await import("../commands/compactions.ts")).compactions(id, options, stop)
+    (await import("../commands/agents/compactions.ts")).compactions(id, options, stop)
   )
   const compact = leaf(root, "compact <id>", {
     kind: "order",
     says: "fold the older part of a history now; --dry-run tells how full the window is",
     example: "compact desk --wait"
   })
-  does(compact, trunk, async (options, id) => (await import("../commands/nights.ts")).compact(id, options, stop))
+  does(compact, trunk, async (options, id) => (await import("../commands/agents/nights.ts")).compact(id, options, stop))
   const dream = leaf(root, "dream <id>", {
     kind: "order",
     says: "send one to sleep, or tell its last dream",
@@ -118,7 +118,7 @@ const addNights = (root: Command, trunk: Trunk): void => {
   })
     .option("--report", "tell the last dream, and order nothing", false)
     .addOption(new Option("--for <seconds>", "sleep at most so long").argParser(seconds))
-  does(dream, trunk, async (options, id) => (await import("../commands/nights.ts")).dream(id, options, stop))
+  does(dream, trunk, async (options, id) => (await import("../commands/agents/nights.ts")).dream(id, options, stop))
 }
 
 const addReplay = (root: Command, trunk: Trunk): void => {
@@ -132,7 +132,7 @@ const addReplay = (root: Command, trunk: Trunk): void => {
     .addOption(new Option("--to <n>", "the last commit").argParser(whole))
     .option("--until-state <state>", "stop where it comes into this state")
     .option("--verify", "compare its end with what is stored, byte for byte", false)
-  does(replay, trunk, async (options, id) => (await import("../commands/replay.ts")).replay(id, options, stop))
+  does(replay, trunk, async (options, id) => (await import("../commands/agents/replay.ts")).replay(id, options, stop))
   const fork = leaf(root, "fork <id>", {
     kind: "look",
     says: "live one tick again with something changed, and compare",
@@ -143,7 +143,7 @@ const addReplay = (root: Command, trunk: Trunk): void => {
     .option("--model <model>", "another model; offline is the built-in stand-in")
     .option("--stub <tool=text>", "what a tool answers; again for another one", gathered, [])
     .addOption(fleetOption())
-  does(fork, trunk, async (options, id) => (await import("../commands/replay.ts")).fork(id, options, stop))
+  does(fork, trunk, async (options, id) => (await import("../commands/agents/replay.ts")).fork(id, options, stop))
 }
 
 export const addMinds = (root: Command, trunk: Trunk): void => {

@@ -18,7 +18,7 @@ export const addMovingOf = (parent: Command, before: string, trunk: Trunk): void
     .addOption(dataOption())
     .addOption(jsonOption())
     .option("--quiet", "show no progress", false)
-  does(leaving, trunk, async (options, ids) => (await import("../commands/moving.ts")).exportTo(ids, options))
+  does(leaving, trunk, async (options, ids) => (await import("../commands/data/moving.ts")).exportTo(ids, options))
   const coming = leaf(parent, "import <file>", {
     kind: "change",
     says: "take in an export, or an agent file of Letta (.af)",
@@ -30,7 +30,7 @@ export const addMovingOf = (parent: Command, before: string, trunk: Trunk): void
     .option("--fleet-out <file>", "of an agent file: write a fleet file that defines the assistant")
     .addOption(dataOption())
     .option("--quiet", "show no progress", false)
-  does(coming, trunk, async (options, file) => (await import("../commands/moving.ts")).importFrom(file, options))
+  does(coming, trunk, async (options, file) => (await import("../commands/data/moving.ts")).importFrom(file, options))
 }
 
 const addBackups = (root: Command, trunk: Trunk): void => {
@@ -42,7 +42,9 @@ const addBackups = (root: Command, trunk: Trunk): void => {
     .option("--force", "replace a backup that is there", false)
     .addOption(dataOption())
     .addOption(jsonOption())
-  does(making, trunk, async (options, target) => (await import("../commands/backup.ts")).makeBackup(target, options))
+  does(making, trunk, async (options, target) =>
+    (await import("../commands/data/backup.ts")).makeBackup(target, options)
+  )
   const restoring = leaf(root, "restore <dir>", {
     kind: "other",
     says: "put a backup back, after it was read whole and found undamaged",
@@ -51,7 +53,9 @@ const addBackups = (root: Command, trunk: Trunk): void => {
     .option("--force", "put it in the place of what is there, which is kept beside it", false)
     .addOption(dataOption())
     .addOption(jsonOption())
-  does(restoring, trunk, async (options, source) => (await import("../commands/backup.ts")).putBack(source, options))
+  does(restoring, trunk, async (options, source) =>
+    (await import("../commands/data/backup.ts")).putBack(source, options)
+  )
 }
 
 export const addMoving = (root: Command, trunk: Trunk): void => {
@@ -69,11 +73,11 @@ export const addMoving = (root: Command, trunk: Trunk): void => {
     .option("--force", "go on though another move has not come to its end", false)
     .addOption(jsonOption())
     .option("--quiet", "show no progress", false)
-  does(promote, trunk, async (options) => (await import("../commands/moving.ts")).promote(options))
+  does(promote, trunk, async (options) => (await import("../commands/data/moving.ts")).promote(options))
   const migrate = leaf(root, "migrate", {
     kind: "change",
     says: "bring the store to the form of this version, and say what was done",
     example: "migrate --data .reverie --dry-run"
   }).addOption(dataOption())
-  does(migrate, trunk, async (options) => (await import("../commands/migrate.ts")).migrate(options))
+  does(migrate, trunk, async (options) => (await import("../commands/data/migrate.ts")).migrate(options))
 }

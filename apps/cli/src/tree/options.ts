@@ -2,7 +2,7 @@
 // Owns their names, defaults and how their values are read. Leaves what they do to the commands.
 
 import { type Command, InvalidArgumentError, Option } from "commander"
-import { AWAY_SECONDS } from "../away.ts"
+import { AWAY_SECONDS } from "../running/away.ts"
 
 const DATA = ".reverie"
 

@@ -39,7 +39,9 @@ const addStart = (root: Command, trunk: Trunk): void => {
     .addOption(jsonOption())
     .option("--exit", "end after the report", false)
     .option("--quiet", "show no progress", false)
-  does(addPage(start), trunk, async (options) => (await import("../commands/start.ts")).start(options, trunk.stop))
+  does(addPage(start), trunk, async (options) =>
+    (await import("../commands/running/start.ts")).start(options, trunk.stop)
+  )
   const dev = leaf(root, "dev", {
     kind: "other",
     says: "keep a fleet up with its page, show what it does, and chat",
@@ -49,7 +51,7 @@ const addStart = (root: Command, trunk: Trunk): void => {
     .addOption(dataOption())
     .addOption(modelOption("env"))
     .addOption(forceOption())
-  does(addPage(dev), trunk, async (options) => (await import("../commands/dev.ts")).dev(options, trunk.stop))
+  does(addPage(dev), trunk, async (options) => (await import("../commands/running/dev.ts")).dev(options, trunk.stop))
 }
 
 const addRun = (root: Command, trunk: Trunk): void => {
@@ -79,7 +81,7 @@ const addRun = (root: Command, trunk: Trunk): void => {
     .addOption(new Option("--patience <seconds>", "wait for what happens by itself").argParser(seconds).default(5))
     .addOption(waitModelOption())
     .addOption(timeoutOption())
-  does(run, trunk, async (options) => (await import("../commands/run.ts")).run(options, trunk.stop))
+  does(run, trunk, async (options) => (await import("../commands/running/run.ts")).run(options, trunk.stop))
   const chat = leaf(root, "chat <assistant>", {
     kind: "other",
     says: "speak with one assistant; what is piped in is said line by line",
@@ -116,7 +118,7 @@ const addServe = (root: Command, trunk: Trunk): void => {
     .option("--allow-host <name...>", "names under which it is asked, besides localhost; with --open the only ones")
     .option("--no-page", "serve no page, only the API")
     .addOption(new Option("--concurrency <n>", "assistants that may work at once").argParser(atLeastOne))
-  does(serve, trunk, async (options) => (await import("../commands/serve.ts")).serve(options, trunk.stop))
+  does(serve, trunk, async (options) => (await import("../commands/running/serve.ts")).serve(options, trunk.stop))
 }
 
 export const addRunning = (root: Command, trunk: Trunk): void => {

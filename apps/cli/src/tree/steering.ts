@@ -8,20 +8,20 @@ const addApprovals = (root: Command, trunk: Trunk): void => {
   const { stop } = trunk
   const approvals = branch(root, "approvals", "calls of the whole fleet that wait for a person")
   const ls = leaf(approvals, "ls", { kind: "list", says: "list the open ones", example: "approvals ls --watch" })
-  does(ls, trunk, async (options) => (await import("../commands/approvals.ts")).list(options, stop))
+  does(ls, trunk, async (options) => (await import("../commands/agents/approvals.ts")).list(options, stop))
   const show = leaf(approvals, "show <approval>", {
     kind: "look",
     says: "show the call exactly as it would run",
     example: "approvals show a-1"
   })
-  does(show, trunk, async (options, id) => (await import("../commands/approvals.ts")).show(id, options, stop))
+  does(show, trunk, async (options, id) => (await import("../commands/agents/approvals.ts")).show(id, options, stop))
   for (const [name, decision, says] of [
     ["approve", "approved", "let the call run"],
     ["deny", "denied", "refuse the call"]
   ] as const) {
     const decide = leaf(approvals, `${name} <approval>`, { kind: "order", says, example: `approvals ${name} a-1` })
     does(decide.option("--note <text>", "told to the assistant"), trunk, async (options, id) =>
-      (await import("../commands/approvals.ts")).decide(id, decision, options, stop)
+      (await import("../commands/agents/approvals.ts")).decide(id, decision, options, stop)
     )
   }
 }

@@ -4,7 +4,7 @@
 
 import type { Fleet } from "reverie"
 import { NotFound } from "../api/index.ts"
-import { living } from "../living.ts"
+import { living } from "../views/living.ts"
 import { Ear } from "./ear.ts"
 import type { AgUiEvent } from "./events.ts"
 import { beginningOf, eventsOf, type Listening, type RunRequest } from "./run.ts"

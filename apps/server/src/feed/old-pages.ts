@@ -7,7 +7,7 @@
 // Q4  What is kept is bounded, and nothing is kept long after the last question.
 
 import type { OutboxRow } from "reverie"
-import { SharedReads } from "../shared-reads.ts"
+import { SharedReads } from "../views/shared-reads.ts"
 import { type EntryFrames, framesOf } from "./frame.ts"
 
 export type ReadOutbox = (after: number, limit: number) => Promise<ReadonlyArray<OutboxRow>>

@@ -9,7 +9,7 @@ import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { chart, type Fleet, type Json } from "reverie"
 import { Api, type Outage, type Principal } from "../api/index.ts"
 import { asking, Gateway } from "../gateway.ts"
-import { openStream, STREAM_TYPE, streamHeaders } from "../event-door.ts"
+import { openStream, STREAM_TYPE, streamHeaders } from "../feed/event-door.ts"
 import { Live } from "../live.ts"
 import { version } from "../version.ts"
 

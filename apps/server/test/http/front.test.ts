@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { connect } from "node:net"
-import { MAX_BODY_BYTES, MAX_BODY_VALUES, MAX_MESSAGE_BYTES } from "../../src/body.ts"
-import { routes } from "../../src/front.ts"
+import { MAX_BODY_BYTES, MAX_BODY_VALUES, MAX_MESSAGE_BYTES } from "../../src/http/body.ts"
+import { routes } from "../../src/http/front.ts"
 import { aFleet, askAt, assertFailure, assertSecured, type Loose, openRig } from "./rig.ts"
 import { openServer } from "../../src/index.ts"
 

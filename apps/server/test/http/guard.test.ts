@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
-import { Guard } from "../../src/guard.ts"
-import { Patience } from "../../src/patience.ts"
+import { Guard } from "../../src/http/guard.ts"
+import { Patience } from "../../src/http/patience.ts"
 import { assertFailure, assertSecured, bearer, type Loose, openRig, SECRETS, tokens } from "./rig.ts"
 
 /** Everything that is not open to anybody. */

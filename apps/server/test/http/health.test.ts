@@ -6,8 +6,8 @@ import { later } from "@reverie/testkit/later"
 import { aPath, assertFailure, bearer, type Loose, openRig, SECRETS, tokens } from "./rig.ts"
 import { plainOf } from "../../src/health.ts"
 import { LoopWatch } from "../../src/loop-watch.ts"
-import { Patience } from "../../src/patience.ts"
-import { Traffic } from "../../src/traffic.ts"
+import { Patience } from "../../src/http/patience.ts"
+import { Traffic } from "../../src/http/traffic.ts"
 
 const JSON_TYPE = { "content-type": "application/json" }
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { MAX_MESSAGE_BYTES } from "../../src/body.ts"
+import { MAX_MESSAGE_BYTES } from "../../src/http/body.ts"
 import { type Answer, type Asking, bearer, type Loose, openRig, SECRETS, tokens } from "./rig.ts"
 
 const JSON_TYPE = { "content-type": "application/json" }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { routes } from "../../src/front.ts"
+import { routes } from "../../src/http/front.ts"
 import { bearer, openRig, SECRETS, tokens } from "./rig.ts"
 
 const WORDS = "words of the south"

@@ -1,7 +1,7 @@
 import { Fleet } from "reverie"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
-import { factCache } from "../../src/facts.ts"
+import { factCache } from "../../src/views/facts.ts"
 import { asker, type Heard, openFleet, refusalOf } from "./rig.ts"
 import { aFact, HOSTILE, rowsOf, seeded, seeding, seedTool } from "./seed.ts"
 

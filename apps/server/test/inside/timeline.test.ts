@@ -2,7 +2,7 @@ import { defineTool, type Fleet, type ReplayFrame } from "reverie"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { assert, describe, test } from "vitest"
-import { ReplayWalks } from "../../src/groups/replay.ts"
+import { ReplayWalks } from "../../src/groups/assistant/replay.ts"
 import { asker, type Heard, openFleet, refusalOf } from "./rig.ts"
 import { HOSTILE } from "./seed.ts"
 

@@ -13,7 +13,7 @@ import { EgressRefused, McpUnavailable } from "./errors.ts"
 import { type Listing, MAX_PAGES, readListing } from "./listing.ts"
 import type { McpServer } from "./options.ts"
 import { withoutSecrets } from "./secrets.ts"
-import { openWire, type Wire } from "./wire.ts"
+import { openWire, type Wire } from "./transport/wire.ts"
 import { oneLine } from "./plain.ts"
 
 // Failure: what went wrong between here and a server, in words.

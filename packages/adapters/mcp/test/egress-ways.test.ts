@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { createServer as createTcpServer } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { type EgressOptions, MAX_REDIRECTS, openEgress } from "../src/egress.ts"
+import { type EgressOptions, MAX_REDIRECTS, openEgress } from "../src/transport/egress.ts"
 import { EgressRefused } from "../src/errors.ts"
 import { later } from "./rig.ts"
 

@@ -1,7 +1,7 @@
 // The table of what may be asked.
 
 import { assert, describe, it } from "@effect/vitest"
-import { type EgressOptions, judgeAddress, openEgress, type Resolve } from "../src/egress.ts"
+import { type EgressOptions, judgeAddress, openEgress, type Resolve } from "../src/transport/egress.ts"
 import { EgressRefused } from "../src/errors.ts"
 import { later } from "./rig.ts"
 

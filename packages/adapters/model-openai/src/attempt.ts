@@ -6,10 +6,10 @@
 
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Ending } from "./answer.ts"
+import type { Ending } from "./wire/answer.ts"
 import type { Breaker } from "./breaker.ts"
 import type { Post } from "./client.ts"
-import { type Agents, type BodyReader, Exchange, type Outcome } from "./exchange.ts"
+import { type Agents, type BodyReader, Exchange, type Outcome } from "./wire/exchange.ts"
 import type { Failure, Failures, HeaderReader, Problem } from "./failure.ts"
 import type { CallLimits } from "./options.ts"
 

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import * as RedactedValue from "effect/Redacted"
 import type { OpenAI } from "openai"
-import { carry, type Exchange } from "./exchange.ts"
+import { carry, type Exchange } from "./wire/exchange.ts"
 import { LONGEST_TIMER_MILLIS } from "./options.ts"
 
 const silent = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }

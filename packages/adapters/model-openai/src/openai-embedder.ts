@@ -16,12 +16,12 @@ import * as Result from "effect/Result"
 import { attempt, type AttemptContext, type Reading } from "./attempt.ts"
 import { Breaker } from "./breaker.ts"
 import { type EmbeddingBody, lazyEmbeddings, providerOf } from "./client.ts"
-import { closeAgents, openAgents } from "./exchange.ts"
+import { closeAgents, openAgents } from "./wire/exchange.ts"
 import { type Failure, type Failures, type HeaderReader, makeFailures } from "./failure.ts"
 import { breakerOptionsOf, embedderLimitsOf, type OpenAiEmbedderOptions } from "./options.ts"
 import { retried } from "./retry.ts"
 import { makeScrub } from "./scrub.ts"
-import { type Ending, endings } from "./answer.ts"
+import { type Ending, endings } from "./wire/answer.ts"
 
 // EmbeddingAnswer: the body of one successful response to a request for vectors.
 // I1  It holds one list of finite numbers for each text, in the order of the texts, or it is a failure: a list that is

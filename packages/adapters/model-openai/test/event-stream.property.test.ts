@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { EventStream } from "../src/answer.ts"
+import { EventStream } from "../src/wire/answer.ts"
 
 const read = (chunks: ReadonlyArray<string>): ReadonlyArray<string> => {
   const events: Array<string> = []

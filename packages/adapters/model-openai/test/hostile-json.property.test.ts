@@ -1,13 +1,13 @@
 import { assert, it } from "@effect/vitest"
 import type { Json } from "@reverie/protocol"
 import * as fc from "fast-check"
-import { Answer, type Ending } from "../src/answer.ts"
+import { Answer, type Ending } from "../src/wire/answer.ts"
 import { makeFailures } from "../src/failure.ts"
-import { readPlainReply } from "../src/json-tools.ts"
+import { readPlainReply } from "../src/wire/json-tools.ts"
 import { nativeRepair, plainRepair, roughCount, usageOf } from "../src/openai-model.ts"
-import { judge } from "../src/reply.ts"
+import { judge } from "../src/wire/reply.ts"
 import { makeScrub } from "../src/scrub.ts"
-import { wireTools } from "../src/wire.ts"
+import { wireTools } from "../src/wire/wire.ts"
 import { aPrompt, KEY } from "./harbor-model.ts"
 
 const scrub = makeScrub(KEY)

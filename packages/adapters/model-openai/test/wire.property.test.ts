@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import type { PromptMessage } from "@reverie/model"
 import * as fc from "fast-check"
-import { makeBodyWriter, wireId, wireMessage, wireName, wireTools } from "../src/wire.ts"
+import { makeBodyWriter, wireId, wireMessage, wireName, wireTools } from "../src/wire/wire.ts"
 
 const settings = { seed: 4_711, numRuns: 500 }
 const text = fc.string({ unit: "binary", maxLength: 30 })

@@ -6,7 +6,7 @@
 
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import type { Carrier } from "./carrier.ts"
+import type { Carrier } from "./carriers/carrier.ts"
 import { QueueSilent } from "./errors.ts"
 
 const dropped = Metric.counter("reverie_queue_wake_ups_dropped_total", {

@@ -7,7 +7,7 @@
 import { type Address, addressKey } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type { Carrier } from "./carrier.ts"
+import type { Carrier } from "./carriers/carrier.ts"
 import { QueueSilent, SleepScheduleRefused } from "./errors.ts"
 import { payloadOf, scheduledOptions } from "./job.ts"
 import type { Reach } from "./reach.ts"

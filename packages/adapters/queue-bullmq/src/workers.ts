@@ -5,7 +5,7 @@
 // N3  Reading changes nothing. A server that does not answer, or may not tell, is no server without workers.
 
 import { hostname } from "node:os"
-import type { Carrier } from "./carrier.ts"
+import type { Carrier } from "./carriers/carrier.ts"
 import type { Reach } from "./reach.ts"
 
 export interface SeenWorker {

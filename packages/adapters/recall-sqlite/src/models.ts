@@ -5,7 +5,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import { meaningOf, type VectorModel } from "@reverie/memory"
 import type { AssistantId, TenantId } from "@reverie/protocol"
-import { readEntry } from "./entries.ts"
+import { readEntry } from "./entries/entries.ts"
 import { change, query } from "./sql.ts"
 
 export interface ModelRow extends VectorModel {

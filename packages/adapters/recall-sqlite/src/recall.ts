@@ -14,12 +14,12 @@ import {
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Connection, IN_MEMORY } from "./connection.ts"
-import { beginErasing, eraseSome } from "./erasing.ts"
+import { beginErasing, eraseSome } from "./entries/erasing.ts"
 import { type Parts, partsOf, standing } from "./parts.ts"
-import { Searcher } from "./searcher.ts"
-import { search } from "./searching.ts"
-import type { Sizes } from "./words.ts"
-import { type Entries, type EntryRow, type Kept, type Owner, readRow } from "./entries.ts"
+import { Searcher } from "./search/searcher.ts"
+import { search } from "./search/searching.ts"
+import type { Sizes } from "./words/words.ts"
+import { type Entries, type EntryRow, type Kept, type Owner, readRow } from "./entries/entries.ts"
 
 // Draft: what becomes of an assistant's entries by the changes of one apply.
 // D1  Changes take effect in their order; an entry that is as it was in the end is not written.

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, describe, test } from "@effect/vitest"
 import type { MemoryEntry } from "@reverie/memory"
 import { tables } from "../src/connection.ts"
-import { wordsOf } from "../src/words.ts"
+import { wordsOf } from "../src/words/words.ts"
 
 const GROUP = 1
 /** As many as an index that is made anew is told at once. */

@@ -7,7 +7,7 @@
 
 import { type BlockRows, EVERYBODY } from "@reverie/memory"
 import { keyText, type TenantId } from "@reverie/protocol"
-import { limited } from "./assistants.ts"
+import { limited } from "./ports/assistants.ts"
 
 /** One question to the tables, and its values. */
 export interface Look {

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { anAddress } from "@reverie/testkit"
 import { sharePostgres } from "@reverie/testkit/shared-servers"
 import * as Effect from "effect/Effect"
-import { postgresBlocks } from "../src/blocks.ts"
+import { postgresBlocks } from "../src/ports/blocks.ts"
 import type { Database } from "../src/database.ts"
 import { aSchema, openAt, tablesAt } from "./stores.ts"
 

@@ -13,7 +13,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { longWork } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { Safeguard } from "./safeguard.ts"
+import type { Safeguard } from "./files/safeguard.ts"
 import { type SqliteFailure, sqliteFailure } from "./sqlite-failure.ts"
 
 export interface WriterStats {

@@ -6,7 +6,7 @@ import type { AssistantId } from "@reverie/protocol"
 import { openSqliteStore } from "@reverie/store-sqlite"
 import { aMessage, anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
-import { salvaging } from "../src/salvage.ts"
+import { salvaging } from "../src/files/salvage.ts"
 import { aDirectory } from "./directories.ts"
 
 const NAMES = ["ada", "bob", "cid"]

@@ -3,8 +3,8 @@
 
 import * as Now from "../context.ts"
 import { stepFailure, stepOutput } from "../events.ts"
-import { metOutage } from "../outage.ts"
-import type { CompactionPhase } from "../phases.ts"
+import { metOutage } from "./outage.ts"
+import type { CompactionPhase } from "./phases.ts"
 import { changing, when, whenHeard } from "./base.ts"
 import { hasMore } from "./dream.ts"
 

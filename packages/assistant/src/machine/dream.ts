@@ -3,8 +3,8 @@
 
 import * as Now from "../context.ts"
 import { type MachineEvent, stepFailure, stepOutput } from "../events.ts"
-import { metOutage } from "../outage.ts"
-import type { DreamOperation } from "../phases.ts"
+import { metOutage } from "./outage.ts"
+import type { DreamOperation } from "./phases.ts"
 import { changing, when, whenHeard } from "./base.ts"
 
 /** What a dream goes on with; `settling` after the last operation. */

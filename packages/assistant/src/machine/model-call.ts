@@ -3,9 +3,9 @@
 
 import * as Now from "../context.ts"
 import { inferFailure, inferOutput } from "../events.ts"
-import { metOutage } from "../outage.ts"
-import { type Reaction, reactionTo } from "../reaction.ts"
-import { reserved, settled, whyCut } from "../spending.ts"
+import { metOutage } from "./outage.ts"
+import { type Reaction, reactionTo } from "./reaction.ts"
+import { reserved, settled, whyCut } from "../budget/spending.ts"
 import { changing, enqueuing, when, whenHeard } from "./base.ts"
 
 const reacts = (reaction: Reaction) =>

@@ -3,7 +3,7 @@
 
 import * as Now from "../context.ts"
 import { assessOutput, inferFailure } from "../events.ts"
-import { whyCut } from "../spending.ts"
+import { whyCut } from "../budget/spending.ts"
 import { changing, enqueuing, when } from "./base.ts"
 
 export const tickGuards = {

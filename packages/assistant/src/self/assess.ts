@@ -6,7 +6,7 @@
 // I4  A long text costs no more than its beginning and its end.
 
 import { isJsonObject, type Json, jsonIn } from "@reverie/protocol"
-import type { Assessment, ContextSignals } from "../select-pattern.ts"
+import type { Assessment, ContextSignals } from "../patterns/select-pattern.ts"
 
 export const eventClasses = [
   "communication",

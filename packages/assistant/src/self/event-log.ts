@@ -8,8 +8,8 @@
 // Nor does an entry say who halted or retired the assistant: that stands in the envelope of its cause.
 
 import { type Entry, isJsonObject, type Json } from "@reverie/protocol"
-import type { Goal } from "./goals.ts"
-import { goalsOf } from "./goals.ts"
+import type { Goal } from "./goals/goals.ts"
+import { goalsOf } from "./goals/goals.ts"
 import { REFLECTION_KEY, reflectionOf } from "./reflection.ts"
 import { SELF_PROMPT_KEY } from "./self-prompt.ts"
 

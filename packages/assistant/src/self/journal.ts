@@ -10,7 +10,7 @@
 
 import { type Json, type RecordChange, defined } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import type { Moment } from "./goals.ts"
+import type { Moment } from "./goals/goals.ts"
 import { changesOf, fitting, isoTime, type Outcome, type Records } from "./kept.ts"
 
 export const sourceTypes = ["direct", "observation", "inference", "environmental", "compaction"] as const

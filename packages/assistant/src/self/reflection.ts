@@ -7,7 +7,7 @@
 
 import { isJsonObject, type Json, linesIn, listIn, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import type { Moment } from "./goals.ts"
+import type { Moment } from "./goals/goals.ts"
 import { addEntry, byAge, type Journal, type JournalEntry } from "./journal.ts"
 import { isoTime, oneLine, type Outcome, type Records } from "./kept.ts"
 import { personaRejection } from "./persona.ts"

@@ -4,7 +4,7 @@
 // I2  Goals that are done or given up are not shown, but for a subtask of one that is still open.
 // I3  Nothing to show is the empty text.
 
-import type { Goal, Goals } from "./goals.ts"
+import type { Goal, Goals } from "./goals/goals.ts"
 import type { Projects } from "./projects.ts"
 import type { SessionMemory } from "./session-memory.ts"
 

@@ -19,7 +19,7 @@ import {
   unfinished,
   worked
 } from "../rig.ts"
-import { type LeafState } from "../../src/ignored.ts"
+import { type LeafState } from "../../src/chart/ignored.ts"
 
 /** An assistant that holds a value of its own for every setting it can, in the middle of its second tick. */
 const lived = (): Rig =>

@@ -10,7 +10,7 @@
 import { addEntry, type Journal, journalChanges, type Moment } from "@reverie/assistant"
 import type { Message, PlacedMessage, RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import type { CountMessage } from "../message-tokens.ts"
+import type { CountMessage } from "../tokens/message-tokens.ts"
 import { Account, accountOf, Place } from "./account.ts"
 import { endsOf } from "./clip.ts"
 import { type CompactionConfig, compactionTriggers } from "./config.ts"

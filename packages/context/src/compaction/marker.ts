@@ -7,7 +7,7 @@
 
 import { cleanLine, messageId } from "@reverie/memory"
 import type { MessagePlace } from "@reverie/protocol"
-import type { CountMessage, UncountedMessage } from "../message-tokens.ts"
+import type { CountMessage, UncountedMessage } from "../tokens/message-tokens.ts"
 import type { Account, NamedCall } from "./account.ts"
 import { bounded } from "./clip.ts"
 import type { CompactionStrategy, CompactionTrigger } from "./config.ts"

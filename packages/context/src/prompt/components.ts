@@ -6,13 +6,13 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { NoPlaceAfter } from "../errors.ts"
-import { isStaticId, type PromptComponent, STATIC_COMPONENTS, staticBefore } from "../scheme.ts"
+import { isStaticId, type PromptComponent, STATIC_COMPONENTS, staticBefore } from "../layout/scheme.ts"
 import { changedComponent, type ComponentDraft, type ComponentPatch, newComponent } from "./definition.ts"
 import { KeyTaken, type PromptConflict, type PromptInvalid, PromptUnknown } from "./errors.ts"
-import type { PromptChange } from "./prompt-store.ts"
+import type { PromptChange } from "./store/prompt-store.ts"
 import { findSeat, keyAt, leaveSeat, type NoSeat } from "./seats.ts"
 import { type Decision, expected, type Overrides, type StoreFailure, type Versioned } from "./overrides.ts"
-import { type PluggableComponent, writeComponent } from "./stored.ts"
+import { type PluggableComponent, writeComponent } from "./store/stored.ts"
 
 /** A component as it is kept, and its version. */
 export type KeptComponent = Versioned<PluggableComponent>

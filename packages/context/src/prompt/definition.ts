@@ -6,9 +6,9 @@
 // D4  A pluggable component has a role of its own, never `mixed`, and no key of a built-in component.
 
 import * as Result from "effect/Result"
-import { isBuiltInKey } from "../scheme.ts"
+import { isBuiltInKey } from "../layout/scheme.ts"
 import { PromptInvalid } from "./errors.ts"
-import { type PluggableComponent, type PluggableRole, pluggableRoles, type StoredTemplate } from "./stored.ts"
+import { type PluggableComponent, type PluggableRole, pluggableRoles, type StoredTemplate } from "./store/stored.ts"
 import { loneBraceIn, placeholdersIn } from "./template.ts"
 
 const MAX_KEY_LENGTH = 64

@@ -7,8 +7,8 @@ import type { Json, TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { PromptConflict, type PromptStoreUnavailable, PromptUnknown, PromptUnreadable } from "./errors.ts"
-import type { PromptChange, PromptLine, PromptStore, PromptVersion } from "./prompt-store.ts"
-import { type PluggableComponent, readComponent, readTemplate, type StoredTemplate } from "./stored.ts"
+import type { PromptChange, PromptLine, PromptStore, PromptVersion } from "./store/prompt-store.ts"
+import { type PluggableComponent, readComponent, readTemplate, type StoredTemplate } from "./store/stored.ts"
 
 /** A value and the version it was read at, which a change of it must name. */
 export type Versioned<A> = A & { readonly version: number }

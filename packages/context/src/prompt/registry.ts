@@ -14,15 +14,15 @@ import {
   type KeptComponent,
   lineOfComponent
 } from "./components.ts"
-import { type PromptChange, PromptStore } from "./prompt-store.ts"
+import { type PromptChange, PromptStore } from "./store/prompt-store.ts"
 import { openOverrides, type Overrides, type StoreFailure, type Versioned } from "./overrides.ts"
 import { type ImportOptions, type Templates, templatesOf } from "./templates.ts"
 import { type Undo, undoOf } from "./undo.ts"
 import { changedComponent, newComponent } from "./definition.ts"
 import { type ImportRefused, KeyTaken, type PromptConflict, type PromptInvalid, type PromptUnknown } from "./errors.ts"
-import { componentText, readComponentText } from "./exchange.ts"
+import { componentText, readComponentText } from "./store/exchange.ts"
 import { findSeat, leaveSeat, type NoSeat } from "./seats.ts"
-import type { PluggableComponent, StoredTemplate } from "./stored.ts"
+import type { PluggableComponent, StoredTemplate } from "./store/stored.ts"
 
 // Bridge: from templates to components and back, and components as text to be shared.
 // B1  What is copied is the text with its gaps: neither side changes with the other afterwards.

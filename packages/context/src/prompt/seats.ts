@@ -6,8 +6,8 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { NoPlaceAfter, PlacesTaken } from "../errors.ts"
-import { allocatePluggableId, isReservedId, pluggableRange } from "../scheme.ts"
-import type { PromptChange } from "./prompt-store.ts"
+import { allocatePluggableId, isReservedId, pluggableRange } from "../layout/scheme.ts"
+import type { PromptChange } from "./store/prompt-store.ts"
 import type { Overrides, StoreFailure } from "./overrides.ts"
 
 export type NoSeat = NoPlaceAfter | PlacesTaken

@@ -15,10 +15,10 @@ import {
   type PromptInvalid,
   PromptUnknown
 } from "./errors.ts"
-import { readTemplateText, templateText } from "./exchange.ts"
-import type { PromptChange } from "./prompt-store.ts"
+import { readTemplateText, templateText } from "./store/exchange.ts"
+import type { PromptChange } from "./store/prompt-store.ts"
 import { type Decision, expected, type Found, type Overrides, type StoreFailure, type Versioned } from "./overrides.ts"
-import { type StoredTemplate, writeTemplate } from "./stored.ts"
+import { type StoredTemplate, writeTemplate } from "./store/stored.ts"
 import { placeholdersIn, type PromptTemplate } from "./template.ts"
 
 // Built-in: the templates that every tenant has from the first day.

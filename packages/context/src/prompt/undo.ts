@@ -7,11 +7,17 @@ import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { NothingToUndo, PromptConflict, PromptUnreadable } from "./errors.ts"
-import { shownBy, undone } from "./history.ts"
-import type { PromptChange, PromptVersion } from "./prompt-store.ts"
+import { shownBy, undone } from "./store/history.ts"
+import type { PromptChange, PromptVersion } from "./store/prompt-store.ts"
 import { findSeat, leaveSeat, type NoSeat } from "./seats.ts"
 import type { Decision, Overrides, StoreFailure } from "./overrides.ts"
-import { type PluggableComponent, readComponent, readTemplate, type StoredTemplate, writeComponent } from "./stored.ts"
+import {
+  type PluggableComponent,
+  readComponent,
+  readTemplate,
+  type StoredTemplate,
+  writeComponent
+} from "./store/stored.ts"
 
 export type DefinitionKind = "template" | "component"
 

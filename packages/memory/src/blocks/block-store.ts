@@ -17,7 +17,7 @@ import type { BlockRefused, BlockStoreUnavailable, BlockUnknown, BlockUnreadable
 import type { BlockDraft, BlockViewer, BlockView } from "./block.ts"
 import type { BlockOperation } from "./operation.ts"
 import type { BlockPermission, BlockType } from "./permission.ts"
-import type { BlockSchema, Viewport } from "./schema.ts"
+import type { BlockSchema, Viewport } from "./document/schema.ts"
 
 /** Who changes something, when, and under which name that is only done once. */
 export interface BlockRequest extends BlockViewer {

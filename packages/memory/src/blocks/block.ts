@@ -6,10 +6,10 @@
 
 import { createHash } from "node:crypto"
 import type { Json, TenantId } from "@reverie/protocol"
-import type { Place } from "./document.ts"
+import type { Place } from "./document/document.ts"
 import { type Access, accessUnder, type BlockAct, blockActs, lesserPermission } from "./permission.ts"
 import type { BlockPermission, BlockType } from "./permission.ts"
-import type { BlockSchema } from "./schema.ts"
+import type { BlockSchema } from "./document/schema.ts"
 
 /** Most UTF-16 units of a block that names no limit of its own. */
 export const DEFAULT_CHAR_LIMIT = 5_000

@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import { BlockRefused, BlockUnknown, BlockUnreadable, type ConsentNeeded } from "../errors.ts"
 import { type BlockViewer, isVisible, type KeptBlock } from "./block.ts"
 import type { BlockChange, BlockRequest } from "./block-store.ts"
-import type { KeptVersion } from "./commit.ts"
+import type { KeptVersion } from "./document/commit.ts"
 import type { BlockLooks, BlockRows } from "./rows.ts"
 
 export type ChangeFailure = BlockRefused | ConsentNeeded | BlockUnknown | BlockUnreadable

@@ -6,7 +6,7 @@
 
 import type { Json } from "@reverie/protocol"
 import type { BlockAct } from "./permission.ts"
-import type { PartSchema } from "./schema.ts"
+import type { PartSchema } from "./document/schema.ts"
 
 /** `section` names where in a composite; positions in a list count from 0. */
 export type BlockOperation = (

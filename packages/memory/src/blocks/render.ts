@@ -7,8 +7,8 @@
 
 import { isJsonObject, type Json } from "@reverie/protocol"
 import { cleanText } from "../integrity/clean-text.ts"
-import type { BlockContent, PartContent } from "./content.ts"
-import type { BlockField, BlockSchema, PartSchema, Viewport } from "./schema.ts"
+import type { BlockContent, PartContent } from "./document/content.ts"
+import type { BlockField, BlockSchema, PartSchema, Viewport } from "./document/schema.ts"
 
 const READ_ONLY = " [read-only]"
 

@@ -10,7 +10,7 @@ import { BlockRefused } from "../errors.ts"
 import { type BlockViewer, EVERYBODY, isOwner, type KeptBlock } from "./block.ts"
 import type { BlockSetting } from "./block-store.ts"
 import { blockPermissions, blockTypes } from "./permission.ts"
-import { type BlockSchema, type PartSchema, readBlockSchema, type Viewport } from "./schema.ts"
+import { type BlockSchema, type PartSchema, readBlockSchema, type Viewport } from "./document/schema.ts"
 
 const MAX_SHARES = 64
 export const MAX_CHAR_LIMIT = 1_000_000

@@ -3,8 +3,8 @@ import { readBlockSchema } from "../../src/index.ts"
 import type { BlockSchema } from "../../src/index.ts"
 import * as Result from "effect/Result"
 import { act, aDocument, assertRefused, AT } from "./rig.ts"
-import { contentJson } from "../../src/blocks/content.ts"
-import { type Committed } from "../../src/blocks/document.ts"
+import { contentJson } from "../../src/blocks/document/content.ts"
+import { type Committed } from "../../src/blocks/document/document.ts"
 
 const lines = (...texts: ReadonlyArray<string>): string => texts.join("\n")
 

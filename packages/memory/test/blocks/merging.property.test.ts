@@ -3,8 +3,8 @@ import * as fc from "fast-check"
 import { type BlockOperation, type BlockSchema, StructuredDocument } from "../../src/index.ts"
 import * as Result from "effect/Result"
 import { act, aDocument, loro } from "./rig.ts"
-import { contentJson } from "../../src/blocks/content.ts"
-import { peerOf } from "../../src/blocks/loro.ts"
+import { contentJson } from "../../src/blocks/document/content.ts"
+import { peerOf } from "../../src/blocks/document/loro.ts"
 
 const schema: BlockSchema = {
   kind: "composite",

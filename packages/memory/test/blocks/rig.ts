@@ -6,7 +6,7 @@ import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Access } from "../../src/blocks/permission.ts"
-import { peerOf } from "../../src/blocks/loro.ts"
+import { peerOf } from "../../src/blocks/document/loro.ts"
 
 export const loro = await Effect.runPromise(loadLoro)
 

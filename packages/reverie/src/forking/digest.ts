@@ -6,7 +6,7 @@
 import { costMicrosOf, type Tariff } from "@reverie/model"
 import { type Entry, type Json, type ToolCall, type Usage, defined } from "@reverie/protocol"
 import type { AnsweredBy } from "@reverie/runtime"
-import { type ContextReport, contextReportOf } from "../context-report.ts"
+import { type ContextReport, contextReportOf } from "../views/context-report.ts"
 
 const MAX_TEXT_CHARS = 4_000
 const MAX_CALLS = 200

@@ -12,7 +12,7 @@ import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
 import * as Stream from "effect/Stream"
 import { MoveRefused } from "./errors.ts"
-import { databaseUrl, type Deployment } from "../deployment.ts"
+import { databaseUrl, type Deployment } from "../opening/deployment.ts"
 
 /** Where assistants live: a data directory, or the database of a deployment. */
 export type DataStorePlace = { readonly data: string } | { readonly deployment: Deployment }

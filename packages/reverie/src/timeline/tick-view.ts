@@ -17,8 +17,8 @@ import {
   type Usage,
   defined
 } from "@reverie/protocol"
-import { iterationOf } from "../context-report.ts"
-import { textOfEvent } from "../mail-view.ts"
+import { iterationOf } from "../views/context-report.ts"
+import { textOfEvent } from "../views/mail-view.ts"
 import type { Price } from "./price.ts"
 import type { Span, SpanKind } from "./spans.ts"
 

@@ -14,12 +14,12 @@ import {
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { applyRecords } from "../own-records.ts"
-import type { JobEnd } from "../job-end.ts"
+import { applyRecords } from "../session/own-records.ts"
+import type { JobEnd } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-seen.ts"
-import { Secrets } from "../secrets.ts"
-import type { Session } from "../session.ts"
-import type { UncountedMessage } from "../turn.ts"
+import { Secrets } from "../jobs/secrets.ts"
+import type { Session } from "../session/session.ts"
+import type { UncountedMessage } from "../commit/turn.ts"
 
 /** Of an outage the phase is tried again. */
 export interface Failed {

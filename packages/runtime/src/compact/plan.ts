@@ -16,9 +16,9 @@ import {
 } from "@reverie/context"
 import type { AcceptedEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { wholeHistory } from "../history.ts"
-import { passedOver } from "../passed-over.ts"
-import type { Session } from "../session.ts"
+import { wholeHistory } from "../prompt/history.ts"
+import { passedOver } from "../intake/passed-over.ts"
+import type { Session } from "../session/session.ts"
 
 /** What every phase of a compaction begins with. */
 export interface CompactionInputs {

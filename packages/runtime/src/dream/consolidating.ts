@@ -43,8 +43,8 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Ledger } from "@reverie/ledger"
-import { journalOn, recordsOf } from "../own-records.ts"
-import type { Session } from "../session.ts"
+import { journalOn, recordsOf } from "../session/own-records.ts"
+import type { Session } from "../session/session.ts"
 import { factChange, factsOf } from "./known.ts"
 import { askModel, type DreamStep, nothingToDo } from "./step.ts"
 

@@ -32,17 +32,17 @@ import {
   retireFacts,
   withdraw
 } from "@reverie/memory"
-import { applyRecords, journalOn, recordsOf } from "../own-records.ts"
-import type { JobEnd } from "../job-end.ts"
+import { applyRecords, journalOn, recordsOf } from "../session/own-records.ts"
+import type { JobEnd } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-seen.ts"
-import { Secrets } from "../secrets.ts"
-import type { Session } from "../session.ts"
+import { Secrets } from "../jobs/secrets.ts"
+import type { Session } from "../session/session.ts"
 import { consolidating } from "./consolidating.ts"
 import { profiling } from "./profiling.ts"
 import { dreamId, markStep, type StepMark, tokensOf } from "./report.ts"
 import { askModel, type DreamStep, nothingToDo } from "./step.ts"
 import { factChange, factsOf, profileChange, profilesOf } from "./known.ts"
-import { reflected, reflectionQuestion } from "../reflection.ts"
+import { reflected, reflectionQuestion } from "../prompt/reflection.ts"
 import { keepIndexed } from "../recall/indexer.ts"
 import { forgetStale } from "./working.ts"
 

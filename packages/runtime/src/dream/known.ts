@@ -6,7 +6,7 @@ import { Ledger } from "@reverie/ledger"
 import { type EntityProfile, type Fact, isEntityProfile, isFact, type Profiles } from "@reverie/memory"
 import type { Json, RecordChange } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import type { Session } from "../session.ts"
+import type { Session } from "../session/session.ts"
 
 /** Every fact of whatever state, by its id. */
 export const factsOf = Effect.fnUntraced(function* ({ address }: Session) {

@@ -17,8 +17,8 @@ import {
 import type { RecordChange } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { recordsOf } from "../own-records.ts"
-import type { Session } from "../session.ts"
+import { recordsOf } from "../session/own-records.ts"
+import type { Session } from "../session/session.ts"
 import { factChange, factsOf, profileChange, profilesOf } from "./known.ts"
 import { askModel, type DreamStep, nothingToDo } from "./step.ts"
 

@@ -9,7 +9,7 @@ import { Model } from "@reverie/model"
 import type { Ask, RecordChange, Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { Faults } from "../faults.ts"
-import type { Session } from "../session.ts"
+import type { Session } from "../session/session.ts"
 
 /** What one step did. */
 export interface DreamStep {

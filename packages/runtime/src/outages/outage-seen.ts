@@ -9,7 +9,7 @@ import { addressKey, type OpenJob, defined } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import type { Session } from "../session.ts"
+import type { Session } from "../session/session.ts"
 import { Outages } from "./outage-book.ts"
 import { serverOf, withheldCalls } from "./watched-model.ts"
 

@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import { Ledger } from "@reverie/ledger"
 import * as Result from "effect/Result"
-import { NoticeHub } from "../notice-hub.ts"
+import { NoticeHub } from "../commit/notice-hub.ts"
 import { Outages } from "./outage-book.ts"
 import { followed } from "./watched-model.ts"
 

@@ -10,7 +10,7 @@ import type { Address } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import { Secrets } from "../secrets.ts"
+import { Secrets } from "../jobs/secrets.ts"
 import { Outages } from "./outage-book.ts"
 
 /** 1 while the server of the model answers, 0 while it is away. */

@@ -9,7 +9,7 @@ import { Ledger } from "@reverie/ledger"
 import { addressKey } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Session } from "../session.ts"
+import type { Session } from "../session/session.ts"
 import { profilesIn } from "./recollection.ts"
 import { knownOf } from "./remembered.ts"
 

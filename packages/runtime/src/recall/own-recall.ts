@@ -8,7 +8,7 @@ import type { RecallOptions } from "@reverie/memory"
 import { AssistantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { RecallRefused } from "../errors.ts"
-import type { Session } from "../session.ts"
+import type { Session } from "../session/session.ts"
 import { recallFor } from "./recaller.ts"
 import { mayRecall, scopeOf, scopesOf } from "./scopes.ts"
 

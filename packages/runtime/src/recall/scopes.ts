@@ -3,7 +3,7 @@
 // P1  An assistant looks into others' memories only as far as its definition grants it.
 
 import type { RecallScope } from "@reverie/memory"
-import type { Definition } from "../definition.ts"
+import type { Definition } from "../session/definition.ts"
 
 const DEFAULT_RECALL_SCOPES: ReadonlyArray<RecallScope> = ["own", "shared"]
 

@@ -15,7 +15,7 @@ import {
 } from "@reverie/assistant"
 import { type Command, type Entry, type Json, type OpenJob, type OpenTimer, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { jobsAfter, timersAfter } from "../turn.ts"
+import { jobsAfter, timersAfter } from "../commit/turn.ts"
 import { beginningOf } from "./beginning.ts"
 
 /** An assistant after a commit. Hours of sleep are no business of the statechart's: their timer is not among these. */

@@ -19,9 +19,9 @@ import {
 import { canonicalJson, execute } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { JobEnd } from "../job-end.ts"
-import { callInWindow, type Session } from "../session.ts"
-import type { UncountedMessage } from "../turn.ts"
+import type { JobEnd } from "../jobs/job-end.ts"
+import { callInWindow, type Session } from "../session/session.ts"
+import type { UncountedMessage } from "../commit/turn.ts"
 import { indexOfJob, type RecordedRun, type RecordedTick, resultOf } from "./recorded-tick.ts"
 
 const NOT_RECORDED = "not recorded: a fork runs no tools"

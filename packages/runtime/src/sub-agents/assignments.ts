@@ -16,7 +16,7 @@ import {
 import { AssignmentRequest, type Json, type RecordChange, defined } from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { type OwnRecords, recordsOf } from "../own-records.ts"
+import { type OwnRecords, recordsOf } from "../session/own-records.ts"
 
 const decode = Schema.decodeUnknownOption(AssignmentRequest)
 

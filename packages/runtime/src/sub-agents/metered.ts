@@ -23,9 +23,9 @@ import {
 import { failureCost, isOutage, type Model, type ModelError, ModelRefused } from "@reverie/model"
 import type { Amount, Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import type { Definition } from "../definition.ts"
-import type { Session } from "../session.ts"
-import type { UncountedMessage } from "../turn.ts"
+import type { Definition } from "../session/definition.ts"
+import type { Session } from "../session/session.ts"
+import type { UncountedMessage } from "../commit/turn.ts"
 
 /** Providers count a little differently. */
 const CERTAIN_SHARE = 0.9

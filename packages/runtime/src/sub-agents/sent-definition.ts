@@ -7,7 +7,7 @@
 import { defined } from "@reverie/protocol"
 import { changedSettings, type Assignment, settingsOf } from "@reverie/assistant"
 import { delegateToolNames, finishTaskTool, noop, toolkitOf } from "@reverie/tools"
-import type { Definition, Definitions } from "../definition.ts"
+import type { Definition, Definitions } from "../session/definition.ts"
 import { scopesOf } from "../recall/scopes.ts"
 
 /** Of no use, or no right, for somebody with one task. */

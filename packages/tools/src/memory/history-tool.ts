@@ -7,7 +7,7 @@
 import { cleanText, messageId, placeOfId } from "@reverie/memory"
 import { type Json, type MessagePlace, type PlacedMessage, defined } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import { clipped } from "../sentences.ts"
+import { clipped } from "../results/sentences.ts"
 import { selfTool } from "../self/self-tool.ts"
 
 const DEFAULT_LIMIT = 20

@@ -6,7 +6,7 @@
 import type { RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { defineTool, type ToolDefinition } from "../define.ts"
-import type { ToolInput } from "../input.ts"
+import type { ToolInput } from "../schema/input.ts"
 import type { ToolRecords, Tool } from "../tool.ts"
 
 export const selfTool = <Input extends ToolInput | undefined = undefined>(

@@ -18,7 +18,7 @@ import { Conversation } from "./conversation.tsx"
 import { InHand, Log, Mailbox } from "./in-hand.tsx"
 import { type Turn, useTurn } from "./turn.ts"
 import type { Asked } from "../../api/contract.ts"
-import { ConfirmLater } from "../../parts/confirm-later.tsx"
+import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 
 // Orders: the buttons for what the present state accepts, and no others.
 

@@ -4,7 +4,7 @@
 import { useState } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
-import { ConfirmLater } from "../../parts/confirm-later.tsx"
+import { ConfirmLater } from "../../parts/dialogs/confirm-later.tsx"
 import { DiffView } from "../../parts/diff-view.tsx"
 import { count, percent } from "../../parts/format.ts"
 import { JsonView } from "../../parts/json.tsx"

@@ -1,0 +1,134 @@
+// Agents: who lives in a fleet, and what is known of one.
+// Owns the readings. Leaves orders to orders.ts, where they are asked to reach/.
+// A1  Reading writes nothing and disturbs nobody.
+// A2  An id may be given by a prefix that only one assistant has.
+
+import { defined } from "@reverie/protocol"
+import type { Entry } from "reverie"
+import { CommandFailed } from "../../failure.ts"
+import { type ListOptions, tellList } from "../../texts/list.ts"
+import { named } from "../../named.ts"
+import { say, sayJson } from "../../output.ts"
+import { onOneLine, plain } from "../../texts/plain.ts"
+import { findBackend, type Where } from "../../backend/find-backend.ts"
+import type { SubAgentTree, Backend, View } from "../../backend/backend.ts"
+import { assistantTable } from "../../texts/report.ts"
+import type { Stop } from "../../running/stop.ts"
+import { counted } from "../../texts/table.ts"
+import { outageLines, waitText } from "../../running/waits.ts"
+import { writtenCall } from "../../texts/written-call.ts"
+
+export interface LookOptions extends Where {
+  readonly json: boolean
+}
+
+export const list = async (options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "look", stop)
+  const { cursor, limit = 50 } = options
+  return await tellList(
+    options,
+    async () => {
+      const { items, next } = await backend.page({ limit, ...defined({ cursor }) })
+      const totals = await backend.totals()
+      const text = [...outageLines(items), assistantTable(items)].join("\n")
+      if (totals === undefined) return { key: "assistants", items, next, text }
+      const { accepted, discarded, dead, settled } = totals
+      return {
+        key: "assistants",
+        items,
+        next,
+        beside: { total: { accepted, committed: settled, deadLetters: dead, discarded: discarded } },
+        text: `${text}\n\n${accepted} accepted, ${settled} committed, ${counted(dead - discarded, "dead letter")}`
+      }
+    },
+    backend
+  )
+}
+
+/** Entries shown by `inspect`. */
+const SHOWN_ENTRIES = 40
+
+const messageLines = ({ messages }: Entry): ReadonlyArray<string> =>
+  messages.map(({ calls = [], content, name, role }) => {
+    const asked = calls.map((call) => `${call.tool} ${JSON.stringify(call.arguments)}`).join(", ")
+    return `  ${onOneLine(`${name ?? role}: ${content}${asked === "" ? "" : ` [${asked}]`}`)}`
+  })
+
+export const viewText = (view: View): ReadonlyArray<string> => [
+  `${view.id}: ${view.state}${view.haltReason === undefined ? "" : `, ${onOneLine(view.haltReason)}`}`,
+  ...(view.outage === undefined ? [] : [waitText(view.outage)]),
+  `${view.ticks} ticks, ${view.commits} commits, ${view.waiting} waiting`,
+  ...view.jobs.map((job) => `open job: ${job}`),
+  ...view.timers.map(({ dueAt, name }) => `timer: ${name} at ${new Date(dueAt).toISOString()}`),
+  ...view.approvals.map(({ approval, tool }) => `waits for approval: ${tool} (${approval})`)
+]
+
+const latest = (backend: Backend, { commits, id }: View, count: number): Promise<ReadonlyArray<Entry>> =>
+  backend.entries(id, Math.max(1, commits - count + 1), count)
+
+export const inspect = async (name: string, options: LookOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "look", stop)
+  const view = await named(backend, name)
+  const entries = await latest(backend, view, SHOWN_ENTRIES)
+  const deadLetters = (await backend.dead(1_000)).filter(({ assistant }) => assistant === view.id)
+  if (options.json) {
+    sayJson({ ok: true, assistant: view, entries, deadLetters })
+    return 0
+  }
+  const asked = await Promise.all(view.approvals.map(({ call }) => writtenCall(backend, view.id, call)))
+  const dead = deadLetters.map(({ envelope, reason }) => `dead letter ${onOneLine(envelope, 60)}: ${onOneLine(reason)}`)
+  const told = [...viewText(view), ...asked.map((call) => `  ${call}`), ...dead, "", ...entries.flatMap(messageLines)]
+  say(plain(told.join("\n")))
+  return 0
+}
+
+const when = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ")
+
+const logLine = ({ at, event, messages, no, status, step }: Entry): string => {
+  const type: unknown = typeof event === "object" && event !== null ? Reflect.get(event, "type") : undefined
+  const did = step === undefined ? "" : ` ${step.kind} ${step.name}${step.ok ? "" : " failed"}`
+  const said = messages.map(({ content, name, role }) => `${name ?? role}: ${content}`).join(" | ")
+  const line = `${String(no).padStart(5)}  ${when(at)}  ${typeof type === "string" ? type : ""}${did} → ${status}`
+  return onOneLine(said === "" ? line : `${line}  ${said}`, 240)
+}
+
+/** The ledger of one, the newest entries, in the order of time; the cursor leads to older ones. */
+export const logs = async (name: string, options: LookOptions & ListOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
+  const { cursor, limit = 50 } = options
+  return await tellList(
+    options,
+    async () => {
+      const commits = (await backend.view(id))?.commits ?? 0
+      const last = cursor === undefined ? commits : Math.min(commits, Number.parseInt(cursor, 10) || 0)
+      const from = Math.max(1, last - limit + 1)
+      const items = last < 1 ? [] : await backend.entries(id, from, last - from + 1)
+      const next = from > 1 ? String(from - 1) : null
+      return { key: "entries", items, next, beside: { assistant: id }, text: items.map(logLine).join("\n") }
+    },
+    backend
+  )
+}
+
+const subAgentTreeLines = (node: SubAgentTree, indent = ""): ReadonlyArray<string> => {
+  const { granted, id, phase, spent, state, subAgents, task } = node
+  const how = [state, phase].filter((word) => word !== undefined).join(", ")
+  const bound = granted.tokens === null ? "" : ` of ${granted.tokens}`
+  const line = `${id}${how === "" ? "" : ` (${how})`}: ${spent.tokens}${bound} tokens, ${counted(spent.calls, "call")}`
+  return [
+    `${indent}${onOneLine(line, 200)}`,
+    ...(task === undefined ? [] : [`${indent}  ${onOneLine(task, 120)}`]),
+    ...subAgents.flatMap((each) => subAgentTreeLines(each, `${indent}  `))
+  ]
+}
+
+export const tree = async (name: string, options: LookOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
+  const subAgentTree = await backend.subAgentTree(id)
+  if (subAgentTree === undefined) throw new CommandFailed("unknown-assistant", `there is no assistant "${id}" any more`)
+  if (options.json) sayJson({ ok: true, subAgentTree })
+  else say(plain(subAgentTreeLines(subAgentTree).join("\n")))
+  return 0
+}

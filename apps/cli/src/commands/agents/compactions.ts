@@ -1,0 +1,161 @@
+// Compactions: what was compacted of an assistant's history, and the order to take a compaction back.
+// Owns choosing one and the order. Leaves reading and following to the SDK, the words to compactions.ts.
+// C1  Listing and showing write nothing and disturb nobody.
+// C2  The order to take back is durable when the command ends with 0; `undone` names what has been taken back by then.
+// C3  An id may be given by a beginning that only one compaction has.
+
+import type { Compaction, PlacedMessage } from "reverie"
+import { CommandFailed } from "../../failure.ts"
+import { type ListOptions, pageOf, tellList } from "../../texts/list.ts"
+import { named, oneOf } from "../../named.ts"
+import { say, sayJson } from "../../output.ts"
+import { onOneLine, plain } from "../../texts/plain.ts"
+import { findBackend } from "../../backend/find-backend.ts"
+import type { Stop } from "../../running/stop.ts"
+import { followed, type OrderOptions, watching } from "./orders.ts"
+import { counted, percent, table } from "../../texts/table.ts"
+
+// CompactionsText: compactions of a history for people.
+// X1  Every message that was compacted is one line, with its place, so that it can be found again.
+
+const when = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`
+
+/** current: what the model is shown begins with its marker. compacted over: a later one has taken it in. */
+const stateOf = ({ id, undone_at }: Compaction, current: string | undefined): string =>
+  undone_at === undefined ? (id === current ? "current" : "compacted over") : "undone"
+
+const compactionsText = (
+  whose: string,
+  compactions: ReadonlyArray<Compaction>,
+  current: string | undefined
+): string => {
+  if (compactions.length === 0) return `nothing of ${whose}'s history has been compacted`
+  const rows = compactions.map((each) => [
+    each.id,
+    when(each.at),
+    each.trigger,
+    String(each.compacted_count),
+    String(each.preserved_count),
+    String(each.before.tokens),
+    String(each.after.tokens),
+    stateOf(each, current)
+  ])
+  return table([["compaction", "when", "trigger", "compacted", "kept", "tokens before", "after", "state"], ...rows])
+}
+
+const lineOf = ({ message, place }: PlacedMessage): string => {
+  const { at, calls = [], content, name, role } = message
+  const asked = calls.map(({ arguments: args, tool }) => `${tool} ${JSON.stringify(args)}`).join(", ")
+  const said = `${name ?? role}: ${content}${asked === "" ? "" : ` [${asked}]`}`
+  return `  m/${place.no}/${place.index}  ${when(at)}  ${onOneLine(said)}`
+}
+
+/** Before and after, one below the other. */
+const compactionText = (
+  whose: string,
+  compaction: Compaction,
+  replaced: ReadonlyArray<PlacedMessage>,
+  current: string | undefined
+): string => {
+  const { after, before, extraction, id, marker, model, pieces, ratio, strategy, threshold, trigger } = compaction
+  const atLeast = trigger === "order" ? "" : ` (threshold ${percent(threshold)})`
+  return [
+    `${whose}: ${id}, ${when(compaction.at)}, ${stateOf(compaction, current)}`,
+    `${trigger}, at ${percent(ratio)} of the window${atLeast}, ${strategy}` +
+      (pieces === 0 ? "" : ` in ${counted(pieces, "call")}${model === null ? "" : ` of ${onOneLine(model)}`}`),
+    `${counted(before.messages, "message")} of ${before.tokens} tokens → ` +
+      `${counted(after.messages, "message")} of ${after.tokens} tokens`,
+    ...(extraction === null
+      ? []
+      : [
+          `before it: ${counted(extraction.facts_recorded, "fact")} and ` +
+            `${counted(extraction.observations_recorded, "observation")} saved in ` +
+            `${counted(extraction.iterations, "round")} (${extraction.ended_by ?? "not ended"})`
+        ]),
+    "",
+    "what the model is shown",
+    ...plain(marker.content)
+      .split("\n")
+      .map((line) => `  ${line}`),
+    "",
+    `what it replaced (${counted(replaced.length, "message")})`,
+    ...(before.start === null ? [] : [`  the marker of ${before.start.compaction}`]),
+    ...replaced.map(lineOf)
+  ].join("\n")
+}
+
+export interface CompactionsOptions extends OrderOptions, ListOptions {
+  readonly json: boolean
+  readonly show?: string
+  readonly undo?: string
+}
+
+const chosen = (compactions: ReadonlyArray<Compaction>, wanted: string, whose: string): Compaction => {
+  const id = oneOf(
+    compactions.map((each) => each.id),
+    wanted,
+    () =>
+      new CommandFailed("not-found", `${whose} has no compaction "${wanted}"`, {
+        code: "unknown-compaction",
+        hint: "reverie compactions ID lists them"
+      })
+  )
+  return compactions.find((each) => each.id === id) as Compaction
+}
+
+const look = async (name: string, options: CompactionsOptions, stop: Stop): Promise<number> => {
+  const { json, show } = options
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
+  if (show === undefined) {
+    const find = async () => {
+      const { items, next } = pageOf(await backend.compactions(id), options)
+      const current = await backend.currentCompaction(id)
+      const text = compactionsText(id, items, current)
+      return { key: "compactions", items, next, beside: { assistant: id, current: current ?? null }, text }
+    }
+    return await tellList(options, find, backend)
+  }
+  const { compaction, messages } = await backend.opened(id, chosen(await backend.compactions(id), show, id))
+  const current = await backend.currentCompaction(id)
+  if (json) sayJson({ ok: true, assistant: id, current: current ?? null, compaction, messages })
+  else say(compactionText(id, compaction, messages, current))
+  return 0
+}
+
+const takeBack = async (name: string, wanted: string, options: CompactionsOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "order", stop)
+  const { id } = await named(backend, name)
+  const compaction = chosen(await backend.compactions(id), wanted, id)
+  if (compaction.undone_at !== undefined) {
+    throw new CommandFailed("wrong-state", `${compaction.id} has been taken back before`)
+  }
+  if (options.dryRun) {
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { undoCompaction: compaction.id }, assistant: id })
+    else say(plain(`would take ${compaction.id} of ${id} back`))
+    return 0
+  }
+  watching(backend, id, options.json)
+  const receipt = await backend.undoCompaction(id, compaction.id)
+  await followed(backend, id, options)
+  const before = compaction.before.start?.compaction
+  const undone = (await backend.compactions(id)).flatMap((each) => (each.undone_at === undefined ? [] : [each.id]))
+  const isDone = undone.includes(compaction.id)
+  if (options.json) {
+    const { envelope, outcome } = receipt
+    sayJson({ ok: true, receipt: outcome, envelope, assistant: id, compaction: compaction.id, isDone, undone })
+    return 0
+  }
+  const where = before === undefined ? "at its very beginning" : `with the marker of ${before}`
+  say(
+    plain(
+      isDone
+        ? `${compaction.id} is taken back: what ${id} is shown begins ${where} again`
+        : `${id} is told to take ${compaction.id} back; it does when it is at rest`
+    )
+  )
+  return 0
+}
+
+export const compactions = (name: string, options: CompactionsOptions, stop: Stop): Promise<number> =>
+  options.undo === undefined ? look(name, options, stop) : takeBack(name, options.undo, options, stop)

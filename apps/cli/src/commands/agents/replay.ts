@@ -1,0 +1,107 @@
+// Replay: a life told again from its ledger, and one tick lived again with something changed.
+// Owns what is told of frames and forks. Leaves replaying to the SDK.
+// P1  Nothing is called, sent or written by a replay.
+
+import { defined } from "@reverie/protocol"
+import { readFile } from "node:fs/promises"
+import { CommandFailed } from "../../failure.ts"
+import { type ListOptions, tellList } from "../../texts/list.ts"
+import { named } from "../../named.ts"
+import { say, sayJson } from "../../output.ts"
+import { onOneLine, plain } from "../../texts/plain.ts"
+import { findBackend } from "../../backend/find-backend.ts"
+import type { Stop } from "../../running/stop.ts"
+import { counted, table } from "../../texts/table.ts"
+import type { LookOptions } from "./agents.ts"
+
+export interface ReplayOptions extends LookOptions, ListOptions {
+  readonly json: boolean
+  readonly from?: number
+  readonly to?: number
+  readonly untilState?: string
+  readonly verify?: boolean
+}
+
+const verify = async (name: string, options: ReplayOptions, stop: Stop): Promise<number> => {
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
+  const verdict = await backend.within(backend.verify(id))
+  const { commits, difference, differsAt, equal, modelCalls, toolCalls } = verdict
+  if (!equal) {
+    const where = differsAt === undefined ? "" : ` at commit ${differsAt}`
+    const what = difference === undefined ? "" : `: ${onOneLine(difference, 200)}`
+    throw new CommandFailed("conflict", `the replay of ${id} differs from what is stored${where}${what}`, {
+      code: "replay-differs"
+    })
+  }
+  if (options.json) sayJson({ ok: true, assistant: id, ...verdict })
+  else {
+    say(`${id}: ${counted(commits, "commit")} replayed to the same snapshot, byte for byte`)
+    say(`${counted(modelCalls, "model call")}, ${counted(toolCalls, "tool call")}`)
+  }
+  return 0
+}
+
+export const replay = async (name: string, options: ReplayOptions, stop: Stop): Promise<number> => {
+  if (options.verify === true) return verify(name, options, stop)
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
+  const { from, limit = 50, to, untilState } = options
+  const cursor = options.cursor ?? (from === undefined ? undefined : String(from))
+  const find = async () => {
+    const { items, next } = await backend.frames(id, {
+      limit,
+      ...defined({ cursor, to, untilState })
+    })
+    const rows = items.map(({ after, before, commands, event, no, tick }) => [
+      String(no),
+      String(tick),
+      onOneLine(event, 30),
+      onOneLine(before === after ? after : `${before} → ${after}`, 70),
+      onOneLine(commands.join(", "), 80)
+    ])
+    const text = table([["commit", "tick", "event", "state", "asked for"], ...rows])
+    return { key: "frames", items, next, beside: { assistant: id }, text: plain(text) }
+  }
+  return await tellList(options, find, backend)
+}
+
+export interface ForkOptions extends LookOptions {
+  readonly tick: number
+  readonly promptFile?: string
+  readonly stub: ReadonlyArray<string>
+}
+
+const stubsOf = (pairs: ReadonlyArray<string>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf("=")
+      if (at < 1) throw new CommandFailed("usage", `--stub must be tool=text, not "${pair}"`)
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    })
+  )
+
+export const fork = async (name: string, options: ForkOptions, stop: Stop): Promise<number> => {
+  const { model, promptFile, tick } = options
+  const stubs = stubsOf(options.stub)
+  const prompt =
+    promptFile === undefined
+      ? undefined
+      : await readFile(promptFile, "utf8").catch(() => {
+          throw new CommandFailed("no-such-file", `there is no prompt file ${promptFile}`)
+        })
+  await using backend = await findBackend(options, "look", stop)
+  const { id } = await named(backend, name)
+  const forked = await backend.within(
+    backend.fork(id, {
+      tick,
+      ...defined({ fleet: options.fleet, prompt, model, stubs: Object.keys(stubs).length === 0 ? undefined : stubs })
+    })
+  )
+  if (options.json) sayJson({ ok: true, assistant: id, tick, ...forked })
+  else {
+    const { differs } = forked
+    say(plain(differs.length === 0 ? `tick ${tick} of ${id} went the same way` : differs.join("\n")))
+  }
+  return 0
+}

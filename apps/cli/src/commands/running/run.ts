@@ -1,0 +1,184 @@
+// Run: a fleet file and events, or one prompt, without a person present.
+// Owns the choice between the two. Leaves the course to course.ts.
+// R1  A prompt is answered on stdout with the reply alone, so that it can be piped on.
+
+import { defined } from "@reverie/protocol"
+import { AWAY_SECONDS, watchAway } from "../../running/away.ts"
+import { type Bounds, bounded } from "../../running/bounds.ts"
+import { noAnswer } from "../../chat.ts"
+import { runCourse } from "../../running/course.ts"
+import { CommandFailed } from "../../failure.ts"
+import { loadFleet } from "../../running/fleet-file.ts"
+import { unfinished } from "../../host.ts"
+import { named } from "../../named.ts"
+import { note, painted, say, sayJson } from "../../output.ts"
+import { saidOrPiped } from "../../piped.ts"
+import { plain } from "../../texts/plain.ts"
+import { findBackend, serverFor, type Where } from "../../backend/find-backend.ts"
+import type { Backend } from "../../backend/backend.ts"
+import type { Stop } from "../../running/stop.ts"
+import { watching } from "../agents/orders.ts"
+
+export interface RunOptions extends Where, Bounds {
+  readonly model: string
+  readonly force?: boolean
+  readonly events?: string
+  readonly prompt?: string
+  readonly agent?: string
+  readonly exit: boolean
+  readonly json: boolean
+  readonly jsonl: boolean
+  readonly output?: "text" | "json" | "jsonl"
+  readonly quiet: boolean
+  readonly resume: boolean
+  readonly patience: number
+  readonly timeout?: number
+  /** Seconds. */
+  readonly waitModel?: number
+  readonly id?: string
+}
+
+const SECOND_MILLIS = 1_000
+
+export const needsFleet = (fleet: string | undefined, what: string): string => {
+  if (fleet === undefined) throw new CommandFailed("no-fleet", `${what} needs the fleet: --fleet FILE is missing`)
+  return fleet
+}
+
+export const run = async (given: RunOptions, stop: Stop): Promise<number> => {
+  const { output } = given
+  const options = { ...given, json: given.json || output === "json", jsonl: given.jsonl || output === "jsonl" }
+  if (options.prompt !== undefined && options.events !== undefined) {
+    throw new CommandFailed("usage", "-p and --events exclude each other")
+  }
+  if (options.prompt === undefined) return runEvents(options, stop)
+  return runPrompt(options, await saidOrPiped(options.prompt, "the prompt"), stop)
+}
+
+const timeoutOf = ({ timeout }: RunOptions) => (timeout === undefined ? {} : { timeoutMillis: timeout * SECOND_MILLIS })
+
+const awayMillisOf = ({ waitModel = AWAY_SECONDS }: Pick<RunOptions, "waitModel">): number => waitModel * SECOND_MILLIS
+
+const runEvents = async (options: RunOptions, stop: Stop): Promise<number> => {
+  if (options.maxTurns !== undefined || options.maxCost !== undefined) {
+    throw new CommandFailed("usage", "--max-turns and --max-cost bound one prompt (-p); budgets bound a fleet")
+  }
+  return runCourse({
+    fleet: await loadFleet(needsFleet(options.fleet, "run")),
+    data: options.data,
+    ...defined({ events: options.events, model: options.model === "offline" ? ("offline" as const) : undefined }),
+    force: options.force === true,
+    exit: options.exit,
+    json: options.json,
+    jsonl: options.jsonl,
+    quiet: options.quiet,
+    resume: options.resume,
+    patienceMillis: options.patience * SECOND_MILLIS,
+    awayMillis: awayMillisOf(options),
+    ...timeoutOf(options),
+    stop
+  })
+}
+
+interface Answer {
+  readonly reply: string
+  readonly outcome: string
+}
+
+const haltOf = async (backend: Backend, to: string): Promise<CommandFailed> => {
+  const views = backend.kind === "store" ? (await backend.page({ limit: 1_000 })).items : [await backend.view(to)]
+  return unfinished(views.flatMap((view) => view ?? [])) ?? new CommandFailed("assistant-halted", `${to} is halted`)
+}
+
+const answerOf = async (
+  backend: Backend,
+  to: string,
+  prompt: string,
+  { id, jsonl }: Pick<RunOptions, "id" | "jsonl">
+): Promise<Answer> => {
+  for await (const part of backend.ask(to, prompt, id === undefined ? {} : { id })) {
+    if (jsonl) sayJson(part)
+    if (part.type === "done") return { reply: part.reply, outcome: part.outcome }
+    if (part.type === "failed") throw noAnswer(to, part.reason)
+    if (part.type === "approval") {
+      throw new CommandFailed("approval-needed", `${to} waits for approval of ${part.tool} (${part.approval})`)
+    }
+    if (part.type === "halted") throw await haltOf(backend, to)
+  }
+  throw noAnswer(to, "the fleet was closed")
+}
+
+/** Whom it is for: a stranger is refused before anything is opened. */
+const addresseeOf = async (options: RunOptions): Promise<string> => {
+  const { agent, fleet } = options
+  if ((await serverFor(options)) !== undefined) {
+    if (agent === undefined) throw new CommandFailed("usage", "a server has no reception: say --agent ID")
+    return agent
+  }
+  const file = needsFleet(fleet, "run")
+  const { assistants, reception } = await loadFleet(file)
+  const to = agent ?? reception
+  await assertLives(to, { ...options, fleet: file }, assistants)
+  return to
+}
+
+/** Fails when nobody of that id is in the fleet file, nor in the store. */
+export const assertLives = async (
+  to: string,
+  { data, fleet }: Where,
+  assistants: ReadonlyArray<{ readonly id: string }>
+): Promise<void> => {
+  if (assistants.some(({ id }) => id.startsWith(to) && to !== "")) return
+  const { Peek } = await import("reverie")
+  const opened = await Peek.open(data).catch(() => undefined)
+  const ids = opened === undefined ? [] : (await opened.views()).map(({ id }) => id)
+  await opened?.[Symbol.asyncDispose]()
+  if (ids.some((id) => id.startsWith(to) && to !== "")) return
+  throw new CommandFailed("unknown-assistant", `there is no assistant "${to}" in ${fleet ?? "the fleet"}`)
+}
+
+const POLL_MILLIS = 50
+
+/** Lets it go on, and waits until it does: what is asked of somebody halted is answered with that. */
+const resumed = async (backend: Backend, to: string): Promise<void> => {
+  await backend.order(to, "resume", {})
+  while ((await backend.view(to))?.state === "halted") await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+}
+
+/** Says one thing to one assistant of an opened reach, and tells its answer. */
+export const askOnce = async (backend: Backend, name: string, prompt: string, options: RunOptions): Promise<number> => {
+  const { json, jsonl, quiet, resume } = options
+  const { id: to, state } = await named(backend, name)
+  watching(backend, to, quiet || json || jsonl)
+  if (state === "halted" && !resume) throw new CommandFailed("assistant-halted", `${to} is halted`)
+  if (state === "halted") await backend.within(resumed(backend, to))
+  const { because, passed, release } = await bounded(backend, to, options)
+  const away = watchAway({
+    look: async () => [(await backend.view(to)) ?? []].flat(),
+    waitMillis: awayMillisOf(options),
+    isQuiet: quiet || json || jsonl
+  })
+  const gone = away.passed.then((failure) => Promise.reject(failure))
+  gone.catch(() => {})
+  try {
+    const work = Promise.race([answerOf(backend, to, prompt, options), passed, gone])
+    const { outcome, reply } = await backend.within(work, timeoutOf(options).timeoutMillis)
+    if (json) sayJson({ ok: true, agent: to, reply, outcome })
+    else if (!jsonl) say(plain(reply))
+    if (outcome === "max-iterations") note(painted("yellow", "it ran out of iterations"))
+    return 0
+  } catch (error) {
+    const bound = because()
+    if (bound === undefined) throw error
+    return await passed
+  } finally {
+    away.release()
+    release()
+  }
+}
+
+const runPrompt = async (options: RunOptions, prompt: string, stop: Stop): Promise<number> => {
+  const to = await addresseeOf(options)
+  await using backend = await findBackend(options, "order", stop)
+  return await askOnce(backend, to, prompt, options)
+}

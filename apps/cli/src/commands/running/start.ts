@@ -1,0 +1,55 @@
+// Start: the example fleet, its day, and a chat.
+// Owns which files that is. Leaves the course to course.ts.
+// S1  It asks no server and needs no key unless told so: the day was written for the offline model.
+
+import { defined } from "@reverie/protocol"
+import { fileURLToPath } from "node:url"
+import { runCourse } from "../../running/course.ts"
+import { loadFleet } from "../../running/fleet-file.ts"
+import { note, painted } from "../../output.ts"
+import type { Stop } from "../../running/stop.ts"
+
+const harbor = (file: string): string => fileURLToPath(new URL(`../../../../../examples/harbor/${file}`, import.meta.url))
+
+export interface StartOptions {
+  readonly data: string
+  readonly model: string
+  readonly force: boolean
+  readonly exit: boolean
+  readonly json: boolean
+  readonly quiet: boolean
+  readonly port?: number
+  readonly page: boolean
+  readonly server: boolean
+}
+
+const isSet = (name: string): boolean => (process.env[name] ?? "") !== ""
+
+/** Where it listens, as it was said. */
+export const serverOf = ({ page, port }: { readonly page: boolean; readonly port?: number }) => ({
+  withPage: page,
+  ...defined({ port })
+})
+
+export const start = async (options: StartOptions, stop: Stop): Promise<number> => {
+  const fleet = await loadFleet(harbor("fleet.ts"))
+  if (options.model === "offline" && (isSet("OPENAI_API_KEY") || isSet("OPENAI_BASE_URL"))) {
+    note(painted("dim", "OPENAI_* is set and not used here; --model env plays the day with that model"))
+  }
+  return runCourse({
+    fleet,
+    data: options.data,
+    events: harbor("day.jsonl"),
+    ...defined({ model: options.model === "env" ? undefined : ("offline" as const) }),
+    force: options.force,
+    exit: options.exit,
+    json: options.json,
+    jsonl: false,
+    quiet: options.quiet,
+    resume: false,
+    patienceMillis: 5_000,
+    // Who ends after the report is looked at by nobody.
+    ...defined({ server: options.exit || !options.server ? undefined : serverOf(options) }),
+    stop
+  })
+}

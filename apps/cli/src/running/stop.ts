@@ -1,0 +1,62 @@
+// Stop: how a running command is asked to end.
+// Owns signals and a reader that leaves. Leaves closing what is open to the command that opened it.
+// S1  The first SIGINT or SIGTERM asks for an orderly end; the second ends the process at once.
+// S2  Something that is being waited for may take the first SIGINT for itself.
+// S3  Every wait of a command goes through `orAsked`, so that no wait outlives the asking.
+
+import { CommandFailed } from "../failure.ts"
+
+export class Stop {
+  readonly #asked = Promise.withResolvers<never>()
+  #reason: CommandFailed | undefined
+  #interceptor: (() => boolean) | undefined
+
+  constructor() {
+    // Nobody may be waiting when the asking comes.
+    this.#asked.promise.catch(() => {})
+  }
+
+  get isAsked(): boolean {
+    return this.#reason !== undefined
+  }
+
+  /** Listens to the signals of the process, and to the end of its readers. */
+  listen(): void {
+    process.on("SIGINT", () => this.interrupt())
+    process.on("SIGTERM", () => this.#ask(new CommandFailed("terminated", "stopped by SIGTERM")))
+    for (const stream of [process.stdout, process.stderr]) {
+      stream.on("error", (error: NodeJS.ErrnoException) => {
+        if (error.code !== "EPIPE") throw error
+        this.#ask(new CommandFailed("interrupted", "nobody reads on", { exit: 0, silent: true }))
+      })
+    }
+  }
+
+  /** A Ctrl-C: for whoever intercepts it, else the asking to end. */
+  interrupt(): void {
+    if (this.#reason === undefined && this.#interceptor?.() === true) return
+    this.#ask(new CommandFailed("interrupted", "stopped by Ctrl-C"))
+  }
+
+  /** Answers true when it took the interruption for itself; one at a time. Answers how to let go. */
+  intercept(interceptor: () => boolean): () => void {
+    this.#interceptor = interceptor
+    return () => {
+      if (this.#interceptor === interceptor) this.#interceptor = undefined
+    }
+  }
+
+  /** The value, or the rejection that says why to end. */
+  orAsked<A>(promise: Promise<A>): Promise<A> {
+    return Promise.race([promise, this.#asked.promise])
+  }
+
+  #ask(reason: CommandFailed): void {
+    if (this.#reason !== undefined) {
+      if (!reason.silent) process.exit(reason.failure.exit)
+      return
+    }
+    this.#reason = reason
+    this.#asked.reject(reason)
+  }
+}

@@ -1,0 +1,98 @@
+// Progress: what happens in a fleet, told a line at a time to whoever watches.
+// Owns which notices are worth a line and how it reads. Leaves counting to report.ts.
+// P1  Everything that came from a message, a model or a tool is made harmless and fits on its line.
+
+import type { Notice } from "reverie"
+import { note, painted } from "../output.ts"
+import { onOneLine } from "./plain.ts"
+
+const LONGEST_QUOTE = 100
+
+const quoted = (text: string): string => onOneLine(text, LONGEST_QUOTE)
+
+/** States whose beginning is worth a line; the others come and go with every tick. */
+const tellingStates: Readonly<Record<string, string>> = {
+  "dreaming.consolidating": "falls asleep",
+  "compacting.extracting": "compacts its history",
+  halted: "is halted",
+  retired: "has retired"
+}
+
+const endOf = (notice: Extract<Notice, { readonly type: "tick-ended" }>): string => {
+  // A terminal tool has been told with its words already.
+  if (notice.outcome === "slept" || notice.outcome === "terminal") return ""
+  if (notice.outcome === "failed") return painted("red", "could not answer")
+  const reply = notice.reply === "" ? painted("dim", "(no words)") : quoted(notice.reply)
+  return notice.outcome === "max-iterations" ? `${painted("yellow", "ran out of iterations:")} ${reply}` : reply
+}
+
+/** A field of an event that the statechart emitted. */
+const textIn = (value: unknown): string => (typeof value === "string" ? value : "")
+
+/** The line for a notice; undefined when it needs none. */
+const lineOf = (notice: Notice): string | undefined => {
+  switch (notice.type) {
+    case "tick-started":
+      return notice.text === undefined
+        ? undefined
+        : painted("dim", `< ${quoted(`${notice.from ?? ""}: ${notice.text}`)}`)
+    case "tool-finished": {
+      const result = notice.content === "" ? "started, its report comes later" : quoted(notice.content)
+      return `${painted(notice.ok ? "cyan" : "yellow", notice.ok ? "tool" : "tool failed")} ${quoted(notice.tool)}: ${result}`
+    }
+    case "model-failed":
+      return `${painted("yellow", "model failed:")} ${quoted(notice.reason)}`
+    case "step-skipped":
+      return painted("dim", `${notice.step}: skipped, ${quoted(notice.reason)}`)
+    case "approval-asked":
+      return `${painted("yellow", "asks for approval:")} ${quoted(notice.tool)} (${notice.approval})`
+    case "state-changed": {
+      const told = tellingStates[notice.status]
+      return told === undefined ? undefined : painted("yellow", told)
+    }
+    case "tick-ended":
+      return endOf(notice) || undefined
+    case "envelope-settled":
+      if (notice.outcome === "handled") return undefined
+      return `${painted(notice.outcome === "dead" ? "red" : "dim", notice.outcome === "dead" ? "dead letter:" : "ignored:")} ${quoted(
+        notice.reason ?? notice.envelope
+      )}`
+    case "emitted": {
+      const { reason, server, type } = notice.event
+      if (type !== "model-away") return undefined
+      return `${painted("yellow", "waits for the model")} at ${quoted(textIn(server))}: ${quoted(textIn(reason))}`
+    }
+    case "created":
+    case "model-replied":
+    case "step-finished":
+    case "part":
+      return undefined
+  }
+}
+
+const NAME_WIDTH = 10
+const EVERY = 100
+
+/** Tells a notice. */
+export const tellNotice = (notice: Notice): void => {
+  const line = lineOf(notice)
+  if (line !== undefined) note(`${painted("bold", onOneLine(notice.address.assistant).padEnd(NAME_WIDTH))} ${line}`)
+}
+
+/** For long courses: only trouble gets a line of its own, and each hundredth tick a count. */
+export const sparingly = (): ((notice: Notice) => void) => {
+  let ticks = 0
+  return (notice) => {
+    if (notice.type === "tick-ended") {
+      ticks++
+      if (ticks % EVERY === 0) note(painted("dim", `${ticks} ticks`))
+    }
+    const isTrouble =
+      notice.type === "model-failed" ||
+      (notice.type === "emitted" && notice.event.type === "model-away") ||
+      notice.type === "approval-asked" ||
+      (notice.type === "envelope-settled" && notice.outcome === "dead") ||
+      (notice.type === "state-changed" && notice.status === "halted")
+    if (isTrouble) tellNotice(notice)
+  }
+}

@@ -1,0 +1,82 @@
+// Confirm: asks before something is changed, and says first how much it would change.
+// O1  Where the server can count without doing, the count stands in the question, and the button waits for it.
+
+import { useState, type ReactNode } from "react"
+import { type Trouble, troubleOf } from "../../api/client.ts"
+import { Dialog } from "./dialog.tsx"
+import { Failed } from "../states.tsx"
+
+export interface ConfirmProps {
+  readonly title: string
+  readonly children: ReactNode
+  /** What the button says: the verb. */
+  readonly verb: string
+  readonly danger?: boolean
+  /** A reason may be given; it stands in the audit log. */
+  readonly asksReason?: boolean
+  /** Not yet known whether there is anything to do. */
+  readonly waiting?: boolean
+  readonly onConfirm: (reason: string | undefined) => Promise<unknown>
+  readonly onClose: () => void
+}
+
+export const Confirm = ({
+  asksReason = false,
+  children,
+  danger = false,
+  onClose,
+  onConfirm,
+  title,
+  verb,
+  waiting = false
+}: ConfirmProps) => {
+  const [reason, write] = useState("")
+  const [busy, setBusy] = useState(false)
+  const [trouble, setTrouble] = useState<Trouble>()
+  const go = () => {
+    setBusy(true)
+    onConfirm(reason.trim() === "" ? undefined : reason.trim()).then(onClose, (error: unknown) => {
+      setBusy(false)
+      setTrouble(troubleOf(error))
+    })
+  }
+  return (
+    <Dialog title={title} narrow onClose={onClose}>
+      <form
+        className="space-y-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          go()
+        }}
+      >
+        <div className="text-ink-2">{children}</div>
+        {asksReason ? (
+          <label className="block space-y-1">
+            <span className="label">Reason (stands in the audit log)</span>
+            <input
+              className="field w-full"
+              name="reason"
+              maxLength={2_000}
+              value={reason}
+              onChange={({ target }) => write(target.value)}
+            />
+          </label>
+        ) : null}
+        {trouble === undefined ? null : <Failed trouble={trouble} />}
+        <div className="flex justify-end gap-2">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            className={danger ? "button button-danger" : "button button-primary"}
+            disabled={busy || waiting}
+            data-confirm={verb}
+          >
+            {verb}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

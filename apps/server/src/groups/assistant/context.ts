@@ -1,0 +1,101 @@
+// Context: the group about what an assistant's model was shown.
+// Owns reading reports as the contract has them. Leaves their making to `context`, finding them to the SDK.
+// C1  A point of the slider is one model call; however long a life is, a page of points reads a bounded part of it.
+
+import { defined } from "@reverie/protocol"
+import { compareReports, type ContextReport, contextReportOf, type Fleet, type Json, type TickPrompt } from "reverie"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import { Api, type ContextView, type PromptText } from "../../api/index.ts"
+import { clip, WHOLE_CHARS } from "../../views/clip.ts"
+import { asking } from "../../gateway.ts"
+import { found, living } from "../../views/living.ts"
+
+/** Entries that one page of points may read. */
+const MAX_READ = 4_000
+const READ_AT_ONCE = 200
+
+const viewOf = (report: ContextReport): ContextView => {
+  const { cuts, leftOut, ...rest } = report
+  const told = {
+    ...rest,
+    leftOut: leftOut as unknown as ReadonlyArray<Json>,
+    cuts: cuts as unknown as ReadonlyArray<Json>
+  }
+  return { recalled: [], ...told }
+}
+
+const pointOf = ({ at, iteration, share, tick, tokens }: ContextReport) => ({ tick, iteration, at, tokens, share })
+
+/** Points of calls in entries before a number, the newest first; `next` is where the page after it begins. */
+const pointsBefore = async (fleet: Fleet, id: string, before: number, limit: number) => {
+  const items: Array<ReturnType<typeof pointOf>> = []
+  const least = Math.max(1, before - MAX_READ)
+  for (let end = before; end > least; end -= READ_AT_ONCE) {
+    const from = Math.max(least, end - READ_AT_ONCE)
+    const rows = await fleet.entries(id, from, end - from)
+    for (const { entry } of rows.toReversed()) {
+      const report = contextReportOf(entry)
+      if (report === undefined) continue
+      items.push(pointOf(report))
+      if (items.length === limit) return { items, next: entry.no > 1 ? entry.no : null }
+    }
+  }
+  return { items, next: least > 1 ? least : null }
+}
+
+const reportOf = async (fleet: Fleet, id: string, question: { readonly tick?: number; readonly iteration?: number }) =>
+  found(await fleet.contextReport(id, question), `model call of ${id} that left a report there`)
+
+/** What stands for a message that only calls tools. */
+const toldCalls = (calls: TickPrompt["messages"][number]["calls"] = []): string =>
+  clip(calls.map(({ arguments: asked, tool }) => `${tool}(${JSON.stringify(asked)})`).join("\n"), WHOLE_CHARS)
+
+const wordsOf = ({ diverged, iteration, messages, parts, tick, tools }: TickPrompt): PromptText => ({
+  tick,
+  iteration,
+  parts: parts.map(({ exact, id, key }) => ({
+    id,
+    key,
+    exact,
+    messages: messages
+      .filter(({ part }) => part.id === id && part.key === key)
+      .map(({ calls, content, role }) => ({ role, content: content === "" ? toldCalls(calls) : content }))
+  })),
+  tools: tools.map(({ description, name, parameters }) => ({ name, description, schema: parameters })),
+  ...defined({ diverged })
+})
+
+export const contextLive = HttpApiBuilder.group(
+  Api,
+  "context",
+  Effect.fnUntraced(function* (handlers) {
+    return handlers.handleAll({
+      report: ({ params: { id }, query }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          return viewOf(await reportOf(fleet, id, query))
+        }),
+      points: ({ params: { id }, query: { before, limit } }) =>
+        asking(async (fleet) => {
+          const { version } = await living(fleet, id)
+          return pointsBefore(fleet, id, Math.min(before ?? version + 1, version + 1), limit)
+        }),
+      compare: ({ params: { id }, query }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          const one = await reportOf(fleet, id, { tick: query.tick })
+          const other = await reportOf(fleet, id, { tick: query.with })
+          const comparison = compareReports(one, other) as unknown as Json
+          return { one: viewOf(one), other: viewOf(other), comparison }
+        }),
+      prompt: ({ params: { id }, query }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          const { iteration, tick } = await reportOf(fleet, id, query)
+          const prompt = await fleet.promptOf({ assistant: id, tick, iteration, maxChars: WHOLE_CHARS })
+          return wordsOf(found(prompt, `prompt of tick ${tick} of ${id} that can be made again`))
+        })
+    })
+  })
+)

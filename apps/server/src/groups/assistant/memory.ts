@@ -1,0 +1,48 @@
+// Memory: the group about what an assistant remembers, and its memory blocks.
+// Owns edits of blocks in the name of whoever asks. Leaves pages to ../memory-pages.ts, every rule to `memory`.
+
+import { defined } from "@reverie/protocol"
+import type { Json } from "reverie"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import { Api } from "../../api/index.ts"
+import { clip, clipAll, WHOLE_CHARS } from "../../views/clip.ts"
+import { asking, changing } from "../../gateway.ts"
+import { factCache } from "../../views/facts.ts"
+import { factsPage, journalPage, overviewOf, profilesPage, recalledPage } from "../../views/memory-pages.ts"
+
+export const memoryLive = HttpApiBuilder.group(
+  Api,
+  "memory",
+  Effect.fnUntraced(function* (handlers) {
+    const factsOf = factCache()
+    return handlers.handleAll({
+      overview: ({ params: { id } }) => asking((fleet) => overviewOf(factsOf, fleet, id)),
+      facts: ({ params: { id }, query }) => asking((fleet) => factsPage(factsOf, fleet, id, query)),
+      profiles: ({ params: { id }, query }) => asking((fleet) => profilesPage(fleet, id, query)),
+      journal: ({ params: { id }, query }) => asking((fleet) => journalPage(fleet, id, query)),
+      recall: ({ params: { id }, query }) => asking((fleet) => recalledPage(fleet, id, query)),
+      blockVersions: ({ params: { block }, query }) =>
+        asking(async (fleet) => {
+          const versions = await fleet.blocks().versions(block, query)
+          return { items: versions.map(({ isSystem: _, ...version }) => version) }
+        }),
+      block: ({ params: { block }, query: { version } }) =>
+        asking(async (fleet) => {
+          const { content, text, version: shown } = await fleet.blocks().read(block, version)
+          return { version: shown, text: clip(text, WHOLE_CHARS), content: clipAll(content, WHOLE_CHARS) as Json }
+        }),
+      editBlock: ({ params: { block }, payload: { key, operation } }) =>
+        changing("memory.editBlock", block, async (fleet, { name }) => {
+          const options = { by: name, ...defined({ key }) }
+          const { version } = await fleet.blocks().edit(block, operation, options)
+          return { version }
+        }),
+      undoBlock: ({ params: { block } }) =>
+        changing("memory.undoBlock", block, async (fleet, { name }) => {
+          const { version } = await fleet.blocks().undo(block, { by: name })
+          return { version }
+        })
+    })
+  })
+)

@@ -1,0 +1,72 @@
+// Messages: the group about what is said to an assistant.
+// Owns the pages of its history by HTTP. Leaves acceptance to ../acceptance.ts, chat streams to ../ag-ui/.
+// M1  A page of a history reads a bounded part of a life, however long it is.
+
+import type { Fleet } from "reverie"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import { acceptEvent, acceptMessage, type Beside } from "../../views/acceptance.ts"
+import { answersOf, runOf } from "../../ag-ui/index.ts"
+import { Api, type MessageView } from "../../api/index.ts"
+import { asking, changing } from "../../gateway.ts"
+import { Live } from "../../live.ts"
+import { living } from "../../views/living.ts"
+import { messageViewOf } from "../../views/message-view.ts"
+
+const besideOf = (headers: { readonly "idempotency-key"?: string; readonly traceparent?: string }): Beside => ({
+  key: headers["idempotency-key"],
+  traceparent: headers.traceparent
+})
+
+const READ_AT_ONCE = 100
+/** Entries that one page may read. */
+const MAX_READ = 4_000
+const MAX_MESSAGE_CHARS = 100_000
+
+/** Messages of whole entries before a number; `next` is where the page before it ends. */
+const historyBefore = async (fleet: Fleet, id: string, before: number, limit: number) => {
+  const pages: Array<ReadonlyArray<MessageView>> = []
+  let count = 0
+  const least = Math.max(1, before - MAX_READ)
+  for (let end = before; end > least; end -= READ_AT_ONCE) {
+    const from = Math.max(least, end - READ_AT_ONCE)
+    for (const { entry } of (await fleet.entries(id, from, end - from)).toReversed()) {
+      const views = entry.messages.map((message, index) =>
+        messageViewOf({ message, place: { no: entry.no, index } }, MAX_MESSAGE_CHARS)
+      )
+      pages.push(views)
+      count += views.length
+      if (count >= limit) return { items: pages.toReversed().flat(), next: entry.no > 1 ? entry.no : null }
+    }
+  }
+  return { items: pages.toReversed().flat(), next: least > 1 ? least : null }
+}
+
+export const messagesLive = HttpApiBuilder.group(
+  Api,
+  "messages",
+  Effect.fnUntraced(function* (handlers) {
+    const { boards } = yield* Live
+    return handlers.handleAll({
+      send: ({ headers, params: { id }, payload }) =>
+        changing("messages.send", id, async (fleet) => {
+          const receipt = await acceptMessage(fleet, id, payload, besideOf(headers))
+          boards.touch(fleet.tenant, id)
+          return receipt
+        }),
+      post: ({ headers, params: { id }, payload }) =>
+        changing("messages.post", id, async (fleet) => {
+          const receipt = await acceptEvent(fleet, id, payload, besideOf(headers))
+          boards.touch(fleet.tenant, id)
+          return receipt
+        }),
+      history: ({ params: { id }, query: { before, limit } }) =>
+        asking(async (fleet) => {
+          const end = (await living(fleet, id)).version + 1
+          return historyBefore(fleet, id, Math.min(before ?? end, end), limit)
+        }),
+      answers: ({ params: { envelope, id } }) => answersOf(id, envelope),
+      run: ({ params: { id }, payload }) => runOf(id, payload)
+    })
+  })
+)

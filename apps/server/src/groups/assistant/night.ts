@@ -1,0 +1,94 @@
+// Night: the group about what happens to memory while nobody talks: compactions of the history, and dreams.
+// Owns their views. Leaves compaction and dreaming to the runtime.
+// N1  Of a list the long texts are cut; the compaction that is opened is whole, with the first MAX_COMPACTED messages it compacted.
+
+import type { Compaction, Fleet, Json, PlacedMessage } from "reverie"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import { Api, type CompactionView } from "../../api/index.ts"
+import { clip, clipAll, LIST_CHARS, TEXT_CHARS, WHOLE_CHARS } from "../../views/clip.ts"
+import { asking, changing } from "../../gateway.ts"
+import { found, living } from "../../views/living.ts"
+import { messageViewOf } from "../../views/message-view.ts"
+import { newestFirst, pageOf } from "../../views/paging.ts"
+
+const MAX_COMPACTED = 1_000
+
+/** The timer that the next night of an assistant is. */
+const SLEEP_TIMER = "sleepTimer"
+
+const viewOf = (compaction: Compaction, maxChars: number): CompactionView => {
+  const { after, at, before, compacted_count: messages, id, summary, trigger, undone_at: undoneAt } = compaction
+  return {
+    id,
+    at,
+    reason: trigger,
+    undone: undoneAt !== undefined,
+    messages,
+    beforeTokens: before.tokens,
+    afterTokens: after.tokens,
+    summary: clip(summary, maxChars),
+    record: clipAll(compaction, maxChars) as Json
+  }
+}
+
+/** Whether every call among the messages has its result among them. */
+const arePairsWhole = (messages: ReadonlyArray<PlacedMessage>): boolean => {
+  const answered = new Set(messages.flatMap(({ message }) => message.call ?? []))
+  return messages.every(({ message }) => (message.calls ?? []).every(({ id }) => answered.has(id)))
+}
+
+const opened = async (fleet: Fleet, id: string, wanted: string) => {
+  await living(fleet, id)
+  const all = await fleet.compactions(id)
+  const compaction = found(
+    all.find((each) => each.id === wanted),
+    `compaction ${wanted} of ${id}`
+  )
+  const compacted = await fleet.compacted(id, compaction)
+  return {
+    compaction: { ...viewOf(compaction, WHOLE_CHARS), pairsWhole: arePairsWhole(compacted) },
+    compacted: compacted.slice(0, MAX_COMPACTED).map((message) => messageViewOf(message, TEXT_CHARS))
+  }
+}
+
+const dreamsOf = async (fleet: Fleet, id: string) => {
+  const { state } = await living(fleet, id)
+  const reports = await fleet.dreams(id)
+  const { sleep } = fleet.definitions().find(({ name }) => name === state.definition) ?? {}
+  return {
+    items: reports as unknown as ReadonlyArray<Json>,
+    schedule: sleep === undefined ? null : (sleep as unknown as Json),
+    nextAt: state.timers.find(({ name }) => name === SLEEP_TIMER)?.dueAt ?? null
+  }
+}
+
+export const nightLive = HttpApiBuilder.group(
+  Api,
+  "night",
+  Effect.fnUntraced(function* (handlers) {
+    return handlers.handleAll({
+      compactions: ({ params: { id }, query }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          const { items, next } = pageOf(
+            newestFirst(await fleet.compactions(id), (each) => each),
+            (each) => each,
+            query
+          )
+          return { items: items.map((each) => viewOf(each, LIST_CHARS)), next }
+        }),
+      compaction: ({ params: { compaction, id } }) => asking((fleet) => opened(fleet, id, compaction)),
+      undoCompaction: ({ params: { compaction, id } }) =>
+        changing("night.undo-compaction", `${id}/${compaction}`, async (fleet) => {
+          const all = await fleet.compactions((await living(fleet, id)).address.assistant)
+          found(
+            all.find((each) => each.id === compaction),
+            `compaction ${compaction} of ${id}`
+          )
+          return fleet.undoCompaction(id, compaction)
+        }),
+      dreams: ({ params: { id } }) => asking((fleet) => dreamsOf(fleet, id))
+    })
+  })
+)

@@ -1,0 +1,72 @@
+// Timeline: the group about what an assistant has done.
+// Owns its rows as the contract has them. Leaves finding and cutting them to the SDK.
+// T1  An entry is told as it stands in the ledger, but for texts that no page could show.
+
+import { defined } from "@reverie/protocol"
+import type { Json, ModelCallView, StepView, TickView as LivedTick } from "reverie"
+import * as Effect from "effect/Effect"
+import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import { Api, type TickView } from "../../api/index.ts"
+import { clip, clipAll, TEXT_CHARS } from "../../views/clip.ts"
+import { asking } from "../../gateway.ts"
+import { found, living } from "../../views/living.ts"
+
+/** Of each text of an entry, in UTF-16 units. */
+const ENTRY_CHARS = 20_000
+
+const modelOf = ({ error, ...call }: ModelCallView): TickView["models"][number] => ({
+  ...call,
+  ...defined({ error: error === undefined ? undefined : clip(error, TEXT_CHARS) })
+})
+
+const stepOf = ({ at, elapsedMillis, kind, name, note, ok }: StepView): TickView["steps"][number] => ({
+  name,
+  kind,
+  at,
+  ok,
+  elapsedMillis,
+  ...defined({ note })
+})
+
+const viewOf = (lived: LivedTick): TickView => {
+  const { calls, commits, envelope: _envelope, from, notices: _notices, steps, tools, type: _type, ...rest } = lived
+  return {
+    ...rest,
+    from: commits.from,
+    to: commits.to,
+    ...defined({ sender: from }),
+    models: calls.map(modelOf),
+    tools,
+    steps: steps.map(stepOf)
+  }
+}
+
+export const timelineLive = HttpApiBuilder.group(
+  Api,
+  "timeline",
+  Effect.fnUntraced(function* (handlers) {
+    return handlers.handleAll({
+      ticks: ({ params: { id }, query }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          const { next, ticks } = await fleet.ticks(id, query)
+          return { items: ticks.map(viewOf), next }
+        }),
+      tick: ({ params: { id, tick } }) =>
+        asking(async (fleet) => {
+          await living(fleet, id)
+          return viewOf(found(await fleet.tick(id, tick), `tick ${tick} of ${id}`))
+        }),
+      entries: ({ params: { id }, query: { from = 1, limit } }) =>
+        asking(async (fleet) => {
+          const { version } = await living(fleet, id)
+          const rows = await fleet.entries(id, Math.max(1, from), limit)
+          const last = rows.at(-1)?.entry.no ?? version
+          return {
+            items: rows.map(({ entry }) => clipAll(entry, ENTRY_CHARS) as Json),
+            next: last < version ? last + 1 : null
+          }
+        })
+    })
+  })
+)

@@ -1,0 +1,64 @@
+// Admitted: what was found out about a request before the router saw it.
+// Owns handing it on: who asks to the handlers, the judged body to the decoder. Leaves judging to guard.ts and body.ts.
+// A1  A request that the guard did not let in reaches no handler: without a note of it the router refuses.
+
+import type { IncomingMessage } from "node:http"
+import type { Json } from "reverie"
+import * as Effect from "effect/Effect"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import { HttpServerRequest } from "effect/http/HttpServerRequest"
+import * as Layer from "effect/Layer"
+import * as SchemaIssue from "effect/SchemaIssue"
+import { Access, Fitting, Malformed, Principal, Unauthorized } from "../api/index.ts"
+
+export interface Admitted {
+  readonly principal: Principal["Service"]
+  /** JSON text; empty when nothing came. */
+  readonly text: string
+  /** What it says; undefined when nothing came. */
+  readonly value: Json | undefined
+}
+
+const notes = new WeakMap<object, Admitted>()
+
+export const admit = (request: IncomingMessage, admitted: Admitted): void => {
+  notes.set(request, admitted)
+}
+
+const admittedOf = ({ source }: HttpServerRequest): Admitted | undefined => notes.get(source)
+
+/** The request as the router may see it: its body is the text that was judged. */
+export const withJudgedBody = (request: HttpServerRequest): HttpServerRequest => {
+  const text = admittedOf(request)?.text ?? ""
+  return Object.create(request, { text: { value: Effect.succeed(text) } }) as HttpServerRequest
+}
+
+export const accessLive = Layer.succeed(
+  Access,
+  Access.of({
+    bearer: Effect.fnUntraced(function* (asked) {
+      const admitted = admittedOf(yield* HttpServerRequest)
+      if (admitted === undefined) return yield* new Unauthorized({ message: "a token is needed" })
+      return yield* Effect.provideService(asked, Principal, admitted.principal)
+    })
+  })
+)
+
+const slots = { Params: "params", Query: "query", Headers: "headers", Payload: "payload" } as const
+const MAX_ISSUES = 20
+
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const textOf = (segment: PropertyKey | { readonly key: PropertyKey }): string =>
+  String(typeof segment === "object" ? segment.key : segment)
+
+export const fittingLive = HttpApiMiddleware.layerSchemaErrorTransform(Fitting, (error) => {
+  // What the server answers and what the contract says differ: a bug here, and nothing that the asker did.
+  if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error.cause)
+  const slot = slots[error.kind]
+  const issues = issuesOf(error.cause.issue)
+    .issues.slice(0, MAX_ISSUES)
+    .map(({ message, path = [] }) => ({ path: [slot, ...path.map(textOf)], message: message.slice(0, 300) }))
+  const where = issues[0]?.path.join(".") ?? slot
+  return Effect.fail(new Malformed({ message: `the request does not fit: ${where}`, issues }))
+})

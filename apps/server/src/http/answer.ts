@@ -1,0 +1,82 @@
+// Answer: an answer that is written without the router: a failure, a page, a measurement.
+// Owns the form of a failure on the wire. Leaves which one it is to whoever refuses.
+// N1  A failure looks the same whether the router wrote it or not: status, `_tag`, `message`, `hint`.
+
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
+import { type ApiFailure, Malformed, type MethodNotAllowed, TooLarge, type Unauthorized } from "../api/index.ts"
+import { securing } from "./security-headers.ts"
+
+export type Refusal = ApiFailure | MethodNotAllowed | TooLarge | Unauthorized
+
+const statusByTag: Readonly<Record<Refusal["_tag"], number>> = {
+  Malformed: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  Conflict: 409,
+  TooLarge: 413,
+  LimitReached: 429,
+  Unexpected: 500,
+  Unavailable: 503
+}
+
+const fields = ["_tag", "message", "hint", "issues", "retryAfterSeconds"] as const
+
+export const failureBody = (refusal: Refusal): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    fields.flatMap((name) => {
+      const value: unknown = Reflect.get(refusal, name)
+      return value === undefined ? [] : [[name, value]]
+    })
+  )
+
+export const statusOf = ({ _tag }: Refusal): number => statusByTag[_tag]
+
+export const write = (response: ServerResponse, status: number, type: string, body: string | Buffer): void => {
+  if (response.headersSent || response.destroyed) return
+  response.setHeader("content-type", type)
+  response.setHeader("content-length", Buffer.byteLength(body))
+  response.writeHead(status)
+  // HEAD is answered as GET is, without the body; node itself leaves it out.
+  response.end(body)
+}
+
+const writeJson = (response: ServerResponse, status: number, value: unknown): void =>
+  write(response, status, "application/json", JSON.stringify(value))
+
+/** What is not read to its end would be taken for the next request: the connection ends with the answer. */
+export const refuse = (request: IncomingMessage, response: ServerResponse, refusal: Refusal): void => {
+  if (!request.complete && !response.headersSent) response.setHeader("connection", "close")
+  if (refusal._tag === "Unauthorized") response.setHeader("www-authenticate", "Bearer")
+  if (refusal._tag === "LimitReached" && refusal.retryAfterSeconds !== undefined) {
+    response.setHeader("retry-after", refusal.retryAfterSeconds)
+  }
+  writeJson(response, statusOf(refusal), failureBody(refusal))
+}
+
+const unread = (code: string | undefined): { readonly status: string; readonly refusal: Refusal } => {
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return {
+      status: "431 Request Header Fields Too Large",
+      refusal: new TooLarge({ message: "the headers are too long" })
+    }
+  }
+  const message = code === "ERR_HTTP_REQUEST_TIMEOUT" ? "the request took too long to come" : "this is no HTTP request"
+  return { status: "400 Bad Request", refusal: new Malformed({ message }) }
+}
+
+/** Refuses what could not be read as a request. */
+export const refuseUnread = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+  const { refusal, status } = unread(error.code)
+  const body = JSON.stringify(failureBody(refusal))
+  const headers = [
+    ...securing,
+    ["content-type", "application/json"],
+    ["content-length", String(Buffer.byteLength(body))],
+    ["connection", "close"]
+  ]
+  socket.end(`HTTP/1.1 ${status}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n${body}`)
+}

@@ -1,0 +1,134 @@
+// Guard: who may come in by HTTP.
+// Owns tokens, and what a browser on a foreign page may not do. Leaves what a principal may ask to the gateway.
+// G1  With tokens nothing of a fleet is answered without one; comparing takes the same time whatever was given.
+// G2  Without one only the machine itself is served, under its own names and those allowed: another Host, Origin or place
+//     is refused, so that no page on the web can reach in (DNS rebinding).
+// G3  A page of another site changes nothing, whatever it sends along.
+// G4  Whoever guesses waits longer each time, and takes no more memory than the bound says.
+// G5  Open, others are served too; where names are allowed, under these alone, for G2's reason.
+
+import { createHash, timingSafeEqual } from "node:crypto"
+import type { IncomingMessage } from "node:http"
+import { Forbidden, type Principal, Unauthorized } from "../api/index.ts"
+import type { Token } from "./tokens.ts"
+
+/** What a request wants: something of the fleet, or what anybody may read who reaches the server at all. */
+export type Wanted = "fleet" | "public"
+
+export interface GuardOptions {
+  readonly tokens: ReadonlyArray<Token>
+  /** The tenant that this machine is served for. */
+  readonly tenant: string
+  /** Something else guards it. */
+  readonly open: boolean
+  /** Names under which it is asked, besides this machine's own. Open with none of them, it is asked under any. */
+  readonly hosts: ReadonlyArray<string>
+}
+
+export type Judged = Principal["Service"] | Forbidden | Unauthorized
+
+const localNames = new Set(["localhost", "127.0.0.1", "[::1]"])
+
+const nameOf = (host: string): string => host.replace(/:\d*$/, "").toLowerCase()
+
+/** True when an address to listen on is reached from this machine alone. */
+export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|::1)$/.test(host)
+
+const isLocalPlace = (address: string | undefined): boolean =>
+  address !== undefined && /^(127\.|::1$|::ffff:127\.)/.test(address)
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
+
+const looking = new Set(["GET", "HEAD", "OPTIONS"])
+
+const foreignOrigin = new Forbidden({
+  message: "pages of other sites may not ask",
+  hint: "open the page at the address that the server printed, or name the host with --allow-host"
+})
+const foreignHost = new Forbidden({
+  message: "only this machine is served, under its own names",
+  hint: "set REVERIE_TOKEN to serve others, or name the host with --allow-host"
+})
+const foreignName = new Forbidden({
+  message: "only the names that were allowed are served",
+  hint: "name the host with --allow-host, or set REVERIE_TOKEN"
+})
+const noToken = new Unauthorized({
+  message: "a token is needed",
+  hint: "send Authorization: Bearer TOKEN"
+})
+const wrongToken = new Unauthorized({ message: "this token opens nothing here" })
+
+const hostIn = (origin: string): string | undefined => {
+  try {
+    return new URL(origin).host
+  } catch {
+    return undefined
+  }
+}
+
+export class Guard {
+  readonly #options: GuardOptions
+  readonly #known: ReadonlyArray<{ readonly digest: Buffer; readonly principal: Principal["Service"] }>
+  readonly #hosts: ReadonlySet<string>
+  readonly #local: Principal["Service"]
+
+  constructor(options: GuardOptions) {
+    this.#options = options
+    this.#hosts = new Set(options.hosts.map((host) => nameOf(host)))
+    this.#local = { tenant: options.tenant, name: "local", readOnly: false }
+    this.#known = options.tokens.map(({ name, readOnly, secret, tenant }) => ({
+      digest: digest(secret),
+      principal: { tenant, name, readOnly }
+    }))
+  }
+
+  get #hasTokens(): boolean {
+    return this.#known.length > 0
+  }
+
+  get #isAnyName(): boolean {
+    return this.#options.open && this.#hosts.size === 0
+  }
+
+  /** Who asks, or why nobody is let in. */
+  judge(request: IncomingMessage, wanted: Wanted): Judged {
+    const { headers } = request
+    const isChange = !looking.has(request.method ?? "")
+    if (!this.#hasTokens && !this.#isAnyName && !this.#isOurs(request)) {
+      return this.#options.open ? foreignName : foreignHost
+    }
+    if (this.#isForeign(request) && (isChange || !this.#hasTokens)) return foreignOrigin
+    if (wanted === "public" || !this.#hasTokens) return this.#local
+    const { authorization } = headers
+    if (authorization === undefined) return noToken
+    const given = /^Bearer +([^\s]+)$/i.exec(authorization)?.[1] ?? ""
+    return this.#ownerOf(given) ?? wrongToken
+  }
+
+  #isOurs({ headers, socket }: IncomingMessage): boolean {
+    const asked = nameOf(headers.host ?? "")
+    return this.#hosts.has(asked) || (localNames.has(asked) && isLocalPlace(socket.remoteAddress))
+  }
+
+  /** Sent by a page that was not served from here. Programs send neither of these headers. */
+  #isForeign({ headers }: IncomingMessage): boolean {
+    const { host, origin } = headers
+    if (origin !== undefined) {
+      const from = hostIn(origin)
+      return from === undefined || (from !== host?.toLowerCase() && !this.#hosts.has(nameOf(from)))
+    }
+    const site = headers["sec-fetch-site"]
+    // Following a link to the page is no harm: nobody reads what it shows but whoever sits before it.
+    if (site === undefined || headers["sec-fetch-mode"] === "navigate") return false
+    return site !== "same-origin" && site !== "none"
+  }
+
+  /** Looks at all of them, whichever fits. */
+  #ownerOf(given: string): Principal["Service"] | undefined {
+    const asked = digest(given)
+    let owner: Principal["Service"] | undefined
+    for (const { digest: known, principal } of this.#known) if (timingSafeEqual(asked, known)) owner = principal
+    return owner
+  }
+}

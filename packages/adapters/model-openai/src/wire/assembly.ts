@@ -1,0 +1,141 @@
+// Assembly: one answer put together from a completion, or from the chunks of a stream.
+// Owns reading of what a server says, whatever its types are. Leaves judging the answer to `answer.ts` and `reply.ts`.
+// I1  Nothing in the data makes it throw: what has the wrong type is as good as absent.
+// I2  A call is told from its neighbours by index and by id; the ids themselves are not kept.
+
+import { isJsonObject, type Json } from "@reverie/protocol"
+import type { Problem } from "../failure.ts"
+
+export interface RawCall {
+  readonly id: string
+  name: string
+  /** The text to be parsed, or the value when the server sent one. */
+  arguments: Json
+}
+
+/** Calls beyond this are counted and forgotten. */
+const MOST_CALLS_KEPT = 1_024
+
+type Fields = { readonly [key: string]: Json }
+
+const textOf = (content: Json | undefined): string => {
+  if (typeof content === "string") return content
+  if (!Array.isArray(content)) return ""
+  let text = ""
+  for (const part of content) {
+    const piece = isJsonObject(part) ? part["text"] : undefined
+    if (typeof piece === "string") text += piece
+  }
+  return text
+}
+
+const fieldText = (fields: Fields, name: string): string => {
+  const value = fields[name]
+  return typeof value === "string" ? value : ""
+}
+
+export class Assembly {
+  text = ""
+  refusal = ""
+  readonly calls: Array<RawCall> = []
+  callCount = 0
+  finish = ""
+  model = ""
+  usage: Json | undefined
+  /** True once any choice was seen. */
+  chosen = false
+  /** True when there was reasoning, which is not kept. */
+  reasoned = false
+  problem: Problem | undefined
+  readonly #byIndex = new Map<number, RawCall>()
+  readonly #dropped: RawCall = { id: "", name: "", arguments: "" }
+  readonly #onText: ((text: string) => void) | undefined
+
+  constructor(onText: ((text: string) => void) | undefined) {
+    this.#onText = onText
+  }
+
+  /** Takes a whole completion or one chunk. */
+  take(data: Json): void {
+    if (!isJsonObject(data)) return
+    const error = data["error"]
+    if (error) {
+      this.problem = isJsonObject(error)
+        ? { message: error["message"], code: error["code"], type: error["type"] }
+        : { message: error }
+      return
+    }
+    if (this.model === "") this.model = fieldText(data, "model")
+    if (data["usage"]) this.usage = data["usage"]
+    const choices = data["choices"]
+    if (!Array.isArray(choices)) return
+    for (const choice of choices) {
+      if (isJsonObject(choice) && (choice["index"] === 0 || choice["index"] === undefined)) this.#choice(choice)
+    }
+  }
+
+  #choice(choice: Fields): void {
+    const delta = choice["delta"]
+    const part = isJsonObject(delta) ? delta : choice["message"]
+    if (isJsonObject(part)) {
+      this.chosen = true
+      this.#part(part, part === delta)
+    }
+    const finish = choice["finish_reason"]
+    if (typeof finish === "string" && finish !== "") this.finish = finish
+  }
+
+  #part(part: Fields, isDelta: boolean): void {
+    const piece = textOf(part["content"])
+    if (piece !== "") {
+      this.text += piece
+      this.#onText?.(piece)
+    }
+    this.refusal += fieldText(part, "refusal")
+    if (fieldText(part, "reasoning_content") !== "" || fieldText(part, "reasoning") !== "") this.reasoned = true
+    const calls = part["tool_calls"]
+    if (Array.isArray(calls)) {
+      for (const call of calls) if (isJsonObject(call)) this.#call(call, isDelta)
+    }
+    const legacy = part["function_call"]
+    if (isJsonObject(legacy)) this.#call({ index: 0, function: legacy }, isDelta)
+  }
+
+  #call(item: Fields, isDelta: boolean): void {
+    const asked = item["function"]
+    const fields = isJsonObject(asked) ? asked : {}
+    const id = fieldText(item, "id")
+    const name = fieldText(fields, "name")
+    const index = typeof item["index"] === "number" ? item["index"] : undefined
+    const known = isDelta ? this.#continued(index, id, name) : undefined
+    const call = known ?? this.#begin(index, id, name)
+    if (call === this.#dropped) return
+    // A name may come in pieces, or be repeated with every piece of the arguments.
+    if (known !== undefined && name !== "" && name !== call.name) call.name = id === "" ? call.name + name : name
+    const args = fields["arguments"]
+    if (typeof args === "string" && typeof call.arguments === "string") call.arguments += args
+    else if (args !== undefined && args !== null) call.arguments = args
+  }
+
+  /** A call that was found elsewhere than among the calls. */
+  addCall(name: string, args: Json): void {
+    this.#begin(undefined, "", name).arguments = args
+  }
+
+  /** The call that a piece of a stream goes on with; undefined when it begins one. */
+  #continued(index: number | undefined, id: string, name: string): RawCall | undefined {
+    const call = index === undefined ? this.calls.at(-1) : this.#byIndex.get(index)
+    if (call === undefined || call === this.#dropped) return call
+    if (index === undefined) return id === call.id || (id === "" && name === "") ? call : undefined
+    // Some servers put every parallel call at index 0; only the id tells that another one begins.
+    return id !== "" && name !== "" && call.id !== "" && id !== call.id ? undefined : call
+  }
+
+  #begin(index: number | undefined, id: string, name: string): RawCall {
+    this.callCount++
+    const call = this.calls.length < MOST_CALLS_KEPT ? { id, name, arguments: "" } : this.#dropped
+    if (call !== this.#dropped) this.calls.push(call)
+    if (index !== undefined) this.#byIndex.set(index, call)
+    return call
+  }
+}

@@ -1,0 +1,162 @@
+// PostgresCarrier: wake-ups carried by PostgreSQL, with BullMQ's own tables.
+// Owns the pool, and telling orders. Leaves jobs to others.
+// C3  One pool a process. Tables are made at the first use; whoever comes second finds them.
+// C4  Ranks of tenants are not kept here: wake-ups of the same urgency go in the order of their arrival.
+
+import { createPostgresBackend, type PgPool, type PgPoolClient, runMigrations, withBackend } from "bullmq"
+import * as Effect from "effect/Effect"
+import { escapeIdentifier, Pool } from "pg"
+import type { Carrier } from "./carrier.ts"
+import { EVENTS, FOR_EVER, type Sleep, SLEEP, sleepIdOf, type Tick } from "../job.ts"
+import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "../options.ts"
+import { bandOf } from "../priority.ts"
+import { within } from "../reach.ts"
+import { newWorkerName } from "../workers.ts"
+
+const { Queue, Worker } = withBackend(createPostgresBackend)
+
+/** Each worker listens on a connection of its own, out of the pool. */
+const MOST_CONNECTIONS = 12
+
+const openPool = (url: string, timing: Timing): PgPool => {
+  const pool = new Pool({
+    connectionString: url,
+    max: MOST_CONNECTIONS,
+    keepAlive: true,
+    connectionTimeoutMillis: timing.deadlineMillis,
+    options: "-c search_path=bullmq"
+  })
+  // Told by what fails because of it.
+  pool.on("error", () => undefined)
+  return pool
+}
+
+/** Makes the tables that are missing, as soon as the database can be reached. */
+const migrated = async (pool: PgPool, isWanted: () => boolean): Promise<void> => {
+  while (isWanted()) {
+    try {
+      const client = await pool.connect()
+      try {
+        await runMigrations(client)
+        return
+      } finally {
+        client.release()
+      }
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MILLIS))
+    }
+  }
+}
+
+/** Listens for orders on a connection of its own, which is opened again when it ends. */
+const openEar = (pool: PgPool, channel: string) => {
+  let isClosed = false
+  let ear: PgPoolClient | undefined
+  let timer: NodeJS.Timeout | undefined
+  const listen = async (heard: (key: string) => void): Promise<void> => {
+    const again = (): void => {
+      ear = undefined
+      if (!isClosed) timer = setTimeout(() => void listen(heard), RETRY_MILLIS)
+    }
+    try {
+      const client = await pool.connect()
+      if (isClosed) return client.release()
+      ear = client
+      client.on("notification", ({ payload }) => heard(payload ?? ""))
+      client.on("error", () => {
+        if (ear !== client) return
+        client.release(true)
+        again()
+      })
+      await client.query(`LISTEN ${escapeIdentifier(channel)}`)
+    } catch {
+      again()
+    }
+  }
+  return {
+    listen,
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+      ear?.release(true)
+    }
+  }
+}
+
+/** What fails tells of it to who asked. */
+const tolerant = <A extends { on: (event: "error", listener: () => void) => unknown }>(part: A): A => {
+  part.on("error", () => undefined)
+  return part
+}
+
+/** Waits for the database: there is nothing to do without it. */
+export const openPostgresCarrier = (url: string, prefix: string, timing: Timing): Effect.Effect<Carrier> =>
+  Effect.callback((resume) => {
+    const pool = openPool(url, timing)
+    let isWanted = true
+    void migrated(pool, () => isWanted).then(() => resume(Effect.succeed(carrierOn(pool, prefix, timing))))
+    return Effect.sync(() => {
+      isWanted = false
+      void pool.end()
+    })
+  })
+
+const carrierOn = (pool: PgPool, prefix: string, timing: Timing): Carrier => {
+  const channel = `${prefix}:orders`
+  const ear = openEar(pool, channel)
+  const nameOf = (queue: string): string => `${prefix}-${queue}`
+  const events = tolerant(new Queue<Tick>(nameOf(EVENTS), { connection: pool }))
+  const sleep = tolerant(new Queue<Sleep>(nameOf(SLEEP), { connection: pool }))
+  const working = {
+    connection: pool,
+    lockDuration: timing.lockMillis,
+    stalledInterval: timing.stalledMillis,
+    maxStalledCount: FOR_EVER,
+    drainDelay: BLOCK_SECONDS,
+    runRetryDelay: RETRY_MILLIS
+  }
+  const appointed: Carrier["appointed"] = async (address) => {
+    const id = await sleep.getDeduplicationJobId(sleepIdOf(address))
+    const job = id === null ? undefined : await sleep.getJob(id)
+    return job?.data.dueAt
+  }
+  const workerName = newWorkerName()
+  return {
+    workerName,
+    events: events as unknown as Carrier["events"],
+    sleep: sleep as unknown as Carrier["sleep"],
+    openTaker: () =>
+      tolerant(
+        new Worker<Tick>(nameOf(EVENTS), null, { ...working, name: workerName, autorun: false })
+      ) as unknown as ReturnType<Carrier["openTaker"]>,
+    openSleeper: (process) =>
+      tolerant(
+        new Worker<Sleep>(nameOf(SLEEP), (job, token) => process(job as never, token ?? ""), {
+          ...working,
+          concurrency: 4
+        })
+      ) as unknown as ReturnType<Carrier["openSleeper"]>,
+    ready: () => events.waitUntilReady(),
+    isUp: () => true,
+    ping: () => pool.query("SELECT 1"),
+    heardBytes: () => 0,
+    reconnect: () => undefined,
+    priorities: (requests) => Promise.resolve(requests.map(({ urgency }) => bandOf(urgency))),
+    publish: async (keys) => {
+      await Promise.all(keys.map((key) => pool.query("SELECT pg_notify($1, $2)", [channel, key])))
+    },
+    listen: ear.listen,
+    appoint: async ({ address, dueAt }) => {
+      const known = await appointed(address)
+      return known === undefined || known > Math.round(dueAt)
+    },
+    appointed,
+    keepAppointment: () => Promise.resolve(),
+    hasForgotten: () => Promise.resolve(false),
+    close: async () => {
+      ear.close()
+      const closing = Promise.allSettled([events.close(), sleep.close()]).then(() => pool.end())
+      await within("close", timing.deadlineMillis, closing).catch(() => undefined)
+    }
+  }
+}

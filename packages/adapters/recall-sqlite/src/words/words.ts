@@ -1,0 +1,187 @@
+// Words: what the index keeps so that entries are found by their words.
+// Owns putting an entry under a number of its own for each group that may read it, and taking it away. Leaves rows to
+// words.ts and segments.ts, and searching to word-search.ts.
+// W1  An entry has a new number whenever it is told anew, so what stands under an old one is dead, wherever it still stands.
+// W2  An entry is found by its words as soon as it was told.
+// W3  Telling it something costs as much for an old assistant as for a young one.
+
+import type { DatabaseSync } from "node:sqlite"
+import { type Doc, docTerms, eachTerm, kindNumber } from "./doc-terms.ts"
+import type { Kept } from "../entries/entries.ts"
+import { Housekeeping } from "./housekeeping.ts"
+import { segmentQueries, type Segments } from "./segments.ts"
+import { change, changing, query } from "../sql.ts"
+import { type DocColumns, SegmentWriter } from "./segment-writer.ts"
+
+// Flushing: the oldest entries of a tail, made into a segment.
+// B1  It is a bounded piece of work, however long the assistant has lived.
+
+const columnsOf = (docs: ReadonlyArray<Doc>): DocColumns => ({
+  docs: Float64Array.from(docs, ({ doc }) => doc),
+  rows: Uint32Array.from(docs, ({ row }) => row),
+  kinds: Uint8Array.from(docs, ({ kind }) => kind),
+  ats: Float64Array.from(docs, ({ at }) => at),
+  trusts: Float64Array.from(docs, ({ trust }) => trust)
+})
+
+interface Posting {
+  readonly byClass: Array<Array<number>>
+  count: number
+}
+
+const postingsOf = (docs: ReadonlyArray<Doc>): ReadonlyMap<number, Posting> => {
+  const postings = new Map<number, Posting>()
+  for (const [number, { terms }] of docs.entries()) {
+    eachTerm(terms, (key, weightClass) => {
+      const known = postings.get(key)
+      const { byClass } = known ?? { byClass: [] }
+      const same = byClass[weightClass]
+      if (same === undefined) byClass[weightClass] = [number]
+      else same.push(number)
+      if (known === undefined) postings.set(key, { byClass, count: 1 })
+      else known.count++
+    })
+  }
+  return postings
+}
+
+/** Makes a segment of entries, which are in the order in which they were told. */
+export const flush = (segments: Segments, grp: number, docs: ReadonlyArray<Doc>): void => {
+  const { key: segment, write } = segments.begun()
+  const writer = new SegmentWriter(write)
+  const postings = postingsOf(docs)
+  for (const key of Float64Array.from(postings.keys()).toSorted()) {
+    const { byClass, count } = postings.get(key) ?? { byClass: [], count: 0 }
+    writer.add(key, count, byClass, docs.length)
+  }
+  const columns = columnsOf(docs)
+  segments.file(segment, { grp, level: 0, dead: 0 }, writer.head(columns), columns)
+}
+
+// Tail: the entries of each group that were told last and are in no segment yet.
+// T1  Every entry of the tail was told after every entry of a segment of its group.
+
+const tailQueries = (database: DatabaseSync) => {
+  const insert = change(
+    database,
+    "INSERT INTO tail (grp, doc, row, kind, at, trust, terms) VALUES (?, ?, ?, ?, ?, ?, ?)"
+  )
+  const remove = changing(database, "DELETE FROM tail WHERE grp = ? AND doc = ?")
+  const rows = query<Doc>(
+    database,
+    "SELECT doc, row, kind, at, trust, terms FROM tail WHERE grp = ? ORDER BY doc LIMIT ?"
+  )
+  const count = query<{ readonly count: number }>(database, "SELECT count(*) AS count FROM tail WHERE grp = ?")
+  const dropUpTo = change(database, "DELETE FROM tail WHERE grp = ? AND doc <= ?")
+  return {
+    add: (grp: number, { at, doc, kind, row, terms, trust }: Doc): void =>
+      void insert(grp, doc, row, kind, at, trust, terms),
+    /** False when it was not there. */
+    remove: (grp: number, doc: number): boolean => remove(grp, doc) > 0,
+    /** The oldest first. */
+    of: (grp: number, most: number = -1): ReadonlyArray<Doc> => rows.all(grp, most),
+    count: (grp: number): number => count.one(grp)?.count ?? 0,
+    dropUpTo: (grp: number, doc: number): void => void dropUpTo(grp, doc)
+  }
+}
+
+export interface Sizes {
+  /** So many entries become a segment. */
+  readonly flushed: number
+  /** A tail keeps some besides: what was told last is often told again. */
+  readonly kept: number
+  /** Work on segments for each entry that is told, in entries of lists. */
+  readonly work: number
+  /** Most entries of lists that are read for a question. */
+  readonly read: number
+}
+
+/** Over its life an entry is written anew some six times, with some seventy terms. Reading takes less than a millisecond. */
+const SIZES: Sizes = { flushed: 64, kept: 16, work: 1_024, read: 32_768 }
+
+/** Numbers for entries that are taken from the store at once. */
+const NUMBERS_TAKEN = 64
+
+const numbersOf = (database: DatabaseSync) => {
+  const take = query<{ readonly doc: number }>(
+    database,
+    `UPDATE counters SET doc = doc + ${NUMBERS_TAKEN} RETURNING doc - ${NUMBERS_TAKEN} AS doc`
+  )
+  let given = 0
+  let left = 0
+  return {
+    /** A number higher than every one given before; some are never given. */
+    next: (): number => {
+      if (left === 0) {
+        given = take.one()?.doc ?? 0
+        left = NUMBERS_TAKEN
+      }
+      left--
+      return ++given
+    },
+    /** The transaction that took the numbers may have come to nothing. */
+    forget: (): void => {
+      left = 0
+    }
+  }
+}
+
+export const wordsOf = (database: DatabaseSync, { flushed, kept, read, work }: Sizes = SIZES) => {
+  const tail = tailQueries(database)
+  const segments = segmentQueries(database)
+  const housekeeping = new Housekeeping(database, segments)
+  const numbers = numbersOf(database)
+  /** Groups that were told something in the transaction at hand, and how much. */
+  const told = new Set<number>()
+  let put = 0
+
+  const settle = (grp: number): void => {
+    while (tail.count(grp) >= flushed + kept) {
+      const docs = tail.of(grp, flushed)
+      flush(segments, grp, docs)
+      tail.dropUpTo(grp, docs.at(-1)?.doc ?? 0)
+      housekeeping.note(grp)
+    }
+  }
+
+  return {
+    read,
+    tail,
+    segments,
+    housekeeping,
+    nextDoc: numbers.next,
+    /** Puts an entry for groups, under its number and the key of its row. */
+    put: (groups: ReadonlyArray<number>, number: number, row: number, { entry, facts }: Kept): void => {
+      const terms = docTerms(entry, facts)
+      const doc: Doc = { doc: number, row, kind: kindNumber(entry), at: entry.at, trust: entry.trust, terms }
+      for (const group of groups) {
+        tail.add(group, doc)
+        told.add(group)
+      }
+      put++
+    },
+    /** Takes a number away from groups. */
+    remove: (groups: ReadonlyArray<number>, doc: number): void => {
+      for (const group of groups) {
+        if (!tail.remove(group, doc) && segments.die(group, doc)) housekeeping.note(group)
+      }
+    },
+    /** To be called at the end of a transaction. */
+    settle: (): void => {
+      for (const group of told) settle(group)
+      told.clear()
+      housekeeping.work(put * work)
+      put = 0
+    },
+    /** A transaction came to nothing. */
+    forget: (): void => {
+      told.clear()
+      put = 0
+      numbers.forget()
+      segments.forget()
+      housekeeping.forget()
+    }
+  }
+}
+
+export type Words = ReturnType<typeof wordsOf>

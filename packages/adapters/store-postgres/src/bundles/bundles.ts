@@ -1,0 +1,135 @@
+// Bundles on PostgreSQL: who moves out of a schema or into it.
+// Owns the judging of a bundle inside the transaction that puts it down, and the mark on the data store. Leaves the rows to
+// moving-out.ts and moving-in.ts.
+// I1  Moves into one schema take turns, and each is judged and written in one transaction: nobody moves in between.
+// I2  Who is on the move is held by a lease in its row, so that workers that run find nobody to begin with.
+// I3  The mark is a table of its own, made with the first mark; a store that was never moved has none.
+
+import {
+  judgeBundle,
+  type LedgerUnavailable,
+  type MoveMark,
+  nobodyAt,
+  occupiedBy,
+  type Bundle,
+  type BundlePart,
+  type BundleRefused,
+  type Bundles,
+  tenantOf
+} from "@reverie/ledger"
+import { keyText, readKeyText } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { ledgerUnavailable } from "../ports/entry-history.ts"
+import type { Database, Query } from "../database.ts"
+import { FOR_EVER, MOVER, obstacleIn, putEntryRows, putLife } from "./moving-in.ts"
+import { tenantPartsIn, lifeIn, tenantsIn } from "./moving-out.ts"
+import { PgFailure } from "../pg-failure.ts"
+import type { Time } from "../time.ts"
+
+/** A long life is written in less. */
+const MOVE_MILLIS = 1_800_000
+
+const TIMEOUTS = `
+  SELECT set_config('statement_timeout', '${MOVE_MILLIS}', true),
+    set_config('idle_in_transaction_session_timeout', '${MOVE_MILLIS}', true)`
+const ONE_MOMENT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+const TURN = "SELECT pg_advisory_xact_lock(hashtextextended('reverie bundles ' || current_schema(), 0))"
+
+type Failing<A, E = never> = Effect.Effect<A, PgFailure | E>
+
+/** What is to be put down of a bundle; undefined when it is here already. */
+const judged = (query: Query, bundle: Bundle): Failing<ReadonlyArray<BundlePart> | undefined, BundleRefused> =>
+  Effect.gen(function* () {
+    const { head } = bundle
+    const here = head.kind === "tenant" ? yield* tenantPartsIn(query, head.tenant) : yield* lifeIn(query, head.address)
+    const fresh = yield* Effect.fromResult(judgeBundle(bundle, here))
+    const obstacle = fresh === undefined ? undefined : yield* obstacleIn(query, tenantOf(head), fresh)
+    return obstacle === undefined ? fresh : yield* occupiedBy(head, obstacle)
+  })
+
+const ADMIT = `
+  UPDATE assistants SET lease_until = 0, worker = ''
+  WHERE tenant = $1 AND id = $2 AND worker = '${MOVER}' AND lease_until = ${FOR_EVER}`
+
+const MARKS = `
+  CREATE TABLE IF NOT EXISTS moves (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one), state text NOT NULL, place text NOT NULL, at bigint NOT NULL
+  )`
+const MARKED = "SELECT state, place, at::float8 AS at FROM moves"
+const HAS_MARKS = "SELECT to_regclass('moves') IS NOT NULL AS there"
+
+export const markIn = (query: Query): Failing<MoveMark | undefined> =>
+  Effect.gen(function* () {
+    const [found] = yield* query<{ readonly there: boolean }>(HAS_MARKS)
+    if (found?.there !== true) return undefined
+    const [row] = yield* query<{ readonly state: MoveMark["state"]; readonly place: string; readonly at: number }>(
+      MARKED
+    )
+    return row === undefined ? undefined : { ...row, place: readKeyText(row.place) }
+  })
+
+const putMark = (query: Query, mark: MoveMark | null): Failing<void> =>
+  Effect.gen(function* () {
+    if (mark === null && (yield* markIn(query)) === undefined) return
+    yield* query(MARKS)
+    yield* query("DELETE FROM moves")
+    if (mark === null) return
+    yield* query("INSERT INTO moves (state, place, at) VALUES ($1, $2, $3)", [mark.state, keyText(mark.place), mark.at])
+  })
+
+const told =
+  (operation: string) =>
+  <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, Exclude<E, PgFailure> | LedgerUnavailable> =>
+    Effect.mapError(effect, (error) =>
+      error instanceof PgFailure ? ledgerUnavailable(operation)(error) : (error as Exclude<E, PgFailure>)
+    )
+
+export const postgresBundles = (database: Database, time: Time): Bundles["Service"] => {
+  /** Looks that see one moment, for as long as a long life takes. */
+  const moment = <A, E>(run: (query: Query) => Effect.Effect<A, E>) =>
+    database.transaction(MOVE_MILLIS, (query) =>
+      Effect.andThen(Effect.andThen(query(ONE_MOMENT), query(TIMEOUTS)), run(query))
+    )
+  const turn = <A, E>(run: (query: Query) => Effect.Effect<A, E>) =>
+    database.transaction(MOVE_MILLIS, (query) =>
+      Effect.andThen(Effect.andThen(query(TIMEOUTS), query(TURN)), run(query))
+    )
+  const streamOf = ({ head, parts }: Bundle): Stream.Stream<BundlePart> => Stream.fromIterable([head, ...parts])
+
+  return {
+    pack: (address) =>
+      Stream.unwrap(
+        Effect.flatMap(told("pack")(moment((query) => lifeIn(query, address))), (bundle) =>
+          bundle === undefined ? Effect.fail(nobodyAt(address)) : Effect.succeed(streamOf(bundle))
+        )
+      ),
+    packTenant: (tenant) =>
+      Stream.unwrap(Effect.map(told("pack")(moment((query) => tenantPartsIn(query, tenant))), streamOf)),
+    tenants: told("tenants")(tenantsIn(database.query)),
+    unpack: (bundle, { isTrial = false } = {}) =>
+      told("unpack")(
+        Effect.flatMap(time.stamp, ({ at }) =>
+          turn((query) =>
+            Effect.gen(function* () {
+              const fresh = yield* judged(query, bundle)
+              if (fresh === undefined) return "present" as const
+              if (isTrial) return "unpacked" as const
+              const { head, parts } = bundle
+              if (head.kind === "assistant") yield* putLife(query, head, parts, at)
+              yield* putEntryRows(query, tenantOf(head), fresh)
+              return "unpacked" as const
+            })
+          )
+        )
+      ),
+    admit: (addresses) =>
+      told("admit")(
+        Effect.forEach(addresses, ({ assistant, tenant }) => database.query(ADMIT, [tenant, assistant]), {
+          discard: true
+        })
+      ),
+    mark: (mark) => told("mark")(turn((query) => putMark(query, mark))),
+    marked: told("marked")(markIn(database.query))
+  }
+}

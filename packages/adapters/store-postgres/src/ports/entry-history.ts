@@ -1,0 +1,191 @@
+// Chronicle: what was committed, read back.
+// Owns history, entries and the outbox as values.
+// I1  Reading stops where the caller's bound is reached: a long life costs no more than a short one.
+// I2  The outbox tells an entry only when no transaction that began before its own is still under way: whoever reads on
+//     from a position never finds an earlier one later. It waits a moment for such a transaction; one that stays open
+//     for long, of any database of the server, holds back what is told, and nothing is lost.
+
+import { type Ledger, LedgerUnavailable, type OutboxRow, type Readable, UnreadableRecord } from "@reverie/ledger"
+import {
+  type Address,
+  addressKey,
+  isBefore,
+  longWork,
+  type MessagePlace,
+  type PlacedMessage,
+  readEntry
+} from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { addressOf, limited } from "./assistants.ts"
+import type { Database } from "../database.ts"
+import { bounded, isCutShort, lengthOf, readEach } from "../pages.ts"
+import { PgFailure } from "../pg-failure.ts"
+
+export const ledgerUnavailable =
+  (operation: string) =>
+  ({ cause, kind, message }: PgFailure): LedgerUnavailable =>
+    new LedgerUnavailable({ operation, message, cause, isPassing: kind === "passing", isDamaged: kind === "damaged" })
+
+interface EntryRow {
+  readonly seq: number
+  readonly no: number
+  readonly tenant: string
+  readonly id: string
+  readonly body: string
+}
+
+const rowColumns = "l.position::float8 AS seq, no::float8 AS no, a.tenant, a.id, body"
+
+const entryOf = (address: Address, { body, no }: Pick<EntryRow, "body" | "no">) =>
+  Result.mapError(
+    readEntry(body),
+    (message) => new UnreadableRecord({ record: `entry ${no} of ${addressKey(address)}`, message })
+  )
+
+const toOutboxRow = (row: EntryRow): Result.Result<OutboxRow, UnreadableRecord> => {
+  const address = addressOf(row)
+  return Result.map(entryOf(address, row), (entry) => ({ seq: row.seq, address, entry }))
+}
+
+/** Entries are fetched in growing pages: most histories fit in the first. */
+const FIRST_PAGE = 16
+const LONGEST_PAGE = 256
+
+const BACKWARDS = bounded(
+  `SELECT no::float8 AS no, body FROM ledger
+   WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2) AND no < $3 AND no >= $4
+   ORDER BY ledger.no DESC LIMIT $5`
+)
+
+const recentOf = (database: Database, address: Address, maxTokens: number, since: MessagePlace) =>
+  Effect.gen(function* () {
+    const found: Array<PlacedMessage> = []
+    let tokens = 0
+    let isTurnWhole = false
+    let before = Number.MAX_SAFE_INTEGER
+    for (let page = FIRST_PAGE; ; page = Math.min(page * 2, LONGEST_PAGE)) {
+      const values = [address.tenant, address.assistant, before, since.no, page]
+      const rows = yield* database.query<Pick<EntryRow, "body" | "no">>(BACKWARDS, values)
+      for (const row of rows) {
+        yield* longWork.begin(row.body.length)
+        const entry = yield* Effect.fromResult(entryOf(address, row))
+        for (const [index, message] of [...entry.messages.entries()].toReversed()) {
+          const place = { no: row.no, index }
+          if (isBefore(place, since)) return found.toReversed()
+          tokens += message.tokens
+          if (tokens > maxTokens && isTurnWhole) return found.toReversed()
+          found.push({ place, message })
+          isTurnWhole ||= message.role === "user"
+        }
+      }
+      if (rows.length < page && !isCutShort(rows)) return found.toReversed()
+      before = rows.at(-1)?.no ?? 0
+    }
+  })
+
+const ENTRIES = bounded(
+  `SELECT l.position::float8 AS seq, no::float8 AS no, body FROM ledger l
+   WHERE assistant = (SELECT key FROM assistants WHERE tenant = $1 AND id = $2) AND no >= $3 ORDER BY l.no LIMIT $4`
+)
+
+const entriesOf = ({ assistant: id, tenant }: Address, database: Database, from: number, limit: number) =>
+  Effect.gen(function* () {
+    const found: Array<OutboxRow> = []
+    for (let next = from; found.length < limit;) {
+      const values = [tenant, id, next, limit - found.length]
+      const rows = yield* database.query<Omit<EntryRow, "tenant" | "id">>(ENTRIES, values)
+      const page = yield* readEach(rows, (row) => toOutboxRow({ ...row, tenant, id }))
+      for (const row of page) found.push(row)
+      if (!isCutShort(rows)) break
+      next = (rows.at(-1)?.no ?? 0) + 1
+    }
+    return found
+  })
+
+const HORIZON = "SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + raised) * 4096 AS horizon FROM store"
+
+// Behind the page stands one row that tells whether entries are held back.
+const OUTBOX = `
+  WITH sure AS (${HORIZON}), page AS (${bounded(
+    `SELECT ${rowColumns} FROM sure, ledger l JOIN assistants a ON key = assistant
+   WHERE l.position > $1 AND l.position < sure.horizon ORDER BY l.position LIMIT $2`
+  )})
+  SELECT seq, no, tenant, id, body FROM page
+  UNION ALL
+  SELECT -1, 0, '', '', '' FROM sure WHERE EXISTS (SELECT 1 FROM ledger WHERE position >= sure.horizon)`
+
+const HELD_BACK = -1
+
+const sure = (rows: ReadonlyArray<EntryRow>): ReadonlyArray<EntryRow> =>
+  rows.filter(({ seq }) => seq !== HELD_BACK).toSorted((a, b) => a.seq - b.seq)
+
+/** Together about a quarter of a second. */
+const PAUSES_MILLIS = [1, 2, 4, 8, 16, 32, 64, 128]
+
+const pause = (millis: number): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), millis)
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+const outboxPage = (database: Database, after: number, limit: number) =>
+  Effect.gen(function* () {
+    for (const millis of PAUSES_MILLIS) {
+      const rows = yield* database.query<EntryRow>(OUTBOX, [after, limit])
+      const page = sure(rows)
+      if (page.length === rows.length || page.length >= limit || isCutShort(page)) return page
+      yield* pause(millis)
+    }
+    return sure(yield* database.query<EntryRow>(OUTBOX, [after, limit]))
+  })
+
+// The last position that is told. A reader who begins there misses nothing that is told later.
+const END = `
+  WITH sure AS (${HORIZON})
+  SELECT coalesce((SELECT position FROM ledger WHERE position < (SELECT horizon FROM sure)
+    ORDER BY position DESC LIMIT 1), 0)::float8 AS seq,
+    EXISTS (SELECT 1 FROM ledger WHERE position >= (SELECT horizon FROM sure)) AS more`
+
+interface EndRow {
+  readonly seq: number
+  readonly more: boolean
+}
+
+const endOf = (database: Database) =>
+  Effect.gen(function* () {
+    for (const millis of [...PAUSES_MILLIS, undefined]) {
+      const [row] = yield* database.query<EndRow>(END)
+      if (row?.more !== true || millis === undefined) return row?.seq ?? 0
+      yield* pause(millis)
+    }
+    return 0
+  })
+
+export type EntryHistory = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "outboxEnd">
+
+export const postgresEntryHistory = (database: Database, readable: Readable): EntryHistory => {
+  const unavailable =
+    (operation: string) =>
+    <A>(read: Effect.Effect<A, PgFailure | UnreadableRecord>) =>
+      Effect.catchIf(
+        read,
+        (failure) => failure instanceof PgFailure,
+        (failure) => Effect.fail(ledgerUnavailable(operation)(failure))
+      )
+  return {
+    recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
+      unavailable("recent")(recentOf(database, address, maxTokens, since)),
+    entries: (address, from, limit) =>
+      unavailable("entries")(entriesOf(address, database, Math.max(1, Math.ceil(from)), limited(limit))),
+    outboxEnd: Effect.mapError(endOf(database), ledgerUnavailable("outboxEnd")),
+    outbox: (after, limit) =>
+      readable.page({
+        limit: limited(limit),
+        fetch: (last: EntryRow | undefined, wanted) =>
+          Effect.mapError(outboxPage(database, last?.seq ?? after, wanted), ledgerUnavailable("outbox")),
+        lengthOf,
+        decode: toOutboxRow
+      })
+  }
+}

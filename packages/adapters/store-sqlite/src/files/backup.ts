@@ -1,0 +1,253 @@
+// Backup: a whole copy of a data directory, made while work goes on, and put back later.
+// Owns the copy, its verification and its list of contents (`backup.json`). Leaves ownership to owner.ts.
+// B1  A backup appears under its name only when it is whole, verified and on the disk.
+// B2  Making one takes no lock from the owner and holds up no work: one read of the database as it is at one moment.
+// B3  It holds at least all that was acknowledged when it was begun.
+// B4  Restoring touches nothing unless the backup is whole, byte for byte; what was there before is kept beside.
+// B5  A restore that is broken off leaves a directory that refuses to open, never one that looks new.
+
+import { defined } from "@reverie/protocol"
+import { createHash } from "node:crypto"
+import {
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync
+} from "node:fs"
+import { copyFile, open, stat, writeFile } from "node:fs/promises"
+import { basename, dirname, join, resolve } from "node:path"
+import { backup, DatabaseSync } from "node:sqlite"
+import { pipeline } from "node:stream/promises"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { BackupRefused, type StoreError } from "../errors.ts"
+import { DATABASE } from "./file-guard.ts"
+import { HighMark, MARK } from "./high-mark.ts"
+import { own } from "./owner.ts"
+import { privateDirectory, privateFile } from "./rights.ts"
+import { positionIn } from "./safeguard.ts"
+
+const CONTENTS = "backup.json"
+/** The index of memories comes along: made again it costs time, and its vectors cost money. */
+const DATABASES = ["recall.db", DATABASE]
+const OTHERS = ["audit.jsonl", "moved.json"]
+/** What a restore moves out of the way. */
+const REPLACED = /^(reverie|recall)\.(db|mark)(?!-before-)|^(moved|audit)\./
+/** One step, so that work that goes on meanwhile cannot make it begin again. */
+const ALL_PAGES = 2 ** 31 - 1
+
+const Contents = Schema.Struct({
+  format: Schema.Literal(1),
+  /** Milliseconds since the epoch. */
+  at: Schema.Finite,
+  accepted: Schema.Int,
+  committed: Schema.Int,
+  files: Schema.Array(Schema.Struct({ name: Schema.String, bytes: Schema.Int, sha256: Schema.String }))
+})
+export type BackupContents = typeof Contents.Type
+
+const decodeContents = Schema.decodeUnknownSync(Schema.fromJsonString(Contents))
+
+const refuse = (place: string, reason: string): never => {
+  throw new BackupRefused({ place, reason })
+}
+
+const sha256Of = async (file: string): Promise<string> => {
+  const hash = createHash("sha256")
+  await pipeline(createReadStream(file), hash)
+  return hash.digest("hex")
+}
+
+const flush = async (path: string): Promise<void> => {
+  const handle = await open(path, "r")
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const positionOf = (file: string) => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  try {
+    return positionIn(database)()
+  } finally {
+    database.close()
+  }
+}
+
+/** Copies a database as it is at one moment, beside whoever writes it, and makes the copy a single file. */
+const copyDatabase = async (from: string, to: string): Promise<void> => {
+  const source = new DatabaseSync(from, { readOnly: true })
+  try {
+    await backup(source, to, { rate: ALL_PAGES })
+  } finally {
+    source.close()
+  }
+  const copy = new DatabaseSync(to)
+  try {
+    copy.exec("PRAGMA journal_mode = DELETE")
+    const [verdict] = Object.values(copy.prepare("PRAGMA integrity_check(1)").get() ?? {})
+    if (verdict !== "ok") refuse(from, `its copy is damaged: ${String(verdict)}`)
+  } finally {
+    copy.close()
+  }
+}
+
+/** What a backup holds of a directory: databases as copies of one moment, everything else as it is. */
+const copyFiles = async (directory: string, folder: string): Promise<ReadonlyArray<string>> => {
+  const isThere = (name: string): boolean => existsSync(join(directory, name))
+  for (const name of DATABASES.filter(isThere)) {
+    privateFile(folder, name, true)
+    await copyDatabase(join(directory, name), join(folder, name))
+  }
+  for (const name of OTHERS.filter(isThere)) await copyFile(join(directory, name), join(folder, name))
+  return [...DATABASES, ...OTHERS].filter((name) => existsSync(join(folder, name)))
+}
+
+const copyInto = async (directory: string, folder: string): Promise<BackupContents> => {
+  const before = positionOf(join(directory, DATABASE))
+  const names = await copyFiles(directory, folder)
+  const position = positionOf(join(folder, DATABASE))
+  if (position.accepted < before.accepted || position.committed < before.committed) {
+    refuse(directory, "its copy ends before what was acknowledged when the backup began")
+  }
+  const files = []
+  for (const name of names) {
+    privateFile(folder, name)
+    await flush(join(folder, name))
+    const { size } = await stat(join(folder, name))
+    files.push({ name, bytes: size, sha256: await sha256Of(join(folder, name)) })
+  }
+  return { format: 1, at: Date.now(), ...position, files }
+}
+
+const assertFree = (target: string, isReplaced: boolean): void => {
+  if (!existsSync(target)) return
+  if (readdirSync(target).length === 0 || isReplaced) return
+  refuse(target, "there is something already; name another directory, or say --force to replace it")
+}
+
+const makeBackup = async (directory: string, target: string, isReplaced: boolean): Promise<BackupContents> => {
+  if (!existsSync(join(directory, DATABASE))) refuse(directory, "there is no Reverie data in it")
+  assertFree(target, isReplaced)
+  const folder = join(dirname(target), `.${basename(target)}.partial`)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  try {
+    const contents = await copyInto(directory, folder)
+    await writeFile(join(folder, CONTENTS), `${JSON.stringify(contents, null, 2)}\n`, { mode: 0o600 })
+    await flush(join(folder, CONTENTS))
+    await flush(folder)
+    const former = `${folder}.former`
+    if (existsSync(target)) {
+      if (readdirSync(target).length === 0) rmdirSync(target)
+      else renameSync(target, former)
+    }
+    renameSync(folder, target)
+    await flush(dirname(target))
+    rmSync(former, { recursive: true, force: true })
+    return contents
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+const readContents = (source: string): BackupContents => {
+  try {
+    return decodeContents(readFileSync(join(source, CONTENTS), "utf8"))
+  } catch {
+    return refuse(source, `it is no backup: it has no readable ${CONTENTS}`)
+  }
+}
+
+/** Reads a backup whole and compares it with its list. */
+const verify = async (source: string): Promise<BackupContents> => {
+  const contents = readContents(source)
+  for (const { bytes, name, sha256 } of contents.files) {
+    const file = join(source, name)
+    if (name !== basename(name) || !existsSync(file)) refuse(source, `it is not whole: ${name} is missing`)
+    if ((await sha256Of(file)) !== sha256)
+      refuse(source, `it is damaged: ${name} is not the ${bytes} bytes that were written`)
+  }
+  if (!contents.files.some(({ name }) => name === DATABASE)) refuse(source, `it is not whole: ${DATABASE} is missing`)
+  return contents
+}
+
+/** Puts a verified backup into a directory that is owned. Answers where what was there before is kept. */
+const putBack = async (source: string, directory: string, contents: BackupContents): Promise<string | undefined> => {
+  const former = readdirSync(directory).filter((name) => REPLACED.test(name))
+  const discarded = join(directory, `reverie.db-before-restore-${Date.now()}`)
+  if (former.length > 0) mkdirSync(discarded, { mode: 0o700 })
+  for (const { name } of contents.files) {
+    await copyFile(join(source, name), join(directory, `restored.${name}`))
+    privateFile(directory, `restored.${name}`)
+    await flush(join(directory, `restored.${name}`))
+  }
+  // From here to the last rename the directory says how far it has to come, and holds less: it refuses to open.
+  for (const name of former) if (name !== MARK) renameSync(join(directory, name), join(discarded, name))
+  rmSync(join(directory, MARK), { force: true })
+  const mark = new HighMark(directory)
+  mark.write({ accepted: contents.accepted, committed: contents.committed, database: null })
+  mark.close()
+  await flush(join(directory, MARK))
+  for (const { name } of contents.files) renameSync(join(directory, `restored.${name}`), join(directory, name))
+  await flush(directory)
+  return former.length > 0 ? discarded : undefined
+}
+
+type Refusal = BackupRefused | StoreError
+
+const attempted = <A>(place: string, run: () => Promise<A>): Effect.Effect<A, Refusal> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (error) =>
+      error instanceof BackupRefused
+        ? error
+        : new BackupRefused({ place, reason: error instanceof Error ? error.message : String(error) })
+  })
+
+export interface BackupOptions {
+  /** Replaces what is there. */
+  readonly force?: boolean
+}
+
+/** Copies a data directory, while its owner works, into a directory that is not there yet. */
+export const backupDirectory = (
+  directory: string,
+  target: string,
+  { force = false }: BackupOptions = {}
+): Effect.Effect<BackupContents, Refusal> =>
+  attempted(directory, () => makeBackup(resolve(directory), resolve(target), force))
+
+export interface Restored extends BackupContents {
+  /** Where the files that were there before are kept. */
+  readonly former?: string
+}
+
+/** Puts a backup in the place of a data directory that nobody works on. */
+export const restoreDirectory = (
+  source: string,
+  directory: string,
+  { force = false }: BackupOptions = {}
+): Effect.Effect<Restored, Refusal> =>
+  Effect.gen(function* () {
+    const contents = yield* attempted(source, () => verify(source))
+    yield* attempted(directory, async () => {
+      privateDirectory(directory)
+      if (!force && existsSync(join(directory, DATABASE))) {
+        refuse(
+          directory,
+          "there is data in it already; say --force to put the backup in its place (what is there is kept)"
+        )
+      }
+    })
+    yield* own(directory)
+    const former = yield* attempted(directory, () => putBack(source, directory, contents))
+    return { ...contents, ...defined({ former }) }
+  }).pipe(Effect.scoped)

@@ -1,0 +1,296 @@
+// Ledger on SQLite: creations, commits and what they leave behind.
+// Owns the writing of `ledger`, `records`, `sends` and `dead_letters`, and of an assistant's row all that a commit says.
+// Leaves acceptance and claims to mailbox.ts, reading back to chronicle.ts, register.ts and ledger.ts.
+// I1  The fence is judged inside the transaction and before its first write.
+// I2  A commit that leaves the waking as it is does not touch its index.
+
+import type { DatabaseSync } from "node:sqlite"
+import {
+  CommitFenced,
+  type Discarded,
+  type Ledger,
+  type OpenSend,
+  Readable,
+  type RecordFilter,
+  UnreadableRecord
+} from "@reverie/ledger"
+import {
+  addressKey,
+  type AssistantState,
+  type Cause,
+  type Cursors,
+  type Entry,
+  parseJson,
+  readEnvelope,
+  type RecordKind,
+  type RecordRow
+} from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { assistantQueries, receivesColumn } from "./assistants.ts"
+import { ledgerUnavailable, sqliteEntryHistory } from "./entry-history.ts"
+import { entryQueries } from "./entries.ts"
+import { envelopeQueries } from "../mailbox/envelopes.ts"
+import { AT_REST } from "../formats.ts"
+import { lengthOf, pageOf, reading, readingPage } from "../reading.ts"
+import { padded } from "./records.ts"
+import { beginningOf, type DeadLetterBody, discardedCounting, sqliteRegister } from "./register.ts"
+import { BEHIND, salvaging } from "../files/salvage.ts"
+import { change, limited, query } from "../sql.ts"
+import { wakeOnCommit } from "../mailbox/wake.ts"
+import type { Writer } from "../writer.ts"
+
+// Kept: what assistants keep about themselves, read back.
+
+interface KeptRow {
+  readonly kind: RecordKind
+  readonly key: string
+  readonly body: string
+}
+
+const sqliteKept = (database: DatabaseSync): Pick<Ledger["Service"], "records"> => {
+  const assistants = assistantQueries(database)
+  const ofKind = query<KeptRow>(
+    database,
+    "SELECT kind, key, body FROM records WHERE assistant = ? AND kind = ? ORDER BY key LIMIT ?"
+  )
+  const underKey = query<KeptRow>(
+    database,
+    "SELECT kind, key, body FROM records WHERE assistant = ? AND kind = ? AND key = ?"
+  )
+  const isEntity = query<{ readonly there: number }>(
+    database,
+    "SELECT 1 AS there FROM records INDEXED BY records_entity WHERE assistant = ? AND kind = 'entity' AND key = ?"
+  )
+  /** Most names that a message could hold are of no entity, and are found missing without reading a row. */
+  const mayBe = (assistant: number, kind: RecordKind, key: string): boolean =>
+    kind !== "entity" || isEntity.one(assistant, key) !== undefined
+  /** What the filter lets through of a kind. */
+  const some = (assistant: number, kind: RecordKind, { keys, limit }: RecordFilter): ReadonlyArray<KeptRow> => {
+    if (keys === undefined) return ofKind.all(assistant, kind, limit === undefined ? -1 : limited(limit))
+    const found = [...new Set(keys)]
+      .toSorted()
+      .flatMap((key) => (mayBe(assistant, kind, key) ? underKey.all(assistant, kind, key) : []))
+    return limit === undefined ? found : found.slice(0, limited(limit))
+  }
+  return {
+    records: (address, kinds, filter = {}) =>
+      reading(ledgerUnavailable("records"), () => {
+        const row = assistants.find(address)
+        if (row === undefined) return Result.succeed([])
+        const toRecord = ({ body, key, kind }: KeptRow): Result.Result<RecordRow, UnreadableRecord> =>
+          Result.mapBoth(parseJson(body), {
+            onSuccess: (value) => ({ kind, key, value }),
+            onFailure: (message) =>
+              new UnreadableRecord({ record: `${kind} ${key} of ${addressKey(address)}`, message })
+          })
+        return Result.all([...new Set(kinds)].toSorted().flatMap((kind) => some(row.key, kind, filter).map(toRecord)))
+      })
+  }
+}
+
+const moved = (cursors: Cursors, cause: Cause): Cursors =>
+  cause.kind === "envelope" || cause.kind === "dead-letter"
+    ? { ...cursors, [cause.lane]: Math.max(cursors[cause.lane], cause.seq) }
+    : cursors
+
+const retiredColumn = ({ status }: AssistantState): number => (status === "retired" ? 1 : 0)
+
+/** Everything of an entry that becomes text, before the transaction waits for it. */
+const encode = (entry: Entry) => {
+  const settled = entry.settled ?? []
+  const letters = settled.filter(({ outcome }) => outcome === "dead")
+  return {
+    no: entry.no,
+    body: JSON.stringify(entry),
+    sends: (entry.sends ?? []).map((envelope) => JSON.stringify(envelope)),
+    deadLetters: letters.map(({ id, reason = "" }) =>
+      JSON.stringify({ envelope: id, reason, at: entry.at } satisfies DeadLetterBody)
+    ),
+    records: (entry.records ?? []).map(({ kind, key, value }) => ({
+      kind,
+      key,
+      value: value === null ? null : JSON.stringify(value)
+    })),
+    settled: settled.length - letters.length
+  }
+}
+
+const appending = (database: DatabaseSync) => {
+  const entries = entryQueries(database)
+  const send = change(database, "INSERT INTO sends (body) VALUES (?)")
+  const keep = change(database, "INSERT OR REPLACE INTO records (assistant, kind, key, body) VALUES (?, ?, ?, ?)")
+  const drop = change(database, "DELETE FROM records WHERE assistant = ? AND kind = ? AND key = ?")
+  const deadLetter = change(database, "INSERT INTO dead_letters (assistant, body) VALUES (?, ?)")
+  /** Files an entry with its sends and dead letters; answers its place in the outbox. */
+  return (
+    assistant: number,
+    previous: number,
+    { no, body, sends, deadLetters, records, settled }: ReturnType<typeof encode>
+  ) => {
+    for (const { kind, key, value } of records) {
+      if (value === null) drop(assistant, kind, key)
+      else keep(assistant, kind, key, value)
+    }
+    for (const envelope of sends) send(envelope)
+    for (const letter of deadLetters) deadLetter(assistant, letter)
+    return entries.append({ assistant, no, previous, settled, body })
+  }
+}
+
+const INSERT = `
+  INSERT INTO assistants (wake, epoch, attempts, version, control, reply, mail, last, receives, retired, tenant, id, state)
+  VALUES (?, 0, 0, ?, 0, 0, 0, 0, ?, ?, ?, ?, ?)`
+
+const UPDATE = `
+  UPDATE assistants SET attempts = ?, note = NULL, version = ?, control = ?, reply = ?, mail = ?, last = ?, receives = ?,
+    retired = ?, state = ? WHERE key = ?`
+
+const writing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "create" | "commit"> => {
+  const assistants = assistantQueries(database)
+  const envelopes = envelopeQueries(database)
+  const append = appending(database)
+  const insert = change(database, INSERT)
+  const setLast = change(database, "UPDATE assistants SET last = ? WHERE key = ?")
+  const setWake = change(database, "UPDATE assistants SET wake = ? WHERE key = ?")
+  const update = change(database, UPDATE)
+
+  const create: Ledger["Service"]["create"] = ({ address, state, entry }) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const encoded = encode(entry)
+      const body = padded(JSON.stringify(state), 0)
+      const { tenant, assistant } = address
+      return writer.write(ledgerUnavailable("create"), () => {
+        if (assistants.find(address) !== undefined) return Result.succeed("exists" as const)
+        const wake = wakeOnCommit(AT_REST, state, now, () => undefined)
+        const flags = [receivesColumn(state.receives), retiredColumn(state)]
+        const key = insert(wake, encoded.no, ...flags, tenant, assistant, body).lastSeq
+        setLast(append(key, 0, encoded), key)
+        return Result.succeed("created" as const)
+      })
+    })
+
+  const commit: Ledger["Service"]["commit"] = (claim, { entry, state }) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const encoded = encode(entry)
+      const json = JSON.stringify(state)
+      const { address, epoch: heldEpoch } = claim
+      return writer.write(
+        ledgerUnavailable("commit"),
+        () => {
+          const row = assistants.find(address)
+          const { epoch: currentEpoch, version: currentVersion } = row ?? { epoch: 0, version: 0 }
+          if (row === undefined || heldEpoch !== currentEpoch || encoded.no !== currentVersion + 1) {
+            const expectedVersion = encoded.no - 1
+            return Result.fail(new CommitFenced({ address, heldEpoch, currentEpoch, expectedVersion, currentVersion }))
+          }
+          const { key } = row
+          const seq = append(key, row.last, encoded)
+          const { control, reply, mail } = moved(row, entry.cause)
+          const flags = [receivesColumn(state.receives), retiredColumn(state)]
+          const attempts = state.jobs.length === 0 ? 0 : 1
+          update(attempts, encoded.no, control, reply, mail, seq, ...flags, padded(json, row.stateBytes), key)
+          const cursors = { control, reply, mail }
+          const wake = wakeOnCommit(row.wake, state, now, (lane) => envelopes.firstAcceptedAt(key, lane, cursors[lane]))
+          if (wake !== row.wake) setWake(wake, key)
+          return Result.succeed(seq)
+        },
+        encoded.body.length + json.length
+      )
+    })
+
+  return { create, commit }
+}
+
+interface SendRow {
+  readonly seq: number
+  readonly body: string
+}
+
+type Sending = Pick<Ledger["Service"], "openSends" | "settleSends">
+
+const sending = (database: DatabaseSync, writer: Writer, readable: Readable): Sending => {
+  const rows = query<SendRow>(database, `SELECT seq, body FROM sends WHERE ${BEHIND} ORDER BY seq LIMIT ?`)
+  const newest = query<{ readonly seq: number | null }>(database, "SELECT max(seq) AS seq FROM sends")
+  const open = salvaging(
+    (seq, most) => pageOf(rows.each(seq, most)),
+    () => newest.one()?.seq ?? 0
+  )
+  const settle = change(database, "DELETE FROM sends WHERE seq = ?")
+  const toSend = ({ body, seq }: SendRow): Result.Result<OpenSend, UnreadableRecord> =>
+    Result.mapBoth(readEnvelope(body), {
+      onSuccess: (envelope) => ({ seq, envelope }),
+      onFailure: (message) => new UnreadableRecord({ record: `send ${seq}`, message })
+    })
+  return {
+    openSends: (limit) =>
+      readable.page({
+        limit: limited(limit),
+        fetch: (last: SendRow | undefined, wanted) =>
+          readingPage(ledgerUnavailable("openSends"), () => open(last?.seq ?? 0, wanted)),
+        lengthOf,
+        decode: toSend
+      }),
+    settleSends: (seqs) =>
+      seqs.length === 0
+        ? Effect.void
+        : writer.write(ledgerUnavailable("settleSends"), () => {
+            for (const seq of seqs) settle(seq)
+            return Result.void
+          })
+  }
+}
+
+interface DeadLetteredRow {
+  readonly seq: number
+  readonly discarded: number | null
+}
+
+const discarding = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "discard"> => {
+  const assistants = assistantQueries(database)
+  const deadLettered = query<DeadLetteredRow>(
+    database,
+    "SELECT seq, discarded FROM dead_letters WHERE assistant = ? AND instr(body, ?) = 1"
+  )
+  const countDiscarded = discardedCounting(database)
+  const lay = change(database, "UPDATE dead_letters SET discarded = ? WHERE seq = ?")
+  return {
+    discard: (address, envelope) =>
+      writer.write(ledgerUnavailable("discard"), (): Result.Result<Discarded> => {
+        const who = assistants.find(address)
+        const row = who === undefined ? undefined : deadLettered.one(who.key, beginningOf(envelope))
+        if (row === undefined) return Result.succeed("unknown")
+        if (row.discarded !== null) return Result.succeed("already")
+        lay(countDiscarded() + 1, row.seq)
+        return Result.succeed("discarded")
+      })
+  }
+}
+
+/** As long as what an assistant is told and says in a tick may well be: a store with less room than that is full. */
+const PROBE = "probe ".repeat(11_000)
+
+const probing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "probe"> => {
+  const put = change(database, "INSERT INTO sends (body) VALUES (?)")
+  const take = change(database, "DELETE FROM sends WHERE seq = ?")
+  return {
+    probe: writer.write(ledgerUnavailable("probe"), () => {
+      take(put(PROBE).lastSeq)
+      return Result.void
+    })
+  }
+}
+
+export const sqliteLedger = (database: DatabaseSync, writer: Writer): Ledger["Service"] => {
+  const readable = new Readable()
+  return {
+    ...writing(database, writer),
+    ...sending(database, writer, readable),
+    ...discarding(database, writer),
+    ...probing(database, writer),
+    ...sqliteEntryHistory(database, readable),
+    ...sqliteRegister(database, readable),
+    ...sqliteKept(database)
+  }
+}

@@ -1,0 +1,52 @@
+// Spending: the account of a tick's model calls.
+// Owns when a call is reserved, warned of, settled or refused, as pure changes of context. Leaves the numbers to budget/.
+// P1  An assistant without a bound keeps no account of its own calls.
+// P2  A call is reserved before it is sent, and settled on every way out of it.
+// P3  A call that has no room ends the tick as cut.
+// P4  The model is told once how little is left.
+
+import { callRoom, type CallRoom, isBounded, reserve, settle, shareSpent, SOFT_SHARE } from "./index.ts"
+import { type AssistantContext, settingsNow } from "../context.ts"
+import type { InferFailure, InferOutput, MachineEvent } from "../events.ts"
+import { accountOf } from "../sub-agents/index.ts"
+
+type Change = Partial<AssistantContext>
+
+const roomNow = (context: AssistantContext): CallRoom => callRoom(accountOf(context), settingsNow(context))
+
+const SHORT = {
+  tokens: "the tokens it was granted are used up",
+  costMicros: "the money it was granted is used up",
+  calls: "the model calls it was granted are used up"
+}
+
+/** Why there is no room for another model call; undefined when there is. */
+export const whyCut = (context: AssistantContext): string | undefined => {
+  const room = roomNow(context)
+  return "short" in room ? SHORT[room.short] : undefined
+}
+
+/** Sets aside what the next call may take. */
+export const reserved = (context: AssistantContext): Change => {
+  const account = accountOf(context)
+  if (!isBounded(account)) return {}
+  const room = roomNow(context)
+  const next = "short" in room ? undefined : reserve(account, room.amount)
+  if (next === undefined) return {}
+  const isNear = next.warned === "" && (shareSpent(next) >= SOFT_SHARE || context.assignment?.late === true)
+  return { account: isNear ? { ...next, warned: callOf(context) } : next }
+}
+
+const callOf = ({ iteration, tick }: AssistantContext): string => `${tick}.${iteration}`
+
+/** True when the model call at hand is the one that is told how little is left. */
+export const isWarned = (context: AssistantContext): boolean => context.account?.warned === callOf(context)
+
+/** Whatever ended the call: it took what its end says, and all that was reserved where that says nothing. */
+export const settled = (context: AssistantContext, event: MachineEvent): Change => {
+  const { account } = context
+  if (account === null || !isBounded(accountOf(context))) return {}
+  const { error, output } = event as { readonly error?: InferFailure; readonly output?: InferOutput }
+  const isEnd = event.type.endsWith(".actor.infer")
+  return { account: settle(accountOf(context), isEnd ? (output?.used ?? error?.used) : undefined) }
+}

@@ -1,0 +1,107 @@
+// Outage: what an assistant remembers of a model whose server does not answer.
+// Owns how long it waits before it tries again, and whether others' success may end the wait. Leaves what counts as an
+// outage to the runtime, and the states in which it waits to the chart.
+// O1  An outage is no error of the assistant: whatever its length, it ends no tick and halts nobody.
+// O2  The pause doubles with each failure up to the maximum, and is never shorter than the time that the server named.
+// O3  Those that wait do not come back at once: `spread` takes up to half of a pause away, or adds it to a named time.
+// O4  The success of others ends a pause, unless the server named a time to this very assistant, or has answered others again
+//     and again while it failed this one: then something is wrong with what is asked, and only its own pause counts. To try
+//     out whether the server is back, nobody is chosen who was given a time.
+
+import type { AssistantContext } from "../context.ts"
+import type { CompactionPhase } from "./phases.ts"
+import { settingsOf } from "../settings.ts"
+
+/** One failure of a model's server, as the runtime tells of it. */
+export interface OutageSeen {
+  /** Host and port. */
+  readonly server: string
+  /** The present, in milliseconds since the epoch. */
+  readonly at: number
+  /** From 0 to 1, another one for each assistant. */
+  readonly spread: number
+  /** Nothing was sent: the server is known to be away. */
+  readonly withheld?: true
+  /** The server has answered others since it last failed this assistant. */
+  readonly alone?: true
+  /** The server named a time, to whoever asks, or because this one asks too much. */
+  readonly named?: "all" | "one"
+}
+
+/** What may end a pause before its time: that somebody has to try, the success of others, or nothing. */
+export const haste = ["try", "answer", "never"] as const
+export type Haste = (typeof haste)[number]
+
+export interface Outage {
+  readonly server: string
+  /** The first failure, and the last. */
+  readonly since: number
+  readonly at: number
+  /** Failures in a row. */
+  readonly tries: number
+  /** How many of them the server answered others before. */
+  readonly alone: number
+  readonly sooner: Haste
+  /** The last reason, in one line. */
+  readonly reason: string
+  /** The phase of a compaction that is tried again; empty outside of one. */
+  readonly phase: CompactionPhase | ""
+}
+
+/** A failure that may be one of the server. */
+export interface ServerFailure {
+  readonly reason: string
+  readonly retryAfterMillis?: number
+  readonly outage?: OutageSeen
+}
+
+/** A server that answers others so often while it fails one is well. */
+const MOST_ALONE = 3
+
+const MAX_REASON_CHARS = 200
+
+export const clipped = (reason: string): string =>
+  reason.length <= MAX_REASON_CHARS ? reason : `${reason.slice(0, MAX_REASON_CHARS - 1)}…`
+
+const hasteOf = (alone: number, named: OutageSeen["named"]): Haste => {
+  if (alone >= MOST_ALONE || named === "one") return "never"
+  return named === "all" ? "answer" : "try"
+}
+
+/** How long the wait lasts after so many failures before this one. */
+const pauseMillis = (
+  context: AssistantContext,
+  { outage, retryAfterMillis = 0 }: ServerFailure,
+  tries: number
+): number => {
+  const { parkMaxMillis, parkMinMillis } = settingsOf(context.settings)
+  const whole = Math.min(parkMaxMillis, parkMinMillis * 2 ** Math.min(tries, 40))
+  const away = (whole / 2) * Math.min(1, Math.max(0, outage?.spread ?? 0))
+  const named = retryAfterMillis === 0 ? 0 : retryAfterMillis + away
+  return Math.max(1, Math.round(Math.max(whole - away, named)))
+}
+
+/** One more failure of the server: what is remembered of it, and the pause that follows. */
+export const metOutage = (
+  context: AssistantContext,
+  failure: ServerFailure,
+  phase: Outage["phase"] = ""
+): Partial<AssistantContext> => {
+  const { outage: seen, reason } = failure
+  if (seen === undefined) return {}
+  const { at, server } = seen
+  const known = context.outage
+  const tries = known?.tries ?? 0
+  const alone = (known?.alone ?? 0) + (seen.alone === true ? 1 : 0)
+  const outage: Outage = {
+    server,
+    since: known?.since ?? at,
+    at,
+    tries: tries + 1,
+    alone,
+    sooner: hasteOf(alone, seen.named),
+    reason: clipped(reason),
+    phase
+  }
+  return { outage, parkMillis: pauseMillis(context, failure, tries) }
+}

@@ -1,0 +1,83 @@
+// Entry: one line of the ledger, written by one commit.
+// Owns its shape. The ledger is the outbox: notices are a pure projection of entries (notice.ts).
+// I1  PendingCompaction `event` over the snapshot before gives the snapshot after, byte for byte.
+// I2  An effect's result stands in the entry that first uses it, never in a later one.
+// I3  History is the concatenation of `messages` in the order of entries.
+
+import type { Envelope } from "../mail/envelope.ts"
+import type { Lane } from "../mail/event.ts"
+import type { EnvelopeId } from "../ids.ts"
+import type { Json } from "../json.ts"
+import type { Message, Usage } from "../mail/message.ts"
+import type { RecordChange } from "./record.ts"
+
+export const ENTRY_VERSION = 1
+
+/** How handling an envelope ended. */
+export type EnvelopeOutcome = "handled" | "ignored" | "dead"
+
+/** The end of one envelope's way. A mail envelope settles when its tick ends, any other when it is handled. */
+export interface Settlement {
+  readonly id: EnvelopeId
+  readonly outcome: EnvelopeOutcome
+  readonly reason?: string
+}
+
+/** What made this commit happen. An envelope or dead-lettering moves the cursor of its lane to `seq`. */
+export type Cause =
+  | { readonly kind: "creation" }
+  | { readonly kind: "envelope"; readonly lane: Lane; readonly seq: number; readonly id: EnvelopeId }
+  | { readonly kind: "job"; readonly id: string }
+  | { readonly kind: "timer"; readonly name: string }
+  | { readonly kind: "dead-letter"; readonly lane: Lane; readonly seq: number; readonly id: EnvelopeId }
+
+/** One recorded effect. Its text stands in `messages` of the same entry, not here again. */
+export interface StepRecord {
+  /** The job id: the idempotency key under which the effect ran. */
+  readonly id: string
+  readonly kind: "infer" | "tool" | "assess" | "dream" | "compact" | "coordinate" | "child"
+  readonly name: string
+  readonly ok: boolean
+  readonly elapsedMillis: number
+  readonly usage?: Usage
+  /** Facts worth keeping that are no message: model, finish reason, error tag, skipped reason. */
+  readonly detail?: { readonly [key: string]: Json }
+}
+
+/** How a tick ended. `cut`: what it had to spend was used up before it was done. */
+export type TickOutcome = "answered" | "terminal" | "max-iterations" | "cut" | "failed" | "slept" | "noted"
+
+export interface TickEnd {
+  readonly envelope: EnvelopeId
+  readonly outcome: TickOutcome
+  readonly iterations: number
+  /** What the assistant said to whoever sent the envelope; empty when it said nothing. */
+  readonly reply: string
+}
+
+export interface Entry {
+  readonly v: typeof ENTRY_VERSION
+  /** Equals the assistant's version after this commit. */
+  readonly no: number
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly epoch: number
+  readonly tick: number
+  readonly iteration: number
+  readonly cause: Cause
+  /** The machine event, control data only. */
+  readonly event: Json
+  /** The machine state after. */
+  readonly status: string
+  readonly messages: ReadonlyArray<Message>
+  readonly step?: StepRecord
+  /** Envelopes whose way ended with this commit: the cause, the tick in hand, or both. */
+  readonly settled?: ReadonlyArray<Settlement>
+  readonly tickEnd?: TickEnd
+  /** What the machine emitted for screens. */
+  readonly emitted?: ReadonlyArray<{ readonly type: string; readonly [key: string]: Json }>
+  /** Changes to what the assistant keeps, taking effect with this commit. */
+  readonly records?: ReadonlyArray<RecordChange>
+  /** Envelopes for other assistants, delivered by the relay after the commit. */
+  readonly sends?: ReadonlyArray<Envelope>
+}

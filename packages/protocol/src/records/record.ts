@@ -1,0 +1,66 @@
+// Record: one thing an assistant keeps about itself and its work, apart from its history.
+// Owns the closed list of kinds and the shape of a change. Leaves what a value holds to the room whose kind it is.
+// Its own records are in memory while an assistant works; memory and archive are read when they are asked for.
+// I1  A record changes only as part of a commit, together with the result of whatever changed it.
+// I2  The last change of a key is its value; every earlier one still stands in the ledger.
+
+import type { Json } from "../json.ts"
+
+export const ownKinds = [
+  /** A project slot, by its key. */
+  "project",
+  /** A goal, by its id. */
+  "goal",
+  /** Session memory: facts, patterns and tasks, under fixed keys. */
+  "session",
+  /** The prompt the assistant writes for itself. */
+  "prompt",
+  /** A journal entry, by its id. */
+  "journal",
+  /** What has gathered towards the next reflection, and its last insights. */
+  "reflection",
+  /** What was overheard in a room, by its arrival. */
+  "ambientMessages",
+  /** What was noticed about somebody or something, until a dream has made it part of a profile, by its id. */
+  "observation",
+  /** Which project is active, counters of tool calls, and other single facts. */
+  "state",
+  /** A task that was handed to a sub-agent, until that has reported, by the call that handed it on. */
+  "assignment",
+  /** Whom it wrote to and when, and to whom it owes an answer. */
+  "replies",
+  /** Of a team: a question it works on, by its envelope, and whose turn it is. */
+  "team"
+] as const
+
+const memoryKinds = [
+  /** A fact, by its id. */
+  "fact",
+  /** What is known of somebody or something, by the id of that entity. */
+  "entity",
+  /** A text put away to be searched for, by its id. */
+  "passage"
+] as const
+
+const archiveKinds = [
+  /** What one night's dream did, by its id. */
+  "dream",
+  /** One compaction of the history, with what stood before and after, by its id. */
+  "compaction"
+] as const
+
+export const recordKinds = [...ownKinds, ...memoryKinds, ...archiveKinds] as const
+export type RecordKind = (typeof recordKinds)[number]
+
+export interface RecordChange {
+  readonly kind: RecordKind
+  readonly key: string
+  /** Null takes the record away. */
+  readonly value: Json | null
+}
+
+export interface RecordRow {
+  readonly kind: RecordKind
+  readonly key: string
+  readonly value: Json
+}

@@ -1,0 +1,66 @@
+// Stored: what stands in a row as text, and how it becomes a value again, whatever database keeps the row.
+// Owns JSON text, its version and the raising of older versions. Leaves the columns beside it to the stores.
+// T1  What was written comes back equal, NUL and lone surrogates included: JSON escapes both, no database sees them.
+// T2  Reading never throws: a newer version, broken text or a value that does not fit is one sentence.
+// T3  An older version is raised step by step to the present one, every time it is read; rows are not rewritten for it.
+
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { type Entry, ENTRY_VERSION } from "./entry.ts"
+import { Envelope, ENVELOPE_VERSION } from "../mail/envelope.ts"
+import { isJsonObject, type Json } from "../json.ts"
+import { type AssistantState, STATE_VERSION } from "./state.ts"
+
+type JsonObject = { readonly [key: string]: Json }
+
+/** From each version the way to the next. */
+export type Upcasts = Readonly<Record<number, (older: JsonObject) => JsonObject>>
+
+const parse = (text: string): Result.Result<unknown, string> => {
+  try {
+    return Result.succeed(JSON.parse(text))
+  } catch (error) {
+    // SyntaxError is the only thing that JSON.parse throws.
+    return Result.fail(`broken JSON: ${(error as SyntaxError).message}`)
+  }
+}
+
+/** Reads objects that carry their version as `v`. */
+export const versioned =
+  (version: number, upcasts: Upcasts = {}) =>
+  (text: string): Result.Result<JsonObject, string> =>
+    Result.flatMap(parse(text), (value) => {
+      if (!isJsonObject(value) || typeof value["v"] !== "number") return Result.fail("it has no version")
+      let found = value["v"]
+      if (found > version) {
+        return Result.fail(`it was written by a newer Reverie (version ${found}, this one reads up to ${version})`)
+      }
+      let record: JsonObject = value
+      for (; found < version; found++) {
+        const raise = upcasts[found]
+        if (raise === undefined) return Result.fail(`nothing reads version ${found} any more`)
+        record = { ...raise(record), v: found + 1 }
+      }
+      return Result.succeed(record)
+    })
+
+const stateRecord = versioned(STATE_VERSION)
+const entryRecord = versioned(ENTRY_VERSION)
+const envelopeRecord = versioned(ENVELOPE_VERSION)
+// Limits of length are for the door: an envelope that was let in is not turned out when a limit is lowered.
+const decodeEnvelope = Schema.decodeUnknownResult(Envelope, { disableChecks: true })
+
+// States and entries are written by commits only, so their version vouches for their shape. Envelopes come from outside.
+export const readState = stateRecord as unknown as (text: string) => Result.Result<AssistantState, string>
+export const readEntry = entryRecord as unknown as (text: string) => Result.Result<Entry, string>
+
+export const readEnvelope = (text: string): Result.Result<Envelope, string> =>
+  Result.flatMap(envelopeRecord(text), (record) => Result.mapError(decodeEnvelope(record), (error) => error.message))
+
+/** Any text as a key that a database compares byte by byte. */
+export const keyText = (text: string): string => JSON.stringify(text)
+
+export const readKeyText = (key: string): string => {
+  const value = Result.getOrElse(parse(key), () => key)
+  return typeof value === "string" ? value : key
+}

@@ -1,0 +1,149 @@
+// Approvals: what waits for a person's word, exactly as it would run.
+// Owns finding the arguments, the time that is left, and who brought it about. Leaves deciding to the fleet.
+// A1  The arguments are those of the call in the ledger, whole: what is approved is what was shown.
+// A2  Whoever decides is told when something in them can not be seen.
+
+import { type AssistantContext, callId } from "@reverie/assistant"
+import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
+import { holdsInvisible } from "@reverie/memory"
+import {
+  type AcceptedEnvelope,
+  isJsonObject,
+  type Json,
+  type ToolCall,
+  type ToolCategory,
+  defined
+} from "@reverie/protocol"
+import { orderCall } from "@reverie/runtime"
+import { textOfEvent } from "../views/mail-view.ts"
+import { beginsTick } from "../timeline/spans.ts"
+import { clipped } from "../timeline/tick-view.ts"
+
+/** Somebody who had a part in it. */
+export interface Requester {
+  readonly who: string
+  /** The assistant that heard it. */
+  readonly to: string
+  readonly text?: string
+}
+
+export interface ApprovalAsked {
+  readonly assistant: string
+  readonly approval: string
+  readonly tool: string
+  readonly call: string
+  /** JSON, as the tool would get it. */
+  readonly arguments: string
+  readonly category: ToolCategory
+  readonly askedAt: number
+  /** When it is denied by itself; not said while nothing runs, as with a halted assistant. */
+  readonly expiresAt?: number
+  readonly tick: number
+  readonly epoch: number
+  /** Who said what, the nearest first: the tick's own message, then those of the assistants above. */
+  readonly chain: ReadonlyArray<Requester>
+  /** The arguments hold characters that can not be seen, or that turn the direction of reading. */
+  readonly invisible: boolean
+}
+
+const MAX_CHAIN = 16
+const MAX_TEXT_CHARS = 2_000
+/** How far back an order is looked for. */
+const MAX_LOOK = 2_000
+
+const stringsIn = (value: Json): ReadonlyArray<string> => {
+  if (typeof value === "string") return [value]
+  if (Array.isArray(value)) return value.flatMap(stringsIn)
+  return isJsonObject(value) ? Object.entries(value).flatMap(([key, each]) => [key, ...stringsIn(each)]) : []
+}
+
+const isHiding = (call: ToolCall): boolean => [call.tool, ...stringsIn(call.arguments)].some(holdsInvisible)
+
+const isApprovalTimer = (name: string): boolean => name.startsWith("xstate.after.approval.")
+
+/** The open approvals of one assistant, out of the entries of its tick. */
+export const asksIn = (
+  { address, state }: AssistantRecord,
+  context: AssistantContext,
+  rows: ReadonlyArray<OutboxRow>,
+  chain: ReadonlyArray<Requester>
+): ReadonlyArray<ApprovalAsked> => {
+  const { calls, iteration, tick } = context
+  const expiresAt = state.timers.find(({ name }) => isApprovalTimer(name))?.dueAt
+  return calls.flatMap(({ approval, askedIn = 0, category, phase, tool }, index) => {
+    if (phase !== "asking" || approval === undefined) return []
+    const id = callId(tick, iteration, index)
+    const found = rows.flatMap(({ entry }) =>
+      entry.messages.flatMap((message) => (message.calls ?? []).map((call) => ({ call, at: entry.at })))
+    )
+    const asked = found.findLast(({ call }) => call.id === id)
+    if (asked === undefined) return []
+    return [
+      {
+        assistant: address.assistant,
+        approval,
+        tool,
+        call: id,
+        arguments: JSON.stringify(asked.call.arguments),
+        category,
+        askedAt: asked.at,
+        ...defined({ expiresAt }),
+        tick,
+        epoch: askedIn,
+        chain,
+        invisible: isHiding(asked.call)
+      }
+    ]
+  })
+}
+
+/** What the chain is read with. */
+export interface ChainReadings {
+  readonly context: (id: string) => Promise<AssistantContext | undefined>
+  readonly entriesOfTick: (id: string, tick: number) => Promise<ReadonlyArray<OutboxRow>>
+  readonly newest: (id: string) => AsyncIterable<OutboxRow>
+  readonly letter: (id: string, envelope: string) => Promise<AcceptedEnvelope | undefined>
+}
+
+/** The envelope behind a call that handed a task on: that of its tick, or the order. */
+const envelopeBehind = async (read: ChainReadings, id: string, call: string): Promise<string | undefined> => {
+  const tick = /^(\d+)\.\d+\.\d+$/.exec(call)?.[1]
+  if (tick !== undefined) {
+    const begin = (await read.entriesOfTick(id, Number(tick))).find(({ entry }) => beginsTick(entry))
+    return begin?.entry.cause.kind === "envelope" ? begin.entry.cause.id : undefined
+  }
+  let looked = 0
+  for await (const { entry } of read.newest(id)) {
+    if (entry.cause.kind === "envelope" && orderCall(entry.cause.id) === call) return entry.cause.id
+    if (++looked >= MAX_LOOK) return undefined
+  }
+  return undefined
+}
+
+/** Who brought the tick in hand about, the nearest first. */
+export const chainOf = async (
+  read: ChainReadings,
+  id: string,
+  context: AssistantContext
+): Promise<ReadonlyArray<Requester>> => {
+  const chain: Array<Requester> = []
+  let to = id
+  let envelope = context.envelope ?? undefined
+  let { assignment } = context
+  while (chain.length < MAX_CHAIN) {
+    const letter = envelope === undefined ? undefined : await read.letter(to, envelope)
+    if (letter !== undefined) {
+      const text = textOfEvent(letter.event)
+      chain.push({
+        who: letter.from,
+        to,
+        ...defined({ text: text === undefined ? undefined : clipped(text, MAX_TEXT_CHARS) })
+      })
+    }
+    if (assignment === null) return chain
+    to = assignment.parent
+    envelope = await envelopeBehind(read, to, assignment.call)
+    assignment = (await read.context(to))?.assignment ?? null
+  }
+  return chain
+}

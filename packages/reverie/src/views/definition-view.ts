@@ -1,0 +1,93 @@
+// DefinitionView: a definition of the fleet as a person or a page wants to see it.
+// Owns what is told of one. Leaves its making to define-assistant.ts and define-team.ts.
+// D1  A view is JSON: no function, no schema object, nothing that two processes would read differently.
+
+import type { PairRate, Settings, SleepSchedule } from "@reverie/assistant"
+import type { CompactionConfig } from "@reverie/context"
+import type { RecallScope } from "@reverie/memory"
+import { type Json, type ToolCategory, type ToolRule, defined } from "@reverie/protocol"
+import type { MemoryRequest } from "@reverie/runtime"
+import type { AssistantDefinition } from "../define-assistant.ts"
+
+export interface ToolView {
+  readonly name: string
+  readonly category: ToolCategory
+  readonly description: string
+  /** JSON Schema of the arguments. */
+  readonly parameters: { readonly [key: string]: Json }
+  /** Running it twice under one key does no more than running it once. */
+  readonly idempotent: boolean
+  readonly timeoutMillis: number
+}
+
+export interface TeamView {
+  readonly pattern: string
+  readonly members: ReadonlyArray<{ readonly id: string; readonly role: string; readonly domain?: string }>
+}
+
+export interface DefinitionView {
+  readonly name: string
+  readonly isTeam: boolean
+  readonly systemPrompt: string
+  readonly persona?: string
+  readonly tools: ReadonlyArray<ToolView>
+  /** The settings that differ from the defaults. */
+  readonly settings: Partial<Settings>
+  readonly rules: ReadonlyArray<ToolRule>
+  readonly sleep?: SleepSchedule
+  readonly memory?: MemoryRequest
+  readonly compaction?: Partial<CompactionConfig>
+  readonly pairRate?: Partial<PairRate>
+  readonly recallScopes?: ReadonlyArray<RecallScope>
+  /** Definitions that its tasks may be handed on to, besides its own. */
+  readonly specialists: ReadonlyArray<string>
+  /** Names that it is called by, besides its id. */
+  readonly names: ReadonlyArray<string>
+  /** The labels of the memory blocks it is created with. */
+  readonly blocks: ReadonlyArray<string>
+  readonly team?: TeamView
+  readonly maxContextTokens: number
+  readonly reservedResponseTokens: number
+}
+
+const toolsOf = ({ toolkit }: AssistantDefinition): ReadonlyArray<ToolView> =>
+  toolkit.names.flatMap((name) => {
+    const tool = toolkit.get(name)
+    if (tool === undefined) return []
+    const { category, description, idempotent, parameters, timeoutMillis } = tool
+    return [{ name, category, description, parameters, idempotent, timeoutMillis }]
+  })
+
+const teamOf = ({ team }: AssistantDefinition): { readonly team?: TeamView } =>
+  team === undefined
+    ? {}
+    : {
+        team: {
+          pattern: team.pattern.name,
+          members: team.members.map(({ domain, id, role }) => ({
+            id,
+            role,
+            ...defined({ domain })
+          }))
+        }
+      }
+
+export const definitionViewOf = (definition: AssistantDefinition): DefinitionView => {
+  const { compaction, memory, pairRate, persona, recallScopes, sleep } = definition
+  return {
+    name: definition.name,
+    isTeam: definition.team !== undefined,
+    systemPrompt: definition.systemPrompt,
+    ...defined({ persona }),
+    tools: toolsOf(definition),
+    settings: definition.settings,
+    rules: definition.rules,
+    ...defined({ sleep, memory, compaction, pairRate, recallScopes }),
+    specialists: definition.specialists ?? [],
+    names: definition.listening?.names ?? [],
+    blocks: (definition.blocks ?? []).map(({ label }) => label),
+    ...teamOf(definition),
+    maxContextTokens: definition.maxContextTokens,
+    reservedResponseTokens: definition.reservedResponseTokens
+  }
+}

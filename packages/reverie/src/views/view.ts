@@ -1,0 +1,120 @@
+// View: an assistant as a person wants to see it.
+// Owns what is read out of a stored record. Leaves the record to the ledger, its meaning to the statechart.
+// V1  A view is a pure function of the record; a record that can not be read gives a view that says so.
+
+import {
+  acceptsOf,
+  accountOf,
+  type AssistantContext,
+  callId,
+  contextOf,
+  type Decoded,
+  receives,
+  isBounded,
+  isOpen,
+  type Mode,
+  modeOf,
+  restore,
+  statusOf,
+  waitOf
+} from "@reverie/assistant"
+import type { AssistantRecord } from "@reverie/ledger"
+import { type EventType, type Lane, defined } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import { type BudgetView, budgetOf } from "../fleet/sub-agents.ts"
+
+/** The wait for a model whose server is away. It ends by itself. */
+export interface OutageView {
+  /** Host and port of the server. */
+  readonly server: string
+  /** The first failure, in milliseconds since the epoch. */
+  readonly since: number
+  /** Why the last call failed, or was not sent, in one line. */
+  readonly reason: string
+  /** Failures in a row. */
+  readonly tries: number
+  /** When it is tried again at the latest; absent while it is being tried. */
+  readonly nextTry?: number
+}
+
+export interface AssistantView {
+  readonly id: string
+  readonly definition: string
+  /** The path of the machine state, e.g. `awake.idle`. */
+  readonly state: string
+  readonly mode: Mode
+  /** Events that mean something in this state: what a page may offer. */
+  readonly accepts: ReadonlyArray<EventType>
+  /** Lanes of the mailbox that are heard. */
+  readonly receives: ReadonlyArray<Lane>
+  /** Ticks begun since creation. */
+  readonly ticks: number
+  /** The tick in hand, or the last one. */
+  readonly tick: number
+  readonly iteration: number
+  /** The number of the highest claim ever granted. */
+  readonly epoch: number
+  /** Accepted envelopes that have not been handled. */
+  readonly waiting: number
+  /** Work that was started and has not ended. */
+  readonly jobs: ReadonlyArray<string>
+  /** What will happen by itself, and when, in milliseconds since the epoch. */
+  readonly timers: ReadonlyArray<{ readonly name: string; readonly dueAt: number }>
+  /** The approvals that are asked for, the oldest first. */
+  readonly approvals: ReadonlyArray<{ readonly approval: string; readonly tool: string; readonly call: string }>
+  /** What it may spend, where anything bounds it. */
+  readonly budget?: BudgetView
+  /** Sub-agents that have not ended. */
+  readonly subAgents: number
+  /** Why it is halted. */
+  readonly haltReason?: string
+  /** Set while it waits for its model. */
+  readonly outage?: OutageView
+  /** Commits since creation. */
+  readonly commits: number
+}
+
+const approvalsOf = ({ calls, iteration, tick }: AssistantContext): AssistantView["approvals"] =>
+  calls.flatMap(({ approval, phase, tool }, index) =>
+    phase === "asking" && approval !== undefined ? [{ approval, tool, call: callId(tick, iteration, index) }] : []
+  )
+
+const boundsOf = (context: AssistantContext): { readonly budget?: BudgetView } =>
+  isBounded(accountOf(context)) ? { budget: budgetOf(context) } : {}
+
+const outageOf = (decoded: Decoded, timers: AssistantView["timers"]): { readonly outage?: OutageView } => {
+  const { outage } = contextOf(decoded)
+  if (outage === null || receives(decoded).length === 0 || statusOf(decoded) === "halted") return {}
+  const { reason, server, since, tries } = outage
+  const nextTry = timers.find(({ name }) => name === waitOf(decoded)?.timer)?.dueAt
+  return { outage: { server, since, reason, tries, ...defined({ nextTry }) } }
+}
+
+export const viewOf = (record: AssistantRecord): AssistantView => {
+  const { address, epoch, state, version, waiting } = record
+  const restored = restore(state.snapshot)
+  const context = Result.isSuccess(restored) ? contextOf(restored.success) : undefined
+  const accepts = Result.isSuccess(restored) ? acceptsOf(restored.success) : []
+  const haltReason = context === undefined ? "its snapshot can not be read" : context.haltReason
+  return {
+    id: address.assistant,
+    definition: state.definition,
+    state: state.status,
+    mode: modeOf(state.status),
+    accepts,
+    receives: state.receives,
+    ticks: context?.tick ?? 0,
+    tick: context?.tick ?? 0,
+    iteration: context?.iteration ?? 0,
+    epoch,
+    waiting,
+    jobs: state.jobs.map(({ name }) => name),
+    timers: state.timers.map(({ dueAt, name }) => ({ name, dueAt })),
+    approvals: context === undefined ? [] : approvalsOf(context),
+    ...(context === undefined ? {} : boundsOf(context)),
+    subAgents: context === undefined ? 0 : context.subAgents.filter(isOpen).length,
+    ...defined({ haltReason: haltReason === null || state.status !== "halted" ? undefined : haltReason }),
+    ...(Result.isSuccess(restored) ? outageOf(restored.success, state.timers) : {}),
+    commits: version
+  }
+}

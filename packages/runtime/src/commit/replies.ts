@@ -1,0 +1,188 @@
+// Correspondence: what an assistant owes to those who wrote to it, and how often it wrote to whom.
+// Owns the answer that leaves with the end of a tick, and the verdict of the pair rate on what a run sends. Leaves the
+// rate to `assistant`, delivery to the relay.
+// M1  Whoever asked for an answer and is an assistant gets exactly one, with the commit that settles its message: what the
+//     tick said, that it said nothing, or why it failed.
+// M2  An answer asks for none, and what is returned or told by Reverie asks for none: no notice makes another one.
+// M3  A message over the pair rate does not leave; the run that wanted it is told when it may.
+
+import { createHash } from "node:crypto"
+import { type Directory, mayWriteAt, pairRateOf, rateRefusal, reach, timesOf, written } from "@reverie/assistant"
+import {
+  type AcceptedEnvelope,
+  addressKey,
+  type AnswerOutcome,
+  AssistantId,
+  assistantSender,
+  ENVELOPE_VERSION,
+  type Envelope,
+  EnvelopeId,
+  type Json,
+  type RecordChange,
+  sendingAssistant,
+  type Settlement,
+  type TickEnd,
+  defined
+} from "@reverie/protocol"
+import type { Post } from "@reverie/tools"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { applyRecords, recordsOf } from "../session/own-records.ts"
+import type { Session } from "../session/session.ts"
+import type { Turn } from "./turn.ts"
+
+/** The message that the tick at hand is about, as far as the statechart does not keep it. */
+export interface InHand {
+  readonly envelope: string
+  readonly from: string
+  readonly hops: number
+  readonly acceptedAt: number
+  readonly wantsAnswer: boolean
+  readonly isTimer: boolean
+  readonly answers: { readonly envelope: string; readonly outcome: AnswerOutcome } | null
+}
+
+const IN_HAND = "in-hand"
+const TO = "to:"
+
+const decodeAssistant = Schema.decodeUnknownOption(AssistantId)
+
+/** An envelope id has 256 characters at most; a longer one keeps its identity as a hash. */
+export const shortId = (id: string): EnvelopeId =>
+  EnvelopeId.make(id.length <= 256 ? id : createHash("sha256").update(id).digest("hex"))
+
+const handOf = ({ acceptedAt, event, from, hops, id }: AcceptedEnvelope): InHand => ({
+  envelope: id,
+  from,
+  hops,
+  acceptedAt,
+  wantsAnswer: event.type === "message" && event.wantsAnswer === true,
+  isTimer: event.type === "timer",
+  answers: (event.type === "message" ? event.answers : undefined) ?? null
+})
+
+/** What is kept of a message while its tick lasts: nothing, but for who waits for an answer and for a team. */
+export const takenUp = ({ definition, own }: Session, envelope: AcceptedEnvelope): ReadonlyArray<RecordChange> => {
+  const hand = handOf(envelope)
+  const isKept = definition.team !== undefined || (hand.wantsAnswer && sendingAssistant(hand.from) !== undefined)
+  if (!isKept) return []
+  const changes: ReadonlyArray<RecordChange> = [
+    { kind: "replies", key: IN_HAND, value: { ...hand } as unknown as Json }
+  ]
+  applyRecords(own, changes)
+  return changes
+}
+
+export const inHandOf = ({ own }: Session): InHand | undefined =>
+  recordsOf(own, "replies").get(IN_HAND) as unknown as InHand | undefined
+
+/** The answer to a message; undefined when nobody waits for one. */
+export const answerTo = (
+  { address }: Session,
+  asked: Pick<InHand, "envelope" | "from" | "hops" | "wantsAnswer">,
+  outcome: AnswerOutcome,
+  text: string
+): Envelope | undefined => {
+  const asker = decodeAssistant(sendingAssistant(asked.from))
+  if (!asked.wantsAnswer || Option.isNone(asker)) return undefined
+  return {
+    v: ENVELOPE_VERSION,
+    id: shortId(`answer:${addressKey(address)}:${asked.envelope}`),
+    to: { tenant: address.tenant, assistant: asker.value },
+    from: assistantSender(address.assistant),
+    event: { type: "message", text, answers: { envelope: asked.envelope, outcome } },
+    hops: asked.hops + 1
+  }
+}
+
+const NOTHING_SAID = "(no answer)"
+
+/** What a settled message comes to. A team answers by its own steps; only where it broke this speaks for it. */
+const outcomeOf = (
+  { definition }: Session,
+  { outcome, reason }: Settlement,
+  tickEnd: TickEnd | undefined
+): readonly [AnswerOutcome, string] | undefined => {
+  if (outcome === "dead") return ["failed", reason ?? "it failed"]
+  if (definition.team !== undefined && tickEnd !== undefined) return undefined
+  const reply = tickEnd?.reply ?? ""
+  return reply === "" ? ["silent", NOTHING_SAID] : ["answered", reply]
+}
+
+/** The turn with the answers that it owes. */
+export const withReplies = (session: Session, turn: Turn, arrival?: AcceptedEnvelope): Turn => {
+  const { entry } = turn
+  const hand = inHandOf(session)
+  const answers = (entry.settled ?? []).flatMap((settled) => {
+    const asked = arrival?.id === settled.id ? handOf(arrival) : hand?.envelope === settled.id ? hand : undefined
+    const tickEnd = entry.tickEnd?.envelope === settled.id ? entry.tickEnd : undefined
+    const said = outcomeOf(session, settled, tickEnd)
+    return asked === undefined || said === undefined ? [] : [answerTo(session, asked, ...said) ?? []].flat()
+  })
+  const isDone = hand !== undefined && (entry.settled ?? []).some(({ id }) => id === hand.envelope)
+  if (answers.length === 0 && !isDone) return turn
+  const done: ReadonlyArray<RecordChange> = isDone ? [{ kind: "replies", key: IN_HAND, value: null }] : []
+  applyRecords(session.own, done)
+  const records = [...(entry.records ?? []), ...done]
+  const sends = [...(entry.sends ?? []), ...answers]
+  return {
+    ...turn,
+    entry: {
+      ...entry,
+      ...defined({ records: records.length === 0 ? undefined : records, sends: sends.length === 0 ? undefined : sends })
+    }
+  }
+}
+
+const timesTo = ({ own }: Session, to: string): ReadonlyArray<number> =>
+  timesOf(recordsOf(own, "replies").get(`${TO}${to}`))
+
+const refusalOf = (session: Session, to: string, times: ReadonlyArray<number>, now: number) => {
+  const rate = pairRateOf(session.definition.pairRate)
+  const retryAt = mayWriteAt(rate, times, now)
+  return retryAt <= now ? undefined : { reason: rateRefusal(rate, to, retryAt), retryAt }
+}
+
+/** What a run may know of the others: whom a target means, and whether a message to somebody may go. */
+export const postOf = (session: Session, directory: Directory, now: number): Post => ({
+  reach: (target) => reach(directory, target, session.address.assistant),
+  refusal: (to, more) => {
+    const rate = pairRateOf(session.definition.pairRate)
+    const times = Array.from({ length: more }).reduce<ReadonlyArray<number>>(
+      (so) => written(rate, so, now),
+      timesTo(session, to)
+    )
+    return refusalOf(session, to, times, now)
+  }
+})
+
+export interface Posted {
+  readonly sends: ReadonlyArray<Envelope>
+  readonly records: ReadonlyArray<RecordChange>
+  /** Why some of them do not leave; empty when all do. */
+  readonly refusals: ReadonlyArray<string>
+}
+
+/**
+ * Of what a run wants to send to others, that which may leave. Runs of one iteration that went on side by side each saw
+ * room for their own messages only, so it is judged again here, one run after the other.
+ */
+export const posted = (session: Session, wanted: ReadonlyArray<Envelope>, now: number): Posted => {
+  const rate = pairRateOf(session.definition.pairRate)
+  const times = new Map<string, ReadonlyArray<number>>()
+  const refusals = new Set<string>()
+  const sends = wanted.filter(({ event, to }) => {
+    if (event.type !== "message" || to.assistant === session.address.assistant) return true
+    const before = times.get(to.assistant) ?? timesTo(session, to.assistant)
+    const refusal = refusalOf(session, to.assistant, before, now)
+    if (refusal !== undefined) refusals.add(`Not sent: ${refusal.reason}.`)
+    else times.set(to.assistant, written(rate, before, now))
+    return refusal === undefined
+  })
+  const records = [...times].map(([to, each]): RecordChange => ({
+    kind: "replies",
+    key: `${TO}${to}`,
+    value: { times: each }
+  }))
+  return { sends, records, refusals: [...refusals] }
+}

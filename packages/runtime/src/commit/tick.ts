@@ -1,0 +1,236 @@
+// Tick: the walk of one machine event, from decision to what it started.
+// Owns the order decide, commit, take over, tell. Leaves the loop around it to host.ts, the work itself to jobs.ts.
+// I1  One machine event, one commit; nothing is told, started or stopped before the commit is durable.
+// I2  A result whose job is not open is late: it is dropped and counted, never decided upon.
+// I3  An event that the statechart can not take ends in the dead letters with the reason, and blocks nothing.
+
+import { decide, type Decision, type Input, isIgnored, statusOf, waitOf } from "@reverie/assistant"
+import { Ledger } from "@reverie/ledger"
+import {
+  type AcceptedEnvelope,
+  longWork,
+  type OpenJob,
+  type OpenTimer,
+  type UnreadableEnvelope
+} from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import { undoCompaction } from "@reverie/context"
+import { expiredSleep, refreshed, SLEEP_TIMER, sleepTimerOf } from "../intake/sleep-timer.ts"
+import { noteAnswered, noteHeard } from "../intake/conversation.ts"
+import { takenUp, withReplies } from "./replies.ts"
+import { Faults } from "../faults.ts"
+import { passedBy } from "../intake/message-filter.ts"
+import { deadLetteringOf, heard, ignored } from "../intake/inbox.ts"
+import { type JobEnd, turnInputOf } from "../jobs/job-end.ts"
+import { NoticeHub } from "./notice-hub.ts"
+import { nothingToCompact } from "../compact/plan.ts"
+import { followed } from "../outages/watched-model.ts"
+import { advance, reopenHistory, type Session, signalsOf, takeBack } from "../session/session.ts"
+import { inSpan } from "../span.ts"
+import { createPendingChildren } from "../sub-agents/child-job.ts"
+import { addSubAgentSends, notItsTask } from "../sub-agents/sub-agents.ts"
+import { TEAM_DUE, teamDueOf, withTeamDue } from "../jobs/team-records.ts"
+import { beginTurn, followTurn, inTurn, traced } from "../telemetry/turn-trace.ts"
+import { type Inputs, type Turn, type TurnInput, turnOf } from "./turn.ts"
+import { applyRecords } from "../session/own-records.ts"
+import { passedOver } from "../intake/passed-over.ts"
+import { readCompactions } from "../prompt/past.ts"
+
+// UndoingCompaction: a compaction of the history is taken back.
+
+/** What is written of an order to take a compaction back; undefined for any other envelope. */
+const undoneCompaction = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope, now: number) {
+  const { event } = envelope
+  if (event.type !== "undoCompaction") return undefined
+  const undone = undoCompaction(yield* readCompactions(session.address), event.compaction, now)
+  if (!undone.success) return passedOver(envelope, "ignored", undone.error)
+  applyRecords(session.own, undone.changes)
+  return passedOver(envelope, "handled", `taken back: ${undone.undone.join(", ")}`, undone.changes)
+})
+
+/** Results that came after their job had been stopped or replaced. */
+export const lateResults = Metric.counter("reverie_late_results_total", { incremental: true })
+
+/** Jobs that a commit started, and the ids of those it ended. */
+export interface FollowUp {
+  readonly started: ReadonlyArray<OpenJob>
+  readonly stopped: ReadonlyArray<string>
+  readonly sent: boolean
+}
+
+const NOTHING_FOLLOWS: FollowUp = { started: [], stopped: [], sent: false }
+
+/** The last messages a reply may be found in: those of one tick. */
+const TAIL_MESSAGES = 64
+
+/** `arrival`: the envelope that this commit is about, for whoever waits for an answer to it. */
+const commit = Effect.fnUntraced(function* (
+  session: Session,
+  decision: Decision,
+  turnInput: TurnInput,
+  now: number,
+  arrival?: AcceptedEnvelope
+) {
+  const ledger = yield* Ledger
+  const faults = yield* Faults
+  const hub = yield* NoticeHub
+  yield* createPendingChildren(session, decision)
+  const tail = session.window.messages.slice(-TAIL_MESSAGES)
+  const inputs: Inputs = {
+    before: session.decoded,
+    decision,
+    version: session.version,
+    epoch: session.claim.epoch,
+    now,
+    definition: session.definition.name,
+    jobs: session.jobs,
+    timers: session.timers,
+    count: session.count,
+    schedule: session.definition.sleep,
+    tail
+  }
+  const decided: Turn = yield* session.inSlices(() => turnOf(inputs, turnInput))
+  const turn = sentWithTrace(
+    session,
+    addSubAgentSends(session, decision, withTeamDue(session.own, withReplies(session, decided, arrival)), tail),
+    arrival
+  )
+  yield* faults.at("before-commit", session.address)
+  yield* longWork.begin(turn.entry.messages.reduce((sum, { content }) => sum + content.length, 0))
+  const seq = yield* ledger
+    .commit(session.claim, { entry: turn.entry, state: turn.state })
+    .pipe(inSpan("ledger.commit"), inTurn(session, arrival))
+  yield* faults.at("after-commit", session.address)
+  advance(session, turn, decision.next)
+  yield* reopenHistory(session, turn.entry.records)
+  yield* noteAnswered(session, turn.entry)
+  yield* followed(session.address, waitOf(session.decoded)?.outage)
+  yield* followTurn(session, turn.entry, arrival)
+  hub.tellEntry(session.address, seq, turn.entry)
+  return { started: turn.started, stopped: turn.stopped, sent: turn.entry.sends !== undefined }
+})
+
+const sentWithTrace = (session: Session, turn: Turn, arrival: AcceptedEnvelope | undefined): Turn => {
+  const { sends } = turn.entry
+  return sends === undefined ? turn : { ...turn, entry: { ...turn.entry, sends: traced(session, sends, arrival) } }
+}
+
+/** Decides, or says why the statechart could not. */
+const decided = (session: Session, event: Input, arrival?: AcceptedEnvelope) =>
+  Effect.sync(() => {
+    try {
+      return { decision: decide(session.decoded, event) }
+    } catch (cause) {
+      return {
+        problem: `the statechart broke on ${event.type}: ${cause instanceof Error ? cause.message : String(cause)}`
+      }
+    }
+  }).pipe(inSpan("assistant.decide"), inTurn(session, arrival))
+
+const unmoved = (session: Session): Decision => ({ next: session.decoded, commands: [] })
+
+/** Passes an envelope over for good. */
+export const deadLetter = Effect.fnUntraced(function* (
+  session: Session,
+  envelope: AcceptedEnvelope | UnreadableEnvelope,
+  reason: string
+) {
+  const now = yield* Clock.currentTimeMillis
+  const arrival = "unreadable" in envelope ? undefined : envelope
+  return yield* commit(session, unmoved(session), deadLetteringOf(envelope, reason), now, arrival)
+})
+
+export const handleEnvelope = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
+  const now = yield* Clock.currentTimeMillis
+  const passed =
+    notItsTask(session, envelope) ??
+    expiredSleep(envelope, now) ??
+    refreshed(envelope) ??
+    (yield* undoneCompaction(session, envelope, now)) ??
+    (yield* nothingToCompact(session, envelope)) ??
+    passedBy(session, envelope, now)
+  if (passed !== undefined) return yield* commit(session, unmoved(session), passed, now, envelope)
+  const { event, turnInput } = heard(session, envelope, now)
+  // An order is no work; what it sets going is.
+  if (envelope.lane !== "control") yield* beginTurn(session, envelope)
+  const outcome = yield* decided(session, event, envelope)
+  if ("problem" in outcome) return yield* deadLetter(session, envelope, outcome.problem)
+  const { decision } = outcome
+  if (isIgnored(session.decoded, decision)) {
+    return yield* commit(session, decision, ignored(turnInput, envelope, statusOf(session.decoded)), now, envelope)
+  }
+  const kept = takenUp(session, envelope)
+  const taken = kept.length === 0 ? turnInput : { ...turnInput, records: [...(turnInput.records ?? []), ...kept] }
+  const followUp = yield* commit(session, decision, taken, now, envelope)
+  yield* noteHeard(session, envelope, now)
+  return followUp
+})
+
+/**
+ * The statechart could not take a result or a timer: it halts, and says why, rather than hang. The result is not used:
+ * its text would be a reply nobody acts on, or a second answer to a call that the halt itself answers.
+ */
+const haltInstead = Effect.fnUntraced(function* (
+  session: Session,
+  { cause, records, step }: TurnInput,
+  problem: string,
+  now: number
+) {
+  yield* takeBack(session, records)
+  const event = { type: "halt", reason: problem } as const
+  const broken = step === undefined ? {} : { step: { ...step, ok: false, detail: { error: problem } } }
+  return yield* commit(session, decide(session.decoded, event), { cause, event, messages: [], ...broken }, now)
+})
+
+/** A step's result carries what the runtime measures at the moment it is handled. */
+const withSignals = (session: Session, end: JobEnd, mailWaiting: boolean): JobEnd => {
+  if (end.job.src !== "dream" && end.job.src !== "compact") return end
+  const { output } = end.event as { readonly output?: object }
+  return output === undefined
+    ? end
+    : { ...end, event: { ...end.event, output: { ...output, signals: signalsOf(session, mailWaiting) } } as Input }
+}
+
+/** `problem`: why the statechart is not even asked. */
+export const handleJobEnd = Effect.fnUntraced(function* (
+  session: Session,
+  end: JobEnd,
+  mailWaiting: boolean,
+  problem?: string
+) {
+  if (!session.jobs.some((job) => job.id === end.job.id)) {
+    yield* Metric.update(lateResults, 1)
+    yield* takeBack(session, end.records)
+    return NOTHING_FOLLOWS
+  }
+  const now = yield* Clock.currentTimeMillis
+  const current = withSignals(session, end, mailWaiting)
+  const turnInput = turnInputOf(current)
+  const outcome = problem === undefined ? yield* decided(session, current.event) : { problem }
+  return "problem" in outcome
+    ? yield* haltInstead(session, turnInput, outcome.problem, now)
+    : yield* commit(session, outcome.decision, turnInput, now)
+})
+
+export const handleTimer = Effect.fnUntraced(function* (session: Session, timer: OpenTimer, problem?: string) {
+  const now = yield* Clock.currentTimeMillis
+  if (problem === undefined && timer.name === SLEEP_TIMER) {
+    session.timers = session.timers.filter((each) => each !== timer)
+    return yield* commit(session, unmoved(session), sleepTimerOf(session.address, timer), now)
+  }
+  if (problem === undefined && timer.name === TEAM_DUE) {
+    session.timers = session.timers.filter((each) => each !== timer)
+    return yield* commit(session, unmoved(session), teamDueOf(session.address, session.version + 1), now)
+  }
+  const event = timer.event as unknown as Input
+  const turnInput: TurnInput = { cause: { kind: "timer", name: timer.name }, event: timer.event, messages: [] }
+  yield* beginTurn(session)
+  // The timer goes with its own firing, even when the state it belonged to has already been left.
+  session.timers = session.timers.filter((each) => each !== timer)
+  const outcome = problem === undefined ? yield* decided(session, event) : { problem }
+  return "problem" in outcome
+    ? yield* haltInstead(session, turnInput, outcome.problem, now)
+    : yield* commit(session, outcome.decision, turnInput, now)
+})

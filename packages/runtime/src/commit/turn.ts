@@ -1,0 +1,271 @@
+// Turn: one machine event made into one commit.
+// Owns the pure way from a decision to the entry and state that are written. Leaves deciding to `assistant`, writing to `ledger`.
+// I1  Everything a decision asked for is in the commit: nothing runs that was not first written down.
+// I2  A tool call gets exactly one tool message: its result, its report, its refusal or its interruption.
+// I3  A job id is `<commit number>/<name>`; a result whose job id is not open is late and is not decided upon.
+
+import {
+  callId,
+  contextOf,
+  type Decision,
+  type Decoded,
+  receives,
+  persist,
+  type SleepSchedule,
+  statusOf
+} from "@reverie/assistant"
+import {
+  type AssistantState,
+  type Cause,
+  type Command,
+  type Entry,
+  type Envelope,
+  type Json,
+  type Message,
+  type OpenJob,
+  type OpenTimer,
+  type RecordChange,
+  type Settlement,
+  type StepRecord,
+  type TickEnd,
+  type TickOutcome,
+  defined
+} from "@reverie/protocol"
+import { ENTRY_VERSION, EnvelopeId, LANES, STATE_VERSION } from "@reverie/protocol"
+import { addSleepTimer } from "../intake/sleep-timer.ts"
+
+/** What comes with a machine event: the text and facts that the event itself does not carry. */
+export interface TurnInput {
+  readonly cause: Cause
+  readonly event: Json
+  /** Messages without their token count. */
+  readonly messages: ReadonlyArray<UncountedMessage>
+  readonly step?: StepRecord
+  readonly sends?: ReadonlyArray<Envelope>
+  readonly records?: ReadonlyArray<RecordChange>
+  /** Told to screens and callers, besides what the decision emits. */
+  readonly emitted?: NonNullable<Entry["emitted"]>
+  /** The text of a report, for the call it answers. */
+  readonly report?: string
+  /** How the envelope of the cause ends, when it starts no tick. */
+  readonly settled?: Settlement
+}
+
+export type UncountedMessage = Omit<Message, "tokens">
+
+/** How the text of a call begins that was refused. */
+export const REFUSED = "Refused: "
+
+export interface Inputs {
+  readonly before: Decoded
+  readonly decision: Decision
+  readonly version: number
+  readonly epoch: number
+  readonly now: number
+  readonly definition: string
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
+  readonly count: (message: UncountedMessage) => number
+  /** Hours of sleep. */
+  readonly schedule?: SleepSchedule | undefined
+  /** The newest messages, for the reply of a tick that ends. */
+  readonly tail: ReadonlyArray<Message>
+}
+
+export interface Turn {
+  readonly entry: Entry
+  readonly state: AssistantState
+  readonly started: ReadonlyArray<OpenJob>
+  readonly stopped: ReadonlyArray<string>
+}
+
+type Params = { readonly [key: string]: Json }
+
+/** The jobs that are open after these commands. */
+export const jobsAfter = (jobs: ReadonlyArray<OpenJob>, commands: ReadonlyArray<Command>, no: number) =>
+  commands.reduce<ReadonlyArray<OpenJob>>((open, command) => {
+    switch (command._tag) {
+      case "StartJob":
+        return [
+          ...open.filter((job) => job.name !== command.name),
+          { id: `${no}/${command.name}`, name: command.name, src: command.src, input: command.input }
+        ]
+      case "StopJob":
+        return open.filter((job) => job.name !== command.name)
+      default:
+        return open
+    }
+  }, jobs)
+
+export const timersAfter = (timers: ReadonlyArray<OpenTimer>, commands: ReadonlyArray<Command>, now: number) =>
+  commands.reduce<ReadonlyArray<OpenTimer>>((open, command) => {
+    switch (command._tag) {
+      case "SetTimer":
+        return [
+          ...open.filter((timer) => timer.name !== command.name),
+          { name: command.name, dueAt: now + command.delayMillis, event: command.event }
+        ]
+      case "CancelTimer":
+        return open.filter((timer) => timer.name !== command.name)
+      default:
+        return open
+    }
+  }, timers)
+
+const actionsOf = (commands: ReadonlyArray<Command>, type: string): ReadonlyArray<Params> =>
+  commands.flatMap((command) => (command._tag === "Action" && command.type === type ? [command.params as Params] : []))
+
+/** Tool messages for the calls that the decision itself answers: refused, denied, expired, halted, reported. */
+const answersOf = (inputs: Inputs, turnInput: TurnInput): ReadonlyArray<UncountedMessage> => {
+  // The iteration before: the decision may already have gone on to the next one.
+  const { calls, iteration, tick } = contextOf(inputs.before)
+  const asked = calls.length > 0 ? calls : turnInput.messages.flatMap((message) => message.calls ?? [])
+  const answer = (index: number, content: string): UncountedMessage => ({
+    role: "tool",
+    content,
+    call: callId(tick, iteration, index),
+    at: inputs.now,
+    ...defined({ name: asked[index] === undefined ? undefined : asked[index].tool })
+  })
+  const refused = actionsOf(inputs.decision.commands, "refuseCalls").flatMap((params) =>
+    (params["refusals"] as unknown as ReadonlyArray<{ readonly index: number; readonly reason: string }>).map(
+      ({ index, reason }) => answer(index, `${REFUSED}${reason}`)
+    )
+  )
+  const reported = actionsOf(inputs.decision.commands, "answerReport").map((params) =>
+    answer(Number(params["index"]), turnInput.report ?? "")
+  )
+  const unhired = actionsOf(inputs.decision.commands, "refuseDelegation").flatMap((params) =>
+    Number(params["index"]) < 0 ? [] : [answer(Number(params["index"]), JSON.stringify(params["refusal"]))]
+  )
+  return [...refused, ...reported, ...unhired]
+}
+
+/** The calls that end a loop and worked: what they gave is the reply, whichever tool of the iteration ended last. */
+const spokenCalls = ({ before }: Inputs, { step }: TurnInput): ReadonlySet<string> => {
+  const { calls, iteration, tick } = contextOf(before)
+  const isSpoken = (phase: string) => phase === "done" || (phase === "running" && step?.ok === true)
+  return new Set(
+    calls.flatMap(({ category, ends, phase }, index) =>
+      (ends === "exit" || (category === "terminal" && ends !== "continue")) && isSpoken(phase)
+        ? [callId(tick, iteration, index)]
+        : []
+    )
+  )
+}
+
+/** What the assistant said in the tick that ends here. */
+const replyOf = (
+  outcome: TickOutcome,
+  inputs: Inputs,
+  turnInput: TurnInput,
+  messages: ReadonlyArray<Message>
+): string => {
+  if (outcome === "failed" || outcome === "slept") return ""
+  if (outcome === "cut") return partOf(messages)
+  const spoken = outcome === "terminal" ? spokenCalls(inputs, turnInput) : undefined
+  const isSaid = ({ call = "", role }: Message) => (spoken === undefined ? role === "assistant" : spoken.has(call))
+  for (const message of messages.toReversed()) {
+    if (message.role === "user") return ""
+    if (isSaid(message) && message.content !== "") return message.content
+  }
+  return ""
+}
+
+/** What a tick that was cut has come to: its last words, or else the last result it has seen. */
+const partOf = (messages: ReadonlyArray<Message>): string => {
+  const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1)
+  const isIn = (wanted: Message["role"]) =>
+    since.findLast(({ content, role }) => role === wanted && content !== "")?.content
+  return [isIn("assistant") ?? isIn("tool") ?? "", "[Cut: the budget was used up before this was done.]"]
+    .filter((text) => text !== "")
+    .join("\n\n")
+}
+
+const tickEndOf = (inputs: Inputs, turnInput: TurnInput, messages: ReadonlyArray<Message>) => {
+  const [ended] = actionsOf(inputs.decision.commands, "endTick")
+  if (ended === undefined) return undefined
+  const outcome = ended["outcome"] as TickOutcome
+  const { iteration } = contextOf(inputs.decision.next)
+  return {
+    outcome,
+    iterations: iteration,
+    reply: replyOf(outcome, inputs, turnInput, [...inputs.tail, ...messages]),
+    ...defined({ reason: typeof ended["reason"] === "string" ? ended["reason"] : undefined })
+  }
+}
+
+/** The end of the tick's envelope; one that failed is dead-lettered with its reason. */
+const settlementOf = (tickEnd: TickEnd | undefined, reason: string | undefined): ReadonlyArray<Settlement> => {
+  if (tickEnd === undefined) return []
+  const { envelope: id, outcome } = tickEnd
+  return [outcome === "failed" ? { id, outcome: "dead", reason: reason ?? "failed" } : { id, outcome: "handled" }]
+}
+
+/** A list that has something in it. */
+const some = <A>(list: ReadonlyArray<A> = []): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
+
+const emittedOf = ({ commands }: Decision, { emitted = [] }: TurnInput) => [
+  ...commands.flatMap((command) => (command._tag === "Emit" ? [command.event] : [])),
+  ...emitted
+]
+
+/** Everything one commit writes. */
+export const turnOf = (inputs: Inputs, turnInput: TurnInput): Turn => {
+  const { before, decision, now } = inputs
+  const no = inputs.version + 1
+  const next = contextOf(decision.next)
+  const messages = [...turnInput.messages, ...answersOf(inputs, turnInput)].map((message): Message => ({
+    ...message,
+    tokens: inputs.count(message)
+  }))
+  const envelope = contextOf(before).envelope ?? (turnInput.cause.kind === "envelope" ? turnInput.cause.id : undefined)
+  const end = tickEndOf(inputs, turnInput, messages)
+  const tickEnd: TickEnd | undefined =
+    end === undefined || envelope === undefined
+      ? undefined
+      : { envelope: EnvelopeId.make(envelope), outcome: end.outcome, iterations: end.iterations, reply: end.reply }
+  const settled = [
+    ...settlementOf(tickEnd, end?.reason),
+    ...(turnInput.settled === undefined ? [] : [turnInput.settled])
+  ]
+  const jobs = jobsAfter(inputs.jobs, decision.commands, no)
+  const status = statusOf(decision.next)
+  return {
+    entry: {
+      v: ENTRY_VERSION,
+      no,
+      at: now,
+      epoch: inputs.epoch,
+      tick: next.tick,
+      iteration: next.iteration,
+      cause: turnInput.cause,
+      event: turnInput.event,
+      status,
+      messages,
+      ...defined({
+        step: turnInput.step,
+        settled: some(settled),
+        tickEnd,
+        emitted: some(emittedOf(decision, turnInput)),
+        records: some(turnInput.records),
+        sends: some(turnInput.sends)
+      })
+    },
+    state: {
+      v: STATE_VERSION,
+      snapshot: persist(decision.next),
+      jobs,
+      timers:
+        status === "retired"
+          ? []
+          : addSleepTimer(timersAfter(inputs.timers, decision.commands, now), inputs.schedule, now),
+      // A retired assistant stays due until everything that waits for it has been dead-lettered.
+      receives: status === "retired" ? LANES : receives(decision.next),
+      status,
+      definition: inputs.definition
+    },
+    started: jobs.filter((job) => !inputs.jobs.includes(job)),
+    stopped: inputs.jobs.filter((job) => !jobs.includes(job)).map((job) => job.id)
+  }
+}

@@ -1,0 +1,74 @@
+// Layers: in which context a tick is handled, and what that leaves of the static pattern.
+// Owns choosing the kind of context and measuring the signals. Leaves composing the layers to `assistant`.
+// L1  What the layers leave is told to the statechart only where it narrows something.
+// L2  The window presses only where compaction can relieve it: without compaction the oldest messages make room by
+//     themselves, and a full window is the ordinary state of a long life.
+
+import {
+  type Assessment,
+  contextOf,
+  patternJson,
+  patternNow,
+  patternOf,
+  restrict,
+  type Restriction,
+  selectPattern,
+  type Settings,
+  settingsOf,
+  statusOf,
+  tokenPressureOf
+} from "@reverie/assistant"
+import { type ContextTypeConfig, findContextType, getContextType } from "@reverie/context"
+import type { Event, Json } from "@reverie/protocol"
+import { REFLECTION_TIMER } from "../commit/side-effects.ts"
+import { type Session, signalsOf } from "../session/session.ts"
+
+/** The kind of context that an event is handled in. */
+export const contextTypeOf = (event: Event): "tick_event" | "tick_autonomous" | "reflection" => {
+  if (event.type !== "timer") return "tick_event"
+  return event.name === REFLECTION_TIMER ? "reflection" : "tick_autonomous"
+}
+
+/** The configuration of the tick at hand: a reflection goes on in its own context once tools have answered. */
+export const contextTypeNow = ({ decoded }: Session): ContextTypeConfig => {
+  const { contextType, iteration } = contextOf(decoded)
+  if (contextType === "reflection" && iteration > 1) return getContextType("reflection_cont")
+  return findContextType(contextType) ?? getContextType("tick_event")
+}
+
+const settingsOfDefinition = ({ definition }: Session): Settings => settingsOf(definition.settings)
+
+/** The signals that are measured and not assessed (A9). */
+const measured = (session: Session, settings: Settings, ratio: number = signalsOf(session, false).tokenRatio) => ({
+  token_pressure: settings.compactEnabled ? tokenPressureOf(ratio) : "normal",
+  recent_errors: contextOf(session.decoded).errors + contextOf(session.decoded).tries,
+  pre_compaction: isExtracting(session)
+})
+
+/** The signal of the extraction follows from the state, so it can not outlast it, whatever fails (F63). */
+const isExtracting = ({ decoded }: Session): boolean => statusOf(decoded) === "compacting.extracting"
+
+/** The pattern of the tick at hand with the layers that made it, where they narrowed anything. */
+export const patternShown = (session: Session): Json | undefined => {
+  const { restriction } = contextOf(session.decoded)
+  if (Object.keys(restriction).length === 0) return undefined
+  const settings = settingsOfDefinition(session)
+  const { pattern } = selectPattern(settings, contextTypeNow(session), { context_signals: measured(session, settings) })
+  return patternJson({ ...pattern, ...patternNow(contextOf(session.decoded)) }) as unknown as Json
+}
+
+/** What layers 2 and 3 leave, at the present share of the window or another one; empty when the static pattern is narrow enough already. */
+export const restrictionOf = (
+  session: Session,
+  layer: ContextTypeConfig,
+  assessment: Assessment = {},
+  ratio?: number
+): Restriction => {
+  const settings = settingsOfDefinition(session)
+  const { restriction } = selectPattern(settings, layer, {
+    ...assessment,
+    context_signals: { ...assessment.context_signals, ...measured(session, settings, ratio) }
+  })
+  const whole = patternOf(settings)
+  return JSON.stringify(restrict(whole, restriction)) === JSON.stringify(whole) ? {} : restriction
+}

@@ -1,0 +1,252 @@
+// Session: what a worker holds in memory of an assistant it has claimed.
+// Owns the decoded state, the window of history and the files of open work. Leaves every change of it to tick.ts.
+// I1  It equals the durable state after each commit; when it may not, it is thrown away and built anew from the store.
+
+import { contextOf, type Decoded, restore, type Signals, type SnapshotUnfit } from "@reverie/assistant"
+import {
+  append,
+  type Content,
+  conversationTokens,
+  countMessage,
+  HISTORY_START_KEY,
+  openPriceBook,
+  type PlaceholderValues,
+  type PluggedIn,
+  type PriceBook,
+  type Window
+} from "@reverie/context"
+import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
+import { type ToolOffer, Tokens } from "@reverie/model"
+import {
+  type Address,
+  type Claim,
+  type Cursors,
+  ownKinds,
+  type Hold,
+  type Message,
+  type MessagePlace,
+  type OpenJob,
+  type OpenTimer,
+  type RecordChange,
+  type ToolCall
+} from "@reverie/protocol"
+import { crashIn, type ToolCache, toolCache } from "@reverie/tools"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import { NO_SUSPICION, stillTrying, type Suspicion, suspicionOf, withLost } from "../blame/suspicion.ts"
+import { type BlocksInView, NO_BLOCKS } from "../prompt/blocks-in-view.ts"
+import { type Definition, Definitions } from "./definition.ts"
+import { applyRecords, type OwnRecords, openOwnRecords } from "./own-records.ts"
+import { DefinitionMissing } from "../errors.ts"
+import { openHistory } from "../prompt/history.ts"
+import { noteKept, openRecollection, type Recollection } from "../recall/recollection.ts"
+import { sentDefinition } from "../sub-agents/sent-definition.ts"
+import { openTrace, type TurnTrace } from "../telemetry/turn-trace.ts"
+import { REFUSED, type Turn, type UncountedMessage } from "../commit/turn.ts"
+
+export interface RememberedText {
+  /** What it was rendered from. */
+  readonly sources: ReadonlyArray<object>
+  readonly content: Content
+}
+
+export interface Session {
+  readonly address: Address
+  readonly definition: Definition
+  readonly count: (message: UncountedMessage) => number
+  /** What work makes that counts; a long text in it does not hold the event loop. It must be work that may be done twice. */
+  readonly inSlices: Tokens["Service"]["inSlices"]
+  /** Prices of what stays the same from one prompt to the next, its texts, and the offers of tools. */
+  readonly book: PriceBook
+  readonly texts: Map<string, RememberedText>
+  /** What the tenant put between the static components, as this tick sees it. */
+  plugged: ReadonlyArray<PluggedIn>
+  /** Memory blocks as this tick sees them. */
+  blocks: BlocksInView
+  /** For the gaps in what people wrote. */
+  readonly values: PlaceholderValues
+  readonly offers: Map<string, ReadonlyArray<ToolOffer>>
+  /** What the assistant keeps about itself and its work. */
+  readonly own: OwnRecords
+  readonly ownLock: Semaphore.Semaphore
+  /** Results that stand for an equal call; lost with the session. */
+  readonly cache: ToolCache
+  /** What the conversation of the tick at hand has been about. */
+  topics: string
+  /** What has come to mind for the tick at hand. */
+  readonly recollection: Recollection
+  claim: Claim
+  /** How long the claim lasts after it was renewed. */
+  readonly leaseMillis: number
+  version: number
+  cursors: Cursors
+  decoded: Decoded
+  jobs: ReadonlyArray<OpenJob>
+  timers: ReadonlyArray<OpenTimer>
+  /** What is known of holders that were lost; nothing any more after the first commit. */
+  suspicion: Suspicion
+  /** Ids of the jobs that run under suspicion. */
+  readonly underTrial: Set<string>
+  window: Window
+  /** Where the messages of the window stand in the ledger. */
+  readonly places: WeakMap<Message, MessagePlace>
+  /** Tokens of the last prompt, the offered tools included. */
+  promptTokens: number
+  /** What traces show of the turn at hand. */
+  readonly trace: TurnTrace
+}
+
+/** Builds the session of a hold that was just granted. `woken`: the trace of the wake-up that brought it about. */
+export const openSession = Effect.fnUntraced(function* (
+  hold: Hold,
+  leaseMillis: number,
+  woken?: string
+): Effect.fn.Return<
+  Session,
+  LedgerUnavailable | UnreadableRecord | SnapshotUnfit | DefinitionMissing,
+  Ledger | Tokens | Definitions
+> {
+  const { address } = hold.claim
+  const definitions = yield* Definitions
+  const found = definitions.find(hold.state.definition)
+  if (found === undefined) return yield* new DefinitionMissing({ address, definition: hold.state.definition })
+  const decoded = yield* Effect.fromResult(restore(hold.state.snapshot))
+  const { assignment } = contextOf(decoded)
+  const definition = assignment === null ? found : sentDefinition(found, assignment, definitions)
+  const { inSlices, ready } = yield* Tokens
+  const countText = yield* ready
+  const own = openOwnRecords(yield* (yield* Ledger).records(address, ownKinds))
+  const count = (message: UncountedMessage) => countMessage(message, countText)
+  const { placed, window } = yield* openHistory(address, definition, own)
+  const suspicion = suspicionOf(hold)
+  return {
+    address,
+    definition,
+    count,
+    inSlices,
+    book: openPriceBook(count),
+    texts: new Map(),
+    plugged: [],
+    blocks: NO_BLOCKS,
+    values: { assistant: address.assistant, tenant: address.tenant },
+    offers: new Map(),
+    own,
+    ownLock: yield* Semaphore.make(1),
+    cache: toolCache(),
+    topics: "",
+    recollection: openRecollection(),
+    claim: hold.claim,
+    leaseMillis,
+    version: hold.version,
+    cursors: hold.cursors,
+    decoded,
+    jobs: withLost(hold.state.jobs, suspicion),
+    timers: hold.state.timers,
+    suspicion,
+    underTrial: new Set(),
+    promptTokens: 0,
+    trace: openTrace(woken),
+    window,
+    places: new WeakMap(placed.map(({ message, place }) => [message, place]))
+  }
+})
+
+/** Opens the window anew when a commit has moved the beginning of the history. */
+export const reopenHistory = Effect.fnUntraced(function* (session: Session, records: ReadonlyArray<RecordChange> = []) {
+  if (!records.some(({ key, kind }) => kind === "state" && key === HISTORY_START_KEY)) return
+  const { placed, window } = yield* openHistory(session.address, session.definition, session.own)
+  for (const { message, place } of placed) session.places.set(message, place)
+  session.window = window
+})
+
+/** Takes over what a commit has made durable. */
+export const advance = (session: Session, turn: Turn, decoded: Decoded): void => {
+  session.version = turn.entry.no
+  session.decoded = decoded
+  session.jobs = turn.state.jobs
+  session.suspicion = session.underTrial.size === 0 ? NO_SUSPICION : stillTrying(session.underTrial)
+  session.timers = turn.state.timers
+  const { messages, no } = turn.entry
+  for (const [index, message] of messages.entries()) session.places.set(message, { no, index })
+  if (messages.length > 0) session.window = append(session.window, messages)
+  noteKept(session.recollection, turn.entry)
+  const { cause } = turn.entry
+  if (cause.kind === "envelope" || cause.kind === "dead-letter") {
+    session.cursors = { ...session.cursors, [cause.lane]: cause.seq }
+  }
+}
+
+/**
+ * A run whose result is not used has changed nothing: the records are read again as it was committed. A result is passed over
+ * only when all open jobs were stopped, so no other change is on its way to a commit.
+ */
+export const takeBack = Effect.fnUntraced(function* (
+  { address, cache, own }: Session,
+  changes: ReadonlyArray<RecordChange> = []
+) {
+  if (changes.length === 0) return
+  const committed = yield* (yield* Ledger).records(address, ownKinds)
+  own.clear()
+  applyRecords(own, committed)
+  cache.onRecordChange()
+})
+
+/** What the statechart is told of the surroundings with an event. */
+export const signalsOf = (session: Session, mailWaiting: boolean): Signals => ({
+  tokenRatio: Math.round((conversationTokens(session.window) / session.definition.maxContextTokens) * 1_000) / 1_000,
+  mailWaiting
+})
+
+/** The message that holds the call, and the call itself. */
+export const callInWindow = (session: Session, index: number) => {
+  const { iteration, tick } = contextOf(session.decoded)
+  const id = `${tick}.${iteration}.${index}`
+  for (const message of session.window.messages.toReversed()) {
+    const call = message.calls?.find((each) => each.id === id)
+    if (call !== undefined) return call
+  }
+  return undefined
+}
+
+/** What tools have answered in the tick at hand, the newest first. What is older is not looked at. */
+const answersOfTick = function* ({ decoded, window }: Session): Generator<Message> {
+  const ofTick = `${contextOf(decoded).tick}.`
+  for (let at = window.messages.length - 1; at >= 0; at--) {
+    const message = window.messages[at]
+    if (message === undefined) continue
+    const { call, calls, role } = message
+    if (role === "tool" && call?.startsWith(ofTick) === true) yield message
+    // A model's calls of another tick: the tick at hand began after them. An answer may belong to an older tick.
+    if (role === "assistant" && calls?.[0]?.id.startsWith(ofTick) === false) return
+  }
+}
+
+/** Tools that were called in the tick at hand and have answered, refused ones left out. */
+export const toolsOfTick = (session: Session): ReadonlyArray<string> => {
+  if (contextOf(session.decoded).envelope === null) return []
+  const names: Array<string> = []
+  for (const { content, name = "" } of answersOfTick(session)) if (!content.startsWith(REFUSED)) names.push(name)
+  return names.toReversed()
+}
+
+/** How often calls of a tool were cut off by a crash in the tick at hand, and whether one is held to have caused it. */
+export const crashesOfTick = (session: Session, tool: string) => {
+  let cutOff = 0
+  let isCause = false
+  for (const { content, name } of answersOfTick(session)) {
+    if (name !== tool) continue
+    const end = crashIn(content)
+    if (end === "cut-off") cutOff++
+    isCause ||= end === "caused"
+  }
+  return { cutOff, isCause }
+}
+
+/** What an approval of this call is bound to, its epoch left out. */
+export const approvalSubject = (address: Address, tick: number, call: ToolCall) => ({
+  ...address,
+  tick,
+  call: call.id,
+  tool: call.tool,
+  arguments: call.arguments
+})

@@ -1,0 +1,241 @@
+// Input: what a tool takes, in any of the forms an author may write it.
+// Owns the two faces of an input: the schema that is offered and the check of what comes back.
+// Leaves reshaping the schema to `offer.ts`.
+// I1  What the author's own schema admits is never refused here, and what it decodes to is what the tool gets.
+// I2  A check never throws and never fails untyped; a validator that throws becomes a sentence.
+// I3  Nothing is built or compiled twice: a check is made once per tool, on first use.
+
+import { isJsonObject, type Json } from "@reverie/protocol"
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import type { ErrorObject, Options } from "ajv"
+import { NO_ARGUMENTS, offerOf } from "./offer.ts"
+import type { JsonObject } from "./schema-walk.ts"
+import { boundedIssues, issueSentence } from "../results/sentences.ts"
+import { messageOf } from "../results/thrown.ts"
+import type { Tool } from "../tool.ts"
+
+// Ajv check: arguments against a plain JSON Schema.
+// I1  The author's schema is compiled as written: references, recursion and open objects mean what they say.
+// I2  Compilers do not share names: two tools may use the same `$id`.
+
+type Check = (args: unknown) => ReadonlyArray<string>
+
+const options: Options = {
+  strict: false,
+  allErrors: true,
+  validateFormats: false,
+  validateSchema: false,
+  meta: false,
+  logger: false,
+  ownProperties: true
+}
+
+/** A check that loads and compiles nothing before it is used. */
+const lazyCheck = (schema: JsonObject): Tool["validate"] => {
+  let ready: Check | undefined
+  let coming: Promise<Check> | undefined
+  const use = (check: Check, args: unknown) => {
+    const issues = isJsonObject(args) ? check(args) : [issueSentence([], "must be one JSON object")]
+    return issues.length === 0 ? Effect.succeed(args) : Effect.fail(issues)
+  }
+  return (args) => {
+    if (ready !== undefined) return use(ready, args)
+    const compiling = (coming ??= compile(schema))
+    return Effect.flatMap(
+      Effect.promise(() => compiling),
+      (check) => {
+        ready = check
+        return use(check, args)
+      }
+    )
+  }
+}
+
+const compile = async (schema: JsonObject): Promise<Check> => {
+  const { $schema: dialect, ...body } = schema
+  const older = typeof dialect === "string" && /draft-0[4-7]/.test(dialect)
+  const Compiler = older ? (await import("ajv")).Ajv : (await import("ajv/dist/2020.js")).Ajv2020
+  try {
+    return checkWith(new Compiler(options).compile(body))
+  } catch {
+    // Some patterns are only valid without the unicode flag.
+    return withoutUnicode(() => checkWith(new Compiler({ ...options, unicodeRegExp: false }).compile(body)))
+  }
+}
+
+const withoutUnicode = (make: () => Check): Check => {
+  try {
+    return make()
+  } catch (thrown) {
+    const sentence = issueSentence([], `can not be checked, the tool's own schema is wrong: ${messageOf(thrown)}`)
+    return () => [sentence]
+  }
+}
+
+interface Compiled {
+  (args: unknown): unknown
+  errors?: Array<ErrorObject> | null
+}
+
+const checkWith =
+  (compiled: Compiled): Check =>
+  (args) => {
+    try {
+      return compiled(args) === true ? [] : boundedIssues(compiled.errors ?? [], sentenceOf)
+    } catch (thrown) {
+      return [issueSentence([], `could not be checked: ${messageOf(thrown)}`)]
+    }
+  }
+
+const sentenceOf = (error: ErrorObject): string => {
+  const path = error.instancePath
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+  const params: Readonly<Record<string, unknown>> = error.params
+  if (error.keyword === "required") return issueSentence([...path, String(params["missingProperty"])], "is missing")
+  if (error.keyword === "additionalProperties") {
+    return issueSentence([...path, String(params["additionalProperty"])], "is not expected")
+  }
+  if (error.keyword === "enum") return issueSentence(path, `must be one of ${JSON.stringify(params["allowedValues"])}`)
+  if (error.keyword === "const") return issueSentence(path, `must be ${JSON.stringify(params["allowedValue"])}`)
+  return issueSentence(path, error.message ?? `does not fit (${error.keyword})`)
+}
+
+/** An Effect Schema, any Standard Schema that can show itself as JSON Schema, or a plain JSON Schema. */
+export type ToolInput = Schema.ConstraintDecoder<unknown> | StandardSchemaV1 | { readonly [keyword: string]: unknown }
+
+/** What a tool with this input gets. */
+export type ArgumentsOf<Input> =
+  Input extends Schema.ConstraintDecoder<infer Decoded>
+    ? Decoded
+    : Input extends StandardSchemaV1
+      ? StandardSchemaV1.InferOutput<Input>
+      : Input extends undefined
+        ? { readonly [key: string]: never }
+        : JsonObject
+
+type Validate = Tool["validate"]
+
+interface AcceptedInput {
+  readonly parameters: JsonObject
+  readonly validate: Validate
+}
+
+/** Both faces of the input, or one sentence of what is wrong with it. */
+export const acceptInput = (input: unknown): AcceptedInput | string => {
+  if (input === undefined) return { parameters: NO_ARGUMENTS, validate: takesNothing }
+  if (Schema.isSchema(input)) return acceptEffectSchema(input)
+  if (isStandard(input)) return acceptStandardSchema(input)
+  const copy = jsonCopy(input)
+  if (!isJsonObject(copy)) return "its input is neither a Standard Schema nor a JSON Schema object"
+  return offered(copy, lazyCheck(copy))
+}
+
+const offered = (schema: JsonObject, validate: Validate): AcceptedInput | string => {
+  const { parameters, problem } = offerOf(schema)
+  return problem ?? { parameters, validate }
+}
+
+const nothing: Effect.Effect<unknown> = Effect.succeed(Object.freeze({}))
+
+// Models that have nothing to say send `{}`, `null` or an empty text; all mean the same.
+const takesNothing: Validate = (args) => {
+  if (args === null || args === "") return nothing
+  if (!isJsonObject(args)) return Effect.fail([issueSentence([], "must be an empty object, this tool takes none")])
+  const names = Object.keys(args)
+  if (names.length === 0) return nothing
+  return Effect.fail(boundedIssues(names, (name) => issueSentence([name], "is not expected")))
+}
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const acceptEffectSchema = (schema: Schema.Top): AcceptedInput | string => {
+  const shown = attempt(() => Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" }))
+  if ("problem" in shown) return `its input can not be shown as JSON Schema: ${shown.problem}`
+  const document = jsonCopy({ ...shown.value.schema, $defs: shown.value.definitions })
+  if (!isJsonObject(document)) return "its input can not be shown as JSON Schema"
+  // `ToolInput` admits only schemas that need no services, which `Top` has forgotten.
+  const codec = Schema.toCodecJson(schema) as unknown as Schema.Codec<unknown, unknown>
+  const decode = Schema.decodeUnknownEffect(codec, { errors: "all" })
+  const validate: Validate = (args) =>
+    decode(args).pipe(
+      Effect.mapError((error) => sentencesOf(formatIssue(error.issue).issues)),
+      Effect.catchDefect((defect) => unchecked(messageOf(defect)))
+    )
+  return offered(isEmptyStruct(document) ? NO_ARGUMENTS : document, validate)
+}
+
+// An empty struct admits anything but null in Effect, and says so.
+const isEmptyStruct = (document: JsonObject): boolean => JSON.stringify(document["not"]) === `{"type":"null"}`
+
+const acceptStandardSchema = (schema: StandardSchemaV1): AcceptedInput | string => {
+  const standard: Partial<StandardJSONSchemaV1.Props> = schema["~standard"]
+  const converter = standard.jsonSchema
+  const vendor = schema["~standard"].vendor
+  if (typeof converter?.input !== "function") return `its input (${vendor}) can not show itself as JSON Schema`
+  const shown = attempt(() => shownBy(converter))
+  if ("problem" in shown) return `its input (${vendor}) can not be shown as JSON Schema: ${shown.problem}`
+  const document = jsonCopy(shown.value)
+  if (!isJsonObject(document)) return `its input (${vendor}) can not be shown as JSON Schema`
+  return offered(document, checkedBy(schema))
+}
+
+const shownBy = (converter: StandardJSONSchemaV1.Converter): unknown => {
+  const modern = attempt(() => converter.input({ target: "draft-2020-12" }))
+  return "problem" in modern ? converter.input({ target: "draft-07" }) : modern.value
+}
+
+const checkedBy =
+  (schema: StandardSchemaV1): Validate =>
+  (args) => {
+    const outcome = attempt(() => schema["~standard"].validate(args))
+    if ("problem" in outcome) return unchecked(outcome.problem)
+    if (!(outcome.value instanceof Promise)) return settled(outcome.value)
+    const pending = outcome.value
+    return Effect.tryPromise({ try: () => pending, catch: messageOf }).pipe(
+      Effect.matchEffect({ onFailure: unchecked, onSuccess: settled })
+    )
+  }
+
+const unchecked = (problem: string) => Effect.fail([issueSentence([], `could not be checked: ${problem}`)])
+
+const settled = (result: StandardSchemaV1.Result<unknown>): Effect.Effect<unknown, ReadonlyArray<string>> =>
+  result.issues === undefined ? Effect.succeed(result.value) : Effect.fail(sentencesOf(result.issues))
+
+const sentencesOf = (issues: ReadonlyArray<StandardSchemaV1.Issue>): ReadonlyArray<string> =>
+  boundedIssues(issues, ({ message, path = [] }) =>
+    issueSentence(
+      path.map((step) => (typeof step === "object" ? step.key : step)),
+      message
+    )
+  )
+
+const isStandard = (input: unknown): input is StandardSchemaV1 => {
+  if (input === null || (typeof input !== "object" && typeof input !== "function")) return false
+  const standard = "~standard" in input ? input["~standard"] : undefined
+  return (
+    typeof standard === "object" &&
+    standard !== null &&
+    "validate" in standard &&
+    typeof standard.validate === "function"
+  )
+}
+
+const attempt = <A>(make: () => A): { readonly value: A } | { readonly problem: string } => {
+  try {
+    return { value: make() }
+  } catch (thrown) {
+    return { problem: messageOf(thrown) }
+  }
+}
+
+/** A copy that later changes by the author can not reach; undefined when the value is not JSON. */
+const jsonCopy = (value: unknown): Json | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  const copy = attempt((): Json => JSON.parse(JSON.stringify(value)))
+  return "problem" in copy ? undefined : copy.value
+}
