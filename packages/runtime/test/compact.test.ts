@@ -249,7 +249,7 @@ describe("compaction asleep", () => {
     assert.deepStrictEqual(empty.model.of("extract"), [])
   })
 
-  it("hearing I3: what the extraction writes down may call for a reflection, but wakes nobody", () => {
+  it("skip rules S3: what the extraction writes down may call for a reflection, but wakes nobody", () => {
     const notes = Array.from({ length: 15 }, (_, index) => note(`Ship ${index} waits for the tide.`, 10))
     const model = folder({ extract: [{ calls: notes }, { calls: [NOOP] }] })
     const life = opened(model.script, { settings: { ...settings, compactEmergencyRatio: 1 } })

@@ -323,7 +323,7 @@ describe("a dream", () => {
     )
   })
 
-  it("hearing I3: a reflection that falls due as the assistant falls asleep is the dream's, and wakes nobody", () => {
+  it("skip rules S3: a reflection that falls due as the assistant falls asleep is the dream's, and wakes nobody", () => {
     const entries = Array.from({ length: 15 }, (_, index) => ({
       tool: "add_journal_entry",
       arguments: { content: `Ship ${index} came in with ${index} tons of salt.`, importance: 10 }

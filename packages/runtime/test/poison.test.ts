@@ -1,9 +1,10 @@
 import { afterEach, assert, describe, it } from "@effect/vitest"
 import type * as Assistant from "@reverie/assistant"
+import { type Json, ownKinds } from "@reverie/protocol"
 import { anAddress, anEnvelopeId, inTurn } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { vi } from "vitest"
-import { aTool, calling, live } from "./rig.ts"
+import { aTool, calling, type Life, type LifeOptions, live } from "./rig.ts"
 
 /** Types of machine events on which the statechart is made to throw. */
 const fatal = vi.hoisted(() => ({ types: new Set<string>() }))
@@ -125,6 +126,75 @@ describe("what can not be handled", () => {
     life.pass(20_000)
     assert.strictEqual(life.status(), "halted")
     assert.strictEqual(life.entries().filter(({ cause }) => cause.kind === "timer").length, 1)
+  })
+})
+
+const KINDS = ownKinds.filter((kind) => kind !== "replies")
+
+const byKey = ([one]: readonly [string, Json], [other]: readonly [string, Json]) => one.localeCompare(other)
+
+/** Answers with the records that the session holds in memory. */
+const peek = aTool("peek", {
+  usesRecords: true,
+  run: (_, { records }) =>
+    Effect.sync(() => JSON.stringify(KINDS.map((kind) => [kind, [...records.read(kind)].toSorted(byKey)])))
+})
+
+/** Its records are changed long before it ends. */
+const keep = aTool("keep", {
+  usesRecords: true,
+  run: (_, { records }) =>
+    Effect.sync(() => {
+      records.write("session", "kept", "by a run")
+      return "kept"
+    })
+})
+
+const committed = (life: Life): string => {
+  const rows = life.run(life.store.ledger.records(life.address(), KINDS))
+  const of = (wanted: string) =>
+    rows.flatMap(({ key, kind, value }) => (kind === wanted ? [[key, value] as const] : []))
+  return JSON.stringify(KINDS.map((kind) => [kind, of(kind).toSorted(byKey)]))
+}
+
+/** In memory, as a run sees it at the end of the life, and in the store. */
+const bothOf = (life: Life) => {
+  life.say("Look.", { id: "look" })
+  life.rest()
+  return { inMemory: life.toolTexts().at(-1), inStore: committed(life) }
+}
+
+const aLife = (options: LifeOptions = {}) =>
+  live({ tools: [peek], model: inTurn(calling("peek"), { text: "Seen." }), ...options })
+
+describe("own records in memory are the committed ones", () => {
+  it("I3 of own records: an order for a sub-agent on which the statechart breaks leaves no record, in memory or in the store", () => {
+    fatal.types.add("delegate")
+    const life = aLife()
+    life.post({ type: "delegate", task: "Count the ships" }, { id: "order" })
+    life.pass(1_000)
+    assert.strictEqual(life.settled()[0]?.outcome, "dead")
+    const { inMemory, inStore } = bothOf(life)
+    assert.notInclude(inStore, "Count the ships")
+    assert.strictEqual(inMemory, inStore)
+    assert.notInclude(JSON.stringify([life.entries(), life.scripted.prompts[0]]), "Count the ships")
+  })
+
+  it("I3 of own records: a run that was stopped after it had changed records has changed none of them", () => {
+    fatal.types.add("xstate.done.actor.tool.1")
+    let runs = 0
+    const life = aLife({
+      tools: [keep, aTool("look", { run: () => Effect.delay(Effect.succeed("seen"), 1_000) }), peek],
+      model: inTurn(calling("keep", "look"), calling("peek"), { text: "Seen." }),
+      faults: { at: (point) => (point === "after-tool" && runs++ === 0 ? Effect.sleep(2_000) : Effect.void) }
+    })
+    life.say("Keep and look.")
+    life.pass(3_000)
+    assert.strictEqual(life.status(), "halted")
+    life.post({ type: "resume" })
+    life.rest()
+    assert.notInclude(committed(life), "by a run")
+    assert.strictEqual(life.answerTo("1.2.0"), committed(life))
   })
 })
 

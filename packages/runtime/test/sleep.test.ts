@@ -42,7 +42,7 @@ describe("sleep schedule", () => {
     )
   })
 
-  it("sleep timer I2, I3: a night that was slept through elsewhere means nothing, one that still lasts is shorter", () => {
+  it("sleep timer I2, skip rules S4: a night that was slept through elsewhere means nothing, one that still lasts is shorter", () => {
     const created = sleeper()
     const late = live({
       disk: created.disk,
@@ -92,7 +92,7 @@ describe("waking", () => {
     return life
   }
 
-  it("hearing I2: a direct message and a mention wake a sleeper", () => {
+  it("message filter I2: a direct message and a mention wake a sleeper", () => {
     for (const event of [
       { type: "message", text: "Are you there?" } as const,
       { type: "message", text: "Ask @ada about it.", channel: "harbour" } as const
@@ -105,7 +105,7 @@ describe("waking", () => {
     }
   })
 
-  it("hearing I2: what triggers a tick by day is only overheard by night", () => {
+  it("message filter I2: what triggers a tick by day is only overheard by night", () => {
     const life = asleep()
     const said = { type: "message", text: "The ferry is late.", channel: "harbour" } as const
     life.post(said, { id: "m-1", from: "Ann" })

@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { creation, decide, type Decoded, type Input, jobDone, jobFailed } from "@reverie/assistant"
 import type { Cause, Json, OpenTimer } from "@reverie/protocol"
 import { aMessage, anEnvelope, anEnvelopeId } from "@reverie/testkit"
-import { type Inputs, type TurnInput, turnOf } from "../src/commit/turn.ts"
+import { draftOf, type Inputs, type TurnInput, turnOf } from "../src/commit/turn.ts"
+
+const turnFrom = (inputs: Inputs, turnInput: TurnInput) => turnOf(inputs, draftOf(inputs, turnInput))
 
 const heard = (id: string): Cause => ({ kind: "envelope", lane: "mail", seq: 1, id: anEnvelopeId(id) })
 const message = (id: string): Input => ({
@@ -45,7 +47,7 @@ describe("one turn", () => {
   it("I1 I3 a message that starts a tick: the job is open under the number of the commit, nothing is settled yet", () => {
     const event = message("m-1")
     const said = { role: "user", content: "Hello?", name: "kim", at: 900 } as const
-    const { entry, started, state, stopped } = turnOf(
+    const { entry, started, state, stopped } = turnFrom(
       inputsOf([event]),
       turnInput(heard("m-1"), event, { messages: [said] })
     )
@@ -62,7 +64,7 @@ describe("one turn", () => {
   it("I1 an end of a job closes it, and ends the tick with what was said last", () => {
     const open = { id: "2/infer", name: "infer", src: "infer", input: {} }
     const done = jobDone("infer", { calls: [] })
-    const { entry, state, stopped } = turnOf(
+    const { entry, state, stopped } = turnFrom(
       inputsOf([message("m-1"), done], { jobs: [open], tail: [aMessage("Hello?")] }),
       turnInput({ kind: "job", id: "2/infer" }, done, {
         messages: [{ role: "assistant", content: "Good morning.", at: 1_000 }]
@@ -81,7 +83,7 @@ describe("one turn", () => {
 
   it("a tick that said nothing has an empty reply, whatever was said in the tick before", () => {
     const done = jobDone("infer", { calls: [] })
-    const { entry } = turnOf(
+    const { entry } = turnFrom(
       inputsOf([message("m-1"), done], {
         tail: [aMessage("An older answer.", { role: "assistant" }), aMessage("Hello?")]
       }),
@@ -92,14 +94,14 @@ describe("one turn", () => {
 
   it("a tick that failed buries its envelope with the reason, and replies nothing", () => {
     const failure = jobFailed("infer", { recovery: "tell-owner", reason: "not such words" })
-    const { entry } = turnOf(inputsOf([message("m-1"), failure]), turnInput({ kind: "job", id: "2/infer" }, failure))
+    const { entry } = turnFrom(inputsOf([message("m-1"), failure]), turnInput({ kind: "job", id: "2/infer" }, failure))
     assert.deepStrictEqual(entry.settled, [{ id: anEnvelopeId("m-1"), outcome: "dead", reason: "not such words" }])
     assert.deepInclude(entry.tickEnd, { outcome: "failed", reply: "" })
   })
 
   it("I2 a refusal is an answer: it names the tool, and the call of the iteration that asked", () => {
     const event = { type: "approval", approval: "apr_1", decision: "denied" }
-    const { entry } = turnOf(
+    const { entry } = turnFrom(
       inputsOf([message("m-1"), asking, event]),
       turnInput({ kind: "envelope", lane: "reply", seq: 1, id: anEnvelopeId("a-1") }, event, {
         settled: { id: anEnvelopeId("a-1"), outcome: "handled" }
@@ -118,7 +120,7 @@ describe("one turn", () => {
 
   it("I1 timers: set by their delay from now, replaced by name, gone with their state", () => {
     const timer: OpenTimer = { name: "someone else's", dueAt: 5, event: {} }
-    const asked = turnOf(
+    const asked = turnFrom(
       inputsOf([message("m-1"), asking], { timers: [timer] }),
       turnInput({ kind: "job", id: "2/infer" }, asking)
     )
@@ -126,7 +128,7 @@ describe("one turn", () => {
     assert.deepStrictEqual(other, timer)
     assert.deepInclude(approval, { dueAt: 6_000 })
     const event = { type: "approval", decision: "approved" }
-    const { state } = turnOf(
+    const { state } = turnFrom(
       inputsOf([message("m-1"), asking, event], { timers: asked.state.timers }),
       turnInput(heard("a-1"), event)
     )
@@ -135,13 +137,13 @@ describe("one turn", () => {
 
   it("I1 what the machine emits and what a tool sends are in the entry; empty lists are not", () => {
     const sends = [anEnvelope()]
-    const { entry } = turnOf(
+    const { entry } = turnFrom(
       inputsOf([message("m-1"), asking]),
       turnInput({ kind: "job", id: "2/infer" }, asking, { sends })
     )
     assert.deepStrictEqual(entry.sends, sends)
     assert.deepInclude(entry.emitted?.[0], { type: "approval-asked", approval: "apr_1", withinMillis: 5_000 })
-    const plain = turnOf(
+    const plain = turnFrom(
       inputsOf([message("m-1")]),
       turnInput(heard("m-1"), message("m-1"), { sends: [], records: [] })
     )
@@ -151,7 +153,7 @@ describe("one turn", () => {
 
   it("I1 one commit may end two envelopes: the order to retire, and the tick in hand", () => {
     const retire = { type: "retire" }
-    const { entry, state } = turnOf(
+    const { entry, state } = turnFrom(
       inputsOf([message("m-1"), retire]),
       turnInput({ kind: "envelope", lane: "control", seq: 1, id: anEnvelopeId("r-1") }, retire, {
         settled: { id: anEnvelopeId("r-1"), outcome: "handled" }

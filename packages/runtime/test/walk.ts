@@ -29,7 +29,7 @@ import {
   toolCategories
 } from "@reverie/protocol"
 import * as fc from "fast-check"
-import { type TurnInput, type Turn, turnOf, type UncountedMessage } from "../src/commit/turn.ts"
+import { draftOf, type Inputs, type TurnInput, type Turn, turnOf, type UncountedMessage } from "../src/commit/turn.ts"
 
 /** One turn, with what stood before it. */
 export interface Moment {
@@ -136,21 +136,19 @@ export class Walk {
         ? {}
         : { settled: { id: cause.id, outcome: isPassed ? ("ignored" as const) : ("handled" as const) } })
     }
-    const turn = turnOf(
-      {
-        before,
-        decision,
-        version: this.#version,
-        epoch: 1,
-        now: this.#now,
-        definition: "walker",
-        jobs: this.jobs,
-        timers: this.timers,
-        count: ({ content }) => content.length,
-        tail: this.messages
-      },
-      turnInput
-    )
+    const inputs: Inputs = {
+      before,
+      decision,
+      version: this.#version,
+      epoch: 1,
+      now: this.#now,
+      definition: "walker",
+      jobs: this.jobs,
+      timers: this.timers,
+      count: ({ content }) => content.length,
+      tail: this.messages
+    }
+    const turn = turnOf(inputs, draftOf(inputs, turnInput))
     this.#version = turn.entry.no
     this.decoded = decision.next
     this.jobs = turn.state.jobs

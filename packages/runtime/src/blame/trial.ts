@@ -11,7 +11,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { JobEnd } from "../jobs/job-end.ts"
 import { failedJob } from "../jobs/jobs.ts"
-import { crashesOfTick, type Session } from "../session/session.ts"
+import { beginTrial, crashesOfTick, endTrial, noteTries, type Session } from "../session/session.ts"
 import { calledBy, type Conviction, convictedTool } from "../jobs/tool-job.ts"
 import { CourtOfProcess } from "./court.ts"
 import {
@@ -30,7 +30,7 @@ import {
 
 /** Without a note it is tried all the same: what can not be written down ends the lease session elsewhere. */
 const keep = Effect.fnUntraced(function* (session: Session, tries: Tries) {
-  session.suspicion = { ...session.suspicion, tries }
+  noteTries(session, tries)
   yield* Effect.ignore((yield* Mailbox).note(session.claim, noteOf(tries)))
 })
 
@@ -44,20 +44,17 @@ export const noteAgain = (session: Session) =>
 /** A job under trial, from its note to its end. */
 const underTrial = <A, E, R>(session: Session, { id }: OpenJob, run: Effect.Effect<A, E, R>) => ({
   before: Effect.suspend(() => {
-    session.underTrial.add(id)
+    beginTrial(session, id)
     return noteTry(session, id)
   }),
   work: Effect.ensuring(
     run,
-    Effect.sync(() => {
-      session.underTrial.delete(id)
-      session.underTrial.delete(beside(id))
-    })
+    Effect.sync(() => endTrial(session, id, beside(id)))
   ),
   /** It does not run alone after all. */
   crowded: Effect.suspend(() => {
-    session.underTrial.delete(id)
-    session.underTrial.add(beside(id))
+    endTrial(session, id)
+    beginTrial(session, beside(id))
     const others = new Map([...session.suspicion.tries].filter(([each]) => each !== id))
     return keep(session, tried(others, beside(id)))
   })

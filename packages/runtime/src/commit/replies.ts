@@ -7,7 +7,16 @@
 // M3  A message over the pair rate does not leave; the run that wanted it is told when it may.
 
 import { createHash } from "node:crypto"
-import { type Directory, mayWriteAt, pairRateOf, rateRefusal, reach, timesOf, written } from "@reverie/assistant"
+import {
+  type Decision,
+  type Directory,
+  mayWriteAt,
+  pairRateOf,
+  rateRefusal,
+  reach,
+  timesOf,
+  written
+} from "@reverie/assistant"
 import {
   type AcceptedEnvelope,
   addressKey,
@@ -21,15 +30,14 @@ import {
   type RecordChange,
   sendingAssistant,
   type Settlement,
-  type TickEnd,
-  defined
+  type TickEnd
 } from "@reverie/protocol"
 import type { Post } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { applyRecords, recordsOf } from "../session/own-records.ts"
+import type { CommitDraft, CommitView } from "./commit-draft.ts"
+import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
-import type { Turn } from "./turn.ts"
 
 /** The message that the tick at hand is about, as far as the statechart does not keep it. */
 export interface InHand {
@@ -62,18 +70,18 @@ const handOf = ({ acceptedAt, event, from, hops, id }: AcceptedEnvelope): InHand
 })
 
 /** What is kept of a message while its tick lasts: nothing, but for who waits for an answer and for a team. */
-export const takenUp = ({ definition, own }: Session, envelope: AcceptedEnvelope): ReadonlyArray<RecordChange> => {
-  const hand = handOf(envelope)
-  const isKept = definition.team !== undefined || (hand.wantsAnswer && sendingAssistant(hand.from) !== undefined)
-  if (!isKept) return []
-  const changes: ReadonlyArray<RecordChange> = [
-    { kind: "replies", key: IN_HAND, value: { ...hand } as unknown as Json }
-  ]
-  applyRecords(own, changes)
-  return changes
+export const recordInFlight = ({ records = [] }: CommitDraft, _decision: Decision, view: CommitView) => {
+  const { arrival, isTaken, session } = view
+  if (arrival === undefined || !isTaken) return {}
+  const hand = handOf(arrival)
+  const isKept =
+    session.definition.team !== undefined || (hand.wantsAnswer && sendingAssistant(hand.from) !== undefined)
+  if (!isKept) return {}
+  const inFlight: RecordChange = { kind: "replies", key: IN_HAND, value: { ...hand } as unknown as Json }
+  return { records: [...records, inFlight] }
 }
 
-export const inHandOf = ({ own }: Session): InHand | undefined =>
+export const inHandOf = ({ own }: { readonly own: ShownRecords }): InHand | undefined =>
   recordsOf(own, "replies").get(IN_HAND) as unknown as InHand | undefined
 
 /** The answer to a message; undefined when nobody waits for one. */
@@ -109,28 +117,21 @@ const outcomeOf = (
   return reply === "" ? ["silent", NOTHING_SAID] : ["answered", reply]
 }
 
-/** The turn with the answers that it owes. */
-export const withReplies = (session: Session, turn: Turn, arrival?: AcceptedEnvelope): Turn => {
-  const { entry } = turn
-  const hand = inHandOf(session)
-  const answers = (entry.settled ?? []).flatMap((settled) => {
-    const asked = arrival?.id === settled.id ? handOf(arrival) : hand?.envelope === settled.id ? hand : undefined
-    const tickEnd = entry.tickEnd?.envelope === settled.id ? entry.tickEnd : undefined
-    const said = outcomeOf(session, settled, tickEnd)
+/** The answers that a commit owes to those whose messages it settles. */
+export const addReplies = (draft: CommitDraft, _decision: Decision, view: CommitView): Partial<CommitDraft> => {
+  const { arrival, session } = view
+  const { records = [], sends = [], settled = [], tickEnd } = draft
+  const hand = inHandOf({ own: recordsWith(session.own, records) })
+  const answers = settled.flatMap((each) => {
+    const asked = arrival?.id === each.id ? handOf(arrival) : hand?.envelope === each.id ? hand : undefined
+    const said = outcomeOf(session, each, tickEnd?.envelope === each.id ? tickEnd : undefined)
     return asked === undefined || said === undefined ? [] : [answerTo(session, asked, ...said) ?? []].flat()
   })
-  const isDone = hand !== undefined && (entry.settled ?? []).some(({ id }) => id === hand.envelope)
-  if (answers.length === 0 && !isDone) return turn
-  const done: ReadonlyArray<RecordChange> = isDone ? [{ kind: "replies", key: IN_HAND, value: null }] : []
-  applyRecords(session.own, done)
-  const records = [...(entry.records ?? []), ...done]
-  const sends = [...(entry.sends ?? []), ...answers]
+  const isDone = hand !== undefined && settled.some(({ id }) => id === hand.envelope)
+  const done: RecordChange = { kind: "replies", key: IN_HAND, value: null }
   return {
-    ...turn,
-    entry: {
-      ...entry,
-      ...defined({ records: records.length === 0 ? undefined : records, sends: sends.length === 0 ? undefined : sends })
-    }
+    ...(isDone ? { records: [...records, done] } : {}),
+    ...(answers.length > 0 ? { sends: [...sends, ...answers] } : {})
   }
 }
 

@@ -8,6 +8,7 @@ import { decide, type Decision, type Input, isIgnored, statusOf, waitOf } from "
 import { Ledger } from "@reverie/ledger"
 import {
   type AcceptedEnvelope,
+  defined,
   longWork,
   type OpenJob,
   type OpenTimer,
@@ -16,39 +17,21 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import { undoCompaction } from "@reverie/context"
-import { expiredSleep, refreshed, SLEEP_TIMER, sleepTimerOf } from "../intake/sleep-timer.ts"
+import { SLEEP_TIMER, sleepTimerOf } from "../intake/sleep-timer.ts"
+import { type CommitDraft, contributed } from "./commit-draft.ts"
 import { noteAnswered, noteHeard } from "../intake/conversation.ts"
-import { takenUp, withReplies } from "./replies.ts"
 import { Faults } from "../faults.ts"
-import { passedBy } from "../intake/message-filter.ts"
 import { deadLetteringOf, heard, ignored } from "../intake/inbox.ts"
 import { type JobEnd, turnInputOf } from "../jobs/job-end.ts"
 import { NoticeHub } from "./notice-hub.ts"
-import { nothingToCompact } from "../compact/plan.ts"
 import { followed } from "../outages/watched-model.ts"
-import { advance, reopenHistory, type Session, signalsOf, takeBack } from "../session/session.ts"
+import { advance, reopenHistory, type Session, signalsOf } from "../session/session.ts"
 import { inSpan } from "../span.ts"
 import { createPendingChildren } from "../sub-agents/child-job.ts"
-import { addSubAgentSends, notItsTask } from "../sub-agents/sub-agents.ts"
-import { TEAM_DUE, teamDueOf, withTeamDue } from "../jobs/team-records.ts"
-import { beginTurn, followTurn, inTurn, traced } from "../telemetry/turn-trace.ts"
-import { type Inputs, type Turn, type TurnInput, turnOf } from "./turn.ts"
-import { applyRecords } from "../session/own-records.ts"
-import { passedOver } from "../intake/passed-over.ts"
-import { readCompactions } from "../prompt/past.ts"
-
-// UndoingCompaction: a compaction of the history is taken back.
-
-/** What is written of an order to take a compaction back; undefined for any other envelope. */
-const undoneCompaction = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope, now: number) {
-  const { event } = envelope
-  if (event.type !== "undoCompaction") return undefined
-  const undone = undoCompaction(yield* readCompactions(session.address), event.compaction, now)
-  if (!undone.success) return passedOver(envelope, "ignored", undone.error)
-  applyRecords(session.own, undone.changes)
-  return passedOver(envelope, "handled", `taken back: ${undone.undone.join(", ")}`, undone.changes)
-})
+import { TEAM_DUE, teamDueOf } from "../jobs/team-records.ts"
+import { beginTurn, followTurn, inTurn } from "../telemetry/turn-trace.ts"
+import { draftOf, type Inputs, type TurnInput, turnOf } from "./turn.ts"
+import { skipRules } from "../intake/skip-rules.ts"
 
 /** Results that came after their job had been stopped or replaced. */
 export const lateResults = Metric.counter("reverie_late_results_total", { incremental: true })
@@ -65,13 +48,21 @@ const NOTHING_FOLLOWS: FollowUp = { started: [], stopped: [], sent: false }
 /** The last messages a reply may be found in: those of one tick. */
 const TAIL_MESSAGES = 64
 
-/** `arrival`: the envelope that this commit is about, for whoever waits for an answer to it. */
+/** What a commit is about, besides the input. */
+interface Occasion {
+  readonly arrival?: AcceptedEnvelope | undefined
+  /** The statechart has taken the envelope: it was not skipped, ignored or dead-lettered. */
+  readonly isTaken?: boolean
+  /** It is gone with this commit, even when the state it belonged to has already been left. */
+  readonly fired?: OpenTimer
+}
+
 const commit = Effect.fnUntraced(function* (
   session: Session,
   decision: Decision,
   turnInput: TurnInput,
   now: number,
-  arrival?: AcceptedEnvelope
+  { arrival, fired, isTaken = false }: Occasion = {}
 ) {
   const ledger = yield* Ledger
   const faults = yield* Faults
@@ -86,17 +77,13 @@ const commit = Effect.fnUntraced(function* (
     now,
     definition: session.definition.name,
     jobs: session.jobs,
-    timers: session.timers,
+    timers: session.timers.filter((timer) => timer !== fired),
     count: session.count,
     schedule: session.definition.sleep,
     tail
   }
-  const decided: Turn = yield* session.inSlices(() => turnOf(inputs, turnInput))
-  const turn = sentWithTrace(
-    session,
-    addSubAgentSends(session, decision, withTeamDue(session.own, withReplies(session, decided, arrival)), tail),
-    arrival
-  )
+  const draft: CommitDraft = yield* session.inSlices(() => draftOf(inputs, turnInput))
+  const turn = turnOf(inputs, contributed(draft, decision, { session, arrival, isTaken, tail }))
   yield* faults.at("before-commit", session.address)
   yield* longWork.begin(turn.entry.messages.reduce((sum, { content }) => sum + content.length, 0))
   const seq = yield* ledger
@@ -111,11 +98,6 @@ const commit = Effect.fnUntraced(function* (
   hub.tellEntry(session.address, seq, turn.entry)
   return { started: turn.started, stopped: turn.stopped, sent: turn.entry.sends !== undefined }
 })
-
-const sentWithTrace = (session: Session, turn: Turn, arrival: AcceptedEnvelope | undefined): Turn => {
-  const { sends } = turn.entry
-  return sends === undefined ? turn : { ...turn, entry: { ...turn.entry, sends: traced(session, sends, arrival) } }
-}
 
 /** Decides, or says why the statechart could not. */
 const decided = (session: Session, event: Input, arrival?: AcceptedEnvelope) =>
@@ -139,19 +121,16 @@ export const deadLetter = Effect.fnUntraced(function* (
 ) {
   const now = yield* Clock.currentTimeMillis
   const arrival = "unreadable" in envelope ? undefined : envelope
-  return yield* commit(session, unmoved(session), deadLetteringOf(envelope, reason), now, arrival)
+  return yield* commit(session, unmoved(session), deadLetteringOf(envelope, reason), now, { arrival })
 })
 
 export const handleEnvelope = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
   const now = yield* Clock.currentTimeMillis
-  const passed =
-    notItsTask(session, envelope) ??
-    expiredSleep(envelope, now) ??
-    refreshed(envelope) ??
-    (yield* undoneCompaction(session, envelope, now)) ??
-    (yield* nothingToCompact(session, envelope)) ??
-    passedBy(session, envelope, now)
-  if (passed !== undefined) return yield* commit(session, unmoved(session), passed, now, envelope)
+  for (const rule of skipRules) {
+    const applied = rule(session, envelope, now)
+    const skip = Effect.isEffect(applied) ? yield* applied : applied
+    if (skip !== undefined) return yield* commit(session, unmoved(session), skip, now, { arrival: envelope })
+  }
   const { event, turnInput } = heard(session, envelope, now)
   // An order is no work; what it sets going is.
   if (envelope.lane !== "control") yield* beginTurn(session, envelope)
@@ -159,11 +138,11 @@ export const handleEnvelope = Effect.fnUntraced(function* (session: Session, env
   if ("problem" in outcome) return yield* deadLetter(session, envelope, outcome.problem)
   const { decision } = outcome
   if (isIgnored(session.decoded, decision)) {
-    return yield* commit(session, decision, ignored(turnInput, envelope, statusOf(session.decoded)), now, envelope)
+    return yield* commit(session, decision, ignored(turnInput, envelope, statusOf(session.decoded)), now, {
+      arrival: envelope
+    })
   }
-  const kept = takenUp(session, envelope)
-  const taken = kept.length === 0 ? turnInput : { ...turnInput, records: [...(turnInput.records ?? []), ...kept] }
-  const followUp = yield* commit(session, decision, taken, now, envelope)
+  const followUp = yield* commit(session, decision, turnInput, now, { arrival: envelope, isTaken: true })
   yield* noteHeard(session, envelope, now)
   return followUp
 })
@@ -174,14 +153,20 @@ export const handleEnvelope = Effect.fnUntraced(function* (session: Session, env
  */
 const haltInstead = Effect.fnUntraced(function* (
   session: Session,
-  { cause, records, step }: TurnInput,
+  { cause, step }: TurnInput,
   problem: string,
-  now: number
+  now: number,
+  fired?: OpenTimer
 ) {
-  yield* takeBack(session, records)
   const event = { type: "halt", reason: problem } as const
   const broken = step === undefined ? {} : { step: { ...step, ok: false, detail: { error: problem } } }
-  return yield* commit(session, decide(session.decoded, event), { cause, event, messages: [], ...broken }, now)
+  return yield* commit(
+    session,
+    decide(session.decoded, event),
+    { cause, event, messages: [], ...broken },
+    now,
+    defined({ fired })
+  )
 })
 
 /** A step's result carries what the runtime measures at the moment it is handled. */
@@ -202,7 +187,6 @@ export const handleJobEnd = Effect.fnUntraced(function* (
 ) {
   if (!session.jobs.some((job) => job.id === end.job.id)) {
     yield* Metric.update(lateResults, 1)
-    yield* takeBack(session, end.records)
     return NOTHING_FOLLOWS
   }
   const now = yield* Clock.currentTimeMillis
@@ -216,21 +200,18 @@ export const handleJobEnd = Effect.fnUntraced(function* (
 
 export const handleTimer = Effect.fnUntraced(function* (session: Session, timer: OpenTimer, problem?: string) {
   const now = yield* Clock.currentTimeMillis
+  const fired: Occasion = { fired: timer }
   if (problem === undefined && timer.name === SLEEP_TIMER) {
-    session.timers = session.timers.filter((each) => each !== timer)
-    return yield* commit(session, unmoved(session), sleepTimerOf(session.address, timer), now)
+    return yield* commit(session, unmoved(session), sleepTimerOf(session.address, timer), now, fired)
   }
   if (problem === undefined && timer.name === TEAM_DUE) {
-    session.timers = session.timers.filter((each) => each !== timer)
-    return yield* commit(session, unmoved(session), teamDueOf(session.address, session.version + 1), now)
+    return yield* commit(session, unmoved(session), teamDueOf(session.address, session.version + 1), now, fired)
   }
   const event = timer.event as unknown as Input
   const turnInput: TurnInput = { cause: { kind: "timer", name: timer.name }, event: timer.event, messages: [] }
   yield* beginTurn(session)
-  // The timer goes with its own firing, even when the state it belonged to has already been left.
-  session.timers = session.timers.filter((each) => each !== timer)
   const outcome = problem === undefined ? yield* decided(session, event) : { problem }
   return "problem" in outcome
-    ? yield* haltInstead(session, turnInput, outcome.problem, now)
-    : yield* commit(session, outcome.decision, turnInput, now)
+    ? yield* haltInstead(session, turnInput, outcome.problem, now, timer)
+    : yield* commit(session, outcome.decision, turnInput, now, fired)
 })

@@ -1,5 +1,6 @@
 // Turn: one machine event made into one commit.
-// Owns the pure way from a decision to the entry and state that are written. Leaves deciding to `assistant`, writing to `ledger`.
+// Owns the pure way from a decision to the draft of a commit, and from a draft to the entry and state that are written. Leaves
+// deciding to `assistant`, what else is in a commit to commit-draft.ts, writing to `ledger`.
 // I1  Everything a decision asked for is in the commit: nothing runs that was not first written down.
 // I2  A tool call gets exactly one tool message: its result, its report, its refusal or its interruption.
 // I3  A job id is `<commit number>/<name>`; a result whose job id is not open is late and is not decided upon.
@@ -32,6 +33,7 @@ import {
   defined
 } from "@reverie/protocol"
 import { ENTRY_VERSION, EnvelopeId, LANES, STATE_VERSION } from "@reverie/protocol"
+import type { CommitDraft } from "./commit-draft.ts"
 import { addSleepTimer } from "../intake/sleep-timer.ts"
 
 /** What comes with a machine event: the text and facts that the event itself does not carry. */
@@ -210,11 +212,9 @@ const emittedOf = ({ commands }: Decision, { emitted = [] }: TurnInput) => [
   ...emitted
 ]
 
-/** Everything one commit writes. */
-export const turnOf = (inputs: Inputs, turnInput: TurnInput): Turn => {
+/** The first draft: the input, and what the decision says of it. */
+export const draftOf = (inputs: Inputs, turnInput: TurnInput): CommitDraft => {
   const { before, decision, now } = inputs
-  const no = inputs.version + 1
-  const next = contextOf(decision.next)
   const messages = [...turnInput.messages, ...answersOf(inputs, turnInput)].map((message): Message => ({
     ...message,
     tokens: inputs.count(message)
@@ -229,37 +229,53 @@ export const turnOf = (inputs: Inputs, turnInput: TurnInput): Turn => {
     ...settlementOf(tickEnd, end?.reason),
     ...(turnInput.settled === undefined ? [] : [turnInput.settled])
   ]
-  const jobs = jobsAfter(inputs.jobs, decision.commands, no)
   const status = statusOf(decision.next)
+  return {
+    no: inputs.version + 1,
+    cause: turnInput.cause,
+    event: turnInput.event,
+    status,
+    messages,
+    ...defined({
+      step: turnInput.step,
+      settled: some(settled),
+      tickEnd,
+      emitted: some(emittedOf(decision, turnInput)),
+      records: some(turnInput.records),
+      sends: some(turnInput.sends)
+    }),
+    timers:
+      status === "retired"
+        ? []
+        : addSleepTimer(timersAfter(inputs.timers, decision.commands, now), inputs.schedule, now)
+  }
+}
+
+/** Everything one commit writes, and what it starts and stops. */
+export const turnOf = (inputs: Inputs, { timers, ...draft }: CommitDraft): Turn => {
+  const { decision, now } = inputs
+  const { cause, event, messages, no, status, ...more } = draft
+  const { iteration, tick } = contextOf(decision.next)
+  const jobs = jobsAfter(inputs.jobs, decision.commands, no)
   return {
     entry: {
       v: ENTRY_VERSION,
       no,
       at: now,
       epoch: inputs.epoch,
-      tick: next.tick,
-      iteration: next.iteration,
-      cause: turnInput.cause,
-      event: turnInput.event,
+      tick,
+      iteration,
+      cause,
+      event,
       status,
       messages,
-      ...defined({
-        step: turnInput.step,
-        settled: some(settled),
-        tickEnd,
-        emitted: some(emittedOf(decision, turnInput)),
-        records: some(turnInput.records),
-        sends: some(turnInput.sends)
-      })
+      ...more
     },
     state: {
       v: STATE_VERSION,
       snapshot: persist(decision.next),
       jobs,
-      timers:
-        status === "retired"
-          ? []
-          : addSleepTimer(timersAfter(inputs.timers, decision.commands, now), inputs.schedule, now),
+      timers,
       // A retired assistant stays due until everything that waits for it has been dead-lettered.
       receives: status === "retired" ? LANES : receives(decision.next),
       status,

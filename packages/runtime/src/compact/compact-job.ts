@@ -48,12 +48,12 @@ const failed = (reason: string, recovery: string): PhaseStep => ({
 })
 
 const summarizing = Effect.fnUntraced(function* (session: Session, job: OpenJob) {
-  const { address, definition, own } = session
+  const { address, definition } = session
   const { config, question, ratio, threshold, trigger } = yield* inputsOf(session)
-  const kept = pendingCompactionOf(recordsOf(own, "state"))
+  const kept = pendingCompactionOf(recordsOf(session.own, "state"))
   // That it is to be compacted was settled before the extraction, which has only made it longer.
   const plan = planCompaction({ ...question, force: true })
-  const earlier = historyStartOf(recordsOf(own, "state"))?.summary ?? ""
+  const earlier = historyStartOf(recordsOf(session.own, "state"))?.summary ?? ""
   const draft =
     kept.draft ??
     (plan.skipped ? undefined : draftOf({ split: plan, trigger, threshold, ratio, earlier, strategy: config.strategy }))
@@ -115,14 +115,14 @@ const takenIds = Effect.fnUntraced(function* (address: Address, now: number, isI
 })
 
 const replacing = Effect.fnUntraced(function* (session: Session) {
-  const { address, definition, own } = session
-  const facts = recordsOf(own, "state")
+  const { address, definition } = session
+  const facts = recordsOf(session.own, "state")
   const { draft, extraction } = pendingCompactionOf(facts)
   const dropped: PhaseStep = { records: [pendingCompactionChange(null)], skipped: skipReasons["one-piece"] }
   if (draft === undefined) return dropped
   const { config, question } = yield* inputsOf(session)
   const now = yield* Clock.currentTimeMillis
-  const journal = journalOn(own)
+  const journal = journalOn(session.own)
   const taken = yield* takenIds(address, now, (id) => journal.entries.has(id))
   const compacted = yield* session.inSlices(() =>
     compact({

@@ -47,6 +47,7 @@ const skippedBy = (reason: keyof typeof skipReasons): PhaseStep => ({ records: [
 /** Runs the calls one after the other: what one has written the next one reads. */
 const runAll = Effect.fnUntraced(function* (
   session: Session,
+  job: OpenJob,
   tools: ReturnType<typeof kitOf>,
   calls: ReadonlyArray<ToolCall>
 ) {
@@ -55,7 +56,7 @@ const runAll = Effect.fnUntraced(function* (
   const sends: Array<Envelope> = []
   for (const call of calls) {
     const tool = tools.get(call.tool)
-    const result = yield* runBuiltInCall(session, tool, call).pipe(inToolSpan(session, tool, call))
+    const result = yield* runBuiltInCall(session, job, tool, call).pipe(inToolSpan(session, tool, call))
     results.push({ call, ok: result.ok, content: result.content })
     records.push(...(result.records ?? []))
     sends.push(...result.sends)
@@ -95,7 +96,7 @@ const round = Effect.fnUntraced(function* (
   }
   const { calls, usage } = asked.success
   const judged = judgeRound(calls, contextOf(session.decoded).round + 1, extractionRounds(config, trigger))
-  const { records, results, sends } = yield* runAll(session, kit, judged.run)
+  const { records, results, sends } = yield* runAll(session, job, kit, judged.run)
   const extraction = afterRound(before, judged, results)
   const step: PhaseStep = {
     records: [...records, pendingCompactionChange({ extraction })],

@@ -14,11 +14,10 @@ import {
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { applyRecords } from "../session/own-records.ts"
 import type { JobEnd } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-seen.ts"
 import { Secrets } from "../jobs/secrets.ts"
-import type { Session } from "../session/session.ts"
+import { noteRun, type Session } from "../session/session.ts"
 import type { UncountedMessage } from "../commit/turn.ts"
 
 /** Of an outage the phase is tried again. */
@@ -58,7 +57,7 @@ export const endOf = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const { phase } = job.input as { readonly phase: string }
   const at = yield* Clock.currentTimeMillis
   const { failed, messages = [], more, records, restriction, sends, skipped, usage } = step
-  applyRecords(session.own, records)
+  noteRun(session, job, records)
   const record: StepRecord = {
     id: job.id,
     kind: "compact",

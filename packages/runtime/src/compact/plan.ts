@@ -1,5 +1,5 @@
 // Plan: whether the history at hand is compacted, and which part of it.
-// Owns measuring, and what is written of an order that has nothing to compact. Leaves the split and the reasons against it to `context`.
+// Owns measuring. Leaves the split and the reasons against it to `context`.
 // P1  All ways into a compaction, and its extraction, measure with the same counter and ask the same question (F65, A13).
 //     What an order lets pass is compacted, unless that would not be shorter.
 
@@ -10,14 +10,10 @@ import {
   type CompactionConfig,
   type CompactionQuestion,
   type CompactionTrigger,
-  planCompaction,
-  skipReasons,
   thresholdOf
 } from "@reverie/context"
-import type { AcceptedEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { wholeHistory } from "../prompt/history.ts"
-import { passedOver } from "../intake/passed-over.ts"
 import type { Session } from "../session/session.ts"
 
 /** What every phase of a compaction begins with. */
@@ -63,11 +59,4 @@ export const inputsOf = Effect.fnUntraced(function* (session: Session, trigger =
     }
   }
   return inputs
-})
-
-/** What is written of an order to compact where nothing is to be compacted; undefined for any other envelope. */
-export const nothingToCompact = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
-  if (envelope.event.type !== "compact") return undefined
-  const plan = planCompaction((yield* inputsOf(session, "order")).question)
-  return plan.skipped ? passedOver(envelope, "ignored", skipReasons[plan.reason]) : undefined
 })

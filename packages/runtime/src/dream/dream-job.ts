@@ -32,11 +32,11 @@ import {
   retireFacts,
   withdraw
 } from "@reverie/memory"
-import { applyRecords, journalOn, recordsOf } from "../session/own-records.ts"
+import { journalOn, recordsOf } from "../session/own-records.ts"
 import type { JobEnd } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-seen.ts"
 import { Secrets } from "../jobs/secrets.ts"
-import type { Session } from "../session/session.ts"
+import { noteRun, type Session } from "../session/session.ts"
 import { consolidating } from "./consolidating.ts"
 import { profiling } from "./profiling.ts"
 import { dreamId, markStep, type StepMark, tokensOf } from "./report.ts"
@@ -265,6 +265,6 @@ export const dream = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const { accepted, proposed, read, skipped, usage } = step
   const mark: StepMark = { ...base, read, proposed, accepted, usage, ...defined({ skipped }) }
   const records = [...step.records, ...(yield* marked(session, mark))]
-  applyRecords(session.own, records)
+  noteRun(session, job, records)
   return done(job, mark, step, records)
 })

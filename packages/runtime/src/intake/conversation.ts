@@ -10,7 +10,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { recordsOf } from "../session/own-records.ts"
 import { noteSaid, workingOf } from "../dream/working.ts"
-import type { Session } from "../session/session.ts"
+import { noteShown, type Session } from "../session/session.ts"
 
 const conversationWith = (session: Session): string | undefined => {
   const asked = session.window.messages.findLast(({ role }) => role === "user")
@@ -41,13 +41,14 @@ export const noteAnswered = Effect.fnUntraced(function* (session: Session, { at,
  * nothing stands out. Before that it would change with every tick, and every prompt would begin anew.
  */
 export const noteTopics = Effect.fnUntraced(function* (session: Session) {
-  session.topics = ""
+  noteShown(session, { topics: "" })
   if (historyStartOf(recordsOf(session.own, "state")) === undefined) return
   const conversation = conversationWith(session) ?? ""
   const now = yield* Clock.currentTimeMillis
   const working = expired(yield* workingOf(session.address), now).get(conversation)
   if (working === undefined || working.topics.length === 0) return
-  session.topics = `With ${cleanLine(conversation)}, lately. ${workingText({ lines: [], topics: working.topics })}`
+  const lately = workingText({ lines: [], topics: working.topics })
+  noteShown(session, { topics: `With ${cleanLine(conversation)}, lately. ${lately}` })
 })
 
 /** Whom one deals with: what is known of them, and what it was about lately. */

@@ -13,7 +13,6 @@ import {
   defined
 } from "@reverie/protocol"
 import { REFLECTION_TIMER } from "../commit/side-effects.ts"
-import { applyRecords } from "../session/own-records.ts"
 import { contextTypeOf, restrictionOf } from "../prompt/layers.ts"
 import { reflectionQuestion } from "../prompt/reflection.ts"
 import { type Session, signalsOf } from "../session/session.ts"
@@ -122,19 +121,17 @@ const reportOf = (envelope: AcceptedEnvelope): string | undefined => {
 }
 
 /** The task that an order from outside hands on. */
-const handedOn = ({ own }: Session, { event, id }: AcceptedEnvelope): ReadonlyArray<RecordChange> => {
+const handedOn = ({ event, id }: AcceptedEnvelope): ReadonlyArray<RecordChange> => {
   if (event.type !== "delegate") return []
   const { type: _type, ...request } = event
-  const records = [writtenAssignment(orderCall(id), request)]
-  applyRecords(own, records)
-  return records
+  return [writtenAssignment(orderCall(id), request)]
 }
 
 export const heard = (session: Session, envelope: AcceptedEnvelope, now: number): Heard => {
   const { id, lane, seq } = envelope
   const event = machineEventOf(session, envelope, now)
   const report = reportOf(envelope)
-  const records = handedOn(session, envelope)
+  const records = handedOn(envelope)
   return {
     event,
     turnInput: {

@@ -3,18 +3,9 @@
 // delivering the order to the relay, falling asleep to the statechart.
 // I1  An assistant with sleep schedule always has one timer for its next night, whatever its state; one without has none.
 // I2  The order of a night has one id: however often it is sent, it is accepted once. It waits behind the mail before it.
-// I3  An order that is heard when its night is over means nothing any more.
 
 import { nextNight, type SleepSchedule } from "@reverie/assistant"
-import {
-  type AcceptedEnvelope,
-  type Address,
-  ENVELOPE_VERSION,
-  type Envelope,
-  EnvelopeId,
-  type OpenTimer
-} from "@reverie/protocol"
-import { passedOver } from "./passed-over.ts"
+import { type Address, ENVELOPE_VERSION, type Envelope, EnvelopeId, type OpenTimer } from "@reverie/protocol"
 import type { TurnInput } from "../commit/turn.ts"
 
 /** The timer of the next night. */
@@ -65,17 +56,3 @@ export const sleepTimerOf = (address: Address, { dueAt, event }: OpenTimer): Tur
   }
   return { cause: { kind: "timer", name: SLEEP_TIMER }, event: null, messages: [], sends: [order] }
 }
-
-/** What is written of an order to sleep whose night is over; undefined for any other envelope. */
-export const expiredSleep = (envelope: AcceptedEnvelope, now: number): TurnInput | undefined => {
-  const { event } = envelope
-  return event.type === "sleep" && event.until !== undefined && event.until <= now
-    ? passedOver(envelope, "ignored", "the night it was meant for is over")
-    : undefined
-}
-
-/** What is written when an assistant is told that its definition has changed; undefined for any other envelope. */
-export const refreshed = (envelope: AcceptedEnvelope): TurnInput | undefined =>
-  envelope.event.type === "refresh"
-    ? passedOver(envelope, "handled", "its sleep schedule are those of its definition")
-    : undefined

@@ -21,7 +21,6 @@ import * as Result from "effect/Result"
 import * as Option from "effect/Option"
 import { refreshBlocks } from "../prompt/blocks.ts"
 import { noteTopics } from "../intake/conversation.ts"
-import { applyRecords } from "../session/own-records.ts"
 import { Faults } from "../faults.ts"
 import type { JobEnd } from "./job-end.ts"
 import { patternShown } from "../prompt/layers.ts"
@@ -30,7 +29,7 @@ import { outageSeen, withheldBefore } from "../outages/outage-seen.ts"
 import { promptOf } from "../prompt/prompt.ts"
 import { recollect } from "../recall/recollect.ts"
 import { insightsOf } from "../prompt/reflection.ts"
-import { approvalSubject, type Session, toolsOfTick } from "../session/session.ts"
+import { approvalSubject, noteRun, noteShown, type Session, toolsOfTick } from "../session/session.ts"
 import { Secrets } from "./secrets.ts"
 import { inSpan } from "../span.ts"
 import {
@@ -61,7 +60,7 @@ const refreshPlugged = Effect.fnUntraced(function* (session: Session) {
     ...componentToPromptComponent(kept),
     afterStatic: kept.afterStatic
   }))
-  if (!isSame(session.plugged, plugged)) session.plugged = plugged
+  if (!isSame(session.plugged, plugged)) noteShown(session, { plugged })
 })
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
@@ -116,7 +115,7 @@ const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, sta
   const calls = reply.calls.slice(0, MAX_CALLS)
   const requests = requestsOf(session, calls)
   const records = calls.length === 0 ? insightsOf(session, reply.text, now) : []
-  applyRecords(session.own, records)
+  noteRun(session, job, records)
   return {
     job,
     ...defined({ records: records.length === 0 ? undefined : records }),
@@ -209,9 +208,9 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
     return inferFailed(job, tooLarge(session, assembled.failure), startedAt, startedAt)
   }
   // The next prompt begins as this one did, unless something was added in the meantime.
-  if (session.window === window && warning === undefined) session.window = assembled.success.window
+  if (session.window === window && warning === undefined) noteShown(session, { window: assembled.success.window })
   const { report } = assembled.success
-  session.promptTokens = report.tokens
+  noteShown(session, { promptTokens: report.tokens })
   const room = replyRoom(session, report.tokens)
   if (room === undefined) return inferFailed(job, NO_ROOM, startedAt, startedAt)
   yield* faults.at("before-model", session.address)

@@ -17,14 +17,13 @@ import { Model } from "@reverie/model"
 import type { OpenJob } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Clock from "effect/Clock"
-import { applyRecords } from "../session/own-records.ts"
 import { dream } from "../dream/dream-job.ts"
 import { compactHistory } from "../compact/compact-job.ts"
 import { infer } from "./infer-job.ts"
 import { type JobEnd, kindOf } from "./job-end.ts"
 import { limitedModel } from "./limits.ts"
 import { watchedModel } from "../outages/watched-model.ts"
-import type { Session } from "../session/session.ts"
+import { noteRun, type Session } from "../session/session.ts"
 import { StandIns } from "../worker/stand-in.ts"
 import { coordinateTeam } from "./team-job.ts"
 import { tracedModel } from "../telemetry/chat-span.ts"
@@ -83,7 +82,7 @@ const assess = Effect.fnUntraced(function* (session: Session, job: OpenJob): Eff
 const run = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
   const stoodIn = yield* (yield* StandIns)(session, job)
   if (stoodIn !== undefined) {
-    applyRecords(session.own, stoodIn.records ?? [])
+    noteRun(session, job, stoodIn.records)
     return stoodIn
   }
   switch (job.src) {

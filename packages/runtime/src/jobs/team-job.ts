@@ -31,9 +31,8 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { answerTo, type InHand, inHandOf, shortId } from "../commit/replies.ts"
-import { applyRecords } from "../session/own-records.ts"
 import type { JobEnd } from "./job-end.ts"
-import type { Session } from "../session/session.ts"
+import { noteRun, type Session } from "../session/session.ts"
 import { teamChanges, teamStateOn } from "./team-records.ts"
 
 /** The channel in which observers overhear their team. */
@@ -97,7 +96,7 @@ const stepEnd = (
   now: number
 ) => {
   const records = step === undefined ? [] : teamChanges(teamStateOn(session.own), step.state)
-  applyRecords(session.own, records)
+  noteRun(session, job, records)
   const note = step?.note ?? ""
   const end: JobEnd = {
     job,

@@ -4,7 +4,7 @@
 // T2  The timer is set anew by every step. When it fires, the team is told by an envelope of its own, which takes its place
 //     behind the answers that were accepted before it.
 
-import { NEW_TEAM, nextDue, type Question, type TeamState } from "@reverie/assistant"
+import { type Decision, NEW_TEAM, nextDue, type Question, type TeamState } from "@reverie/assistant"
 import {
   type Address,
   ENVELOPE_VERSION,
@@ -13,10 +13,10 @@ import {
   type OpenTimer,
   type RecordChange
 } from "@reverie/protocol"
+import type { CommitDraft, CommitView } from "../commit/commit-draft.ts"
 import { shortId } from "../commit/replies.ts"
-import type { OwnRecords } from "../session/own-records.ts"
-import { recordsOf } from "../session/own-records.ts"
-import type { TurnInput, Turn } from "../commit/turn.ts"
+import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
+import type { TurnInput } from "../commit/turn.ts"
 
 /** The timer of a team, and the timer event that it becomes. */
 export const TEAM_DUE = "team-due"
@@ -26,7 +26,7 @@ const QUESTION = "question:"
 
 type General = Pick<TeamState, "memory" | "wakeAt"> & { readonly order: ReadonlyArray<string> }
 
-export const teamStateOn = (own: OwnRecords): TeamState => {
+export const teamStateOn = (own: ShownRecords): TeamState => {
   const records = recordsOf(own, "team")
   const general = records.get(GENERAL) as unknown as General | undefined
   if (general === undefined) return NEW_TEAM
@@ -58,16 +58,17 @@ export const teamChanges = (before: TeamState, after: TeamState): ReadonlyArray<
   ]
 }
 
-/** The turn with the timer of what is due next, when a step of the team is in it. */
-export const withTeamDue = (own: OwnRecords, turn: Turn): Turn => {
-  if (turn.entry.step?.kind !== "coordinate" || !turn.entry.step.ok) return turn
-  const due = nextDue(teamStateOn(own))
-  const others = turn.state.timers.filter(({ name }) => name !== TEAM_DUE)
+/** The timer of what is due next, when a step of the team is in the commit. */
+export const addTeamDue = (draft: CommitDraft, _decision: Decision, { session }: CommitView): Partial<CommitDraft> => {
+  const { records = [], status, step } = draft
+  if (step?.kind !== "coordinate" || !step.ok) return {}
+  const due = nextDue(teamStateOn(recordsWith(session.own, records)))
+  const others = draft.timers.filter(({ name }) => name !== TEAM_DUE)
   const timers: ReadonlyArray<OpenTimer> =
-    due === undefined || turn.entry.status === "retired"
+    due === undefined || status === "retired"
       ? others
       : [...others, { name: TEAM_DUE, dueAt: due, event: { type: TEAM_DUE } }]
-  return { ...turn, state: { ...turn.state, timers } }
+  return { timers }
 }
 
 /** What is written when the timer fires: the team is told, behind what waits for it already. */

@@ -15,12 +15,11 @@ import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
 import { sideEffectsOf } from "../commit/side-effects.ts"
 import { posted, postOf } from "../commit/replies.ts"
-import { applyRecords } from "../session/own-records.ts"
 import { recordAccess } from "./record-access.ts"
 import { FleetDirectory } from "../session/directory.ts"
 import { Faults } from "../faults.ts"
 import type { JobEnd } from "./job-end.ts"
-import { approvalSubject, callInWindow, type Session } from "../session/session.ts"
+import { approvalSubject, callInWindow, noteRun, renewClaim, type Session } from "../session/session.ts"
 import { Secrets } from "./secrets.ts"
 import { askedBy } from "../sub-agents/assignments.ts"
 import { runningTraceparent } from "../telemetry/spans.ts"
@@ -82,7 +81,7 @@ export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJ
   }
   yield* faults.at("before-tool", session.address)
   const alone = tool?.usesRecords === true ? Semaphore.withPermits(session.ownLock, 1) : nobodyWaits
-  const { asks, ...result } = yield* alone(runOnRecords(session, tool, indexOf(job), call, startedAt)).pipe(
+  const { asks, ...result } = yield* alone(runOnRecords(session, job, tool, indexOf(job), call, startedAt)).pipe(
     inToolSpan(session, tool, call)
   )
   yield* faults.at("after-tool", session.address)
@@ -95,7 +94,7 @@ const mayBegin = Effect.fnUntraced(function* (session: Session, tool: Tool | und
   const isHarmless = tool.idempotent && tool.category !== "dangerous"
   if (isHarmless && (yield* Clock.currentTimeMillis) < session.claim.leaseUntil) return true
   const renewed = yield* Effect.result((yield* Mailbox).renew(session.claim, session.leaseMillis))
-  if (Result.isSuccess(renewed)) session.claim = renewed.success
+  if (Result.isSuccess(renewed)) renewClaim(session, renewed.success)
   return Result.isSuccess(renewed)
 })
 
@@ -114,12 +113,13 @@ const isApproved = ({ address, decoded }: Session, job: OpenJob, call: ToolCall)
 /** Runs the call, or finds its result; what it changes is among the records before the next run looks. */
 const runOnRecords = Effect.fnUntraced(function* (
   session: Session,
+  job: OpenJob,
   tool: Tool | undefined,
   index: number,
   call: ToolCall,
   now: number
 ) {
-  const { address, cache, decoded, definition, own } = session
+  const { address, cache, decoded, definition } = session
   const { hops, tick } = contextOf(decoded)
   cache.onTick(tick)
   const found = tool === undefined ? undefined : cache.find(tool, call.arguments, now)
@@ -139,15 +139,20 @@ const runOnRecords = Effect.fnUntraced(function* (
   const mail = posted(session, result.sends, now)
   const follows = sideEffectsOf(session, call, { key, hops, now }, { ...result, sends: mail.sends })
   const { asks, records } = askedBy(call.id, [...follows.records, ...mail.records], now)
-  applyRecords(own, records)
+  noteRun(session, job, records)
   if (result.records !== undefined) cache.onRecordChange()
   return { ...result, content: [result.content, ...mail.refusals].join("\n"), sends: follows.sends, records, asks }
 })
 
 /** Runs a call that no tick has made: Reverie's own, while the history is compacted. */
-export const runBuiltInCall = Effect.fnUntraced(function* (session: Session, tool: Tool | undefined, call: ToolCall) {
+export const runBuiltInCall = Effect.fnUntraced(function* (
+  session: Session,
+  job: OpenJob,
+  tool: Tool | undefined,
+  call: ToolCall
+) {
   const now = yield* Clock.currentTimeMillis
-  return yield* Semaphore.withPermits(session.ownLock, 1)(runOnRecords(session, tool, -1, call, now))
+  return yield* Semaphore.withPermits(session.ownLock, 1)(runOnRecords(session, job, tool, -1, call, now))
 })
 
 const indexOf = (job: OpenJob): number => (job.input as { readonly index: number }).index

@@ -13,7 +13,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { inView } from "./blocks-in-view.ts"
-import type { Session } from "../session/session.ts"
+import { noteShown, type Session } from "../session/session.ts"
 
 /** The most that blocks may take of the context window, as a part of it. */
 const BLOCKS_SHARE = 0.25
@@ -30,7 +30,7 @@ export const refreshBlocks = Effect.fnUntraced(function* (session: Session) {
   const store = yield* Effect.serviceOption(BlockStore)
   if (Option.isNone(store)) return
   const known = yield* Effect.option(store.value.list(viewerOf(session)))
-  session.blocks = inView(
+  const blocks = inView(
     session.blocks,
     tick,
     Option.getOrElse(known, () => session.blocks.known),
@@ -38,6 +38,7 @@ export const refreshBlocks = Effect.fnUntraced(function* (session: Session) {
     Math.floor(session.definition.maxContextTokens * BLOCKS_SHARE),
     (text) => session.book.pieceTokens(text, "\n\n")
   )
+  noteShown(session, { blocks })
 })
 
 const seenIn = (known: ReadonlyArray<BlockView>, id: string) => {
@@ -64,7 +65,7 @@ export const lentBlocks = Effect.fnUntraced(function* (
         const block = yield* Effect.option(store.load(viewer, changed.block))
         const others = session.blocks.known.filter(({ id }) => id !== changed.block)
         const own = Option.isSome(block) && block.value !== undefined ? [block.value] : []
-        session.blocks = { ...session.blocks, known: [...others, ...own] }
+        noteShown(session, { blocks: { ...session.blocks, known: [...others, ...own] } })
         return changed
       })
     )

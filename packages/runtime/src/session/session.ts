@@ -1,6 +1,8 @@
 // Session: what a worker holds in memory of an assistant it has claimed.
-// Owns the decoded state, the window of history and the files of open work. Leaves every change of it to tick.ts.
+// Owns the decoded state, the window of history, what is kept of open work, and every change of a field: it is read-only
+// elsewhere. Leaves the moment of a change to who asks for it.
 // I1  It equals the durable state after each commit; when it may not, it is thrown away and built anew from the store.
+// I2  Only advance takes over what a commit has written, once it is durable. Nothing is changed for a commit beforehand.
 
 import { contextOf, type Decoded, restore, type Signals, type SnapshotUnfit } from "@reverie/assistant"
 import {
@@ -33,10 +35,17 @@ import {
 import { crashIn, type ToolCache, toolCache } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
-import { NO_SUSPICION, stillTrying, type Suspicion, suspicionOf, withLost } from "../blame/suspicion.ts"
+import { NO_SUSPICION, stillTrying, type Suspicion, suspicionOf, type Tries, withLost } from "../blame/suspicion.ts"
 import { type BlocksInView, NO_BLOCKS } from "../prompt/blocks-in-view.ts"
 import { type Definition, Definitions } from "./definition.ts"
-import { applyRecords, type OwnRecords, openOwnRecords } from "./own-records.ts"
+import {
+  type CommittedRecords,
+  isTakenBack,
+  type OwnRecords,
+  openOwnRecords,
+  recordsAfterCommit,
+  recordsAfterRun
+} from "./own-records.ts"
 import { DefinitionMissing } from "../errors.ts"
 import { openHistory } from "../prompt/history.ts"
 import { noteKept, openRecollection, type Recollection } from "../recall/recollection.ts"
@@ -60,9 +69,9 @@ export interface Session {
   readonly book: PriceBook
   readonly texts: Map<string, RememberedText>
   /** What the tenant put between the static components, as this tick sees it. */
-  plugged: ReadonlyArray<PluggedIn>
+  readonly plugged: ReadonlyArray<PluggedIn>
   /** Memory blocks as this tick sees them. */
-  blocks: BlocksInView
+  readonly blocks: BlocksInView
   /** For the gaps in what people wrote. */
   readonly values: PlaceholderValues
   readonly offers: Map<string, ReadonlyArray<ToolOffer>>
@@ -72,26 +81,26 @@ export interface Session {
   /** Results that stand for an equal call; lost with the session. */
   readonly cache: ToolCache
   /** What the conversation of the tick at hand has been about. */
-  topics: string
+  readonly topics: string
   /** What has come to mind for the tick at hand. */
   readonly recollection: Recollection
-  claim: Claim
+  readonly claim: Claim
   /** How long the claim lasts after it was renewed. */
   readonly leaseMillis: number
-  version: number
-  cursors: Cursors
-  decoded: Decoded
-  jobs: ReadonlyArray<OpenJob>
-  timers: ReadonlyArray<OpenTimer>
+  readonly version: number
+  readonly cursors: Cursors
+  readonly decoded: Decoded
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
   /** What is known of holders that were lost; nothing any more after the first commit. */
-  suspicion: Suspicion
+  readonly suspicion: Suspicion
   /** Ids of the jobs that run under suspicion. */
-  readonly underTrial: Set<string>
-  window: Window
+  readonly underTrial: ReadonlySet<string>
+  readonly window: Window
   /** Where the messages of the window stand in the ledger. */
   readonly places: WeakMap<Message, MessagePlace>
   /** Tokens of the last prompt, the offered tools included. */
-  promptTokens: number
+  readonly promptTokens: number
   /** What traces show of the turn at hand. */
   readonly trace: TurnTrace
 }
@@ -151,45 +160,72 @@ export const openSession = Effect.fnUntraced(function* (
   }
 })
 
+/** Fields are written here only. */
+const change = (session: Session, fields: Partial<Session>): void => {
+  Object.assign(session, fields)
+}
+
+export const renewClaim = (session: Session, claim: Claim): void => change(session, { claim })
+
+/** What the prompts of the tick at hand are made of, and what they come to. */
+export type Shown = Pick<Session, "blocks" | "plugged" | "promptTokens" | "topics" | "window">
+
+export const noteShown = (session: Session, shown: Partial<Shown>): void => change(session, shown)
+
+export const noteTries = (session: Session, tries: Tries): void =>
+  change(session, { suspicion: { ...session.suspicion, tries } })
+
+export const beginTrial = (session: Session, job: string): void =>
+  change(session, { underTrial: new Set([...session.underTrial, job]) })
+
+export const endTrial = (session: Session, ...jobs: ReadonlyArray<string>): void =>
+  change(session, { underTrial: new Set([...session.underTrial].filter((job) => !jobs.includes(job))) })
+
 /** Opens the window anew when a commit has moved the beginning of the history. */
 export const reopenHistory = Effect.fnUntraced(function* (session: Session, records: ReadonlyArray<RecordChange> = []) {
   if (!records.some(({ key, kind }) => kind === "state" && key === HISTORY_START_KEY)) return
   const { placed, window } = yield* openHistory(session.address, session.definition, session.own)
   for (const { message, place } of placed) session.places.set(message, place)
-  session.window = window
+  change(session, { window })
 })
+
+/** Takes over the records of a commit. What it was not to carry of runs that it ended is gone. */
+const advanceRecords = (session: Session, { entry, state }: Turn): void => {
+  const { cause, records: changes = [] } = entry
+  const commit: CommittedRecords = {
+    changes,
+    ended: cause.kind === "job" ? cause.id : undefined,
+    open: new Set(state.jobs.map(({ id }) => id))
+  }
+  const takenBack = isTakenBack(session.own, commit)
+  change(session, { own: recordsAfterCommit(session.own, commit) })
+  if (takenBack) session.cache.onRecordChange()
+}
+
+/** Notes what a run has changed: the next runs read it, and the commit of its end carries it. A late run changes nothing. */
+export const noteRun = (session: Session, { id }: OpenJob, changes: ReadonlyArray<RecordChange> = []): void => {
+  if (!session.jobs.some((job) => job.id === id)) return
+  change(session, { own: recordsAfterRun(session.own, { job: id, changes }) })
+}
 
 /** Takes over what a commit has made durable. */
 export const advance = (session: Session, turn: Turn, decoded: Decoded): void => {
-  session.version = turn.entry.no
-  session.decoded = decoded
-  session.jobs = turn.state.jobs
-  session.suspicion = session.underTrial.size === 0 ? NO_SUSPICION : stillTrying(session.underTrial)
-  session.timers = turn.state.timers
-  const { messages, no } = turn.entry
+  advanceRecords(session, turn)
+  const { entry, state } = turn
+  const { cause, messages, no } = entry
   for (const [index, message] of messages.entries()) session.places.set(message, { no, index })
-  if (messages.length > 0) session.window = append(session.window, messages)
-  noteKept(session.recollection, turn.entry)
-  const { cause } = turn.entry
-  if (cause.kind === "envelope" || cause.kind === "dead-letter") {
-    session.cursors = { ...session.cursors, [cause.lane]: cause.seq }
-  }
+  noteKept(session.recollection, entry)
+  const isPassed = cause.kind === "envelope" || cause.kind === "dead-letter"
+  change(session, {
+    version: no,
+    decoded,
+    jobs: state.jobs,
+    timers: state.timers,
+    suspicion: session.underTrial.size === 0 ? NO_SUSPICION : stillTrying(session.underTrial),
+    window: messages.length > 0 ? append(session.window, messages) : session.window,
+    cursors: isPassed ? { ...session.cursors, [cause.lane]: cause.seq } : session.cursors
+  })
 }
-
-/**
- * A run whose result is not used has changed nothing: the records are read again as it was committed. A result is passed over
- * only when all open jobs were stopped, so no other change is on its way to a commit.
- */
-export const takeBack = Effect.fnUntraced(function* (
-  { address, cache, own }: Session,
-  changes: ReadonlyArray<RecordChange> = []
-) {
-  if (changes.length === 0) return
-  const committed = yield* (yield* Ledger).records(address, ownKinds)
-  own.clear()
-  applyRecords(own, committed)
-  cache.onRecordChange()
-})
 
 /** What the statechart is told of the surroundings with an event. */
 export const signalsOf = (session: Session, mailWaiting: boolean): Signals => ({

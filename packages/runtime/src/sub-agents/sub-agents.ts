@@ -4,11 +4,9 @@
 // Q1  Everything leaves with the commit of the decision, under an id that follows from it: a crash sends nothing twice.
 // Q2  A sub-agent reports once, in the commit in which it retires.
 // Q3  A refused order from outside is settled with the refusal.
-// Q4  A sub-agent receives one message: its task.
 
-import { contextOf, type Decision, type Decoded, type DelegationRefusal } from "@reverie/assistant"
+import { contextOf, type Decision, type DelegationRefusal } from "@reverie/assistant"
 import {
-  type AcceptedEnvelope,
   type Address,
   type Amount,
   type Command,
@@ -24,12 +22,10 @@ import {
 } from "@reverie/protocol"
 import { FINISH_TASK, finishedIn } from "@reverie/tools"
 import * as Option from "effect/Option"
-import { applyRecords } from "../session/own-records.ts"
-import { passedOver } from "../intake/passed-over.ts"
+import type { CommitDraft, CommitView } from "../commit/commit-draft.ts"
 import type { Session } from "../session/session.ts"
-import type { TurnInput, Turn } from "../commit/turn.ts"
 import { assignmentsOver } from "./assignments.ts"
-import { orderEnvelope, reportEnvelope, senderOf, subAgentId, taskEnvelope } from "./names.ts"
+import { orderEnvelope, reportEnvelope, senderOf, subAgentId } from "./names.ts"
 
 const paramsOf = (commands: ReadonlyArray<Command>, type: string): ReadonlyArray<unknown> =>
   commands.flatMap((command) => (command._tag === "Action" && command.type === type ? [command.params] : []))
@@ -60,17 +56,17 @@ const endOf = (tickEnd: TickEnd | undefined, wasToldTo: boolean): AssignmentEnd 
 }
 
 interface Ending {
-  readonly turn: Turn
+  readonly draft: CommitDraft
   readonly tail: ReadonlyArray<Message>
   readonly spent: Amount
 }
 
 /** What the sub-agent says of its task, whichever way it ended. */
-const reportOf = ({ spent, tail, turn: { entry } }: Ending): AssignmentReport => {
-  const { event, settled = [], tickEnd } = entry
+const reportOf = ({ draft, spent, tail }: Ending): AssignmentReport => {
+  const { event, settled = [], tickEnd } = draft
   const order = event as { readonly type?: string; readonly reason?: string } | null
   const end = endOf(tickEnd, order?.type === "retire")
-  const last = [...tail, ...entry.messages].findLast(({ role }) => role === "tool" || role === "assistant")
+  const last = [...tail, ...draft.messages].findLast(({ role }) => role === "tool" || role === "assistant")
   const finished = last?.name === FINISH_TASK ? Option.getOrUndefined(finishedIn(last.content)) : undefined
   const reason =
     order?.type === "retire" ? order.reason : (settled.find(({ outcome }) => outcome === "dead")?.reason ?? undefined)
@@ -133,43 +129,30 @@ const refusedOrder = (commands: ReadonlyArray<Command>, settled: ReadonlyArray<S
   return settled.map((each) => (each.outcome === "handled" ? { ...each, outcome: "ignored" as const, reason } : each))
 }
 
-/** The turn with what it brings about for sub-agents. `tail`: the newest messages before it. */
-export const addSubAgentSends = (
-  session: Session,
-  decision: Decision,
-  turn: Turn,
-  tail: ReadonlyArray<Message>
-): Turn => {
+/** What a decision brings about for sub-agents, and for the one that sent this one. */
+export const addSubAgentSends = (draft: CommitDraft, decision: Decision, view: CommitView): Partial<CommitDraft> => {
   const { commands, next } = decision
-  const before: Decoded = session.decoded
+  const { session, tail } = view
   const { assignment } = contextOf(next)
-  const { entry } = turn
   const orders = (paramsOf(commands, "tellSubAgents") as ReadonlyArray<Telling>).flatMap((each) =>
-    ordered(session.address, entry.no, each)
+    ordered(session.address, draft.no, each)
   )
   const [home] = paramsOf(commands, "reportHome") as ReadonlyArray<{ readonly spent: Amount }>
   const report =
     home === undefined || assignment === null
       ? []
-      : [reportHome(session, assignment.parent, { turn, tail, spent: home.spent })]
-  const over = assignmentsOver(before, next, entry.records)
-  if (orders.length + report.length + over.length === 0) return turn
+      : [reportHome(session, assignment.parent, { draft, tail, spent: home.spent })]
+  const over = assignmentsOver(session.decoded, next, draft.records)
+  if (orders.length + report.length + over.length === 0) return {}
   const gone = new Set(over.map(({ key }) => key))
-  const records = [...(entry.records ?? []).filter(({ key, kind }) => kind !== "assignment" || !gone.has(key)), ...over]
-  applyRecords(session.own, over)
-  const sends = [...orders, ...(entry.sends ?? []), ...report]
-  const settled = refusedOrder(commands, entry.settled ?? [])
-  return {
-    ...turn,
-    entry: {
-      ...entry,
-      ...defined({
-        settled: settled.length === 0 ? undefined : settled,
-        records: records.length === 0 ? undefined : records,
-        sends: sends.length === 0 ? undefined : sends
-      })
-    }
-  }
+  const records = [...(draft.records ?? []).filter(({ key, kind }) => kind !== "assignment" || !gone.has(key)), ...over]
+  const sends = [...orders, ...(draft.sends ?? []), ...report]
+  const settled = refusedOrder(commands, draft.settled ?? [])
+  return defined({
+    settled: settled.length === 0 ? undefined : settled,
+    records: records.length === 0 ? undefined : records,
+    sends: sends.length === 0 ? undefined : sends
+  })
 }
 
 /** News of a sub-agent that this envelope is; undefined for any other. */
@@ -183,12 +166,4 @@ export const newsOf = (session: Session, from: string, event: Event, at: number)
   return line === undefined
     ? ({ type: "report", call: "assignment" } as const)
     : ({ type: "news", what: "reported", call: line.call, tries: line.tries, end, spent, at } as const)
-}
-
-/** What is written of mail to a sub-agent that is not its task; undefined for any other envelope. */
-export const notItsTask = (session: Session, envelope: AcceptedEnvelope): TurnInput | undefined => {
-  const { address, decoded } = session
-  const isIts =
-    contextOf(decoded).assignment === null || envelope.lane !== "mail" || envelope.id === taskEnvelope(address)
-  return isIts ? undefined : passedOver(envelope, "ignored", "a sub-agent receives its task and nothing else")
 }

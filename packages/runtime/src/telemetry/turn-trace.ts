@@ -7,12 +7,13 @@
 // T3  Everything that leaves with a commit carries the turn's trace, or what its sender made of it. Without a tracer the
 //     trace of the envelope in hand is passed on unchanged.
 
-import { contextOf } from "@reverie/assistant"
+import { contextOf, type Decision } from "@reverie/assistant"
 import type { AcceptedEnvelope, Entry, Envelope } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Tracer from "effect/Tracer"
+import type { CommitDraft, CommitView } from "../commit/commit-draft.ts"
 import type { Session } from "../session/session.ts"
 import { measureTurn, measureWait } from "./measures.ts"
 import { attributes } from "./names.ts"
@@ -101,13 +102,11 @@ export const inTurn = ({ trace }: Pick<Session, "trace">, arrival?: Pick<Envelop
   below(trace.span ?? arrival?.traceparent)
 
 /** What leaves with a commit, with the trace that it belongs to. */
-export const traced = (
-  { trace }: Pick<Session, "trace">,
-  sends: ReadonlyArray<Envelope>,
-  arrival?: Pick<Envelope, "traceparent">
-): ReadonlyArray<Envelope> => {
+export const addTraces = ({ sends }: CommitDraft, _decision: Decision, view: CommitView): Partial<CommitDraft> => {
+  const { arrival, session } = view
+  const { trace } = session
   const own = trace.span === undefined ? undefined : traceparentOf(trace.span)
   const traceparent = own ?? trace.carried ?? arrival?.traceparent
-  if (traceparent === undefined) return sends
-  return sends.map((send) => (send.traceparent === undefined ? { ...send, traceparent } : send))
+  if (sends === undefined || traceparent === undefined) return {}
+  return { sends: sends.map((send) => (send.traceparent === undefined ? { ...send, traceparent } : send)) }
 }

@@ -23,7 +23,7 @@ import { deadLetterAll, hostOf, type HostSettings, isRetired, rest, type Signal,
 import { keepIndexed } from "../recall/indexer.ts"
 import { knownOf } from "../recall/recollection.ts"
 import { followed } from "../outages/watched-model.ts"
-import { openSession, type Session } from "../session/session.ts"
+import { openSession, renewClaim, type Session } from "../session/session.ts"
 import { inSpan } from "../span.ts"
 import { below } from "../telemetry/spans.ts"
 import { storedTraceparent } from "../telemetry/traceparent.ts"
@@ -48,7 +48,7 @@ const keepLease = Effect.fnUntraced(function* (session: Session, leaseMillis: nu
   const mailbox = yield* Mailbox
   while (true) {
     yield* Effect.sleep(leaseMillis / 3)
-    session.claim = yield* mailbox.renew(session.claim, leaseMillis)
+    renewClaim(session, yield* mailbox.renew(session.claim, leaseMillis))
   }
 })
 

@@ -9,7 +9,8 @@ import { loadFleet } from "../../running/fleet-file.ts"
 import { note, painted } from "../../output.ts"
 import type { Stop } from "../../running/stop.ts"
 
-const harbor = (file: string): string => fileURLToPath(new URL(`../../../../../examples/harbor/${file}`, import.meta.url))
+const harbor = (file: string): string =>
+  fileURLToPath(new URL(`../../../../../examples/harbor/${file}`, import.meta.url))
 
 export interface StartOptions {
   readonly data: string
