@@ -82,7 +82,7 @@ describe("a run in a process of its own", () => {
     ["stray", /failed: a promise that it left without a handler was rejected: stray$/],
     ["timer", /failed: it threw in a timer or a callback: stray$/],
     ["send-nowhere", /failed: send needs the id of an assistant as its first argument/],
-    ["desk", /failed: run\.desk is not there in an isolated tool/],
+    ["records", /failed: run\.records is not there in an isolated tool/],
     ["reach", /failed: run\.reach is not there in an isolated tool/]
   ])("I2 I3 what it does by %s fails its call with the reason, and this process goes on", async (what, reason) => {
     const result = await run({ what })

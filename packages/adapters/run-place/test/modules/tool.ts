@@ -63,7 +63,7 @@ const kinds: Readonly<Record<string, (request: Request, run: IsolatedRun) => unk
     send("Not An Id", "one")
     await pause(60_000)
   },
-  desk: (_, run) => Reflect.get(run, "desk"),
+  records: (_, run) => Reflect.get(run, "records"),
   reach: (_, run) => (Reflect.get(run, "reach") as () => unknown)(),
   pid: ({ file = "" }) => {
     writeFileSync(file, String(process.pid))
