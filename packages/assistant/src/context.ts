@@ -17,10 +17,11 @@ import {
 } from "./calls.ts"
 import type { InferFailure, MachineEvent, Signals, StepOutput, ToolOutput } from "./events.ts"
 import { type Account, type Bound, openAccount } from "./budget/index.ts"
-import { clipped, type Outage } from "./machine/outage.ts"
+
 import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./patterns/pattern.ts"
 import { changedSettings, type Settings, settingsOf } from "./settings.ts"
 import type { Assignment, SubAgent } from "./sub-agents/sub-agent.ts"
+import type { CompactionPhase } from "./machine/phases.ts"
 
 export const compactingPlaces = ["awake", "dreaming", "idle", "pausing", "resting"] as const
 
@@ -248,3 +249,29 @@ export const endedTerminally = (context: AssistantContext): boolean =>
       phase === "done" &&
       (ends === "exit" || (category === "terminal" && ends !== "continue" && settingsNow(context).terminalEndsLoop))
   )
+
+/** What may end a pause before its time: that somebody has to try, the success of others, or nothing. */
+export const haste = ["try", "answer", "never"] as const
+
+export type Haste = (typeof haste)[number]
+
+export interface Outage {
+  readonly server: string
+  /** The first failure, and the last. */
+  readonly since: number
+  readonly at: number
+  /** Failures in a row. */
+  readonly tries: number
+  /** How many of them the server answered others before. */
+  readonly alone: number
+  readonly sooner: Haste
+  /** The last reason, in one line. */
+  readonly reason: string
+  /** The phase of a compaction that is tried again; empty outside of one. */
+  readonly phase: CompactionPhase | ""
+}
+
+const MAX_REASON_CHARS = 200
+
+export const clipped = (reason: string): string =>
+  reason.length <= MAX_REASON_CHARS ? reason : `${reason.slice(0, MAX_REASON_CHARS - 1)}…`

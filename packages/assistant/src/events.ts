@@ -4,7 +4,7 @@
 
 import type { Amount } from "@reverie/protocol"
 import type { CallRequest } from "./calls.ts"
-import type { OutageSeen, ServerFailure } from "./machine/outage.ts"
+
 import type { Restriction } from "./patterns/pattern.ts"
 import type { Settings } from "./settings.ts"
 import type { DelegateRequest, News } from "./sub-agents/sub-agent.ts"
@@ -128,3 +128,26 @@ export const jobFailed = (name: string, error: unknown): { readonly type: string
   error,
   actorId: name
 })
+
+/** One failure of a model's server, as the runtime tells of it. */
+export interface OutageSeen {
+  /** Host and port. */
+  readonly server: string
+  /** The present, in milliseconds since the epoch. */
+  readonly at: number
+  /** From 0 to 1, another one for each assistant. */
+  readonly spread: number
+  /** Nothing was sent: the server is known to be away. */
+  readonly withheld?: true
+  /** The server has answered others since it last failed this assistant. */
+  readonly alone?: true
+  /** The server named a time, to whoever asks, or because this one asks too much. */
+  readonly named?: "all" | "one"
+}
+
+/** A failure that may be one of the server. */
+export interface ServerFailure {
+  readonly reason: string
+  readonly retryAfterMillis?: number
+  readonly outage?: OutageSeen
+}

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { creation, decide, type Decoded, type Input, jobDone, jobFailed } from "@reverie/assistant"
 import type { Cause, Json, OpenTimer } from "@reverie/protocol"
 import { aMessage, anEnvelope, anEnvelopeId } from "@reverie/testkit"
-import { draftOf, type Inputs, type TurnInput, turnOf } from "../src/commit/turn.ts"
+import { draftOf, type Inputs, turnOf } from "../src/commit/turn.ts"
+import type { TurnInput } from "../src/commit/commit-draft.ts"
 
 const turnFrom = (inputs: Inputs, turnInput: TurnInput) => turnOf(inputs, draftOf(inputs, turnInput))
 

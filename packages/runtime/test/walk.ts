@@ -29,7 +29,8 @@ import {
   toolCategories
 } from "@reverie/protocol"
 import * as fc from "fast-check"
-import { draftOf, type Inputs, type TurnInput, type Turn, turnOf, type UncountedMessage } from "../src/commit/turn.ts"
+import { draftOf, type Inputs, type Turn, turnOf } from "../src/commit/turn.ts"
+import type { TurnInput, UncountedMessage } from "../src/commit/commit-draft.ts"
 
 /** One turn, with what stood before it. */
 export interface Moment {

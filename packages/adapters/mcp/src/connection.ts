@@ -11,9 +11,9 @@ import type { Client } from "@modelcontextprotocol/client"
 import { defined } from "@reverie/protocol"
 import { EgressRefused, McpUnavailable } from "./errors.ts"
 import { type Listing, MAX_PAGES, readListing } from "./listing.ts"
-import type { McpServer } from "./options.ts"
+import type { McpServer, Wire } from "./options.ts"
 import { withoutSecrets } from "./secrets.ts"
-import { openWire, type Wire } from "./transport/wire.ts"
+import { openWire } from "./transport/wire.ts"
 import { oneLine } from "./plain.ts"
 
 // Failure: what went wrong between here and a server, in words.

@@ -5,6 +5,7 @@
 
 import { type ToolCategory, toolCategories } from "@reverie/protocol"
 import { McpServerInvalid } from "./errors.ts"
+import type { Transport } from "@modelcontextprotocol/client"
 
 export interface McpStdio {
   readonly command: string
@@ -186,4 +187,12 @@ const flawOfEntry = (entry: unknown): string | undefined => {
   if (pin !== undefined && !isPin(pin)) return `its pin ${of} must be 64 hexadecimal digits`
   if (as === undefined || (typeof as === "string" && /^[a-z][a-z0-9_]{0,63}$/u.test(as))) return undefined
   return `its name here (as) ${of} must begin with a small letter and have only small letters, digits and _, at most 64`
+}
+
+export interface Wire {
+  readonly transport: Transport
+  /** Why it ended, in words; undefined while that is not known. */
+  readonly why: () => string | undefined
+  /** Never rejects. Afterwards nothing of it is left. */
+  readonly end: () => Promise<void>
 }

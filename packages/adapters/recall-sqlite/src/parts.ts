@@ -5,13 +5,14 @@ import type { DatabaseSync } from "node:sqlite"
 import { INDEX_START, type IndexPosition } from "@reverie/memory"
 import type { Address } from "@reverie/protocol"
 import { entryRowsOf } from "./entries/entry-rows.ts"
-import { entryQueries, type EntryRow, readEntry } from "./entries/entries.ts"
+import { entryQueries, readEntry } from "./entries/entries.ts"
 import { groupQueries, type Groups } from "./entries/groups.ts"
 import { Matrices, packed } from "./search/matrices.ts"
 import { modelQueries } from "./models.ts"
 import type { Sources } from "./search/searching.ts"
 import { type Sizes, wordsOf } from "./words/words.ts"
 import { change, keyText, query } from "./sql.ts"
+import type { EntryRow } from "./entries/row.ts"
 
 // Vectors: the vectors of entries.
 // V1  A vector of an entry that is not there is nothing.

@@ -19,7 +19,8 @@ import { type Parts, partsOf, standing } from "./parts.ts"
 import { Searcher } from "./search/searcher.ts"
 import { search } from "./search/searching.ts"
 import type { Sizes } from "./words/words.ts"
-import { type Entries, type EntryRow, type Kept, type Owner, readRow } from "./entries/entries.ts"
+import { type Entries, readRow } from "./entries/entries.ts"
+import type { EntryRow, Kept, Owner } from "./entries/row.ts"
 
 // Draft: what becomes of an assistant's entries by the changes of one apply.
 // D1  Changes take effect in their order; an entry that is as it was in the end is not written.

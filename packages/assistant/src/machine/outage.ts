@@ -8,60 +8,12 @@
 //     and again while it failed this one: then something is wrong with what is asked, and only its own pause counts. To try
 //     out whether the server is back, nobody is chosen who was given a time.
 
-import type { AssistantContext } from "../context.ts"
-import type { CompactionPhase } from "./phases.ts"
+import { type AssistantContext, type Haste, type Outage, clipped } from "../context.ts"
 import { settingsOf } from "../settings.ts"
-
-/** One failure of a model's server, as the runtime tells of it. */
-export interface OutageSeen {
-  /** Host and port. */
-  readonly server: string
-  /** The present, in milliseconds since the epoch. */
-  readonly at: number
-  /** From 0 to 1, another one for each assistant. */
-  readonly spread: number
-  /** Nothing was sent: the server is known to be away. */
-  readonly withheld?: true
-  /** The server has answered others since it last failed this assistant. */
-  readonly alone?: true
-  /** The server named a time, to whoever asks, or because this one asks too much. */
-  readonly named?: "all" | "one"
-}
-
-/** What may end a pause before its time: that somebody has to try, the success of others, or nothing. */
-export const haste = ["try", "answer", "never"] as const
-export type Haste = (typeof haste)[number]
-
-export interface Outage {
-  readonly server: string
-  /** The first failure, and the last. */
-  readonly since: number
-  readonly at: number
-  /** Failures in a row. */
-  readonly tries: number
-  /** How many of them the server answered others before. */
-  readonly alone: number
-  readonly sooner: Haste
-  /** The last reason, in one line. */
-  readonly reason: string
-  /** The phase of a compaction that is tried again; empty outside of one. */
-  readonly phase: CompactionPhase | ""
-}
-
-/** A failure that may be one of the server. */
-export interface ServerFailure {
-  readonly reason: string
-  readonly retryAfterMillis?: number
-  readonly outage?: OutageSeen
-}
+import type { OutageSeen, ServerFailure } from "../events.ts"
 
 /** A server that answers others so often while it fails one is well. */
 const MOST_ALONE = 3
-
-const MAX_REASON_CHARS = 200
-
-export const clipped = (reason: string): string =>
-  reason.length <= MAX_REASON_CHARS ? reason : `${reason.slice(0, MAX_REASON_CHARS - 1)}…`
 
 const hasteOf = (alone: number, named: OutageSeen["named"]): Haste => {
   if (alone >= MOST_ALONE || named === "one") return "never"

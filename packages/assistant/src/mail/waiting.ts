@@ -2,8 +2,9 @@
 // Owns which timer ends it. Leaves its length, and what is remembered of it, to outage.ts.
 
 import { contextOf, type Decoded, statusOf } from "../decide.ts"
-import type { Outage } from "../machine/outage.ts"
+
 import { isTagged, stateNodes } from "../state.ts"
+import type { Outage } from "../context.ts"
 
 /** The timers of the states in which an outage is waited for. */
 const timers = new Map(

@@ -22,11 +22,10 @@ import {
   newProfile,
   type Observation,
   profileNamed,
-  type Profiles
+  type Profiles,
+  type NewObservation
 } from "./profile.ts"
 import { met } from "./relationship.ts"
-
-export type NewObservation = Omit<Observation, "digested">
 
 export interface Observed {
   readonly profile: EntityProfile

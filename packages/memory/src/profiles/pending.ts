@@ -10,8 +10,16 @@ import * as Schema from "effect/Schema"
 import { trustOf } from "../fact.ts"
 import { cleanLine } from "../integrity/clean-text.ts"
 import { entityIdOf } from "./name.ts"
-import type { NewObservation } from "./observe.ts"
-import { cut, type EntityType, entityTypes, gist, MAX_NAME_CHARS, MAX_OBSERVATION_CHARS } from "./profile.ts"
+
+import {
+  cut,
+  type EntityType,
+  entityTypes,
+  gist,
+  MAX_NAME_CHARS,
+  MAX_OBSERVATION_CHARS,
+  type NewObservation
+} from "./profile.ts"
 
 export const MAX_PENDING = 100
 

@@ -136,3 +136,5 @@ export const withAlias = (profile: EntityProfile, name: string): EntityProfile =
   if (id === undefined || known.has(id) || profile.aliases.length >= MAX_ALIASES) return profile
   return { ...profile, aliases: [...profile.aliases, cut(bareName(name), MAX_NAME_CHARS)] }
 }
+
+export type NewObservation = Omit<Observation, "digested">

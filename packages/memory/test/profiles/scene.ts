@@ -2,7 +2,7 @@
 
 import type { Fact } from "../../src/index.ts"
 import { type EntityProfile, newProfile, observe } from "../../src/index.ts"
-import { type NewObservation } from "../../src/profiles/observe.ts"
+import type { NewObservation } from "../../src/profiles/profile.ts"
 
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR

@@ -1,16 +1,17 @@
-// CommitDraft: what one commit is going to write, as a value.
-// Owns the contributors and their order: with skip-rules.ts they are all that a commit contains besides the input and the
-// decision itself. Leaves the first draft and the entry to turn.ts, each contribution to the module it is from.
-// D1  A contributor changes nothing: it returns the fields it has a part in, made of those of the draft before it.
-// D2  It reads the session as it was before the commit. Records of the commit itself are in the draft.
+// CommitDraft: what one commit is going to write, as a value, and what comes with a machine event.
+// Owns the shapes. Leaves making the first draft to turn.ts, what is added to contributors.ts.
 
-import type { Decision } from "@reverie/assistant"
-import { type AcceptedEnvelope, defined, type Entry, type Message, type OpenTimer } from "@reverie/protocol"
-import { addReplies, recordInFlight } from "./replies.ts"
-import type { Session } from "../session/session.ts"
-import { addSubAgentSends } from "../sub-agents/sub-agents.ts"
-import { addTeamDue } from "../jobs/team-records.ts"
-import { addTraces } from "../telemetry/turn-trace.ts"
+import type {
+  Cause,
+  Entry,
+  Envelope,
+  Json,
+  Message,
+  OpenTimer,
+  RecordChange,
+  Settlement,
+  StepRecord
+} from "@reverie/protocol"
 
 type Written =
   | "no"
@@ -30,26 +31,21 @@ export interface CommitDraft extends Pick<Entry, Written> {
   readonly timers: ReadonlyArray<OpenTimer>
 }
 
-/** What a contributor knows besides draft and decision. */
-export interface CommitView {
-  /** As it was before the commit. */
-  readonly session: Session
-  /** The envelope that the commit is about. */
-  readonly arrival: AcceptedEnvelope | undefined
-  /** The statechart has taken the envelope: it was not skipped, ignored or dead-lettered. */
-  readonly isTaken: boolean
-  /** The newest messages before the commit. */
-  readonly tail: ReadonlyArray<Message>
+/** What comes with a machine event: the text and facts that the event itself does not carry. */
+export interface TurnInput {
+  readonly cause: Cause
+  readonly event: Json
+  /** Messages without their token count. */
+  readonly messages: ReadonlyArray<UncountedMessage>
+  readonly step?: StepRecord
+  readonly sends?: ReadonlyArray<Envelope>
+  readonly records?: ReadonlyArray<RecordChange>
+  /** Told to screens and callers, besides what the decision emits. */
+  readonly emitted?: NonNullable<Entry["emitted"]>
+  /** The text of a report, for the call it answers. */
+  readonly report?: string
+  /** How the envelope of the cause ends, when it starts no tick. */
+  readonly settled?: Settlement
 }
 
-type Contributor = (draft: CommitDraft, decision: Decision, view: CommitView) => Partial<CommitDraft>
-
-/** In this order: each one sees what those before it have added. */
-const contributors: ReadonlyArray<Contributor> = [recordInFlight, addReplies, addTeamDue, addSubAgentSends, addTraces]
-
-/** The draft with what the contributors add. */
-export const contributed = (first: CommitDraft, decision: Decision, view: CommitView): CommitDraft => {
-  const draft = { ...first }
-  for (const contribute of contributors) Object.assign(draft, defined(contribute(draft, decision, view)))
-  return draft
-}
+export type UncountedMessage = Omit<Message, "tokens">

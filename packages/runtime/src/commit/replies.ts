@@ -35,9 +35,10 @@ import {
 import type { Post } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { CommitDraft, CommitView } from "./commit-draft.ts"
+import type { CommitDraft } from "./commit-draft.ts"
 import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
+import type { CommitView } from "./commit-view.ts"
 
 /** The message that the tick at hand is about, as far as the statechart does not keep it. */
 export interface InHand {

@@ -17,43 +17,20 @@ import {
 } from "@reverie/assistant"
 import {
   type AssistantState,
-  type Cause,
   type Command,
   type Entry,
-  type Envelope,
   type Json,
   type Message,
   type OpenJob,
   type OpenTimer,
-  type RecordChange,
   type Settlement,
-  type StepRecord,
   type TickEnd,
   type TickOutcome,
   defined
 } from "@reverie/protocol"
 import { ENTRY_VERSION, EnvelopeId, LANES, STATE_VERSION } from "@reverie/protocol"
-import type { CommitDraft } from "./commit-draft.ts"
+import type { CommitDraft, TurnInput, UncountedMessage } from "./commit-draft.ts"
 import { addSleepTimer } from "../intake/sleep-timer.ts"
-
-/** What comes with a machine event: the text and facts that the event itself does not carry. */
-export interface TurnInput {
-  readonly cause: Cause
-  readonly event: Json
-  /** Messages without their token count. */
-  readonly messages: ReadonlyArray<UncountedMessage>
-  readonly step?: StepRecord
-  readonly sends?: ReadonlyArray<Envelope>
-  readonly records?: ReadonlyArray<RecordChange>
-  /** Told to screens and callers, besides what the decision emits. */
-  readonly emitted?: NonNullable<Entry["emitted"]>
-  /** The text of a report, for the call it answers. */
-  readonly report?: string
-  /** How the envelope of the cause ends, when it starts no tick. */
-  readonly settled?: Settlement
-}
-
-export type UncountedMessage = Omit<Message, "tokens">
 
 /** How the text of a call begins that was refused. */
 export const REFUSED = "Refused: "

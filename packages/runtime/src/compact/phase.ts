@@ -18,7 +18,7 @@ import type { JobEnd } from "../jobs/job-end.ts"
 import { outageSeen } from "../outages/outage-seen.ts"
 import { Secrets } from "../jobs/secrets.ts"
 import { noteRun, type Session } from "../session/session.ts"
-import type { UncountedMessage } from "../commit/turn.ts"
+import type { UncountedMessage } from "../commit/commit-draft.ts"
 
 /** Of an outage the phase is tried again. */
 export interface Failed {

@@ -19,7 +19,7 @@ import { type Session, signalsOf } from "../session/session.ts"
 import { requestOf, writtenAssignment } from "../sub-agents/assignments.ts"
 import { newsOf } from "../sub-agents/sub-agents.ts"
 import { orderCall } from "../sub-agents/names.ts"
-import type { TurnInput, UncountedMessage } from "../commit/turn.ts"
+import type { TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
 
 interface Heard {
   readonly event: MachineEvent

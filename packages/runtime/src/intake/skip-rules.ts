@@ -19,7 +19,7 @@ import { readCompactions } from "../prompt/past.ts"
 import type { Session } from "../session/session.ts"
 import { isJournalsReflection } from "../commit/side-effects.ts"
 import { taskEnvelope } from "../sub-agents/names.ts"
-import type { TurnInput } from "../commit/turn.ts"
+import type { TurnInput } from "../commit/commit-draft.ts"
 
 /** What is written of a skipped envelope. */
 type Skip = TurnInput

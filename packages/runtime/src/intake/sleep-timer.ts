@@ -6,7 +6,7 @@
 
 import { nextNight, type SleepSchedule } from "@reverie/assistant"
 import { type Address, ENVELOPE_VERSION, type Envelope, EnvelopeId, type OpenTimer } from "@reverie/protocol"
-import type { TurnInput } from "../commit/turn.ts"
+import type { TurnInput } from "../commit/commit-draft.ts"
 
 /** The timer of the next night. */
 export const SLEEP_TIMER = "sleepTimer"

@@ -4,7 +4,7 @@
 
 import type { Input } from "@reverie/assistant"
 import { type Envelope, type Json, type OpenJob, type RecordChange, type StepRecord, defined } from "@reverie/protocol"
-import type { TurnInput, UncountedMessage } from "../commit/turn.ts"
+import type { TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
 
 export interface JobEnd {
   readonly job: OpenJob

@@ -13,10 +13,10 @@ import {
   type OpenTimer,
   type RecordChange
 } from "@reverie/protocol"
-import type { CommitDraft, CommitView } from "../commit/commit-draft.ts"
+import type { CommitDraft, TurnInput } from "../commit/commit-draft.ts"
 import { shortId } from "../commit/replies.ts"
 import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
-import type { TurnInput } from "../commit/turn.ts"
+import type { CommitView } from "../commit/commit-view.ts"
 
 /** The timer of a team, and the timer event that it becomes. */
 export const TEAM_DUE = "team-due"

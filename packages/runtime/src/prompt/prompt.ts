@@ -40,7 +40,7 @@ import { windowOn } from "./history.ts"
 import { contextTypeNow } from "./layers.ts"
 import type { Session } from "../session/session.ts"
 import { windowLimits } from "../sub-agents/metered.ts"
-import type { UncountedMessage } from "../commit/turn.ts"
+import type { UncountedMessage } from "../commit/commit-draft.ts"
 
 /** Renders anew only when one of the sources is another object than before. */
 const remembered = (session: Session, key: string, sources: ReadonlyArray<object>, render: () => Content): Content => {

@@ -21,8 +21,9 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { JobEnd } from "../jobs/job-end.ts"
 import { callInWindow, type Session } from "../session/session.ts"
-import type { UncountedMessage } from "../commit/turn.ts"
+
 import { indexOfJob, type RecordedRun, type RecordedTick, resultOf } from "./recorded-tick.ts"
+import type { UncountedMessage } from "../commit/commit-draft.ts"
 
 const NOT_RECORDED = "not recorded: a fork runs no tools"
 

@@ -50,8 +50,10 @@ import { DefinitionMissing } from "../errors.ts"
 import { openHistory } from "../prompt/history.ts"
 import { noteKept, openRecollection, type Recollection } from "../recall/recollection.ts"
 import { sentDefinition } from "../sub-agents/sent-definition.ts"
-import { openTrace, type TurnTrace } from "../telemetry/turn-trace.ts"
-import { REFUSED, type Turn, type UncountedMessage } from "../commit/turn.ts"
+
+import { REFUSED, type Turn } from "../commit/turn.ts"
+import type { UncountedMessage } from "../commit/commit-draft.ts"
+import { openTrace, type TurnTrace } from "../telemetry/open-trace.ts"
 
 export interface RememberedText {
   /** What it was rendered from. */

@@ -25,7 +25,7 @@ import type { Amount, Usage } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import type { Definition } from "../session/definition.ts"
 import type { Session } from "../session/session.ts"
-import type { UncountedMessage } from "../commit/turn.ts"
+import type { UncountedMessage } from "../commit/commit-draft.ts"
 
 /** Providers count a little differently. */
 const CERTAIN_SHARE = 0.9

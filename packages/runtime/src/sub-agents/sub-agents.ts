@@ -22,10 +22,11 @@ import {
 } from "@reverie/protocol"
 import { FINISH_TASK, finishedIn } from "@reverie/tools"
 import * as Option from "effect/Option"
-import type { CommitDraft, CommitView } from "../commit/commit-draft.ts"
+import type { CommitDraft } from "../commit/commit-draft.ts"
 import type { Session } from "../session/session.ts"
 import { assignmentsOver } from "./assignments.ts"
 import { orderEnvelope, reportEnvelope, senderOf, subAgentId } from "./names.ts"
+import type { CommitView } from "../commit/commit-view.ts"
 
 const paramsOf = (commands: ReadonlyArray<Command>, type: string): ReadonlyArray<unknown> =>
   commands.flatMap((command) => (command._tag === "Action" && command.type === type ? [command.params] : []))

@@ -12,28 +12,14 @@ import type { AcceptedEnvelope, Entry, Envelope } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Tracer from "effect/Tracer"
-import type { CommitDraft, CommitView } from "../commit/commit-draft.ts"
+import type { CommitDraft } from "../commit/commit-draft.ts"
 import type { Session } from "../session/session.ts"
 import { measureTurn, measureWait } from "./measures.ts"
 import { attributes } from "./names.ts"
 import { below, endSpan, failedExit, isTraced, makeSpan } from "./spans.ts"
 import { spanIn, traceparentOf } from "./traceparent.ts"
-
-export interface TurnTrace {
-  /** Of the turn at hand; undefined between two, and without a tracer. */
-  span: Tracer.Span | undefined
-  /** The trace that came with the tick in hand, or with the wake-up that woke. */
-  carried: string | undefined
-  /** When the turn at hand began; undefined between two. */
-  startedAt: number | undefined
-}
-
-export const openTrace = (carried: string | undefined): TurnTrace => ({
-  span: undefined,
-  carried,
-  startedAt: undefined
-})
+import type { CommitView } from "../commit/commit-view.ts"
+import type { TurnTrace } from "./open-trace.ts"
 
 /** Who works, in the words of the conventions. */
 export const agentAttributes = ({ address, definition }: Pick<Session, "address" | "definition">) => ({

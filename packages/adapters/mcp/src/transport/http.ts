@@ -5,9 +5,8 @@
 
 import { StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client"
 import { openEgress } from "./egress.ts"
-import type { McpHttp } from "../options.ts"
+import type { McpHttp, Wire } from "../options.ts"
 import { floodWatch, MAX_MESSAGE_BYTES, TOO_LONG } from "./traffic.ts"
-import type { Wire } from "./wire.ts"
 
 /** How long saying goodbye may take. */
 const FAREWELL_MILLIS = 1_000

@@ -8,32 +8,7 @@ import type { AttachedFact, MemoryEntry } from "@reverie/memory"
 import type { Address } from "@reverie/protocol"
 import type { EntryRows } from "./entry-rows.ts"
 import { change, keyText, query } from "../sql.ts"
-
-/** An entry as it is kept; `context` and `facts` are JSON too. */
-export interface EntryRow {
-  readonly key: number
-  readonly doc: number
-  readonly entry: string
-  readonly context: string | null
-  readonly facts: string | null
-}
-
-/** An entry with the facts attached to it. */
-export interface Kept {
-  readonly entry: MemoryEntry
-  readonly facts: ReadonlyArray<AttachedFact>
-}
-
-export interface FoundEntry extends Kept {
-  readonly key: number
-  readonly owner: Address
-}
-
-/** Whose entries: the owner and the key of its group. */
-export interface Owner {
-  readonly address: Address
-  readonly key: number
-}
+import type { EntryRow, Kept, FoundEntry, Owner } from "./row.ts"
 
 const factsIn = (facts: string | null): ReadonlyArray<AttachedFact> =>
   facts === null ? [] : (JSON.parse(facts) as ReadonlyArray<AttachedFact>)

@@ -5,11 +5,12 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import type { MemoryEntry, Readers } from "@reverie/memory"
-import type { EntryRow, Kept, Owner } from "./entries.ts"
+
 import type { Groups } from "./groups.ts"
 import type { Matrices } from "../search/matrices.ts"
 import { change, query } from "../sql.ts"
 import type { Words } from "../words/words.ts"
+import type { EntryRow, Kept, Owner } from "./row.ts"
 
 const readerStatements = (database: DatabaseSync) => ({
   share: change(database, "INSERT INTO shared (reader, entry) VALUES (?, ?)"),

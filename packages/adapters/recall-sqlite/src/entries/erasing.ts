@@ -7,9 +7,10 @@
 
 import type { Readers } from "@reverie/memory"
 import type { Address } from "@reverie/protocol"
-import { type Entries, type Owner, readEntry } from "./entries.ts"
+import { type Entries, readEntry } from "./entries.ts"
 import type { Groups } from "./groups.ts"
 import type { Words } from "../words/words.ts"
+import type { Owner } from "./row.ts"
 
 const ENTRIES_A_PIECE = 128
 const WORK_A_PIECE = 32_768

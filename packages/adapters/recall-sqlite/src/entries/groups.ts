@@ -6,8 +6,9 @@
 import type { DatabaseSync } from "node:sqlite"
 import type { IndexPosition, Readers, RecallScope } from "@reverie/memory"
 import type { Address, AssistantId, TenantId } from "@reverie/protocol"
-import type { Owner } from "./entries.ts"
+
 import { change, query } from "../sql.ts"
+import type { Owner } from "./row.ts"
 
 export interface Group {
   readonly key: number

@@ -19,7 +19,7 @@ import {
   searchKindOf
 } from "@reverie/memory"
 import { type Address, defined } from "@reverie/protocol"
-import type { Entries, FoundEntry } from "../entries/entries.ts"
+import type { Entries } from "../entries/entries.ts"
 import type { Group, Groups } from "../entries/groups.ts"
 import type { Matrices } from "./matrices.ts"
 import type { Models } from "../models.ts"
@@ -27,6 +27,7 @@ import { demandsOf, termKey } from "../words/term-key.ts"
 import { Top } from "./top.ts"
 import { type Scored, WordSearch } from "../words/word-search.ts"
 import type { Words } from "../words/words.ts"
+import type { FoundEntry } from "../entries/row.ts"
 
 export interface Sources {
   readonly entries: Entries

@@ -7,11 +7,12 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import { type Doc, docTerms, eachTerm, kindNumber } from "./doc-terms.ts"
-import type { Kept } from "../entries/entries.ts"
+
 import { Housekeeping } from "./housekeeping.ts"
 import { segmentQueries, type Segments } from "./segments.ts"
 import { change, changing, query } from "../sql.ts"
 import { type DocColumns, SegmentWriter } from "./segment-writer.ts"
+import type { Kept } from "../entries/row.ts"
 
 // Flushing: the oldest entries of a tail, made into a segment.
 // B1  It is a bounded piece of work, however long the assistant has lived.
