@@ -4,10 +4,14 @@
 // D2  Every link to a file of the repository finds it, from where the document stands.
 // D3  A code fence marked `ts run` or `sh run` ends with code 0.
 // D4  The README of a room has at most 30 lines.
+// D5  Every path that a page of docs/ names in backticks or in an `sh` fence exists; `<name>` and `*` stand for any name.
+// D6  Every term of the glossary has one row and one sentence, and is used in the place that its row names.
+// D7  A decision has at most 25 lines, a page of steps at most 80; every `ts` fence of docs/ is one that runs.
+// D8  docs/README.md links to every page of docs/.
 
 import { existsSync } from "node:fs"
 import { mkdir, rm, writeFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { filesOfRepository, readText } from "../../test/architecture/repository.ts"
 import { allOf, root, run } from "./program.ts"
 import type { Outcome, Step } from "./step.ts"
@@ -67,6 +71,127 @@ export const readmeClaim = ({ path, text }: Document): ReadonlyArray<Claim> => {
   return [{ where: path, fault }]
 }
 
+/** Where paths of the repository are looked up. */
+export interface Tree {
+  /** Of a path from the root, a file or a folder. */
+  readonly exists: (path: string) => boolean
+  /** Whether any file has this name. */
+  readonly isNamed: (name: string) => boolean
+  /** The source at a path: a file, or all files below a folder. */
+  readonly source: (path: string) => string
+}
+
+const isOfDocs = ({ path }: Document): boolean => path.startsWith("docs/")
+
+/** Code in backticks outside of fences, and the lines of `sh` fences, each with its place in the text. */
+const codeIn = ({ text }: Document): ReadonlyArray<{ readonly code: string; readonly at: number }> =>
+  [...withoutFences(text).matchAll(/`([^`\n]+)`/g), ...text.matchAll(/^```sh\b.*\n([\s\S]*?)^```/gm)].map((match) => ({
+    code: match[1] ?? "",
+    at: match.index
+  }))
+
+const PATH = /^[\w.<*][\w.<>*-]*(?:\/[\w.<>*-]*)+$/
+const FILE = /^[\w-][\w.-]*\.(?:ts|tsx|mjs|md|json|jsonl|yml)$/
+
+/** The path without its first part that stands for any name, and without what follows that. */
+const knownPart = (path: string): string => {
+  const parts = path.split("/")
+  const open = parts.findIndex((part) => /[<*]/.test(part))
+  return (open === -1 ? parts : parts.slice(0, open)).join("/")
+}
+
+export const pathClaims = (document: Document, { exists, isNamed }: Tree): ReadonlyArray<Claim> =>
+  codeIn(document).flatMap(({ at, code }) =>
+    code.split(/\s+/).flatMap((word) => {
+      const path = word.replace(/^["'(]|["'),;:]+$/g, "")
+      const isThere = PATH.test(path) ? exists(knownPart(path)) : FILE.test(path) ? isNamed(path) : undefined
+      if (isThere === undefined) return []
+      return [{ where: lineAt(document, at), fault: isThere ? undefined : `${path} is not there` }]
+    })
+  )
+
+/** The words of names and texts, in lower case, each between spaces: `LeaseSession` and `lease-session` are the same. */
+const wordsOf = (text: string): string =>
+  ` ${text
+    .replaceAll(/([a-z])([A-Z])/g, "$1 $2")
+    .replaceAll(/[^A-Za-z]+/g, " ")
+    .toLowerCase()} `
+
+const flawOfTerm = (term: string, meaning: string, place: string, tree: Tree): string | undefined => {
+  if (!/^[A-Z].*\.$/.test(meaning) || /[.!?] /.test(meaning)) return `${term} is not explained in one sentence`
+  const name = wordsOf(term).trim()
+  const words = wordsOf(tree.source(place))
+  const isUsed = words.includes(` ${name} `) || words.includes(` ${name}s `)
+  return isUsed ? undefined : `${term} is not used in ${place}`
+}
+
+export const termClaims = (document: Document, tree: Tree): ReadonlyArray<Claim> => {
+  if (document.path !== "docs/glossary.md") return []
+  const rows = [...document.text.matchAll(/^\| ([a-z][a-z -]*?) +\| (.+?) +\| `([^`]+)` +\|$/gm)]
+  if (rows.length === 0) return [{ where: document.path, fault: "it has no term" }]
+  const terms = rows.map(([, term = ""]) => term)
+  return rows.map((row, index) => {
+    const [, term = "", meaning = "", place = ""] = row
+    const isFirst = terms.indexOf(term) === index
+    const fault = isFirst ? flawOfTerm(term, meaning, place, tree) : `${term} has two rows`
+    return { where: lineAt(document, row.index), fault }
+  })
+}
+
+export const formClaims = (document: Document): ReadonlyArray<Claim> => {
+  if (!isOfDocs(document)) return []
+  const { path, text } = document
+  const most = path.startsWith("docs/decisions/") ? 25 : basename(path).startsWith("add-") ? 80 : Infinity
+  const lines = text.trimEnd().split("\n").length
+  const idle = [...text.matchAll(/^```ts(?! run\b).*$/gm)]
+  return [
+    { where: path, fault: lines > most ? `${lines} lines, at most ${most}` : undefined },
+    ...idle.map(({ index }) => ({ where: lineAt(document, index), fault: "a ts fence that is not run" }))
+  ]
+}
+
+export const listClaims = (documents: ReadonlyArray<Document>): ReadonlyArray<Claim> => {
+  const list = documents.find(({ path }) => path === "docs/README.md")
+  return documents
+    .filter((document) => isOfDocs(document) && document !== list)
+    .map(({ path }) => {
+      const isListed = list?.text.includes(`](${path.slice("docs/".length)})`) === true
+      return { where: path, fault: isListed ? undefined : "docs/README.md does not link to it" }
+    })
+}
+
+const treeOfRepository = (): Tree => {
+  const files = filesOfRepository()
+  const names = new Set(files.map((path) => basename(path)))
+  return {
+    exists: (path) => existsSync(join(root, path)),
+    isNamed: (name) => names.has(name),
+    source: (path) =>
+      files
+        .filter((file) => /\.tsx?$/.test(file) && (file === path || file.startsWith(`${path.replace(/\/$/, "")}/`)))
+        .map(readText)
+        .join("\n")
+  }
+}
+
+/** Everything that the documents say, but for what only a run can show. */
+export const saidIn = (documents: ReadonlyArray<Document>): ReadonlyArray<Claim> => {
+  const { scripts } = JSON.parse(readText("package.json")) as { readonly scripts: Readonly<Record<string, string>> }
+  const tree = treeOfRepository()
+  const each = documents.flatMap((document) => [
+    ...commandClaims(document, Object.keys(scripts)),
+    ...linkClaims(document, tree.exists),
+    ...readmeClaim(document),
+    ...(isOfDocs(document) ? pathClaims(document, tree) : []),
+    ...termClaims(document, tree),
+    ...formClaims(document)
+  ])
+  return [...each, ...listClaims(documents)]
+}
+
+export const documentsOf = (...patterns: ReadonlyArray<string>): ReadonlyArray<Document> =>
+  filesOfRepository(...patterns).map((path) => ({ path, text: readText(path) }))
+
 /** Inside the repository, so that its packages resolve; outside node_modules, where Node strips no types. */
 const workplace = join(root, ".reverie/docs")
 
@@ -79,14 +204,8 @@ const runFence = async ({ code, language, where }: Fence, index: number): Promis
 }
 
 const prove = async (): Promise<Outcome> => {
-  const documents = filesOfRepository("*.md").map((path) => ({ path, text: readText(path) }))
-  const { scripts } = JSON.parse(readText("package.json")) as { readonly scripts: Readonly<Record<string, string>> }
-  const names = Object.keys(scripts)
-  const said = documents.flatMap((document) => [
-    ...commandClaims(document, names),
-    ...linkClaims(document, (path) => existsSync(join(root, path))),
-    ...readmeClaim(document)
-  ])
+  const documents = documentsOf("*.md")
+  const said = saidIn(documents)
   await rm(workplace, { recursive: true, force: true })
   await mkdir(workplace, { recursive: true })
   const ran: Array<Claim> = []

@@ -1,5 +1,5 @@
 // The ten risks of agentic applications (OWASP Top 10 for Agentic Applications, 2026), one test each. What may come in from
-// outside is tried on a real server. The model of these tests obeys the attacker. SECURITY.md is the index.
+// outside is tried on a real server. The model of these tests obeys the attacker. docs/SECURITY.md is the index.
 
 import { createRequire } from "node:module"
 import { openServer, type RunningServer } from "@reverie/server"

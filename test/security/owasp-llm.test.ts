@@ -1,5 +1,5 @@
 // The ten risks of language model applications (OWASP Top 10 for LLM Applications, 2026), one test each.
-// The model of these tests obeys the attacker: what holds is what the system around it does. SECURITY.md is the index.
+// The model of these tests obeys the attacker: what holds is what the system around it does. docs/SECURITY.md is the index.
 
 import { readFileSync } from "node:fs"
 import { admitFact, applyRoutes, type Fact, type Proposal, trustOf } from "@reverie/memory"
