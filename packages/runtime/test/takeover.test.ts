@@ -42,7 +42,7 @@ describe("two workers", () => {
     assert.deepStrictEqual(life.failures, [])
   })
 
-  it("I2 of the lease session: a worker that expiredSleep its lease drops everything: its late result is fenced and in no record", () => {
+  it("I2 of the lease session: a worker that overslept its lease drops everything: its late result is fenced and in no record", () => {
     const claims: Array<Claim> = []
     const fenced: Array<string> = []
     let answer = () => {}

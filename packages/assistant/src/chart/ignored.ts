@@ -128,7 +128,7 @@ export const ignored: ReadonlyArray<Ignored> = [
     kind: "nothing",
     states: restingStates.filter((state) => state !== "retired"),
     events: ["refresh"],
-    reason: "the runtime deals with it: sleep schedule are none of the chart's business"
+    reason: "the runtime deals with it: a sleep schedule is none of the chart's business"
   },
   {
     kind: "nothing",

@@ -1,6 +1,6 @@
 // Entry: one line of the ledger, written by one commit.
 // Owns its shape. The ledger is the outbox: notices are a pure projection of entries (notice.ts).
-// I1  PendingCompaction `event` over the snapshot before gives the snapshot after, byte for byte.
+// I1  Deciding on `event` over the snapshot before gives the snapshot after, byte for byte.
 // I2  An effect's result stands in the entry that first uses it, never in a later one.
 // I3  History is the concatenation of `messages` in the order of entries.
 

@@ -55,7 +55,7 @@ const skipExpiredSleep = (_session: Session, envelope: AcceptedEnvelope, now: nu
 /** News of a changed definition: the commit itself sets the timer of the sleep schedule. */
 const skipRefreshed = (_session: Session, envelope: AcceptedEnvelope): Skip | undefined =>
   envelope.event.type === "refresh"
-    ? skip(envelope, "handled", "its sleep schedule are those of its definition")
+    ? skip(envelope, "handled", "its sleep schedule is that of its definition")
     : undefined
 
 /** An order to undo a compaction: the records say it all. */

@@ -1,4 +1,4 @@
-// Visit: one stay with an assistant, from the request to claim it until it is let go.
+// LeaseSession: one stay with an assistant, from the request to claim it until it is let go.
 // Owns the claim, the lease and the end of both. Leaves the work in between to host.ts.
 // I1  Nothing is claimed before there is a turn for it: whoever waits holds nothing that another worker could do.
 // I2  A lost lease, or a fenced commit, drops everything in memory; nothing of it is written any more.

@@ -1,3 +1,5 @@
+// Wire: the way to one server, over HTTP or to a process. Loads neither before it is used.
+
 import type { McpServer, Wire } from "../options.ts"
 
 export const openWire = async ({ transport }: McpServer): Promise<Wire> => {
