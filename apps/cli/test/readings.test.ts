@@ -142,9 +142,9 @@ describe("through the store", () => {
 describe("through a server", () => {
   test("P1 R1 every reading answers as the store does, in the same form", async () => {
     await using place = await temporary()
-    const data = join(place.path, "data")
-    const own = await fill(data)
-    await using fleet = await Fleet.open({ fleet: definition, data, model: "offline" })
+    const served = join(place.path, "data")
+    const own = await fill(served)
+    await using fleet = await Fleet.open({ fleet: definition, data: served, model: "offline" })
     const server = await openServer({ fleet, role: "all", tokens: [] })
     try {
       let answered = 0
