@@ -8,6 +8,7 @@
 // D6  Every term of the glossary has one row and one sentence, and is used in the place that its row names.
 // D7  A decision has at most 25 lines, a page of steps at most 80; every `ts` fence of docs/ is one that runs.
 // D8  docs/README.md links to every page of docs/.
+// D9  Every file and folder that the table `file | owns` of a room's README names is in that room.
 
 import { existsSync } from "node:fs"
 import { mkdir, rm, writeFile } from "node:fs/promises"
@@ -73,6 +74,8 @@ export const readmeClaim = ({ path, text }: Document): ReadonlyArray<Claim> => {
 
 /** Where paths of the repository are looked up. */
 export interface Tree {
+  /** Whether a room has a file or a folder that is called so, from its src or from any folder below, with or without `.ts`. */
+  readonly isIn: (room: string, name: string) => boolean
   /** Of a path from the root, a file or a folder. */
   readonly exists: (path: string) => boolean
   /** Whether any file has this name. */
@@ -160,10 +163,30 @@ export const listClaims = (documents: ReadonlyArray<Document>): ReadonlyArray<Cl
     })
 }
 
+export const roomClaims = (document: Document, { isIn }: Tree): ReadonlyArray<Claim> => {
+  const { path, text } = document
+  if (!/^(packages|apps)\/.*README\.md$/.test(path)) return []
+  const [, table = ""] = /^\| file \| owns \|\n\|[-| ]+\|\n((?:\|.*\n?)*)/m.exec(text) ?? []
+  const begin = text.indexOf(table)
+  return [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap((row) =>
+    (row[1] ?? "").split(/[,;] */).map((each) => {
+      const name = each.replaceAll("`", "").trim()
+      const fault = isIn(dirname(path), name) ? undefined : `${name} is not there`
+      return { where: lineAt(document, begin + row.index), fault }
+    })
+  )
+}
+
 const treeOfRepository = (): Tree => {
   const files = filesOfRepository()
   const names = new Set(files.map((path) => basename(path)))
   return {
+    isIn: (room, name) => {
+      const wanted = `/${name.replace(/\/$/, "").replace(/\.tsx?$/, "")}`
+      return files.some(
+        (file) => file.startsWith(`${room}/`) && `${file.replace(/\.d\.ts$|\.\w+$/, "")}/`.includes(`${wanted}/`)
+      )
+    },
     exists: (path) => existsSync(join(root, path)),
     isNamed: (name) => names.has(name),
     source: (path) =>
@@ -183,6 +206,7 @@ export const saidIn = (documents: ReadonlyArray<Document>): ReadonlyArray<Claim>
     ...linkClaims(document, tree.exists),
     ...readmeClaim(document),
     ...(isOfDocs(document) ? pathClaims(document, tree) : []),
+    ...roomClaims(document, tree),
     ...termClaims(document, tree),
     ...formClaims(document)
   ])

@@ -8,6 +8,7 @@ import {
   listClaims,
   pathClaims,
   readmeClaim,
+  roomClaims,
   saidIn,
   termClaims,
   type Tree
@@ -16,6 +17,7 @@ import {
 const page = (...lines: ReadonlyArray<string>) => ({ path: "packages/tools/README.md", text: lines.join("\n") })
 const guide = (...lines: ReadonlyArray<string>) => ({ path: "docs/add-a-tool.md", text: lines.join("\n") })
 const tree: Tree = {
+  isIn: (room, name) => room === "packages/tools" && ["tool.ts", "self/", "execute"].includes(name),
   exists: (path) => ["packages", "packages/tools/src"].includes(path),
   isNamed: (name) => name === "tool.ts",
   source: (path) => (path === "packages/tools/src" ? "const toolRun = callOf(limit) // Jobless outcomes" : "")
@@ -68,6 +70,22 @@ describe("what a document says holds", () => {
       fences.map(({ code, language }) => `${language}: ${code}`),
       ["ts: const a = 1\n", "sh: true\n"]
     )
+  })
+
+  test("D9 finds a file of a room's table that is not in the room, with and without its ending", () => {
+    const table = page(
+      "| file | owns |",
+      "|---|---|",
+      "| `tool.ts`, `gone.ts`; self/ | runs |",
+      "| execute, shelf | calls |"
+    )
+    const claims = roomClaims(table, tree)
+    assert.strictEqual(claims.length, 5)
+    assert.deepStrictEqual(faults(claims), [
+      "packages/tools/README.md:3 gone.ts is not there",
+      "packages/tools/README.md:4 shelf is not there"
+    ])
+    assert.deepStrictEqual(roomClaims({ ...table, path: "README.md" }, tree), [])
   })
 
   test("D4 finds the 31st line of a room's README, and has no opinion about the one at the root", () => {
