@@ -3,7 +3,7 @@
 // C2  A change carries a key that is its own: sent twice, it happens once.
 // C3  Every failure is a `Trouble` with one clear line, and a hint where the server or we have one.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "./defined.ts"
 import type { Answer, Asked, Changing, Reading, Route } from "./contract.ts"
 import { tokenNow, wantToken } from "./token.ts"
 

@@ -3,7 +3,7 @@
 // Q1  A question's key is its route, whom it is about, and the rest: so a notice can tell whose answers are old.
 // Q2  What the server refuses is not asked again by itself; silence and 5xx are, twice.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "./defined.ts"
 import {
   keepPreviousData,
   QueryClient,

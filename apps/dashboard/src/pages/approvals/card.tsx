@@ -3,7 +3,7 @@
 // A2  Letters decide only on the card that has the focus, and never a call that has expired.
 // A3  What can not be seen in the arguments is made visible, and said above them.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import type { ApprovalAsked } from "@reverie/server/api"
 import { Link } from "@tanstack/react-router"
 import { type KeyboardEvent, useRef, useState } from "react"

@@ -1,7 +1,7 @@
 // Context: what the model was shown with one call, part by part, in words and in tokens.
 // X1  Every view of it stands in the URL: the call, what it is held against, and the part that is open.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import { useAnswer } from "../../api/questions.ts"
 import { count, percent } from "../../parts/format.ts"

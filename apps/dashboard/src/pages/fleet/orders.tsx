@@ -1,7 +1,7 @@
 // Orders: one order for many: those that were chosen, or everybody that the filter means.
 // O2  The server counts first, with a dry run; the number in the question is its number.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import { useEffect, useState } from "react"
 import { useQueryClient } from "@tanstack/react-query"
 import { change, type Trouble, troubleOf } from "../../api/client.ts"

@@ -3,7 +3,7 @@
 // R1  A page is a question of its own: only those in view are asked again when something happens.
 // R2  Nobody stands in the list twice, though somebody may move from one page to another between two answers.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import { useQueries, useQueryClient } from "@tanstack/react-query"
 import type { AssistantRow } from "@reverie/server/api"
 import { useCallback, useEffect, useRef, useState } from "react"

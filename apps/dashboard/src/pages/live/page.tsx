@@ -3,7 +3,7 @@
 import type { AssistantDetail } from "@reverie/server/api"
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import { troubleOf } from "../../api/client.ts"
 import { useAnswer, useChange } from "../../api/questions.ts"
 import { isTagged } from "../../parts/activity.ts"

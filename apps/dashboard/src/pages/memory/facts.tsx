@@ -1,7 +1,7 @@
 // Facts: what it knows, from where, how far it is believed, and what took its place.
 // M2  Nothing is hidden: what was superseded, retired or held back stands here too, with the reason.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import { Fragment, type ReactNode } from "react"
 import type { Answer } from "../../api/contract.ts"
 import { Chip, type Tone } from "../../parts/chip.tsx"

@@ -2,7 +2,7 @@
 // M1  Everything is shown as it is kept, also what is not used, and says where it is from.
 
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
 import { useKeys } from "../../shell/keys.ts"

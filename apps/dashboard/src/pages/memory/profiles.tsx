@@ -1,7 +1,7 @@
 // Profiles: what it knows of somebody, each line with what it was made of.
 // P1  An attribute stands beside its evidence, and beside the words that stood there before.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import type { Answer } from "../../api/contract.ts"
 import { count, many } from "../../parts/format.ts"
 import { Section } from "../../parts/page.tsx"

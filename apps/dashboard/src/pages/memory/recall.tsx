@@ -1,6 +1,6 @@
 // Recall: asking its memory what its model would be shown, and why each of them was found.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import type { Answer } from "../../api/contract.ts"
 import { useAnswer } from "../../api/questions.ts"
 import { Section } from "../../parts/page.tsx"

@@ -1,6 +1,6 @@
 // Fork: lives a tick again with something changed. No tool runs, and nobody hears of it.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import { useQueryClient } from "@tanstack/react-query"
 import { type FormEvent, useState } from "react"
 import { troubleOf } from "../../api/client.ts"

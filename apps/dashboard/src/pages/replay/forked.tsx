@@ -1,7 +1,7 @@
 // Forked: two ways through one tick, side by side; what differs is marked.
 
 import type { ReactNode } from "react"
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import type { Answer } from "../../api/contract.ts"
 import { Chip } from "../../parts/chip.tsx"
 import { count, money } from "../../parts/format.ts"

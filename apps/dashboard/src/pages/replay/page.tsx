@@ -1,7 +1,7 @@
 // Replay: a life computed anew from its ledger, frame by frame, without any effect; and a tick of it lived otherwise.
 // R1  The URL holds the range, the breakpoint, the frame that is open, and the tick that is forked.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import type { Frame } from "@reverie/server/api"
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react"

@@ -3,7 +3,7 @@
 // W1  Only the newest page is asked for again when something happens; what lies further back stays as it came.
 // W2  No row stands there twice, and none is missing between two that stand there.
 
-import { defined } from "@reverie/protocol/defined"
+import { defined } from "../../api/defined.ts"
 import { useQueryClient } from "@tanstack/react-query"
 import { useCallback, useEffect, useReducer, useRef, useState } from "react"
 import { type Trouble, troubleOf } from "../../api/client.ts"
