@@ -24,7 +24,7 @@ const mayStartPrograms = [
   /^packages\/testkit\/src\/servers\//,
   /^packages\/adapters\/mcp\/src\//,
   /^packages\/adapters\/run-place\/src\/isolated\.ts$/,
-  /^apps\/cli\/src\/(page|commands\/doctor)\.ts$/
+  /^apps\/cli\/src\/(running\/page|commands\/doctor)\.ts$/
 ]
 
 /** The one word of ours that is run by it is the name of Node's collector, which has no other door. */

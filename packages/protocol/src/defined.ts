@@ -13,8 +13,5 @@ type Defined<T> = Omit<T, OptionalKeys<T>> & { [K in OptionalKeys<T>]?: Exclude<
  * @example
  * const view = { id, ...defined({ reason, until }) }
  */
-export const defined = <const T extends object>(properties: T): Defined<T> => {
-  const kept: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(properties)) if (value !== undefined) kept[key] = value
-  return kept as Defined<T>
-}
+export const defined = <const T extends object>(properties: T): Defined<T> =>
+  Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Defined<T>
