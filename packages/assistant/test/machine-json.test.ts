@@ -9,7 +9,7 @@ import { PATIENT, RUNS } from "./arbitraries.ts"
 import { nodes } from "./chart.ts"
 import { aLife, live } from "./walk.ts"
 import { assistantMachine } from "../src/machine.ts"
-import { machineJson } from "../src/chart/export.ts"
+import { machineJson } from "./machine-as-json.ts"
 
 const COMMAND = "node packages/assistant/test/write-machine.ts"
 
