@@ -1,9 +1,10 @@
 // Answer: an answer that is written without the router: a failure, a page, a measurement.
 // Owns the form of a failure on the wire. Leaves which one it is to whoever refuses.
 // N1  A failure looks the same whether the router wrote it or not: status, `_tag`, `message`, `hint`.
+// N2  A connection that never sent a byte ends without an answer.
 
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Duplex } from "node:stream"
+import type { Socket } from "node:net"
 import { type ApiFailure, Malformed, type MethodNotAllowed, TooLarge, type Unauthorized } from "../api/index.ts"
 import { securing } from "./security-headers.ts"
 
@@ -63,13 +64,27 @@ const unread = (code: string | undefined): { readonly status: string; readonly r
       refusal: new TooLarge({ message: "the headers are too long" })
     }
   }
-  const message = code === "ERR_HTTP_REQUEST_TIMEOUT" ? "the request took too long to come" : "this is no HTTP request"
-  return { status: "400 Bad Request", refusal: new Malformed({ message }) }
+  if (code === TOO_LATE) {
+    return { status: "408 Request Timeout", refusal: new Malformed({ message: "the request took too long to come" }) }
+  }
+  return { status: "400 Bad Request", refusal: new Malformed({ message: "this is no HTTP request" }) }
 }
 
-/** Refuses what could not be read as a request. */
-export const refuseUnread = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+const TOO_LATE = "ERR_HTTP_REQUEST_TIMEOUT"
+
+/**
+ * Refuses what could not be read as a request. A connection that a browser opened in advance and did not use ends
+ * without a word: an answer on it would be taken for that to the request which the browser is just writing. A request
+ * that waits unread because this process was busy is read in the next turn of the loop, and served.
+ */
+export const refuseUnread = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+  if (error.code === TOO_LATE && socket.bytesRead === 0) {
+    setImmediate(() => {
+      if (socket.bytesRead === 0) socket.destroy()
+    })
+    return
+  }
   const { refusal, status } = unread(error.code)
   const body = JSON.stringify(failureBody(refusal))
   const headers = [
