@@ -17,7 +17,7 @@ describe("a session is changed in session.ts", () => {
   })
 
   test("S2 nothing else in the runtime writes to one", () => {
-    assertNone(sessionWriteFaults(examined(inRuntime, 80)))
+    assertNone(sessionWriteFaults(examined(inRuntime, 60)))
   })
 
   test("S2 finds each way to write to one", () => {

@@ -2,8 +2,7 @@
 
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { sseReader } from "../src/live/sse.ts"
-import { waitMillis } from "../src/live/stream.ts"
+import { sseReader, waitMillis } from "../src/live/stream.ts"
 
 const read = (pieces: ReadonlyArray<string>) => {
   const reader = sseReader()

@@ -1,10 +1,8 @@
 // Timeline: pages that join without gap or double, a story that leaves nothing out, spans that stay on their line.
 
 import { expect, test } from "vitest"
-import { spansOf } from "../src/pages/timeline/axis.ts"
-import { joined, type View } from "../src/pages/timeline/rows.ts"
+import { joined, spansOf, storyOf, type View } from "../src/pages/timeline/story.ts"
 import { openedIn, toggled } from "../src/pages/timeline/search.ts"
-import { storyOf } from "../src/pages/timeline/story.ts"
 import { timelineHandlers } from "./fake/timeline.ts"
 import { makeWorld } from "./fake/world.ts"
 

@@ -8,13 +8,12 @@
 import type { IncomingMessage } from "node:http"
 import * as OpenApi from "effect/http-api/OpenApi"
 import type { Fleet, FleetRole, Readiness } from "reverie"
-import { write } from "./http/answer.ts"
+import { asDocs, write } from "./http/answer.ts"
 import { Api } from "./api/index.ts"
 import { docsPage } from "./docs.ts"
 import { type Plain, plainText } from "./http/front.ts"
 import type { LoopWatch } from "./loop-watch.ts"
 import type { Patience } from "./http/patience.ts"
-import { asDocs } from "./http/security-headers.ts"
 import type { Traffic } from "./http/traffic.ts"
 
 /** A process that has not turned for so long, in the last so long, is not well. */

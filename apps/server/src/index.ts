@@ -1,4 +1,4 @@
 export { ListenRefused } from "./errors.ts"
 export { type McpFleet, type McpSource, type McpStdioOptions, type RunningMcp, serveMcpStdio } from "./mcp/index.ts"
 export { openServer, type RunningServer, type ServerOptions } from "./open-server.ts"
-export { type Token, tokensFrom } from "./http/tokens.ts"
+export { type Token, tokensFrom } from "./http/guard.ts"

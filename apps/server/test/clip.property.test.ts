@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { assert, describe, test } from "vitest"
 import { Malformed } from "../src/api/index.ts"
-import { clip, clipAll } from "../src/views/clip.ts"
+import { clip, clipAll } from "../src/views/message-view.ts"
 import { newestFirst, pageOf } from "../src/views/paging.ts"
 
 describe("clip", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Pace } from "../src/feed/pace.ts"
+import { Pace } from "../src/feed/subscriber.ts"
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

@@ -10,15 +10,18 @@ import {
   callId,
   type CallPhase,
   type CallRequest,
+  type InferFailure,
   inPhase,
   isInPhase,
+  type MachineEvent,
   movedTo,
-  type Refusal
-} from "./calls.ts"
-import type { InferFailure, MachineEvent, Signals, StepOutput, ToolOutput } from "./events.ts"
-import { type Account, type Bound, openAccount } from "./budget/index.ts"
-
-import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./patterns/pattern.ts"
+  type Refusal,
+  type Signals,
+  type StepOutput,
+  type ToolOutput
+} from "./events.ts"
+import { type Account, type Bound, openAccount } from "./budget/account.ts"
+import { type ExecutionPattern, patternOf, restrict, type Restriction } from "./patterns/select-pattern.ts"
 import { changedSettings, type Settings, settingsOf } from "./settings.ts"
 import type { Assignment, SubAgent } from "./sub-agents/sub-agent.ts"
 import type { CompactionPhase } from "./machine/phases.ts"

@@ -1,7 +1,17 @@
 export { acceptsOf } from "./mail/accepts.ts"
-export { type Call, callId, type CallRequest } from "./calls.ts"
-export { type Bound, flawsOf, isBounded, remaining, used } from "./budget/account.ts"
-export { costOf, roomOfCall, windowOf } from "./budget/model-call.ts"
+export {
+  type Call,
+  callId,
+  type CallRequest,
+  type InferFailure,
+  jobDone,
+  jobFailed,
+  type MachineEvent,
+  type Signals,
+  type ToolOutput,
+  type OutageSeen
+} from "./events.ts"
+export { type Bound, flawsOf, isBounded, remaining, used, costOf, roomOfCall, windowOf } from "./budget/account.ts"
 export { type Chart, type ChartEdge, type ChartNode, chartOf } from "./chart/chart.ts"
 export { type AssistantContext, type SubAgentStart, patternNow, settingsNow } from "./context.ts"
 export {
@@ -15,24 +25,40 @@ export {
   isIgnored,
   persist,
   restore,
-  statusOf
+  statusOf,
+  activityOf,
+  isTagged,
+  modeOf
 } from "./decide.ts"
 export * from "./errors.ts"
-export { type InferFailure, jobDone, jobFailed, type MachineEvent, type Signals, type ToolOutput } from "./events.ts"
-export { DEFAULT_LISTENING, type FilterRule, judgeMessage, type Listening, listeningOf } from "./mail/filter.ts"
-export { restingStates } from "./chart/ignored.ts"
-
-export { ambienceChanges, ambienceOf, listAmbientMessages, overhear } from "./mail/ambient-messages.ts"
-export { type ExecutionMode, executionModes, patternOf, restrict, type Restriction } from "./patterns/pattern.ts"
-export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./machine/phases.ts"
-export { DEFAULT_SCHEDULE, nextNight, scheduleOf, type SleepSchedule } from "./patterns/schedule.ts"
 export {
+  DEFAULT_LISTENING,
+  type FilterRule,
+  judgeMessage,
+  type Listening,
+  listeningOf,
+  mayWait,
+  waitOf,
+  ambienceChanges,
+  ambienceOf,
+  listAmbientMessages,
+  overhear
+} from "./mail/filter.ts"
+export { restingStates } from "./chart/ignored.ts"
+export {
+  type ExecutionMode,
+  executionModes,
+  patternOf,
+  restrict,
+  type Restriction,
   type Assessment,
   type ContextLayer,
   patternJson,
   selectPattern,
   tokenPressureOf
 } from "./patterns/select-pattern.ts"
+export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./machine/phases.ts"
+export { DEFAULT_SCHEDULE, nextNight, scheduleOf, type SleepSchedule } from "./patterns/schedule.ts"
 export { changedSettings, DEFAULT_SETTINGS, MAX_SUB_AGENTS, type Settings, settingsOf } from "./settings.ts"
 export { assessmentText, assessTask, readAssessment, type Task } from "./self/assess.ts"
 export { SLEEP_ORDER_KEY, type SleepBlockers, sleepOrder, whyAwake } from "./self/bed.ts"
@@ -58,11 +84,11 @@ export {
   journalOf,
   markConsolidated,
   reviewJournal,
-  sourceTypes
+  sourceTypes,
+  personaRejection
 } from "./self/journal.ts"
-export type { Outcome } from "./self/kept.ts"
-export { personaRejection } from "./self/persona.ts"
 export {
+  type Outcome,
   createProject,
   listProjects,
   projectChanges,
@@ -81,8 +107,14 @@ export {
   reflectionQuestions,
   reflectionText
 } from "./self/reflection.ts"
-export { renderPrompts, selfPromptChange, selfPromptOf, updateSelfPrompt } from "./self/self-prompt.ts"
 export {
+  renderPrompts,
+  selfPromptChange,
+  selfPromptOf,
+  updateSelfPrompt,
+  goalsText,
+  projectText,
+  sessionMemoryText,
   addSessionMemory,
   compactSessionMemory,
   memoryKinds,
@@ -92,9 +124,7 @@ export {
   sessionMemoryOf
 } from "./self/session-memory.ts"
 export { callCounted, countersOf, SESSION_START_KEY, sessionBegun, systemStatus } from "./self/status.ts"
-export { goalsText, projectText, sessionMemoryText } from "./self/workspace.ts"
 export { isWarned } from "./budget/spending.ts"
-export { activityOf, isTagged, modeOf } from "./state.ts"
 export { type Activity, activities, type Mode, modes } from "./state-tag.ts"
 export { accountOf, depthLeft } from "./sub-agents/admission.ts"
 export {
@@ -116,14 +146,24 @@ export {
   type TeamState,
   type TeamStep
 } from "./team/coordinate.ts"
-export { type Directory, reach, type Reached, type Seat, type TeamRole, teamRoles } from "./team/directory.ts"
-export { mayWriteAt, type PairRate, pairRateOf, rateRefusal, timesOf, written } from "./team/pair-rate.ts"
+export {
+  type Directory,
+  reach,
+  type Reached,
+  type Seat,
+  type TeamRole,
+  teamRoles,
+  mayWriteAt,
+  type PairRate,
+  pairRateOf,
+  rateRefusal,
+  timesOf,
+  written
+} from "./team/directory.ts"
 export { pipeline, type Stage } from "./team/pipeline.ts"
 export { roundRobin } from "./team/round-robin.ts"
 export { sleepTime, type SleepTimeOptions, type WatchTrigger } from "./team/sleep-time.ts"
 export { supervisor, type SupervisorOptions } from "./team/supervisor.ts"
 export type { Answer, Ask, Candidate, Move, Pattern, Question, Standing, Table, Team, TeamMember } from "./team/team.ts"
 export { tieBreakers, voting, type VotingOptions } from "./team/voting.ts"
-export { mayWait, waitOf } from "./mail/waiting.ts"
-export { type OutageSeen } from "./events.ts"
 export { type Outage } from "./context.ts"

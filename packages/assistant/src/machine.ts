@@ -33,7 +33,7 @@
 //
 // The sleep phase that the source documents call "compacting" (journal to semantic memory) is `dreaming.consolidating`.
 
-import type { CallPhase } from "./calls.ts"
+import type { CallPhase } from "./events.ts"
 import { creationContext } from "./context.ts"
 import type { CallEnd } from "./machine/tool-calls.ts"
 import { type CompactionPhase, type DreamOperation, dreamOperations } from "./machine/phases.ts"

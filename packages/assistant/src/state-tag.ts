@@ -1,5 +1,5 @@
 // StateTag: what a state of the chart says of itself to those who show it or serve its mailbox.
-// Owns the words. Leaves which state has which to machine.ts, looking them up by the path of a state to state.ts.
+// Owns the words. Leaves which state has which to machine.ts, looking them up by the path of a state to decide.ts.
 // C1  Every leaf state has one condition and one activity.
 
 /** The outermost states. */

@@ -9,7 +9,7 @@ import {
   MAX_AMBIENT_MESSAGES_CHARS,
   type AmbientMessages,
   trimmed
-} from "../src/mail/ambient-messages.ts"
+} from "../src/mail/filter.ts"
 
 const said = (text: string, more: Partial<AmbientMessages> = {}): AmbientMessages => ({
   from: "user:ada",

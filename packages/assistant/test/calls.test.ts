@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { admit } from "../src/calls.ts"
-import { patternOf } from "../src/patterns/pattern.ts"
+import { admit } from "../src/events.ts"
+import { patternOf } from "../src/patterns/select-pattern.ts"
 import { DEFAULT_SETTINGS } from "../src/settings.ts"
 
 const pattern = patternOf({ ...DEFAULT_SETTINGS, confirmDangerous: false })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { toolCategories } from "@reverie/protocol"
 import * as fc from "fast-check"
-import { admit, type CallRequest } from "../src/calls.ts"
+import { admit, type CallRequest } from "../src/events.ts"
 import {
   changedSettings,
   DEFAULT_SETTINGS,
@@ -12,7 +12,7 @@ import {
   settingsOf
 } from "../src/index.ts"
 import { anySettings, aRequest, aRestriction, RUNS } from "./arbitraries.ts"
-import { type ExecutionPattern } from "../src/patterns/pattern.ts"
+import { type ExecutionPattern } from "../src/patterns/select-pattern.ts"
 
 /** True when whatever `inner` allows, `outer` allows as well. */
 const isWithin = (inner: ExecutionPattern, outer: ExecutionPattern): boolean =>

@@ -31,7 +31,7 @@ import {
   worked
 } from "./rig.ts"
 import { type assistantMachine } from "../src/machine.ts"
-import { callRoom } from "../src/budget/model-call.ts"
+import { callRoom } from "../src/budget/account.ts"
 
 export type Snapshot = SnapshotFrom<typeof assistantMachine>
 

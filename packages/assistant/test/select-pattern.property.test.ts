@@ -11,8 +11,7 @@ import {
   settingsOf
 } from "../src/index.ts"
 import { anySettings, RUNS } from "./arbitraries.ts"
-import { type ContextSignals, type SelectedPattern } from "../src/patterns/select-pattern.ts"
-import { type ExecutionPattern } from "../src/patterns/pattern.ts"
+import type { ContextSignals, ExecutionPattern, SelectedPattern } from "../src/patterns/select-pattern.ts"
 
 const number = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: -1, max: 12 }) },

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { renderPrompts, selfPromptChange, selfPromptOf, updateSelfPrompt } from "../src/index.ts"
 import { RUNS } from "./arbitraries.ts"
-import { type SelfPrompt, undoSelfPrompt } from "../src/self/self-prompt.ts"
+import { type SelfPrompt, undoSelfPrompt } from "../src/self/session-memory.ts"
 
 const NOW = Date.UTC(2025, 11, 6, 10, 0, 0)
 const USER = "Always answer in Dutch."

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type AnyStateNode, createMachine } from "xstate"
 import { activities, activityOf, creation, isTagged, mayWait, modeOf, modes, restingStates } from "../src/index.ts"
-import { factsIn } from "../src/state.ts"
+import { factsIn } from "../src/decide.ts"
 import { nodes } from "./chart.ts"
 import { assistantMachine } from "../src/machine.ts"
 import { conditions } from "../src/state-tag.ts"

@@ -14,23 +14,26 @@ import { defined, type Message } from "@reverie/protocol"
 import type { PromptMessage } from "@reverie/model"
 import * as Result from "effect/Result"
 import type { Component } from "./layout/component.ts"
-import type { ContextTypeConfig } from "./layout/context-types.ts"
+import { type ContextTypeConfig, isIncluded } from "./layout/context-types.ts"
 import { ContextTooSmall } from "./errors.ts"
-import { isIncluded } from "./layout/inclusion.ts"
-import type { CountMessage } from "./tokens/message-tokens.ts"
-import type { Absent, CutContent, LeftOut, Part, Report } from "./report.ts"
-import { PLACES } from "./layout/scheme.ts"
-import { type Cut, interruptionTokens, type Row, type Unit, withCuts } from "./tokens/unit.ts"
 import {
+  type CountMessage,
+  type Cut,
+  interruptionTokens,
   KEPT_SHARE,
   type MessageCap,
   partsOf,
+  type Row,
   shrink,
+  type Unit,
   type Window,
   type WindowParts,
+  withCuts,
   withParts,
   withTurn
 } from "./tokens/window.ts"
+import type { Absent, CutContent, LeftOut, Part, Report } from "./report.ts"
+import { PLACES } from "./layout/scheme.ts"
 
 // Cut: making the pending turn fit when it is too long by itself.
 // X1  The longest contents are cut first, to one common length; a content shorter than that is not touched.

@@ -9,9 +9,16 @@ import type { PromptMessage, ToolOffer } from "@reverie/model"
 import { defined, type Message, type ToolRule, toolRuleOrder } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { assemble } from "./assemble.ts"
-import { type BlockOptions, type PromptBlock, renderBlock, shownBlocks, withinMemory } from "./block.ts"
+import {
+  type BlockOptions,
+  collect,
+  type PluggedIn,
+  type PromptBlock,
+  renderBlock,
+  shownBlocks,
+  withinMemory
+} from "./collect.ts"
 import { type ContextBuildConfig, limitsFor } from "./build-config.ts"
-import { collect, type PluggedIn } from "./collect.ts"
 import type { Component } from "./layout/component.ts"
 import { allowedTools, type ContextTypeConfig, getContextType } from "./layout/context-types.ts"
 import type { ContextTooSmall } from "./errors.ts"

@@ -1,17 +1,26 @@
 // Collect: the components of one prompt, out of what is known (F19).
 // Owns the way from texts, overrides and plugged-in components to priced components. Leaves their order and the history
-// between them to `assemble.ts`, which of them a context has to `inclusion.ts`.
+// between them to `assemble.ts`, which of them a context has to `context-types.ts`.
 // L1  What a context puts in a component's place stands there, whatever else was given for it (F14).
 // L2  A component without a text is left out, and so is one that is not enabled or not of this context; each is named.
 // L3  Gaps are filled in what people wrote for prompts, never in texts that come with the moment.
 // L4  No component becomes a tool message: such a message answers a call, and a component has none.
 // L5  A text that is marked as data goes to the model in the user role, whatever the role of its place.
 
-import type { ExecutionMode } from "@reverie/assistant"
+import {
+  type ExecutionMode,
+  type Goals,
+  goalsText,
+  type Projects,
+  projectText,
+  type SessionMemory,
+  sessionMemoryText
+} from "@reverie/assistant"
+import type { BlockPermission, BlockType } from "@reverie/memory"
+import { isJsonObject, type Json } from "@reverie/protocol"
 import type { Component } from "./layout/component.ts"
-import { contentOverride, type ContextTypeConfig } from "./layout/context-types.ts"
-import { isIncluded } from "./layout/inclusion.ts"
-import { type Content, type PriceBook, textOf } from "./tokens/price-book.ts"
+import { contentOverride, type ContextTypeConfig, isIncluded } from "./layout/context-types.ts"
+import { type Content, linesOf, type PriceBook, textOf } from "./tokens/price-book.ts"
 import { type PlaceholderValues, safeRenderTemplate } from "./prompt/template.ts"
 import type { Absent } from "./report.ts"
 import { PLACES, type PromptComponent, RESERVED_COMPONENTS, STATIC_COMPONENTS } from "./layout/scheme.ts"
@@ -108,3 +117,129 @@ const componentOf = (each: PromptComponent | PluggedIn, content: Content, { book
   const role = isData ? "user" : each.role === "user" || each.role === "assistant" ? each.role : "system"
   return book.component({ id: each.id, key: each.key, role }, content)
 }
+
+// Block: memory as a prompt shows it.
+// B1  Core blocks are always shown; working ones when they are pinned, or when the batch refers to them by id (A32).
+//     Archival and log blocks never are.
+// B2  What a block holds can not end it: only Reverie writes a closing tag.
+// B3  Over the limit of memory, working blocks that are not pinned leave, the last one first; nothing else does.
+
+/** A block as far as a prompt needs to know it. One that has changed is another object. */
+export interface PromptBlock {
+  readonly id: string
+  readonly label: string
+  readonly type: BlockType
+  readonly permission: BlockPermission
+  /** Rendered already. */
+  readonly content: string
+  readonly description?: string
+  readonly schema?: Json
+  readonly pinned?: boolean
+  /** Who shares it. */
+  readonly sharedFrom?: string
+}
+
+export interface BlockOptions {
+  readonly includeDescriptions: boolean
+  readonly includeSchemas: boolean
+}
+
+// A tag has no quotes and no line breaks in its values.
+const inTag = (text: string): string => text.replace(/["<>\r\n]/g, "'")
+
+const inside = (text: string): string => text.replaceAll("</block:", "<\\/block:")
+
+export const renderBlock = (block: PromptBlock, { includeDescriptions, includeSchemas }: BlockOptions): string => {
+  const { content, description = "", permission, schema, sharedFrom } = block
+  const label = inTag(block.label)
+  const shared = sharedFrom === undefined ? "" : ` shared_from="${inTag(sharedFrom)}"`
+  return [
+    `<block:${label} permission="${permission}"${shared}>`,
+    ...(includeDescriptions && description !== "" ? [inside(description), ""] : []),
+    ...(includeSchemas && isJsonObject(schema) ? [inside(`Schema: ${JSON.stringify(schema)}`), ""] : []),
+    inside(content),
+    `</block:${label}>`
+  ].join("\n")
+}
+
+/** The blocks of a prompt, in the order in which they were given. */
+interface ShownBlocks {
+  readonly core: ReadonlyArray<PromptBlock>
+  readonly working: ReadonlyArray<PromptBlock>
+}
+
+export const shownBlocks = (blocks: ReadonlyArray<PromptBlock>, batchBlocks: ReadonlySet<string>): ShownBlocks => ({
+  core: blocks.filter(({ type }) => type === "core"),
+  working: blocks.filter(({ id, pinned = false, type }) => type === "working" && (pinned || batchBlocks.has(id)))
+})
+
+/** The blocks within the limit of memory, and those that had to leave. */
+export const withinMemory = (
+  { core, working }: ShownBlocks,
+  maxTokens: number,
+  tokensOf: (block: PromptBlock) => number
+): { readonly shown: ShownBlocks; readonly absent: ReadonlyArray<Absent> } => {
+  let tokens = [...core, ...working].reduce((sum, block) => sum + tokensOf(block), 0)
+  const left = new Set<PromptBlock>()
+  for (const block of working.toReversed()) {
+    if (tokens <= maxTokens) break
+    if (block.pinned === true) continue
+    left.add(block)
+    tokens -= tokensOf(block)
+  }
+  return {
+    shown: { core, working: working.filter((block) => !left.has(block)) },
+    absent: working
+      .filter((block) => left.has(block))
+      .map(({ label }) => ({ key: `block:${label}`, reason: "over-memory" }))
+  }
+}
+
+// Surroundings: the texts of who an assistant is, what it is after, and what goes on around it.
+// S1  Nothing to show is the empty text, which leaves the component out.
+// S2  What others said stands on one line each, so that nobody can write a line in another's name.
+
+const headed = (heading: string, text: string): ReadonlyArray<string> => (text === "" ? [] : [`# ${heading}`, text, ""])
+
+const linesUnder = (...sections: ReadonlyArray<ReadonlyArray<string>>): Content =>
+  linesOf(sections.flat().join("\n").trimEnd())
+
+interface Character {
+  readonly persona?: string
+  readonly projects?: Projects
+  readonly sessionMemory?: SessionMemory
+}
+
+/** `character_context`: persona, active project, session memory. */
+export const characterContent = ({ persona = "", projects, sessionMemory }: Character): Content =>
+  linesUnder(
+    persona === "" ? [] : [persona, ""],
+    headed("Projects", projects === undefined ? "" : projectText(projects)),
+    headed("Session memory", sessionMemory === undefined ? "" : sessionMemoryText(sessionMemory))
+  )
+
+/** `goals`: as a tree, with priority and progress. */
+export const goalsContent = (goals: Goals): Content => linesUnder(headed("Goals", goalsText(goals)))
+
+/** One thing that was said nearby. */
+interface AmbientLine {
+  readonly from: string
+  readonly text: string
+  readonly channel?: string
+}
+
+const onOneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
+
+/** `context_buffer`: what was said nearby, the oldest first. */
+export const bufferContent = (lines: ReadonlyArray<AmbientLine>): Content =>
+  linesUnder(
+    headed(
+      "Ambient messages",
+      lines
+        .map(({ channel, from, text }) => {
+          const where = channel === undefined ? "" : ` (${onOneLine(channel)})`
+          return `- ${onOneLine(from)}${where}: ${onOneLine(text)}`
+        })
+        .join("\n")
+    )
+  )

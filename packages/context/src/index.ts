@@ -1,8 +1,17 @@
 export { assemble, type AssembleInput } from "./assemble.ts"
-export { type PromptBlock, renderBlock, shownBlocks, withinMemory } from "./block.ts"
+export {
+  type PromptBlock,
+  renderBlock,
+  shownBlocks,
+  withinMemory,
+  collect,
+  type PluggedIn,
+  bufferContent,
+  characterContent,
+  goalsContent
+} from "./collect.ts"
 export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
 export { contextBuilder, toolRulesText } from "./builder.ts"
-export { collect, type PluggedIn } from "./collect.ts"
 export { type ContextTypeConfig, findContextType, getContextType } from "./layout/context-types.ts"
 export { ContextTooSmall } from "./errors.ts"
 export {
@@ -12,7 +21,8 @@ export {
   HISTORY_START_KEY,
   HistoryStart,
   historyStartOf,
-  isCompaction
+  isCompaction,
+  undoCompaction
 } from "./compaction/compaction.ts"
 export { compactionConfig, type CompactionConfig, type CompactionTrigger, thresholdOf } from "./compaction/config.ts"
 export {
@@ -21,7 +31,8 @@ export {
   pendingCompactionChange,
   pendingCompactionOf,
   pieceOf,
-  withPiece
+  withPiece,
+  placedMessages
 } from "./compaction/draft.ts"
 export {
   afterFailedRound,
@@ -36,16 +47,22 @@ export {
   planExtraction
 } from "./compaction/extraction.ts"
 export { maxSummaryChars, SUMMARY_HEAD } from "./compaction/marker.ts"
-export { placedMessages } from "./compaction/placed.ts"
 export { type CompactionQuestion, planCompaction, skipReasons } from "./compaction/split.ts"
 export { pieceLimits, readSummary, summaryAsk } from "./compaction/summary.ts"
-export { undoCompaction } from "./compaction/undo.ts"
-export { countMessage, type UncountedMessage } from "./tokens/message-tokens.ts"
+export {
+  countMessage,
+  type UncountedMessage,
+  append,
+  conversationTokens,
+  openWindow,
+  type Window
+} from "./tokens/window.ts"
 export { type Content, dataOf, openPriceBook, type PriceBook, textOf } from "./tokens/price-book.ts"
 export { componentToPromptComponent } from "./prompt/components.ts"
 export { PromptConflict, PromptStoreUnavailable } from "./prompt/errors.ts"
-export { type PromptRow, readPromptRow } from "./prompt/store/prompt-row.ts"
 export {
+  type PromptRow,
+  readPromptRow,
   type PromptChange,
   type PromptKind,
   type PromptLine,
@@ -64,5 +81,3 @@ export {
 } from "./report.ts"
 export { PLACES } from "./layout/scheme.ts"
 export { effectiveMode } from "./search-options.ts"
-export { bufferContent, characterContent, goalsContent } from "./surroundings.ts"
-export { append, conversationTokens, openWindow, type Window } from "./tokens/window.ts"

@@ -4,8 +4,7 @@ import * as Result from "effect/Result"
 import { append, assemble, type AssembleInput, countMessage, openWindow } from "../src/index.ts"
 import { callOf, count, countText, note, result, said, user } from "./histories.ts"
 import { component, staticComponents } from "../src/layout/component.ts"
-import { INTERRUPTED } from "../src/tokens/unit.ts"
-import { KEPT_SHARE } from "../src/tokens/window.ts"
+import { INTERRUPTED, KEPT_SHARE } from "../src/tokens/window.ts"
 
 const components = staticComponents({ systemPrompt: "You keep the harbour.", persona: "Calm." }, count)
 

@@ -7,11 +7,11 @@ import {
   contentOverride,
   type ContextType,
   contextTypes,
+  isIncluded,
   PRE_COMPACTION_TOOLS,
   REFLECTION_TOOLS,
   SLEEP_TOOLS
 } from "../src/layout/context-types.ts"
-import { isIncluded } from "../src/layout/inclusion.ts"
 
 const FULL = [0, 1000, 1500, 2000, 3000, 4000, 5000, 6000, 7000]
 

@@ -6,7 +6,7 @@ import * as fc from "fast-check"
 import { append, assemble, type AssembleInput, openWindow, type Window } from "../src/index.ts"
 import { anyHistory, count, countText, wholeHistory } from "./histories.ts"
 import { type Assembled } from "../src/assemble.ts"
-import { INTERRUPTED } from "../src/tokens/unit.ts"
+import { INTERRUPTED } from "../src/tokens/window.ts"
 import { staticComponents } from "../src/layout/component.ts"
 
 const components = staticComponents({ systemPrompt: "You keep the harbour.", persona: "Calm." }, count)

@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { append, assemble, conversationTokens, getContextType, openWindow } from "../src/index.ts"
 import { anyHistory, count, note, user } from "./histories.ts"
 import { contextTypes } from "../src/layout/context-types.ts"
-import { INTERRUPTED } from "../src/tokens/unit.ts"
+import { INTERRUPTED } from "../src/tokens/window.ts"
 
 const marker: Message = note(`[CONTEXT SUMMARY]\n${"The ferry leaves at nine. ".repeat(18)}`)
 

@@ -6,9 +6,9 @@ export {
   type LimitName,
   NOTHING_SPENT,
   type TenantLimits
-} from "./allowance.ts"
+} from "./account.ts"
 export * from "./errors.ts"
-export * from "./judging.ts"
+export { tenantOf, nobodyAt, occupiedBy, judgeBundle } from "./present.ts"
 export {
   type AssistantRecord,
   type Commit,
@@ -37,8 +37,7 @@ export {
   textOf,
   valueOf
 } from "./packing.ts"
-export { canonical } from "./present.ts"
-export { Readable } from "./readable.ts"
+export { canonical, Readable } from "./present.ts"
 export {
   type AssistantHead,
   type Bundle,

@@ -5,8 +5,19 @@
 // N2  What is compared is what was written, not what it was written as: the order of the members of an object counts for
 //     nothing.
 
-import { isJsonObject, type Json } from "@reverie/protocol"
-import type { Bundle, PartKind, PartOf, BundlePart } from "./bundle-part.ts"
+import { type Address, addressKey, isJsonObject, type Json, longWork, type TenantId } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import {
+  type Bundle,
+  type BundleHead,
+  type BundlePart,
+  flawOfBundle,
+  type PartKind,
+  type PartOf
+} from "./bundle-part.ts"
+import { BundleRefused, type UnreadableRecord } from "./errors.ts"
+import { MAX_PAGE_CHARS } from "./ledger.ts"
 
 const ordered = (value: Json): Json => {
   if (Array.isArray(value)) return (value as ReadonlyArray<Json>).map(ordered)
@@ -45,7 +56,7 @@ const missing = <Kind extends PartKind>(
 }
 
 /** What of a bundle is not led here, named for people; undefined when all of it is. */
-export const missingOf = (bundle: Bundle, here: Bundle): string | undefined =>
+const missingOf = (bundle: Bundle, here: Bundle): string | undefined =>
   missing(bundle, here, "entry", ({ entry }) => String(entry.no)) ??
   missing(
     bundle,
@@ -68,7 +79,7 @@ export const missingOf = (bundle: Bundle, here: Bundle): string | undefined =>
 const lineOf = ({ key, of }: PartOf<"prompt">): string => JSON.stringify([of, key])
 
 /** The parts of a bundle whose line, block or key has nothing here yet: what is the same here is not put down twice. */
-export const newParts = ({ parts }: Bundle, here: Bundle | undefined): ReadonlyArray<BundlePart> => {
+const newParts = ({ parts }: Bundle, here: Bundle | undefined): ReadonlyArray<BundlePart> => {
   if (here === undefined) return parts
   const lines = new Set(here.parts.flatMap((part) => (part.kind === "prompt" ? [lineOf(part)] : [])))
   const blocks = new Set(here.parts.flatMap((part) => (part.kind === "block" ? [part.id] : [])))
@@ -82,7 +93,98 @@ export const newParts = ({ parts }: Bundle, here: Bundle | undefined): ReadonlyA
 }
 
 /** What is here under the name of something in a tenant's bundle and is not the same; undefined when nothing is. */
-export const clashOf = (bundle: Bundle, here: Bundle): string | undefined => {
+const clashOf = (bundle: Bundle, here: Bundle): string | undefined => {
   const fresh = new Set(newParts(bundle, here))
   return missingOf({ ...bundle, parts: bundle.parts.filter((part) => !fresh.has(part)) }, here)
+}
+
+// Readable: pages of rows of which some may be damaged, or written by a newer Reverie.
+// R1  A page is full unless nothing more follows, or its texts come to MAX_PAGE_CHARS: paging on by its last row misses nothing.
+//     It is empty only when nothing more follows.
+// R2  What is passed over is said once, with its name, in the life of a store.
+// R3  The event loop turns between rows with long texts.
+
+interface ReadablePage<Row, A, E, R> {
+  readonly limit: number
+  /** Rows behind the given one, in order; the first ones when there is none. Fewer than asked for where they are long. */
+  readonly fetch: (last: Row | undefined, limit: number) => Effect.Effect<ReadonlyArray<Row>, E, R>
+  /** What is read of a row, in characters; none when rows are always short. */
+  readonly lengthOf?: (row: Row) => number
+  readonly decode: (row: Row) => Result.Result<A, UnreadableRecord>
+}
+
+export class Readable {
+  readonly #said = new Set<string>()
+
+  page<Row, A, E, R>(query: ReadablePage<Row, A, E, R>): Effect.Effect<ReadonlyArray<A>, E, R> {
+    const { decode, fetch, lengthOf = () => 0, limit } = query
+    const passOver = (unreadable: UnreadableRecord) => this.#passOver(unreadable)
+    return Effect.gen(function* () {
+      const found: Array<A> = []
+      let last: Row | undefined
+      for (let isMore = limit > 0; isMore;) {
+        const wanted = limit - found.length
+        const rows = yield* fetch(last, wanted)
+        let characters = 0
+        for (const row of rows) {
+          const length = lengthOf(row)
+          characters += length
+          yield* longWork.begin(length)
+          const decoded = decode(row)
+          if (Result.isSuccess(decoded)) found.push(decoded.success)
+          else yield* passOver(decoded.failure)
+        }
+        last = rows.at(-1)
+        const isCutShort = characters >= MAX_PAGE_CHARS
+        const isLongEnough = found.length >= limit || (isCutShort && found.length > 0)
+        isMore = !isLongEnough && (isCutShort || rows.length === wanted)
+      }
+      return found
+    })
+  }
+
+  #passOver({ message, record }: UnreadableRecord): Effect.Effect<void> {
+    if (this.#said.has(record)) return Effect.void
+    this.#said.add(record)
+    return Effect.logWarning(
+      `${record} cannot be read and is passed over: ${message}; reverie doctor --deep tells more`
+    )
+  }
+}
+
+// Judging: may a bundle be put down in this data store, and what of it?
+
+export const tenantOf = (head: BundleHead): TenantId => (head.kind === "tenant" ? head.tenant : head.address.tenant)
+
+const whoOf = (head: BundleHead): string =>
+  head.kind === "tenant" ? `tenant ${head.tenant}` : addressKey(head.address)
+
+const refused = (reason: BundleRefused["reason"], who: string, why: string): BundleRefused =>
+  new BundleRefused({ reason, who, message: `${who}: ${why}` })
+
+export const nobodyAt = (address: Address): BundleRefused =>
+  refused("nobody", addressKey(address), "there is no such assistant")
+
+/** `what` stands where something of the bundle would be put. */
+export const occupiedBy = (head: BundleHead, what: string): BundleRefused =>
+  refused("occupied", whoOf(head), `there is ${what} here already`)
+
+/** What is to be put down of a bundle over what is here of its life or tenant; undefined when all of it is here already. */
+export const judgeBundle = (
+  bundle: Bundle,
+  here: Bundle | undefined
+): Result.Result<ReadonlyArray<BundlePart> | undefined, BundleRefused> => {
+  const { head, parts } = bundle
+  const flaw = flawOfBundle(bundle)
+  if (flaw !== undefined) return Result.fail(refused("broken", whoOf(head), flaw))
+  if (here === undefined) return Result.succeed(parts)
+  const missing = missingOf(bundle, here)
+  if (missing === undefined) return Result.succeed(undefined)
+  if (head.kind === "assistant") {
+    return Result.fail(refused("occupied", whoOf(head), `another life is led here, without ${missing}`))
+  }
+  const clash = clashOf(bundle, here)
+  return clash === undefined
+    ? Result.succeed(newParts(bundle, here))
+    : Result.fail(occupiedBy(head, `another ${clash}`))
 }

@@ -41,7 +41,7 @@ export const Fact = Schema.Struct({
   at: Schema.Finite,
   /** When it became a fact. */
   learnt_at: Schema.Finite,
-  /** Entry ids (`entry.ts`) of the messages and journal entries it came from. */
+  /** Entry ids (`messages.ts`) of the messages and journal entries it came from. */
   sources: Schema.Array(Schema.String),
   origin: Origin,
   trust: Schema.Finite,
@@ -66,4 +66,21 @@ export const isFact = Schema.is(Fact)
 export interface FactMoment {
   readonly tick: number
   readonly now: number
+}
+
+// Lived: something the assistant lived through, as memory reads it: a message or a journal entry.
+
+export interface Lived {
+  /** Entry id: `m/12/0` or `j/entry_3_0`. */
+  readonly id: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** Who said it, or "journal". */
+  readonly speaker: string
+  readonly text: string
+  readonly origin: Origin
+  /** How far it is believed; the origin's own trust when not said. */
+  readonly trust?: number
+  /** What it was given by hand or by a heuristic, 1 to 10. */
+  readonly importance: number
 }

@@ -1,5 +1,9 @@
-export { type BlockDraft, type BlockView, type BlockViewer, EVERYBODY, type KeptBlock } from "./blocks/block.ts"
 export {
+  type BlockDraft,
+  type BlockView,
+  type BlockViewer,
+  EVERYBODY,
+  type KeptBlock,
   type BlockChange,
   type BlockReading,
   type BlockRequest,
@@ -7,16 +11,29 @@ export {
   BlockStore,
   type BlockVersion
 } from "./blocks/block-store.ts"
-export { StructuredDocument } from "./blocks/document/document.ts"
-export { flawOfDraft, keepBlocks } from "./blocks/keeper.ts"
+export { StructuredDocument, loadLoro } from "./blocks/document/document.ts"
+export {
+  flawOfDraft,
+  keepBlocks,
+  expired,
+  NOTHING_WORKING,
+  noteLine,
+  workingText,
+  type WorkingLine,
+  type WorkingMemory
+} from "./blocks/keeper.ts"
 export { Documents } from "./blocks/document/documents.ts"
-export { blockChanges } from "./blocks/indexed.ts"
-export { loadLoro } from "./blocks/document/loro.ts"
-export type { BlockOperation } from "./blocks/operation.ts"
-export { type BlockAct, type BlockPermission, blockPermissions, type BlockType } from "./blocks/permission.ts"
+export { blockChanges } from "./blocks/settings.ts"
+export {
+  type BlockOperation,
+  type BlockAct,
+  type BlockPermission,
+  blockPermissions,
+  type BlockType
+} from "./blocks/operation.ts"
 export type { BlockLooks, BlockRows, BlockTransactions, BlockWrites } from "./blocks/rows.ts"
 export { BlockSchema, type PartSchema, PLAIN_TEXT, readBlockSchema } from "./blocks/document/schema.ts"
-export * from "./asked.ts"
+export { mayRead, kindsOf, nameKey, spokenKinds, latestOf, fits } from "./facts/consolidate.ts"
 export {
   entryId,
   entryNoOfId,
@@ -27,8 +44,10 @@ export {
   memoryKinds,
   messageId,
   placeOfId,
-  type Readers
-} from "./entry.ts"
+  type Readers,
+  echoingTools,
+  originOf
+} from "./indexing/messages.ts"
 export {
   BlockRefused,
   BlockStoreUnavailable,
@@ -39,25 +58,26 @@ export {
 } from "./errors.ts"
 export { Fact, isFact, trustOf } from "./fact.ts"
 export { applyRoutes, readRoutes, type Route, routeAsk, routeQuestions } from "./facts/apply-routes.ts"
-export { factIndex } from "./facts/candidates.ts"
-export { consolidateAsk, type Consolidated, type Proposal, readConsolidated } from "./facts/consolidate.ts"
-export { applyLinks, linkAsk, linkQuestions, mendLinks, readLinks } from "./facts/link.ts"
-export { type Episode, episodesToPrune, retireFacts } from "./facts/prune.ts"
-export * from "./index-position.ts"
+export { factIndex, consolidateAsk, type Consolidated, type Proposal, readConsolidated } from "./facts/consolidate.ts"
+export {
+  applyLinks,
+  linkAsk,
+  linkQuestions,
+  mendLinks,
+  readLinks,
+  type Episode,
+  episodesToPrune,
+  retireFacts
+} from "./facts/link.ts"
 export { indexOf, type IndexWindow, isWindowWhole, NOTHING_SAID, recordChanges } from "./indexing/indexing.ts"
-export { echoingTools, originOf } from "./indexing/messages.ts"
 export { applyChanges, indexInSteps, type RecentEntries, searchRecent } from "./indexing/recent-entries.ts"
-export { admitFact } from "./integrity/admit.ts"
-export { asData, lineOfHit, type MemoryLine } from "./integrity/as-data.ts"
+export { admitFact, asData, lineOfHit, type MemoryLine } from "./integrity/as-data.ts"
 export { cleanLine, cleanText, holdsInvisible } from "./integrity/clean-text.ts"
 export { instructionIn, rulesReady } from "./integrity/instruction.ts"
-export * from "./lived.ts"
-export { isPassage, MAX_PASSAGE_CHARS, Passage } from "./passage.ts"
-export { digest, withdraw } from "./profiles/digest.ts"
+export { type Lived } from "./fact.ts"
+export { digest, withdraw, profileAsk, readProfileAnswer } from "./profiles/digest.ts"
 export { entityIdOf, idsIn, namedIn } from "./profiles/name.ts"
-export { gather, observe } from "./profiles/observe.ts"
-export { noteObservation, pendingObservations } from "./profiles/pending.ts"
-export { profileAsk, readProfileAnswer } from "./profiles/profile-ask.ts"
+export { gather, observe, noteObservation, pendingObservations } from "./profiles/observe.ts"
 export { profileText } from "./profiles/profile-text.ts"
 export {
   EntityProfile,
@@ -67,11 +87,28 @@ export {
   profileNamed,
   type Profiles
 } from "./profiles/profile.ts"
-export * from "./recall.ts"
-export * from "./recalled.ts"
+export {
+  type IndexChange,
+  type SearchKind,
+  recallScopes,
+  type RecallScope,
+  type RecallQuery,
+  type Why,
+  type Hit,
+  type VectorModel,
+  Recall,
+  type RecallOptions,
+  DEFAULT_RECALL_LIMIT,
+  MAX_RECALL_LIMIT,
+  type Recalled,
+  MAX_PASSAGE_CHARS,
+  Passage,
+  isPassage,
+  type IndexPosition,
+  INDEX_START,
+  samePosition,
+  type IndexSpan
+} from "./recall.ts"
 export { type Candidate, candidateLimit, fusedScore, FUSION_K, rank, searchKindOf } from "./text/rank.ts"
 export { sparseEntry, sparseQuery } from "./text/sparse.ts"
-export { type AttachedFact, fieldsOf, meaningOf, queryTerms } from "./text/terms.ts"
-export { termsOf } from "./text/tokens.ts"
-export { rarity, termWeights } from "./text/weights.ts"
-export { expired, NOTHING_WORKING, noteLine, workingText, type WorkingLine, type WorkingMemory } from "./working.ts"
+export { type AttachedFact, fieldsOf, meaningOf, queryTerms, termsOf, rarity, termWeights } from "./text/tokens.ts"

@@ -12,12 +12,13 @@
 // I7  An entry is found by its words as soon as it was applied, whether it has a vector or not.
 // I8  What the facts attached to an entry say finds the entry. A second put keeps them; null takes one away.
 
-import type { Address, AssistantId } from "@reverie/protocol"
+import { type Address, type AssistantId, defined, type RecordChange } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { MemoryEntry, MemoryKind } from "./entry.ts"
+import * as Schema from "effect/Schema"
+import { entryId, type MemoryEntry, type MemoryKind } from "./indexing/messages.ts"
 import type { RecallUnavailable, VectorsUnfit } from "./errors.ts"
-import type { IndexPosition, IndexSpan } from "./index-position.ts"
+import { Origin } from "./fact.ts"
 
 /** Changes of one assistant's entries, applied in their order. */
 export type IndexChange =
@@ -138,3 +139,107 @@ export class Recall extends Context.Service<
     readonly promoteVectors: (model: string) => Effect.Effect<void, RecallUnavailable | VectorsUnfit>
   }
 >()("@reverie/memory/Recall") {}
+
+// Recalled: what somebody asks of an assistant's memory, and what comes back.
+
+/** How a question may be asked. Every condition given must hold. */
+export interface RecallOptions {
+  /** auto, the default: hybrid where there is an embedder with vectors, else fts. */
+  readonly mode?: SearchKind | "auto"
+  /** "shared" when not said. */
+  readonly scope?: RecallScope
+  /** Most hits; 10 when not said. */
+  readonly limit?: number
+  /** All but profiles when not said. */
+  readonly kinds?: ReadonlyArray<MemoryKind>
+  /** Bounds of when it happened, inclusive, in milliseconds since the epoch. */
+  readonly since?: number
+  readonly until?: number
+  readonly entities?: ReadonlyArray<string>
+  readonly tags?: ReadonlyArray<string>
+  readonly thread?: string
+  readonly minTrust?: number
+}
+
+export const DEFAULT_RECALL_LIMIT = 10
+export const MAX_RECALL_LIMIT = 100
+
+export interface Recalled {
+  /** The best first. */
+  readonly hits: ReadonlyArray<Hit>
+  /** How it was searched in fact. */
+  readonly mode: SearchKind
+  /** Why the answer may be poorer than usual, in one line; not there when it is not. */
+  readonly degraded?: string
+}
+
+// Passage: a text that an assistant put away to be searched for, its archival memory.
+// P1  A passage that is no passage is not indexed, and what stood under its key leaves the index.
+// P2  Its own tags and readers go with it; nobody else may read it unless it says so.
+
+/** Longest text of a passage, in UTF-16 units. */
+export const MAX_PASSAGE_CHARS = 8_000
+
+/** As it is kept, under its id, as a record of the kind `passage`. */
+export const Passage = Schema.Struct({
+  id: Schema.String,
+  text: Schema.String,
+  /** When it was put away, in milliseconds since the epoch. */
+  at: Schema.Finite,
+  tags: Schema.Array(Schema.String),
+  /** Besides its owner: nobody, or every assistant of the tenant. */
+  readers: Schema.Literals(["owner", "fleet"]),
+  origin: Origin,
+  trust: Schema.Finite,
+  importance: Schema.Finite
+})
+export type Passage = typeof Passage.Type
+
+export const isPassage = Schema.is(Passage)
+
+/** What a changed passage means for an index. */
+export const passageChanges = ({ key, value }: RecordChange): ReadonlyArray<IndexChange> => {
+  const id = entryId("passage", key)
+  if (!isPassage(value)) return [{ type: "remove", id }]
+  const passage: Passage = value
+  const { at, importance, origin, readers, tags, text, trust } = passage
+  return [
+    {
+      type: "put",
+      entry: {
+        id,
+        kind: "passage",
+        at,
+        text,
+        ...defined({ speaker: origin.type === "self" ? undefined : origin.name }),
+        entities: [],
+        tags,
+        trust,
+        importance,
+        readers
+      }
+    }
+  ]
+}
+
+// IndexPosition: how far an index has come in the ledger of an assistant.
+// P1  Two positions are the same only when number and digest are: in another life of the same assistant, as it stands in
+//     a store that was restored, the same number is another entry.
+
+export interface IndexPosition {
+  /** The number of the last ledger entry that was indexed; 0 when none was. */
+  readonly no: number
+  /** Of that entry as it was committed; empty when none was indexed. */
+  readonly digest: string
+}
+
+/** Where an index stands that knows nothing. */
+export const INDEX_START: IndexPosition = { no: 0, digest: "" }
+
+export const samePosition = (a: IndexPosition, b: IndexPosition): boolean => a.no === b.no && a.digest === b.digest
+
+/** The part of a ledger that changes were made from. `to` is where an index stands that has applied them. */
+export interface IndexSpan {
+  readonly from: IndexPosition
+  readonly to: IndexPosition
+}

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { recordKinds } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { expired, NOTHING_WORKING, noteLine, workingText, type WorkingMemory } from "../src/index.ts"
-import { MAX_CONVERSATIONS, MAX_LINE_CHARS, MAX_LINES, WORKING_TTL_MILLIS } from "../src/working.ts"
+import { MAX_CONVERSATIONS, MAX_LINE_CHARS, MAX_LINES, WORKING_TTL_MILLIS } from "../src/blocks/keeper.ts"
 
 const NOW = Date.UTC(2023, 4, 8)
 const settings = { seed: 4_711, numRuns: 300 }

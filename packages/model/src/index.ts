@@ -1,5 +1,13 @@
-export { Embedder, type Vector } from "./embedder.ts"
+export {
+  Embedder,
+  type Vector,
+  type InferOptions,
+  Model,
+  type Prompt,
+  type PromptMessage,
+  type Reply,
+  type ToolOffer
+} from "./model.ts"
 export * from "./errors.ts"
-export { type InferOptions, Model, type Prompt, type PromptMessage, type Reply, type ToolOffer } from "./model.ts"
-export { costMicrosOf, dearestCostMicros, type Tariff } from "./tariff.ts"
+export { costMicrosOf, dearestCostMicros, type Tariff } from "./tokens.ts"
 export * from "./tokens.ts"

@@ -1,7 +1,5 @@
-export * from "./mail/answer.ts"
-export * from "./mail/ask.ts"
 export * from "./command.ts"
-export { defined } from "./defined.ts"
+export { defined, isJsonObject, type Json, parseJson } from "./json.ts"
 export {
   type Cause,
   type Entry,
@@ -19,15 +17,18 @@ export {
   AssignmentRequest,
   type Insulation,
   insulations,
-  MAX_TASK_CHARS
-} from "./mail/assignment.ts"
-export { type AnswerOutcome, Event, type EventType, type Lane, laneOf, LANES, MAX_MESSAGE_CHARS } from "./mail/event.ts"
-export * from "./ids.ts"
-export { isJsonObject, type Json, parseJson } from "./json.ts"
+  MAX_TASK_CHARS,
+  type AnswerOutcome,
+  Event,
+  type EventType,
+  type Lane,
+  laneOf,
+  LANES,
+  MAX_MESSAGE_CHARS
+} from "./mail/event.ts"
+export { TenantId, AssistantId, EnvelopeId, Address, DEFAULT_TENANT, addressKey, sameAddress } from "./json.ts"
 export { longWork, SHORT_TEXT } from "./long-work.ts"
-export * from "./mail/message.ts"
 export * from "./notice.ts"
 export { ownKinds, type RecordChange, type RecordKind, recordKinds, type RecordRow } from "./records/record.ts"
-export * from "./records/state.ts"
+export { STATE_VERSION, type AssistantState, type Claim, type Hold, type Pending } from "./records/stored.ts"
 export { keyText, readEntry, readEnvelope, readKeyText, readState, versioned } from "./records/stored.ts"
-export * from "./tool-rule.ts"

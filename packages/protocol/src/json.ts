@@ -6,7 +6,7 @@
 // I4  Work grows with the length of the text, and little of it is done where a text is one long string.
 
 import * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 
 export type Json = Schema.Json
 
@@ -105,3 +105,48 @@ export const parseJson = (text: string, bounds: JsonBounds = {}): Result.Result<
 /** True for `{...}`, not for null or an array. */
 export const isJsonObject = (value: unknown): value is { readonly [key: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+// Defined: an object without the properties that are undefined.
+// D1  What is undefined is left out; everything else, null, false, 0 and "" included, stays as it is, in its order.
+
+type OptionalKeys<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T]
+
+/** `T`, each property that may be undefined made optional. */
+type Defined<T> = Omit<T, OptionalKeys<T>> & { [K in OptionalKeys<T>]?: Exclude<T[K], undefined> }
+
+/**
+ * Leaves out what is undefined, for an object with optional properties:
+ *
+ * @example
+ * const view = { id, ...defined({ reason, until }) }
+ */
+export const defined = <const T extends object>(properties: T): Defined<T> =>
+  Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Defined<T>
+
+// Ids: the names by which everything is addressed.
+// I1  An id is printable, has no slash and at most 128 characters, so that it can stand in a path, a key and a screen.
+// I2  An assistant is found by tenant and id together; no key ever holds the id alone.
+
+const plainId = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9._:@#+-]+$/), Schema.isMaxLength(128))
+
+export const TenantId = plainId.pipe(Schema.brand("TenantId"))
+export type TenantId = typeof TenantId.Type
+
+export const AssistantId = plainId.pipe(Schema.brand("AssistantId"))
+export type AssistantId = typeof AssistantId.Type
+
+/** The idempotency key of an envelope: the same id sent twice is accepted once. Any text up to 256 characters. */
+export const EnvelopeId = Schema.NonEmptyString.check(Schema.isMaxLength(256)).pipe(Schema.brand("EnvelopeId"))
+export type EnvelopeId = typeof EnvelopeId.Type
+
+/** Where an assistant is reached. */
+export const Address = Schema.Struct({ tenant: TenantId, assistant: AssistantId })
+export type Address = typeof Address.Type
+
+/** The tenant of a deployment that has only one. */
+export const DEFAULT_TENANT = TenantId.make("default")
+
+/** `tenant/assistant`, the key of an address in maps and logs. */
+export const addressKey = (address: Address): string => `${address.tenant}/${address.assistant}`
+
+export const sameAddress = (a: Address, b: Address): boolean => a.tenant === b.tenant && a.assistant === b.assistant

@@ -3,11 +3,9 @@
 // I1  A durable notice is a pure function of one entry, so a feed can be replayed from any position.
 // I2  `part` is the only notice that is not durable: it is a preview of text that a later entry holds.
 
-import { defined } from "./defined.ts"
+import { type Address, defined, type EnvelopeId, type Json } from "./json.ts"
 import type { Entry, EnvelopeOutcome, TickOutcome } from "./records/entry.ts"
-import type { Address, EnvelopeId } from "./ids.ts"
-import type { Json } from "./json.ts"
-import type { Message, Usage } from "./mail/message.ts"
+import type { Message, Usage } from "./mail/envelope.ts"
 
 interface Base {
   readonly address: Address

@@ -10,8 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { createBlocks } from "./fleet/blocks.ts"
 import type { AssistantDefinition } from "./define-assistant.ts"
-import { envelopeOf } from "./letter.ts"
-import type { Profile } from "./opening/ports.ts"
+import { envelopeOf } from "./ask.ts"
+import type { Profile } from "./opening/deployment.ts"
 
 /** Tells an assistant of its sleep schedule when they are no longer those that it was told. */
 const refresh = Effect.fnUntraced(function* ({ address, state }: CreationEntry) {

@@ -1,12 +1,13 @@
 // FleetOptions: what a fleet is opened with, and a message sent with.
 // Owns the shapes. Leaves what they do to fleet.ts.
 
-import type { Address, Notice } from "@reverie/protocol"
+import { type Address, type AssistantId, defined, type Notice } from "@reverie/protocol"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
-import type { FleetDefinition } from "./define-fleet.ts"
-import type { Terms } from "./fleet/limits.ts"
+import { flawOfTerms, type Terms } from "./opening/open-fleet.ts"
 import type { ProfileOptions } from "./opening/profile.ts"
 import type { TracingOptions } from "./opening/tracing.ts"
+import { type AssistantDefinition, refuse } from "./define-assistant.ts"
+import { flawOfTeams, type TeamDefinition } from "./define-team.ts"
 
 /** all: takes in and works. api: takes in, reads, and leaves the work to others. worker: the same as all, by another name. */
 export type FleetRole = "all" | "api" | "worker"
@@ -36,4 +37,44 @@ export interface SendOptions {
   readonly blocks?: ReadonlyArray<string> | undefined
   /** W3C trace context that this belongs to; what is none is passed over. */
   readonly traceparent?: string | undefined
+}
+
+// DefineFleet: the assistants and teams of one deployment.
+// I1  A wrong description throws at once, with one sentence that names what is wrong.
+
+export interface FleetDefinition extends Terms {
+  /** Teams are among them. */
+  readonly assistants: ReadonlyArray<AssistantDefinition>
+  /** Who gets what is addressed to nobody: the first assistant when not said. */
+  readonly reception: AssistantId
+}
+
+export const defineFleet = (
+  options: {
+    readonly assistants: ReadonlyArray<AssistantDefinition>
+    readonly teams?: ReadonlyArray<TeamDefinition>
+    readonly reception?: string
+  } & Terms
+): FleetDefinition => {
+  const [first] = options.assistants
+  if (first === undefined) return refuse("fleet", "it has no assistants")
+  const assistants = [...options.assistants, ...(options.teams ?? [])]
+  const ids = new Set(assistants.map((assistant) => assistant.id))
+  if (ids.size < assistants.length) refuse("fleet", "two assistants have the same id")
+  const flaw = flawOfTeams(assistants)
+  if (flaw !== undefined) refuse("fleet", flaw)
+  const missing = assistants.flatMap(({ id, specialists = [] }) =>
+    specialists.filter((name) => !ids.has(name as AssistantId)).map((name) => `the specialist "${name}" of ${id}`)
+  )
+  if (missing.length > 0) refuse("fleet", `${missing.join(", ")} is none of its assistants`)
+  const { prices, tenants } = options
+  const flawOfLimits = flawOfTerms(options)
+  if (flawOfLimits !== undefined) refuse("fleet", flawOfLimits)
+  const reception = assistants.find((assistant) => assistant.id === (options.reception ?? first.id))
+  if (reception === undefined) return refuse("fleet", `its reception "${options.reception}" is none of its assistants`)
+  return Object.freeze({
+    assistants,
+    reception: reception.id,
+    ...defined({ tenants, prices })
+  })
 }

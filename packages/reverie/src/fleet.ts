@@ -12,13 +12,13 @@ import { Model } from "@reverie/model"
 import {
   type AssistantId,
   DEFAULT_TENANT,
+  defined,
   type EnvelopeId,
   type Event,
   type Notice,
   type NoticeType,
   type Receipt,
-  TenantId,
-  defined
+  TenantId
 } from "@reverie/protocol"
 import {
   arrive,
@@ -40,29 +40,24 @@ import * as Random from "effect/Random"
 import * as References from "effect/References"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { untilRest } from "./checks/at-rest.ts"
-import { endOf, type Part, partsOf } from "./ask.ts"
+import { measured, untilRest } from "./checks/metrics.ts"
+import { endOf, envelopeOf, type Part, partsOf } from "./ask.ts"
 import { type Blocks, blocksOf } from "./fleet/blocks.ts"
 import { bringToLife } from "./creation.ts"
 import { ID_FORM } from "./define-assistant.ts"
-import type { FleetDefinition } from "./define-fleet.ts"
+import type { FleetDefinition, FleetOptions, SendOptions } from "./fleet-options.ts"
 import { type DefinitionView, definitionViewOf } from "./views/definition-view.ts"
 import { directoryOf } from "./fleet/directory.ts"
 import { DefinitionUnknown, FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
 import type { Fork, ForkRequest, PromptQuestion, TickPrompt } from "./forking/index.ts"
-import type { FleetOptions, SendOptions } from "./fleet-options.ts"
-import { OpenFleet } from "./opening/open-fleet.ts"
-import { envelopeOf } from "./letter.ts"
-import type { Profile, Services } from "./opening/ports.ts"
+import { flawOfTerms, limitsLayer, OpenFleet, type Terms, weightIn } from "./opening/open-fleet.ts"
+import type { Profile, Services } from "./opening/deployment.ts"
 import { profileOf } from "./opening/profile.ts"
-import { flawOfTerms, limitsLayer, type Terms, weightIn } from "./fleet/limits.ts"
-import { measured } from "./checks/metrics.ts"
-import { assertModules } from "./opening/tool-modules.ts"
+import { assertModules, warmed } from "./opening/warming.ts"
 import { Ordering } from "./fleet/ordering.ts"
 import { type Prompts, promptsOf } from "./fleet/prompts.ts"
 import { type Readiness, readiness } from "./checks/readiness.ts"
 import { tracingLayer } from "./opening/tracing.ts"
-import { warmed } from "./opening/warming.ts"
 
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
 

@@ -102,12 +102,18 @@ export {
   whyInWords
 } from "@reverie/tools"
 export type { ApprovalAsked, Requester } from "./fleet/approvals.ts"
-export type { Part } from "./ask.ts"
+export { type Part, letterProblem } from "./ask.ts"
 export type { Blocks, CreatedBlock, EditOptions } from "./fleet/blocks.ts"
 export { backup, type BackupRequest, restore, type RestoreRequest } from "./opening/backup.ts"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"
 export { type AssistantDefinition, type AssistantOptions, defineAssistant } from "./define-assistant.ts"
-export { defineFleet, type FleetDefinition } from "./define-fleet.ts"
+export {
+  defineFleet,
+  type FleetDefinition,
+  type FleetOptions,
+  type FleetRole,
+  type SendOptions
+} from "./fleet-options.ts"
 export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, type TeamPattern } from "./define-team.ts"
 export type { DeadLetterView } from "./fleet/dead-letters.ts"
 export type { DefinitionView, TeamView, ToolView } from "./views/definition-view.ts"
@@ -115,21 +121,17 @@ export { type Delegated, type OrderOptions, type SleepOptions } from "./fleet/or
 export * from "./errors.ts"
 export * from "./forking/index.ts"
 export { Fleet } from "./fleet.ts"
-export type { FleetOptions, FleetRole, SendOptions } from "./fleet-options.ts"
 export type { BudgetView, SubAgentsView, SubAgentView } from "./fleet/sub-agents.ts"
 export type { Rebuilt } from "./fleet/memories.ts"
 export type { WaitingDeadLetter } from "./views/mail-view.ts"
-export type { TenantTerms, Terms } from "./fleet/limits.ts"
-export { letterProblem } from "./letter.ts"
+export type { TenantTerms, Terms } from "./opening/open-fleet.ts"
 export * from "./moving/index.ts"
 export type { DeepCheck, Flaw } from "./checks/deep-check.ts"
 export { Peek } from "./views/peek.ts"
 export { play, type Played, readScript, type Script, type ScriptLine, type ScriptProblem } from "./play.ts"
-export { describeModel, probeModel } from "./checks/probe.ts"
-export { probeServers, type ServerProbe } from "./checks/probe-servers.ts"
-export { databaseUrl, type Deployment } from "./opening/deployment.ts"
+export { describeModel, probeModel, probeServers, type ServerProbe } from "./checks/probe.ts"
+export { databaseUrl, type Deployment, type RecallChoice, type ServerIndex } from "./opening/deployment.ts"
 export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from "./opening/model-choice.ts"
-export type { RecallChoice, ServerIndex } from "./opening/recall-index.ts"
 export { type ContextQuestion, type NoticePage, Records } from "./fleet/records.ts"
 export { type FramePage, MAX_FRAMES } from "./fleet/replay.ts"
 export type { BudgetOption, PricesOption, SubAgentsOption } from "./sub-agents-option.ts"

@@ -7,8 +7,8 @@
 import { type Event, isJsonObject, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import type { Fleet } from "./fleet.ts"
-import { isMail, letterProblem } from "./letter.ts"
-import type { FleetDefinition } from "./define-fleet.ts"
+import { isMail, letterProblem } from "./ask.ts"
+import type { FleetDefinition } from "./fleet-options.ts"
 
 // Script: a written course of events, one JSON object a line.
 // S1  Reading never throws: each line is either a letter or a problem with its number.

@@ -6,7 +6,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { type RecallChoice, recallLayer } from "../src/opening/recall-index.ts"
+import { type RecallChoice, recallLayer } from "../src/opening/deployment.ts"
 import { aDirectory, openFleet } from "./rig.ts"
 
 const SECRET = "The spare key of the boathouse hangs behind the blue barrel."

@@ -1,20 +1,27 @@
-export { sleepTimerIn } from "./intake/sleep-timer.ts"
-export { creationOf } from "./session/creation.ts"
+export { sleepTimerIn } from "./commit/turn.ts"
+export { creationOf } from "./session/session.ts"
 export { FleetDirectory } from "./session/directory.ts"
-export { type DreamLine, type DreamReport, isDreamReport } from "./dream/report.ts"
+export { type DreamLine, type DreamReport, isDreamReport } from "./dream/profiling.ts"
 export { type Definition, Definitions, type MemoryRequest } from "./session/definition.ts"
 export { feedLayer } from "./commit/feed.ts"
-export { type FaultPoint, faultPoints, Faults } from "./faults.ts"
-export { inTurns, openTurnLine, type TenantWeight } from "./worker/fair-turns.ts"
-export { arrive } from "./intake/front-door.ts"
+export { type FaultPoint, faultPoints, Faults } from "./jobs/job-end.ts"
+export {
+  inTurns,
+  openTurnLine,
+  type TenantWeight,
+  DEFAULT_WORKER,
+  runWorker,
+  type WorkerSettings
+} from "./worker/worker.ts"
+export { arrive } from "./intake/inbox.ts"
 export { type HostFailure, HostFailures, type StoreFailure } from "./worker/host-failure.ts"
-export { Limits } from "./jobs/limits.ts"
-export { NoticeHub } from "./commit/notice-hub.ts"
+export { Limits } from "./jobs/jobs.ts"
+export { NoticeHub } from "./commit/replies.ts"
 export { readCompactions, readPast } from "./prompt/past.ts"
-export { orderCall, subAgentId } from "./sub-agents/names.ts"
+export { orderCall, subAgentId } from "./sub-agents/assignments.ts"
 export { keepIndexed, rebuildIndex } from "./recall/indexer.ts"
 export { recallFor } from "./recall/recaller.ts"
-export { beginningOf } from "./replay/beginning.ts"
+export { beginningOf } from "./replay/state.ts"
 export type { Difference } from "./replay/difference.ts"
 export {
   type Entries,
@@ -26,14 +33,12 @@ export {
 } from "./replay/replay.ts"
 export type { Breakpoint, ReplayFrame, SnapshotMark } from "./replay/frame.ts"
 export { isAtRest } from "./session/rest.ts"
-export { hiding, Secrets } from "./jobs/secrets.ts"
-export { DisplayName } from "./telemetry/spans.ts"
+export { hiding, Secrets } from "./jobs/tool-job.ts"
+export { DisplayName, storedTraceparent } from "./telemetry/spans.ts"
 export { type ContentRequest, Telemetry } from "./telemetry/telemetry.ts"
-export { storedTraceparent } from "./telemetry/traceparent.ts"
 export { deliveriesOf, type Driven, driveTick, type Driving, untilTurn } from "./sandbox/drive.ts"
 export { HeldClock } from "./sandbox/held-clock.ts"
 export { type Asking, noting, recordedModel, type Shown, steppedModel } from "./sandbox/recorded-model.ts"
 export { readTick, type RecordedTick } from "./sandbox/recorded-tick.ts"
 export { type AnsweredBy, type ToolAnswers, toolAnswers, type ToolStub } from "./sandbox/tool-answers.ts"
 export { ledgerOfThen, recallOfThen, withConversations } from "./sandbox/then.ts"
-export { DEFAULT_WORKER, runWorker, type WorkerSettings } from "./worker/worker.ts"

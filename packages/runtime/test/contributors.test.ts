@@ -4,7 +4,7 @@ import type { AcceptedEnvelope, Json, RecordRow } from "@reverie/protocol"
 import { anAddress, anEnvelope, anEnvelopeId } from "@reverie/testkit"
 import type { CommitDraft } from "../src/commit/commit-draft.ts"
 import type { CommitView } from "../src/commit/commit-view.ts"
-import { contributed } from "../src/commit/contributors.ts"
+import { contributed } from "../src/intake/skip-rules.ts"
 import { openOwnRecords, recordsOf } from "../src/session/own-records.ts"
 import type { Session } from "../src/session/session.ts"
 

@@ -9,7 +9,7 @@ import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as TestClock from "effect/testing/TestClock"
 import * as fc from "fast-check"
-import { type FairTurn, type TurnLine } from "../src/worker/fair-turns.ts"
+import { type FairTurn, type TurnLine } from "../src/worker/worker.ts"
 
 type OpenLine = (concurrency: number, weightOf?: TenantWeight) => TurnLine
 

@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Result from "effect/Result"
 import { type Life, live, type LifeOptions } from "./rig.ts"
-import { modelUp } from "../src/outages/watched-model.ts"
+import { modelUp } from "../src/outages/outage-book.ts"
 
 const SERVER = "models.example:8443"
 const MINUTE_MILLIS = 60_000

@@ -1,21 +1,23 @@
-export { approvalId, canonicalJson, isApprovalFor } from "./approval.ts"
-export type { BlockAccess } from "./blocks/block-access.ts"
+export {
+  approvalId,
+  canonicalJson,
+  isApprovalFor,
+  type IsolatedRun,
+  type Tool,
+  type ToolResult,
+  type ToolRun
+} from "./tool.ts"
+export type { BlockAccess } from "./blocks/outcome.ts"
 export { blockTools } from "./blocks/block-tools.ts"
-export { type ToolCache, toolCache } from "./cache.ts"
-export { defineTool, type IsolateOptions } from "./define.ts"
-export { type RecordAccess } from "./records.ts"
-export { convicted, crashIn, execute, interrupted, refused } from "./execute.ts"
+export { type ToolCache, toolCache, convicted, crashIn, execute, interrupted, refused } from "./execute.ts"
+export { defineTool, type IsolateOptions, noop, type Toolkit, toolkitOf } from "./define.ts"
+export { type RecordAccess, delegateToolNames, delegateTools, type Post } from "./sending/sends.ts"
 export { memoryTools, whyInWords } from "./memory/memory-tools.ts"
-export { updateEntityObservationTool } from "./self/entity-tools.ts"
-export { addJournalEntryTool } from "./self/journal-tools.ts"
+export { updateEntityObservationTool, addJournalEntryTool } from "./self/journal-tools.ts"
 export { selfTools } from "./self/self-tools.ts"
-export { delegateToolNames, delegateTools } from "./sub-agents/delegate-tools.ts"
 export { FINISH_TASK, finishedIn, finishTaskTool } from "./sub-agents/finish-tool.ts"
 export * from "./rules/rule-flaw.ts"
 export { type IsolatedCall, type Place, RunPlace } from "./run-place.ts"
 export { judgeCalls } from "./rules/rules.ts"
 export { sendMessage } from "./sending/send-message.ts"
-export { type Post } from "./sending/sends.ts"
 export { messageOf } from "./render.ts"
-export type { IsolatedRun, Tool, ToolResult, ToolRun } from "./tool.ts"
-export { noop, type Toolkit, toolkitOf } from "./toolkit.ts"

@@ -5,7 +5,7 @@
 // I3  Content is well-formed Unicode, so that any store and any provider takes it.
 
 import { clipped } from "./results/sentences.ts"
-import { messageOf } from "./results/thrown.ts"
+import { messageOf } from "./results/sentences.ts"
 
 /** Longest result a model is shown, in UTF-16 units; the rest is cut and said to be cut. */
 const MAX_RESULT_CHARS = 16_000

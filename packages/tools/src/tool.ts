@@ -4,8 +4,8 @@
 // I2  The key of a run is the same after a crash, so that an idempotent tool can recognise its own earlier run.
 // I3  Only a result that is ok carries sends: what a failed run wanted to say is not said.
 
-import type { SleepBlockers, Reached } from "@reverie/assistant"
-import type { BlockView, RecallOptions, Recalled } from "@reverie/memory"
+import type { Reached, SleepBlockers } from "@reverie/assistant"
+import type { BlockView, Recalled, RecallOptions } from "@reverie/memory"
 import type {
   AssistantId,
   Envelope,
@@ -14,10 +14,12 @@ import type {
   PlacedMessage,
   RecordChange,
   RecordKind,
+  TenantId,
   ToolCategory
 } from "@reverie/protocol"
 import type * as Effect from "effect/Effect"
-import type { BlockAccess } from "./blocks/block-access.ts"
+import { createHash } from "node:crypto"
+import type { BlockAccess } from "./blocks/outcome.ts"
 
 /** Longest run of a tool that names no limit of its own. */
 export const DEFAULT_TOOL_TIMEOUT_MILLIS = 30_000
@@ -163,4 +165,40 @@ export interface ToolResult {
   readonly pending?: true
   /** Text of that event, when the run had it already: only beside `pending`, and then nobody else has to send it. */
   readonly report?: string
+}
+
+// Approval: the id under which a person decides about one call.
+// I1  The id changes when any of tenant, assistant, tick, call, tool, arguments or epoch does.
+// I2  The order of keys in the arguments does not change it.
+// I3  A decision allows the call that was shown and no other: arguments that changed since have another id.
+
+export interface ApprovalSubject {
+  readonly tenant: TenantId
+  readonly assistant: AssistantId
+  readonly tick: number
+  readonly call: string
+  readonly tool: string
+  readonly arguments: Json
+  /** Given, the decision holds for one claim only. */
+  readonly epoch?: number
+}
+
+/** `apr_` and 16 hexadecimal digits. */
+export const approvalId = (subject: ApprovalSubject): string => {
+  const { arguments: args, assistant, call, epoch = null, tenant, tick, tool } = subject
+  const bound = canonicalJson({ arguments: args, assistant, call, epoch, tenant, tick, tool })
+  return `apr_${createHash("sha256").update(bound).digest("hex").slice(0, 16)}`
+}
+
+/** True when the decision was asked for this very call; asked again right before the call runs. */
+export const isApprovalFor = (subject: ApprovalSubject, approval: string): boolean => approvalId(subject) === approval
+
+/** JSON text that is the same for equal values, whatever the order of their keys. */
+export const canonicalJson = (value: Json): string => {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
+  if (typeof value !== "object" || value === null) return JSON.stringify(value)
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(",")}}`
 }

@@ -4,7 +4,7 @@ import { AssistantId, DEFAULT_TENANT, isJsonObject, type Json } from "@reverie/p
 import * as fc from "fast-check"
 import { describe } from "vitest"
 import { approvalId, canonicalJson, isApprovalFor } from "../src/index.ts"
-import { type ApprovalSubject } from "../src/approval.ts"
+import { type ApprovalSubject } from "../src/tool.ts"
 
 const subjectOf = (args: Json, epoch?: number): ApprovalSubject => ({
   tenant: DEFAULT_TENANT,

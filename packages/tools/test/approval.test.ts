@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { AssistantId, DEFAULT_TENANT, TenantId } from "@reverie/protocol"
 import { describe } from "vitest"
 import { approvalId, canonicalJson, isApprovalFor } from "../src/index.ts"
-import { type ApprovalSubject } from "../src/approval.ts"
+import { type ApprovalSubject } from "../src/tool.ts"
 
 const subject: ApprovalSubject = {
   tenant: DEFAULT_TENANT,

@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { describe } from "vitest"
 import { defineTool, selfTools, type Tool, toolCache, type ToolResult } from "../src/index.ts"
 import { type CachePolicy } from "../src/tool.ts"
-import { DEFAULT_CACHED_RESULTS } from "../src/cache.ts"
+import { DEFAULT_CACHED_RESULTS } from "../src/execute.ts"
 import { ToolDefinitionInvalid } from "../src/errors.ts"
 import { type ToolDefinition } from "../src/define.ts"
 

@@ -8,7 +8,7 @@ import { approvalId, canonicalJson, defineTool, execute, type Tool, type ToolRes
 import { callOf, context, everyForm } from "./fixtures.ts"
 
 import { ToolDefinitionInvalid } from "../src/errors.ts"
-import { type ToolFilter } from "../src/toolkit.ts"
+import { type ToolFilter } from "../src/define.ts"
 
 const settings = { seed: 4_711, numRuns: 300 }
 

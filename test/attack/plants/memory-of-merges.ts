@@ -2,7 +2,7 @@
 
 import { createRequire } from "node:module"
 import { BytePairs } from "../../../packages/adapters/tokens/src/byte-pairs.ts"
-import { Generations } from "../../../packages/adapters/tokens/src/generations.ts"
+import { Generations } from "../../../packages/adapters/tokens/src/counter.ts"
 
 interface Encoding {
   readonly setMergeCacheSize: (words: number) => void

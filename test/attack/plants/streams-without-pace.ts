@@ -1,5 +1,5 @@
 // Streams that are far behind are told all at once.
 
-import { Pace } from "../../../apps/server/src/feed/pace.ts"
+import { Pace } from "../../../apps/server/src/feed/subscriber.ts"
 
 Pace.prototype.turn = async () => {}

@@ -1,5 +1,5 @@
 // Planted: nobody looks whether the files are still there.
-import { FileGuard } from "../../../packages/adapters/store-sqlite/src/files/file-guard.ts"
+import { FileGuard } from "../../../packages/adapters/store-sqlite/src/files/safeguard.ts"
 
 FileGuard.prototype.loss = () => undefined
 FileGuard.prototype.lossOfPlaces = () => undefined

@@ -11,7 +11,7 @@ import type { Reading } from "../api/contract.ts"
 import { isAskedAgain, questions } from "../api/questions.ts"
 import { onToken, wantToken } from "../api/token.ts"
 import { concerns } from "./concern.ts"
-import type { SseEvent } from "./sse.ts"
+import type { SseEvent } from "./stream.ts"
 import { type Connection, openStream, type Stream } from "./stream.ts"
 
 export type { Connection } from "./stream.ts"

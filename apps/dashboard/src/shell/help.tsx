@@ -1,6 +1,6 @@
 // Help: the keys, in a dialog.
 
-import { Dialog } from "../parts/dialogs/dialog.tsx"
+import { Dialog } from "../parts/dialogs/confirm.tsx"
 import { assistantPages, fleetPages } from "./pages.ts"
 
 const general = [

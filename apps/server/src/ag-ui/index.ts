@@ -13,10 +13,9 @@ import { type ApiFailure, Malformed, type Principal, Unavailable } from "../api/
 import { endWith } from "../http/connection.ts"
 import { asking, changing, Gateway } from "../gateway.ts"
 import { apiFailureOf } from "../failure.ts"
-import { living } from "../views/living.ts"
+import { living } from "../views/facts.ts"
 import { openRunsOf, RunStream } from "./open-runs.ts"
-import { beginningOf, type RunRequest } from "./run.ts"
-import { unknownEnvelope } from "./told-run.ts"
+import { beginningOf, type RunRequest, unknownEnvelope } from "./run.ts"
 
 /** What opening a run asks for. */
 type Asked = Gateway | HttpServerRequest | Principal

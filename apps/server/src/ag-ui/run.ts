@@ -7,9 +7,11 @@
 // R4  A piece of a reply is told after what was committed before it, and only where the whole reply was heard.
 
 import { type AssistantRecord, type Entry, type Fleet, viewOf } from "reverie"
-import type { Ear } from "./ear.ts"
+import { Ear } from "./ear.ts"
 import type { AgUiEvent } from "./events.ts"
 import { isAsking, Teller } from "./teller.ts"
+import { NotFound } from "../api/index.ts"
+import { living } from "../views/facts.ts"
 
 const READ_AT_ONCE = 100
 /** Entries that are looked through for the beginning of a run. */
@@ -155,5 +157,29 @@ export async function* eventsOf(listening: Listening): AsyncGenerator<AgUiEvent>
     yield* reading.events()
   } catch (error) {
     yield* reading.failed(error)
+  }
+}
+
+// ToldRun: a run for whoever reads it in this process.
+// D1  Whoever stops reading, or whose signal says so, listens no more.
+
+export const unknownEnvelope = ({ assistant, envelope }: RunRequest): NotFound =>
+  new NotFound({ message: `${assistant} knows of no message ${envelope}` })
+
+/** `prepare` comes after listening has begun and before anything is told; what it rejects with is rejected with. */
+export async function* toldRun(
+  fleet: Fleet,
+  request: RunRequest,
+  { explain, prepare, signal }: Pick<Listening, "explain" | "signal"> & { readonly prepare: () => Promise<unknown> }
+): AsyncGenerator<AgUiEvent> {
+  const { version: heardSince } = await living(fleet, request.assistant)
+  const ear = new Ear(fleet, request)
+  try {
+    await prepare()
+    const beginning = await beginningOf(fleet, request, signal)
+    if (beginning === undefined) throw unknownEnvelope(request)
+    yield* eventsOf({ fleet, request, ear, heardSince, beginning, signal, explain })
+  } finally {
+    ear.close()
   }
 }

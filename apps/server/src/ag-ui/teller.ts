@@ -7,7 +7,7 @@
 
 import { defined, type EnvelopeId, type Message } from "@reverie/protocol"
 import { activityOf, type Entry } from "reverie"
-import { clip, WHOLE_CHARS } from "../views/clip.ts"
+import { clip, WHOLE_CHARS } from "../views/message-view.ts"
 import { type AgUiEvent, custom, snapshotOf, type Usage } from "./events.ts"
 
 // Usages: the tokens that a run has taken, model by model.

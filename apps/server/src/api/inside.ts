@@ -5,10 +5,9 @@ import { EntityProfile, Fact } from "reverie"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import { BlockEdit } from "./block-edit.ts"
+import { BlockEdit, cursor, Key, limit, ofAssistant, page, Receipt, Text, Usage, WholeFromQuery } from "./words.ts"
 import { failures } from "./errors.ts"
 import { MessageView } from "./messages.ts"
-import { cursor, Key, limit, ofAssistant, page, Receipt, Text, Usage, WholeFromQuery } from "./words.ts"
 
 const Json = Schema.Json
 const ofTick = { ...ofAssistant, tick: WholeFromQuery }

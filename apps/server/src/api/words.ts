@@ -43,3 +43,30 @@ export const Usage = Schema.Struct({
   source: Schema.Literals(["provider", "counted"])
 })
 export const ofAssistant = { id: Id }
+
+// BlockEdit: one change of a memory block, as it crosses the wire.
+
+const Words = Text(1_000_000)
+const field = Text(256)
+/** Where in a block that has sections. */
+const section = Schema.optionalKey(Text(256))
+const index = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
+const value = Schema.Json
+
+const edit = <const Op extends string, Fields extends Schema.Struct.Fields>(op: Op, fields: Fields) =>
+  Schema.Struct({ op: Schema.Literal(op), ...fields, section })
+
+export const BlockEdit = Schema.Union([
+  edit("set_text", { text: Words }),
+  edit("append_text", { text: Words }),
+  edit("replace_text", { old: Words, new: Words }),
+  edit("set_field", { field, value }),
+  edit("set_text_field", { field, text: Words }),
+  edit("append_to_list_field", { field, value }),
+  edit("increment_counter", { field, by: Schema.Finite }),
+  edit("push_item", { value }),
+  edit("insert_item", { index, value }),
+  edit("delete_item", { index }),
+  edit("append_log_entry", { entry: Schema.Record(Schema.String, value) })
+])
+export type BlockEdit = typeof BlockEdit.Type

@@ -8,8 +8,7 @@
 import type { AssistantRecord, Fleet, OutboxRow } from "reverie"
 import type { AssistantRow, Counts, Outage } from "../api/index.ts"
 import { Choice, isMeant, type Question } from "./choice.ts"
-import { Counting } from "./counting.ts"
-import { Outages } from "./outages.ts"
+import { Counting, Outages } from "./counting.ts"
 import { lookBackInto, readInto, type Row, rowOf, shownOf, tellRow } from "./row.ts"
 
 const PAGE = 500

@@ -1,7 +1,8 @@
 // Counting: how many are in each state that somebody wants to see at once.
 // Owns the sums. Leaves the classes to row.ts, the rows to board.ts.
 
-import type { Counts } from "../api/index.ts"
+import { defined } from "@reverie/protocol"
+import type { Counts, Outage } from "../api/index.ts"
 import type { Row } from "./row.ts"
 
 /** No model call and no tool takes longer. */
@@ -34,5 +35,30 @@ export class Counting {
     this.#counts.total++
     this.#counts[row.class]++
     if (row.isWorking && row.since > 0 && row.since < this.#before) this.#counts.stuck++
+  }
+}
+
+// Outages: the servers of models that are away, by the word of those that wait for them.
+// O1  A server is away since its first failure, and is tried next when the first of those that wait tries.
+
+export class Outages {
+  readonly #byServer = new Map<string, Outage>()
+
+  take({ outage }: Row): void {
+    if (outage === undefined) return
+    const { nextTry = Infinity, reason, server, since } = outage
+    const known = this.#byServer.get(server)
+    const next = Math.min(known?.nextTry ?? Infinity, nextTry)
+    this.#byServer.set(server, {
+      server,
+      since: Math.min(since, known?.since ?? since),
+      reason: known?.reason ?? reason,
+      assistants: (known?.assistants ?? 0) + 1,
+      ...defined({ nextTry: next === Infinity ? undefined : next })
+    })
+  }
+
+  get all(): ReadonlyArray<Outage> {
+    return [...this.#byServer.values()].toSorted((a, b) => b.assistants - a.assistants)
   }
 }

@@ -12,7 +12,7 @@ import { eventsHeaders, eventsQuery, Malformed, type Principal } from "../api/in
 import { stream } from "../http/connection.ts"
 import { apiFailureOf } from "../failure.ts"
 import type { Feed } from "./feed.ts"
-import { type Place, placeIn } from "./place.ts"
+import { type Place, placeIn } from "./frame.ts"
 import type { Subscriber } from "./subscriber.ts"
 
 /** Where a stream begins, and which assistant it is about. */

@@ -4,16 +4,13 @@
 // D2  Nobody is told of another tenant.
 // D3  A piece of a reply is told after the notices that were committed before it, or not at all.
 
-import { type Notice, defined } from "@reverie/protocol"
+import { defined, type Notice } from "@reverie/protocol"
 import type { OutboxRow } from "reverie"
 import { LimitReached } from "../api/index.ts"
-import { framesOf, passingFrameOf } from "./frame.ts"
+import { framesOf, passingFrameOf, type Place } from "./frame.ts"
 import type { Outbox, OutboxReader } from "./outbox-reader.ts"
-import { OldPages } from "./old-pages.ts"
-import { Pace } from "./pace.ts"
-import type { Place } from "./place.ts"
-import { Subscriber } from "./subscriber.ts"
-import { Tail } from "./tail.ts"
+import { OldPages, Tail } from "./tail.ts"
+import { Pace, Subscriber } from "./subscriber.ts"
 
 export interface FeedOptions {
   readonly outbox: Outbox

@@ -10,11 +10,8 @@
 import { Readable } from "node:stream"
 import * as Equal from "effect/Equal"
 import * as Hash from "effect/Hash"
-import { type EntryFrames, standing } from "./frame.ts"
-import type { OldPages } from "./old-pages.ts"
-import type { Pace } from "./pace.ts"
-import type { Place } from "./place.ts"
-import { CHUNK_CHARS, type Chunk, type Tail } from "./tail.ts"
+import { type EntryFrames, type Place, standing } from "./frame.ts"
+import { type Chunk, CHUNK_CHARS, type OldPages, type Tail } from "./tail.ts"
 
 export interface Request {
   readonly tenant: string
@@ -169,5 +166,59 @@ export class Subscriber extends Readable {
       if (!this.#hasRoom) return
     }
     if (text !== "") this.#tell(text)
+  }
+}
+
+// Pace: how many pieces the streams that are behind are told in one turn of the event loop.
+// P1  No more than PIECES are told in a turn, so that everything else gets its turns between them: a socket takes megabytes
+//     at once, and two hundred streams from the beginning would make all others wait for seconds.
+// P2  Streams are let go on in the order of asking; one that has ended leaves the line.
+
+/** Each is a write of some ten thousand characters. */
+const PIECES = 8
+
+export class Pace {
+  readonly #line = new Set<() => void>()
+  #given = 0
+  #isTurning = false
+
+  /** How many wait. */
+  get size(): number {
+    return this.#line.size
+  }
+
+  /** Resolves when the next piece may be told, or the stream has ended. */
+  async turn(leaving: AbortSignal): Promise<void> {
+    if (leaving.aborted) return
+    this.#turning()
+    if (this.#given < PIECES && this.#line.size === 0) {
+      this.#given++
+      return
+    }
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const leave = (): void => {
+      this.#line.delete(resolve)
+      resolve()
+    }
+    this.#line.add(resolve)
+    leaving.addEventListener("abort", leave, { once: true })
+    await promise
+    leaving.removeEventListener("abort", leave)
+  }
+
+  #turning(): void {
+    if (this.#isTurning) return
+    this.#isTurning = true
+    setImmediate(() => {
+      this.#isTurning = false
+      this.#given = 0
+      for (const goOn of this.#line) {
+        if (this.#given >= PIECES) break
+        this.#line.delete(goOn)
+        this.#given++
+        goOn()
+      }
+      if (this.#given > 0) this.#turning()
+    })
   }
 }

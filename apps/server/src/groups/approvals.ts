@@ -10,7 +10,7 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, Conflict } from "../api/index.ts"
 import { asking, changing } from "../gateway.ts"
 import { Live } from "../live.ts"
-import { living } from "../views/living.ts"
+import { living } from "../views/facts.ts"
 
 interface Decision {
   readonly decision: "approved" | "denied"

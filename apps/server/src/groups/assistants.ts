@@ -10,7 +10,7 @@ import { Api, type AssistantDetail, type AssistantRow, type Order } from "../api
 import type { Boards } from "../board/boards.ts"
 import { asking, changing } from "../gateway.ts"
 import { Live } from "../live.ts"
-import { living } from "../views/living.ts"
+import { living } from "../views/facts.ts"
 
 /** What an order says besides its name. */
 interface Said {

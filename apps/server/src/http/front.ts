@@ -10,7 +10,7 @@ import { SHORT_TEXT } from "@reverie/protocol"
 import * as HttpApi from "effect/http-api/HttpApi"
 import { hasTwoKeys, twoKeys } from "../views/acceptance.ts"
 import { admit, type Admitted } from "./admitted.ts"
-import { refuse, write } from "./answer.ts"
+import { refuse, secure, write } from "./answer.ts"
 import {
   Api,
   LimitReached,
@@ -26,7 +26,6 @@ import { isGone } from "./connection.ts"
 import type { Door } from "../feed/event-door.ts"
 import type { Guard, Wanted } from "./guard.ts"
 import type { Patience } from "./patience.ts"
-import { secure } from "./security-headers.ts"
 import type { Traffic } from "./traffic.ts"
 
 // RouteTable: which endpoint a method and a path mean.

@@ -2,7 +2,7 @@
 // Owns reading the end off the events of a run, or that there is none yet.
 // A1  Whoever waits long enough gets the whole answer; whoever does not is told that it is pending, and nothing of it is lost.
 
-import { clip, WHOLE_CHARS } from "../views/clip.ts"
+import { clip, WHOLE_CHARS } from "../views/message-view.ts"
 import type { Answer } from "./mcp-fleet.ts"
 
 type Event = { readonly type: string; readonly [key: string]: unknown }

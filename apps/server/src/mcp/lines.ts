@@ -3,7 +3,7 @@
 
 import { defined } from "@reverie/protocol"
 import type { EntityProfile, Fact, Json, OutageView } from "reverie"
-import { clip, TEXT_CHARS } from "../views/clip.ts"
+import { clip, TEXT_CHARS } from "../views/message-view.ts"
 import type { Memory } from "./mcp-fleet.ts"
 
 /** Of one memory, in UTF-16 units. */

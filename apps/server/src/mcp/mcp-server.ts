@@ -13,8 +13,7 @@ import { apiFailureOf } from "../failure.ts"
 import { version } from "../version.ts"
 import type { McpFleet } from "./mcp-fleet.ts"
 import type { McpTool } from "./tool.ts"
-import { agentsAnswer, agentsList, agentsSend, agentsStatus } from "./agent-tools.ts"
-import { memoryRead, memorySearch } from "./memory-tools.ts"
+import { agentsAnswer, agentsList, agentsSend, agentsStatus, memoryRead, memorySearch } from "./agent-tools.ts"
 
 // Tools: what an MCP client may do with a fleet.
 // T1  They are listed in one order, always the same: that of their names.

@@ -1,5 +1,5 @@
 // Tool: one thing that an MCP client may do with a fleet.
-// Owns its shape, and the arguments that tools share. Leaves the tools to agent-tools.ts and memory-tools.ts.
+// Owns its shape, and the arguments that tools share. Leaves the tools to agent-tools.ts and agent-tools.ts.
 
 import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"

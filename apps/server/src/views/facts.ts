@@ -3,8 +3,9 @@
 // G1  What is kept belongs to one commit of one assistant of one tenant: after the next commit it is read again.
 // G2  At most MOST_KEPT lists are kept, however many are asked for.
 
-import type { Fact, Fleet } from "reverie"
+import type { AssistantRecord, Fact, Fleet, Records } from "reverie"
 import { newestFirst } from "./paging.ts"
+import { NotFound } from "../api/index.ts"
 
 const MOST_KEPT = 8
 
@@ -34,4 +35,19 @@ export const factCache = (): FactCache => {
     facts.catch(() => cache.delete(key))
     return facts
   }
+}
+
+// Living: whom a request is about.
+// L1  A reading about nobody is `NotFound`, never an empty answer.
+
+export const living = async (records: Records, id: string): Promise<AssistantRecord> => {
+  const record = await records.inspect(id)
+  if (record === undefined) throw new NotFound({ message: `there is no assistant ${id}` })
+  return record
+}
+
+/** What was found, or a refusal that names it. */
+export const found = <A>(value: A | undefined, what: string): A => {
+  if (value === undefined) throw new NotFound({ message: `there is no ${what}` })
+  return value
 }

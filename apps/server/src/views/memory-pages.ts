@@ -5,9 +5,8 @@
 
 import { defined } from "@reverie/protocol"
 import { type BlockView, type Fleet, type Hit, type Json, whyInWords } from "reverie"
-import { clip, clipAll, TEXT_CHARS } from "./clip.ts"
-import { datedFact, type FactCache } from "./facts.ts"
-import { living } from "./living.ts"
+import { clip, clipAll, TEXT_CHARS } from "./message-view.ts"
+import { datedFact, type FactCache, living } from "./facts.ts"
 import { newestFirst, pageOf } from "./paging.ts"
 
 /** Most hits of one question. */

@@ -5,7 +5,32 @@
 import { defined } from "@reverie/protocol"
 import type { PlacedMessage } from "reverie"
 import type { MessageView } from "../api/index.ts"
-import { clip } from "./clip.ts"
+
+// Clip: long texts, cut for a list or bounded for a page.
+// K1  A text that was cut ends with `…`, and no character is cut in two.
+
+/** In UTF-16 units. */
+export const LIST_CHARS = 300
+export const TEXT_CHARS = 4_000
+export const WHOLE_CHARS = 200_000
+
+export const clip = (text: string, maxChars: number = LIST_CHARS): string => {
+  if (text.length <= maxChars) return text
+  const end = maxChars - 1
+  const last = text.charCodeAt(end - 1)
+  const isHalf = last >= 0xd800 && last <= 0xdbff
+  return `${text.slice(0, isHalf ? end - 1 : end)}…`
+}
+
+/** As JSON, the same of every text in it, however deep. */
+export const clipAll = (value: unknown, maxChars: number): unknown => {
+  if (typeof value === "string") return clip(value, maxChars)
+  if (Array.isArray(value)) return value.map((each) => clipAll(each, maxChars))
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, each]) => (each === undefined ? [] : [[key, clipAll(each, maxChars)]]))
+  )
+}
 
 export const messageViewOf = ({ message, place }: PlacedMessage, maxChars: number): MessageView => {
   const { at, call, calls, content, name, role, tokens } = message

@@ -16,10 +16,9 @@ import { Access, Api, Fitting, Malformed, Principal } from "../../src/api/index.
 import { type AuditLine, Gateway } from "../../src/gateway.ts"
 import { contextLive } from "../../src/groups/assistant/context.ts"
 import { subAgentsLive } from "../../src/groups/assistant/subagents.ts"
-import { machineLive } from "../../src/groups/machine.ts"
+import { machineLive, promptsLive } from "../../src/groups/prompts.ts"
 import { memoryLive } from "../../src/groups/assistant/memory.ts"
 import { nightLive } from "../../src/groups/assistant/night.ts"
-import { promptsLive } from "../../src/groups/prompts.ts"
 import { replayLive } from "../../src/groups/assistant/replay.ts"
 import { timelineLive } from "../../src/groups/assistant/timeline.ts"
 

@@ -6,7 +6,7 @@
 
 import type { Json } from "@reverie/protocol"
 import { canonicalJson } from "@reverie/tools"
-import { cutBytes, oneLine, plain } from "./plain.ts"
+import { cutBytes, oneLine, plain } from "./listing.ts"
 
 type Block = { readonly [key: string]: unknown }
 

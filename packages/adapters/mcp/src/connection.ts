@@ -10,11 +10,10 @@
 import type { Client } from "@modelcontextprotocol/client"
 import { defined } from "@reverie/protocol"
 import { EgressRefused, McpUnavailable } from "./errors.ts"
-import { type Listing, MAX_PAGES, readListing } from "./listing.ts"
+import { type Listing, MAX_PAGES, oneLine, readListing } from "./listing.ts"
 import type { McpServer, Wire } from "./options.ts"
 import { withoutSecrets } from "./secrets.ts"
 import { openWire } from "./transport/wire.ts"
-import { oneLine } from "./plain.ts"
 
 // Failure: what went wrong between here and a server, in words.
 // K1  Words of the server are plain, on one line and short; nothing of a stack or of a header is told.

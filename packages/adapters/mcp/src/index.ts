@@ -3,7 +3,7 @@ import { type McpTools, mcpTools } from "./tools.ts"
 
 export { McpToolsRefused, McpUnavailable } from "./errors.ts"
 export { defineMcpServer, type McpServerOptions } from "./options.ts"
-export { pinsText } from "./pin.ts"
+export { pinsText } from "./listing.ts"
 export { type McpTools, mcpTools } from "./tools.ts"
 
 /**

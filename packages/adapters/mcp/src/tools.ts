@@ -18,10 +18,8 @@ import { createHash } from "node:crypto"
 import { answerText } from "./answer.ts"
 import { Connection, type Link } from "./connection.ts"
 import { McpCallFailed, McpToolsRefused, McpUnavailable } from "./errors.ts"
-import { type Listing, namesOf, type Offered, spelledNames } from "./listing.ts"
+import { changesOf, type Listing, namesOf, type Offered, oneLine, plain, spelledNames } from "./listing.ts"
 import { MAX_MILLIS, type McpAllowed, type McpServer } from "./options.ts"
-import { changesOf } from "./pin.ts"
-import { oneLine, plain } from "./plain.ts"
 import { withoutSecrets } from "./secrets.ts"
 
 // Offer: what is made of a server's definition before a model or a checker sees it.

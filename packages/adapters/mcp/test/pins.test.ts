@@ -2,7 +2,7 @@
 
 import { assert, describe, it } from "@effect/vitest"
 import { defineMcpServer, pinsText } from "../src/index.ts"
-import { changesOf, type Definition, pinOf } from "../src/pin.ts"
+import { changesOf, type Definition, pinOf } from "../src/listing.ts"
 import { call, hostile, linesOf, opened, refused } from "./rig.ts"
 import { POISON } from "./children/offers.ts"
 

@@ -24,10 +24,18 @@ import {
 import * as Effect from "effect/Effect"
 import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { fittingCall, propertiesOf, type Request, speaks, writtenSteps } from "./calls.ts"
-import { AT_A_LOSS, DONE, NOTED, SELF } from "./chatter.ts"
+import {
+  fittingCall,
+  inShort,
+  propertiesOf,
+  type Request,
+  sentencesOf,
+  speaks,
+  stemsOf,
+  writtenSteps
+} from "./calls.ts"
+import { AT_A_LOSS, DONE, NOTED, SELF } from "./sleep/grammar.ts"
 import { answerOf } from "./sleep/tasks.ts"
-import { inShort, sentencesOf, stemsOf } from "./words.ts"
 
 // Answers: sentences made of what stands in the context.
 // Q1  Only what stands in the context is said, and who said it. The assistant's own words are not quoted back.

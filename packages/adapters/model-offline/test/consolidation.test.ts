@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 
 import { rowsFor } from "./asked.ts"
-import { AT_A_LOSS, SELF } from "../src/chatter.ts"
+import { AT_A_LOSS, SELF } from "../src/sleep/grammar.ts"
 
 const DAY = "2024-02-29T09:30Z"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { dayInWords, withDates } from "../src/sleep/dates.ts"
+import { dayInWords, withDates } from "../src/sleep/grammar.ts"
 
 /** A Thursday. */
 const at = Date.parse("2024-02-29T09:30:00Z")

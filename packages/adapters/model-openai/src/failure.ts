@@ -1,11 +1,11 @@
 // Failure: why one attempt gave no answer, as the closed list of the model room says it.
-// Owns the classification of statuses, error bodies and Retry-After. Leaves trying again to `retry.ts`.
+// Owns the classification of statuses, error bodies and Retry-After. Leaves trying again to `options.ts`.
 // I1  Every status and every error body becomes exactly one RequestError.
 // I2  A server that names a time is believed up to one day: no lie silences an assistant for ever.
 // I3  A denial is the word of the API itself. A page where an API should be, and a redirect that says that it is for now,
 //     are of whatever stands before a server that is away: waiting helps, and nobody need act.
 
-import { defined } from "@reverie/protocol"
+import { defined, isJsonObject, type Json } from "@reverie/protocol"
 import {
   CallWithheld,
   ModelDenied,
@@ -15,7 +15,6 @@ import {
   ReplyUnusable,
   type RequestError
 } from "@reverie/model"
-import type { Scrub } from "./scrub.ts"
 
 export interface Failure {
   readonly error: RequestError
@@ -173,5 +172,57 @@ export const makeFailures = (provider: string, scrub: Scrub): Failures => {
     filtered: (message) => new ModelRefused({ provider, kind: "filtered", message: scrub.shown(message) }),
     unusable: (message) => new ReplyUnusable({ provider, message: scrub.shown(message) }),
     answered
+  }
+}
+
+// Scrub: what came from outside is made fit to be shown and kept.
+// I1  No text that passes holds the key.
+// I2  No text that passes holds NUL or half a surrogate pair; a shown text holds no control character at all.
+
+/** Shorter keys are placeholders such as `none`, and ordinary words in a reply. */
+const SHORTEST_SECRET = 12
+
+const MAX_SHOWN_CHARS = 300
+
+export interface Scrub {
+  /** For errors and logs: one printable line, cut to length, without the key. */
+  readonly shown: (text: string) => string
+  /** For replies: as it was, without the key, NUL and half pairs. */
+  readonly kept: (text: string) => string
+  readonly keptJson: (value: Json) => Json
+}
+
+// oxlint-disable-next-line no-control-regex
+const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g
+
+export const makeScrub = (key: string): Scrub => {
+  const secret = key.length >= SHORTEST_SECRET ? key : undefined
+
+  const kept = (text: string): string => {
+    let clean = text.isWellFormed() ? text : text.toWellFormed()
+    if (clean.includes("\u0000")) clean = clean.replaceAll("\u0000", "\ufffd")
+    return secret !== undefined && clean.includes(secret) ? clean.replaceAll(secret, "[redacted]") : clean
+  }
+
+  const keptJson = (value: Json): Json => {
+    if (typeof value === "string") return kept(value)
+    if (Array.isArray(value)) return value.map(keptJson)
+    if (!isJsonObject(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [kept(name), keptJson(inner)]))
+  }
+
+  return {
+    shown: (text) => {
+      // The key goes before the cut, or a key across the cut would leave its first half.
+      const safe = key === "" ? text : text.replaceAll(key, "[redacted]")
+      return safe
+        .slice(0, MAX_SHOWN_CHARS * 4)
+        .toWellFormed()
+        .replace(control, " ")
+        .trim()
+        .slice(0, MAX_SHOWN_CHARS)
+    },
+    kept,
+    keptJson
   }
 }

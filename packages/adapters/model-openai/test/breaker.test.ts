@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { type Admission, Breaker, type Ticket } from "../src/breaker.ts"
+import { type Admission, Breaker, type Ticket } from "../src/attempt.ts"
 
 const options = {
   failures: 3,

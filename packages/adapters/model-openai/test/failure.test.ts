@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeFailures, type Problem, retryAfterMillis } from "../src/failure.ts"
-import { makeScrub } from "../src/scrub.ts"
+import { makeFailures, makeScrub, type Problem, retryAfterMillis } from "../src/failure.ts"
 
 const KEY = "sk-harbor-0123456789abcdef"
 const failures = makeFailures("harbor:1", makeScrub(KEY))

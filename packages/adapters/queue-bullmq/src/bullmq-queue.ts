@@ -14,10 +14,9 @@ import type { Carrier, Request } from "./carriers/carrier.ts"
 import { InFlightJobs } from "./in-flight-jobs.ts"
 import { type QueueBullmqOptions, type Timing, timingOf } from "./options.ts"
 import { openPostgresCarrier } from "./carriers/postgres-carrier.ts"
-import { makeReach, type Reach, within } from "./reach.ts"
+import { makeReach, type Reach, type SeenWorker, within, workersOf } from "./reach.ts"
 import { openRedisCarrier } from "./carriers/redis-carrier.ts"
 import { ScheduleKeeper, SleepSchedules, sleepSchedulesOf } from "./sleep-schedules.ts"
-import { type SeenWorker, workersOf } from "./workers.ts"
 import { addressOf, mayBeLessUrgent, payloadOf, type Sleep, sleepOptions, tickOptions } from "./job.ts"
 
 // Publisher: puts wake-ups into the queue, many at once.

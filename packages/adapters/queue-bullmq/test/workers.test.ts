@@ -2,7 +2,7 @@ import { sharePostgres, shareRedis } from "@reverie/testkit/shared-servers"
 import type { QueueBullmqOptions } from "@reverie/queue-bullmq"
 import * as Redacted from "effect/Redacted"
 import { assert, describe, test } from "vitest"
-import { newWorkerName, workersOf } from "../src/workers.ts"
+import { newWorkerName, workersOf } from "../src/reach.ts"
 import { type Line, openLine, sleep } from "./line.ts"
 import { optionsAt } from "./place.ts"
 

@@ -7,8 +7,64 @@ import { RecallUnavailable } from "@reverie/memory"
 import type { QdrantClient } from "@qdrant/js-client-rest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { WriteAnswer } from "./answers.ts"
-import { DEFAULT_TIMEOUT_MILLIS, type QdrantOptions, serverParts } from "./options.ts"
+
+// Options: where the Qdrant server is and what recall is called there.
+// O1  The client is told the port whenever the address says one: by itself it takes 6333 for the default of the scheme.
+// O2  A path in the address is kept: by itself the client loses it.
+
+export interface QdrantOptions {
+  /** Such as `http://127.0.0.1:6333`. */
+  readonly url: string
+  readonly apiKey?: string
+  /** The alias under which the fleet's collection is found; "reverie" when not said. */
+  readonly collection?: string
+  /** How long a request may take; 10 seconds when not said. */
+  readonly timeoutMillis?: number
+}
+
+export const DEFAULT_COLLECTION = "reverie"
+const DEFAULT_TIMEOUT_MILLIS = 10_000
+
+interface ServerParts {
+  readonly url: string
+  readonly port?: number
+  readonly prefix?: string
+}
+
+/** Throws when the text is no URL. */
+export const serverParts = (text: string): ServerParts => {
+  const { origin, pathname } = new URL(text)
+  const port = /^[a-z]+:\/\/[^/?#]*:(\d+)(?=[/?#]|$)/i.exec(text)?.[1]
+  const prefix = pathname.replace(/\/+$/, "")
+  return { url: origin, ...(port !== undefined && { port: Number(port) }), ...(prefix !== "" && { prefix }) }
+}
+
+// Answers: what the server says, as far as it is read.
+// A1  What does not have its shape is no answer: the request failed.
+// A2  A write is done when the server says so; one that still waits has failed, and is done again.
+
+const Point = Schema.Struct({
+  id: Schema.Union([Schema.String, Schema.Finite]),
+  payload: Schema.optionalKey(Schema.Unknown)
+})
+
+export const CollectionAnswer = Schema.Struct({
+  config: Schema.Struct({ metadata: Schema.optionalKey(Schema.Unknown) })
+})
+
+export const PointsAnswer = Schema.Array(Point)
+
+export const ScrollAnswer = Schema.Struct({ points: PointsAnswer })
+
+export const CountAnswer = Schema.Struct({ count: Schema.Finite })
+
+export const SearchAnswer = Schema.Array(
+  Schema.Struct({ points: Schema.Array(Schema.Struct({ ...Point.fields, score: Schema.Finite })) })
+)
+
+const Done = Schema.Struct({ status: Schema.Literal("completed") })
+
+const WriteAnswer = Schema.Union([Schema.Literal(true), Done, Schema.Array(Done)])
 
 // Failure: what a request to Qdrant that came to nothing means, in one line for a person.
 // I1  Whatever the client throws is `RecallUnavailable`: what an index holds can always be made again.

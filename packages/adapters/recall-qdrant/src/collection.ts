@@ -1,6 +1,6 @@
 // Collection: the one collection of a fleet, behind its alias.
 // Owns its layout, making it, and what is written down about it: its format and its vector models. Leaves points to
-// `point.ts`, filters to `visibility.ts`.
+// `point.ts`, filters to `point.ts`.
 // L1  The alias is given last, when everything is there: half a collection is never used, and making it goes on where
 //     it stopped.
 // L2  Everything that is filtered by has an index before the first point; in strict mode the server refuses the rest.
@@ -15,10 +15,8 @@ import * as Option from "effect/Option"
 import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import * as Semaphore from "effect/Semaphore"
-import { CollectionAnswer } from "./answers.ts"
-import { isMissing, isTaken, type Qdrant } from "./client.ts"
-import { WORDS } from "./point.ts"
-import { MAX_CONDITION_VALUES } from "./visibility.ts"
+import { CollectionAnswer, isMissing, isTaken, type Qdrant } from "./client.ts"
+import { MAX_CONDITION_VALUES, WORDS } from "./point.ts"
 
 /** Counts up when payload or vectors change so that an older Reverie would misread them. */
 const FORMAT = 2

@@ -19,14 +19,11 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Semaphore from "effect/Semaphore"
 import type { Schemas } from "@qdrant/js-client-rest"
-import { CountAnswer, SearchAnswer } from "./answers.ts"
-import { connect, type Qdrant } from "./client.ts"
+import { connect, CountAnswer, DEFAULT_COLLECTION, type Qdrant, type QdrantOptions, SearchAnswer } from "./client.ts"
 import { MAX_QUERY_LIMIT, type Models, openCollection } from "./collection.ts"
-import { DEFAULT_COLLECTION, type QdrantOptions } from "./options.ts"
 import { vectorWork } from "./vector-models.ts"
-import { askedFor, isAskedFor, memoriesOf, ofAssistant, visibleTo } from "./visibility.ts"
+import { askedFor, isAskedFor, memoriesOf, memoryIn, ofAssistant, visibleTo, WORDS } from "./point.ts"
 import { writing } from "./writing.ts"
-import { memoryIn, WORDS } from "./point.ts"
 
 // Searching: a question, asked of the server, and what comes back of it.
 // Q1  Every search carries the filter of the viewer, and every point that comes back is judged again: may the viewer

@@ -3,13 +3,11 @@
 // M1  The name of a vector follows from its model, so that what was begun before a crash is found again.
 // M2  Searches use the current model until one write of the metadata makes the next one current.
 
-import { defined } from "@reverie/protocol"
+import { type Address, defined } from "@reverie/protocol"
 import { createHash } from "node:crypto"
 import { meaningOf, type Recall, type RecallUnavailable, type VectorModel, VectorsUnfit } from "@reverie/memory"
-import type { Address } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { PointsAnswer, ScrollAnswer } from "./answers.ts"
-import type { Qdrant } from "./client.ts"
+import { PointsAnswer, type Qdrant, ScrollAnswer } from "./client.ts"
 import {
   asModel,
   type Collection,
@@ -18,8 +16,7 @@ import {
   type Models,
   type StoredModel
 } from "./collection.ts"
-import { memoryIn, pointId } from "./point.ts"
-import { without } from "./visibility.ts"
+import { memoryIn, pointId, without } from "./point.ts"
 
 type VectorWork = Pick<
   Recall["Service"],

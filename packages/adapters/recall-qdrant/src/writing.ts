@@ -16,8 +16,7 @@ import {
 import type { Address } from "@reverie/protocol"
 import type { Schemas } from "@qdrant/js-client-rest"
 import * as Effect from "effect/Effect"
-import { PointsAnswer } from "./answers.ts"
-import type { Qdrant } from "./client.ts"
+import { PointsAnswer, type Qdrant } from "./client.ts"
 import { MAX_BATCH_POINTS } from "./collection.ts"
 import {
   type Memory,
@@ -27,10 +26,10 @@ import {
   positionIn,
   positionPoint,
   positionPointId,
+  standingAt,
   WORDS,
   wordsOf
 } from "./point.ts"
-import { standingAt } from "./visibility.ts"
 
 type Operation = Schemas["UpdateOperation"]
 

@@ -19,7 +19,7 @@ import {
 import * as assert from "node:assert/strict"
 import * as Effect from "effect/Effect"
 import { recallQdrantLayer } from "../src/index.ts"
-import { type QdrantOptions } from "../src/options.ts"
+import { type QdrantOptions } from "../src/client.ts"
 
 export const NOW = 1_790_000_000_000
 

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { serverParts } from "../src/options.ts"
+import { serverParts } from "../src/client.ts"
 
 it("O1 the port of the address is the port of the client, also when it is the scheme's own", () => {
   assert.deepStrictEqual(serverParts("http://127.0.0.1:6333"), { url: "http://127.0.0.1:6333", port: 6333 })

@@ -1,12 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { FUSION_K, fieldsOf, fusedScore, queryTerms, rarity, Recall, sparseQuery, termWeights } from "@reverie/memory"
+import { fieldsOf, fusedScore, FUSION_K, queryTerms, rarity, Recall, sparseQuery, termWeights } from "@reverie/memory"
 import { QdrantClient } from "@qdrant/js-client-rest"
 import { anAddress } from "@reverie/testkit"
 import { type QdrantPlace, qdrantPlace, qdrantPlaceName } from "@reverie/testkit/qdrant-server"
 import * as Effect from "effect/Effect"
 import { recallQdrantLayer } from "../src/index.ts"
-import { pointId } from "../src/point.ts"
-import { visibleTo } from "../src/visibility.ts"
+import { pointId, visibleTo } from "../src/point.ts"
 import { begin, put } from "./bench.ts"
 
 const ada = anAddress("ada")

@@ -3,7 +3,9 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import {
+  INDEX_START,
   type IndexChange,
+  type IndexPosition,
   meaningOf,
   type MemoryEntry,
   Recall,
@@ -13,14 +15,96 @@ import {
 } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Connection, IN_MEMORY } from "./connection.ts"
+import type { Address } from "@reverie/protocol"
+import { change, Connection, IN_MEMORY, keyText, query } from "./connection.ts"
 import { beginErasing, eraseSome } from "./entries/erasing.ts"
-import { type Parts, partsOf, standing } from "./parts.ts"
-import { Searcher } from "./search/searcher.ts"
-import { search } from "./search/searching.ts"
-import type { Sizes } from "./words/words.ts"
-import { type Entries, readRow } from "./entries/entries.ts"
+import { Matrices, packed, Searcher } from "./search/matrices.ts"
+import { search, type Sources } from "./search/searching.ts"
+import { type Sizes, wordsOf } from "./words/words.ts"
+import {
+  type Entries,
+  entryQueries,
+  entryRowsOf,
+  groupQueries,
+  type Groups,
+  modelQueries,
+  readEntry,
+  readRow
+} from "./entries/entries.ts"
 import type { EntryRow, Kept, Owner } from "./entries/row.ts"
+
+// Parts: what is prepared of an open file.
+
+// Vectors: the vectors of entries.
+// V1  A vector of an entry that is not there is nothing.
+
+interface PlacedVector {
+  readonly address: Address
+  readonly id: string
+  readonly vector: ReadonlyArray<number>
+}
+
+const vectorQueries = (database: DatabaseSync, groups: Groups, matrices: Matrices) => {
+  const placed = query<Pick<EntryRow, "key" | "entry"> & { readonly owner: number }>(
+    database,
+    `SELECT entries.key, owner, entry FROM groups JOIN entries ON entries.owner = groups.key AND entries.id = ?
+     WHERE tenant = ? AND kind = 'own' AND assistant = ?`
+  )
+  const insert = change(database, "INSERT OR REPLACE INTO vectors (model, entry, vector) VALUES (?, ?, ?)")
+  const wantNoMore = change(database, "DELETE FROM wanting WHERE model = ? AND entry = ?")
+  return {
+    put: (model: number, vectors: ReadonlyArray<PlacedVector>): void => {
+      for (const { address, id, vector } of vectors) {
+        const row = placed.one(keyText(id), address.tenant, address.assistant)
+        if (row === undefined) continue
+        insert(model, row.key, packed(vector))
+        wantNoMore(model, row.key)
+        const readers = groups.readers(address, readEntry(row.entry).readers)
+        for (const group of [row.owner, ...readers]) matrices.forget(group)
+      }
+    }
+  }
+}
+
+type Vectors = ReturnType<typeof vectorQueries>
+
+// SecureDelete: makes sure that what was erased is not in the file any more.
+// S1  After `end` nothing of what was erased since `begin` can be read in the file or its log.
+
+const secureDeleteOf = (database: DatabaseSync) => ({
+  begin: (): void => database.exec("PRAGMA secure_delete = ON"),
+  end: (): void => database.exec("PRAGMA secure_delete = FAST; PRAGMA wal_checkpoint(TRUNCATE)")
+})
+
+type SecureDelete = ReturnType<typeof secureDeleteOf>
+
+interface Parts extends Sources {
+  readonly secureDelete: SecureDelete
+  readonly vectors: Vectors
+  /** A transaction came to nothing: what stands in memory is as it was before. */
+  readonly undo: () => void
+}
+
+export const partsOf = (database: DatabaseSync, sizes?: Sizes): Parts => {
+  const groups = groupQueries(database)
+  const matrices = new Matrices(database)
+  const words = wordsOf(database, sizes)
+  return {
+    groups,
+    entries: entryQueries(database, entryRowsOf(database, groups, matrices, words)),
+    matrices,
+    models: modelQueries(database),
+    words,
+    secureDelete: secureDeleteOf(database),
+    vectors: vectorQueries(database, groups, matrices),
+    undo: words.forget
+  }
+}
+
+export const standing = (groups: Groups, address: Address): IndexPosition => {
+  const own = groups.own(address)
+  return own === undefined ? INDEX_START : { no: own.position, digest: own.digest }
+}
 
 // Draft: what becomes of an assistant's entries by the changes of one apply.
 // D1  Changes take effect in their order; an entry that is as it was in the end is not written.

@@ -9,13 +9,12 @@ import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
-import { docTerms } from "../src/words/doc-terms.ts"
+import { docTerms, type Segments } from "../src/words/segments.ts"
 import { flush } from "../src/words/words.ts"
 import { type SegmentHead, writeHead } from "../src/words/segment.ts"
-import type { Segments } from "../src/words/segments.ts"
 import { APPLICATION_ID, FORMAT, tables } from "../src/connection.ts"
 import { aDirectory } from "./directories.ts"
-import { type RecallSqliteOptions } from "../src/recall.ts"
+import type { RecallSqliteOptions } from "../src/recall.ts"
 
 const ada = { tenant: TenantId.make("harbor"), assistant: AssistantId.make("ada") }
 const file = (directory: string): string => join(directory, "recall.db")

@@ -7,7 +7,7 @@ import { recallSqliteLayer } from "@reverie/recall-sqlite"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { recallTuned } from "../src/recall.ts"
-import { Searcher } from "../src/search/searcher.ts"
+import { Searcher } from "../src/search/matrices.ts"
 import { aDirectory } from "./directories.ts"
 
 const ada = { tenant: TenantId.make("harbor"), assistant: AssistantId.make("ada") }

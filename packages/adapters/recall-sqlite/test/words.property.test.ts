@@ -1,18 +1,23 @@
 import { assert, describe, test } from "@effect/vitest"
 import { INDEX_START, type IndexChange, type IndexPosition, type MemoryEntry, Recall, termsOf } from "@reverie/memory"
 import { AssistantId, TenantId } from "@reverie/protocol"
-
 import { memoryRecall } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import * as fc from "fast-check"
-import { docTerms, eachTerm } from "../src/words/doc-terms.ts"
+import { docTerms, eachTerm, termKey } from "../src/words/segments.ts"
 import { ByteWriter } from "../src/words/byte-writer.ts"
-import { addScores, classesOf, eachEntry, haveMany, writeList } from "../src/words/posting-list.ts"
+import {
+  addScores,
+  classesOf,
+  classOf,
+  classWeights,
+  eachEntry,
+  haveMany,
+  writeList
+} from "../src/words/posting-list.ts"
 import { recallTuned } from "../src/recall.ts"
 import { Scores } from "../src/search/scores.ts"
-import { termKey } from "../src/words/term-key.ts"
 import { Top } from "../src/search/top.ts"
-import { classOf, classWeights } from "../src/words/weight-class.ts"
 import { termsOf as termsInPlay } from "../src/words/word-search.ts"
 import { TINY } from "./tiny.ts"
 import { IN_MEMORY } from "../src/connection.ts"

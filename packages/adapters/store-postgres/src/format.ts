@@ -7,14 +7,11 @@
 // V4  Who finds everything in its present shape writes nothing, and needs no right to create anything.
 
 import * as Effect from "effect/Effect"
-import type { Database, Query } from "./database.ts"
+import type { Database, PgFailure, Query } from "./database.ts"
 import { StoreFormatNewer, StoreUnreleased } from "./errors.ts"
-import type { PgFailure } from "./pg-failure.ts"
 import { apply } from "./first/apply.ts"
-import { documents } from "./first/documents.ts"
-import { looks } from "./first/looks.ts"
+import { documents, looks, tenants } from "./first/documents.ts"
 import { tables } from "./first/tables.ts"
-import { tenants } from "./first/tenants.ts"
 
 // Migrations: the first format of the tables, and the steps from each format to the next. A released step never changes.
 // G1  The format of a database is the number of steps that have run on it; a new step goes to the end of the list.

@@ -1,2 +1,2 @@
-export * from "./database-clock.ts"
+export { databaseClockLayer } from "./store.ts"
 export { openPostgresStore, PostgresStore, storePostgresLayer } from "./store.ts"

@@ -24,14 +24,15 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import * as Result from "effect/Result"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import { postgresAllowance } from "./ports/allowance.ts"
 import { postgresBlocks } from "./ports/blocks.ts"
-import { type Database, openDatabase, type Rows } from "./database.ts"
+import { type Database, openDatabase, PgFailure, type Rows } from "./database.ts"
 import { type StoreError, StoreLeft, StoreUnguarded, StoreUnreachable } from "./errors.ts"
 import { migrate, type Place } from "./format.ts"
 import { postgresLedger } from "./ports/ledger.ts"
 import { postgresMailbox } from "./ports/mailbox.ts"
-import { PgFailure } from "./pg-failure.ts"
 import { markIn, postgresBundles } from "./bundles/bundles.ts"
 import { Time, type TimeSource } from "./time.ts"
 import { Writer, type WriterStats } from "./writer.ts"
@@ -250,3 +251,39 @@ export const storePostgresLayer = (
       )
     )
   )
+
+// DatabaseClock: an Effect clock that tells the time of the database.
+// C1  Whatever the clock of this machine says, due times and leases are seen as every other worker sees them, within
+//     half of the time a statement takes.
+// C2  Every write brings a sample; where none is written for REFRESH_MILLIS, one is asked for. While the database does not
+//     answer, the last estimate goes on.
+// C3  How long a sleep takes is measured by this machine.
+
+const REFRESH_MILLIS = 10_000
+
+const NANOS_PER_MILLI = 1_000_000n
+
+/** The clock of the store's database, over the clock that is there. */
+export const databaseClockLayer: Layer.Layer<never, never, PostgresStore> = Layer.effect(
+  Clock.Clock,
+  Effect.gen(function* () {
+    const { askTime, time } = yield* PostgresStore
+    const local = yield* Clock.Clock
+    const refreshing = Effect.gen(function* () {
+      yield* local.sleep(Duration.millis(REFRESH_MILLIS))
+      if (time.ageMillisAt(performance.now()) >= REFRESH_MILLIS) yield* Effect.ignore(askTime)
+    })
+    yield* Effect.forkScoped(Effect.forever(refreshing))
+    const millis = (): number => time.millisAt(performance.now())
+    const nanos = (): bigint => BigInt(millis()) * NANOS_PER_MILLI
+    return {
+      currentTimeMillisUnsafe: millis,
+      currentTimeMillis: Effect.sync(millis),
+      currentTimeNanosUnsafe: nanos,
+      currentTimeNanos: Effect.sync(nanos),
+      monotonicTimeNanosUnsafe: () => local.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: local.monotonicTimeNanos,
+      sleep: (duration) => local.sleep(duration)
+    }
+  })
+)

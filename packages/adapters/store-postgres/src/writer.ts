@@ -11,9 +11,8 @@
 
 import * as Effect from "effect/Effect"
 import * as PgTypes from "@effect/sql-pg/PgTypes"
-import type { Database } from "./database.ts"
+import { closed, type Database, type PgFailure } from "./database.ts"
 import { type Answered, pack, type Request } from "./operation.ts"
-import { closed, type PgFailure } from "./pg-failure.ts"
 
 export interface WriterStats {
   readonly batches: number

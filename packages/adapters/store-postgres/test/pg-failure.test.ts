@@ -1,6 +1,6 @@
 import { assert, describe, test } from "vitest"
 import { AuthenticationError, ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
-import { pgFailure } from "../src/pg-failure.ts"
+import { pgFailure } from "../src/database.ts"
 
 const saidBy = (code: string, message: string) =>
   new SqlError({

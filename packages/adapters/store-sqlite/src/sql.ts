@@ -2,6 +2,68 @@
 // Owns preparing. A number is bound as REAL, so every column that is compared with one must be INTEGER.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
+import { MAX_PAGE_CHARS } from "@reverie/ledger"
+import { longWork, SHORT_TEXT } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+
+// SqliteFailure: what SQLite and the file system say when they refuse, in a sentence a person can act on.
+// I1  Only a refusal of SQLite or of the system is a failure; any other exception is a bug and stays one.
+
+/** What SQLite and the system say. */
+type RefusalKind = "full" | "busy" | "damaged" | "denied" | "closed" | "other"
+
+export interface SqliteFailure {
+  /** lost: the files of the open store are no longer its own (safeguard.ts). */
+  readonly kind: RefusalKind | "lost"
+  /** What is the matter and what helps. */
+  readonly message: string
+  readonly cause: unknown
+}
+
+/** Primary result codes of SQLite, https://sqlite.org/rescode.html */
+const kindByCode: Readonly<Record<number, RefusalKind>> = {
+  5: "busy",
+  8: "denied",
+  11: "damaged",
+  13: "full",
+  14: "denied",
+  26: "damaged"
+}
+
+const kindByErrno: Readonly<Record<string, RefusalKind>> = {
+  ERR_INVALID_STATE: "closed",
+  EACCES: "denied",
+  EPERM: "denied",
+  EROFS: "denied",
+  ENOSPC: "full",
+  EDQUOT: "full"
+}
+
+const sentences: Readonly<Record<Exclude<RefusalKind, "other">, string>> = {
+  full: "no space is left; free some and try again",
+  busy: "another program holds the database locked",
+  damaged: "the file is damaged or no database",
+  denied: "it can not be written here; check the permissions of the directory and its files",
+  closed: "the store is closed"
+}
+
+const numberAt = (error: object, key: string): number | undefined => {
+  const value: unknown = Reflect.get(error, key)
+  return typeof value === "number" ? value : undefined
+}
+
+/** The failure that an exception stands for; undefined when it is a bug. */
+export const sqliteFailure = (error: unknown): SqliteFailure | undefined => {
+  if (!(error instanceof Error)) return undefined
+  const code: unknown = Reflect.get(error, "code")
+  if (typeof code !== "string") return undefined
+  const errcode = numberAt(error, "errcode")
+  const isSystem = numberAt(error, "errno") !== undefined
+  if (code !== "ERR_SQLITE_ERROR" && code !== "ERR_INVALID_STATE" && !isSystem) return undefined
+  const kind = (errcode === undefined ? kindByErrno[code] : kindByCode[errcode & 0xff]) ?? "other"
+  return { kind, message: kind === "other" ? error.message : `${sentences[kind]} (${error.message})`, cause: error }
+}
 
 export interface Query<Row> {
   readonly one: (...values: ReadonlyArray<SQLInputValue>) => Row | undefined
@@ -54,3 +116,73 @@ export const change = (database: DatabaseSync, sql: string): ((...values: Readon
 
 /** As many rows as asked for, as a number SQLite takes. */
 export const limited = (limit: number): number => Math.trunc(Math.min(Math.max(limit, 0), Number.MAX_SAFE_INTEGER))
+
+// Reading: a synchronous look at the database as an effect.
+// R1  Rows that may be long are read so that the event loop turns between them.
+
+/** What is wrong with the database, as an effect; a bug stays one. */
+const failed = <U>(unavailable: (failure: SqliteFailure) => U, error: unknown): Effect.Effect<never, U> => {
+  const failure = sqliteFailure(error)
+  return failure === undefined ? Effect.die(error) : Effect.fail(unavailable(failure))
+}
+
+export const reading = <A, E, U>(
+  unavailable: (failure: SqliteFailure) => U,
+  look: () => Result.Result<A, E>
+): Effect.Effect<A, E | U> =>
+  Effect.suspend((): Effect.Effect<A, E | U> => {
+    try {
+      return Effect.fromResult(look())
+    } catch (error) {
+      return failed(unavailable, error)
+    }
+  })
+
+/** A look that goes from row to row and yields the length of each. */
+type LongLook<A, E> = () => Generator<number, Result.Result<A, E>>
+
+export const readingLong = <A, E, U>(
+  unavailable: (failure: SqliteFailure) => U,
+  look: LongLook<A, E>
+): Effect.Effect<A, E | U> =>
+  Effect.suspend((): Effect.Effect<A, E | U> => {
+    const looking = look()
+    const goOn = (): Effect.Effect<A, E | U> => {
+      try {
+        for (let step = looking.next(); ; step = looking.next()) {
+          if (step.done === true) return Effect.fromResult(step.value)
+          if (step.value <= SHORT_TEXT) continue
+          longWork.note(step.value)
+          return Effect.flatMap(longWork.room, goOn)
+        }
+      } catch (error) {
+        return failed(unavailable, error)
+      }
+    }
+    return longWork.hasRoom ? goOn() : Effect.flatMap(longWork.room, goOn)
+  })
+
+/** Rows until there are enough characters: of long ones a page has fewer. */
+export const pageOf = <Row extends { readonly body: string }>(rows: Iterable<Row>): ReadonlyArray<Row> => {
+  const page: Array<Row> = []
+  let characters = 0
+  for (const row of rows) {
+    page.push(row)
+    characters += row.body.length
+    if (characters >= MAX_PAGE_CHARS) break
+  }
+  return page
+}
+
+/** A page of rows, in a turn of the event loop that has room for it. */
+export const readingPage = <Row, U>(
+  unavailable: (failure: SqliteFailure) => U,
+  look: () => ReadonlyArray<Row>
+): Effect.Effect<ReadonlyArray<Row>, U> =>
+  Effect.andThen(
+    longWork.room,
+    reading(unavailable, () => Result.succeed(look()))
+  )
+
+/** What is read of a row, in characters. */
+export const lengthOf = ({ body }: { readonly body: string }): number => body.length

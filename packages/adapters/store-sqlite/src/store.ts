@@ -29,8 +29,8 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Clock from "effect/Clock"
 import { sqliteAllowance } from "./ledger/allowance.ts"
-import { sqliteBlocks } from "./blocks.ts"
-import { ledgerUnavailable } from "./ledger/entry-history.ts"
+import { sqliteBlocks, Writer, type WriterStats } from "./writer.ts"
+import { Leases, ledgerUnavailable } from "./ledger/assistants.ts"
 import {
   StoreDamaged,
   type StoreError,
@@ -40,22 +40,16 @@ import {
   StoreShortened,
   StoreUnopenable
 } from "./errors.ts"
-import { DATABASE } from "./files/file-guard.ts"
+import { DATABASE, Safeguard } from "./files/safeguard.ts"
 import { knownFormat, migrate, NO_DATA, type Place, presentFormat } from "./format.ts"
 import { formats, PAGE_BYTES } from "./formats.ts"
 import { sqliteLedger } from "./ledger/ledger.ts"
-import { Leases } from "./ledger/leases.ts"
 import { sqliteMailbox } from "./mailbox/mailbox.ts"
 import { directoryMarks, type Marks, passingMarks } from "./ledger/marks.ts"
-import { own } from "./files/owner.ts"
+import { closeFiles, own, privateDirectory, privateFile } from "./files/owner.ts"
 import { sqliteBundles } from "./bundles/bundles.ts"
-import { reading } from "./reading.ts"
-import { closeFiles, privateDirectory, privateFile } from "./files/rights.ts"
-import { Safeguard } from "./files/safeguard.ts"
-import { type SqliteFailure, sqliteFailure } from "./sqlite-failure.ts"
+import { change, limited, query, reading, type SqliteFailure, sqliteFailure } from "./sql.ts"
 import { survive } from "./files/survival.ts"
-import { Writer, type WriterStats } from "./writer.ts"
-import { change, limited, query } from "./sql.ts"
 
 // Prompts on SQLite: the versions of what tenants write for their prompts.
 // I1  Expectations are judged inside the transaction and before its first write.

@@ -1,6 +1,6 @@
 import { assert } from "@effect/vitest"
 import { describe, test } from "vitest"
-import { Leases } from "../src/ledger/leases.ts"
+import { Leases } from "../src/ledger/assistants.ts"
 
 describe("leases", () => {
   test("I1 a lease lives until its time has come, and a taken back one gives way to the one before", () => {

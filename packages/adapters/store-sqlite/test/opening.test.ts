@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, it } from "@effect/vitest"
@@ -38,6 +38,18 @@ describe("an owner", () => {
       const directory = aDirectory()
       const error = yield* Effect.scoped(Effect.andThen(openSqliteStore(directory), refusal(directory)))
       assert.strictEqual(error._tag, "StoreBusy")
+      yield* Effect.scoped(openSqliteStore(directory))
+    })
+  )
+
+  it.effect("O1 an opening that fails holds nothing: the next one is not told that another process works there", () =>
+    Effect.gen(function* () {
+      const directory = aDirectory()
+      mkdirSync(directory)
+      const pid = join(directory, "owner.pid")
+      symlinkSync(join(directory, "missing", "place"), pid)
+      assert.strictEqual((yield* refusal(directory))._tag, "StoreUnopenable")
+      rmSync(pid)
       yield* Effect.scoped(openSqliteStore(directory))
     })
   )

@@ -7,7 +7,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as fc from "fast-check"
 import { describe, test } from "vitest"
 import { AT_REST } from "../src/formats.ts"
-import { awakeSince, isAwake, timeOf, wakeOnCommit, wakeOnMail } from "../src/mailbox/wake.ts"
+import { awakeSince, isAwake, timeOf, wakeOnCommit, wakeOnMail } from "../src/mailbox/mailbox.ts"
 
 const millis = fc.integer({ min: 0, max: 4_000_000_000_000 })
 const wakes = fc.oneof(millis, millis.map(awakeSince), fc.constant(AT_REST))

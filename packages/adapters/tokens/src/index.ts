@@ -1,1 +1,1 @@
-export { gptTokenizerLayer } from "./gpt-tokenizer.ts"
+export { gptTokenizerLayer } from "./byte-pairs.ts"

@@ -6,7 +6,7 @@ import { beforeAll, vi } from "vitest"
 import { gptTokenizerLayer } from "../src/index.ts"
 import { counterOf, LONGEST_PIECE, LONGEST_WORD, MAX_RUN, piecesOf, stretchAt } from "../src/counter.ts"
 import { tiktokenLayer } from "../src/tiktoken.ts"
-import { wordPattern } from "../src/gpt-tokenizer.ts"
+import { wordPattern } from "../src/byte-pairs.ts"
 
 // The reference needs seconds to load on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })

@@ -5,7 +5,7 @@
 // P3  A call that has no room ends the tick as cut.
 // P4  The model is told once how little is left.
 
-import { callRoom, type CallRoom, isBounded, reserve, settle, shareSpent, SOFT_SHARE } from "./index.ts"
+import { callRoom, type CallRoom, isBounded, reserve, settle, shareSpent, SOFT_SHARE } from "./account.ts"
 import { type AssistantContext, settingsNow } from "../context.ts"
 import type { InferFailure, InferOutput, MachineEvent } from "../events.ts"
 import { accountOf } from "../sub-agents/index.ts"

@@ -8,7 +8,7 @@
 import { defined } from "@reverie/protocol"
 import { createHash } from "node:crypto"
 import type { AnyStateNode } from "xstate"
-import { factsIn, stateNodes } from "../state.ts"
+import { factsIn, stateNodes } from "../decide.ts"
 import type { Activity, StateTag } from "../state-tag.ts"
 
 /** Of the form of a chart, not of the machine. */

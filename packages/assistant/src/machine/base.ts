@@ -7,13 +7,27 @@
 
 import type { Amount, Json, TickOutcome } from "@reverie/protocol"
 import { type ActionFunction, assign, enqueueActions, fromPromise, setup } from "xstate"
-import type { AssistantContext, SubAgentStart } from "../context.ts"
-import type { AssessOutput, InferOutput, MachineEvent, StepOutput, ToolOutput } from "../events.ts"
-import type { Refusal } from "../calls.ts"
-import { settingsNow } from "../context.ts"
+import * as Now from "../context.ts"
+import { type AssistantContext, settingsNow, type SubAgentStart } from "../context.ts"
+import {
+  type AssessOutput,
+  assessOutput,
+  inferFailure,
+  type InferOutput,
+  inferOutput,
+  type MachineEvent,
+  type Refusal,
+  stepFailure,
+  type StepOutput,
+  stepOutput,
+  type ToolOutput
+} from "../events.ts"
 import type { Settings } from "../settings.ts"
 import type { StateMeta, StateTag } from "../state-tag.ts"
 import type { DelegationRefusal, Order } from "../sub-agents/index.ts"
+import { metOutage, type Reaction, reactionTo } from "./outage.ts"
+import type { CompactionPhase, DreamOperation } from "./phases.ts"
+import { reserved, settled, whyCut } from "../budget/spending.ts"
 
 /** What the machine reports to screens, besides its state. */
 export type Emitted =
@@ -114,3 +128,135 @@ export const whenHeard =
   (test: (context: AssistantContext, event: MachineEvent) => boolean): Guard<undefined> =>
   ({ context, event }) =>
     test(context, event)
+
+// Dream: the sleep of an assistant and the operations of its dream.
+
+/** What a dream goes on with; `settling` after the last operation. */
+interface Next {
+  readonly next: DreamOperation | "settling"
+}
+
+const isPaced = (context: Now.AssistantContext): boolean => Now.settingsNow(context).sleepTickMillis > 0
+
+/** The step has more to do. */
+const hasMore = (event: MachineEvent): boolean => stepOutput(event).more === true
+
+export const dreamGuards = {
+  isSleepOver: whenHeard((context, event) => Now.endsSleep(context, stepOutput(event))),
+  isSleepOverInOutage: whenHeard((context, event) => Now.sleptOut(context, stepFailure(event).outage?.at ?? 0)),
+  isWakeRequested: when(({ wakeWanted }) => wakeWanted),
+  isWakeDue: when(({ signals, wakeWanted }) => wakeWanted || signals.mailWaiting),
+  dreamIsPaced: when(isPaced),
+  dreamHasMore: whenHeard((_, event) => hasMore(event)),
+  dreamHasMoreAndIsPaced: whenHeard((context, event) => hasMore(event) && isPaced(context)),
+  isNextOperation: when<{ readonly operation: DreamOperation }>(
+    ({ dreamNext }, { operation }) => dreamNext === operation
+  ),
+  isWindowFullForSleep: when((context) => {
+    const { compactEnabled, compactSleepRatio } = Now.settingsNow(context)
+    return compactEnabled && context.signals.tokenRatio >= compactSleepRatio
+  })
+}
+
+export const dreamActions = {
+  beginSleep: changing((context, event) => (event.type === "sleep" ? Now.fallAsleep(context, event) : {})),
+  requestWake: changing(() => ({ wakeWanted: true })),
+  wakeUp: changing(() => ({ wakeWanted: false, outage: null })),
+  recordDreamStep: changing<Next>((context, event, { next }) => Now.dreamt(context, stepOutput(event), next)),
+  recordDreamOutage: changing<Next>((context, event, { next }) => ({
+    ...metOutage(context, stepFailure(event)),
+    dreamNext: next
+  }))
+}
+
+// ModelCall: one call of the model, and what follows when it fails.
+
+const reacts = (reaction: Reaction) =>
+  whenHeard((context, event) => reactionTo(context, inferFailure(event)) === reaction)
+
+export const modelCallGuards = {
+  isOutOfBudget: when((context) => whyCut(context) !== undefined),
+  hasToolCalls: whenHeard((_, event) => inferOutput(event).calls.length > 0),
+  isInterrupted: reacts("again"),
+  waitsForServer: reacts("wait"),
+  waitsForLimit: reacts("hold back"),
+  isRetryable: reacts("retry"),
+  needsPerson: reacts("halt"),
+  isCutByBudget: reacts("cut"),
+  isRefusedByLimit: reacts("refuse"),
+  hasFailedTooOften: reacts("fail and halt"),
+  /** Of any job that calls a model. */
+  isModelAway: whenHeard((_, event) => inferFailure(event).outage !== undefined)
+}
+
+export const modelCallActions = {
+  reserveBudget: changing(reserved),
+  settleBudget: changing(settled),
+  recordModelSuccess: changing(Now.answered),
+  recordOutage: changing((context, event) => metOutage(context, inferFailure(event))),
+  recordLimit: changing((context, event) => Now.heldBack(context, inferFailure(event))),
+  recordFailedTry: changing((context, event) => Now.triedInVain(context, inferFailure(event))),
+  countFailedTick: changing(Now.failed),
+  /** Once for each wait. */
+  announceOutage: enqueuing((enqueue, { outage, parkMillis }) => {
+    if (outage === null || outage.tries > 1) return
+    const { reason, server } = outage
+    enqueue.emit({ type: "model-away", server, reason, withinMillis: parkMillis })
+  })
+}
+
+// Tick: the event in hand, from its beginning to its one end.
+
+export const tickGuards = {
+  isInTick: when(({ envelope }) => envelope !== null),
+  isInIteration: when(({ envelope, iteration }) => envelope !== null && iteration > 0),
+  isAssessmentOn: when((context) => Now.settingsNow(context).assessTask),
+  isIterationLimitReached: when((context) => context.iteration >= Now.patternNow(context).maxIterations)
+}
+
+export const tickActions = {
+  beginTick: changing((context, event) => ("envelope" in event ? Now.begin(context, event) : {})),
+  recordAssessment: changing((_, event) => ({ restriction: assessOutput(event).restriction })),
+  nextIteration: changing(Now.nextIteration),
+  clearTick: changing(Now.end),
+  /** With the reason of the model call that failed. */
+  endTickAsCallFailed: enqueuing<{ readonly outcome: "failed" | "cut" }>((enqueue, _, event, { outcome }) => {
+    enqueue({ type: "endTick", params: { outcome, reason: inferFailure(event).reason } })
+  }),
+  endTickAsOutOfBudget: enqueuing((enqueue, context) => {
+    enqueue({ type: "endTick", params: { outcome: "cut", reason: whyCut(context) ?? "" } })
+  })
+}
+
+// Compaction: the history is compacted in phases, for a tick, for a dream or by command.
+
+export const compactionGuards = {
+  isCompactionOn: when((context) => Now.settingsNow(context).compactEnabled),
+  isWindowNearlyFull: when((context) => {
+    const { compactEnabled, compactEmergencyRatio } = Now.settingsNow(context)
+    return compactEnabled && context.signals.tokenRatio >= compactEmergencyRatio
+  }),
+  isCompactionSkipped: whenHeard((_, event) => stepOutput(event).skipped),
+  compactionHasMore: whenHeard((_, event) => hasMore(event)),
+  wasSummarizing: when(({ outage }) => outage?.phase === "summarizing"),
+  cameFromIdle: when(({ compactingFrom }) => compactingFrom === "idle"),
+  cameFromPause: when(({ compactingFrom, wakeWanted }) => compactingFrom === "pausing" && !wakeWanted),
+  cameFromSleep: when(({ compactingFrom }) => compactingFrom !== "awake" && compactingFrom !== "idle")
+}
+
+export const compactionActions = {
+  beginCompaction: changing<{ readonly from: "awake" | "dreaming" }>((_, __, { from }) => ({
+    compactingFrom: from,
+    round: 0
+  })),
+  /** No tick: the model is asked nothing for it, and a dream keeps its number. */
+  compactByCommand: changing<{ readonly from: "idle" | "pausing" | "resting" }>((context, event, { from }) =>
+    event.type === "compact" ? Now.compactByOrder(context, event, from) : {}
+  ),
+  recordCompactionStep: changing((context, event) => Now.compacted(context, stepOutput(event))),
+  recordPhaseOutage: changing<{ readonly phase: CompactionPhase }>((context, event, { phase }) =>
+    metOutage(context, stepFailure(event), phase)
+  ),
+  /** A step has failed, of a compaction or of a dream. */
+  skipFailedStep: changing(() => ({ round: 0, outage: null }))
+}

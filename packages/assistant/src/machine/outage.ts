@@ -8,9 +8,9 @@
 //     and again while it failed this one: then something is wrong with what is asked, and only its own pause counts. To try
 //     out whether the server is back, nobody is chosen who was given a time.
 
-import { type AssistantContext, type Haste, type Outage, clipped } from "../context.ts"
+import { type AssistantContext, clipped, type Haste, type Outage, settingsNow } from "../context.ts"
 import { settingsOf } from "../settings.ts"
-import type { OutageSeen, ServerFailure } from "../events.ts"
+import type { InferFailure, OutageSeen, ServerFailure } from "../events.ts"
 
 /** A server that answers others so often while it fails one is well. */
 const MOST_ALONE = 3
@@ -56,4 +56,27 @@ export const metOutage = (
     phase
   }
   return { outage, parkMillis: pauseMillis(context, failure, tries) }
+}
+
+// Reaction: what follows a failed model call of a tick.
+// R1  What speaks of the server, or of a limit, waits: it is no error of the assistant and is not counted as one.
+// R2  What speaks of the call ends its tick when trying again can not help, or has not helped often enough.
+// R3  A sub-agent that can not go on fails; no person would come to resume it.
+
+/**
+ * again: the call is made anew at once. wait: until its server may be tried. hold back: until a limit leaves room. retry:
+ * after a pause. refuse: the tick fails, and nothing is counted. fail and halt: the tick fails, and was the last one that may.
+ */
+export type Reaction = "again" | "wait" | "hold back" | "retry" | "halt" | "cut" | "refuse" | "fail" | "fail and halt"
+
+export const reactionTo = (context: AssistantContext, failure: InferFailure): Reaction => {
+  const { maxErrors } = settingsNow(context)
+  const { limited, outage, recovery } = failure
+  if (recovery === "again" || recovery === "cut") return recovery
+  if (outage !== undefined) return "wait"
+  if (limited === true) return recovery === "tell-owner" ? "refuse" : "hold back"
+  const isAssignment = context.assignment !== null
+  if (recovery === "stop") return isAssignment ? "fail" : "halt"
+  if (recovery !== "tell-owner" && context.tries + 1 < maxErrors) return "retry"
+  return !isAssignment && context.errors + 1 >= maxErrors ? "fail and halt" : "fail"
 }

@@ -1,14 +1,29 @@
 // Vocabulary: every name that the statechart is written in.
 // Owns putting them together. Leaves what each does to machine/, the states to machine.ts.
 
-import { base } from "./base.ts"
-import { compactionActions, compactionGuards } from "./compaction.ts"
-import { dreamActions, dreamGuards } from "./dream.ts"
-import { haltActions } from "./halt.ts"
-import { modelCallActions, modelCallGuards } from "./model-call.ts"
-import { subAgentActions, subAgentGuards } from "./sub-agents.ts"
-import { tickActions, tickGuards } from "./tick.ts"
-import { toolCallActions, toolCallGuards } from "./tool-calls.ts"
+import {
+  base,
+  changing,
+  compactionActions,
+  compactionGuards,
+  dreamActions,
+  dreamGuards,
+  modelCallActions,
+  modelCallGuards,
+  tickActions,
+  tickGuards
+} from "./base.ts"
+import { subAgentActions, subAgentGuards, toolCallActions, toolCallGuards } from "./tool-calls.ts"
+import * as Now from "../context.ts"
+import { inferFailure } from "../events.ts"
+
+// Halt: why an assistant stands still, and going on afterwards.
+
+const haltActions = {
+  recordHalt: changing((_, event) => (event.type === "halt" ? Now.halted(event.reason) : {})),
+  recordHaltByFailure: changing((_, event) => Now.halted(inferFailure(event).reason)),
+  recordResume: changing(() => ({ ...Now.answered(), haltReason: null }))
+}
 
 export const vocabulary = base.extend({
   guards: {

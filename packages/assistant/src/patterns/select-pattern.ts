@@ -1,24 +1,86 @@
 // SelectPattern: the execution pattern out of three layers, and which of them decided what.
 // Owns what a context (layer 2) and an assessment with its signals (layer 3) ask of the static layer. Leaves laying it
-// on the static pattern to pattern.ts, so that the statechart and this page can not disagree.
+// on the static pattern to select-pattern.ts, so that the statechart and this page can not disagree.
 // S1  Adding a layer never widens anything (F32).
 // S2  Signals always count; what a model recommends counts only where the settings let it assess (A9).
 // S3  Making room is not hindered by the lack of it: in contexts that compact or consolidate neither the pressure of
 //     tokens nor the class of the event counts (A11).
 // S4  A source is named by the layer that decided: `static`, `context`, `assessment`, or `signal:NAME` (A12).
 
-import { type ToolCategory, toolCategories, defined } from "@reverie/protocol"
-import {
-  type ExecutionMode,
-  executionModes,
-  type ExecutionPattern,
-  fewer,
-  narrower,
-  patternOf,
-  restrict,
-  type Restriction
-} from "./pattern.ts"
+import { defined, toolCategories, type ToolCategory } from "@reverie/protocol"
 import type { Settings } from "../settings.ts"
+
+// Pattern: what a tick is allowed to do.
+// I1  A layer can only restrict: fewer iterations, fewer categories, more confirmation (F32).
+// I2  One action means one iteration and one call (A9).
+// I3  `plan_execute` runs as a react_loop; that a plan comes first is said in the prompt (A8).
+
+/** From the narrowest to the widest (F3, A8). */
+export const executionModes = ["single_action", "react_loop", "plan_execute"] as const
+export type ExecutionMode = (typeof executionModes)[number]
+
+export interface ExecutionPattern {
+  readonly mode: ExecutionMode
+  readonly maxIterations: number
+  readonly categories: ReadonlyArray<ToolCategory>
+  readonly terminalEndsLoop: boolean
+  readonly confirmDangerous: boolean
+  readonly multiTool: boolean
+  readonly subAgents: boolean
+}
+
+/** What a later layer may ask for. Anything wider than the pattern it is laid on has no effect. */
+export interface Restriction {
+  readonly mode?: ExecutionMode
+  readonly maxIterations?: number
+  readonly categories?: ReadonlyArray<ToolCategory>
+  readonly confirmDangerous?: boolean
+  readonly terminalEndsLoop?: boolean
+  readonly subAgents?: boolean
+}
+
+/** The static layer. */
+export const patternOf = (settings: Settings): ExecutionPattern => {
+  const pattern: ExecutionPattern = {
+    mode: "react_loop",
+    maxIterations: settings.maxIterations,
+    categories: toolCategories,
+    terminalEndsLoop: settings.terminalEndsLoop,
+    confirmDangerous: settings.confirmDangerous,
+    multiTool: true,
+    subAgents: settings.subAgents
+  }
+  return settings.multiAction ? pattern : singleAction(pattern)
+}
+
+const singleAction = (pattern: ExecutionPattern): ExecutionPattern => ({
+  ...pattern,
+  mode: "single_action",
+  maxIterations: 1,
+  multiTool: false
+})
+
+/** A number that is none asks for nothing: a comparison with it would let the loop run for ever. */
+const fewer = (limit: number, request: number = limit): number =>
+  Number.isNaN(request) ? limit : Math.max(1, Math.min(limit, Math.floor(request)))
+
+/** The narrower of two modes. */
+const narrower = (one: ExecutionMode, other: ExecutionMode = one): ExecutionMode =>
+  executionModes[Math.min(executionModes.indexOf(one), executionModes.indexOf(other))] ?? one
+
+/** Lays a restriction on a pattern. */
+export const restrict = (pattern: ExecutionPattern, restriction: Restriction): ExecutionPattern => {
+  const narrowed: ExecutionPattern = {
+    ...pattern,
+    mode: narrower(pattern.mode, restriction.mode),
+    maxIterations: fewer(pattern.maxIterations, restriction.maxIterations),
+    categories: pattern.categories.filter((category) => restriction.categories?.includes(category) ?? true),
+    confirmDangerous: pattern.confirmDangerous || (restriction.confirmDangerous ?? false),
+    terminalEndsLoop: pattern.terminalEndsLoop || (restriction.terminalEndsLoop ?? false),
+    subAgents: pattern.subAgents && (restriction.subAgents ?? true)
+  }
+  return narrowed.mode === "single_action" ? singleAction(narrowed) : narrowed
+}
 
 /** What a kind of context asks for (F2, F13). */
 export interface ContextLayer {

@@ -11,7 +11,7 @@ import { type Entry, isJsonObject, type Json } from "@reverie/protocol"
 import type { Goal } from "./goals/goals.ts"
 import { goalsOf } from "./goals/goals.ts"
 import { REFLECTION_KEY, reflectionOf } from "./reflection.ts"
-import { SELF_PROMPT_KEY } from "./self-prompt.ts"
+import { SELF_PROMPT_KEY } from "./session-memory.ts"
 
 export const logEventTypes = [
   "AssistantCreated",

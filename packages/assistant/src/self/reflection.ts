@@ -8,9 +8,8 @@
 import { isJsonObject, type Json, linesIn, listIn, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import type { Moment } from "./goals/goals.ts"
-import { addEntry, byAge, type Journal, type JournalEntry } from "./journal.ts"
-import { isoTime, oneLine, type Outcome, type Records } from "./kept.ts"
-import { personaRejection } from "./persona.ts"
+import { addEntry, byAge, type Journal, type JournalEntry, personaRejection } from "./journal.ts"
+import { isoTime, oneLine, type Outcome, type Records } from "./projects.ts"
 
 // Topic: what journal entries are about, by their words.
 // I1  Equal entries give equal questions; there are always three, and no two are the same.

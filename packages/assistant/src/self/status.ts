@@ -4,7 +4,7 @@
 // I2  The advisory speaks of the percentage that is shown: from 60 on it warns, from 80 on it is critical.
 
 import { isJsonObject, type Json, type RecordChange } from "@reverie/protocol"
-import { isoTime, type Records } from "./kept.ts"
+import { isoTime, type Records } from "./projects.ts"
 
 /** Shares of the window, in percent, from which on a level holds. */
 const WARNING_PERCENT = 60

@@ -15,8 +15,8 @@ import {
   openAccount,
   regranted,
   remaining
-} from "../budget/index.ts"
-import { movedTo } from "../calls.ts"
+} from "../budget/account.ts"
+import { movedTo } from "../events.ts"
 import { type AssistantContext, patternNow, settingsNow } from "../context.ts"
 import type { Settings } from "../settings.ts"
 import {

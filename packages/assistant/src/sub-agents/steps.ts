@@ -7,8 +7,8 @@
 // S4  Whoever leaves tells all that are open to retire, and counts them as spent whole.
 
 import { defined } from "@reverie/protocol"
-import { type Bound, grantable, NOTHING, settleGrant } from "../budget/index.ts"
-import { callId, inPhase, movedTo } from "../calls.ts"
+import { type Bound, grantable, NOTHING, settleGrant } from "../budget/account.ts"
+import { callId, inPhase, movedTo } from "../events.ts"
 import { type AssistantContext, settingsNow } from "../context.ts"
 import { accountOf, millisOf, opened, openLines, type Step, tooSmall } from "./admission.ts"
 import { creationJob, grantKey, isOpen, type News, type Order, type SubAgent } from "./sub-agent.ts"

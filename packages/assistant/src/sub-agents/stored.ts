@@ -1,9 +1,9 @@
 // Stored: the shapes of account, sub-agents and assignment in a persisted snapshot.
-// Owns their codecs. Leaves what fits besides them to snapshot.ts.
+// Owns their codecs. Leaves what fits besides them to decide.ts.
 
 import { Amount, insulations, toolCategories } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import type { Account, Bound } from "../budget/index.ts"
+import type { Account, Bound } from "../budget/account.ts"
 import { endPhases, type Assignment, openPhases, type SubAgent } from "./sub-agent.ts"
 
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))

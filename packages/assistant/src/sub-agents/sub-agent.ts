@@ -3,7 +3,7 @@
 // L1  A line is open as long as its grant is: spawning, running, retiring. Every other phase is an end.
 
 import type { Amount, AssignmentEnd, Insulation, ToolCategory } from "@reverie/protocol"
-import type { Bound, Dimension } from "../budget/index.ts"
+import type { Bound, Dimension } from "../budget/account.ts"
 
 /** spawning: its creation is under way. running: it has its task. retiring: it was told to end. lost: its end is not known. */
 export const openPhases = ["spawning", "running", "retiring"] as const

@@ -1,15 +1,19 @@
 // Dynamic: whoever a message names, or whoever a selector picks.
-// Owns the four selectors. Leaves reading the names to dynamic.ts, collecting answers to gathering.ts.
+// Owns the four selectors. Leaves reading the names to dynamic.ts, collecting answers to team.ts.
 // D1  `@all` asks everybody available; a name asks that member; only without either is a selector asked.
 // D2  random is drawn from the id of the envelope: the same message always goes to the same member.
 // D3  supervisor: the supervisor names members; `.` or nothing means itself, unless its domain is `routing`.
 
 import { drawn } from "./draw.ts"
-import { asking, asPlan, type Gathered, gathered, isComplete, together } from "./gathering.ts"
 import {
+  asking,
+  asPlan,
   type Candidate,
   failing,
+  type Gathered,
+  gathered,
   isAvailable,
+  isComplete,
   isGood,
   leastLoaded,
   type Move,
@@ -18,7 +22,8 @@ import {
   type Question,
   saidBy,
   type Table,
-  type TeamMember
+  type TeamMember,
+  together
 } from "./team.ts"
 
 // Addressing: whom a message to a team is for, when it says so.

@@ -4,8 +4,7 @@
 // P2  A stage that fails, is late or is away is skipped (its input goes on), retried, done by its fallback, or ends it all.
 
 import { defined } from "@reverie/protocol"
-import { asPlan } from "./gathering.ts"
-import { failing, isAvailable, type Move, type Pattern, type Question, type Table } from "./team.ts"
+import { asPlan, failing, isAvailable, type Move, type Pattern, type Question, type Table } from "./team.ts"
 
 export interface Stage {
   readonly member: string

@@ -4,8 +4,7 @@
 // S2  Nothing is due while nothing has been said since the last run, so a team at rest stays at rest.
 // S3  Whoever writes to the team is answered at once that it was noted; what the watcher says is the team's own.
 
-import { asPlan } from "./gathering.ts"
-import { type Ask, isAvailable, type Move, type Pattern, type Question, saidBy, type Table } from "./team.ts"
+import { type Ask, asPlan, isAvailable, type Move, type Pattern, type Question, saidBy, type Table } from "./team.ts"
 
 export type WatchTrigger =
   /** So long after the first message that the watcher has not seen. */

@@ -6,12 +6,16 @@
 // S4  Who is not there gets nothing: the supervisor is told in the same round.
 
 import { describeMember } from "./dynamic.ts"
-import { asPlan, type Gathered, gathered, inOrder, isComplete } from "./gathering.ts"
 import {
   type Answer,
+  asPlan,
   type Candidate,
   failing,
+  type Gathered,
+  gathered,
+  inOrder,
   isAvailable,
+  isComplete,
   isGood,
   leastLoaded,
   type Move,

@@ -146,3 +146,43 @@ export const saidBy = ({ member, outcome, text }: Answer): string => {
   const instead = { silent: "had nothing to say", failed: `could not answer: ${text}`, late: "gave no answer in time" }
   return `${member} ${instead[outcome]}`
 }
+
+// Gathering: the same question to several members, and one answer made of theirs.
+// G1  It ends when everybody has answered, failed or is late; one good answer makes a good one.
+// G2  Answers stand in the order of the asks, whichever came first.
+
+export interface Gathered {
+  readonly said: ReadonlyArray<Answer>
+}
+
+/** The asks, tagged with their places. */
+export const inOrder = (asks: ReadonlyArray<Ask>): ReadonlyArray<Ask> =>
+  asks.map((ask, place) => ({ ...ask, tag: String(place) }))
+
+export const asking = (members: ReadonlyArray<Candidate>, text: string): Pick<Move, "asks"> => ({
+  asks: inOrder(members.map(({ id }) => ({ member: id, text })))
+})
+
+const placeOf = ({ tag = "" }: Answer): number => Number(tag)
+
+/** With one more, in the order in which they were asked. */
+export const gathered = (so: Gathered, { member, outcome, tag = "0", text }: Answer): Gathered => ({
+  said: [...so.said, { member, outcome, tag, text }].toSorted((one, other) => placeOf(one) - placeOf(other))
+})
+
+export const isComplete = ({ asks }: Question): boolean => Object.keys(asks).length === 0
+
+/** One speaks for itself; several are named. */
+export const together = ({ said }: Gathered): Conclusion => {
+  const outcome = said.some((each) => each.outcome === "answered")
+    ? "answered"
+    : said.some((each) => each.outcome === "silent")
+      ? "silent"
+      : "failed"
+  const [only, ...others] = said
+  return only !== undefined && others.length === 0 && only.outcome === "answered"
+    ? { outcome, text: only.text }
+    : { outcome, text: said.map(saidBy).join("\n") }
+}
+
+export const asPlan = (plan: object): Json => plan as Json

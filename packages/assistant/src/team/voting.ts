@@ -5,9 +5,9 @@
 // V3  A quorum that is a share is a share of all who may vote, whether they are available or not.
 
 import { defined } from "@reverie/protocol"
-import { asPlan } from "./gathering.ts"
 import {
   type Answer,
+  asPlan,
   type Candidate,
   failing,
   isAvailable,

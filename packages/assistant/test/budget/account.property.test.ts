@@ -5,6 +5,7 @@ import { type Bound, flawsOf, remaining, used, windowOf } from "../../src/index.
 import { PATIENT, RUNS } from "../arbitraries.ts"
 import {
   type Account,
+  callRoom,
   dimensions,
   grant,
   grantable,
@@ -14,7 +15,6 @@ import {
   settle,
   settleGrant
 } from "../../src/budget/account.ts"
-import { callRoom } from "../../src/budget/model-call.ts"
 
 /** The operations as one thing, so that wrong ones can stand in their place. */
 const right = { reserve, settle, grant, grantable, settleGrant }

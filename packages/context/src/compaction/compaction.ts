@@ -8,16 +8,14 @@
 // K5  A compaction that would not make the history shorter does not happen.
 
 import { addEntry, type Journal, journalChanges, type Moment } from "@reverie/assistant"
-import type { Message, PlacedMessage, RecordChange } from "@reverie/protocol"
+import { isBefore, type Message, type PlacedMessage, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import type { CountMessage } from "../tokens/message-tokens.ts"
-import { Account, accountOf, Place } from "./account.ts"
-import { endsOf } from "./clip.ts"
+import type { CountMessage } from "../tokens/window.ts"
+import { Account, accountOf, endsOf, Place } from "./account.ts"
 import { type CompactionConfig, compactionTriggers } from "./config.ts"
-import { pendingCompactionChange, type CompactionDraft } from "./draft.ts"
+import { between, type CompactionDraft, pendingCompactionChange, tokensOf } from "./draft.ts"
 import { Extraction } from "./extraction.ts"
 import { markerOf, maxSummaryChars, type OpenApproval } from "./marker.ts"
-import { between, tokensOf } from "./placed.ts"
 import { skip, type Skipped } from "./split.ts"
 
 const Marker = Schema.Struct({
@@ -80,13 +78,13 @@ export const historyStartOf = (stateRecords: ReadonlyMap<string, unknown>): Hist
   return isHistoryStart(kept) ? kept : undefined
 }
 
-export const startChange = (start: HistoryStart | null): RecordChange => ({
+const startChange = (start: HistoryStart | null): RecordChange => ({
   kind: "state",
   key: HISTORY_START_KEY,
   value: start
 })
 
-export const compactionChange = (compaction: Compaction): RecordChange => ({
+const compactionChange = (compaction: Compaction): RecordChange => ({
   kind: "compaction",
   key: compaction.id,
   value: compaction
@@ -228,3 +226,52 @@ const archived = ({ journal, moment }: CompactInput, id: string, summary: string
       moment
     ).state
   )
+
+// Undo: a compaction taken back.
+// U1  The history begins where it began before the compaction, with the marker that stood there, if any.
+// U2  Compactions that were made on top of it are taken back with it; earlier ones stand.
+// U3  Nothing is deleted: each is marked, its journal entry stays, and what it compacted is shown again.
+
+interface UndoneCompaction {
+  readonly success: true
+  /** Where the history begins now; null at its very beginning. */
+  readonly start: HistoryStart | null
+  /** Ids of the compactions that were taken back, the newest first. */
+  readonly undone: ReadonlyArray<string>
+  readonly changes: ReadonlyArray<RecordChange>
+}
+
+interface CompactionNotUndone {
+  readonly success: false
+  readonly error: string
+}
+
+/** Those that hold, the oldest first: each begins where the one before it ends. */
+export const standing = (compactions: ReadonlyArray<Compaction>): ReadonlyArray<Compaction> =>
+  compactions
+    .filter(({ undone_at }) => undone_at === undefined)
+    .toSorted((a, b) => (isBefore(a.range.to, b.range.to) ? -1 : 1))
+
+export const undoCompaction = (
+  compactions: ReadonlyArray<Compaction>,
+  id: string,
+  now: number
+): UndoneCompaction | CompactionNotUndone => {
+  const held = standing(compactions)
+  const at = held.findIndex((compaction) => compaction.id === id)
+  const wanted = held[at]
+  if (wanted === undefined) {
+    const isKnown = compactions.some((compaction) => compaction.id === id)
+    return { success: false, error: isKnown ? `${id} has been taken back before` : `there is no compaction ${id}` }
+  }
+  const fallen = held.slice(at).toReversed()
+  return {
+    success: true,
+    start: wanted.before.start,
+    undone: fallen.map((compaction) => compaction.id),
+    changes: [
+      startChange(wanted.before.start),
+      ...fallen.map((compaction) => compactionChange({ ...compaction, undone_at: now }))
+    ]
+  }
+}

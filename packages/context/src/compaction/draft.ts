@@ -4,14 +4,41 @@
 // D2  What is compacted is settled when the draft is made, so that what is said meanwhile stays.
 // D3  A step that is repeated after a crash reads the same piece.
 
-import { isBefore, type MessagePlace, type PlacedMessage, type RecordChange } from "@reverie/protocol"
+import { type Entry, isBefore, type MessagePlace, type PlacedMessage, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { Place } from "./account.ts"
 import { type CompactionConfig, type CompactionTrigger, compactionTriggers } from "./config.ts"
 import { Extraction } from "./extraction.ts"
-import { between } from "./placed.ts"
 import type { Split } from "./split.ts"
 import { nextPiece, type PieceLimits } from "./summary.ts"
+
+// Placed: messages with their places in the ledger.
+// P1  They stand in the order of history, each where the ledger has it.
+
+/** The messages of entries in their order, from a place on. */
+export const placedMessages = (
+  entries: ReadonlyArray<Pick<Entry, "no" | "messages">>,
+  from?: MessagePlace
+): ReadonlyArray<PlacedMessage> => {
+  const placed: Array<PlacedMessage> = []
+  for (const { messages, no } of entries) {
+    for (const [index, message] of messages.entries()) {
+      const place = { no, index }
+      if (from === undefined || !isBefore(place, from)) placed.push({ place, message })
+    }
+  }
+  return placed
+}
+
+/** The messages from one place to another one, both of them among them. */
+export const between = (
+  history: ReadonlyArray<PlacedMessage>,
+  from: MessagePlace,
+  to: MessagePlace
+): ReadonlyArray<PlacedMessage> => history.filter(({ place }) => !isBefore(place, from) && !isBefore(to, place))
+
+export const tokensOf = (history: ReadonlyArray<PlacedMessage>): number =>
+  history.reduce((sum, { message }) => sum + message.tokens, 0)
 
 export const CompactionDraft = Schema.Struct({
   trigger: Schema.Literals(compactionTriggers),

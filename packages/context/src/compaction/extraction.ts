@@ -10,7 +10,7 @@ import { isJsonObject, type Message, parseJson, taskLine, type ToolCall } from "
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { PRE_COMPACTION_TOOLS } from "../layout/context-types.ts"
-import type { UncountedMessage } from "../tokens/message-tokens.ts"
+import type { UncountedMessage } from "../tokens/window.ts"
 import type { CompactionConfig, CompactionTrigger } from "./config.ts"
 import { type CompactionQuestion, planCompaction, skip, type Skipped, type Split } from "./split.ts"
 

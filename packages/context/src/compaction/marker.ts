@@ -7,9 +7,8 @@
 
 import { cleanLine, messageId } from "@reverie/memory"
 import type { MessagePlace } from "@reverie/protocol"
-import type { CountMessage, UncountedMessage } from "../tokens/message-tokens.ts"
-import type { Account, NamedCall } from "./account.ts"
-import { bounded } from "./clip.ts"
+import type { CountMessage, UncountedMessage } from "../tokens/window.ts"
+import { type Account, bounded, type NamedCall } from "./account.ts"
 import type { CompactionStrategy, CompactionTrigger } from "./config.ts"
 
 export const SUMMARY_HEAD = "[CONTEXT SUMMARY]"

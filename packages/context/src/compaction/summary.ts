@@ -9,7 +9,7 @@
 
 import { cleanLine, cleanText, messageId } from "@reverie/memory"
 import { type Ask, askLine, type Message, type PlacedMessage, taskLine } from "@reverie/protocol"
-import { bounded, endsOf } from "./clip.ts"
+import { bounded, endsOf } from "./account.ts"
 import type { CompactionConfig } from "./config.ts"
 import { SUMMARY_HEAD } from "./marker.ts"
 

@@ -1,12 +1,12 @@
 // ContextTypes: for what a model is asked, and what it gets and may do then.
 // Owns the seven kinds of context (F1-F13) and the wording that some of them put in a component's place (F14). Leaves
-// composing the execution pattern to `assistant`, and which parts come out to `inclusion.ts`.
+// composing the execution pattern to `assistant`, and which parts come out to `context-types.ts`.
 // C1  `toolFilter` null offers every tool, an empty list none (A5).
 // C2  Looking up an override never throws, whatever stands there (F15).
 
 import type { ContextLayer } from "@reverie/assistant"
 import { isJsonObject } from "@reverie/protocol"
-import { orderedStaticIds, PLACES } from "./scheme.ts"
+import { isStaticId, orderedStaticIds, PLACES, reservedComponent, staticBefore } from "./scheme.ts"
 
 export const contextTypes = [
   "tick_event",
@@ -159,3 +159,25 @@ export const allowedTools = <Named extends { readonly name: string }>(
   { toolFilter }: Pick<ContextTypeConfig, "toolFilter">,
   tools: ReadonlyArray<Named>
 ): ReadonlyArray<Named> => (toolFilter === null ? tools : tools.filter(({ name }) => toolFilter.includes(name)))
+
+// Inclusion: which components a context has.
+// I1  Nothing that is not enabled is ever in (F19).
+// I2  A static component is in when the context lists its id; a reserved one when the context lists its companion's.
+// I3  What is plugged in is in when the context lists its id, or that of the static component it stands behind (A4).
+
+interface Includable {
+  readonly id: number
+  readonly enabled: boolean
+  /** What it was plugged in behind; found from its id when not said. */
+  readonly afterStatic?: number
+}
+
+export const isIncluded = (
+  { afterStatic, enabled, id }: Includable,
+  enabledComponents: ReadonlyArray<number> | undefined
+): boolean => {
+  if (!enabled) return false
+  if (enabledComponents === undefined || enabledComponents.includes(id)) return true
+  if (isStaticId(id)) return false
+  return enabledComponents.includes(reservedComponent(id)?.companion ?? afterStatic ?? staticBefore(id))
+}

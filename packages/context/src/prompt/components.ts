@@ -1,18 +1,85 @@
 // Components: what a tenant may do with the components that stand between the static ones.
-// Owns creating, changing, moving and listing them. Leaves the choice of an id to `seats.ts`, sharing to `registry.ts`.
+// Owns creating, changing, moving and listing them. Leaves the choice of an id to `components.ts`, sharing to `registry.ts`.
 // C1  A component has a key for life, and an id that moving changes; no two of a tenant have the same of either.
 // C2  A component and the id it takes or leaves are written together or not at all.
 
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { NoPlaceAfter } from "../errors.ts"
-import { isStaticId, type PromptComponent, STATIC_COMPONENTS, staticBefore } from "../layout/scheme.ts"
+import * as Result from "effect/Result"
+import { NoPlaceAfter, type PlacesTaken } from "../errors.ts"
+import {
+  allocatePluggableId,
+  isReservedId,
+  isStaticId,
+  pluggableRange,
+  type PromptComponent,
+  STATIC_COMPONENTS,
+  staticBefore
+} from "../layout/scheme.ts"
 import { changedComponent, type ComponentDraft, type ComponentPatch, newComponent } from "./definition.ts"
 import { KeyTaken, type PromptConflict, type PromptInvalid, PromptUnknown } from "./errors.ts"
 import type { PromptChange } from "./store/prompt-store.ts"
-import { findSeat, keyAt, leaveSeat, type NoSeat } from "./seats.ts"
-import { type Decision, expected, type Overrides, type StoreFailure, type Versioned } from "./overrides.ts"
+import { type Decision, expected, type Overrides, type StoreFailure, type Versioned } from "./templates.ts"
 import { type PluggableComponent, writeComponent } from "./store/stored.ts"
+
+// Seats: which id a component takes and leaves.
+// E1  An id is taken by a version that expects it free: of two who take it at once, one has to look for another.
+// E2  The id is the one wished for if that is free and lies in the range; otherwise the lowest free one of the range.
+
+export type NoSeat = NoPlaceAfter | PlacesTaken
+
+const lineOf = (id: number) => ({ kind: "place" as const, key: String(id) })
+
+const isWithin = (afterStatic: number, id: number): boolean => {
+  const range = pluggableRange(afterStatic)
+  if (Result.isFailure(range) || isReservedId(id)) return false
+  return Number.isInteger(id) && id >= range.success.first && id <= range.success.last
+}
+
+/** The key of the component at an id. */
+const keyAt = (overrides: Overrides, id: number): Effect.Effect<string | undefined, StoreFailure> =>
+  Effect.map(overrides.newest(lineOf(id)), (place) => (typeof place?.body === "string" ? place.body : undefined))
+
+interface Seat {
+  readonly id: number
+  /** What takes it; nothing when the component sits there already. */
+  readonly changes: ReadonlyArray<PromptChange>
+}
+
+interface SeatRequest {
+  /** The id that is best. */
+  readonly id?: number
+  /** The id that the component has, and may keep. */
+  readonly own?: number | undefined
+}
+
+/** A free id after a static component, for the component of this key. */
+export const findSeat = (
+  overrides: Overrides,
+  key: string,
+  afterStatic: number,
+  { id: request, own }: SeatRequest = {}
+): Effect.Effect<Seat, NoSeat | StoreFailure> =>
+  Effect.gen(function* () {
+    const taken = new Set((yield* overrides.components).map(({ id }) => id))
+    if (own !== undefined) taken.delete(own)
+    const isWished = request !== undefined && isWithin(afterStatic, request) && !taken.has(request)
+    let id = isWished ? request : yield* Effect.fromResult(allocatePluggableId(taken, afterStatic))
+    for (;;) {
+      if (id === own) return { id, changes: [] }
+      const place = yield* overrides.newest(lineOf(id))
+      if (place === undefined || place.body === null) {
+        return { id, changes: [{ ...lineOf(id), expected: place?.version ?? 0, body: key }] }
+      }
+      // Taken since the components were read.
+      taken.add(id)
+      id = yield* Effect.fromResult(allocatePluggableId(taken, afterStatic))
+    }
+  })
+
+/** The change that leaves an id. */
+export const leaveSeat = (overrides: Overrides, id: number): Effect.Effect<PromptChange, StoreFailure> =>
+  Effect.map(overrides.newest(lineOf(id)), (place) => ({ ...lineOf(id), expected: place?.version ?? 0, body: null }))
 
 /** A component as it is kept, and its version. */
 export type KeptComponent = Versioned<PluggableComponent>

@@ -8,7 +8,7 @@
 
 import type { ToolOffer } from "@reverie/model"
 import type { Component } from "../layout/component.ts"
-import type { CountMessage } from "./message-tokens.ts"
+import type { CountMessage } from "./window.ts"
 
 /** A text of a component. In pieces, when parts of it change and most of it stays. */
 export type Content = string | Pieces

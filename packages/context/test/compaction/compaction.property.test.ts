@@ -19,7 +19,7 @@ import {
 } from "../../src/index.ts"
 import { anyHistory, count, user, wholeHistory } from "../histories.ts"
 import { apply, replayAll, type Kept, NOW, placed } from "./compacted.ts"
-import { between } from "../../src/compaction/placed.ts"
+import { between } from "../../src/compaction/draft.ts"
 import { splitHistory } from "../../src/compaction/split.ts"
 
 const window = fc.integer({ min: 1, max: 25 })

@@ -3,17 +3,16 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Json, Message } from "@reverie/protocol"
 import {
   type Compaction,
-  pendingCompactionOf,
   type HistoryStart,
   historyStartOf,
   isCompaction,
   openWindow,
+  pendingCompactionOf,
   undoCompaction
 } from "../../src/index.ts"
 import { callOf, result, said, user } from "../histories.ts"
-import { apply, replayAll, type CompactionRun, type Kept, NOW, placed } from "./compacted.ts"
-import { compactionId, type Compacted } from "../../src/compaction/compaction.ts"
-import { standing } from "../../src/compaction/undo.ts"
+import { apply, type CompactionRun, type Kept, NOW, placed, replayAll } from "./compacted.ts"
+import { type Compacted, compactionId, standing } from "../../src/compaction/compaction.ts"
 
 const talk = (length: number, from = 0): ReadonlyArray<Message> =>
   Array.from({ length }, (_, index) => ({

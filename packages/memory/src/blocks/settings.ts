@@ -4,13 +4,21 @@
 // S2  Core blocks stay in the prompt and logs stay logs, whatever their owner wants.
 // S3  A block keeps its kind, and what it holds fits its schema.
 
-import { defined } from "@reverie/protocol"
+import { type AssistantId, defined } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { BlockRefused } from "../errors.ts"
-import { type BlockViewer, EVERYBODY, isOwner, type KeptBlock } from "./block.ts"
-import type { BlockSetting } from "./block-store.ts"
-import { blockPermissions, blockTypes } from "./permission.ts"
+import {
+  type BlockSetting,
+  type BlockView,
+  type BlockViewer,
+  EVERYBODY,
+  isOwner,
+  type KeptBlock
+} from "./block-store.ts"
+import { blockPermissions, blockTypes } from "./operation.ts"
 import { type BlockSchema, type PartSchema, readBlockSchema, type Viewport } from "./document/schema.ts"
+import { entryId, type Readers } from "../indexing/messages.ts"
+import type { IndexChange } from "../recall.ts"
 
 const MAX_SHARES = 64
 export const MAX_CHAR_LIMIT = 1_000_000
@@ -145,4 +153,44 @@ export const configured = (
       return JSON.stringify(after) === JSON.stringify(block) ? block : after
     }
   })
+}
+
+// Indexed: blocks as an index finds them again.
+// X1  A core block is in no index: it is in every prompt of its owner already.
+// X2  Whoever a block is shared with finds it, and nobody else.
+
+/** What an assistant keeps on purpose is believed as far as the assistant itself. */
+const TRUST = 0.6
+const IMPORTANCE = 5
+
+const readersOf = ({ shares }: BlockView): Readers => {
+  if (shares.some((share) => share.with === EVERYBODY)) return "fleet"
+  return shares.length === 0 ? "owner" : shares.map((share) => share.with as AssistantId)
+}
+
+/**
+ * What an index has to be told of a block as its owner or the system sees it. `text` is all that it holds
+ * (`BlockStore.read(...).content`), or the text it is shown with; null when the block is gone.
+ */
+export const blockChanges = (block: BlockView, text: string | null): ReadonlyArray<IndexChange> => {
+  const id = entryId("block", block.id)
+  if (text === null || text === "" || block.type === "core") return [{ type: "remove", id }]
+  const { description, label, type, updatedAt } = block
+  return [
+    {
+      type: "put",
+      entry: {
+        id,
+        kind: "block",
+        at: updatedAt,
+        text,
+        context: description === "" ? label : `${label}: ${description}`,
+        entities: [],
+        tags: [type, label],
+        trust: TRUST,
+        importance: IMPORTANCE,
+        readers: readersOf(block)
+      }
+    }
+  ]
 }

@@ -13,9 +13,8 @@
 import { type Ask, isJsonObject, type Json, rowsIn, taskLine } from "@reverie/protocol"
 import type { Fact, FactMoment } from "../fact.ts"
 import { admitFact, cleanLine, heldBecause } from "../integrity/index.ts"
-import type { Proposal } from "./consolidate.ts"
-import { byId, changedIn, type Draft, standsFor, tie } from "./ties.ts"
-import { type FactIndex, neighbourAsk, type Neighbourhood } from "./candidates.ts"
+import { type FactIndex, neighbourAsk, type Neighbourhood, type Proposal } from "./consolidate.ts"
+import { byId, changedIn, type Draft, standsFor, tie } from "./link.ts"
 
 // Wording: when two facts say the same in the same words.
 // W1  Case, spacing, quotation marks and the end of the sentence make no difference; every other sign does: "C" is not

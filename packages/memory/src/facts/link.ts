@@ -1,6 +1,6 @@
 // Link: which facts belong together.
 // Owns the ask of the task `link`, reading its answer, making the links, and mending them when facts have changed. Leaves
-// how two facts are tied to ties.ts.
+// how two facts are tied to link.ts.
 // K1  Links are looked for once a fact: whoever was asked about is marked, whatever the answer says.
 // K2  A link leads to a fact that was shown for this very fact, and says why in a few words.
 // K3  After mending, links of facts that hold lead to facts that hold, both ways, at most MAX_LINKS each; mending again
@@ -9,8 +9,67 @@
 import { type Ask, isJsonObject, type Json, rowsIn, taskLine } from "@reverie/protocol"
 import type { Fact } from "../fact.ts"
 import { cleanLine, instructionIn } from "../integrity/index.ts"
-import { type FactIndex, type Neighbourhood, neighbourAsk } from "./candidates.ts"
-import { byId, changedIn, type Draft, MAX_LINKS, standsFor, tie } from "./ties.ts"
+import { type FactIndex, neighbourAsk, type Neighbourhood } from "./consolidate.ts"
+
+// Ties: the links between facts, which always go both ways.
+// T1  Of two facts that hold, both have the link or neither has. No fact is linked with itself, or twice with another.
+// T2  A fact has at most MAX_LINKS. A link that finds no room is not made; a contradiction takes the place of the last.
+// T3  A link to a superseded fact leads to the one that took its place; one to a fact that is retired, held back or
+//     missing leads nowhere.
+
+export const MAX_LINKS = 8
+const MAX_WHY_CHARS = 80
+
+/** Facts by id that are being changed. */
+export type Draft = Map<string, Fact>
+
+const untie = (draft: Draft, id: string, other: string): void => {
+  const fact = draft.get(id)
+  if (fact !== undefined) draft.set(id, { ...fact, links: fact.links.filter(({ to }) => to !== other) })
+}
+
+const makeRoom = (draft: Draft, id: string): void => {
+  const last = draft.get(id)?.links.at(-1)
+  if (last === undefined || (draft.get(id)?.links.length ?? 0) < MAX_LINKS) return
+  untie(draft, id, last.to)
+  untie(draft, last.to, id)
+}
+
+/** Ties two facts; false when they are tied already or there is no room. */
+export const tie = (draft: Draft, a: string, b: string, why: string, isUrgent: boolean = false): boolean => {
+  const ends = [draft.get(a), draft.get(b)]
+  if (a === b || ends.some((fact) => fact?.state !== "active")) return false
+  if (draft.get(a)?.links.some(({ to }) => to === b) === true) return false
+  if (isUrgent) for (const id of [a, b]) makeRoom(draft, id)
+  else if (ends.some((fact) => (fact?.links.length ?? 0) >= MAX_LINKS)) return false
+  const told = Array.from(why).slice(0, MAX_WHY_CHARS).join("")
+  for (const [id, to] of [
+    [a, b],
+    [b, a]
+  ] as const) {
+    const fact = draft.get(id)
+    if (fact !== undefined) draft.set(id, { ...fact, links: [...fact.links, { to, why: told }] })
+  }
+  return true
+}
+
+/** The fact that holds in the place of the named one: itself, or what superseded it; undefined when nothing does. */
+export const standsFor = (facts: ReadonlyMap<string, Fact>, id: string): Fact | undefined => {
+  const seen = new Set<string>()
+  let fact = facts.get(id)
+  while (fact?.state === "superseded" && fact.superseded_by !== undefined && !seen.has(fact.id)) {
+    seen.add(fact.id)
+    fact = facts.get(fact.superseded_by)
+  }
+  return fact?.state === "active" ? fact : undefined
+}
+
+/** The facts that differ, in the order of the draft. */
+export const changedIn = (draft: Draft, before: ReadonlyMap<string, Fact>): ReadonlyArray<Fact> =>
+  [...draft.values()].filter((fact) => before.get(fact.id) !== fact)
+
+export const byId = (facts: Iterable<Fact>): ReadonlyMap<string, Fact> =>
+  new Map([...facts].map((fact) => [fact.id, fact]))
 
 export interface Linking {
   readonly fact: string
@@ -137,3 +196,62 @@ export const mendLinks = (facts: Iterable<Fact>): Mended => {
   )
   return { changed, moved, dropped }
 }
+
+// Prune: what may go, and what is discarded.
+// P1  An episode goes only when it has become semantic memory, matters little, and is old enough.
+// P2  A fact is never deleted. It retires when it matters little, nothing is linked to it although neighbours were
+//     looked for, and it has been known for long; it says why.
+// P3  The same present gives the same answer; what was pruned is not pruned again.
+
+const DAY_MILLIS = 86_400_000
+
+export interface Episode {
+  readonly id: string
+  readonly importance: number
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** It has become semantic memory. */
+  readonly consolidated: boolean
+}
+
+interface EpisodePolicy {
+  /** What is more important stays. */
+  readonly maxImportance: number
+  readonly minAgeMillis: number
+}
+
+const episodePolicy: EpisodePolicy = { maxImportance: 3, minAgeMillis: 7 * DAY_MILLIS }
+
+/** Ids of the episodes that may go: the least important first, of equal ones the oldest. */
+export const episodesToPrune = (
+  episodes: Iterable<Episode>,
+  now: number,
+  { maxImportance, minAgeMillis }: EpisodePolicy = episodePolicy
+): ReadonlyArray<string> =>
+  [...episodes]
+    .filter(
+      ({ at, consolidated, importance }) => consolidated && importance <= maxImportance && now - at > minAgeMillis
+    )
+    .toSorted((a, b) => a.importance - b.importance || a.at - b.at)
+    .map(({ id }) => id)
+
+const factPolicy = { maxImportance: 2, minAgeMillis: 90 * DAY_MILLIS }
+
+const RETIRED_BECAUSE = "of little importance, linked with nothing, and old"
+
+/** The facts that retire, as they stand then. */
+export const retireFacts = (
+  facts: Iterable<Fact>,
+  now: number,
+  { maxImportance, minAgeMillis }: EpisodePolicy = factPolicy
+): ReadonlyArray<Fact> =>
+  [...facts]
+    .filter(
+      ({ importance, learnt_at, linked, links, state }) =>
+        state === "active" &&
+        importance <= maxImportance &&
+        linked &&
+        links.length === 0 &&
+        now - learnt_at > minAgeMillis
+    )
+    .map((fact) => ({ ...fact, state: "retired", reason: RETIRED_BECAUSE }))

@@ -10,11 +10,9 @@
 
 import { defined, type Entry, type RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import { entryId, type MemoryEntry } from "../entry.ts"
-import { passageChanges } from "../passage.ts"
-import { entityChanges } from "../profiles/profile-index.ts"
-import type { IndexChange } from "../recall.ts"
-import { bounded, isTimer, isWorthIndexing, messageEntry } from "./messages.ts"
+import { bounded, entryId, isTimer, isWorthIndexing, type MemoryEntry, messageEntry } from "./messages.ts"
+import { type IndexChange, passageChanges } from "../recall.ts"
+import { entityChanges } from "../profiles/profile.ts"
 import { cleanText } from "../integrity/clean-text.ts"
 import { type Fact, isFact } from "../fact.ts"
 

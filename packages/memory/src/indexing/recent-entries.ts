@@ -4,12 +4,11 @@
 // R2  A change costs the block that it falls into: the terms of all others stay as they are.
 
 import type { AssistantId } from "@reverie/protocol"
-import { fits } from "../asked.ts"
-import { type MemoryEntry, entryNoOfId } from "../entry.ts"
+import { fits } from "../facts/consolidate.ts"
+import { entryNoOfId, type MemoryEntry } from "./messages.ts"
 import type { Hit, IndexChange, RecallQuery } from "../recall.ts"
 import { candidateLimit, rank } from "../text/rank.ts"
-import { type AttachedFact, fieldsOf, queryTerms } from "../text/terms.ts"
-import { rarity, termWeights } from "../text/weights.ts"
+import { type AttachedFact, fieldsOf, queryTerms, rarity, termWeights } from "../text/tokens.ts"
 
 interface RecentEntry {
   readonly entry: MemoryEntry

@@ -1,4 +1,3 @@
-export * from "./admit.ts"
 export * from "./as-data.ts"
 export * from "./clean-text.ts"
 export { instructionIn } from "./instruction.ts"

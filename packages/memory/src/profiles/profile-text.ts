@@ -6,7 +6,7 @@
 
 import { cleanLine } from "../integrity/clean-text.ts"
 import { cut, type EntityProfile } from "./profile.ts"
-import { tierAt } from "./relationship.ts"
+import { tierAt } from "./name.ts"
 
 const PROFILE_CHARS = 1_200
 const ENTITY_CONTEXT_CHARS = 4_000

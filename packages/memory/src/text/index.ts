@@ -1,1 +1,1 @@
-export { queryTerms } from "./terms.ts"
+export { queryTerms } from "./tokens.ts"

@@ -6,11 +6,10 @@
 // R3  Every hit says why it was found, and has no context.
 
 import { type AssistantId, defined } from "@reverie/protocol"
-import type { MemoryEntry } from "../entry.ts"
+import type { MemoryEntry } from "../indexing/messages.ts"
 import type { Hit, RecallQuery, SearchKind, Why } from "../recall.ts"
 import { refine, type Refined } from "./refine.ts"
-import { type AttachedFact, bodyOf, queryTerms } from "./terms.ts"
-import { termsOf, type Token } from "./tokens.ts"
+import { type AttachedFact, bodyOf, queryTerms, termsOf, type Token } from "./tokens.ts"
 
 // Fusion: one order out of two.
 
@@ -28,7 +27,7 @@ export interface Candidate {
   readonly owner: AssistantId
   readonly entry: MemoryEntry
   readonly facts: ReadonlyArray<AttachedFact>
-  /** The score in the search for words (`weights.ts`); greater is better. */
+  /** The score in the search for words (`tokens.ts`); greater is better. */
   readonly lexical?: number
   /** The nearness in the search for meaning, -1 to 1. */
   readonly vector?: number

@@ -2,9 +2,8 @@
 // Owns how much of the question an entry answers, who is asked about, what asks itself, and what stands beside it.
 // N1  Each of these moves a score by a share of itself or of a neighbour's: what no word found is never found by them.
 
-import { type MemoryEntry, placeOfId } from "../entry.ts"
-import { type AttachedFact, bodyOf } from "./terms.ts"
-import { type Token, termsOf } from "./tokens.ts"
+import { type MemoryEntry, placeOfId } from "../indexing/messages.ts"
+import { type AttachedFact, bodyOf, termsOf, type Token } from "./tokens.ts"
 
 interface Refinable {
   readonly owner: string

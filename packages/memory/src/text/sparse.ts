@@ -1,8 +1,8 @@
 // Sparse: terms as a vector of few numbers, for an index that has no words.
-// Owns the number of a term. The weights are those of `weights.ts`; rarity is left to the index.
+// Owns the number of a term. The weights are those of `tokens.ts`; rarity is left to the index.
 // S1  Two terms that fall on one number add up; an index that asks for one also finds the other, rarely.
 
-import { type Fields, termWeights } from "./weights.ts"
+import { type Fields, termWeights } from "./tokens.ts"
 
 export interface SparseVector {
   /** Ascending, each once. */

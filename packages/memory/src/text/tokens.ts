@@ -1,12 +1,12 @@
 // Tokens: the words of a text, as an index compares them.
-// Owns where a word begins and ends, and folding; puts the two halves of stemming together. Leaves which words count to `terms.ts`.
+// Owns where a word begins and ends, and folding; puts the two halves of stemming together. Leaves which words count to `tokens.ts`.
 // T1  Total: any string has tokens, a lone surrogate is none, and no token is longer than MAX_TOKEN_CHARACTERS.
 // T2  Letter case, diacritics and width make no difference.
 // T3  Scripts that put no spaces between words are cut into pairs of characters that overlap; one alone stands for itself.
 // T4  A token has letters, marks and digits only: no separator of an index can be in it.
 
-import { regularStem } from "./irregular.ts"
-import { porterStem } from "./porter.ts"
+import { porterStem, regularStem } from "./porter.ts"
+import type { MemoryEntry } from "../indexing/messages.ts"
 
 export interface Token {
   /** What is compared: folded and stemmed. */
@@ -122,3 +122,114 @@ const termsOfLine = (line: string): ReadonlyArray<string> => {
 /** The terms of a text, in their order and as often as they stand there. */
 export const termsOf = (text: string): ReadonlyArray<string> =>
   text.includes("\n") ? text.split("\n").flatMap(termsOfLine) : termsOfLine(text)
+
+// Weights: how much a term says about an entry, and how much it says at all.
+// W1  What a term weighs in an entry follows from that entry alone, so it can be written down once.
+// W2  The score of an entry is the sum, over the terms of the question, of rarity times weight.
+
+/** How fast a term that comes again stops saying more. */
+const K1 = 1.2
+/** How much a long entry is marked down. */
+const B = 0.75
+/** Terms of a usual entry with what was said around it. A constant, so that W1 holds. */
+const USUAL_LENGTH = 100
+
+/** What a term counts by the field it stands in. */
+const fieldWeights = { body: 1, context: 0.4, facts: 1 } as const
+
+/** The terms of an entry, field by field, in any order and as often as they stand there. */
+export interface Fields {
+  readonly body: ReadonlyArray<string>
+  readonly context: ReadonlyArray<string>
+  readonly facts: ReadonlyArray<string>
+}
+
+/** What a term weighs that is counted so often, by the weights of its fields, in so long an entry. */
+const weightOf = (count: number, length: number): number =>
+  (count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / USUAL_LENGTH))
+
+/** Each term of an entry with its weight. */
+export const termWeights = ({ body, context, facts }: Fields): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  const count = (terms: ReadonlyArray<string>, weight: number): void => {
+    for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + weight)
+  }
+  count(body, fieldWeights.body)
+  count(context, fieldWeights.context)
+  count(facts, fieldWeights.facts)
+  const length = body.length + context.length + facts.length
+  for (const [term, counted] of counts) counts.set(term, weightOf(counted, length))
+  return counts
+}
+
+/** How much a term says that is in so many of so many entries: BM25's idf, never below 0. */
+export const rarity = (entries: number, having: number): number =>
+  Math.log((entries - having + 0.5) / (having + 0.5) + 1)
+
+// Terms: what a question asks for, and what an entry says, as an index is told it.
+// T1  A question keeps its stop words only when nothing else is left of it.
+// T2  However long a question is, it has at most MAX_QUERY_TERMS terms, each once.
+
+// StopWords: words of a question that find everything and therefore nothing.
+
+const words = `
+a about above after again against all also am an and any are as at be because been before being below between both but
+by can could did do does doing done down during each either else ever every few for from further get gets getting got
+had has have having he her here hers herself him himself his how i if in into is it its itself just let lets me might
+more most much must my myself no nor not now of off on once one only onto or other ought our ours ourselves out over own
+per please rather really s same shall she should since so some such t than that the their theirs them themselves then
+there these they this those though through till to too under until up upon us very was we were what whatever when where
+whether which while who whoever whom whose why will with within without would yes yet you your yours yourself yourselves
+d ll m re ve don didn doesn isn wasn weren aren hasn haven hadn won wouldn couldn shouldn mustn ain tell
+`
+
+/** As terms: folded and stemmed. */
+export const stopTerms: ReadonlySet<string> = new Set(termsOf(words))
+
+export const MAX_QUERY_TERMS = 64
+
+/** A question of this length has said what it is about; the rest is not read. */
+const MAX_QUERY_CHARACTERS = 8_192
+
+/** The terms of a question, each with the word by which it came in first. */
+export const queryTerms = (text: string): ReadonlyArray<Token> => {
+  const byTerm = new Map<string, Token>()
+  for (const token of tokensOf(text.slice(0, MAX_QUERY_CHARACTERS))) {
+    if (!byTerm.has(token.term)) byTerm.set(token.term, token)
+  }
+  const all = [...byTerm.values()]
+  const telling = all.filter(({ term }) => !stopTerms.has(term))
+  return (telling.length > 0 ? telling : all).slice(0, MAX_QUERY_TERMS)
+}
+
+const months = "January February March April May June July August September October November December".split(" ")
+
+/** A day in words, so that a question for a day, a month or a year finds it: "8 May 2023", in UTC. */
+export const dayInWords = (at: number): string => {
+  const day = new Date(at)
+  if (Number.isNaN(day.getTime())) return ""
+  return `${day.getUTCDate()} ${months[day.getUTCMonth()] ?? ""} ${day.getUTCFullYear()}`
+}
+
+/** What an entry says: who said it, what, when, and what it is about as far as its text does not say so. */
+export const bodyOf = ({ at, entities, speaker = "", tags, text }: MemoryEntry): string =>
+  [speaker, text, dayInWords(at), ...[...entities, ...tags].filter((name) => !text.includes(name))]
+    .filter((part) => part !== "")
+    .join("\n")
+
+/** What an entry means, for an embedder: who said what. */
+export const meaningOf = ({ speaker, text }: Pick<MemoryEntry, "speaker" | "text">): string =>
+  speaker === undefined ? text : `${speaker}: ${text}`
+
+/** A fact that is attached to an entry. */
+export interface AttachedFact {
+  readonly id: string
+  readonly text: string
+}
+
+/** The terms of an entry and of the facts that are attached to it, as an index holds them. */
+export const fieldsOf = (entry: MemoryEntry, facts: ReadonlyArray<AttachedFact> = []): Fields => ({
+  body: termsOf(bodyOf(entry)),
+  context: termsOf(entry.context ?? ""),
+  facts: facts.flatMap(({ text }) => termsOf(text))
+})

@@ -4,7 +4,7 @@ import { type BlockOperation, type BlockSchema, StructuredDocument } from "../..
 import * as Result from "effect/Result"
 import { act, aDocument, loro } from "./rig.ts"
 import { contentJson } from "../../src/blocks/document/content.ts"
-import { peerOf } from "../../src/blocks/document/loro.ts"
+import { peerOf } from "../../src/blocks/document/document.ts"
 
 const schema: BlockSchema = {
   kind: "composite",

@@ -5,8 +5,8 @@ import { type BlockOperation, type BlockSchema, loadLoro, StructuredDocument } f
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { type Access } from "../../src/blocks/permission.ts"
-import { peerOf } from "../../src/blocks/document/loro.ts"
+import { type Access } from "../../src/blocks/operation.ts"
+import { peerOf } from "../../src/blocks/document/document.ts"
 
 export const loro = await Effect.runPromise(loadLoro)
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { factIndex } from "../../src/index.ts"
 import { aFact, NOON } from "./facts.ts"
-import { MAX_CANDIDATES } from "../../src/facts/candidates.ts"
+import { MAX_CANDIDATES } from "../../src/facts/consolidate.ts"
 
 const sought = (text: string, ...entities: ReadonlyArray<string>) => ({ text, entities })
 const idsOf = (facts: ReadonlyArray<{ readonly id: string }>) => facts.map(({ id }) => id)

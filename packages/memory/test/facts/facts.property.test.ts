@@ -18,7 +18,7 @@ import {
 } from "../../src/index.ts"
 import { aFact, aProposal, lived, NOON } from "./facts.ts"
 import { type Learnt } from "../../src/facts/apply-routes.ts"
-import { MAX_LINKS } from "../../src/facts/ties.ts"
+import { MAX_LINKS } from "../../src/facts/link.ts"
 import { originTypes } from "../../src/fact.ts"
 
 const RUNS = { seed: 4_711, numRuns: 400 }

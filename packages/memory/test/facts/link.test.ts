@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { taskOf } from "@reverie/protocol"
 import { applyLinks, type Fact, factIndex, linkAsk, linkQuestions, mendLinks, readLinks } from "../../src/index.ts"
 import { aFact, NOON } from "./facts.ts"
-import { MAX_LINKS } from "../../src/facts/ties.ts"
+import { MAX_LINKS } from "../../src/facts/link.ts"
 
 const sails = aFact("a", { text: "Bob sails in summer.", learnt_at: NOON + 2 })
 const boat = aFact("b", { text: "Bob bought a boat.", linked: true })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { admitFact } from "../../src/index.ts"
 import { aFact } from "../facts/facts.ts"
 import { attacks } from "./attack-corpus.ts"
-import { trustIn } from "../../src/integrity/admit.ts"
+import { trustIn } from "../../src/integrity/as-data.ts"
 
 describe("admitFact", () => {
   it("Q1 every attack of the corpus is quarantined, and says by which rule", () => {

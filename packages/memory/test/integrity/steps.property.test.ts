@@ -2,8 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { growthWith, piecesOfPattern, searchSteps } from "@reverie/testkit/pattern-steps"
 import * as fc from "fast-check"
 import { instructionIn } from "../../src/index.ts"
-import { foreignRules, readingPatterns, readingsOf } from "../../src/integrity/instruction.ts"
-import { gapPattern, instructionRules, linkPattern } from "../../src/integrity/instruction-rules.ts"
+import {
+  foreignRules,
+  gapPattern,
+  instructionRules,
+  linkPattern,
+  readingPatterns,
+  readingsOf
+} from "../../src/integrity/instruction.ts"
 import { attacks } from "./attack-corpus.ts"
 
 const patterns = [

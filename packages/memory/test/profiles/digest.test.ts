@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { digest, type EntityProfile, isEntityProfile, observe, withdraw } from "../../src/index.ts"
 import { anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
 import { MAX_ATTRIBUTES } from "../../src/profiles/profile.ts"
-import { type ProfileOperation } from "../../src/profiles/profile-ask.ts"
+import { type ProfileOperation } from "../../src/profiles/digest.ts"
 
 const heard = messageFilter(["Nora has a boat.", "Nora sold her boat.", "Nora sings.", "Nora lives in Bergen."])
 

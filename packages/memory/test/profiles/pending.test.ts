@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import type { Json, RecordChange } from "@reverie/protocol"
 import { noteObservation, pendingObservations } from "../../src/index.ts"
 import { NOW } from "./scene.ts"
-import { MAX_PENDING } from "../../src/profiles/pending.ts"
+import { MAX_PENDING } from "../../src/profiles/observe.ts"
 
 const noted = (records: Map<string, Json>, observation: string, tick = 7, entity = "Nora") => {
   const { changes, result } = noteObservation(records, { entity, observation }, { by: "desk", now: NOW, tick })

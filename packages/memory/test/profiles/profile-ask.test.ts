@@ -3,7 +3,7 @@ import { taskOf } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { type EntityProfile, profileAsk, readProfileAnswer } from "../../src/index.ts"
 import { anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
-import { type ProfileAsk } from "../../src/profiles/profile-ask.ts"
+import { type ProfileAsk } from "../../src/profiles/digest.ts"
 
 /** With attributes `a1`, `a2` and so on. */
 const knowing = (texts: ReadonlyArray<string>, profile: EntityProfile): EntityProfile => ({

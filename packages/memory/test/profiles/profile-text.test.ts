@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { digest, observe, profileText } from "../../src/index.ts"
 import { anObservation, aProfile, DAY, messageFilter, NOW } from "./scene.ts"
-import { entityChanges, entityOfId, profileChanges } from "../../src/profiles/profile-index.ts"
+import { entityChanges, entityOfId, profileChanges, withAlias } from "../../src/profiles/profile.ts"
 import { entityContext } from "../../src/profiles/profile-text.ts"
-import { withAlias } from "../../src/profiles/profile.ts"
 
 const digested = digest(
   messageFilter(["Nora has a boat.", "Nora sings."]),

@@ -13,9 +13,8 @@ import {
   withdraw
 } from "../../src/index.ts"
 import { anObservation, aProfile, DAY, NOW } from "./scene.ts"
-import { entityChanges, profileChanges } from "../../src/profiles/profile-index.ts"
+import { entityChanges, MAX_ATTRIBUTES, profileChanges } from "../../src/profiles/profile.ts"
 import { entityContext } from "../../src/profiles/profile-text.ts"
-import { MAX_ATTRIBUTES } from "../../src/profiles/profile.ts"
 
 /** What can happen to a profile in its life. */
 const step = fc.oneof(

@@ -15,7 +15,7 @@ import {
   tierOf,
   tiers,
   tiersOf
-} from "../../src/profiles/relationship.ts"
+} from "../../src/profiles/name.ts"
 
 const settings = { seed: 4_711, numRuns: 1_000 }
 const contacts = fc.nat(500)

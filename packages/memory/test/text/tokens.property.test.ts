@@ -1,8 +1,7 @@
 import { assert, describe, test } from "@effect/vitest"
-import { type MemoryEntry, fieldsOf, queryTerms, termsOf } from "@reverie/memory"
+import { fieldsOf, type MemoryEntry, queryTerms, termsOf } from "@reverie/memory"
 import * as fc from "fast-check"
-import { MAX_QUERY_TERMS, bodyOf, dayInWords } from "../../src/text/terms.ts"
-import { tokensOf } from "../../src/text/tokens.ts"
+import { bodyOf, dayInWords, MAX_QUERY_TERMS, tokensOf } from "../../src/text/tokens.ts"
 
 const anyText = fc.oneof(
   fc.string({ unit: "binary" }),

@@ -1,7 +1,7 @@
 import { assert, describe, test } from "@effect/vitest"
 import { fusedScore, rarity, sparseEntry, sparseQuery, termWeights } from "@reverie/memory"
 import * as fc from "fast-check"
-import { type Fields } from "../../src/text/weights.ts"
+import { type Fields } from "../../src/text/tokens.ts"
 import { murmur3, termNumber } from "../../src/text/sparse.ts"
 
 const terms = fc.array(fc.constantFrom("tide", "berth", "ship", "moon", "rope"), { maxLength: 30 })

@@ -4,11 +4,9 @@
 // I2  An effect's result stands in the entry that first uses it, never in a later one.
 // I3  History is the concatenation of `messages` in the order of entries.
 
-import type { Envelope } from "../mail/envelope.ts"
+import type { Envelope, Message, Usage } from "../mail/envelope.ts"
 import type { Lane } from "../mail/event.ts"
-import type { EnvelopeId } from "../ids.ts"
-import type { Json } from "../json.ts"
-import type { Message, Usage } from "../mail/message.ts"
+import type { EnvelopeId, Json } from "../json.ts"
 import type { RecordChange } from "./record.ts"
 
 export const ENTRY_VERSION = 1

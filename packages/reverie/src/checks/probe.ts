@@ -5,6 +5,8 @@
 import { Model } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import { isService, type ModelChoice, modelLayer, serverFromConfig } from "../opening/model-choice.ts"
+import { deployedQueueMeasures, type Deployment, deploymentFromConfig, hostIn } from "../opening/deployment.ts"
+import { Peek } from "../views/peek.ts"
 
 const OFFLINE = "the offline model"
 
@@ -33,3 +35,39 @@ export const probeModel = (choice?: ModelChoice): Promise<string> =>
       Effect.provide(modelLayer(choice))
     )
   )
+
+// ProbeServers: whether the servers of a deployment answer.
+// P1  Nothing of a password is in what it says. The tables of the store are made where they are missing, nothing else.
+
+export interface ServerProbe {
+  readonly name: "database" | "queue"
+  /** Why it does not answer; undefined when it does. */
+  readonly failure?: unknown
+  readonly says: string
+}
+
+const database = async (deployment: Deployment): Promise<ServerProbe> => {
+  const says = `PostgreSQL at ${hostIn(deployment.database)}`
+  try {
+    await using peek = await Peek.open()
+    const { accepted } = await peek.totals()
+    return { name: "database", says: `${says} answers, ${accepted} envelopes accepted so far` }
+  } catch (failure) {
+    return { name: "database", says, failure }
+  }
+}
+
+const queue = async (deployment: Deployment): Promise<ServerProbe> => {
+  const { redis } = deployment
+  const says = redis === undefined ? "BullMQ on the same PostgreSQL" : `BullMQ on Redis at ${hostIn(redis)}`
+  const measures = await Effect.runPromise(Effect.scoped(deployedQueueMeasures(deployment)))
+  return measures === ""
+    ? { name: "queue", says, failure: new Error(`${says} does not answer`) }
+    : { name: "queue", says: `${says} answers` }
+}
+
+/** Asks each server that the environment names; nothing when it names none. */
+export const probeServers = async (): Promise<ReadonlyArray<ServerProbe>> => {
+  const deployment = await Effect.runPromise(deploymentFromConfig)
+  return deployment === undefined ? [] : [await database(deployment), await queue(deployment)]
+}

@@ -2,7 +2,7 @@
 // Owns gathering ids, names and seats. Leaves finding somebody by them to `assistant`.
 
 import type { Directory, Seat } from "@reverie/assistant"
-import type { FleetDefinition } from "../define-fleet.ts"
+import type { FleetDefinition } from "../fleet-options.ts"
 
 export const directoryOf = ({ assistants }: Pick<FleetDefinition, "assistants">): Directory => {
   const seats = new Map<string, Array<Seat>>()

@@ -12,9 +12,8 @@ import { type ApprovalAsked, asksIn, chainOf, type Requester } from "./approvals
 import { deadLettersOf, type DeadLetterView, lettersBy } from "./dead-letters.ts"
 import { entriesOfTick, type History, newestFirst } from "../views/history.ts"
 import { contextIn } from "./sub-agents.ts"
-import { priceFor } from "../timeline/price.ts"
+import { priceFor, type TickView, tickViewOf } from "../timeline/tick-view.ts"
 import { beginsTick, type Span, spansOf } from "../timeline/spans.ts"
-import { type TickView, tickViewOf } from "../timeline/tick-view.ts"
 import { type LastError, lastErrorIn, usageIn, type UsageView } from "../views/usage.ts"
 
 // Ticks: the life of one assistant, the newest first, page by page.

@@ -10,7 +10,7 @@ import type { Prompt, ToolOffer } from "@reverie/model"
 import { type Entry, type ToolCall, defined } from "@reverie/protocol"
 import type { RecordedTick, Shown } from "@reverie/runtime"
 import { type ContextReport, contextReportOf } from "../views/context-report.ts"
-import type { FleetDefinition } from "../define-fleet.ts"
+import type { FleetDefinition } from "../fleet-options.ts"
 import type { Records } from "../fleet/records.ts"
 import { liveAgain } from "./sandbox.ts"
 

@@ -1,5 +1,5 @@
 // Fixture: a tick put away as a test: what it began from, what the model and the tools said, and what it came to.
-// Owns its form, making one, and going through one again. Leaves living to sandbox.ts, comparing to compare.ts.
+// Owns its form, making one, and going through one again. Leaves living to sandbox.ts, comparing to digest.ts.
 // P1  Going through a fixture asks no model and runs no tool: both answer as they did.
 // P2  A fixture without its beginning is gone through only on the ledger that it was taken from, known by its hash.
 
@@ -7,15 +7,14 @@ import { createHash } from "node:crypto"
 import type { Settings } from "@reverie/assistant"
 import type { PromptVersion } from "@reverie/context"
 import type { BlockView } from "@reverie/memory"
-import { Address, type Entry, type Envelope, isJsonObject, defined } from "@reverie/protocol"
+import { Address, defined, type Entry, type Envelope, isJsonObject } from "@reverie/protocol"
 import { readTick } from "@reverie/runtime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { FleetDefinition } from "../define-fleet.ts"
+import type { FleetDefinition } from "../fleet-options.ts"
 import type { Records } from "../fleet/records.ts"
 import { entriesUpTo } from "../fleet/replay.ts"
-import { compareTicks, type ForkComparison } from "./compare.ts"
-import { digestOf, type TickDigest } from "./digest.ts"
+import { compareTicks, digestOf, type ForkComparison, type TickDigest } from "./digest.ts"
 import { ForkRefused } from "./errors.ts"
 import { digestOfLived } from "./fork.ts"
 import { liveAgain } from "./sandbox.ts"

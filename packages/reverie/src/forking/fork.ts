@@ -1,16 +1,15 @@
 // Fork: a tick of the past lived through once more beside the fleet, with something changed.
-// Owns the request and the answer. Leaves gathering the past to tick-source.ts, living to sandbox.ts, comparing to compare.ts.
+// Owns the request and the answer. Leaves gathering the past to tick-source.ts, living to sandbox.ts, comparing to digest.ts.
 // K1  The data store that the tick was lived in is read and never written.
 // K2  Unchanged, with a model that says the same to the same prompt, a fork differs in nothing.
 
 import { defined } from "@reverie/protocol"
 import type { ToolStub } from "@reverie/runtime"
-import type { FleetDefinition } from "../define-fleet.ts"
+import type { FleetDefinition } from "../fleet-options.ts"
 import type { ModelChoice } from "../opening/model-choice.ts"
 import type { Records } from "../fleet/records.ts"
-import { compareTicks, type ForkComparison } from "./compare.ts"
-import { digestOf } from "./digest.ts"
-import { type Lived, liveAgain, type Request } from "./sandbox.ts"
+import { compareTicks, digestOf, type ForkComparison } from "./digest.ts"
+import { liveAgain, type Lived, type Request } from "./sandbox.ts"
 import type { TickSource } from "./tick-source.ts"
 
 export interface ForkRequest {

@@ -1,5 +1,10 @@
-export { type ContextDifference, type ForkComparison, type ForkDifference } from "./compare.ts"
-export { type CallDigest, type TickDigest } from "./digest.ts"
+export {
+  type ContextDifference,
+  type ForkComparison,
+  type ForkDifference,
+  type CallDigest,
+  type TickDigest
+} from "./digest.ts"
 export { ForkRefused } from "./errors.ts"
 export {
   MAX_SHOWN_CHARS,

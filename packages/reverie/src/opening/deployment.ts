@@ -4,8 +4,8 @@
 // D1  A URL may carry a password: it goes to the server it names and is never printed.
 // D2  Without Redis the wake-ups travel through PostgreSQL: slower, and one server less.
 
-import { defined } from "@reverie/protocol"
-import { DEFAULT_WORKER, feedLayer, type StoreFailure, type WorkerSettings } from "@reverie/runtime"
+import { type Address, defined } from "@reverie/protocol"
+import { DEFAULT_WORKER, feedLayer, type NoticeHub, type StoreFailure, type WorkerSettings } from "@reverie/runtime"
 import { gptTokenizerLayer } from "@reverie/tokens"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
@@ -14,9 +14,83 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import type { SleepSchedule } from "@reverie/assistant"
+import type { PromptStore } from "@reverie/context"
+import type { Ledger } from "@reverie/ledger"
+import type { Mailbox, WakeQueue } from "@reverie/mailbox"
+import { type BlockStore, Recall } from "@reverie/memory"
+import type { Model, Tokens } from "@reverie/model"
 import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
-import type { Profile } from "./ports.ts"
-import { type RecallChoice, remoteRecallLayer } from "./recall-index.ts"
+
+// RecallIndex: where a fleet's memories are found again.
+// R1  The key of an index is only ever sent to the server it was configured with, and never printed.
+// R2  Opening never waits for an index: one that does not answer is asked again when it is needed.
+// R3  An index belongs to one store: data directories that share a server have a collection each (`QDRANT_COLLECTION`),
+//     and a store that keeps nothing has an index that keeps nothing, unless it is told otherwise.
+
+const KEEPS_NOTHING = ":memory:"
+
+/** A Qdrant server. */
+export interface ServerIndex {
+  readonly url: string
+  readonly apiKey?: string
+  /** The alias under which the collection of this store is found; "reverie" when not said. */
+  readonly collection?: string
+}
+
+/** `embedded`: a file beside the store. `none`: only the newest memories are found. A service: one of your own. */
+export type RecallChoice = "embedded" | "none" | ServerIndex | Recall["Service"]
+
+/** The server that the environment names; undefined when it names none. */
+const indexFromConfig = Effect.gen(function* () {
+  const url = yield* Config.option(Config.URL("QDRANT_URL"))
+  const apiKey = yield* Config.option(Config.Redacted("QDRANT_API_KEY"))
+  const collection = yield* Config.option(Config.String("QDRANT_COLLECTION"))
+  if (Option.isNone(url)) return undefined
+  // As it was written: the parsed form has lost a port that is the default of its scheme.
+  const written = yield* Config.String("QDRANT_URL")
+  return {
+    url: written,
+    ...defined({
+      apiKey: Option.isNone(apiKey) ? undefined : Redacted.value(apiKey.value),
+      collection: Option.isNone(collection) ? undefined : collection.value
+    })
+  }
+})
+
+// Loaded when chosen: whoever asks no server does not wait for its client.
+const server = (options: ServerIndex): Layer.Layer<Recall> =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("@reverie/recall-qdrant")),
+      ({ recallQdrantLayer }) => recallQdrantLayer(options)
+    )
+  )
+
+const beside = (data: string): Layer.Layer<Recall> =>
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("@reverie/recall-sqlite")),
+      ({ recallSqliteLayer }) => recallSqliteLayer(data)
+    )
+  )
+
+const isService = (choice: RecallChoice): choice is Recall["Service"] =>
+  typeof choice === "object" && "search" in choice
+
+/** The index of a choice; without one, of what the environment names, and beside the store when it names nothing. */
+export const recallLayer = (data: string, choice?: RecallChoice): Layer.Layer<never, Config.ConfigError> => {
+  if (choice === "none") return Layer.empty
+  if (choice === "embedded" || (choice === undefined && data === KEEPS_NOTHING)) return beside(data)
+  if (choice !== undefined) return isService(choice) ? Layer.succeed(Recall, choice) : server(choice)
+  return Layer.unwrap(Effect.map(indexFromConfig, (found) => (found === undefined ? beside(data) : server(found))))
+}
+
+/** The index of a deployment: what is chosen, else what the environment names, else none. */
+export const remoteRecallLayer = (choice?: RecallChoice): Layer.Layer<never, Config.ConfigError> =>
+  choice === undefined || choice === "embedded"
+    ? Layer.unwrap(Effect.map(indexFromConfig, (found) => (found === undefined ? Layer.empty : server(found))))
+    : recallLayer(KEEPS_NOTHING, choice)
 
 export interface Deployment {
   /** `postgres://...`: where everything is kept. */
@@ -140,4 +214,28 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
     remoteRecallLayer(options.recall)
   )
   return { says: describe(deployment), ports, measured: queueMeasured, otherWorkers, keepHours, worker, sustained }
+}
+
+// Ports: what a fleet runs on, whichever adapters stand behind it.
+
+/** The ports that a fleet runs on. An index and an embedder may be among them. */
+type Ports = Mailbox | Ledger | PromptStore | BlockStore | WakeQueue | Tokens | Model
+
+/** What an open fleet stands on. */
+export type Services = NoticeHub | Ports
+
+export interface Profile {
+  /** In words, without any password. */
+  readonly says: string
+  readonly ports: Layer.Layer<Ports | NoticeHub, unknown>
+  /** What its servers have measured, in the text format of Prometheus. */
+  readonly measured: Effect.Effect<string>
+  /** The other processes that work on the same store, by name; undefined when the queue can not say. */
+  readonly otherWorkers: Effect.Effect<ReadonlyArray<string> | undefined>
+  /** Tells the queue of an assistant's sleep schedule, where it keeps such. Only a wake-up: the night itself is in the store. */
+  readonly keepHours: (address: Address, hours: SleepSchedule) => Effect.Effect<void>
+  /** What differs from the defaults of a worker. */
+  readonly worker: Partial<WorkerSettings>
+  /** What becomes of the work of this process when its store fails. */
+  readonly sustained: <R>(work: Effect.Effect<never, StoreFailure, R>) => Effect.Effect<never, unknown, R>
 }

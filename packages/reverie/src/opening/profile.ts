@@ -15,10 +15,17 @@ import type * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { type Deployment, deployed, deployedStore, deploymentFromConfig } from "./deployment.ts"
+import {
+  deployed,
+  deployedStore,
+  type Deployment,
+  deploymentFromConfig,
+  type Profile,
+  type RecallChoice,
+  recallLayer,
+  remoteRecallLayer
+} from "./deployment.ts"
 import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
-import type { Profile } from "./ports.ts"
-import { type RecallChoice, recallLayer, remoteRecallLayer } from "./recall-index.ts"
 
 export interface ProfileOptions {
   /** Directory of the embedded store; `:memory:` keeps nothing. Saying it means no servers. */

@@ -1,11 +1,12 @@
 // TickView: a tick, a dream, a compaction or an order as a person wants to see it.
-// Owns what is told of it, and how much of each text. Leaves finding its entries to spans.ts, its price to price.ts.
+// Owns what is told of it, and how much of each text. Leaves finding its entries to spans.ts, its price to tick-view.ts.
 // V1  A view is a pure function of the entries, the letter that began them and a price.
 // V2  Every call that a model asked for is told once, whatever became of it.
 
 import type { OutboxRow } from "@reverie/ledger"
 import {
   type AcceptedEnvelope,
+  defined,
   type Entry,
   isJsonObject,
   type Json,
@@ -14,12 +15,14 @@ import {
   type StepRecord,
   type TickOutcome,
   type ToolCall,
-  type Usage,
-  defined
+  type Usage
 } from "@reverie/protocol"
+import { type AssistantContext, costOf, settingsNow } from "@reverie/assistant"
+import { costMicrosOf } from "@reverie/model"
+import { Limits } from "@reverie/runtime"
+import * as Effect from "effect/Effect"
 import { iterationOf } from "../views/context-report.ts"
 import { textOfEvent } from "../views/mail-view.ts"
-import type { Price } from "./price.ts"
 import type { Span, SpanKind } from "./spans.ts"
 
 export interface ModelCallView {
@@ -220,3 +223,16 @@ export const tickViewOf = (span: Span, letter: AcceptedEnvelope | undefined, loo
     notices: rows.reduce((sum, { address, entry, seq }) => sum + noticesOf(address, seq, entry).length, 0)
   }
 }
+
+// Price: what a model call has cost, as far as anybody has said what tokens cost.
+// P1  A model that the fleet names a price for costs that; any other costs what the assistant's own settings say.
+
+/** In millionths of a unit; 0 when nobody has said. */
+export type Price = (model: string | undefined, usage: Usage) => number
+
+/** The prices for an assistant with this context. */
+export const priceFor = (context: AssistantContext | undefined): Effect.Effect<Price> =>
+  Effect.map(Limits, ({ tariff }) => (model, usage) => {
+    const byFleet = model === undefined ? 0 : costMicrosOf(tariff, model, usage)
+    return byFleet > 0 || context === undefined ? byFleet : costOf(usage, settingsNow(context))
+  })

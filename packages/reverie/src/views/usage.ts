@@ -3,9 +3,8 @@
 // U1  A look back reads at most so many entries; when that was not enough, it says so.
 
 import type { OutboxRow } from "@reverie/ledger"
-import { type Amount, type Entry, type StepRecord, defined } from "@reverie/protocol"
-import type { Price } from "../timeline/price.ts"
-import { clipped } from "../timeline/tick-view.ts"
+import { type Amount, defined, type Entry, type StepRecord } from "@reverie/protocol"
+import { clipped, type Price } from "../timeline/tick-view.ts"
 
 export interface LastError {
   /** Milliseconds since the epoch. */

@@ -10,7 +10,7 @@ import { noticesOf } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
-import { NoticeHub } from "./notice-hub.ts"
+import { NoticeHub } from "./replies.ts"
 
 const PAGE = 256
 

@@ -8,33 +8,48 @@
 
 import { createHash } from "node:crypto"
 import {
+  callCounted,
+  countersOf,
   type Decision,
   type Directory,
+  isReflectionDue,
   mayWriteAt,
   pairRateOf,
   rateRefusal,
   reach,
+  reflectionOf,
+  SESSION_START_KEY,
+  sessionBegun,
+  SLEEP_ORDER_KEY,
   timesOf,
   written
 } from "@reverie/assistant"
 import {
   type AcceptedEnvelope,
+  type Address,
   addressKey,
   type AnswerOutcome,
   AssistantId,
   assistantSender,
-  ENVELOPE_VERSION,
+  type Entry,
   type Envelope,
+  ENVELOPE_VERSION,
   EnvelopeId,
+  type Event,
   type Json,
+  type Notice,
+  noticesOf,
   type RecordChange,
   sendingAssistant,
   type Settlement,
-  type TickEnd
+  type TickEnd,
+  type ToolCall
 } from "@reverie/protocol"
-import type { Post } from "@reverie/tools"
+import type { Post, ToolResult } from "@reverie/tools"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Context from "effect/Context"
+import * as Layer from "effect/Layer"
 import type { CommitDraft } from "./commit-draft.ts"
 import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
@@ -188,3 +203,130 @@ export const posted = (session: Session, wanted: ReadonlyArray<Envelope>, now: n
   }))
   return { sends, records, refusals: [...refusals] }
 }
+
+// NoticeHub: passes notices on to whoever listens in this process.
+// I1  A listener that throws hurts nobody else, and never the commit it is told of.
+// I2  Without listeners nothing is computed.
+
+type Listener = (notice: Notice) => void
+
+export class NoticeHub extends Context.Service<
+  NoticeHub,
+  {
+    /** Answers how to stop listening. */
+    readonly listen: (listener: Listener) => () => void
+    readonly tell: (notice: Notice) => void
+    readonly tellEntry: (address: Address, seq: number, entry: Entry) => void
+    readonly isHeard: () => boolean
+  }
+>()("@reverie/runtime/NoticeHub") {
+  static readonly layer = Layer.sync(NoticeHub, () => {
+    const listeners = new Set<Listener>()
+    const tell = (notice: Notice) => {
+      for (const listener of listeners) {
+        try {
+          listener(notice)
+        } catch {
+          // I1: a screen's mistake is the screen's.
+          continue
+        }
+      }
+    }
+    return {
+      listen: (listener) => {
+        listeners.add(listener)
+        return () => {
+          listeners.delete(listener)
+        }
+      },
+      tell,
+      tellEntry: (address, seq, entry) => {
+        if (listeners.size > 0) for (const notice of noticesOf(address, seq, entry)) tell(notice)
+      },
+      isHeard: () => listeners.size > 0
+    }
+  })
+}
+
+// Consequences: what a finished run brings about besides its result.
+// I1  Their ids follow from the key of the run: a run repeated after a crash brings about the same ones.
+
+/** The timer that begins a reflection. */
+export const REFLECTION_TIMER = "reflection"
+/** Who sends it when the journal has gathered enough. */
+const JOURNAL_SENDER = "journal"
+
+/** True of the timer by which a journal asks to be looked back upon; whoever else sends one has reasons of their own. */
+export const isJournalsReflection = ({ event, from }: Pick<Envelope, "event" | "from">): boolean =>
+  event.type === "timer" && event.name === REFLECTION_TIMER && from === JOURNAL_SENDER
+
+interface SideEffects {
+  readonly sends: ReadonlyArray<Envelope>
+  readonly records: ReadonlyArray<RecordChange>
+}
+
+const toItself = (to: Address, id: string, from: string, hops: number, event: Event): Envelope => ({
+  v: ENVELOPE_VERSION,
+  id: EnvelopeId.make(id.slice(0, 256)),
+  to,
+  from,
+  event,
+  hops
+})
+
+const reportOf = (session: Session, call: ToolCall, key: string, hops: number, { report }: ToolResult) =>
+  report === undefined
+    ? []
+    : [
+        toItself(session.address, `${key}#report`, call.tool, hops, {
+          type: "report",
+          call: call.id,
+          outcome: "reported",
+          content: report
+        })
+      ]
+
+/** Enough has gathered since the last reflection, and this run is what made it enough. */
+const reflectionAfter = (session: Session, key: string, hops: number, { records = [] }: ToolResult) => {
+  const before = recordsOf(session.own, "reflection")
+  const after = new Map(before)
+  for (const { key: name, kind, value } of records) if (kind === "reflection" && value !== null) after.set(name, value)
+  return isReflectionDue(reflectionOf(after)) && !isReflectionDue(reflectionOf(before))
+    ? [toItself(session.address, `${key}#reflection`, JOURNAL_SENDER, hops, { type: "timer", name: REFLECTION_TIMER })]
+    : []
+}
+
+const isSleepOrder = ({ key, kind }: RecordChange): boolean => kind === "state" && key === SLEEP_ORDER_KEY
+
+/** The order that `go_to_sleep` has put among the records. */
+const sleepOrderOf = (session: Session, key: string, hops: number, { records = [] }: ToolResult) => {
+  const order = records.find(isSleepOrder)?.value as { readonly forMillis?: number } | undefined
+  return order === undefined
+    ? []
+    : [toItself(session.address, `${key}#sleep`, "itself", hops, { type: "sleep", ...order })]
+}
+
+/** Counted only for assistants that can ask for the count. */
+const counted = (session: Session, ok: boolean, now: number): ReadonlyArray<RecordChange> => {
+  if (session.definition.toolkit.get("get_system_status") === undefined) return []
+  const own = recordsOf(session.own, "state")
+  return [...(own.has(SESSION_START_KEY) ? [] : sessionBegun(now)), callCounted(countersOf(own), ok)]
+}
+
+export const sideEffectsOf = (
+  session: Session,
+  call: ToolCall,
+  run: { readonly key: string; readonly hops: number; readonly now: number },
+  result: ToolResult
+): SideEffects => ({
+  sends: [
+    ...result.sends,
+    ...sleepOrderOf(session, run.key, run.hops, result),
+    ...reportOf(session, call, run.key, run.hops, result),
+    ...reflectionAfter(session, run.key, run.hops, result)
+  ],
+  records: [
+    ...(result.records ?? []).filter((change) => !isSleepOrder(change)),
+    ...counted(session, result.ok, run.now)
+  ]
+})

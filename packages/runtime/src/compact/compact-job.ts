@@ -29,12 +29,10 @@ import { Model } from "@reverie/model"
 import * as Result from "effect/Result"
 import type { Session } from "../session/session.ts"
 import { extracting } from "./extracting.ts"
-import { endOf, type PhaseStep, waiting } from "./phase.ts"
+import { endOf, inputsOf, type PhaseStep, waiting } from "./phase.ts"
 import { journalOn, recordsOf } from "../session/own-records.ts"
 import { contextTypeNow, restrictionOf } from "../prompt/layers.ts"
-import { inputsOf } from "./plan.ts"
-import { Faults } from "../faults.ts"
-import { numberOf } from "../jobs/job-end.ts"
+import { Faults, numberOf } from "../jobs/job-end.ts"
 
 // Summarizing: the older part of a history is read piece by piece, and its summary written, a piece a step (F52, F105).
 // Z1  The model sees the piece and the summary so far, and nothing else of the history.

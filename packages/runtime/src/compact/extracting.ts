@@ -10,15 +10,15 @@ import {
   afterRound,
   extractionMessages,
   extractionPrefix,
-  extractionRounds,
   type ExtractionResult,
+  extractionRounds,
   extractionText,
-  pendingCompactionChange,
-  pendingCompactionOf,
   judgeRound,
   NO_EXTRACTION,
-  planExtraction,
+  pendingCompactionChange,
+  pendingCompactionOf,
   planCompaction,
+  planExtraction,
   skipReasons
 } from "@reverie/context"
 import { Model } from "@reverie/model"
@@ -28,14 +28,12 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { recordsOf } from "../session/own-records.ts"
-import { Faults } from "../faults.ts"
-import { numberOf } from "../jobs/job-end.ts"
+import { Faults, numberOf } from "../jobs/job-end.ts"
 import { extractionPromptOf } from "../prompt/prompt.ts"
 import type { Session } from "../session/session.ts"
-import { inToolSpan } from "../telemetry/tool-span.ts"
+import { inToolSpan } from "../telemetry/chat-span.ts"
 import { runBuiltInCall } from "../jobs/tool-job.ts"
-import { type PhaseStep, waiting } from "./phase.ts"
-import { type CompactionInputs, inputsOf } from "./plan.ts"
+import { type CompactionInputs, inputsOf, type PhaseStep, waiting } from "./phase.ts"
 
 const builtIn: ReadonlyArray<Tool> = [addJournalEntryTool, updateEntityObservationTool, noop]
 

@@ -1,24 +1,33 @@
 // Phase: how one step of a compaction ends as a job.
 // Owns the shape of the end. Leaves what a step does to the phases beside it.
 
-import { jobDone, jobFailed, type OutageSeen, type Restriction } from "@reverie/assistant"
+import { contextOf, jobDone, jobFailed, type OutageSeen, type Restriction, settingsNow } from "@reverie/assistant"
 import type { ModelError } from "@reverie/model"
 import {
+  defined,
   type Envelope,
   type Json,
   type OpenJob,
   type RecordChange,
   type StepRecord,
-  type Usage,
-  defined
+  type Usage
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import {
+  compactionConfig,
+  type CompactionConfig,
+  type CompactionQuestion,
+  type CompactionTrigger,
+  conversationTokens,
+  thresholdOf
+} from "@reverie/context"
 import type { JobEnd } from "../jobs/job-end.ts"
-import { outageSeen } from "../outages/outage-seen.ts"
-import { Secrets } from "../jobs/secrets.ts"
+import { outageSeen } from "../outages/outage-book.ts"
+import { Secrets } from "../jobs/tool-job.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
+import { wholeHistory } from "../prompt/blocks-in-view.ts"
 
 /** Of an outage the phase is tried again. */
 export interface Failed {
@@ -84,4 +93,53 @@ export const endOf = Effect.fnUntraced(function* (session: Session, job: OpenJob
     ...defined({ sends: sends === undefined || sends.length === 0 ? undefined : sends })
   }
   return end
+})
+
+// Plan: whether the history at hand is compacted, and which part of it.
+// P1  All ways into a compaction, and its extraction, measure with the same counter and ask the same question (F65, A13).
+//     What an order lets pass is compacted, unless that would not be shorter.
+
+/** What every phase of a compaction begins with. */
+export interface CompactionInputs {
+  readonly config: CompactionConfig
+  readonly trigger: CompactionTrigger
+  readonly threshold: number
+  readonly ratio: number
+  readonly question: CompactionQuestion
+}
+
+/** Share of the context window that the conversation has. */
+const ratioOf = ({ definition, window }: Pick<Session, "definition" | "window">): number =>
+  conversationTokens(window) / definition.maxContextTokens
+
+/** What the compaction at hand was begun by. */
+const triggerNow = ({ decoded }: Session): CompactionTrigger => {
+  const { compactingFrom } = contextOf(decoded)
+  if (compactingFrom === "awake") return "emergency"
+  return compactingFrom === "dreaming" ? "sleep" : "order"
+}
+
+export const inputsOf = Effect.fnUntraced(function* (session: Session, trigger = triggerNow(session)) {
+  const { address, decoded, definition, own } = session
+  const context = contextOf(decoded)
+  const settings = settingsNow(context)
+  const config = compactionConfig(definition.compaction)
+  const threshold = thresholdOf(trigger, settings)
+  const ratio = ratioOf(session)
+  const inputs: CompactionInputs = {
+    config,
+    trigger,
+    threshold,
+    ratio,
+    question: {
+      history: yield* wholeHistory(address, own),
+      window: config.compactPreserveWindow,
+      enabled: settings.compactEnabled,
+      ratio,
+      threshold,
+      force: trigger !== "sleep",
+      maxContextTokens: definition.maxContextTokens
+    }
+  }
+  return inputs
 })

@@ -17,24 +17,36 @@ import {
   applyRoutes,
   consolidateAsk,
   type Consolidated,
+  type EntityProfile,
   entryId,
+  expired,
   type Fact,
   factIndex,
+  isEntityProfile,
+  isFact,
   keyOfId,
   type Lived,
   messageId,
+  noteLine,
+  NOTHING_WORKING,
   originOf,
+  type Profiles,
   readConsolidated,
   readRoutes,
   type Route,
   routeAsk,
-  routeQuestions
+  routeQuestions,
+  type WorkingLine,
+  type WorkingMemory
 } from "@reverie/memory"
-import type { Reply } from "@reverie/model"
+import { Model, type Reply } from "@reverie/model"
 import {
+  type Address,
+  addressKey,
   type Ask,
   isBefore,
   isJsonObject,
+  type Json,
   type Message,
   type MessagePlace,
   type RecordChange,
@@ -43,10 +55,91 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { Ledger } from "@reverie/ledger"
+import * as Context from "effect/Context"
+import { assemble, collect, dataOf, getContextType, openWindow } from "@reverie/context"
 import { journalOn, recordsOf } from "../session/own-records.ts"
 import type { Session } from "../session/session.ts"
-import { factChange, factsOf } from "./known.ts"
-import { askModel, type DreamStep, nothingToDo } from "./step.ts"
+import { Faults } from "../jobs/job-end.ts"
+
+// Known: what memory holds, read for a step of a dream.
+// K1  A record that does not fit is left alone: neither used nor overwritten nor taken away.
+
+/** Every fact of whatever state, by its id. */
+export const factsOf = Effect.fnUntraced(function* ({ address }: Session) {
+  const rows = yield* (yield* Ledger).records(address, ["fact"])
+  return new Map(rows.flatMap(({ value }) => (isFact(value) ? [[value.id, value] as const] : [])))
+})
+
+export const profilesOf = Effect.fnUntraced(function* ({ address }: Session) {
+  const rows = yield* (yield* Ledger).records(address, ["entity"])
+  const profiles: Profiles = new Map(
+    rows.flatMap(({ value }) => (isEntityProfile(value) ? [[value.id, value] as const] : []))
+  )
+  return profiles
+})
+
+export const factChange = (fact: Fact): RecordChange => ({
+  kind: "fact",
+  key: fact.id,
+  value: fact as unknown as Json
+})
+
+export const profileChange = (profile: EntityProfile): RecordChange => ({
+  kind: "entity",
+  key: profile.id,
+  value: profile as unknown as Json
+})
+
+// Step: one step of a dream operation, and how the model is asked for it.
+// S1  What a step changes, and its line in the report, leave with one commit: a crash repeats the step whole.
+// S2  What is to be read stands in the user role, never beside the instructions.
+
+/** What one step did. */
+export interface DreamStep {
+  /** Things looked at, things the model or a rule proposed, and things that came of it. */
+  readonly read: number
+  readonly proposed: number
+  readonly accepted: number
+  readonly records: ReadonlyArray<RecordChange>
+  readonly usage: ReadonlyArray<Usage>
+  /** The operation goes on with another step. */
+  readonly more?: boolean
+  /** Why there was nothing to do. */
+  readonly skipped?: string
+  /** What else is worth knowing of it. */
+  readonly note?: string
+}
+
+export const nothingToDo = (skipped: string, records: ReadonlyArray<RecordChange> = []): DreamStep => ({
+  read: 0,
+  proposed: 0,
+  accepted: 0,
+  records,
+  usage: [],
+  skipped
+})
+
+const promptOf = ({ book, definition, values }: Session, { data, instructions }: Ask) => {
+  const { maxContextTokens, reservedResponseTokens } = definition
+  const context = getContextType("sleep_consolidate")
+  const texts = { system_prompt: instructions, semantic_memories: dataOf(data) }
+  const { absent, components } = collect({ context, texts, values, book })
+  const window = openWindow([], maxContextTokens)
+  return assemble({ components, absent, window, context, maxContextTokens, reservedResponseTokens, count: book.count })
+}
+
+/** Asks the model. `name` tells the asks of one step apart. */
+export const askModel = Effect.fnUntraced(function* (session: Session, ask: Ask, name: string = ask.task) {
+  const model = yield* Model
+  const { messages } = yield* Effect.fromResult(yield* session.inSlices(() => promptOf(session, ask)))
+  const { round, tick } = contextOf(session.decoded)
+  const callPrefix = `dream.${tick}.${name}.${round}`
+  const faults = yield* Faults
+  yield* faults.at("before-model", session.address)
+  const asked = yield* Effect.result(model.infer({ messages, tools: [], callPrefix }))
+  yield* faults.at("after-model", session.address)
+  return yield* Effect.fromResult(asked)
+})
 
 // Lived: what an assistant has lived through and not yet digested.
 // L1  Everything is read once: the cursor moves with the commit that keeps what was found.
@@ -257,4 +350,44 @@ export const consolidating = Effect.fnUntraced(function* (session: Session) {
     ...noteOf(quarantined.length, refused)
   }
   return step
+})
+
+// Working: what an assistant's conversations are about just now, held by the process (F83).
+// W1  A restart forgets it: nothing here is ever written down.
+// W2  It is bounded: the assistants that were quiet for longest are forgotten first.
+
+/** Assistants of one process that are held at most. */
+const MAX_ASSISTANTS = 10_000
+
+/** By address; the one that was noted last stands last. */
+export class Conversations extends Context.Reference<Map<string, WorkingMemory>>("@reverie/runtime/Conversations", {
+  defaultValue: () => new Map()
+}) {}
+
+export const workingOf = Effect.fnUntraced(function* (address: Address) {
+  return (yield* Conversations).get(addressKey(address)) ?? NOTHING_WORKING
+})
+
+/** Notes a line of a conversation. */
+export const noteSaid = Effect.fnUntraced(function* (address: Address, conversation: string, line: WorkingLine) {
+  const held = yield* Conversations
+  const key = addressKey(address)
+  const working = held.get(key) ?? NOTHING_WORKING
+  held.delete(key)
+  held.set(key, noteLine(working, conversation, line))
+  for (const quiet of held.keys()) {
+    if (held.size <= MAX_ASSISTANTS) break
+    held.delete(quiet)
+  }
+})
+
+/** Forgets the conversations that are over; tells how many there were and how many went. */
+export const forgetStale = Effect.fnUntraced(function* (address: Address, now: number) {
+  const held = yield* Conversations
+  const key = addressKey(address)
+  const working = held.get(key) ?? NOTHING_WORKING
+  const live = expired(working, now)
+  if (live.size === 0) held.delete(key)
+  else held.set(key, live)
+  return { known: working.size, gone: working.size - live.size }
 })

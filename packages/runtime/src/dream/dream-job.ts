@@ -34,17 +34,23 @@ import {
 } from "@reverie/memory"
 import { journalOn, recordsOf } from "../session/own-records.ts"
 import type { JobEnd } from "../jobs/job-end.ts"
-import { outageSeen } from "../outages/outage-seen.ts"
-import { Secrets } from "../jobs/secrets.ts"
+import { outageSeen } from "../outages/outage-book.ts"
+import { Secrets } from "../jobs/tool-job.ts"
 import { noteRun, type Session } from "../session/session.ts"
-import { consolidating } from "./consolidating.ts"
-import { profiling } from "./profiling.ts"
-import { dreamId, markStep, type StepMark, tokensOf } from "./report.ts"
-import { askModel, type DreamStep, nothingToDo } from "./step.ts"
-import { factChange, factsOf, profileChange, profilesOf } from "./known.ts"
-import { reflected, reflectionQuestion } from "../prompt/reflection.ts"
+import {
+  askModel,
+  consolidating,
+  type DreamStep,
+  factChange,
+  factsOf,
+  forgetStale,
+  nothingToDo,
+  profileChange,
+  profilesOf
+} from "./consolidating.ts"
+import { dreamId, markStep, profiling, type StepMark, tokensOf } from "./profiling.ts"
+import { reflected, reflectionQuestion } from "../prompt/blocks.ts"
 import { keepIndexed } from "../recall/indexer.ts"
-import { forgetStale } from "./working.ts"
 
 // Pruning: links that lead nowhere, episodes and facts that matter no more, conversations that are over (F49).
 // P1  Each is a step of its own: one that fails keeps none of the others from being done on another night.

@@ -3,23 +3,33 @@
 // I1  The machine event carries control data; the text goes into the history, once.
 
 import { contextOf, type MachineEvent } from "@reverie/assistant"
-import { getContextType } from "@reverie/context"
+import { type Content, dataOf, getContextType, historyStartOf, textOf } from "@reverie/context"
 import {
   type AcceptedEnvelope,
+  type Address,
+  defined,
+  type Entry,
+  type Envelope,
   type Event,
   type Json,
+  longWork,
   type RecordChange,
-  type UnreadableEnvelope,
-  defined
+  type UnreadableEnvelope
 } from "@reverie/protocol"
-import { REFLECTION_TIMER } from "../commit/side-effects.ts"
+import { cleanLine, expired, workingText } from "@reverie/memory"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Mailbox, urgencyOf, WakeQueue } from "@reverie/mailbox"
+import { REFLECTION_TIMER } from "../commit/replies.ts"
 import { contextTypeOf, restrictionOf } from "../prompt/layers.ts"
-import { reflectionQuestion } from "../prompt/reflection.ts"
-import { type Session, signalsOf } from "../session/session.ts"
-import { requestOf, writtenAssignment } from "../sub-agents/assignments.ts"
-import { newsOf } from "../sub-agents/sub-agents.ts"
-import { orderCall } from "../sub-agents/names.ts"
+import { reflectionQuestion } from "../prompt/blocks.ts"
+import { noteShown, type Session, signalsOf } from "../session/session.ts"
+import { newsOf, orderCall, requestOf, writtenAssignment } from "../sub-agents/assignments.ts"
 import type { TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
+import { recordsOf } from "../session/own-records.ts"
+import { noteSaid, workingOf } from "../dream/consolidating.ts"
+import { Faults } from "../jobs/job-end.ts"
+import { below, inSpan, runningTraceparent } from "../telemetry/spans.ts"
 
 interface Heard {
   readonly event: MachineEvent
@@ -163,4 +173,101 @@ export const ignored = (turnInput: TurnInput, envelope: AcceptedEnvelope, status
   ...turnInput,
   messages: [],
   settled: { id: envelope.id, outcome: "ignored", reason: `${envelope.event.type} means nothing in ${status}` }
+})
+
+// Conversation: what was said in the sitting at hand, for as long as the process runs (F83).
+// C1  A conversation is a channel, or one who speaks directly. Nothing of it is written down: a restart forgets it.
+// C2  A prompt is told its topics where the words themselves have been compacted away.
+
+const conversationWith = (session: Session): string | undefined => {
+  const asked = session.window.messages.findLast(({ role }) => role === "user")
+  return asked?.name === "clock" ? undefined : asked?.name
+}
+
+/** Notes a message that began a tick. */
+export const noteHeard = Effect.fnUntraced(function* (
+  { address }: Session,
+  { event, from }: AcceptedEnvelope,
+  now: number
+) {
+  if (event.type !== "message") return
+  yield* noteSaid(address, from, { speaker: from, text: event.text, at: now })
+})
+
+/** Notes what was answered in the tick that ended with this entry. */
+export const noteAnswered = Effect.fnUntraced(function* (session: Session, { at, tickEnd }: Entry) {
+  if (tickEnd === undefined || tickEnd.reply === "") return
+  const conversation = conversationWith(session)
+  if (conversation === undefined) return
+  const { address } = session
+  yield* noteSaid(address, conversation, { speaker: address.assistant, text: tickEnd.reply, at })
+})
+
+/**
+ * What the conversation of the tick at hand is about, once the beginning of the history has been compacted away; empty when
+ * nothing stands out. Before that it would change with every tick, and every prompt would begin anew.
+ */
+export const noteTopics = Effect.fnUntraced(function* (session: Session) {
+  noteShown(session, { topics: "" })
+  if (historyStartOf(recordsOf(session.own, "state")) === undefined) return
+  const conversation = conversationWith(session) ?? ""
+  const now = yield* Clock.currentTimeMillis
+  const working = expired(yield* workingOf(session.address), now).get(conversation)
+  if (working === undefined || working.topics.length === 0) return
+  const lately = workingText({ lines: [], topics: working.topics })
+  noteShown(session, { topics: `With ${cleanLine(conversation)}, lately. ${lately}` })
+})
+
+/** Whom one deals with: what is known of them, and what it was about lately. */
+export const acquaintances = ({ recollection, topics }: Session): Content => {
+  const known = recollection.profiles
+  return topics === "" ? known : dataOf([textOf(known), topics].filter((text) => text !== "").join("\n\n"))
+}
+
+// FrontDoor: where envelopes come in.
+// I1  An envelope is acknowledged only after it is durable; the wake-up that follows may be lost.
+// I2  Who is halted is fenced as soon as the order is durable: whoever holds it writes nothing more, and its next claim
+//     hears the order first.
+// I3  A long text waits until the event loop has room for it.
+
+/** Nobody lives there any more: then nobody writes either. */
+const fenced = (mailbox: Mailbox["Service"], address: Address) =>
+  Effect.catchTag(mailbox.fence(address), "UnknownAssistant", () => Effect.void)
+
+/** Accepts an envelope in its own trace, or in the one that is running; whoever takes it up continues that one. */
+const accepted = (mailbox: Mailbox["Service"], envelope: Envelope) => {
+  const acceptedIn = (traceparent: string | undefined) =>
+    Effect.map(mailbox.accept(traceparent === undefined ? envelope : { ...envelope, traceparent }), (receipt) => ({
+      receipt,
+      traceparent
+    }))
+  const accepting = inSpan("mailbox.accept")(() =>
+    envelope.traceparent === undefined
+      ? Effect.flatMap(runningTraceparent, acceptedIn)
+      : acceptedIn(envelope.traceparent)
+  )
+  return below(envelope.traceparent)(accepting)
+}
+
+const lengthOf = ({ event }: Envelope): number =>
+  event.type === "message" ? event.text.length : event.type === "report" ? event.content.length : 0
+
+/** Accepts an envelope and wakes its assistant. */
+export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
+  const faults = yield* Faults
+  const mailbox = yield* Mailbox
+  const queue = yield* WakeQueue
+  yield* faults.at("before-accept", envelope.to)
+  yield* longWork.begin(lengthOf(envelope))
+  const { receipt, traceparent } = yield* accepted(mailbox, envelope)
+  yield* faults.at("after-accept", envelope.to)
+  if (receipt.outcome !== "accepted") return receipt
+  const wakeUp = queue
+    .wake(envelope.to, urgencyOf(envelope), traceparent)
+    .pipe(inSpan("queue.wake"), below(traceparent))
+  const fencing = envelope.event.type === "halt" ? yield* Effect.result(fenced(mailbox, envelope.to)) : undefined
+  // The order is durable: the wake-up is given also when nobody could be fenced.
+  yield* wakeUp
+  if (fencing !== undefined) yield* Effect.fromResult(fencing)
+  return receipt
 })

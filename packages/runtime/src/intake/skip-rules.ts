@@ -1,6 +1,6 @@
 // SkipRules: the envelopes that start no tick.
 // Owns the rules by which an envelope is skipped before the statechart decides, their order, and what is written of a
-// skipped envelope. Leaves judging a message to message-filter.ts, the plan of a compaction to `compact/`.
+// skipped envelope. Leaves judging a message to skip-rules.ts, the plan of a compaction to `compact/`.
 // S1  A skipped envelope is settled, with the reason, by the commit that passes its place.
 // S2  The first rule that applies decides. A rule changes nothing: what it has to keep is among the records of its skip.
 // S3  A reflection that is due while the assistant is asleep is left to its dreams. It does not wake the assistant, and one
@@ -8,18 +8,60 @@
 // S4  An order to sleep is skipped when the time it was meant for is over.
 // S5  A sub-agent receives one message: its task.
 
-import { ambienceChanges, ambienceOf, contextOf, isReflectionDue, overhear, reflectionOf } from "@reverie/assistant"
+import {
+  ambienceChanges,
+  ambienceOf,
+  contextOf,
+  type Decision,
+  DEFAULT_LISTENING,
+  type FilterRule,
+  isReflectionDue,
+  isTagged,
+  judgeMessage,
+  listeningOf,
+  overhear,
+  reflectionOf,
+  statusOf
+} from "@reverie/assistant"
 import { planCompaction, skipReasons, undoCompaction } from "@reverie/context"
-import { type AcceptedEnvelope, type RecordChange, defined } from "@reverie/protocol"
+import { type AcceptedEnvelope, defined, type RecordChange, type UnreadableEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { inputsOf } from "../compact/plan.ts"
-import { isAsleep, judged, waking } from "./message-filter.ts"
+import { inputsOf } from "../compact/phase.ts"
 import { recordsOf } from "../session/own-records.ts"
 import { readCompactions } from "../prompt/past.ts"
 import type { Session } from "../session/session.ts"
-import { isJournalsReflection } from "../commit/side-effects.ts"
-import { taskEnvelope } from "../sub-agents/names.ts"
-import type { TurnInput } from "../commit/commit-draft.ts"
+import { addReplies, isJournalsReflection, recordInFlight } from "../commit/replies.ts"
+import { addSubAgentSends, taskEnvelope } from "../sub-agents/assignments.ts"
+import type { CommitDraft, TurnInput } from "../commit/commit-draft.ts"
+import type { CommitView } from "../commit/commit-view.ts"
+import { addTeamDue } from "../jobs/team-records.ts"
+import { addTraces } from "../telemetry/spans.ts"
+
+// MessageFilter: how a message is judged before the statechart decides.
+// I1  A message that triggers nothing is still settled and on record, with the rule that decided.
+// I2  Asleep, only a mention and a direct message trigger; what else would is overheard. A timer wakes as well.
+
+/** What wakes a sleeper. */
+const waking: ReadonlySet<FilterRule> = new Set(["mention", "direct"])
+
+const isAsleep = ({ decoded }: Session): boolean => isTagged(statusOf(decoded), "asleep")
+
+const judged = ({ address, definition }: Session, { event, from }: AcceptedEnvelope) => {
+  if (event.type !== "message") return undefined
+  const { channel, text } = event
+  const listening = definition.listening === undefined ? DEFAULT_LISTENING : listeningOf(definition.listening)
+  const heard = { from, text, ...defined({ channel }) }
+  return { heard, ...judgeMessage(listening, heard, { id: address.assistant, names: [] }) }
+}
+
+/** True when the envelope ends a sleep. */
+export const wakes = (session: Session, envelope: AcceptedEnvelope | UnreadableEnvelope): boolean => {
+  if ("unreadable" in envelope) return false
+  const judgement = judged(session, envelope)
+  return judgement === undefined
+    ? envelope.event.type === "timer" && !isJournalsReflection(envelope)
+    : judgement.verdict === "trigger" && waking.has(judgement.rule)
+}
 
 /** What is written of a skipped envelope. */
 type Skip = TurnInput
@@ -103,3 +145,19 @@ export const skipRules = [
   skipNothingToCompact,
   skipFiltered
 ] as const
+
+// Contributors: what a commit contains besides the input and the decision itself, with skip-rules.ts.
+// D1  A contributor changes nothing: it returns the fields it has a part in, made of those of the draft before it.
+// D2  It reads the session as it was before the commit. Records of the commit itself are in the draft.
+
+type Contributor = (draft: CommitDraft, decision: Decision, view: CommitView) => Partial<CommitDraft>
+
+/** In this order: each one sees what those before it have added. */
+const contributors: ReadonlyArray<Contributor> = [recordInFlight, addReplies, addTeamDue, addSubAgentSends, addTraces]
+
+/** The draft with what the contributors add. */
+export const contributed = (first: CommitDraft, decision: Decision, view: CommitView): CommitDraft => {
+  const draft = { ...first }
+  for (const contribute of contributors) Object.assign(draft, defined(contribute(draft, decision, view)))
+  return draft
+}

@@ -19,29 +19,27 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Option from "effect/Option"
-import { refreshBlocks } from "../prompt/blocks.ts"
-import { noteTopics } from "../intake/conversation.ts"
-import { Faults } from "../faults.ts"
-import type { JobEnd } from "./job-end.ts"
+import { insightsOf, refreshBlocks } from "../prompt/blocks.ts"
+import { noteTopics } from "../intake/inbox.ts"
+import { Faults, type JobEnd } from "./job-end.ts"
 import { patternShown } from "../prompt/layers.ts"
-import { NoticeHub } from "../commit/notice-hub.ts"
-import { outageSeen, withheldBefore } from "../outages/outage-seen.ts"
-import { promptOf } from "../prompt/prompt.ts"
-import { recollect } from "../recall/recollect.ts"
-import { insightsOf } from "../prompt/reflection.ts"
-import { approvalSubject, noteRun, noteShown, type Session, toolsOfTick } from "../session/session.ts"
-import { Secrets } from "./secrets.ts"
-import { inSpan } from "../span.ts"
+import { NoticeHub } from "../commit/replies.ts"
+import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
 import {
   failedUse,
   isMetered,
   isNarrowed,
   isTimeOver,
+  promptOf,
   replyRoom,
   tookOf,
   UNSENT,
   warningOf
-} from "../sub-agents/metered.ts"
+} from "../prompt/prompt.ts"
+import { recollect } from "../recall/recollect.ts"
+import { approvalSubject, noteRun, noteShown, type Session, toolsOfTick } from "../session/session.ts"
+import { Secrets } from "./tool-job.ts"
+import { inSpan } from "../telemetry/spans.ts"
 
 // Plugged: what the tenant has put between the static components of every prompt.
 // I1  A tick sees one state of the registry from its first model call to its last; the next tick sees the newest.

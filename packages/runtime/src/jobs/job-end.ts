@@ -3,7 +3,17 @@
 // I1  A job never fails: every failure is an event that the statechart receives.
 
 import type { Input } from "@reverie/assistant"
-import { type Envelope, type Json, type OpenJob, type RecordChange, type StepRecord, defined } from "@reverie/protocol"
+import {
+  type Address,
+  defined,
+  type Envelope,
+  type Json,
+  type OpenJob,
+  type RecordChange,
+  type StepRecord
+} from "@reverie/protocol"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import type { TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
 
 export interface JobEnd {
@@ -29,3 +39,24 @@ export const turnInputOf = (end: JobEnd): TurnInput => ({
   messages: end.messages,
   ...defined({ step: end.step, sends: end.sends, records: end.records, emitted: end.emitted })
 })
+
+// Faults: named points at which a test may stop, delay or kill.
+
+export const faultPoints = [
+  "before-accept",
+  "after-accept",
+  "after-claim",
+  "before-model",
+  "after-model",
+  "before-tool",
+  "after-tool",
+  "before-commit",
+  "after-commit",
+  "before-deliver",
+  "after-deliver"
+] as const
+export type FaultPoint = (typeof faultPoints)[number]
+
+export const Faults = Context.Reference<{
+  readonly at: (point: FaultPoint, address: Address) => Effect.Effect<void>
+}>("@reverie/runtime/Faults", { defaultValue: () => ({ at: () => Effect.void }) })

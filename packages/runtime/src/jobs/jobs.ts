@@ -2,7 +2,7 @@
 // Owns which runner a job goes to. Leaves running to infer-job.ts, team-job.ts, tool-job.ts, `dream/` and `fold/`, when to
 // run to host.ts.
 // I1  What a job found out is used only after the commit that its end brings about.
-// I2  Whatever a job asks of the model goes through the limits of its tenant (limits.ts). Embeddings do not.
+// I2  Whatever a job asks of the model goes through the limits of its tenant (jobs.ts). Embeddings do not.
 
 import {
   type Assessment,
@@ -13,27 +13,187 @@ import {
   readAssessment,
   type Task
 } from "@reverie/assistant"
-import { Model } from "@reverie/model"
-import type { OpenJob } from "@reverie/protocol"
+import {
+  CallLimited,
+  CallOverLimit,
+  costMicrosOf,
+  dearestCostMicros,
+  failureCost,
+  Model,
+  type ModelError,
+  ModelUnavailable,
+  type Prompt,
+  type Reply,
+  type Tariff,
+  Tokens,
+  TOKENS_PER_MESSAGE
+} from "@reverie/model"
+import { addressKey, type Amount, type OpenJob, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Clock from "effect/Clock"
+import { Allowance, type AllowanceAnswer, type TenantLimits } from "@reverie/ledger"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
 import { dream } from "../dream/dream-job.ts"
 import { compactHistory } from "../compact/compact-job.ts"
 import { infer } from "./infer-job.ts"
 import { type JobEnd, kindOf } from "./job-end.ts"
-import { limitedModel } from "./limits.ts"
-import { watchedModel } from "../outages/watched-model.ts"
+import { watchedModel } from "../outages/outage-book.ts"
 import { noteRun, type Session } from "../session/session.ts"
-import { StandIns } from "../worker/stand-in.ts"
 import { coordinateTeam } from "./team-job.ts"
 import { tracedModel } from "../telemetry/chat-span.ts"
 import { attributes as named, COMPACTION, DREAM } from "../telemetry/names.ts"
-import { spanning } from "../telemetry/spans.ts"
-import { agentAttributes } from "../telemetry/turn-trace.ts"
+import { agentAttributes, spanning } from "../telemetry/spans.ts"
 import { runChild } from "../sub-agents/child-job.ts"
-import { isMetered, unreachable } from "../sub-agents/metered.ts"
+
 import { brokenTool, runTool } from "./tool-job.ts"
 import { contextTypeNow, restrictionOf } from "../prompt/layers.ts"
+import { isMetered, unreachable } from "../prompt/prompt.ts"
+
+// StandIn: what is given for the end of a job instead of running it.
+// S1  A job that something stands in for is not begun: no model, no tool and no store is asked for it.
+
+/** The end of a job; undefined where the job is to run. */
+export type StandIn = (session: Session, job: OpenJob) => Effect.Effect<JobEnd | undefined>
+
+export const StandIns = Context.Reference<StandIn>("@reverie/runtime/StandIns", {
+  defaultValue: () => () => Effect.undefined
+})
+
+// Limits: what the model calls of a tenant are held to, before they are sent.
+// L1  Of a tenant with limits no call is sent that was not granted; of one without, nobody is asked and nothing is written.
+// L2  A call is granted for the most it may use, so its reply is cut to what is kept free for one; then what it used counts.
+// L3  Where nobody knows what a call has used, it counts in full: it was interrupted, or its answer was cut off. One that
+//     nobody began to answer counts as a call, and one that was never sent as nothing.
+// L4  Calls of one run of a job are apart, and so are runs of a job: the call of a run that crashed counts beside the next.
+
+/** What tenants may use, and what it costs. By default nothing is limited. */
+export const Limits = Context.Reference<{
+  readonly of: (tenant: TenantId) => TenantLimits | undefined
+  readonly tariff: Tariff
+}>("@reverie/runtime/Limits", { defaultValue: () => ({ of: () => undefined, tariff: {} }) })
+
+/** Model calls that were held back, by the limit that did it. */
+export const refusedCalls = Metric.counter("reverie_model_calls_refused_total", { incremental: true })
+
+/** Longer than any adapter takes for a call, its own retries included. */
+const CALL_LEASE_MILLIS = 10 * 60_000
+/** Before the lease ends a call has been stopped and settled. */
+const CALL_MILLIS = CALL_LEASE_MILLIS - 30_000
+
+const PROVIDER = "allowance"
+
+type Count = (text: string) => number
+
+/** What a prompt and its reply may come to. */
+interface Measure {
+  readonly prompt: Prompt
+  readonly amounts: Amount
+}
+
+const isMeasured = ({ costMicrosPerDay, costMicrosPerMinute, tokensPerDay, tokensPerMinute }: TenantLimits): boolean =>
+  [costMicrosPerDay, costMicrosPerMinute, tokensPerDay, tokensPerMinute].some((limit) => limit !== undefined)
+
+const promptTokens = ({ messages, tools }: Prompt, count: Count): number =>
+  messages.reduce(
+    (sum, { calls, content }) =>
+      sum + TOKENS_PER_MESSAGE + count(content) + (calls === undefined ? 0 : count(JSON.stringify(calls))),
+    tools.length === 0 ? 0 : count(JSON.stringify(tools))
+  )
+
+/** Counting takes time in proportion to the prompt, so it is done only where it matters. */
+const measured = (prompt: Prompt, reserved: number, tariff: Tariff, count: Count | undefined): Measure => {
+  if (count === undefined) return { prompt, amounts: { calls: 1, tokens: 0, costMicros: 0 } }
+  const maxOutputTokens = prompt.maxOutputTokens ?? reserved
+  const tokens = { inputTokens: promptTokens(prompt, count), outputTokens: maxOutputTokens }
+  const costMicros =
+    prompt.model === undefined ? dearestCostMicros(tariff, tokens) : costMicrosOf(tariff, prompt.model, tokens)
+  return {
+    prompt: { ...prompt, maxOutputTokens },
+    amounts: { calls: 1, tokens: tokens.inputTokens + tokens.outputTokens, costMicros }
+  }
+}
+
+const failedUse = (error: ModelError, amounts: Amount): Amount => {
+  const cost = failureCost(error)
+  return cost === "unknown" ? amounts : { calls: cost === "unsent" ? 0 : 1, tokens: 0, costMicros: 0 }
+}
+
+const usedBy = (exit: Exit.Exit<Reply, ModelError>, tariff: Tariff, amounts: Amount): Amount => {
+  if (Exit.isSuccess(exit)) {
+    const { model, usage } = exit.value
+    const tokens = usage.inputTokens + usage.outputTokens
+    return { calls: 1, tokens, costMicros: costMicrosOf(tariff, model, usage) }
+  }
+  const error = Cause.findErrorOption(exit.cause)
+  return Option.isSome(error) ? failedUse(error.value, amounts) : amounts
+}
+
+type Refusal = Extract<AllowanceAnswer, { readonly outcome: "refused" }>
+
+const refusedFor = Effect.fnUntraced(function* (tenant: TenantId, { limit, until }: Refusal) {
+  yield* Metric.update(Metric.withAttributes(refusedCalls, { reason: limit }), 1)
+  if (until === undefined) {
+    const message = `this call alone is larger than the limit ${limit} of the tenant ${tenant}; it was not sent`
+    return yield* new CallOverLimit({ provider: PROVIDER, limit, message })
+  }
+  const time = new Date(until).toISOString()
+  const message = `the limit ${limit} of the tenant ${tenant} leaves no room until ${time}; the call was not sent`
+  const retryAfterMillis = Math.max(1, until - (yield* Clock.currentTimeMillis))
+  return yield* new CallLimited({ provider: PROVIDER, limit, message, retryAfterMillis })
+})
+
+const tooLong = new ModelUnavailable({
+  provider: PROVIDER,
+  kind: "timeout",
+  message: "the call took too long",
+  begun: true
+})
+
+/** The model as the calls of one run of a job reach it. */
+const limitedModel = Effect.fnUntraced(function* (session: Session, job: OpenJob, model: Model["Service"]) {
+  const { of, tariff } = yield* Limits
+  const { address, claim, definition } = session
+  const { tenant } = address
+  const limits = of(tenant)
+  if (limits === undefined) return model
+  const allowance = Option.getOrThrowWith(
+    yield* Effect.serviceOption(Allowance),
+    () => new Error("tenants have limits, and the store keeps no allowance")
+  )
+  const tokens = yield* Tokens
+  const count = isMeasured(limits) ? yield* tokens.ready : undefined
+  const unavailable = ({ message }: { readonly message: string }) =>
+    new ModelUnavailable({ provider: PROVIDER, kind: "network", message })
+  let calls = 0
+  const limited: Model["Service"] = {
+    ...model,
+    infer: (asked, options) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function* () {
+          const key = `${addressKey(address)}/${job.id}/${claim.epoch}/${++calls}`
+          const reserved = definition.reservedResponseTokens
+          const { amounts, prompt } = yield* tokens.inSlices(() => measured(asked, reserved, tariff, count))
+          const leaseMillis = CALL_LEASE_MILLIS
+          // Whoever is stopped meanwhile leaves a reservation that counts in full, as one who dies does.
+          const reserving = restore(allowance.reserve({ tenant, key, amounts, limits, leaseMillis }))
+          const answer = yield* Effect.mapError(reserving, unavailable)
+          if (answer.outcome === "refused") return yield* refusedFor(tenant, answer)
+          const call = model
+            .infer(prompt, options)
+            .pipe(Effect.timeoutOrElse({ duration: CALL_MILLIS, orElse: () => Effect.fail(tooLong) }))
+          // A call that could not be settled counts in full.
+          const settled = (exit: Exit.Exit<Reply, ModelError>) =>
+            Effect.ignore(allowance.settle(tenant, key, usedBy(exit, tariff, amounts)))
+          return yield* Effect.onExit(restore(call), settled)
+        })
+      )
+  }
+  return limited
+})
 
 // AssessJob: weighs a task before the first model call.
 // I1  A model that can not be asked, or answers nonsense, leaves the heuristic's assessment.

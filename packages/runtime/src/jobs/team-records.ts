@@ -4,19 +4,71 @@
 // T2  The timer is set anew by every step. When it fires, the team is told by an envelope of its own, which takes its place
 //     behind the answers that were accepted before it.
 
-import { type Decision, NEW_TEAM, nextDue, type Question, type TeamState } from "@reverie/assistant"
+import {
+  type Call,
+  callId,
+  contextOf,
+  type Decision,
+  isTagged,
+  NEW_TEAM,
+  nextDue,
+  patternNow,
+  type Question,
+  type SleepBlockers,
+  statusOf,
+  type TeamState
+} from "@reverie/assistant"
 import {
   type Address,
-  ENVELOPE_VERSION,
+  defined,
   type Envelope,
+  ENVELOPE_VERSION,
   type Json,
   type OpenTimer,
   type RecordChange
 } from "@reverie/protocol"
+import { getContextType } from "@reverie/context"
+import type { Ledger } from "@reverie/ledger"
+import { Model } from "@reverie/model"
+import type { RecordAccess } from "@reverie/tools"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import type { CommitDraft, TurnInput } from "../commit/commit-draft.ts"
 import { shortId } from "../commit/replies.ts"
 import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
 import type { CommitView } from "../commit/commit-view.ts"
+import { lentBlocks } from "../prompt/blocks.ts"
+import { readCompacted, readPast } from "../prompt/past.ts"
+import { questionOf } from "../prompt/prompt.ts"
+import { ownRecall } from "../recall/own-recall.ts"
+import { type Session, toolsOfTick } from "../session/session.ts"
+import { subAgentsOf } from "../sub-agents/assignments.ts"
+
+// SleepBlockers: what speaks against an assistant going to sleep in the middle of a tick.
+// I1  Who spoke waits for an answer until a call that speaks has been made; a timer waits for nothing.
+
+const isOpen = ({ category, phase }: Call): boolean =>
+  phase === "asking" || phase === "waiting" || (category === "dangerous" && (phase === "ready" || phase === "running"))
+
+const speaks = ({ category, phase }: Call): boolean =>
+  category === "terminal" && (phase === "ready" || phase === "running" || phase === "done")
+
+const speakerOf = ({ window }: Session): string | undefined => {
+  const asked = window.messages.findLast(({ role }) => role === "user")
+  return asked === undefined || asked.name === "clock" ? undefined : (asked.name ?? "somebody")
+}
+
+/** Seen from the call with this index. */
+const sleepBlockersOf = (session: Session, index: number): SleepBlockers => {
+  const { calls } = contextOf(session.decoded)
+  const others = calls.filter((_, at) => at !== index)
+  const waitsForAnswer = others.some(speaks) ? undefined : speakerOf(session)
+  return {
+    isAsleep: isTagged(statusOf(session.decoded), "maintaining"),
+    ...defined({ waitsForAnswer }),
+    unfinished: others.filter(isOpen).map(({ tool }) => tool)
+  }
+}
 
 /** The timer of a team, and the timer event that it becomes. */
 export const TEAM_DUE = "team-due"
@@ -83,3 +135,50 @@ export const teamDueOf = (to: Address, no: number): TurnInput => {
   }
   return { cause: { kind: "timer", name: TEAM_DUE }, event: null, messages: [], sends: [order] }
 }
+
+// RecordAccess: what a run is lent of its assistant.
+// I1  A question to the model is part of the run that asks it: it is repeated with it and recorded with it.
+
+/** Seen from the call with this index; from no call of the tick when it is negative. */
+export const recordAccess = Effect.fnUntraced(function* (session: Session, index: number) {
+  const model = yield* Model
+  const services = yield* Effect.context<Ledger>()
+  const { definition } = session
+  const context = contextOf(session.decoded)
+  const now = yield* Clock.currentTimeMillis
+  const access: RecordAccess = {
+    read: (kind) => recordsOf(session.own, kind),
+    consult: (question, text) =>
+      Effect.runPromiseWith(services)(
+        Effect.gen(function* () {
+          const asked = yield* session.inSlices(() => questionOf(session, getContextType(question), text))
+          const { messages } = yield* Effect.fromResult(asked)
+          const callPrefix = `${callId(context.tick, context.iteration, index)}.${question}`
+          return (yield* model.infer({ messages, tools: [], callPrefix })).text
+        })
+      ),
+    history: {
+      read: (from, limit) => Effect.runPromiseWith(services)(readPast(session.address, from, limit)),
+      compacted: (compaction) => Effect.runPromiseWith(services)(readCompacted(session.address, compaction))
+    },
+    recall: (question, options) => Effect.runPromiseWith(services)(ownRecall(session, question, options)),
+    ...(yield* lentBlocks(session, context.calls[index]?.asks === true)),
+    get loop() {
+      return {
+        tick: context.tick,
+        iteration: context.iteration,
+        maxIterations: patternNow(context).maxIterations,
+        tokensUsed: session.promptTokens,
+        maxContextTokens: definition.maxContextTokens,
+        reservedResponseTokens: definition.reservedResponseTokens,
+        toolsThisTick: toolsOfTick(session),
+        sleepBlockers: sleepBlockersOf(session, index),
+        subAgents: subAgentsOf(session, now),
+        pendingTools: context.calls.flatMap((call, at) =>
+          at !== index && (call.phase === "ready" || call.phase === "running") ? [call.tool] : []
+        )
+      }
+    }
+  }
+  return access
+})

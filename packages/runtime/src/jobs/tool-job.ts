@@ -7,23 +7,58 @@
 
 import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
 import { Mailbox } from "@reverie/mailbox"
-import { addressKey, type OpenJob, type ToolCall, defined } from "@reverie/protocol"
+import { addressKey, defined, type OpenJob, type ToolCall } from "@reverie/protocol"
 import { convicted, execute, interrupted, isApprovalFor, refused, type Tool, type ToolResult } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Semaphore from "effect/Semaphore"
-import { sideEffectsOf } from "../commit/side-effects.ts"
-import { posted, postOf } from "../commit/replies.ts"
-import { recordAccess } from "./record-access.ts"
+import * as Context from "effect/Context"
+import { posted, postOf, sideEffectsOf } from "../commit/replies.ts"
+import { recordAccess } from "./team-records.ts"
 import { FleetDirectory } from "../session/directory.ts"
-import { Faults } from "../faults.ts"
-import type { JobEnd } from "./job-end.ts"
+import { Faults, type JobEnd } from "./job-end.ts"
 import { approvalSubject, callInWindow, noteRun, renewClaim, type Session } from "../session/session.ts"
-import { Secrets } from "./secrets.ts"
 import { askedBy } from "../sub-agents/assignments.ts"
 import { runningTraceparent } from "../telemetry/spans.ts"
-import { inToolSpan } from "../telemetry/tool-span.ts"
+import { inToolSpan } from "../telemetry/chat-span.ts"
+
+// Secrets: the keys and passwords that a fleet was given, kept out of what it writes down.
+// S1  What a run, a model or a failure says goes to the ledger, to models and to screens without them, whoever put them in.
+// S2  Data that holds none is left as it is, the very same value.
+
+/** Shorter ones are placeholders such as `none`, and ordinary words. */
+const SHORTEST_SECRET = 8
+
+const REDACTED = "[redacted]"
+
+interface Hiding {
+  /** The value without them. It must be plain JSON data. */
+  readonly hide: <A>(value: A) => A
+}
+
+const HIDING_NOTHING: Hiding = { hide: (value) => value }
+
+/** By default nothing is known to be secret. */
+export const Secrets = Context.Reference<Hiding>("@reverie/runtime/Secrets", { defaultValue: () => HIDING_NOTHING })
+
+/** As it stands inside of JSON text. */
+const inJson = (secret: string): string => JSON.stringify(secret).slice(1, -1)
+
+/** Hides these, and what is left of each when it is written as JSON. */
+export const hiding = (secrets: ReadonlyArray<string>): Hiding => {
+  const hidden = [...new Set(secrets.filter(({ length }) => length >= SHORTEST_SECRET).map(inJson))]
+    // One may be a part of another.
+    .toSorted((a, b) => b.length - a.length)
+  if (hidden.length === 0) return HIDING_NOTHING
+  return {
+    hide: <A>(value: A): A => {
+      const text = JSON.stringify(value) as string | undefined
+      if (text === undefined || !hidden.some((secret) => text.includes(secret))) return value
+      return JSON.parse(hidden.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)) as A
+    }
+  }
+}
 
 const toolEnd = (
   job: OpenJob,

@@ -7,10 +7,16 @@
 //     that it has met allows (`Haste`). Whoever fails in spite of it waits anew.
 // B4  Nothing here is durable: a process that starts finds those that wait in the store.
 
-import type { Outage } from "@reverie/assistant"
-import { type Address, addressKey } from "@reverie/protocol"
+import { contextOf, type Outage, type OutageSeen } from "@reverie/assistant"
+import { type Address, addressKey, defined, type OpenJob } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import * as Latch from "effect/Latch"
+import { CallWithheld, isOutage, Model, type ModelError } from "@reverie/model"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import { Secrets } from "../jobs/tool-job.ts"
+import type { Session } from "../session/session.ts"
 
 /** What is known of a server that is away. */
 export interface Away {
@@ -158,3 +164,117 @@ export class OutageBook {
 export class Outages extends Context.Reference<OutageBook>("@reverie/runtime/Outages", {
   defaultValue: () => new OutageBook()
 }) {}
+
+// WatchedModel: the model, and what its calls say of its server.
+// W1  A call that was never sent says nothing of the server.
+// W2  Any call counts, whoever makes it: a tick, a dream, a compaction, an assessment.
+
+/** 1 while the server of the model answers, 0 while it is away. */
+export const modelUp = Metric.gauge("reverie_model_up", { description: "Whether the server of the model answers." })
+const modelWaiting = Metric.gauge("reverie_model_waiting", {
+  description: "Assistants known to this process that wait for the server of their model."
+})
+const withheldCalls = Metric.counter("reverie_model_calls_withheld_total", {
+  description: "Model calls that were not sent, because the server is known to be away.",
+  incremental: true
+})
+
+const upAt = (server: string) => Metric.withAttributes(modelUp, { server })
+
+/** Host and port of the server, as it names itself or as the failure does. */
+const serverOf = ({ serves }: Pick<Model["Service"], "serves">, error?: ModelError): string =>
+  serves?.server ?? error?.provider ?? "its model"
+
+/** What is known of an assistant that may wait; the measures follow. */
+export const followed = Effect.fnUntraced(function* (address: Address, outage: Outage | undefined) {
+  const book = yield* Outages
+  if (!book.follow(address, outage)) return
+  yield* Metric.update(modelWaiting, book.waiting)
+  if (book.away !== undefined) yield* Metric.update(upAt(book.away.server), 0)
+})
+
+export const watchedModel = Effect.fnUntraced(function* (model: Model["Service"]) {
+  const book = yield* Outages
+  const { hide } = yield* Secrets
+  const up = model.serves?.server === undefined ? undefined : upAt(model.serves.server)
+  /** The gauge says so already: nothing is measured with each answer of a server that goes on answering. */
+  let isSaidUp = false
+  const failed = Effect.fnUntraced(function* (error: ModelError) {
+    if (error._tag === "CallWithheld") return yield* Metric.update(withheldCalls, 1)
+    if (!isOutage(error)) return
+    const server = serverOf(model, error)
+    book.failed(yield* Clock.currentTimeMillis, server, hide(`${error._tag}: ${error.message}`))
+    isSaidUp = false
+    yield* Metric.update(upAt(server), 0)
+  })
+  const answered = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const isNews = !isSaidUp || book.away !== undefined
+    book.answered(now)
+    if (up === undefined || !isNews) return Effect.void
+    isSaidUp = true
+    return Metric.update(up, 1)
+  })
+  const watched: Model["Service"] = {
+    ...model,
+    infer: (prompt, options) =>
+      model.infer(prompt, options).pipe(
+        Effect.tap(() => answered),
+        Effect.tapError(failed)
+      )
+  }
+  return watched
+})
+
+// OutageSeen: a failed call of a job, in the words in which the statechart hears of an outage.
+// S1  What is said follows from the job and the failure: no two assistants are told to come back at the same moment.
+// S2  Of a call that was not sent the reason is the one for which it was not.
+
+/** From 0 to 1, another one for each text (FNV-1a). */
+const shareOf = (text: string): number => {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return ((hash ^ (hash >>> 15)) >>> 0) / 4_294_967_296
+}
+
+/** A server that is busy speaks to whoever asks; one that counts what it is asked, to this one. */
+const namedBy = (error: ModelError): Pick<OutageSeen, "named"> =>
+  error._tag === "ModelParked" ? { named: error.status === 429 ? "one" : "all" } : {}
+
+/** What a failure says of the model's server; undefined when it speaks of the call. */
+export const outageSeen = Effect.fnUntraced(function* (
+  { address, decoded }: Session,
+  { id }: OpenJob,
+  error: ModelError
+) {
+  if (!isOutage(error)) return undefined
+  const book = yield* Outages
+  const known = contextOf(decoded).outage
+  const isWithheld = error._tag === "CallWithheld"
+  const outage: OutageSeen = {
+    server: serverOf(yield* Model, error),
+    at: yield* Clock.currentTimeMillis,
+    spread: Math.round(shareOf(`${addressKey(address)}/${id}`) * 1_000) / 1_000,
+    ...defined({
+      withheld: isWithheld ? true : undefined,
+      alone: !isWithheld && known !== null && book.hasAnsweredSince(known.at) ? true : undefined
+    }),
+    ...namedBy(error)
+  }
+  const reason = isWithheld ? (book.away?.reason ?? known?.reason) : undefined
+  return {
+    recovery: error.recovery,
+    reason: reason ?? `${error._tag}: ${error.message}`,
+    ...defined({ retryAfterMillis: "retryAfterMillis" in error ? error.retryAfterMillis : undefined }),
+    outage
+  }
+})
+
+/** Why a call would not be sent now: said before anything is made ready for it. */
+export const withheldBefore = Effect.gen(function* () {
+  const model = yield* Model
+  const retryAfterMillis = model.circuit === undefined ? 0 : yield* model.circuit.withheldMillis()
+  if (retryAfterMillis === 0) return undefined
+  yield* Metric.update(withheldCalls, 1)
+  const message = `not asked: it is away, and is tried again in ${retryAfterMillis} ms`
+  return new CallWithheld({ provider: serverOf(model), message, retryAfterMillis })
+})

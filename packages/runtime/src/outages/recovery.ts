@@ -16,9 +16,8 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import { Ledger } from "@reverie/ledger"
 import * as Result from "effect/Result"
-import { NoticeHub } from "../commit/notice-hub.ts"
-import { Outages } from "./outage-book.ts"
-import { followed } from "./watched-model.ts"
+import { NoticeHub } from "../commit/replies.ts"
+import { followed, Outages } from "./outage-book.ts"
 
 // Waiters: those that wait for their model by what the store says.
 // L1  A look costs what will wake by itself within the longest pause, never what sleeps.

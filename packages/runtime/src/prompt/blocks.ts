@@ -6,14 +6,24 @@
 // I3  A store that can not be read leaves what was last read: a prompt is better with old blocks than without.
 // I4  A change is made to what the assistant has last seen of a block, under the key of its run.
 
-import { contextOf } from "@reverie/assistant"
+import {
+  contextOf,
+  journalChanges,
+  recordReflection,
+  reflectionChanges,
+  reflectionOf,
+  reflectionQuestions,
+  reflectionText
+} from "@reverie/assistant"
 import { type BlockChange, BlockStore, type BlockView } from "@reverie/memory"
 import type { BlockAccess } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type { RecordChange } from "@reverie/protocol"
 import { inView } from "./blocks-in-view.ts"
 import { noteShown, type Session } from "../session/session.ts"
+import { journalOn, recordsOf } from "../session/own-records.ts"
 
 /** The most that blocks may take of the context window, as a part of it. */
 const BLOCKS_SHARE = 0.25
@@ -83,3 +93,31 @@ export const lentBlocks = Effect.fnUntraced(function* (
 })
 
 type Asked = ReturnType<typeof viewerOf> & { readonly key: string; readonly at: number; readonly hasConsent: boolean }
+
+// Reflection: what the assistant is asked when it looks back, and what it keeps of the answer.
+// R1  The answer that ends a reflection is read for insights once; with or without any, gathering begins anew.
+
+/** The three questions with the evidence for each. */
+export const reflectionQuestion = (session: Session): string => {
+  const journal = journalOn(session.own)
+  const entries = [...journal.entries.values()]
+  return entries.length === 0
+    ? "Look back on your work. Your journal is still empty: write down what is worth keeping, or call noop."
+    : reflectionText(journal, reflectionQuestions(entries))
+}
+
+/** What an answer to the questions comes to, and what it changes. */
+export const reflected = ({ address, decoded, own }: Session, answer: string, now: number) => {
+  const { tick } = contextOf(decoded)
+  const before = { journal: journalOn(own), reflection: reflectionOf(recordsOf(own, "reflection")) }
+  const { result, state } = recordReflection(before, answer, [address.assistant], { tick, now })
+  const records: ReadonlyArray<RecordChange> = [
+    ...journalChanges(before.journal, state.journal),
+    ...reflectionChanges(before.reflection, state.reflection)
+  ]
+  return { result, records }
+}
+
+/** What the end of a reflection changes; nothing when the tick at hand is none. */
+export const insightsOf = (session: Session, answer: string, now: number): ReadonlyArray<RecordChange> =>
+  contextOf(session.decoded).contextType === "reflection" ? reflected(session, answer, now).records : []

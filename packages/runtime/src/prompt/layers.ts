@@ -20,7 +20,7 @@ import {
 } from "@reverie/assistant"
 import { type ContextTypeConfig, findContextType, getContextType } from "@reverie/context"
 import type { Event, Json } from "@reverie/protocol"
-import { REFLECTION_TIMER } from "../commit/side-effects.ts"
+import { REFLECTION_TIMER } from "../commit/replies.ts"
 import { type Session, signalsOf } from "../session/session.ts"
 
 /** The kind of context that an event is handled in. */

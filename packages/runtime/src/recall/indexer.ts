@@ -1,6 +1,6 @@
 // Indexer: an assistant's way from the ledger into the index.
 // Owns reading what the index has not seen, and giving it over in pieces. Leaves what of it is indexed to `memory`,
-// vectors to vectors.ts, and when to do it to whoever calls.
+// vectors to index-state.ts, and when to do it to whoever calls.
 // I1  What an index holds follows from the ledger alone: lost and made again, it is the same.
 // I2  Breaking off anywhere is harmless: the next time goes on where the index says it is.
 // I3  Two that do it at the same time do no harm: who was overtaken applies nothing, and goes on from where the index is.
@@ -9,25 +9,38 @@
 //     emptied before anything is asked of it, and made again.
 
 import {
+  type EntityProfile,
   INDEX_START,
   indexOf,
   type IndexPosition,
   type IndexWindow,
+  isEntityProfile,
   isWindowWhole,
   NOTHING_SAID,
   Recall,
+  type RecallScope,
   RecallUnavailable,
   samePosition
 } from "@reverie/memory"
 import { canonical, Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
-import { type Address, addressKey, defined, type Entry, longWork } from "@reverie/protocol"
+import {
+  type Address,
+  addressKey,
+  defined,
+  type Entry,
+  type Json,
+  longWork,
+  type MessagePlace,
+  type RecordChange,
+  type RecordKind
+} from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
-import { indexBlocks } from "./block-index.ts"
-import { noteAnswer, noteFall, stateOf } from "./index-state.ts"
-import { fillVectors } from "./vectors.ts"
+import type { Content } from "@reverie/context"
+import { fillVectors, indexBlocks, noteAnswer, noteFall, stateOf } from "./index-state.ts"
+import type { Definition } from "../session/definition.ts"
 
 // Digest: what tells an entry of the ledger from the entry of the same number in another life of its assistant.
 // D1  It is of all that was committed: number, epoch, time and content. A store that was restored to an earlier state
@@ -271,3 +284,105 @@ export const keepIndexed = Effect.fnUntraced(function* (
   const more = Effect.andThen(indexBlocks(address, caught.position), fillVectors)
   yield* more.pipe(Effect.provideService(Recall, found.value), quietly(found.value))
 })
+
+// Scopes: whose memories an assistant may look into.
+// P1  An assistant looks into others' memories only as far as its definition grants it.
+
+const DEFAULT_RECALL_SCOPES: ReadonlyArray<RecallScope> = ["own", "shared"]
+
+type Granting = Partial<Pick<Definition, "recallScopes">>
+
+export const scopesOf = ({ recallScopes = DEFAULT_RECALL_SCOPES }: Granting): ReadonlyArray<RecallScope> => recallScopes
+
+export const mayRecall = (definition: Granting, scope: RecallScope): boolean => scopesOf(definition).includes(scope)
+
+/** The scope of who names none: what others share with it, where it may look there. */
+export const scopeOf = (definition: Granting): RecallScope => (mayRecall(definition, "shared") ? "shared" : "own")
+
+// Recollection: what has come to an assistant's mind for the tick at hand.
+
+export interface Recollection {
+  /** The tick that it is of. */
+  tick: number
+  memories: Content
+  /** Of those it deals with. */
+  profiles: Content
+  ids: ReadonlyArray<string>
+  /** Where the index stood when it was last held against the ledger; undefined before that, and while it does not answer. */
+  indexed: IndexPosition | undefined
+  /** Something was kept since that an index finds. */
+  isBehind: boolean
+  /** The newest entries that were committed under the claim at hand, without a gap: an index need not read them again. */
+  newest: ReadonlyArray<Entry>
+  /** Where the history begins, once that is known. */
+  begin: MessagePlace | undefined
+  /** Whether a fact or a passage is kept, once that is known. */
+  hasMemories: boolean | undefined
+  /** The profiles that are kept, by their keys, once they were read; "many" where they are too many for that. */
+  known: ReadonlyMap<string, EntityProfile> | "many" | undefined
+}
+
+export const openRecollection = (): Recollection => ({
+  tick: -1,
+  memories: "",
+  profiles: "",
+  ids: [],
+  indexed: undefined,
+  isBehind: true,
+  newest: [],
+  begin: undefined,
+  hasMemories: undefined,
+  known: undefined
+})
+
+/** Records that make it worth asking, wherever the window begins. */
+export const keptMemories = ["fact", "passage"] as const
+
+/** Records that an index finds. */
+const indexedKinds: ReadonlySet<RecordKind> = new Set([...keptMemories, "journal"])
+
+const isMemory = ({ kind, value }: RecordChange): boolean =>
+  value !== null && keptMemories.some((each) => each === kind)
+
+/** The profiles among records of the kind `entity`, by their keys. */
+export const profilesIn = (
+  rows: Iterable<{ readonly key: string; readonly value: Json | null }>,
+  known: ReadonlyMap<string, EntityProfile> = new Map()
+): ReadonlyMap<string, EntityProfile> => {
+  const profiles = new Map(known)
+  for (const { key, value } of rows) {
+    if (isEntityProfile(value)) profiles.set(key, value)
+    else profiles.delete(key)
+  }
+  return profiles
+}
+
+/** Entries that are held for the index, and the characters and records of one: what is more is read again. */
+const MAX_HELD = 32
+const MAX_HELD_CHARS = 4_000
+const MAX_HELD_RECORDS = 8
+
+const isShort = (value: unknown): boolean => (JSON.stringify(value)?.length ?? 0) <= MAX_HELD_CHARS
+
+/** Whether an entry is small enough to be held: 32 of them are at most a few hundred thousand characters. */
+const isHeld = ({ messages, records = [] }: Entry): boolean =>
+  messages.length <= MAX_HELD_RECORDS &&
+  messages.every(({ content }) => content.length <= MAX_HELD_CHARS) &&
+  records.length <= MAX_HELD_RECORDS &&
+  records.every(({ value }) => isShort(value))
+
+/** What an index that is brought up to date need not find out again. */
+export const knownOf = ({ indexed, newest }: Recollection) => ({ trusted: indexed, newest })
+
+/** Takes note of what a commit kept. */
+export const noteKept = (recollection: Recollection, entry: Entry): void => {
+  const { records = [] } = entry
+  recollection.newest = isHeld(entry) ? [...recollection.newest, entry].slice(-MAX_HELD) : []
+  if (records.some(isMemory)) recollection.hasMemories = true
+  if (records.some(({ kind }) => indexedKinds.has(kind))) recollection.isBehind = true
+  const entities = records.filter(({ kind }) => kind === "entity")
+  const { known } = recollection
+  if (entities.length > 0 && known !== undefined && known !== "many") {
+    recollection.known = profilesIn(entities, known)
+  }
+}

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import { RecallRefused } from "../errors.ts"
 import type { Session } from "../session/session.ts"
 import { recallFor } from "./recaller.ts"
-import { mayRecall, scopeOf, scopesOf } from "./scopes.ts"
+import { mayRecall, scopeOf, scopesOf } from "./indexer.ts"
 
 export const ownRecall = Effect.fnUntraced(function* (
   { address, decoded, definition }: Pick<Session, "address" | "decoded" | "definition">,

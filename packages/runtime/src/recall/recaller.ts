@@ -33,12 +33,10 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { Ledger } from "@reverie/ledger"
-import { indexBlocks, withoutGoneBlocks } from "./block-index.ts"
-import { noteAnswer, noteFall, stateOf } from "./index-state.ts"
+import { indexBlocks, noteAnswer, noteFall, stateOf, vectorOf, withoutGoneBlocks } from "./index-state.ts"
 import { catchUp, standingOf } from "./indexer.ts"
 import { attributes, SEARCH_MEMORY } from "../telemetry/names.ts"
 import { spanning } from "../telemetry/spans.ts"
-import { vectorOf } from "./vectors.ts"
 
 // StoreSearch: recall out of the store itself, where there is no index, and while it does not answer.
 // S1  It reads the assistant's own newest entries, and some of its records, and nobody else's.

@@ -7,21 +7,165 @@
 // C5  It never fails: an assistant without memories works.
 
 import { contextOf } from "@reverie/assistant"
-import { PLACES } from "@reverie/context"
-import { episodicKinds, type Hit, placeOfId, Recall, spokenKinds } from "@reverie/memory"
+import { type Content, dataOf, PLACES } from "@reverie/context"
+import {
+  asData,
+  entityIdOf,
+  type EntityProfile,
+  entryId,
+  episodicKinds,
+  type Hit,
+  idsIn,
+  lineOfHit,
+  type MemoryLine,
+  namedIn,
+  placeOfId,
+  profileNamed,
+  profileText,
+  Recall,
+  spokenKinds
+} from "@reverie/memory"
 import { Ledger } from "@reverie/ledger"
-import { isBefore, type MessagePlace } from "@reverie/protocol"
+import { addressKey, type AssistantId, defined, isBefore, type MessagePlace } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Clock from "effect/Clock"
 import { recordsOf } from "../session/own-records.ts"
 import { contextTypeNow } from "../prompt/layers.ts"
 import type { Session } from "../session/session.ts"
-import { blocksToldQuietly, catchUpQuietly } from "./indexer.ts"
-import { profilesOf } from "./acquainted.ts"
-import { keptMemories, knownOf } from "./recollection.ts"
-import { remembered } from "./remembered.ts"
+import { blocksToldQuietly, catchUpQuietly, keptMemories, knownOf, profilesIn, scopeOf } from "./indexer.ts"
 import { recallFor } from "./recaller.ts"
-import { scopeOf } from "./scopes.ts"
+
+// Acquainted: the profiles of those an assistant deals with in the tick at hand: who speaks, and whom he speaks of.
+// A1  Of many profiles only those are read that the words at hand name: who has met thousands pays for those in the room.
+//     Few are read at once, and found by their other names too.
+// A2  That there are many is remembered while the process runs. When they become few again, some are found by one name only.
+
+// Remembered: hits as a model is shown them.
+// M1  What is shown costs no more than there is room for; what is left out is the least of it.
+
+/** Of each hit, in UTF-16 units. */
+const MAX_HIT_CHARS = 600
+
+interface Room {
+  readonly maxTokens: number
+  /** What a line costs with its line break. */
+  readonly tokensOf: (line: string) => number
+}
+
+interface Remembered {
+  readonly content: Content
+  /** Of what is shown; those of another assistant with its name before them. */
+  readonly ids: ReadonlyArray<string>
+}
+
+const lineOf = (hit: Hit, self: AssistantId): MemoryLine => {
+  const line = lineOfHit(hit)
+  const { text } = line
+  const shown = text.length <= MAX_HIT_CHARS ? text : `${text.slice(0, MAX_HIT_CHARS - 1).toWellFormed()}…`
+  return { ...line, text: shown, ...defined({ kind: hit.owner === self ? undefined : `${line.kind} of ${hit.owner}` }) }
+}
+
+/** The hits that there is room for, the best first; undefined when there is none. */
+const remembered = (
+  hits: ReadonlyArray<Hit>,
+  self: AssistantId,
+  { maxTokens, tokensOf }: Room
+): Remembered | undefined => {
+  if (hits.length === 0) return undefined
+  const memories = hits.map((hit) => lineOf(hit, self))
+  const written = asData(memories).split("\n")
+  // Each memory is one line; the others open and close the whole.
+  const frame = written.length - memories.length
+  const before = frame - 1
+  const frameTokens = [...written.slice(0, before), ...written.slice(-1)].reduce((sum, line) => sum + tokensOf(line), 0)
+  let tokens = frameTokens
+  const kept = memories.findIndex((_, index) => {
+    tokens += tokensOf(written[before + index] ?? "")
+    return tokens > maxTokens
+  })
+  const count = kept === -1 ? memories.length : kept
+  if (count === 0) return undefined
+  return {
+    content: dataOf(asData(memories.slice(0, count))),
+    ids: hits.slice(0, count).map(({ entry, owner }) => (owner === self ? entry.id : `${owner} ${entry.id}`))
+  }
+}
+
+const profileLine = (profile: EntityProfile, now: number): MemoryLine => {
+  const { attributes, observations, relationship } = profile
+  const trusts = [...attributes, ...observations].map(({ trust }) => trust)
+  return {
+    kind: "profile",
+    at: relationship.last_at,
+    trust: trusts.length === 0 ? 0 : Math.min(...trusts),
+    text: profileText(profile, now)
+  }
+}
+
+/** What is known of those it deals with; undefined when nothing is. */
+const knownProfilesOf = (profiles: ReadonlyArray<EntityProfile>, now: number): Remembered | undefined =>
+  profiles.length === 0
+    ? undefined
+    : {
+        content: dataOf(asData(profiles.map((profile) => profileLine(profile, now)))),
+        ids: profiles.map(({ id }) => entryId("profile", id))
+      }
+
+/** So many are few. */
+const FEW_PROFILES = 16
+/** Of those that are dealt with, and of what is said, looked through for their names, in UTF-16 units. */
+const MAX_PROFILES = 3
+const MAX_NAMED_CHARS = 4_000
+
+/** Assistants of which it is remembered that they have many profiles. */
+const MAX_KEPT = 1_024
+const haveMany = new WeakMap<Ledger["Service"], Set<string>>()
+
+const manyIn = (ledger: Ledger["Service"]): Set<string> => {
+  const known = haveMany.get(ledger) ?? new Set<string>()
+  haveMany.set(ledger, known)
+  return known
+}
+
+/** All profiles, where they are few; undefined where they are many. */
+const fewProfiles = Effect.fnUntraced(function* ({ address, recollection }: Session) {
+  const ledger = yield* Ledger
+  const many = manyIn(ledger)
+  const key = addressKey(address)
+  if (recollection.known === undefined && many.has(key)) recollection.known = "many"
+  if (recollection.known === undefined) {
+    const rows = yield* ledger.records(address, ["entity"], { limit: FEW_PROFILES + 1 })
+    recollection.known = rows.length > FEW_PROFILES ? "many" : profilesIn(rows)
+    if (rows.length > FEW_PROFILES) {
+      if (many.size >= MAX_KEPT) many.clear()
+      many.add(key)
+    }
+  }
+  return recollection.known === "many" ? undefined : recollection.known
+})
+
+const namedAmongMany = Effect.fnUntraced(function* ({ address }: Session, speaker: string, said: string) {
+  const own = entityIdOf(speaker)
+  const ids = [...(own === undefined ? [] : [own]), ...idsIn(said)]
+  const found = profilesIn(yield* (yield* Ledger).records(address, ["entity"], { keys: ids }))
+  return ids.map((id) => found.get(id))
+})
+
+/** What is known of who speaks, and of whom he speaks. */
+const profilesOf = Effect.fnUntraced(function* (session: Session, question: string) {
+  const speaker = session.window.messages.findLast(({ role }) => role === "user")?.name
+  if (speaker === undefined) return undefined
+  const said = question.slice(0, MAX_NAMED_CHARS)
+  const known = yield* fewProfiles(session)
+  if (known?.size === 0) return undefined
+  const named =
+    known === undefined
+      ? yield* namedAmongMany(session, speaker, said)
+      : [profileNamed(known, speaker), ...namedIn(said, known.values())]
+  const profiles = [...new Set(named.filter((profile) => profile !== undefined))].slice(0, MAX_PROFILES)
+  return knownProfilesOf(profiles, yield* Clock.currentTimeMillis)
+})
 
 const DEFAULT_MAX_HITS = 8
 const DEFAULT_MAX_TOKENS = 1_500

@@ -8,9 +8,8 @@
 import { contextOf, persist, restore, type Settings, statusOf } from "@reverie/assistant"
 import { type AssistantState, type Entry, isJsonObject, type Json } from "@reverie/protocol"
 import * as Result from "effect/Result"
-import { beginningOf } from "./beginning.ts"
+import { beginningOf, openReplayState, replayEntry, type ReplayState, type ReplayStep } from "./state.ts"
 import { type Difference, differenceAt, differingPaths, Watch } from "./difference.ts"
-import { openReplayState, replayEntry, type ReplayState, type ReplayStep } from "./state.ts"
 import {
   type Breakpoint,
   eventTypeOf,

@@ -5,18 +5,50 @@
 // R3  An entry without a machine event changes nothing but the number.
 
 import {
+  creation,
   decide,
   type Decoded,
   type Input,
   persist,
   restore,
   type Settings,
-  type SnapshotUnfit
+  type SnapshotUnfit,
+  type SubAgentStart
 } from "@reverie/assistant"
-import { type Command, type Entry, type Json, type OpenJob, type OpenTimer, defined } from "@reverie/protocol"
+import {
+  type Command,
+  defined,
+  type Entry,
+  isJsonObject,
+  type Json,
+  type OpenJob,
+  type OpenTimer
+} from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { jobsAfter, timersAfter } from "../commit/turn.ts"
-import { beginningOf } from "./beginning.ts"
+
+// Beginning: the state in which an assistant was created, as its ledger tells it.
+// B1  What the entry says of settings and commission is what the creation was decided with.
+// B2  An entry that says nothing of settings was written before they were recorded: then whoever replays names them.
+
+interface Beginning {
+  readonly decoded: Decoded
+  /** Whether the entry told the settings. */
+  readonly isRecorded: boolean
+}
+
+type Created = { readonly settings?: Partial<Settings> } & Partial<SubAgentStart>
+
+/** `settings`: for an entry that says nothing of them. */
+export const beginningOf = ({ event }: Entry, settings: Partial<Settings> = {}): Beginning => {
+  const created: Created = isJsonObject(event) ? (event as unknown as Created) : {}
+  const { assignment, granted } = created
+  const subAgentStart = assignment === undefined || granted === undefined ? undefined : { assignment, granted }
+  return {
+    decoded: creation(created.settings ?? settings, subAgentStart).next,
+    isRecorded: created.settings !== undefined
+  }
+}
 
 /** An assistant after a commit. Hours of sleep are no business of the statechart's: their timer is not among these. */
 export interface ReplayState {

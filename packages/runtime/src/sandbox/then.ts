@@ -9,7 +9,7 @@ import type { Ledger } from "@reverie/ledger"
 import { type Hit, type MemoryEntry, type Recall } from "@reverie/memory"
 import { type Address, type Entry, isJsonObject } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { Conversations, noteSaid } from "../dream/working.ts"
+import { Conversations, noteSaid } from "../dream/consolidating.ts"
 import type { RecordedTick } from "./recorded-tick.ts"
 
 const reportIn = ({ asks }: RecordedTick): Report | undefined => {

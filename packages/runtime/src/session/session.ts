@@ -4,7 +4,18 @@
 // I1  It equals the durable state after each commit; when it may not, it is thrown away and built anew from the store.
 // I2  Only advance takes over what a commit has written, once it is durable. Nothing is changed for a commit beforehand.
 
-import { contextOf, type Decoded, restore, type Signals, type SnapshotUnfit } from "@reverie/assistant"
+import {
+  contextOf,
+  creation,
+  type Decoded,
+  persist,
+  receives,
+  restore,
+  type Signals,
+  type SnapshotUnfit,
+  statusOf,
+  type SubAgentStart
+} from "@reverie/assistant"
 import {
   append,
   type Content,
@@ -17,41 +28,43 @@ import {
   type PriceBook,
   type Window
 } from "@reverie/context"
-import { Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
-import { type ToolOffer, Tokens } from "@reverie/model"
+import { type CreationEntry, Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
+import { Tokens, type ToolOffer } from "@reverie/model"
 import {
   type Address,
   type Claim,
   type Cursors,
-  ownKinds,
+  ENTRY_VERSION,
   type Hold,
+  type Json,
   type Message,
   type MessagePlace,
   type OpenJob,
   type OpenTimer,
+  ownKinds,
   type RecordChange,
+  STATE_VERSION,
   type ToolCall
 } from "@reverie/protocol"
 import { crashIn, type ToolCache, toolCache } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
+import * as Clock from "effect/Clock"
 import { NO_SUSPICION, stillTrying, type Suspicion, suspicionOf, type Tries, withLost } from "../blame/suspicion.ts"
-import { type BlocksInView, NO_BLOCKS } from "../prompt/blocks-in-view.ts"
+import { type BlocksInView, NO_BLOCKS, openHistory } from "../prompt/blocks-in-view.ts"
 import { type Definition, Definitions } from "./definition.ts"
 import {
   type CommittedRecords,
   isTakenBack,
-  type OwnRecords,
   openOwnRecords,
+  type OwnRecords,
   recordsAfterCommit,
   recordsAfterRun
 } from "./own-records.ts"
 import { DefinitionMissing } from "../errors.ts"
-import { openHistory } from "../prompt/history.ts"
-import { noteKept, openRecollection, type Recollection } from "../recall/recollection.ts"
+import { noteKept, openRecollection, type Recollection } from "../recall/indexer.ts"
 import { sentDefinition } from "../sub-agents/sent-definition.ts"
-
-import { REFUSED, type Turn } from "../commit/turn.ts"
+import { addSleepTimer, REFUSED, type Turn } from "../commit/turn.ts"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
 import { openTrace, type TurnTrace } from "../telemetry/open-trace.ts"
 
@@ -288,3 +301,54 @@ export const approvalSubject = (address: Address, tick: number, call: ToolCall) 
   tool: call.tool,
   arguments: call.arguments
 })
+
+// CreationEntry: the first entry of an assistant.
+
+/** Share of its time after which a sub-agent is told that it is late. */
+const SOFT_SHARE = 0.8
+
+/** The soft deadline of a sub-agent. */
+const lateAt = ({ assignment: { millis, until } }: SubAgentStart): OpenTimer => ({
+  name: "late",
+  dueAt: Math.round(until - millis * (1 - SOFT_SHARE)),
+  event: { type: "news", what: "late" }
+})
+
+const begun = ({ settings }: Definition, subAgentStart?: SubAgentStart): Json =>
+  ({ settings, ...subAgentStart }) as unknown as Json
+
+/** What the ledger writes when an assistant of this definition comes to be; with a commission it is a sub-agent. */
+export const creationOf = (
+  address: Address,
+  definition: Definition,
+  subAgentStart?: SubAgentStart
+): Effect.Effect<CreationEntry> =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const { next } = creation(definition.settings, subAgentStart)
+    const status = statusOf(next)
+    return {
+      address,
+      state: {
+        v: STATE_VERSION,
+        snapshot: persist(next),
+        jobs: [],
+        timers: addSleepTimer(subAgentStart === undefined ? [] : [lateAt(subAgentStart)], definition.sleep, now),
+        receives: receives(next),
+        status,
+        definition: definition.name
+      },
+      entry: {
+        v: ENTRY_VERSION,
+        no: 1,
+        at: now,
+        epoch: 0,
+        tick: 0,
+        iteration: 0,
+        cause: { kind: "creation" },
+        // What it begins with, so that its life can be told from its entries alone.
+        event: begun(definition, subAgentStart),
+        status,
+        messages: []
+      }
+    }
+  })

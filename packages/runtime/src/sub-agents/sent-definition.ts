@@ -8,7 +8,7 @@ import { defined } from "@reverie/protocol"
 import { changedSettings, type Assignment, settingsOf } from "@reverie/assistant"
 import { delegateToolNames, finishTaskTool, noop, toolkitOf } from "@reverie/tools"
 import type { Definition, Definitions } from "../session/definition.ts"
-import { scopesOf } from "../recall/scopes.ts"
+import { scopesOf } from "../recall/indexer.ts"
 
 /** Of no use, or no right, for somebody with one task. */
 const notForAssignments: ReadonlySet<string> = new Set(["go_to_sleep", "decompose_goal", "noop", "finish_task"])

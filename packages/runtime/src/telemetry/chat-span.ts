@@ -1,5 +1,5 @@
 // ChatSpan: model calls as spans and measures.
-// Owns what is said of a call. Leaves the call itself to the model, and limits to limits.ts.
+// Owns what is said of a call. Leaves the call itself to the model, and limits to jobs.ts.
 // One place for every call of a job, whoever asks: a tick, a dream, a compaction, an assessment.
 
 import type { Model, ModelError, Prompt, PromptMessage, Reply } from "@reverie/model"
@@ -8,13 +8,12 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Tracer from "effect/Tracer"
+import type { ToolCall } from "@reverie/protocol"
+import type { Tool, ToolResult } from "@reverie/tools"
 import type { Session } from "../session/session.ts"
-import { inSpan } from "../span.ts"
-import { measureChat, measureTokens, type Served } from "./measures.ts"
+import { agentAttributes, failureType, inSpan, measureChat, measureTokens, measureTool, type Served } from "./spans.ts"
 import { attributes } from "./names.ts"
-import { failureType } from "./spans.ts"
 import { type ContentRequest, fitForSpan, Telemetry } from "./telemetry.ts"
-import { agentAttributes } from "./turn-trace.ts"
 
 type Call = Model["Service"]["infer"]
 
@@ -99,3 +98,52 @@ export const tracedModel = (session: Session, model: Model["Service"]): Model["S
   })
   return { ...model, infer }
 }
+
+// ToolSpan: tool calls as spans and measures.
+
+/** What a model made up is no label of a metric. */
+const UNKNOWN = "_OTHER"
+
+const toolRequestOf = (session: Session, call: ToolCall, content: ContentRequest | undefined) => ({
+  display: `execute_tool ${call.tool}`,
+  attributes: {
+    tool: call.tool,
+    [attributes.operation]: "execute_tool",
+    [attributes.toolName]: call.tool,
+    [attributes.toolCall]: call.id,
+    [attributes.toolType]: "function",
+    ...agentAttributes(session),
+    ...(content === undefined
+      ? {}
+      : { [attributes.toolArguments]: fitForSpan(JSON.stringify(call.arguments) ?? "", content) })
+  }
+})
+
+const note = (
+  span: Tracer.Span,
+  { content: text, failure, ok }: Outcome,
+  content: ContentRequest | undefined
+): void => {
+  if (!ok) span.attribute(attributes.errorType, failure ?? UNKNOWN)
+  if (content !== undefined) span.attribute(attributes.toolResult, fitForSpan(text, content))
+}
+
+type Outcome = Pick<ToolResult, "content" | "failure" | "ok">
+
+/** Runs a call in its span. A result that says that the call failed is a result: the walk goes on with it. */
+export const inToolSpan =
+  (session: Session, tool: Tool | undefined, call: ToolCall) =>
+  <A extends Outcome, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.gen(function* () {
+      const { content } = yield* Telemetry
+      const startedAt = yield* Clock.currentTimeMillis
+      return yield* inSpan("tools.execute", () => toolRequestOf(session, call, content))((span) =>
+        Effect.tap(run, (result) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            if (span !== undefined) note(span, result, content)
+            const error = result.ok ? undefined : (result.failure ?? UNKNOWN)
+            return measureTool(tool === undefined ? UNKNOWN : call.tool, now - startedAt, error)
+          })
+        )
+      )
+    })

@@ -1,5 +1,5 @@
 // Names: what spans, their attributes and metrics are called, in the words of the GenAI conventions of OpenTelemetry.
-// Owns every one of them. Leaves the verbs of the walk to span.ts.
+// Owns every one of them. Leaves the verbs of the walk to spans.ts.
 // The conventions are still in development: a name that changes there changes here and nowhere else.
 
 /** Spans of Reverie besides the verbs of the walk. */

@@ -1,5 +1,5 @@
 // OpenTrace: what a session remembers of the trace of its turn.
-// Owns the three facts. Leaves spans to turn-trace.ts.
+// Owns the three facts. Leaves spans to spans.ts.
 
 import type * as Tracer from "effect/Tracer"
 

@@ -1,5 +1,5 @@
 // HostFailure: what the work on one assistant can end with.
-// Owns the closed list, who is told, and which of it concerns more than one assistant. Leaves acting on it to hosts.ts.
+// Owns the closed list, who is told, and which of it concerns more than one assistant. Leaves acting on it to host.ts.
 
 import type { SnapshotUnfit } from "@reverie/assistant"
 import type { CommitFenced, LedgerUnavailable, UnreadableRecord } from "@reverie/ledger"

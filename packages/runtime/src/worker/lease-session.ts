@@ -10,24 +10,21 @@
 
 import { waitOf } from "@reverie/assistant"
 import { type LeaseLost, Mailbox, type MailboxUnavailable, WakeQueue } from "@reverie/mailbox"
-import type { Address, Claim, Hold } from "@reverie/protocol"
+import { type Address, addressKey, type Claim, type Hold } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Queue from "effect/Queue"
-import { isLeaseSessionSuspect, noteOf, pauseMillis, suspicionOf, tried, LEASE_SESSION } from "../blame/suspicion.ts"
-import { Faults } from "../faults.ts"
+import * as Queue from "effect/Queue"
+import { isLeaseSessionSuspect, LEASE_SESSION, noteOf, pauseMillis, suspicionOf, tried } from "../blame/suspicion.ts"
+import { Faults } from "../jobs/job-end.ts"
 import { deadLetterAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeUp, work } from "./host.ts"
-import { keepIndexed } from "../recall/indexer.ts"
-import { knownOf } from "../recall/recollection.ts"
-import { followed } from "../outages/watched-model.ts"
+import { keepIndexed, knownOf } from "../recall/indexer.ts"
+import { followed } from "../outages/outage-book.ts"
 import { openSession, renewClaim, type Session } from "../session/session.ts"
-import { inSpan } from "../span.ts"
-import { below } from "../telemetry/spans.ts"
-import { storedTraceparent } from "../telemetry/traceparent.ts"
-import { closeTurn } from "../telemetry/turn-trace.ts"
+import { below, closeTurn, inSpan, storedTraceparent } from "../telemetry/spans.ts"
+import { failureOf, type HostFailure, HostFailures, isFatal, isLasting, type StoreFailure } from "./host-failure.ts"
 
 /** Entries that a busy assistant's index may be behind by: it is brought up to date before questions and at rest. */
 const UNINDEXED_ENTRIES = 256
@@ -175,5 +172,87 @@ export const runLeaseSession = Effect.fnUntraced(function* (
     )
     if (lost === undefined) return
     if (!(yield* isOrdered(address))) return yield* lost
+  }
+})
+
+// Hosts: who is hosted in a worker, and who can not be.
+// I1  An assistant has at most one host here, and a wake-up that comes while its host ends starts another.
+// I2  What one assistant's host fails with, or breaks on, ends that host; only a failure of the store is passed on.
+// I3  A wake-up is done when its host has ended, and not before: a queue that holds back further wake-ups until then loses none.
+// I4  A host that fails lastingly, in the same way again and again, is told of once. It is tried again at every wake-up.
+
+interface Hosted {
+  readonly signals: Queue.Queue<Signal>
+  /** What is told when the host has ended. */
+  readonly done: Array<Effect.Effect<void>>
+}
+
+export const openHosts = Effect.fnUntraced(function* (
+  settings: HostSettings,
+  onFatal: (failure: StoreFailure) => Effect.Effect<unknown>
+) {
+  const listener = yield* HostFailures
+  const queue = yield* WakeQueue
+  const scope = yield* Effect.scope
+  const hosts = new Map<string, Hosted>()
+  /** Those who can not be hosted here, and what was told of it. */
+  const refused = new Map<string, HostFailure["_tag"]>()
+
+  const tell = (address: Address, failure: HostFailure) => {
+    try {
+      listener(address, failure)
+    } catch {
+      // Whoever is told may break; that is no trouble of the assistant.
+    }
+  }
+
+  const failed = (address: Address, failure: HostFailure) => {
+    const key = addressKey(address)
+    if (isFatal(failure)) return onFatal(failure)
+    if (failure._tag !== "ClaimHeld" && refused.get(key) !== failure._tag) tell(address, failure)
+    if (isLasting(failure)) refused.set(key, failure._tag)
+    // What the wake-up was given for may be unknown to the holder, who may have died: it is looked at again when the lease ends.
+    return failure._tag === "ClaimHeld" ? queue.wakeAt(address, failure.leaseUntil) : Effect.void
+  }
+
+  const host = Effect.fnUntraced(function* (address: Address, { signals }: Hosted, woken: string | undefined) {
+    const key = addressKey(address)
+    while (true) {
+      yield* runLeaseSession(address, signals, settings, woken).pipe(
+        Effect.andThen(Effect.sync(() => refused.delete(key))),
+        Effect.catchCauseIf(
+          (cause) => !Cause.hasInterruptsOnly(cause),
+          (cause) => failed(address, failureOf(address, cause))
+        )
+      )
+      // I1: from this look to the end nothing else runs, and what was signalled before it is not lost with the queue.
+      if (refused.has(key) || Queue.sizeUnsafe(signals) === 0) break
+      yield* Queue.clear(signals)
+    }
+    hosts.delete(key)
+  })
+
+  return {
+    /**
+     * Tells the host of an assistant that there is something to do, and starts one where there is none. `done` is told
+     * when that host has ended: what comes meanwhile for the assistant, it need not have heard. `woken`: the trace of
+     * whoever gave the wake-up.
+     */
+    wake: Effect.fnUntraced(function* (address: Address, done: Effect.Effect<void> = Effect.void, woken?: string) {
+      const key = addressKey(address)
+      const hosted = hosts.get(key)
+      if (hosted !== undefined) {
+        hosted.done.push(done)
+        return yield* Queue.offer(hosted.signals, { type: "mail" })
+      }
+      const fresh = { signals: yield* Queue.unbounded<Signal>(), done: [done] }
+      hosts.set(key, fresh)
+      const told = Effect.suspend(() => Effect.all(fresh.done, { discard: true }))
+      yield* Effect.forkIn(Effect.ensuring(host(address, fresh, woken), told), scope, { startImmediately: true })
+      return true
+    }),
+    /** True when a sweep need not wake it: it is hosted here, or can not be. */
+    isKnown: (address: Address): boolean => hosts.has(addressKey(address)) || refused.has(addressKey(address)),
+    refusedCount: (): number => refused.size
   }
 })

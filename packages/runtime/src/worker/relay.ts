@@ -12,20 +12,19 @@ import { Mailbox, urgencyOf, WakeQueue } from "@reverie/mailbox"
 import {
   type Address,
   AssistantId,
-  ENVELOPE_VERSION,
+  defined,
   type Envelope,
+  ENVELOPE_VERSION,
   EnvelopeId,
-  sendingAssistant,
-  defined
+  sendingAssistant
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { Faults } from "../faults.ts"
-import { inSpan } from "../span.ts"
-import { isTask } from "../sub-agents/names.ts"
-import { spanIn } from "../telemetry/traceparent.ts"
+import { Faults } from "../jobs/job-end.ts"
+import { inSpan, spanIn } from "../telemetry/spans.ts"
+import { isTask } from "../sub-agents/assignments.ts"
 
 export const MAX_HOPS = 8
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { describe } from "vitest"
-import { type Court, openCourt, PATIENCE_MILLIS } from "../../src/blame/court.ts"
+import { type Court, openCourt, PATIENCE_MILLIS } from "../../src/blame/trial.ts"
 
 /** A run that says when it begins and ends. */
 const run = (said: Array<string>, name: string, millis: number) =>

@@ -5,9 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
-import { hiding } from "../../src/jobs/secrets.ts"
-import { inSpan } from "../../src/span.ts"
-import { runningTraceparent, spanning } from "../../src/telemetry/spans.ts"
+import { hiding } from "../../src/jobs/tool-job.ts"
+import { inSpan, runningTraceparent, spanning } from "../../src/telemetry/spans.ts"
 import { fitForSpan } from "../../src/telemetry/telemetry.ts"
 
 class Refused extends Schema.TaggedError<Refused>()("Refused", { message: Schema.String }) {}

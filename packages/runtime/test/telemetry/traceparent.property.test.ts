@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import { storedTraceparent, spanIn, traceparentOf } from "../../src/telemetry/traceparent.ts"
+import { storedTraceparent, spanIn, traceparentOf } from "../../src/telemetry/spans.ts"
 
 const hexOf = (chars: number) =>
   fc

@@ -4,12 +4,10 @@
 // I2  A change that needs somebody's consent is asked before it runs, as this very call with these very arguments.
 
 import type { BlockAct, BlockOperation, BlockSchema, BlockView, PartSchema } from "@reverie/memory"
-import { isJsonObject, type Json, defined } from "@reverie/protocol"
+import { defined, isJsonObject, type Json } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
 import { selfTool, text } from "../self/self-tool.ts"
-import type { BlockAccess } from "./block-access.ts"
-import { namedBlock } from "./naming.ts"
-import { withBlock } from "./outcome.ts"
+import { type BlockAccess, namedBlock, withBlock } from "./outcome.ts"
 
 const actions = [
   "append",

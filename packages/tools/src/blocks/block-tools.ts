@@ -7,8 +7,7 @@ import * as Schema from "effect/Schema"
 import type { Tool } from "../tool.ts"
 import { blockEditTool } from "./block-edit-tool.ts"
 import { selfTool, text } from "../self/self-tool.ts"
-import type { BlockAccess } from "./block-access.ts"
-import { withBlock } from "./outcome.ts"
+import { type BlockAccess, withBlock } from "./outcome.ts"
 
 // BlockTool: `block`, by which an assistant keeps its memory blocks in order.
 // I1  It changes settings of blocks, never what they hold.

@@ -38,3 +38,23 @@ export const clipped = (text: string, limit: number): string =>
         .slice(0, limit - 3)
         .toWellFormed()
         .replace(/\uFFFD$/, "")}...`
+
+// Thrown: what may be told of something that user code threw.
+// I1  Reading never throws, whatever was thrown.
+
+const MAX_MESSAGE_CHARS = 2_000
+
+/** The message alone, or the name of an error that has none. */
+export const messageOf = (thrown: unknown): string => {
+  try {
+    if (typeof thrown === "string") return clipped(thrown, MAX_MESSAGE_CHARS)
+    if (typeof thrown !== "object" || thrown === null) return `it threw ${String(thrown)}`
+    const message = "message" in thrown ? thrown.message : undefined
+    if (typeof message === "string" && message !== "") return clipped(message, MAX_MESSAGE_CHARS)
+    const name = "_tag" in thrown ? thrown._tag : "name" in thrown ? thrown.name : undefined
+    if (typeof name === "string" && name !== "") return clipped(name, MAX_MESSAGE_CHARS)
+    return "it threw something without a message"
+  } catch {
+    return "it threw something that can not be read"
+  }
+}

@@ -12,9 +12,8 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type { ErrorObject, Options } from "ajv"
 import { NO_ARGUMENTS, offerOf } from "./offer.ts"
-import type { JsonObject } from "./schema-walk.ts"
-import { boundedIssues, issueSentence } from "../results/sentences.ts"
-import { messageOf } from "../results/thrown.ts"
+import type { JsonObject } from "./inline.ts"
+import { boundedIssues, issueSentence, messageOf } from "../results/sentences.ts"
 import type { Tool } from "../tool.ts"
 
 // Ajv check: arguments against a plain JSON Schema.

@@ -6,8 +6,7 @@
 // I3  A property the author's schema names is offered.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
-import { inline } from "./inline.ts"
-import { type JsonObject, mapSubschemas } from "./schema-walk.ts"
+import { inline, type JsonObject, mapSubschemas } from "./inline.ts"
 
 /** The schema of a tool that takes no arguments. */
 export const NO_ARGUMENTS: JsonObject = { type: "object", properties: {}, additionalProperties: false }

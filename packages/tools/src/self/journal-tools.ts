@@ -5,15 +5,24 @@
 
 import {
   addEntry,
+  addSessionMemory,
+  compactSessionMemory,
   gathered,
   journalChanges,
   journalOf,
+  memoryKinds,
+  type Outcome,
+  personaRejection,
   reflectionChanges,
   reflectionOf,
   reviewJournal,
+  sessionChanges,
+  type SessionMemory,
+  sessionMemoryOf,
   sourceTypes
 } from "@reverie/assistant"
 import * as Schema from "effect/Schema"
+import { entityTypes, instructionIn, noteObservation } from "@reverie/memory"
 import type { ToolRecords } from "../tool.ts"
 import { selfTool, text, writeAll } from "./self-tool.ts"
 
@@ -61,4 +70,75 @@ export const reviewJournalTool = selfTool({
     text: Schema.optionalKey(text(200, "Words that must stand in the entry"))
   }),
   run: (review, { records }) => reviewJournal(journalOn(records), review)
+})
+
+// MemoryTools: add_session_memory, compact_session_memory (F76-F78, A26).
+// I1  Both are SAFE_CHAIN.
+// I2  The assistant's own id counts as a name of it.
+
+const applied = <Result>(
+  records: ToolRecords,
+  rule: (memory: SessionMemory) => Outcome<SessionMemory, Result>
+): Result => {
+  const before = sessionMemoryOf(records.read("session"))
+  const { result, state } = rule(before)
+  writeAll(records, sessionChanges(before, state))
+  return result
+}
+
+export const addSessionMemoryTool = selfTool({
+  name: "add_session_memory",
+  description:
+    "Remembers a fact about the world or a pattern in how others behave. In the third person, never about yourself: " +
+    "that belongs in the journal.",
+  input: Schema.Struct({
+    kind: Schema.Literals(memoryKinds).annotate({
+      description: "fact: what is so. pattern: how others tend to behave"
+    }),
+    content: text(500, "One statement")
+  }),
+  run: (statement, { assistant, records }) =>
+    applied(records, (memory) => addSessionMemory(memory, statement, [assistant]))
+})
+
+export const compactSessionMemoryTool = selfTool({
+  name: "compact_session_memory",
+  description: "Tidies session memory: statements that say the same become one.",
+  run: (_none, { records, now }) => applied(records, (memory) => compactSessionMemory(memory, now))
+})
+
+// EntityTools: update_entity_observation (F12).
+// I1  It is SAFE_CHAIN. What it writes waits among the records; a profile changes only in a dream.
+// I2  Nothing that speaks of the assistant is noted of anybody, and nothing that poses as an instruction to a model.
+
+const posing = {
+  success: false,
+  error: "Content reads like an instruction to a model",
+  suggestion: "Say in your own words what you noticed about them, as a statement."
+} as const
+
+export const updateEntityObservationTool = selfTool({
+  name: "update_entity_observation",
+  description:
+    "Notes what you noticed about a person, an assistant, a place, an organisation or a thing. In the third person, never " +
+    "about yourself. It becomes part of what you know of them when you sleep.",
+  input: Schema.Struct({
+    entity: text(100, "The name by which you know them"),
+    observation: text(500, "One statement about them"),
+    type: Schema.optionalKey(
+      Schema.Literals(entityTypes).annotate({ description: "What they are; only needed when they are new" })
+    )
+  }),
+  run: (note, { assistant, records, now }) => {
+    const texts = [note.entity, note.observation]
+    for (const each of texts) {
+      const rejected = personaRejection(each, [assistant])
+      if (rejected !== undefined) return rejected
+    }
+    if (texts.some((each) => instructionIn(each) !== undefined)) return posing
+    const moment = { by: assistant, now, tick: records.loop.tick }
+    const { changes, result } = noteObservation(records.read("observation"), note, moment)
+    writeAll(records, changes)
+    return result
+  }
 })

@@ -12,10 +12,14 @@ import {
 } from "@reverie/assistant"
 import * as Schema from "effect/Schema"
 import type { Tool } from "../tool.ts"
-import { updateEntityObservationTool } from "./entity-tools.ts"
+import {
+  addJournalEntryTool,
+  addSessionMemoryTool,
+  compactSessionMemoryTool,
+  reviewJournalTool,
+  updateEntityObservationTool
+} from "./journal-tools.ts"
 import { addGoalTool, decomposeGoalTool, updateGoalTool } from "./goal-tools.ts"
-import { addJournalEntryTool, reviewJournalTool } from "./journal-tools.ts"
-import { addSessionMemoryTool, compactSessionMemoryTool } from "./memory-tools.ts"
 import { createProjectTool, listProjectsTool, swapProjectTool, updateProjectTool } from "./project-tools.ts"
 import { selfTool, text } from "./self-tool.ts"
 

@@ -6,11 +6,26 @@
 
 import { createHash } from "node:crypto"
 import type { Reached } from "@reverie/assistant"
-import { type Address, type Envelope, defined } from "@reverie/protocol"
-import { AssistantId, assistantSender, ENVELOPE_VERSION, EnvelopeId, MAX_MESSAGE_CHARS } from "@reverie/protocol"
+import {
+  type Address,
+  AssignmentRequest,
+  AssistantId,
+  assistantSender,
+  defined,
+  type Envelope,
+  ENVELOPE_VERSION,
+  EnvelopeId,
+  type Json,
+  MAX_MESSAGE_CHARS,
+  type RecordChange,
+  type RecordKind
+} from "@reverie/protocol"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { MAX_SENDS, type SendingOptions, type ToolRun } from "../tool.ts"
+import { type LoopState, MAX_SENDS, type SendingOptions, type ToolRecords, type ToolRun } from "../tool.ts"
+import { selfTool, text } from "../self/self-tool.ts"
+import { noBlocks } from "../blocks/outcome.ts"
+import type { Watch } from "../run-place.ts"
 
 /** What a sender may know of the others. */
 export interface Post {
@@ -84,3 +99,150 @@ const envelopeOf = (
 
 // An envelope id has 256 characters at most; a longer key keeps its identity as a hash.
 const shortKey = (key: string): string => (key.length <= 248 ? key : createHash("sha256").update(key).digest("hex"))
+
+// DelegateTools: delegate_task, cancel_task, task_status.
+// D1  delegate_task is ASYNC_REQUIRED: the report of the sub-agent answers it, or a refusal that says what to do instead.
+// D2  A task that is written to the records is asked to be handed on; one that is taken away there is asked to be ended.
+// D3  Limits can only narrow what would be granted without them.
+
+/** Tools that are of no use where no sub-agents are allowed. */
+export const delegateToolNames: ReadonlySet<string> = new Set(["delegate_task", "cancel_task", "task_status"])
+
+const { calls, insulation, specialist, task, tokens, seconds } = AssignmentRequest.fields
+
+const delegateTaskTool = selfTool({
+  name: "delegate_task",
+  description:
+    "Hands a self-contained task to a sub-agent, which has your tools at most and a budget out of yours. Its report " +
+    "answers this call. Hand on several tasks at once by calling this several times in one reply.",
+  category: "async_required",
+  input: Schema.Struct({
+    task: task.annotate({
+      description: "Everything the sub-agent has to know: it sees nothing else unless insulation says so"
+    }),
+    specialist,
+    insulation,
+    tokens,
+    calls,
+    seconds
+  }),
+  run: (request, { call, records }) => {
+    records.write("assignment", call, request)
+    return `Handed on as ${call}; its report answers this call`
+  }
+})
+
+const unknownCall = (call: string, known: Iterable<string>) => ({
+  success: false,
+  error: `there is no open task ${call}`,
+  open: [...known]
+})
+
+const cancelTaskTool = selfTool({
+  name: "cancel_task",
+  description: "Ends a task that was handed on, and everything below it. What it did not spend is yours again.",
+  input: Schema.Struct({ call: text(64, "The call that handed it on, as task_status names it") }),
+  run: ({ call }, { records }) => {
+    const assignments = records.read("assignment")
+    if (!assignments.has(call)) return unknownCall(call, assignments.keys())
+    records.write("assignment", call, null)
+    return { success: true, call }
+  }
+})
+
+const taskStatusTool = selfTool({
+  name: "task_status",
+  description: "Tells which tasks you have handed on that are open, and what is left of your budget.",
+  run: (_, { records }) => records.loop.subAgents ?? { sub_agents: [], left: null }
+})
+
+/** Whoever may have sub-agents has these. */
+export const delegateTools = [delegateTaskTool, cancelTaskTool, taskStatusTool]
+
+// RecordDraft: the changes one run makes to the records of its assistant.
+// I1  A run reads its own changes; nobody else does before they are committed.
+// I2  Of several changes of one record the last one counts.
+
+/** What the runtime lends a run. */
+export interface RecordAccess {
+  readonly read: (kind: RecordKind) => ReadonlyMap<string, Json>
+  readonly consult: ToolRecords["consult"]
+  readonly recall?: ToolRecords["recall"]
+  readonly history?: ToolRecords["history"]
+  readonly blocks?: ToolRecords["blocks"]
+  readonly loop: LoopState
+}
+
+const nothing: ToolRecords["recall"] = () =>
+  Promise.resolve({ hits: [], mode: "fts", degraded: "there is no memory here" })
+
+const noPast: ToolRecords["history"] = { read: () => Promise.resolve([]), compacted: () => Promise.resolve(undefined) }
+
+const nowhere: RecordAccess = {
+  read: () => new Map(),
+  consult: () => Promise.reject(new Error("there is no model to ask here")),
+  loop: {
+    tick: 0,
+    iteration: 0,
+    maxIterations: 0,
+    tokensUsed: 0,
+    maxContextTokens: 0,
+    reservedResponseTokens: 0,
+    toolsThisTick: [],
+    pendingTools: [],
+    sleepBlockers: { isAsleep: false, unfinished: [] }
+  }
+}
+
+type Verb = (...args: ReadonlyArray<never>) => Promise<unknown>
+
+/** The same verbs: what they do is done outside of the run, and what they come to is told inside of it. */
+const through = <Verbs extends object>(verbs: Verbs, outside: Watch["outside"]): Verbs =>
+  Object.fromEntries(
+    Object.entries(verbs as Readonly<Record<string, Verb>>).map(([name, verb]): [string, Verb] => [
+      name,
+      async (...args) => outside(() => verb(...args))
+    ])
+  ) as unknown as Verbs
+
+/** What goes on by itself behind the records is ours and belongs to no run; a promise of it that nobody handles does. */
+export const recordsOutside = (records: ToolRecords, outside: Watch["outside"]): ToolRecords => {
+  const { blocks, consult, history, recall } = records
+  return {
+    ...records,
+    ...through({ consult, recall }, outside),
+    history: through(history, outside),
+    blocks: through(blocks, outside)
+  }
+}
+
+interface RecordDraft {
+  readonly records: ToolRecords
+  readonly changes: () => ReadonlyArray<RecordChange>
+}
+
+export const openRecords = (access: RecordAccess = nowhere): RecordDraft => {
+  const changes = new Map<string, RecordChange>()
+  return {
+    records: {
+      read: (kind) => {
+        const kept = new Map(access.read(kind))
+        for (const change of changes.values()) {
+          if (change.kind !== kind) continue
+          if (change.value === null) kept.delete(change.key)
+          else kept.set(change.key, change.value)
+        }
+        return kept
+      },
+      write: (kind, key, value) => {
+        changes.set(JSON.stringify([kind, key]), { kind, key, value })
+      },
+      consult: access.consult,
+      recall: access.recall ?? nothing,
+      history: access.history ?? noPast,
+      blocks: access.blocks ?? noBlocks,
+      loop: access.loop
+    },
+    changes: () => [...changes.values()]
+  }
+}

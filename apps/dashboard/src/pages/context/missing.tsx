@@ -6,7 +6,7 @@ import { count, many, tokens } from "../../parts/format.ts"
 import { JsonView } from "../../parts/json.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Visible } from "../../parts/text.tsx"
-import { nameOf, type Report } from "./pieces.ts"
+import { nameOf, type Report } from "./pieces.tsx"
 
 const reasons: Readonly<Record<string, string>> = {
   disabled: "switched off",

@@ -1,16 +1,15 @@
 // Context: what the model was shown with one call, part by part, in words and in tokens.
 // X1  Every view of it stands in the URL: the call, what it is held against, and the part that is open.
 
-import { defined } from "../../api/defined.ts"
 import { createLazyRoute, getRouteApi } from "@tanstack/react-router"
+import { defined } from "../../api/defined.ts"
 import { useAnswer } from "../../api/questions.ts"
 import { count, percent } from "../../parts/format.ts"
 import { Page, Section } from "../../parts/page.tsx"
 import { Answered, Empty, isReady } from "../../parts/states.tsx"
-import { Figures } from "./figures.tsx"
+import { Figures, hasWords, type Piece, piecesOf, type Report, windowOf } from "./pieces.tsx"
 import { CameToMind, Missing } from "./missing.tsx"
 import { PartsTable } from "./parts-table.tsx"
-import { hasWords, type Piece, piecesOf, type Report, windowOf } from "./pieces.ts"
 import type { ContextSearch } from "./search.ts"
 import { type Point, Slider } from "./slider.tsx"
 import { Words, WordsOfTwo } from "./words.tsx"

@@ -1,7 +1,7 @@
 // PartsTable: the pieces of a prompt in numbers; of two prompts, side by side.
 
 import { count } from "../../parts/format.ts"
-import { hasWords, type Piece } from "./pieces.ts"
+import { hasWords, type Piece } from "./pieces.tsx"
 
 interface PartsTableProps {
   readonly pieces: ReadonlyArray<Piece>

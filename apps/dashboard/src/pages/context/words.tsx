@@ -11,7 +11,7 @@ import { JsonView } from "../../parts/json.tsx"
 import { Section } from "../../parts/page.tsx"
 import { Answered } from "../../parts/states.tsx"
 import { TextView, Visible } from "../../parts/text.tsx"
-import { nameOf } from "./pieces.ts"
+import { nameOf } from "./pieces.tsx"
 
 type Prompt = Answer<"GET /v1/assistants/:id/prompt">
 type Part = Prompt["parts"][number]

@@ -1,8 +1,8 @@
 // Facts: what it knows, from where, how far it is believed, and what took its place.
 // M2  Nothing is hidden: what was superseded, retired or held back stands here too, with the reason.
 
-import { defined } from "../../api/defined.ts"
 import { Fragment, type ReactNode } from "react"
+import { defined } from "../../api/defined.ts"
 import type { Answer } from "../../api/contract.ts"
 import { Chip, type Tone } from "../../parts/chip.tsx"
 import { Section } from "../../parts/page.tsx"
@@ -10,9 +10,48 @@ import { SearchField } from "../../parts/search-field.tsx"
 import { Empty } from "../../parts/states.tsx"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago } from "../../parts/time.tsx"
-import { Entries, From, Trust } from "./belief.tsx"
 import { Paged, usePaged } from "./paged.tsx"
 import { factStates, type MemorySearch } from "./search.ts"
+import { percent } from "../../parts/format.ts"
+
+// Belief: how far something is trusted, and from whom it is.
+
+const LOW_TRUST = 0.4
+
+export const Trust = ({ of }: { readonly of: number }) => (
+  <span
+    className={`tabular ${of < LOW_TRUST ? "font-medium text-warn" : "text-ink-2"}`}
+    title="How far it is believed"
+    data-trust={of}
+  >
+    {percent(of)}
+  </span>
+)
+
+const words: Readonly<Record<string, string>> = {
+  person: "said by",
+  assistant: "told by assistant",
+  tool: "from tool",
+  ambientMessages: "overheard from",
+  self: "concluded by itself"
+}
+
+export const From = ({ origin }: { readonly origin: { readonly type: string; readonly name: string } }) => (
+  <span data-origin={origin.type}>
+    {words[origin.type] ?? origin.type} {origin.type === "self" ? null : <Visible text={origin.name} />}
+  </span>
+)
+
+/** Where something stands: an entry such as `m/12.0`. */
+export const Entries = ({ of }: { readonly of: ReadonlyArray<string> }) => (
+  <span className="inline-flex flex-wrap gap-1">
+    {of.map((entry) => (
+      <code key={entry} className="rounded border border-line px-1" data-source={entry}>
+        <Visible text={entry} />
+      </code>
+    ))}
+  </span>
+)
 
 const FACTS = "GET /v1/assistants/:id/memory/facts"
 type Fact = Answer<typeof FACTS>["items"][number]

@@ -7,7 +7,7 @@ import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react"
 import { useKeys } from "../../shell/keys.ts"
 import { Row } from "./row.tsx"
-import type { View } from "./rows.ts"
+import type { View } from "./story.ts"
 import type { Level } from "./search.ts"
 
 /** As it stands in the styles: a guess that is right moves nothing when it is measured. */

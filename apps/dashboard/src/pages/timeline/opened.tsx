@@ -7,10 +7,8 @@ import { bytes, count, money, percent } from "../../parts/format.ts"
 import { JsonText } from "../../parts/json.tsx"
 import { TextView, Visible } from "../../parts/text.tsx"
 import { absolute, duration, timeOfDay } from "../../parts/time.tsx"
-import { type Span, spansOf } from "./axis.ts"
-import type { View } from "./rows.ts"
+import { type Sentence, type Span, spansOf, storyOf, type View } from "./story.ts"
 import type { Level } from "./search.ts"
-import { type Sentence, storyOf } from "./story.ts"
 
 /** Texts shorter than this stand in the open. */
 const SHORT_CHARS = 600

@@ -9,7 +9,7 @@ import { count } from "../../parts/format.ts"
 import { Page } from "../../parts/page.tsx"
 import { Empty, Failed, Loading } from "../../parts/states.tsx"
 import { List } from "./list.tsx"
-import { useLife, type View } from "./rows.ts"
+import { useLife, type View } from "./story.ts"
 import { kinds, levels, openedIn, outcomes, type TimelineSearch, toggled } from "./search.ts"
 import { SearchField } from "../../parts/search-field.tsx"
 

@@ -5,11 +5,9 @@ import { Chip, type Tone } from "../../parts/chip.tsx"
 import { many, money, tokens } from "../../parts/format.ts"
 import { Visible } from "../../parts/text.tsx"
 import { absolute, Ago, duration } from "../../parts/time.tsx"
-import { lastOf, spansOf } from "./axis.ts"
+import { lastOf, spansOf, stepName, type View } from "./story.ts"
 import { Lane, Opened } from "./opened.tsx"
-import type { View } from "./rows.ts"
 import type { Level } from "./search.ts"
-import { stepName } from "./story.ts"
 
 const tones: Readonly<Record<string, Tone>> = {
   answered: "good",

@@ -2,9 +2,14 @@
 // Owns the words. Leaves the times and figures to the Trace level.
 // S1  Everything that happened stands in it once, in the order in which it ended.
 
+import { useQueryClient } from "@tanstack/react-query"
+import { useCallback, useEffect, useReducer, useRef, useState } from "react"
 import { count } from "../../parts/format.ts"
 import { duration } from "../../parts/time.tsx"
-import type { View } from "./rows.ts"
+import { defined } from "../../api/defined.ts"
+import { type Trouble, troubleOf } from "../../api/client.ts"
+import type { Answer, Asked } from "../../api/contract.ts"
+import { question, useAnswer } from "../../api/questions.ts"
 
 export interface Sentence {
   readonly kind: "heard" | "waited" | "thought" | "used" | "pending" | "did" | "ended" | "failed"
@@ -89,4 +94,140 @@ const ended = (view: View): ReadonlyArray<Sentence> => {
 export const storyOf = (view: View): ReadonlyArray<Sentence> => {
   const between = [...view.models.map(thought), ...view.tools.map(used), ...view.steps.map(did)]
   return [...heard(view), ...between.toSorted((one, other) => one.at - other.at), ...ended(view)]
+}
+
+// Axis: what took how long within a row, as places on a line from 0 to 1.
+// A1  Waiting takes at most a quarter of the line, so that the work can be seen beside an hour in the queue.
+// A2  Every span lies within the line.
+
+export interface Span {
+  readonly id: string
+  readonly kind: "wait" | "model" | "tool" | "step"
+  readonly name: string
+  readonly from: number
+  readonly to: number
+  readonly millis: number
+  readonly ok: boolean
+}
+
+const WAIT_SHARE = 0.25
+
+const timed = ({ models, steps, tools }: View) => [
+  ...models.map((each, n) => ({ id: `model-${n}`, kind: "model" as const, name: each.model ?? "model", ...each })),
+  ...tools.map((each, n) => ({ id: `tool-${n}`, kind: "tool" as const, name: each.tool, ...each })),
+  ...steps.map((each, n) => ({ ...each, id: `step-${n}`, name: stepName(each), kind: "step" as const }))
+]
+
+export const lastOf = (view: View): number =>
+  Math.max(view.beganAt, view.endedAt ?? 0, ...timed(view).map(({ at }) => at))
+
+export const spansOf = (view: View): ReadonlyArray<Span> => {
+  const { beganAt, waitMillis = 0 } = view
+  const work = Math.max(1, lastOf(view) - beganAt)
+  const waiting = waitMillis === 0 ? 0 : Math.min(WAIT_SHARE, waitMillis / (waitMillis + work))
+  const placeOf = (at: number): number => waiting + Math.min(1, Math.max(0, (at - beganAt) / work)) * (1 - waiting)
+  const wait: Span = { id: "wait", kind: "wait", name: "queue", from: 0, to: waiting, millis: waitMillis, ok: true }
+  const spans = timed(view)
+    .toSorted((one, other) => one.at - other.at)
+    .map(({ at, elapsedMillis, id, kind, name, ok }): Span => ({
+      id,
+      kind,
+      name,
+      from: placeOf(at - elapsedMillis),
+      to: placeOf(at),
+      millis: elapsedMillis,
+      ok
+    }))
+  return waiting === 0 ? spans : [wait, ...spans]
+}
+
+// Rows: a life, the newest first, as far back as one has looked.
+// W1  Only the newest page is asked for again when something happens; what lies further back stays as it came.
+// W2  No row stands there twice, and none is missing between two that stand there.
+
+const TICKS = "GET /v1/assistants/:id/ticks"
+const PAGE_ROWS = 100
+
+type Page = Answer<typeof TICKS>
+export type View = Page["items"][number]
+
+interface Life {
+  readonly whose: string
+  readonly rows: ReadonlyArray<View>
+  /** Where the page before the last row begins; null when there is none. */
+  readonly end: number | null
+}
+
+interface Came extends Page {
+  readonly whose: string
+  /** The newest page, or the one before this commit. */
+  readonly before: number | "head"
+}
+
+const nobody: Life = { whose: "", rows: [], end: null }
+
+export const joined = (life: Life, { before, items, next, whose }: Came): Life => {
+  if (before !== "head") {
+    if (life.whose !== whose || life.end !== before) return life
+    return { ...life, rows: [...life.rows, ...items], end: next }
+  }
+  const lowest = items.at(-1)?.from ?? 0
+  const newest = life.rows[0]?.from ?? 0
+  // So much came at once that there is a gap: it is begun anew.
+  if (life.whose !== whose || (newest < lowest && next !== null)) return { whose, rows: [...items], end: next }
+  return { ...life, rows: [...items, ...life.rows.filter(({ from }) => from < lowest)] }
+}
+
+const askedFor = (id: string, before: number | undefined): Asked<typeof TICKS> => ({
+  params: { id },
+  query: { limit: PAGE_ROWS, ...defined({ before }) }
+})
+
+/** The page before what has come; one at a time. */
+const useFurther = (id: string, { end, whose }: Life, take: (came: Came) => void) => {
+  const client = useQueryClient()
+  const busy = useRef(false)
+  const [trouble, setTrouble] = useState<Trouble>()
+  const further = useCallback(() => {
+    if (busy.current || end === null) return
+    busy.current = true
+    setTrouble(undefined)
+    client
+      .fetchQuery({ ...question(TICKS, askedFor(id, end)), meta: { live: false }, gcTime: 30_000 })
+      .then(
+        (page) => take({ ...page, whose, before: end }),
+        (error: unknown) => setTrouble(troubleOf(error))
+      )
+      .finally(() => {
+        busy.current = false
+      })
+  }, [client, end, id, take, whose])
+  return { further, trouble }
+}
+
+/** From the newest back, or from a tick back. */
+export const useLife = (id: string, tick: number | undefined) => {
+  const anchor = useAnswer(
+    "GET /v1/assistants/:id/ticks/:tick",
+    { params: { id, tick: tick ?? 0 } },
+    { enabled: tick !== undefined }
+  )
+  const before = tick === undefined || anchor.data === undefined ? undefined : anchor.data.to + 1
+  const head = useAnswer(TICKS, askedFor(id, before), { enabled: tick === undefined || before !== undefined })
+  const whose = `${id} ${before ?? ""}`
+  const [life, take] = useReducer(joined, nobody)
+  useEffect(() => {
+    if (head.data !== undefined) take({ ...head.data, whose, before: "head" })
+  }, [head.data, whose])
+  const { further, trouble } = useFurther(id, life, take)
+  const isHere = life.whose === whose && head.data !== undefined
+  return {
+    rows: isHere ? life.rows : [],
+    isWhole: isHere && life.end === null,
+    isReady: anchor.isError || head.isError || isHere,
+    trouble: anchor.error ?? head.error,
+    retry: () => void (anchor.isError ? anchor.refetch() : head.refetch()),
+    further,
+    furtherTrouble: trouble
+  }
 }

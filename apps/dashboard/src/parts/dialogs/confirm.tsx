@@ -1,10 +1,36 @@
 // Confirm: asks before something is changed, and says first how much it would change.
 // O1  Where the server can count without doing, the count stands in the question, and the button waits for it.
 
-import { useState, type ReactNode } from "react"
+import { type ReactNode, useState } from "react"
+import { Dialog as Base } from "@base-ui/react/dialog"
 import { type Trouble, troubleOf } from "../../api/client.ts"
-import { Dialog } from "./dialog.tsx"
 import { Failed } from "../states.tsx"
+
+// Dialog: a window above the page. It is loaded when the first one opens: import what uses it with `lazy`.
+
+interface DialogProps {
+  readonly title: string
+  readonly narrow?: boolean
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+export const Dialog = ({ children, narrow = false, onClose, title }: DialogProps) => (
+  <Base.Root open onOpenChange={(open) => (open ? undefined : onClose())}>
+    <Base.Portal>
+      <Base.Backdrop className="backdrop" />
+      <Base.Popup className={narrow ? "dialog dialog-narrow" : "dialog"} data-dialog={title}>
+        <header className="mb-4 flex items-center justify-between gap-4">
+          <Base.Title className="text-[1.1rem] font-semibold">{title}</Base.Title>
+          <Base.Close className="button button-quiet button-small" aria-label="Close">
+            <kbd>Esc</kbd>
+          </Base.Close>
+        </header>
+        {children}
+      </Base.Popup>
+    </Base.Portal>
+  </Base.Root>
+)
 
 export interface ConfirmProps {
   readonly title: string

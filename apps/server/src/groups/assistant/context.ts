@@ -7,9 +7,9 @@ import { compareReports, type ContextReport, contextReportOf, type Fleet, type J
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type ContextView, type PromptText } from "../../api/index.ts"
-import { clip, WHOLE_CHARS } from "../../views/clip.ts"
+import { clip, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking } from "../../gateway.ts"
-import { found, living } from "../../views/living.ts"
+import { found, living } from "../../views/facts.ts"
 
 /** Entries that one page of points may read. */
 const MAX_READ = 4_000

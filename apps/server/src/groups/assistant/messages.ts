@@ -10,7 +10,7 @@ import { answersOf, runOf } from "../../ag-ui/index.ts"
 import { Api, type MessageView } from "../../api/index.ts"
 import { asking, changing } from "../../gateway.ts"
 import { Live } from "../../live.ts"
-import { living } from "../../views/living.ts"
+import { living } from "../../views/facts.ts"
 import { messageViewOf } from "../../views/message-view.ts"
 
 const besideOf = (headers: { readonly "idempotency-key"?: string; readonly traceparent?: string }): Beside => ({

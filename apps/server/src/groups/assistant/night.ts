@@ -6,10 +6,9 @@ import type { Compaction, Fleet, Json, PlacedMessage } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type CompactionView } from "../../api/index.ts"
-import { clip, clipAll, LIST_CHARS, TEXT_CHARS, WHOLE_CHARS } from "../../views/clip.ts"
+import { clip, clipAll, LIST_CHARS, messageViewOf, TEXT_CHARS, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking, changing } from "../../gateway.ts"
-import { found, living } from "../../views/living.ts"
-import { messageViewOf } from "../../views/message-view.ts"
+import { found, living } from "../../views/facts.ts"
 import { newestFirst, pageOf } from "../../views/paging.ts"
 
 const MAX_COMPACTED = 1_000

@@ -16,9 +16,9 @@ import {
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, Conflict, type Frame, Malformed, NotFound } from "../../api/index.ts"
-import { clip, clipAll, LIST_CHARS, WHOLE_CHARS } from "../../views/clip.ts"
+import { clip, clipAll, LIST_CHARS, WHOLE_CHARS } from "../../views/message-view.ts"
 import { asking, changing } from "../../gateway.ts"
-import { living } from "../../views/living.ts"
+import { living } from "../../views/facts.ts"
 
 // ReplayWalks: replays that were left in the middle, for whoever comes for the next page.
 // W1  A page that follows another one goes on where that ended; any other one is reached from the creation on.

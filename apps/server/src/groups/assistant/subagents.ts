@@ -7,9 +7,9 @@ import type { DefinitionView, Fleet, SubAgentView } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type SubAgentNode, Unavailable } from "../../api/index.ts"
-import { clip, TEXT_CHARS } from "../../views/clip.ts"
+import { clip, TEXT_CHARS } from "../../views/message-view.ts"
 import { asking, changing } from "../../gateway.ts"
-import { found, living } from "../../views/living.ts"
+import { found, living } from "../../views/facts.ts"
 
 type Definitions = ReadonlyMap<string, DefinitionView>
 

@@ -7,9 +7,9 @@ import type { Json, ModelCallView, StepView, TickView as LivedTick } from "rever
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type TickView } from "../../api/index.ts"
-import { clip, clipAll, TEXT_CHARS } from "../../views/clip.ts"
+import { clip, clipAll, TEXT_CHARS } from "../../views/message-view.ts"
 import { asking } from "../../gateway.ts"
-import { found, living } from "../../views/living.ts"
+import { found, living } from "../../views/facts.ts"
 
 /** Of each text of an entry, in UTF-16 units. */
 const ENTRY_CHARS = 20_000

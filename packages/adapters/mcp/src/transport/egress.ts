@@ -11,7 +11,7 @@ import type { LookupFunction } from "node:net"
 import { Agent, buildConnector, fetch as send, type RequestInit as SendInit } from "undici"
 import ipaddr from "ipaddr.js"
 import { EgressRefused } from "../errors.ts"
-import { oneLine } from "../plain.ts"
+import { oneLine } from "../listing.ts"
 
 // EgressAddress: which addresses are out in the open.
 // A1  Only global unicast is open: whatever is private, local, shared, reserved or a group is not, in any notation.

@@ -10,8 +10,8 @@ import { type ChildProcessByStdio, spawn } from "node:child_process"
 import type { Readable, Writable } from "node:stream"
 import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from "@modelcontextprotocol/client"
 import type { McpStdio } from "../options.ts"
-import { oneLine } from "../plain.ts"
-import { floodWatch, lineSplitter, MAX_MESSAGE_BYTES, TOO_LONG } from "./traffic.ts"
+import { oneLine } from "../listing.ts"
+import { floodWatch, lineSplitter, MAX_MESSAGE_BYTES, TOO_LONG } from "./http.ts"
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 

@@ -6,11 +6,8 @@
 import type { Prompt, PromptMessage, ToolOffer } from "@reverie/model"
 import { isJsonObject, type Json } from "@reverie/protocol"
 import { propertiesOf, type Request } from "../calls.ts"
-import { isChatter, NOTHING_LEFT } from "../chatter.ts"
-import { attributeIn } from "./attributes.ts"
-import { linesOf, type SaidLine, saidIn } from "./lines.ts"
-import { gistOf, saysTheSame } from "./likeness.ts"
-import { statementsOf } from "./statements.ts"
+import { gistOf, isChatter, linesOf, NOTHING_LEFT, saidIn, type SaidLine, saysTheSame } from "./grammar.ts"
+import { attributeIn, statementsOf } from "./statements.ts"
 
 const MAX_CALLS = 8
 const MAX_ROUNDS = 3

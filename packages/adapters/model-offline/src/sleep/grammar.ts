@@ -1,6 +1,9 @@
 // Grammar: the few English words whose form or place tells what a sentence does.
 // Owns these lists and what follows from them. English only; no word of a topic is among them.
 
+import { defined } from "@reverie/protocol"
+import { stemsOf } from "../calls.ts"
+
 export const monthNames: ReadonlyArray<string> =
   "january february march april may june july august september october november december".split(" ")
 /** As Date counts them: Sunday is 0. */
@@ -82,3 +85,295 @@ export const interjection =
 /** Greetings, thanks, requests, and what somebody is called upon to do. */
 export const pleasantry =
   /^(?:for|to|thanks?|sorry|congrats|congratulations|glad|good|great to|nice to|happy to|welcome|bye|see you|talk to you|long time|let's|let us|don't|keep|go|take|have|check|look|stay|believe|tell|hang)\b/i
+
+// Chatter: what the offline model says when it has nothing to say.
+
+export const SELF =
+  "I am the offline model of Reverie: a small set of rules, not a language model. " +
+  "I can call the tools I am offered and quote what stands in my context."
+
+export const AT_A_LOSS =
+  "I do not know: nothing in my context answers that, and no tool I am offered fits. I am not a language model."
+
+export const NOTED = "Noted."
+export const DONE = "That is done."
+export const NOTHING_LEFT = "Nothing is left to save."
+
+const phrases: ReadonlySet<string> = new Set([SELF, AT_A_LOSS, NOTED, DONE, NOTHING_LEFT])
+/** An answer made of quotes repeats what stands elsewhere. */
+const quotes = /^(?:.{1,128} (?:said|reported)|My instructions say): "/
+
+export const isChatter = (text: string): boolean => phrases.has(text.trim()) || quotes.test(text)
+
+// Lines: what an ask gives to read.
+// L1  Any text has lines; what is no line of the form `[id] text` has no id, and nothing is thrown.
+
+export interface Line {
+  readonly id: string
+  /** It stands below another one, as a neighbour of it. */
+  readonly isNested: boolean
+  readonly text: string
+}
+
+/** The lines of the form `[id] text`. */
+export const linesOf = (data: string): ReadonlyArray<Line> =>
+  data.split("\n").flatMap((line) => {
+    const [, indent = "", id = "", text = ""] = /^(\s*)\[([^\]\s]{1,200})\]\s+(.*)$/.exec(line) ?? []
+    return id === "" || text.trim() === "" ? [] : [{ id, isNested: indent !== "", text: text.trim() }]
+  })
+
+interface Group {
+  readonly line: Line
+  readonly neighbours: ReadonlyArray<Line>
+}
+
+/** Each line that is not indented, with those below it. */
+export const groupsOf = (data: string): ReadonlyArray<Group> => {
+  const groups: Array<{ line: Line; neighbours: Array<Line> }> = []
+  for (const line of linesOf(data)) {
+    if (line.isNested) groups.at(-1)?.neighbours.push(line)
+    else groups.push({ line, neighbours: [] })
+  }
+  return groups
+}
+
+export interface SaidLine {
+  /** In milliseconds since the epoch; undefined when the line has no date. */
+  readonly at?: number
+  /** Empty when the line names nobody. */
+  readonly speaker: string
+  readonly text: string
+}
+
+const datePattern = /^(undated|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?Z?)\s+/
+const speakerPattern = /^([^\s:][^:\n]{0,127}):\s+/
+
+/** `2023-05-08T13:56Z speaker: text`, of which any part but the text may be missing, the date also as `undated`. */
+export const saidIn = (line: string): SaidLine => {
+  const date = datePattern.exec(line)
+  const at = date?.[1] === undefined ? Number.NaN : Date.parse(date[1])
+  const rest = Number.isNaN(at) && date?.[1] !== "undated" ? line : line.slice(date?.[0].length)
+  const speaker = speakerPattern.exec(rest)
+  return {
+    ...defined({ at: Number.isNaN(at) ? undefined : at }),
+    speaker: speaker?.[1] ?? "",
+    text: rest.slice(speaker?.[0].length ?? 0)
+  }
+}
+
+// Likeness: how much of one statement another one says.
+// G1  A statement says the same as itself, also when all its words are words of grammar.
+
+const shorter = new Set(monthNames)
+
+/** Nearly all the words. */
+const SAME = 0.9
+
+export interface Gist {
+  /** The statement itself, without regard to case and to how it ends. */
+  readonly text: string
+  /** Stems of its words, without numbers and months. */
+  readonly words: ReadonlySet<string>
+  /** Its numbers, months and negation: what may change while the rest stays. */
+  readonly values: ReadonlySet<string>
+  readonly first: string
+}
+
+const asked = /^Asked "[^"]*": /
+
+/** A statement without the question that it answers. */
+export const unasked = (statement: string): string => statement.replace(asked, "")
+
+export const gistOf = (statement: string): Gist => {
+  const said = unasked(statement)
+  const lower = said.toLowerCase()
+  const plain = lower.replace(/\p{N}+/gu, " ").replace(/\p{L}+/gu, (word) => (shorter.has(word) ? " " : word))
+  const named = (lower.match(/\p{L}+/gu) ?? []).filter((word) => shorter.has(word))
+  return {
+    text: lower.replace(/[\s.!?]+$/, ""),
+    words: stemsOf(plain),
+    values: new Set([...(lower.match(/\p{N}+/gu) ?? []), ...named, ...(negation.test(said) ? ["not"] : [])]),
+    first: /[\p{L}\p{N}]+/u.exec(lower)?.[0] ?? ""
+  }
+}
+
+/** The share of words they have in common, 0 to 1. */
+export const overlap = (one: ReadonlySet<string>, other: ReadonlySet<string>): number => {
+  const all = one.union(other).size
+  return all === 0 ? 0 : one.intersection(other).size / all
+}
+
+export const hasSameValues = (one: Gist, other: Gist): boolean =>
+  one.values.size === other.values.size && one.values.isSubsetOf(other.values)
+
+/** They say the same: the same numbers, months and negation, and nearly all the words. */
+export const saysTheSame = (one: Gist, other: Gist): boolean =>
+  one.text === other.text || (hasSameValues(one, other) && overlap(one.words, other.words) >= SAME)
+
+// Dates: when a text means, seen from the day it was said.
+// T1  A relative date becomes the day, week, month or year it names; nothing finer than what was said is claimed.
+// T2  What may mean several times is left as it was said: "the other day", a bare "on Friday", "in two weeks".
+// T3  "last Friday" is the latest one before the day, "next Friday" the first one after it.
+
+const DAY_MILLIS = 86_400_000
+
+const fullWeekdays: Readonly<Record<string, number>> = Object.fromEntries(weekdayNames.map((name, day) => [name, day]))
+const months: Readonly<Record<string, number>> = Object.fromEntries(monthNames.map((name, month) => [name, month]))
+const counts: Readonly<Record<string, number>> = Object.fromEntries(
+  "a one two three four five six seven eight nine ten eleven twelve"
+    .split(" ")
+    .map((word, at) => [word, Math.max(at, 1)])
+)
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
+const dayAt = (at: number, days: number): number => at + days * DAY_MILLIS
+
+/** "7 May 2023", in UTC. */
+export const dayInWords = (at: number): string => {
+  const date = new Date(at)
+  return `${date.getUTCDate()} ${monthOf(date.getUTCMonth())} ${date.getUTCFullYear()}`
+}
+
+const monthOf = (month: number): string => capital(monthNames[month] ?? "")
+
+/** The month so many months away, and its year. */
+const monthAt = (at: number, by: number): string => {
+  const date = new Date(at)
+  const count = date.getUTCFullYear() * 12 + date.getUTCMonth() + by
+  return `${monthOf(((count % 12) + 12) % 12)} ${Math.floor(count / 12)}`
+}
+
+const yearOf = (at: number): number => new Date(at).getUTCFullYear()
+
+/** A date with the word that leads to it; the word falls away where another one stands already. */
+interface Found {
+  readonly leads: string
+  readonly date: string
+}
+
+const weekdayOf = (word: string): number | undefined => {
+  const lower = word.toLowerCase()
+  const name = weekdayNames.find((each) => each === lower || (lower.length >= 3 && each.startsWith(lower)))
+  return name === undefined ? undefined : fullWeekdays[name]
+}
+
+/** Days to the nearest such weekday before (at least one day) or after. */
+const daysTo = (at: number, weekday: number, which: string): number => {
+  const away = (weekday - new Date(at).getUTCDay() + 7) % 7
+  if (which === "this") return away
+  return which === "next" ? away || 7 : away - 7
+}
+
+const steps: Readonly<Record<string, number>> = { last: -1, this: 0, next: 1 }
+const sides: Readonly<Record<string, string>> = { last: "before", this: "of", next: "after" }
+
+const seasonMonths: Readonly<Record<string, number>> = { spring: 4, summer: 7, autumn: 10, fall: 10, winter: 12 }
+
+/** "last summer" is the latest one that is over, "next summer" the next to begin. */
+const seasonYear = (at: number, season: string, which: string): number => {
+  const ends = (seasonMonths[season] ?? 12) + 1
+  const month = new Date(at).getUTCMonth() + 1
+  if (which === "last") return month > ends ? yearOf(at) : yearOf(at) - 1
+  return which === "next" && month >= ends - 2 ? yearOf(at) + 1 : yearOf(at)
+}
+
+/** last, this or next, of a unit. */
+const unitAt = (at: number, which: string, unit: string): Found | undefined => {
+  const step = steps[which] ?? 0
+  const day = dayInWords(at)
+  if (unit === "week") return { leads: "in", date: `the week ${sides[which]} ${day}` }
+  if (unit === "weekend") return { leads: "on", date: `the weekend ${sides[which]} ${day}` }
+  if (unit === "month") return { leads: "in", date: monthAt(at, step) }
+  if (unit === "year") return { leads: "in", date: `${yearOf(at) + step}` }
+  if (unit in seasonMonths) return { leads: "in", date: `the ${unit} of ${seasonYear(at, unit, which)}` }
+  const month = months[unit]
+  if (month !== undefined) {
+    const now = new Date(at).getUTCMonth()
+    const years = which === "next" ? Number(month <= now) : which === "last" ? -Number(month >= now) : 0
+    return { leads: "in", date: `${monthOf(month)} ${yearOf(at) + years}` }
+  }
+  const weekday = weekdayOf(unit)
+  if (weekday === undefined) return undefined
+  return {
+    leads: "on",
+    date: `${capital(weekdayNames[weekday] ?? "")} ${dayInWords(dayAt(at, daysTo(at, weekday, which)))}`
+  }
+}
+
+/** So many units ago or from now. */
+const unitsAway = (at: number, count: number, unit: string): Found => {
+  if (unit === "day") return { leads: "on", date: dayInWords(dayAt(at, count)) }
+  if (unit === "week") return { leads: "around", date: dayInWords(dayAt(at, 7 * count)) }
+  if (unit === "month") return { leads: "in", date: monthAt(at, count) }
+  return { leads: "in", date: `${yearOf(at) + count}` }
+}
+
+const leading = "(?:\\b(about|around|since|by|until|till|for|from|in|on|at|before|after|during|of)\\s+)?"
+const number = "(\\d{1,3}|a|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of)"
+const units =
+  "(week|weekend|month|year|spring|summer|autumn|fall|winter|" +
+  `${monthNames.join("|")}|(?:sun|mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?)(?:day)?)`
+const end = "(?![\\w'’-])"
+
+interface Rule {
+  readonly pattern: RegExp
+  readonly found: (at: number, groups: ReadonlyArray<string>) => Found | undefined
+}
+
+const countOf = (word: string): number => (word === "a couple of" ? 2 : (counts[word] ?? Number(word)))
+
+const days: Readonly<Record<string, number>> = {
+  "the day before yesterday": -2,
+  yesterday: -1,
+  today: 0,
+  tomorrow: 1,
+  "the day after tomorrow": 2
+}
+
+const rules: ReadonlyArray<Rule> = [
+  {
+    pattern: new RegExp(`${leading}\\b${number}\\s+(day|week|month|year)s?\\s+ago${end}`, "gi"),
+    found: (at, [count = "", unit = ""]) => unitsAway(at, -countOf(count), unit)
+  },
+  {
+    pattern: new RegExp(`${leading}\\b${number}\\s+(day|week|month|year)s?\\s+from\\s+now${end}`, "gi"),
+    found: (at, [count = "", unit = ""]) => unitsAway(at, countOf(count), unit)
+  },
+  {
+    pattern: new RegExp(
+      `${leading}\\b(${Object.keys(days).join("|")})(\\s+(?:morning|afternoon|evening|night))?${end}`,
+      "gi"
+    ),
+    found: (at, [day = "", part = ""]) => ({ leads: "on", date: `${dayInWords(dayAt(at, days[day] ?? 0))}${part}` })
+  },
+  {
+    pattern: new RegExp(`${leading}\\b(last night|this morning|this afternoon|this evening|tonight)${end}`, "gi"),
+    found: (at, [when = ""]) => {
+      const part = when === "tonight" ? "night" : (when.split(" ")[1] ?? "")
+      return { leads: "on", date: `${dayInWords(dayAt(at, when === "last night" ? -1 : 0))} ${part}` }
+    }
+  },
+  {
+    pattern: new RegExp(`${leading}\\b(?:the\\s+)?(last|past|this|next|coming)\\s+${units}${end}`, "gi"),
+    found: (at, [which = "", unit = ""]) =>
+      unitAt(at, which === "past" ? "last" : which === "coming" ? "next" : which, unit)
+  }
+]
+
+/** The text with its relative dates resolved, as said at a time in milliseconds since the epoch. */
+export const withDates = (text: string, at: number): string => {
+  let resolved = text
+  for (const { found, pattern } of rules) {
+    resolved = resolved.replace(pattern, (said: string, ...rest: ReadonlyArray<unknown>) => {
+      // The last two arguments are the place and the whole text.
+      const [lead, ...groups] = rest.slice(0, -2).map((group) => (typeof group === "string" ? group : undefined))
+      const date = found(
+        at,
+        groups.map((group) => group?.toLowerCase() ?? "")
+      )
+      return date === undefined ? said : `${lead ?? date.leads} ${date.date}`
+    })
+  }
+  return resolved
+}

@@ -5,17 +5,23 @@
 //     the question it belongs to, relative dates become dates.
 // S3  At most MAX_STATEMENTS of a line, the most telling ones, in their order; a picture takes the place of one.
 
-import { sentencesOf } from "../words.ts"
-import { withDates } from "./dates.ts"
+import { sentencesOf } from "../calls.ts"
 import {
   firstPerson,
+  gistOf,
   interjection,
   isAdverb,
   isBarePast,
+  isParticiple,
+  isPast,
+  linesOf,
   negation,
   pleasantry,
+  saysTheSame,
   secondPerson,
-  thirdPerson
+  thirdPerson,
+  unasked,
+  withDates
 } from "./grammar.ts"
 
 // ThirdPerson: what somebody said about himself, said about him.
@@ -253,4 +259,55 @@ export const statementsOf = (utterance: Utterance): Statements => {
     statements: all.map(cut),
     importance: found[0] === undefined ? Math.min(2, 1 + all.length) : Math.min(10, 2 + found[0].telling)
   }
+}
+
+// Attributes: what holds of somebody or something for longer than a day.
+// A1  An attribute is what somebody is, has, likes, wants or does as a rule; never what is going on or happened once.
+// A2  What is known already is ignored, with the attribute that says so; nothing is ever taken back.
+
+const lasting =
+  "is|has|likes|loves|hates|dislikes|enjoys|prefers|wants|needs|works|lives|owns|plays|speaks|studies|believes|knows|comes|keeps|collects|teaches|runs|fears|trusts|cannot|can't|never|always|usually"
+
+/** What a fact says of somebody or something that lasts; undefined when it says nothing of the kind. */
+const predicate = new RegExp(
+  `^(?:\\s+(?:also|really|still|always|never|often|usually))?\\s+(${lasting})\\s+([\\p{L}'-]+)`,
+  "u"
+)
+const property = /^['’]s\s[^.]{1,60}?\s(?:is|are)\s/
+
+export const attributeIn = (fact: string, entity: string): string | undefined => {
+  const said = unasked(fact).trim()
+  if (entity === "" || !said.startsWith(entity)) return undefined
+  const rest = said.slice(entity.length)
+  const [, verb = "", next = ""] = predicate.exec(rest) ?? []
+  const isUnderWay = verb === "is" && /^(?:\p{L}+in[g']|gonna|off|about|so|just)$/u.test(next)
+  const isPerfect = verb === "has" && (next === "got" || next === "to" || isPast(next) || isParticiple(next))
+  if (verb !== "" && !isUnderWay && !isPerfect) return said
+  return property.test(rest) ? said : undefined
+}
+
+interface Found {
+  readonly attribute: string
+  readonly evidence: Array<string>
+}
+
+export const profiled = (data: string): string => {
+  const entity = /^Entity: *(\S.*)$/m.exec(data)?.[1]?.trim() ?? ""
+  const [before = "", after = ""] = data.split(/^New:.*$/m)
+  const known = linesOf(before)
+  const found: Array<Found> = []
+  const isSame = (one: string, other: string): boolean => saysTheSame(gistOf(one), gistOf(other))
+  for (const { id, text } of linesOf(after)) {
+    const attribute = attributeIn(text, entity)
+    if (attribute === undefined) continue
+    const again = found.find((each) => isSame(each.attribute, attribute))
+    if (again === undefined) found.push({ attribute, evidence: [id] })
+    else again.evidence.push(id)
+  }
+  return JSON.stringify(
+    found.map(({ attribute, evidence }) => {
+      const target = known.find(({ text }) => isSame(text, attribute))?.id ?? null
+      return { action: target === null ? "ADD" : "IGNORE", target, attribute, evidence }
+    })
+  )
 }

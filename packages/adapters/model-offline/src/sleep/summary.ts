@@ -6,9 +6,7 @@
 // S4  An earlier summary that is read along (lines `[summary]`) is part of the next one, as far as there is room.
 
 import { defined } from "@reverie/protocol"
-import { isChatter } from "../chatter.ts"
-import { dayInWords } from "./dates.ts"
-import { type SaidLine, saidIn } from "./lines.ts"
+import { dayInWords, isChatter, saidIn, type SaidLine } from "./grammar.ts"
 import { tellingSentences } from "./statements.ts"
 
 const MAX_SHARE = 0.15

@@ -5,16 +5,27 @@
 
 import type { Prompt } from "@reverie/model"
 import { defined, type Task, taskLine, taskOf, tasks } from "@reverie/protocol"
-import type { Request } from "../calls.ts"
-import { profiled } from "./attributes.ts"
+import { type Request, stemOf, stemsOf } from "../calls.ts"
+import { profiled, statementsOf, type Utterance } from "./statements.ts"
 import { extracted } from "./extraction.ts"
 import { summaryOf } from "./summary.ts"
-import { isChatter } from "../chatter.ts"
-import { groupsOf, type Line, linesOf, saidIn, type SaidLine } from "./lines.ts"
-import { statementsOf, type Utterance } from "./statements.ts"
-import { isPast, monthNames, weekdayNames } from "./grammar.ts"
-import { type Gist, gistOf, hasSameValues, overlap, saysTheSame, unasked } from "./likeness.ts"
-import { stemOf, stemsOf } from "../words.ts"
+import {
+  type Gist,
+  gistOf,
+  groupsOf,
+  hasSameValues,
+  isChatter,
+  isPast,
+  type Line,
+  linesOf,
+  monthNames,
+  overlap,
+  saidIn,
+  type SaidLine,
+  saysTheSame,
+  unasked,
+  weekdayNames
+} from "./grammar.ts"
 
 // Names: whom and what a text is about.
 // N1  A name is what is written large in the middle of a sentence; at its beginning only when it is known already.

@@ -8,7 +8,7 @@ import type { Prompt, Reply } from "@reverie/model"
 import { type FinishReason, isJsonObject, type Json, parseJson, type ToolCall, type Usage } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import type { Assembly, RawCall } from "./assembly.ts"
-import type { Scrub } from "../scrub.ts"
+import type { Scrub } from "../failure.ts"
 import { wireName } from "./wire.ts"
 
 export interface Judged {

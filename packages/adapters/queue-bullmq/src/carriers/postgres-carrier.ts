@@ -10,8 +10,7 @@ import type { Carrier } from "./carrier.ts"
 import { EVENTS, FOR_EVER, type Sleep, SLEEP, sleepIdOf, type Tick } from "../job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "../options.ts"
 import { bandOf } from "../priority.ts"
-import { within } from "../reach.ts"
-import { newWorkerName } from "../workers.ts"
+import { newWorkerName, within } from "../reach.ts"
 
 const { Queue, Worker } = withBackend(createPostgresBackend)
 

@@ -12,8 +12,7 @@ import type { Carrier } from "./carrier.ts"
 import { EVENTS, FOR_EVER, type Sleep, SLEEP, type Tick } from "../job.ts"
 import { BLOCK_SECONDS, RETRY_MILLIS, type Timing } from "../options.ts"
 import { PRIORITIES_SCRIPT } from "../priority.ts"
-import { within } from "../reach.ts"
-import { newWorkerName } from "../workers.ts"
+import { newWorkerName, within } from "../reach.ts"
 
 // RedisClient: one connection to Redis that comes back by itself, and ends when it is told to.
 // C1  It comes back by itself, from a Redis that was away, replaced, or made read-only for a while.

@@ -7,8 +7,7 @@
 
 import type { Readers } from "@reverie/memory"
 import type { Address } from "@reverie/protocol"
-import { type Entries, readEntry } from "./entries.ts"
-import type { Groups } from "./groups.ts"
+import { type Entries, type Groups, readEntry } from "./entries.ts"
 import type { Words } from "../words/words.ts"
 import type { Owner } from "./row.ts"
 

@@ -1,14 +1,14 @@
 // SearchThread: searches on a thread of its own, beside the process that writes the index.
-// Owns reading the file there. Leaves starting it, and searching where it does not answer, to searcher.ts.
+// Owns reading the file there. Leaves starting it, and searching where it does not answer, to matrices.ts.
 // T1  It answers only where it sees the index as its process does: at the position that comes with the question.
 
 import { parentPort, workerData } from "node:worker_threads"
 import { samePosition } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import { Connection } from "../connection.ts"
-import { partsOf, standing } from "../parts.ts"
+import { partsOf, standing } from "../recall.ts"
 import { search } from "./searching.ts"
-import type { Answer, Asked, Opening } from "./searcher.ts"
+import type { Answer, Asked, Opening } from "./matrices.ts"
 
 const { directory, sizes } = workerData as Opening
 const file = new Connection(directory, true, (database) => partsOf(database, sizes))

@@ -19,11 +19,9 @@ import {
   searchKindOf
 } from "@reverie/memory"
 import { type Address, defined } from "@reverie/protocol"
-import type { Entries } from "../entries/entries.ts"
-import type { Group, Groups } from "../entries/groups.ts"
+import type { Entries, Group, Groups, Models } from "../entries/entries.ts"
 import type { Matrices } from "./matrices.ts"
-import type { Models } from "../models.ts"
-import { demandsOf, termKey } from "../words/term-key.ts"
+import { demandsOf, termKey } from "../words/segments.ts"
 import { Top } from "./top.ts"
 import { type Scored, WordSearch } from "../words/word-search.ts"
 import type { Words } from "../words/words.ts"

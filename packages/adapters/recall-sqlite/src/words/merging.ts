@@ -1,13 +1,12 @@
 // Merging: segments of a group made into one, step by step.
-// Owns one merge from its first step to its last. Leaves which segments, and how much at a time, to housekeeping.ts.
+// Owns one merge from its first step to its last. Leaves which segments, and how much at a time, to words.ts.
 // M1  Until the last step the old segments are in use as they are; with it the new one takes their place, at once.
 // M2  What was dead when it began is in the new one no more; what dies meanwhile is dead in the new one too.
 // M3  A step does about as much as it was told to, however large the segments are.
 // M4  A merge whose segments somebody else has merged comes to nothing.
 
 import { eachEntry, type List } from "./posting-list.ts"
-import { type DocColumns, SegmentWriter } from "./segment-writer.ts"
-import { isOfMany, listPlace, type SegmentHead } from "./segment.ts"
+import { type DocColumns, isOfMany, listPlace, type SegmentHead, SegmentWriter } from "./segment.ts"
 import type { Bounds, SegmentRow, Segments } from "./segments.ts"
 
 /** In the place of an entry that is dead. */

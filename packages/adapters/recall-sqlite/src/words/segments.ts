@@ -6,9 +6,18 @@
 // R3  What stays in memory is bounded, however many assistants there are.
 
 import type { DatabaseSync } from "node:sqlite"
-import { aligned, headBytes, readHead, type SegmentHead, writeHead } from "./segment.ts"
-import type { DocColumns } from "./segment-writer.ts"
-import { change, changing, query } from "../sql.ts"
+import {
+  type AttachedFact,
+  fieldsOf,
+  type MemoryEntry,
+  memoryKinds,
+  nameKey,
+  type RecallQuery,
+  termWeights
+} from "@reverie/memory"
+import { aligned, type DocColumns, headBytes, readHead, type SegmentHead, writeHead } from "./segment.ts"
+import { change, changing, query } from "../connection.ts"
+import { classOf } from "./posting-list.ts"
 
 // ByteCache: what was read of the file and never changes, in memory.
 // C1  What is kept has a bound in bytes, whoever asks for how much; what was not asked for the longest goes first.
@@ -220,3 +229,86 @@ interface Filed {
 }
 
 export type Segments = ReturnType<typeof segmentQueries>
+
+// TermKey: the number that stands for a term in the index.
+// K1  A number has 53 bits: two terms of an assistant that share one are not to be expected in the life of a fleet.
+// K2  A condition is no term: its name begins with a sign that no term has.
+
+const MULTIPLIERS = [0x9e3779b1, 0x5f356495, 0x85ebca6b, 0xc2b2ae35] as const
+
+/** cyrb53, by bryc (public domain): two multiplicative hashes of 32 bits, mixed. */
+export const termKey = (text: string): number => {
+  const [first, second, third, fourth] = MULTIPLIERS
+  let low = 0xdeadbeef
+  let high = 0x41c6ce57
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    low = Math.imul(low ^ unit, first)
+    high = Math.imul(high ^ unit, second)
+  }
+  low = Math.imul(low ^ (low >>> 16), third) ^ Math.imul(high ^ (high >>> 13), fourth)
+  high = Math.imul(high ^ (high >>> 16), third) ^ Math.imul(low ^ (low >>> 13), fourth)
+  return 0x1_0000_0000 * (high & 0x1f_ffff) + (low >>> 0)
+}
+
+const SIGN = "\u0000"
+
+const entityKey = (name: string): number => termKey(`${SIGN}e${nameKey(name)}`)
+const tagKey = (name: string): number => termKey(`${SIGN}t${nameKey(name)}`)
+const threadKey = (thread: string): number => termKey(`${SIGN}r${thread}`)
+
+/** What a question can demand of an entry besides its words. */
+const conditionKeys = ({ entities, tags, thread }: MemoryEntry): ReadonlyArray<number> => [
+  ...entities.map(entityKey),
+  ...tags.map(tagKey),
+  ...(thread === undefined ? [] : [threadKey(thread)])
+]
+
+/** Of each demand of a question the keys of which an entry must have one. */
+export const demandsOf = ({ entities = [], tags = [], thread }: RecallQuery): ReadonlyArray<ReadonlyArray<number>> =>
+  [entities.map(entityKey), tags.map(tagKey), thread === undefined ? [] : [threadKey(thread)]].filter(
+    (keys) => keys.length > 0
+  )
+
+// DocTerms: what is searched of an entry, as the index keeps it of the newest ones.
+// D1  The keys of the terms, and of what a question can demand besides, each once; then the class of each, in their order.
+
+const KEY_BYTES = 8
+const BYTES = KEY_BYTES + 1
+
+/** An entry under its number in the index, with what can be asked of it without reading it. */
+export interface Doc {
+  readonly doc: number
+  /** The key of its row. */
+  readonly row: number
+  /** Its place among the kinds of memories. */
+  readonly kind: number
+  readonly at: number
+  readonly trust: number
+  readonly terms: Uint8Array
+}
+
+export const kindNumber = ({ kind }: Pick<MemoryEntry, "kind">): number => memoryKinds.indexOf(kind)
+
+export const docTerms = (entry: MemoryEntry, facts: ReadonlyArray<AttachedFact>): Uint8Array => {
+  const weights = termWeights(fieldsOf(entry, facts))
+  const conditions = new Set(conditionKeys(entry))
+  const count = weights.size + conditions.size
+  const terms = new Uint8Array(count * BYTES)
+  const keys = new DataView(terms.buffer)
+  let at = 0
+  const add = (key: number, weightClass: number): void => {
+    keys.setFloat64(at * KEY_BYTES, key, true)
+    terms[count * KEY_BYTES + at++] = weightClass
+  }
+  for (const [term, weight] of weights) add(termKey(term), classOf(weight))
+  for (const key of conditions) add(key, 0)
+  return terms
+}
+
+/** Calls for each term of an entry, with its class. */
+export const eachTerm = (terms: Uint8Array, use: (key: number, weightClass: number) => void): void => {
+  const count = terms.length / BYTES
+  const keys = new DataView(terms.buffer, terms.byteOffset, terms.byteLength)
+  for (let at = 0; at < count; at++) use(keys.getFloat64(at * KEY_BYTES, true), terms[count * KEY_BYTES + at] ?? 0)
+}

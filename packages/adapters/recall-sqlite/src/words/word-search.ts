@@ -8,15 +8,13 @@
 // Q3  Of two with the same score the one that was told later comes first.
 
 import { rarity } from "@reverie/memory"
-import { type Doc, eachTerm } from "./doc-terms.ts"
-import type { Group } from "../entries/groups.ts"
-import { addScores, classesOf, eachEntry, haveMany, type List } from "./posting-list.ts"
+import { type Doc, eachTerm, type SegmentRow, type Segments } from "./segments.ts"
+import type { Group } from "../entries/entries.ts"
+import { addScores, classesOf, classWeights, eachEntry, haveMany, type List } from "./posting-list.ts"
 import { Scores } from "../search/scores.ts"
 import { Top } from "../search/top.ts"
-import { classWeights } from "./weight-class.ts"
 import type { Words } from "./words.ts"
 import { isOfMany, listPlace, placeOfTerm, type SegmentHead } from "./segment.ts"
-import type { SegmentRow, Segments } from "./segments.ts"
 
 // WordLists: what a segment has of the terms of one question.
 

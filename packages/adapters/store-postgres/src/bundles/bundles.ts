@@ -6,25 +6,24 @@
 // I3  The mark is a table of its own, made with the first mark; a store that was never moved has none.
 
 import {
+  type Bundle,
+  type BundlePart,
+  type BundleRefused,
+  type Bundles,
   judgeBundle,
   type LedgerUnavailable,
   type MoveMark,
   nobodyAt,
   occupiedBy,
-  type Bundle,
-  type BundlePart,
-  type BundleRefused,
-  type Bundles,
   tenantOf
 } from "@reverie/ledger"
 import { keyText, readKeyText } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { ledgerUnavailable } from "../ports/entry-history.ts"
-import type { Database, Query } from "../database.ts"
+import { type Database, PgFailure, type Query } from "../database.ts"
 import { FOR_EVER, MOVER, obstacleIn, putEntryRows, putLife } from "./moving-in.ts"
-import { tenantPartsIn, lifeIn, tenantsIn } from "./moving-out.ts"
-import { PgFailure } from "../pg-failure.ts"
+import { lifeIn, tenantPartsIn, tenantsIn } from "./moving-out.ts"
 import type { Time } from "../time.ts"
 
 /** A long life is written in less. */

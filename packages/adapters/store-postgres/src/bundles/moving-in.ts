@@ -8,9 +8,8 @@ import { type AssistantHead, type BundlePart, textOf } from "@reverie/ledger"
 import { type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import { columnOf, receivesColumn } from "../ports/assistants.ts"
-import type { Query } from "../database.ts"
+import type { PgFailure, Query } from "../database.ts"
 import { AT_REST } from "../first/apply.ts"
-import type { PgFailure } from "../pg-failure.ts"
 
 type Writing<A = void> = Effect.Effect<A, PgFailure>
 

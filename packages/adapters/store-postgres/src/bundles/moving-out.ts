@@ -4,25 +4,24 @@
 
 import { Buffer } from "node:buffer"
 import {
-  type AssistantHead,
   answerParts,
+  type AssistantHead,
   blockParts,
+  type Bundle,
+  type BundlePart,
+  byText,
   createdFor,
   createdKey,
-  byText,
   type LineRow,
-  type Bundle,
   promptParts,
-  type BundlePart,
   sendName,
   sendNames,
   valueOf
 } from "@reverie/ledger"
 import { type Address, readKeyText, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { addressOf, type AssistantRow, assistantColumns, laneAt } from "../ports/assistants.ts"
-import type { Query } from "../database.ts"
-import type { PgFailure } from "../pg-failure.ts"
+import { addressOf, assistantColumns, type AssistantRow, laneAt } from "../ports/assistants.ts"
+import type { PgFailure, Query } from "../database.ts"
 
 const LIFE = `
   SELECT a.key::text AS key, ${assistantColumns}, (SELECT s.body FROM states s WHERE s.assistant = a.key) AS state

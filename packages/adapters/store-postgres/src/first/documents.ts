@@ -100,3 +100,68 @@ END $$;
 `
 
 export const documents = `${prompts}${blocks}`
+
+// Looks: what is looked up row by row, because no plan of one statement would stop in time.
+// L1  A look at what comes next ends at the first who is free: it costs what is held before him, never what sleeps.
+
+export const looks = `
+CREATE FUNCTION next_due(given bigint) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  now bigint := coalesce(given, now_millis());
+  one record;
+  found bigint;
+BEGIN
+  FOR one IN
+    SELECT wake_time(w.wake) AS since, (SELECT a.lease_until FROM assistants a WHERE a.key = w.assistant) AS held
+    FROM wakes w ORDER BY w.wake
+  LOOP
+    -- All behind him come later.
+    IF one.held <= now THEN RETURN least(found, one.since); END IF;
+    found := least(found, greatest(one.since, one.held));
+  END LOOP;
+  RETURN found;
+END $$;
+
+-- The one look that reads everything, and so goes through the tables as they lie.
+CREATE FUNCTION totals() RETURNS TABLE (accepted float8, settled float8, dead float8, discarded float8) LANGUAGE sql STABLE
+SET enable_seqscan = on SET max_parallel_workers_per_gather = 2 AS $$
+  SELECT coalesce(sum(a.last_control + a.last_reply + a.last_mail), 0)::float8, coalesce(sum(a.settled), 0)::float8,
+    (SELECT count(*) FROM dead_letters)::float8, (SELECT count(*) FROM dead_letters d WHERE d.discarded)::float8
+  FROM assistants a
+$$;
+`
+
+// Tenants: which rows a connection sees and writes.
+// R1  A connection whose setting `app.tenants` names tenants, separated by commas, sees, changes and adds rows of these
+//     only, in every table, whatever statement it runs; without the setting it is one of the fleet's own and sees all.
+// R2  The owner of the tables is held to it too (FORCE). Superusers and roles with BYPASSRLS are not: a store that is
+//     opened for some tenants refuses them.
+
+const restricted = [
+  "assistants",
+  "states",
+  "wakes",
+  "envelopes",
+  "ledger",
+  "sends",
+  "records",
+  "dead_letters",
+  "prompts",
+  "blocks",
+  "block_readers",
+  "block_versions",
+  "block_snapshots",
+  "block_answers",
+  "allowance_accounts",
+  "allowance_calls"
+]
+
+// Evaluated for each row, which is cheaper than once a statement where a statement finds one row.
+const here = "current_setting('app.tenants', true)"
+
+const policyOf = (table: string): string => `
+ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
+ALTER TABLE ${table} FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenants ON ${table} USING (coalesce(${here}, '') = '' OR tenant = ANY (string_to_array(${here}, ',')));`
+
+export const tenants = restricted.map(policyOf).join("\n")

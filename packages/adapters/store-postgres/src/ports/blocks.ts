@@ -11,9 +11,8 @@ import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { type BlockRows, type BlockStore, BlockStoreUnavailable, keepBlocks } from "@reverie/memory"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { Database, Query } from "../database.ts"
-import { PgFailure } from "../pg-failure.ts"
-import { type BlockWriting, Missing, rowsOn, ReadCache } from "../read-cache.ts"
+import { type Database, PgFailure, type Query } from "../database.ts"
+import { type BlockWriting, Missing, ReadCache, rowsOn } from "../read-cache.ts"
 
 const unavailable =
   (operation: string) =>

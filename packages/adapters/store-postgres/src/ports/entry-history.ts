@@ -18,9 +18,8 @@ import {
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { addressOf, limited } from "./assistants.ts"
-import type { Database } from "../database.ts"
+import { type Database, PgFailure } from "../database.ts"
 import { bounded, isCutShort, lengthOf, readEach } from "../pages.ts"
-import { PgFailure } from "../pg-failure.ts"
 
 export const ledgerUnavailable =
   (operation: string) =>

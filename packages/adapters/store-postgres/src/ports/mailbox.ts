@@ -29,10 +29,9 @@ import {
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { addressOf, columnOf, cursorsOf, laneAt, limited } from "./assistants.ts"
-import type { Database } from "../database.ts"
+import type { Database, PgFailure } from "../database.ts"
 import { type Answer, type Operation, spokenTo } from "../operation.ts"
 import { readEach } from "../pages.ts"
-import type { PgFailure } from "../pg-failure.ts"
 import type { Time } from "../time.ts"
 import type { Writer } from "../writer.ts"
 

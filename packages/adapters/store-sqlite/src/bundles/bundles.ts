@@ -5,15 +5,15 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import {
-  judgeBundle,
-  type LedgerUnavailable,
-  nobodyAt,
-  occupiedBy,
   type Bundle,
   type BundleHead,
   type BundlePart,
   type BundleRefused,
   type Bundles,
+  judgeBundle,
+  type LedgerUnavailable,
+  nobodyAt,
+  occupiedBy,
   tenantOf
 } from "@reverie/ledger"
 import type { Address } from "@reverie/protocol"
@@ -22,12 +22,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
-import { ledgerUnavailable } from "../ledger/entry-history.ts"
-import type { Leases } from "../ledger/leases.ts"
+import { type Leases, ledgerUnavailable } from "../ledger/assistants.ts"
 import type { Marks } from "../ledger/marks.ts"
 import { type MovingIn, movingIn } from "./moving-in.ts"
 import { type MovingOut, movingOut } from "./moving-out.ts"
-import { reading } from "../reading.ts"
+import { reading } from "../sql.ts"
 import type { Writer } from "../writer.ts"
 
 const MOVER = "bundle"

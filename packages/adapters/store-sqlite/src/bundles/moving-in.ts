@@ -3,16 +3,13 @@
 // P1  Rows only grow: what moves in gets the next numbers, and the cursors of its lanes are those of its last handled ones.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type AssistantHead, bytesOf, type BundlePart, textOf } from "@reverie/ledger"
+import { type AssistantHead, type BundlePart, bytesOf, textOf } from "@reverie/ledger"
 import { type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
-import { assistantQueries, receivesColumn } from "../ledger/assistants.ts"
-import { entryQueries } from "../ledger/entries.ts"
-import { envelopeQueries } from "../mailbox/envelopes.ts"
+import { assistantQueries, entryQueries, padded, receivesColumn } from "../ledger/assistants.ts"
+import { envelopeQueries, wakeOnCommit } from "../mailbox/mailbox.ts"
 import { AT_REST } from "../formats.ts"
-import { padded } from "../ledger/records.ts"
-import { discardedCounting } from "../ledger/register.ts"
+import { discardedCounting } from "../ledger/ledger.ts"
 import { change, query } from "../sql.ts"
-import { wakeOnCommit } from "../mailbox/wake.ts"
 
 const EVERYBODY = "*"
 

@@ -5,22 +5,21 @@
 
 import type { DatabaseSync } from "node:sqlite"
 import {
-  type AssistantHead,
   answerParts,
+  type AssistantHead,
   blockParts,
+  type BundlePart,
+  byText,
   createdFor,
   createdKey,
-  byText,
   type LineRow,
   promptParts,
-  type BundlePart,
   sendName,
   sendNames,
   valueOf
 } from "@reverie/ledger"
 import { type Address, keyText, type Lane, LANES, readKeyText, type TenantId } from "@reverie/protocol"
-import { addressOf, assistantQueries, cursorsOf, type StateRow } from "../ledger/assistants.ts"
-import { entryQueries } from "../ledger/entries.ts"
+import { addressOf, assistantQueries, cursorsOf, entryQueries, type StateRow } from "../ledger/assistants.ts"
 import { query } from "../sql.ts"
 
 const PAGE = 256

@@ -25,11 +25,8 @@ import { pipeline } from "node:stream/promises"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { BackupRefused, type StoreError } from "../errors.ts"
-import { DATABASE } from "./file-guard.ts"
-import { HighMark, MARK } from "./high-mark.ts"
-import { own } from "./owner.ts"
-import { privateDirectory, privateFile } from "./rights.ts"
-import { positionIn } from "./safeguard.ts"
+import { DATABASE, HighMark, MARK, positionIn } from "./safeguard.ts"
+import { own, privateDirectory, privateFile } from "./owner.ts"
 
 const CONTENTS = "backup.json"
 /** The index of memories comes along: made again it costs time, and its vectors cost money. */

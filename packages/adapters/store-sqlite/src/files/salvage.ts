@@ -4,7 +4,7 @@
 //     many numbers it spans.
 
 import { MAX_PAGE_CHARS } from "@reverie/ledger"
-import { sqliteFailure } from "../sqlite-failure.ts"
+import { sqliteFailure } from "../sql.ts"
 
 const isDamage = (error: unknown): boolean => sqliteFailure(error)?.kind === "damaged"
 

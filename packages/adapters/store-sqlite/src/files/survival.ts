@@ -1,6 +1,6 @@
 // Survival: what a start finds of a store that was killed, copied, restored, emptied or shortened.
 // Owns the judgement before the database is opened for work, and the recovery of a log that another program removed.
-// Leaves the marks to high-mark.ts, opening to store.ts.
+// Leaves the marks to safeguard.ts, opening to store.ts.
 // V1  A store that ends before what it had acknowledged is refused, with the numbers; `acceptLoss` takes it as it is.
 // V2  Nothing is deleted that may be of use: what stands in the way is kept beside it, as `.moved-away`.
 // V3  A log that was kept under its second name is taken back when it holds more than the database without it.
@@ -9,10 +9,8 @@ import { existsSync, linkSync, mkdtempSync, readdirSync, renameSync, rmSync, sta
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { StoreShortened } from "../errors.ts"
-import { DATABASE, LOG } from "./file-guard.ts"
-import { type Mark, type Position, readMark } from "./high-mark.ts"
-import { LOG_LINK, positionIn } from "./safeguard.ts"
-import { sqliteFailure } from "../sqlite-failure.ts"
+import { DATABASE, LOG, LOG_LINK, type Mark, type Position, positionIn, readMark } from "./safeguard.ts"
+import { sqliteFailure } from "../sql.ts"
 
 const LOOK = "reverie.db-look-"
 const SHARED_INDEX = "reverie.db-shm"

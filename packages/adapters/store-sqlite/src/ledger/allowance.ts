@@ -18,9 +18,8 @@ import type { TenantId } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { ledgerUnavailable } from "./entry-history.ts"
-import { reading } from "../reading.ts"
-import { change, query } from "../sql.ts"
+import { ledgerUnavailable } from "./assistants.ts"
+import { change, query, reading } from "../sql.ts"
 import type { Writer } from "../writer.ts"
 
 interface BodyRow {

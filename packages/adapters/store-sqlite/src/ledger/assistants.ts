@@ -2,9 +2,34 @@
 // Owns its columns and the look-ups on it. Leaves the rules of claim and commit to mailbox.ts and ledger.ts.
 
 import type { DatabaseSync } from "node:sqlite"
-import { type Address, type AssistantId, type Cursors, type Lane, LANES, type TenantId } from "@reverie/protocol"
-import { undamaged } from "../files/salvage.ts"
-import { query } from "../sql.ts"
+import {
+  type Address,
+  addressKey,
+  type AssistantId,
+  type Cursors,
+  isBefore,
+  type Lane,
+  LANES,
+  type MessagePlace,
+  type PlacedMessage,
+  readEntry,
+  type TenantId
+} from "@reverie/protocol"
+import { type Ledger, LedgerUnavailable, type OutboxRow, type Readable, UnreadableRecord } from "@reverie/ledger"
+import * as Result from "effect/Result"
+import { BEHIND, salvaging, undamaged } from "../files/salvage.ts"
+import {
+  change,
+  lengthOf,
+  limited,
+  pageOf,
+  query,
+  reading,
+  readingLong,
+  readingPage,
+  type SqliteFailure
+} from "../sql.ts"
+import { LANDMARK_EVERY } from "../formats.ts"
 
 export interface AssistantRow extends Cursors {
   readonly key: number
@@ -84,5 +109,218 @@ export const assistantQueries = (database: DatabaseSync) => {
       names.all(address?.tenant ?? "", address?.assistant ?? "", limit),
     listAfter: (address: Address | undefined, limit: number) =>
       listAfter(address?.tenant ?? "", address?.assistant ?? "", limit)
+  }
+}
+
+// Records: the length of a row that is written over again and again.
+
+const STEP_BYTES = 128
+/** A row keeps up to this much padding before it is made shorter. */
+const MOST_PADDING_BYTES = 4_096
+
+/**
+ * JSON text that is as many bytes long as the text it replaces, when it fits: a row that keeps its length is written over
+ * in place, and JSON does not mind the spaces behind it.
+ */
+export const padded = (json: string, presentBytes: number): string => {
+  const bytes = Buffer.byteLength(json)
+  const spare = presentBytes - bytes
+  const padding = spare >= 0 && spare <= MOST_PADDING_BYTES ? spare : Math.ceil(bytes / STEP_BYTES) * STEP_BYTES - bytes
+  return json + " ".repeat(padding)
+}
+
+// Leases: who holds which assistant until when.
+// I1  Leases live in memory: only the owner of the directory grants them, and with it they end.
+
+interface Lease {
+  readonly worker: string
+  /** Milliseconds since the epoch. */
+  readonly until: number
+}
+
+const SWEEP_FROM = 1_024
+
+export class Leases {
+  readonly #byKey = new Map<number, Lease>()
+  #sweepAt = SWEEP_FROM
+
+  live(key: number, now: number): Lease | undefined {
+    const lease = this.#byKey.get(key)
+    return lease !== undefined && lease.until > now ? lease : undefined
+  }
+
+  /** Grants a lease; the answer takes it back. */
+  grant(key: number, lease: Lease, now: number): () => void {
+    const before = this.#byKey.get(key)
+    if (this.#byKey.size >= this.#sweepAt) this.#sweep(now)
+    this.#byKey.set(key, lease)
+    return () => {
+      if (before === undefined) this.#byKey.delete(key)
+      else this.#byKey.set(key, before)
+    }
+  }
+
+  end(key: number): void {
+    this.#byKey.delete(key)
+  }
+
+  /** How many assistants may be held: never fewer than are. */
+  get count(): number {
+    return this.#byKey.size
+  }
+
+  #sweep(now: number): void {
+    for (const [key, { until }] of this.#byKey) if (until <= now) this.#byKey.delete(key)
+    this.#sweepAt = Math.max(SWEEP_FROM, this.#byKey.size * 2)
+  }
+}
+
+// Entries: the rows of the ledger.
+// E1  Every LANDMARK_EVERYth entry of an assistant is in an index, so that a walk to any entry is as long as what it
+//     reads and less than LANDMARK_EVERY steps more; the other commits write no index.
+// E2  `settled` is the number of envelopes settled up to and including the row, over the whole store.
+
+interface EntryRow {
+  readonly seq: number
+  readonly no: number
+  /** The `seq` of the assistant's entry before, 0 at its creation. */
+  readonly previous: number
+  readonly body: string
+}
+
+interface OutboxEntryRow extends EntryRow {
+  readonly tenant: string
+  readonly id: string
+}
+
+interface NewEntry {
+  readonly assistant: number
+  readonly no: number
+  readonly previous: number
+  readonly settled: number
+  readonly body: string
+}
+
+export const entryQueries = (database: DatabaseSync) => {
+  const append = change(
+    database,
+    `INSERT INTO ledger (assistant, no, previous, settled, body)
+     VALUES (?, ?, ?, ? + coalesce((SELECT settled FROM ledger ORDER BY seq DESC LIMIT 1), 0), ?)`
+  )
+  const bySeq = query<EntryRow>(database, "SELECT seq, no, previous, body FROM ledger WHERE seq = ?")
+  const step = query<Omit<EntryRow, "body">>(database, "SELECT seq, no, previous FROM ledger WHERE seq = ?")
+  const landmark = query<{ readonly seq: number }>(
+    database,
+    `SELECT seq FROM ledger WHERE assistant = ? AND no >= ? AND no % ${LANDMARK_EVERY} = 0 ORDER BY no LIMIT 1`
+  )
+  // CROSS JOIN keeps the order of the tables: the ledger leads, each row looks up one assistant.
+  const after = query<OutboxEntryRow>(
+    database,
+    `SELECT seq, no, previous, body, tenant, id
+     FROM ledger CROSS JOIN assistants ON key = assistant WHERE ${BEHIND} ORDER BY seq LIMIT ?`
+  )
+  const newest = query<{ readonly seq: number; readonly settled: number }>(
+    database,
+    "SELECT seq, settled FROM ledger ORDER BY seq DESC LIMIT 1"
+  )
+  const backwards = function* (seq: number): Generator<EntryRow> {
+    for (let row = bySeq.one(seq); row !== undefined; row = bySeq.one(row.previous)) yield row
+  }
+  return {
+    /** Answers the place in the outbox. */
+    append: ({ assistant, no, previous, settled, body }: NewEntry): number =>
+      append(assistant, no, previous, settled, body).lastSeq,
+    /** From the given row on towards the creation. */
+    backwards,
+    /** Entries `to` down to `from` of one assistant. `last` is its newest row. */
+    between: function* (assistant: number, last: number, from: number, to: number): Generator<EntryRow> {
+      let at = step.one(landmark.one(assistant, to)?.seq ?? last)
+      // What is only walked over may be long, and is not read.
+      while (at !== undefined && at.no > to) at = step.one(at.previous)
+      for (const row of backwards(at?.seq ?? 0)) {
+        if (row.no < from) return
+        yield row
+      }
+    },
+    newestSeq: (): number => newest.one()?.seq ?? 0,
+    after: salvaging<OutboxEntryRow>(
+      (seq, limit) => pageOf(after.each(seq, limit)),
+      () => newest.one()?.seq ?? 0
+    ),
+    settledTotal: (): number => newest.one()?.settled ?? 0
+  }
+}
+
+// Chronicle: what was committed, read back.
+// I1  Reading stops where the caller's bound is reached: a long life costs no more than a short one.
+
+export const ledgerUnavailable =
+  (operation: string) =>
+  ({ cause, kind, message }: SqliteFailure): LedgerUnavailable =>
+    new LedgerUnavailable({ operation, message, cause, isDamaged: kind === "damaged" })
+
+const entryOf = (address: Address, { no, body }: EntryRow) =>
+  Result.mapError(
+    readEntry(body),
+    (message) => new UnreadableRecord({ record: `entry ${no} of ${addressKey(address)}`, message })
+  )
+
+const toOutboxRow = (address: Address, row: EntryRow): Result.Result<OutboxRow, UnreadableRecord> =>
+  Result.map(entryOf(address, row), (entry) => ({ seq: row.seq, address, entry }))
+
+type EntryHistory = Pick<Ledger["Service"], "recent" | "entries" | "outbox" | "outboxEnd">
+
+export const sqliteEntryHistory = (database: DatabaseSync, readable: Readable): EntryHistory => {
+  const assistants = assistantQueries(database)
+  const rows = entryQueries(database)
+
+  const recentOf = function* (address: Address, last: number, maxTokens: number, since: MessagePlace) {
+    const found: Array<PlacedMessage> = []
+    let tokens = 0
+    let isTurnWhole = false
+    for (const row of rows.backwards(last)) {
+      const entry = entryOf(address, row)
+      if (Result.isFailure(entry)) return Result.fail(entry.failure)
+      if (row.no < since.no) break
+      yield row.body.length
+      for (const [index, message] of [...entry.success.messages.entries()].toReversed()) {
+        const place = { no: row.no, index }
+        if (isBefore(place, since)) break
+        tokens += message.tokens
+        if (tokens > maxTokens && isTurnWhole) return Result.succeed(found.toReversed())
+        found.push({ place, message })
+        isTurnWhole ||= message.role === "user"
+      }
+    }
+    return Result.succeed(found.toReversed())
+  }
+
+  return {
+    recent: (address, maxTokens, since = { no: 0, index: 0 }) =>
+      readingLong(ledgerUnavailable("recent"), function* () {
+        const row = assistants.find(address)
+        return row === undefined ? Result.succeed([]) : yield* recentOf(addressOf(row), row.last, maxTokens, since)
+      }),
+    entries: (address, from, limit) =>
+      readingLong(ledgerUnavailable("entries"), function* () {
+        const row = assistants.find(address)
+        if (row === undefined) return Result.succeed([])
+        const first = Math.max(1, from)
+        const found: Array<Result.Result<OutboxRow, UnreadableRecord>> = []
+        for (const entry of rows.between(row.key, row.last, first, first + limited(limit) - 1)) {
+          found.push(toOutboxRow(addressOf(row), entry))
+          yield entry.body.length
+        }
+        return Result.all(found.toReversed())
+      }),
+    outboxEnd: reading(ledgerUnavailable("outboxEnd"), () => Result.succeed(rows.newestSeq())),
+    outbox: (after, limit) =>
+      readable.page({
+        limit: limited(limit),
+        fetch: (last: OutboxEntryRow | undefined, wanted) =>
+          readingPage(ledgerUnavailable("outbox"), () => rows.after(last?.seq ?? after, wanted)),
+        lengthOf,
+        decode: (row) => toOutboxRow(addressOf(row), row)
+      })
   }
 }

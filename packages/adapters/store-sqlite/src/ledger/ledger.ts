@@ -1,12 +1,13 @@
 // Ledger on SQLite: creations, commits and what they leave behind.
 // Owns the writing of `ledger`, `records`, `sends` and `dead_letters`, and of an assistant's row all that a commit says.
-// Leaves acceptance and claims to mailbox.ts, reading back to chronicle.ts, register.ts and ledger.ts.
 // I1  The fence is judged inside the transaction and before its first write.
 // I2  A commit that leaves the waking as it is does not touch its index.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
+  type AssistantRecord,
   CommitFenced,
+  type DeadLetter,
   type Discarded,
   type Ledger,
   type OpenSend,
@@ -20,26 +21,130 @@ import {
   type Cause,
   type Cursors,
   type Entry,
+  type EnvelopeId,
   parseJson,
   readEnvelope,
+  readState,
   type RecordKind,
   type RecordRow
 } from "@reverie/protocol"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { assistantQueries, receivesColumn } from "./assistants.ts"
-import { ledgerUnavailable, sqliteEntryHistory } from "./entry-history.ts"
-import { entryQueries } from "./entries.ts"
-import { envelopeQueries } from "../mailbox/envelopes.ts"
+import {
+  addressOf,
+  assistantQueries,
+  cursorsOf,
+  entryQueries,
+  ledgerUnavailable,
+  type ListedRow,
+  padded,
+  receivesColumn,
+  sqliteEntryHistory,
+  type StateRow
+} from "./assistants.ts"
+import { envelopeQueries, wakeOnCommit } from "../mailbox/mailbox.ts"
 import { AT_REST } from "../formats.ts"
-import { lengthOf, pageOf, reading, readingPage } from "../reading.ts"
-import { padded } from "./records.ts"
-import { beginningOf, type DeadLetterBody, discardedCounting, sqliteRegister } from "./register.ts"
-import { BEHIND, salvaging } from "../files/salvage.ts"
-import { change, limited, query } from "../sql.ts"
-import { wakeOnCommit } from "../mailbox/wake.ts"
+import { change, lengthOf, limited, pageOf, query, reading, readingPage } from "../sql.ts"
+import { BEHIND, salvaging, undamaged } from "../files/salvage.ts"
 import type { Writer } from "../writer.ts"
+
+// Register: the assistants as they stand, the dead letters and the totals, for whoever looks in from outside.
+
+interface DeadLetterRow {
+  readonly tenant: string
+  readonly id: string
+  readonly body: string
+}
+
+type DeadLetterBody = Omit<DeadLetter, "address">
+
+const toDeadLetter = (row: DeadLetterRow): DeadLetter => ({
+  address: addressOf(row),
+  ...(JSON.parse(row.body) as { readonly envelope: EnvelopeId; readonly reason: string; readonly at: number })
+})
+
+/** Of one tenant, or of all where it is null. */
+const lettersIn = (order: "ASC" | "DESC"): string => `
+  SELECT tenant, id, body FROM dead_letters INDEXED BY dead_letters_told CROSS JOIN assistants ON key = assistant
+  WHERE discarded IS NULL AND tenant = coalesce(?, tenant) ORDER BY seq ${order} LIMIT ?`
+
+/** What the body of a letter of this id begins with, and of no other. */
+const beginningOf = (envelope: EnvelopeId): string => `${JSON.stringify({ envelope }).slice(0, -1)},`
+
+/** How many letters were discarded. They are numbered in that order, so the next one has the number after it. */
+export const discardedCounting = (database: DatabaseSync): (() => number) => {
+  const last = query<{ readonly count: number | null }>(
+    database,
+    "SELECT max(discarded) AS count FROM dead_letters WHERE discarded IS NOT NULL"
+  )
+  return () => last.one()?.count ?? 0
+}
+
+type Register = Pick<Ledger["Service"], "addresses" | "inspect" | "list" | "deadLetters" | "totals">
+
+const sqliteRegister = (database: DatabaseSync, readable: Readable): Register => {
+  const assistants = assistantQueries(database)
+  const envelopes = envelopeQueries(database)
+  const entries = entryQueries(database)
+  const oldest = query<DeadLetterRow>(database, lettersIn("ASC"))
+  const newest = query<DeadLetterRow>(database, lettersIn("DESC"))
+  const discarded = discardedCounting(database)
+  const deadLettered = query<{ readonly seq: number | null }>(database, "SELECT max(seq) AS seq FROM dead_letters")
+
+  const recordOf = (row: StateRow): Result.Result<AssistantRecord, UnreadableRecord> => {
+    const address = addressOf(row)
+    const state = readState(row.state)
+    if (Result.isFailure(state)) {
+      return Result.fail(new UnreadableRecord({ record: `state of ${addressKey(address)}`, message: state.failure }))
+    }
+    const { version, epoch, key } = row
+    const cursors = cursorsOf(row)
+    const waiting = envelopes.waitingCount(key, cursors)
+    return Result.succeed({ address, state: state.success, version, epoch, cursors, waiting })
+  }
+
+  const DAMAGED = "a page of the database is damaged"
+  const listed = (row: ListedRow): Result.Result<AssistantRecord, UnreadableRecord> => {
+    const record = "isDamaged" in row ? undefined : undamaged(() => recordOf(row))?.value
+    return record ?? Result.fail(new UnreadableRecord({ record: addressKey(addressOf(row)), message: DAMAGED }))
+  }
+
+  return {
+    inspect: (address) =>
+      reading(ledgerUnavailable("inspect"), (): Result.Result<AssistantRecord | undefined, UnreadableRecord> => {
+        const row = assistants.findWithState(address)
+        return row === undefined ? Result.succeed(undefined) : recordOf(row)
+      }),
+    list: (after, limit) =>
+      readable.page({
+        limit: limited(limit),
+        fetch: (last: ListedRow | undefined, wanted) =>
+          reading(ledgerUnavailable("list"), () =>
+            Result.succeed(assistants.listAfter(last === undefined ? after : addressOf(last), wanted))
+          ),
+        decode: listed
+      }),
+    addresses: (after, limit) =>
+      reading(ledgerUnavailable("addresses"), () =>
+        Result.succeed(assistants.namesAfter(after, limited(limit)).map(addressOf))
+      ),
+    deadLetters: (limit, { newestFirst = false, tenant = null } = {}) =>
+      reading(ledgerUnavailable("deadLetters"), () => {
+        const letters = newestFirst ? newest : oldest
+        return Result.succeed(letters.all(tenant, limited(limit)).map(toDeadLetter))
+      }),
+    totals: reading(ledgerUnavailable("totals"), () =>
+      Result.succeed({
+        accepted: envelopes.accepted(),
+        settled: entries.settledTotal(),
+        // No row is ever deleted, so the last number is their count.
+        dead: deadLettered.one()?.seq ?? 0,
+        discarded: discarded()
+      })
+    )
+  }
+}
 
 // Kept: what assistants keep about themselves, read back.
 
@@ -66,7 +171,6 @@ const sqliteKept = (database: DatabaseSync): Pick<Ledger["Service"], "records"> 
   /** Most names that a message could hold are of no entity, and are found missing without reading a row. */
   const mayBe = (assistant: number, kind: RecordKind, key: string): boolean =>
     kind !== "entity" || isEntity.one(assistant, key) !== undefined
-  /** What the filter lets through of a kind. */
   const some = (assistant: number, kind: RecordKind, { keys, limit }: RecordFilter): ReadonlyArray<KeptRow> => {
     if (keys === undefined) return ofKind.all(assistant, kind, limit === undefined ? -1 : limited(limit))
     const found = [...new Set(keys)]

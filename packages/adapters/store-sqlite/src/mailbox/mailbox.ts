@@ -1,7 +1,6 @@
 // Mailbox on SQLite: acceptance, claims, what waits and who is due.
-// Owns the rows of `envelopes`, and of an assistant's row its epoch, its attempts, its note and its waking by mail. Leaves
-// commits to ledger.ts and leases, which are memory, to leases.ts: renewing writes nothing, nor does releasing after a commit
-// that left no job open.
+// Owns the rows of `envelopes`, and of an assistant's row its epoch, its attempts, its note and its waking by mail. Leases
+// are memory: renewing writes nothing, nor does releasing after a commit that left no job open.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
@@ -18,8 +17,13 @@ import {
 import {
   type AcceptedEnvelope,
   type Address,
+  type AssistantState,
   type Claim,
+  type Cursors,
+  type Envelope,
+  type EnvelopeId,
   type Hold,
+  keyText,
   type Lane,
   laneOf,
   LANES,
@@ -32,16 +36,115 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { addressOf, assistantQueries, type AssistantRow, cursorsOf, isHeard } from "../ledger/assistants.ts"
-import { envelopeQueries, type EnvelopeRow } from "./envelopes.ts"
-import type { Leases } from "../ledger/leases.ts"
-import { reading, readingLong } from "../reading.ts"
-import { change, limited, query } from "../sql.ts"
-import type { SqliteFailure } from "../sqlite-failure.ts"
-import { timeOf, wakeOnMail } from "./wake.ts"
+import {
+  addressOf,
+  assistantQueries,
+  type AssistantRow,
+  cursorsOf,
+  isHeard,
+  type Leases
+} from "../ledger/assistants.ts"
+import { change, limited, query, reading, readingLong, type SqliteFailure } from "../sql.ts"
 import type { OnUndo, Writer } from "../writer.ts"
 import { AT_REST } from "../formats.ts"
 import { undamaged } from "../files/salvage.ts"
+
+// Envelopes: the rows of everything that was ever accepted.
+
+interface EnvelopeRow {
+  readonly seq: number
+  readonly id: string
+  readonly acceptedAt: number
+  readonly body: string
+}
+
+const columnOf = (lane: Lane): number => LANES.indexOf(lane)
+
+export const envelopeQueries = (database: DatabaseSync) => {
+  const insert = change(
+    database,
+    "INSERT OR IGNORE INTO envelopes (assistant, lane, id, accepted_at, body) VALUES (?, ?, ?, ?, ?)"
+  )
+  const beyond = "FROM envelopes WHERE assistant = ? AND lane = ? AND seq > ?"
+  const first = query<{ readonly acceptedAt: number }>(
+    database,
+    `SELECT accepted_at AS acceptedAt ${beyond} ORDER BY seq LIMIT 1`
+  )
+  // One statement for all lanes: most looks find one row or none, and cost the call.
+  const ofLane = (lane: Lane): string =>
+    `SELECT * FROM (SELECT ${columnOf(lane)} AS lane, seq ${beyond} ORDER BY seq LIMIT ?)`
+  const places = query<{ readonly lane: number; readonly seq: number }>(database, LANES.map(ofLane).join(" UNION ALL "))
+  const bySeq = query<EnvelopeRow>(
+    database,
+    "SELECT seq, id, accepted_at AS acceptedAt, body FROM envelopes WHERE seq = ?"
+  )
+  const named = query<EnvelopeRow & { readonly lane: number }>(
+    database,
+    "SELECT seq, id, lane, accepted_at AS acceptedAt, body FROM envelopes WHERE assistant = ? AND id = ?"
+  )
+  const count = query<{ readonly waiting: number }>(database, `SELECT count(*) AS waiting ${beyond}`)
+  const newest = query<{ readonly seq: number }>(database, "SELECT max(seq) AS seq FROM envelopes")
+  return {
+    /** False when the envelope was there before. */
+    insert: (assistant: number, envelope: Envelope, body: string, now: number): boolean =>
+      insert(assistant, columnOf(laneOf(envelope.event)), keyText(envelope.id), now, body).rows === 1,
+    firstAcceptedAt: (assistant: number, lane: Lane, cursor: number): number | undefined =>
+      first.one(assistant, columnOf(lane), cursor)?.acceptedAt,
+    /** Where at most `limit` envelopes of each of these lanes wait, lane by lane, the oldest first. */
+    waiting: (assistant: number, cursors: Cursors, lanes: ReadonlyArray<Lane>, limit: number) =>
+      places.all(
+        ...LANES.flatMap((lane) => [assistant, columnOf(lane), cursors[lane], lanes.includes(lane) ? limit : 0])
+      ),
+    rowAt: (seq: number): EnvelopeRow | undefined => bySeq.one(seq),
+    /** The row of an id, with its lane. */
+    rowOf: (assistant: number, id: EnvelopeId): { readonly row: EnvelopeRow; readonly lane: Lane } | undefined => {
+      const found = named.one(assistant, keyText(id))
+      const lane = found === undefined ? undefined : LANES[found.lane]
+      return found === undefined || lane === undefined ? undefined : { row: found, lane }
+    },
+    waitingCount: (assistant: number, cursors: Cursors): number =>
+      LANES.reduce((sum, lane) => sum + (count.one(assistant, columnOf(lane), cursors[lane])?.waiting ?? 0), 0),
+    /** No row is ever deleted, so the last number is their count. */
+    accepted: (): number => newest.one()?.seq ?? 0
+  }
+}
+
+// Wake: one number that says since when, or from when on, an assistant has something to do.
+// W1  Who has mail or a job is awake whatever the clock says: its wake is negative, so a clock set back hides nobody.
+// W2  Who has only timers wakes at the earliest of them, and who has nothing rests.
+// W3  Among the awake the order of wakes is the order of waiting.
+
+const AWAKE = 2 ** 46
+
+const clamp = (millis: number, most: number): number => Math.trunc(Math.min(Math.max(millis, 0), most))
+
+/** The wake of one who has had something to do since then. */
+export const awakeSince = (millis: number): number => clamp(millis, AWAKE - 1) - AWAKE
+
+export const isAwake = (wake: number): boolean => wake < 0
+
+/** Since when, or from when on, in milliseconds since the epoch; undefined at rest. */
+export const timeOf = (wake: number): number | undefined =>
+  wake === AT_REST ? undefined : isAwake(wake) ? wake + AWAKE : wake
+
+/** The wake after an accepted envelope that is heard. */
+export const wakeOnMail = (wake: number, now: number): number =>
+  isAwake(wake) ? wake : awakeSince(Math.min(now, timeOf(wake) ?? now))
+
+/** The wake after a commit. `firstAcceptedAt` tells when the first envelope beyond the cursor of a lane arrived. */
+export const wakeOnCommit = (
+  wake: number,
+  { jobs, timers, receives }: AssistantState,
+  now: number,
+  firstAcceptedAt: (lane: Lane) => number | undefined
+): number => {
+  // A tick in hand keeps its place, which also spares the index a write.
+  if (jobs.length > 0) return wakeOnMail(wake, now)
+  const mail = receives.flatMap((lane) => firstAcceptedAt(lane) ?? [])
+  const earliest = Math.min(...timers.map(({ dueAt }) => dueAt))
+  if (mail.length > 0) return awakeSince(Math.min(...mail, earliest))
+  return earliest === Infinity ? AT_REST : clamp(earliest, AT_REST - 1)
+}
 
 // Due: who has something to do that nobody holds, and when the next one will.
 // I1  A look costs what it finds and what is held, never what sleeps.

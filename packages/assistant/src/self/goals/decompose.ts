@@ -5,7 +5,7 @@
 
 import { isJsonObject, type Json, linesIn, listIn } from "@reverie/protocol"
 import { addGoal, ancestorsOf, type Goal, type Goals, type Moment } from "./goals.ts"
-import { oneLine, type Outcome, type Refusal, refusal } from "../kept.ts"
+import { oneLine, type Outcome, type Refusal, refusal } from "../projects.ts"
 
 export const MIN_SUBTASKS = 3
 export const MAX_SUBTASKS = 7

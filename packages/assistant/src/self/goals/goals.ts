@@ -8,7 +8,7 @@
 
 import type { RecordChange } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
-import { changesOf, fitting, isoTime, oneLine, type Outcome, type Records, type Refusal, refusal } from "../kept.ts"
+import { changesOf, fitting, isoTime, oneLine, type Outcome, type Records, type Refusal, refusal } from "../projects.ts"
 
 export const goalPriorities = ["high", "medium", "low"] as const
 export type GoalPriority = (typeof goalPriorities)[number]

@@ -8,10 +8,11 @@
 // P5  A body comes back exactly as it was given, whatever text is in it.
 // P6  A version bears the time at which it was appended.
 
-import type { Json, TenantId } from "@reverie/protocol"
+import { defined, type Json, parseJson, type TenantId } from "@reverie/protocol"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import type { PromptConflict, PromptStoreUnavailable, PromptUnreadable } from "../errors.ts"
+import * as Result from "effect/Result"
+import { type PromptConflict, type PromptStoreUnavailable, PromptUnreadable } from "../errors.ts"
 
 /** `place`: which component has an id, so that no two have the same. */
 export const promptKinds = ["template", "component", "place"] as const
@@ -59,3 +60,46 @@ export class PromptStore extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<PromptVersion>, PromptStoreUnavailable | PromptUnreadable>
   }
 >()("@reverie/context/PromptStore") {}
+
+// History: what undoing means on a line of versions that only grows.
+// H1  An undo is a version itself, and shows what the version before the undone change showed.
+// H2  Undoing again goes one change further back, never forth: after as many undos as there were changes the line
+//     shows what it showed before the first.
+// H3  A change after an undo is undone to what it was made on.
+
+/** The version whose body a version shows: itself, or the one it brought back. 0 is the time before the first. */
+export const shownBy = ({ restores, version }: Pick<PromptVersion, "version" | "restores">): number =>
+  restores ?? version
+
+/**
+ * The version that was shown before the change that `newest` shows. `before` is the version just ahead of that change,
+ * absent when there is none. Undefined when no change is left to undo.
+ */
+export const undone = (
+  newest: Pick<PromptVersion, "version" | "restores">,
+  before: Pick<PromptVersion, "version" | "restores"> | undefined
+): number | undefined => {
+  if (shownBy(newest) === 0) return undefined
+  return before === undefined ? 0 : shownBy(before)
+}
+
+// PromptRow: a version of a line as a store keeps it, and how it is read back.
+
+export interface PromptRow {
+  readonly key: string
+  readonly version: number
+  readonly at: number
+  readonly restores: number | null
+  /** Null takes the key away. */
+  readonly body: string | null
+}
+
+export const readPromptRow = (kind: PromptKind, row: PromptRow): Result.Result<PromptVersion, PromptUnreadable> => {
+  const { at, body, key, restores, version } = row
+  const facts = { kind, key, version, at, ...defined({ restores: restores === null ? undefined : restores }) }
+  if (body === null) return Result.succeed({ ...facts, body })
+  return Result.mapBoth(parseJson(body), {
+    onSuccess: (value) => ({ ...facts, body: value }),
+    onFailure: (reason) => new PromptUnreadable({ kind, key, reason: `version ${version}: ${reason}` })
+  })
+}

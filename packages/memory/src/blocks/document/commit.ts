@@ -5,11 +5,10 @@
 // V2  A snapshot is taken when what came since weighs more than it, so that writing one costs each change a constant.
 // V3  A block that is beyond its limit may still shrink.
 
-import { type TenantId, defined } from "@reverie/protocol"
+import { defined, type TenantId } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import { BlockRefused } from "../../errors.ts"
-import type { KeptBlock } from "../block.ts"
-import type { BlockChange, BlockRequest, BlockVersion } from "../block-store.ts"
+import type { BlockChange, BlockRequest, BlockVersion, KeptBlock } from "../block-store.ts"
 import type { Place, StructuredDocument } from "./document.ts"
 import type { BlockWrites } from "../rows.ts"
 

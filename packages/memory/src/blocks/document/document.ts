@@ -7,13 +7,14 @@
 // D4  A change that was refused in the middle leaves a document that must be thrown away: load it again.
 
 import * as Result from "effect/Result"
+import type * as Library from "loro-crdt"
 import type { Frontiers, LoroDoc } from "loro-crdt"
+import { createHash } from "node:crypto"
+import * as Effect from "effect/Effect"
 import { BlockRefused, BlockUnreadable, ConsentNeeded } from "../../errors.ts"
 import { type BlockContent, misfitOfContent } from "./content.ts"
-import type { Loro } from "./loro.ts"
-import { actOf, type BlockOperation, fieldOf, kindOf } from "../operation.ts"
+import { type Access, actOf, type BlockAct, type BlockOperation, fieldOf, kindOf } from "../operation.ts"
 import { carryOut, contentOf, type Moment, partsOf, trim } from "./parts.ts"
-import type { Access, BlockAct } from "../permission.ts"
 import { renderContent } from "../render.ts"
 import type { BlockSchema, PartSchema } from "./schema.ts"
 
@@ -219,4 +220,19 @@ export class StructuredDocument {
   #refused(reason: BlockRefused["reason"], message: string): BlockRefused {
     return new BlockRefused({ block: this.#label, reason, message: `block ${this.#label}: ${message}` })
   }
+}
+
+// Loro: the library that documents are made of, loaded when the first document is.
+// L1  Reading blocks, their texts included, never loads it: a process without changes of blocks does without its WASM.
+// L2  A writer's number follows from names: nothing here is left to chance, and no two writers have the same one.
+
+export type Loro = typeof Library
+
+export const loadLoro: Effect.Effect<Loro> = Effect.promise(() => import("loro-crdt"))
+
+/** The number of a writer, as the library takes it. */
+export const peerOf = (...names: ReadonlyArray<string>): `${number}` => {
+  const digest = createHash("sha256").update(JSON.stringify(names)).digest()
+  // The greatest number of 64 bits means nobody.
+  return `${digest.readBigUInt64BE(0) >> 1n}` as `${number}`
 }

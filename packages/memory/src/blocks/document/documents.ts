@@ -3,12 +3,11 @@
 // C1  Never more than `capacity` documents are in memory; which ones changes nothing but time.
 // C2  A document that is being changed is not among them: it comes back when its change is kept, or never.
 
-import { type TenantId, defined } from "@reverie/protocol"
+import { defined, type TenantId } from "@reverie/protocol"
 import * as Result from "effect/Result"
 import type { BlockUnreadable } from "../../errors.ts"
-import type { KeptBlock } from "../block.ts"
-import { StructuredDocument } from "./document.ts"
-import type { Loro } from "./loro.ts"
+import type { KeptBlock } from "../block-store.ts"
+import { type Loro, StructuredDocument } from "./document.ts"
 import type { BlockLooks } from "../rows.ts"
 
 const DEFAULT_DOCUMENTS = 64

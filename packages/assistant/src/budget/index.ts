@@ -1,2 +1,0 @@
-export * from "./account.ts"
-export * from "./model-call.ts"
