@@ -1,0 +1,19 @@
+export * from "./errors.ts"
+export {
+  type Answer,
+  calls,
+  denied,
+  type ModelRequest,
+  type Purpose,
+  refused,
+  type Script,
+  type ScriptedCall,
+  type ScriptedFailure,
+  type ScriptedModel,
+  scriptedModel,
+  type ScriptedReply,
+  slow,
+  unavailable,
+  unusable
+} from "./scripted-model.ts"
+export type { Moment, Span } from "./virtual-clock.ts"
