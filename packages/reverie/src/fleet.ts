@@ -51,6 +51,7 @@ import { directoryOf } from "./fleet/directory.ts"
 import { DefinitionUnknown, FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
 import type { Fork, ForkRequest, PromptQuestion, TickPrompt } from "./forking/index.ts"
 import type { FleetOptions, SendOptions } from "./fleet-options.ts"
+import { groundOf } from "./opening/ground.ts"
 import { OpenFleet } from "./opening/open-fleet.ts"
 import { envelopeOf } from "./letter.ts"
 import type { Profile, Services } from "./opening/ports.ts"
@@ -142,7 +143,7 @@ export class Fleet extends Ordering implements AsyncDisposable {
       limitsLayer(terms),
       tracingLayer(options)
     )
-    const runtime = ManagedRuntime.make(layer)
+    const runtime = ManagedRuntime.make(groundOf(options)(layer))
     try {
       const hub = await runtime.runPromise(
         Effect.gen(function* () {

@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import { arrive, orderCall, subAgentId } from "@reverie/runtime"
 import { isOpen } from "@reverie/assistant"
 import { againId, deadLetterUnderId, discarded } from "./dead-letters.ts"
+import { pollPause } from "../opening/ground.ts"
 import type { Services } from "../opening/ports.ts"
 import { envelopeOf } from "../letter.ts"
 import { tenantPage } from "../views/tenant-page.ts"
@@ -106,7 +107,7 @@ abstract class Delegating extends Records {
   }
 
   #pause(): Promise<void> {
-    return this.#run(Effect.sleep(POLL_MILLIS))
+    return this.#run(pollPause(POLL_MILLIS))
   }
 }
 

@@ -16,4 +16,7 @@ export {
   unavailable,
   unusable
 } from "./scripted-model.ts"
+export type { ModelCall } from "./stage.ts"
+export { type TestClock, testClock } from "./test-clock.ts"
+export { type TestFleet, testFleet, type TestFleetOptions } from "./test-fleet.ts"
 export type { Moment, Span } from "./virtual-clock.ts"

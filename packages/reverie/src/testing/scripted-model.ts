@@ -205,7 +205,10 @@ class Scripted implements ScriptedModel {
   }
 
   /** A request that the script has no answer for. */
-  #without(request: ModelRequest, ...asked: Parameters<Model["Service"]["infer"]>): ReturnType<Model["Service"]["infer"]> {
+  #without(
+    request: ModelRequest,
+    ...asked: Parameters<Model["Service"]["infer"]>
+  ): ReturnType<Model["Service"]["infer"]> {
     if (request.purpose !== "tick") return Effect.flatMap(standIn, ({ infer }) => infer(...asked))
     const ticks = this.requests.filter(({ purpose }) => purpose === "tick").length
     const known = typeof this.#script === "function" ? "has no answer" : `has no more answers than ${ticks - 1}`

@@ -87,25 +87,33 @@ export class VirtualClock implements Clock.Clock {
   }
 
   /** The same clock for a model or a tool: its sleeps are those of a call. */
-  readonly ofCalls: Clock.Clock = this.#view((duration) =>
-    Effect.suspend(() => {
-      this.ownSleeps++
-      return Effect.ensuring(
-        this.sleep(duration),
-        Effect.sync(() => this.ownSleeps--)
-      )
-    })
+  readonly ofCalls: Clock.Clock = this.#view(
+    () => this.currentTimeMillisUnsafe(),
+    (duration) =>
+      Effect.suspend(() => {
+        this.ownSleeps++
+        return Effect.ensuring(
+          this.sleep(duration),
+          Effect.sync(() => this.ownSleeps--)
+        )
+      })
   )
 
-  #view(sleep: Clock.Clock["sleep"]): Clock.Clock {
-    const { currentTimeMillis, currentTimeNanos, monotonicTimeNanos } = this
+  /** The same time, for who only looks on: reading it is no activity. */
+  readonly unnoticed: Clock.Clock = this.#view(
+    () => this.now,
+    (duration) => this.sleep(duration)
+  )
+
+  #view(millis: () => number, sleep: Clock.Clock["sleep"]): Clock.Clock {
+    const nanos = () => BigInt(Math.trunc(millis())) * NANOS_PER_MILLI
     return {
-      currentTimeMillis,
-      currentTimeNanos,
-      monotonicTimeNanos,
-      currentTimeMillisUnsafe: () => this.currentTimeMillisUnsafe(),
-      currentTimeNanosUnsafe: () => this.currentTimeNanosUnsafe(),
-      monotonicTimeNanosUnsafe: () => this.monotonicTimeNanosUnsafe(),
+      currentTimeMillis: Effect.sync(millis),
+      currentTimeNanos: Effect.sync(nanos),
+      monotonicTimeNanos: Effect.sync(nanos),
+      currentTimeMillisUnsafe: millis,
+      currentTimeNanosUnsafe: nanos,
+      monotonicTimeNanosUnsafe: nanos,
       sleep
     }
   }

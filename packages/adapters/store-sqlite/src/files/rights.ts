@@ -4,7 +4,8 @@
 // R2  A directory that is not ours alone is not taken from others: it is refused, and nothing is written into it.
 // R3  A file that exists is never opened here: closing a descriptor of a database drops the locks of the whole process.
 
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs"
+import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { StoreExposed } from "../errors.ts"
 
@@ -48,4 +49,10 @@ export const privateFile = (directory: string, name: string, isMade = false): vo
   if (found === undefined) {
     if (isMade) closeSync(openSync(file, "wx", 0o600))
   } else if (hasModes && (found.mode & OTHERS) !== 0) chmodSync(file, 0o600)
+}
+
+/** A place for a data directory that is there for a while, and ours alone. `remove` leaves nothing of it. */
+export const temporaryPlace = (): { readonly directory: string; readonly remove: () => void } => {
+  const folder = mkdtempSync(join(tmpdir(), "reverie-"))
+  return { directory: join(folder, "data"), remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
