@@ -20,3 +20,22 @@ export type { ModelCall } from "./stage.ts"
 export { type TestClock, testClock } from "./test-clock.ts"
 export { type TestFleet, testFleet, type TestFleetOptions } from "./test-fleet.ts"
 export type { Moment, Span } from "./virtual-clock.ts"
+export {
+  type CallsOptions,
+  type CostLimits,
+  expectApprovals,
+  expectCostAtMost,
+  type ExpectedCall,
+  type ExpectedFact,
+  type ExpectedRequest,
+  expectFacts,
+  expectRecall,
+  expectRequest,
+  expectToolCalls,
+  type MadeCall,
+  matchers,
+  toolCallsOf,
+  type Verdict,
+  type Words
+} from "./expectations.ts"
+export { differenceOf, isLike, type Like } from "./likeness.ts"

@@ -165,7 +165,9 @@ describe("a test fleet", () => {
     })
     const fleet = await testFleet(plain())
     await fleet.send("desk", "Hi.")
-    await new Promise<void>((resolve) => fleet.on("state-changed", ({ status }) => status.startsWith("halted") && resolve()))
+    await new Promise<void>((resolve) =>
+      fleet.on("state-changed", ({ status }) => status.startsWith("halted") && resolve())
+    )
     assert.instanceOf(await failureOf(fleet.close()), ScriptBroken)
   })
 
