@@ -1,4 +1,5 @@
 export * from "./errors.ts"
+export { runTool, type RunToolOptions, type ToolRunResult } from "./run-tool.ts"
 export {
   type Answer,
   calls,

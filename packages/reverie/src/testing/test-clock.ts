@@ -19,6 +19,7 @@ export const DEFAULT_START = Date.UTC(2026, 0, 5, 9)
 const LONGEST_WAIT_MILLIS = 366 * 86_400_000
 
 const IDLE_LOOK_MILLIS = 2
+const LONE_TURNS = 4
 
 export class TestClock {
   /** For the ground of a fleet. */
@@ -164,6 +165,8 @@ export class TestClock {
 
   /** What one fleet does may wake another one that lives by the same clock. */
   async #settled(isPatient: boolean): Promise<Standing> {
+    // Without a fleet there is only code of the test to be let on.
+    for (let turns = 0; turns < LONE_TURNS && this.#stages.size === 0; turns++) await Effect.runPromise(Effect.yieldNow)
     while (true) {
       let standing: Standing = "rest"
       for (const stage of this.#stages) {
