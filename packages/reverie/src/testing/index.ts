@@ -40,3 +40,16 @@ export {
   type Words
 } from "./expectations.ts"
 export { differenceOf, isLike, type Like } from "./likeness.ts"
+export {
+  type Fixture,
+  fixtureFrom,
+  fixtureOf,
+  type FixtureSource,
+  type Lived,
+  type MemoryCase,
+  type Replayed,
+  replayFixture,
+  type ReplayRequest,
+  type TickCase
+} from "./fixtures.ts"
+export { type RecordedCall, type RecordingModel, recordingModel } from "./recording.ts"
