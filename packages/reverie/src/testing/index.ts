@@ -53,3 +53,32 @@ export {
   type TickCase
 } from "./fixtures.ts"
 export { type RecordedCall, type RecordingModel, recordingModel } from "./recording.ts"
+export {
+  type CalledTool,
+  type CaseReport,
+  casesFrom,
+  defineEval,
+  type Eval,
+  type EvalCase,
+  type EvalOptions,
+  type EvalReport,
+  evalsIn,
+  evalText,
+  runEval,
+  type Score,
+  type Scored,
+  type Scorer,
+  type Task,
+  type TaskResult
+} from "./evals.ts"
+export {
+  assistantTask,
+  type AssistantTaskOptions,
+  callsTools,
+  contains,
+  fixtureTask,
+  judgedBy,
+  type JudgeOptions,
+  unchanged,
+  usesAtMost
+} from "./scorers.ts"
