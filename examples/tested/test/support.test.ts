@@ -37,7 +37,10 @@ describe("support", () => {
     await fleet.clock.advance("8h")
     assert.strictEqual(await answer, "Nobody could decide today.")
     await expectApprovals(fleet, "support", [])
-    await expectToolCalls(fleet, "support", ["find_order", { tool: "refund", result: /Nobody approved this call in time/, ok: false }])
+    await expectToolCalls(fleet, "support", [
+      "find_order",
+      { tool: "refund", result: /Nobody approved this call in time/, ok: false }
+    ])
   })
 
   it("an approval survives a restart", async () => {

@@ -3,7 +3,7 @@
 // G1  Only a caller inside this package has the key: a production fleet stands on its own layer alone.
 // G2  Who looks again and again until something is there waits in real time, also where the clock of the fleet stands.
 
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

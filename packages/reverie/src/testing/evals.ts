@@ -122,8 +122,9 @@ export const casesFrom = (text: string): ReadonlyArray<EvalCase> =>
   text.split("\n").flatMap((line, index): ReadonlyArray<EvalCase> => {
     if (line.trim() === "") return []
     const value: Json = Result.getOrElse(parseJson(line), () => null)
-    const input = isJsonObject(value) ? value["input"] : undefined
-    if (isJsonObject(value) && typeof input === "string") return [{ ...value, input }]
+    const fields = isJsonObject(value) ? Object.fromEntries(Object.entries(value)) : {}
+    const { input } = fields
+    if (typeof input === "string") return [{ ...fields, input }]
     return refuse(`line ${index + 1} is no case: it must be a JSON object with an "input" text`)
   })
 

@@ -70,31 +70,31 @@ export const toolCallsOf = async (
   return made
 }
 
-const wishOf = (expected: ExpectedCall): Exclude<ExpectedCall, string> =>
+const callOf = (expected: ExpectedCall): Exclude<ExpectedCall, string> =>
   typeof expected === "string" ? { tool: expected } : expected
 
 const shown = ({ arguments: args, tool }: { readonly tool: string; readonly arguments?: unknown }): string =>
   args === undefined ? tool : `${tool}(${inLine(args)})`
 
 /** One line for each place, marked where the two differ. */
-const sideBySide = (made: ReadonlyArray<MadeCall>, wishes: ReadonlyArray<Exclude<ExpectedCall, string>>) =>
-  Array.from({ length: Math.max(made.length, wishes.length) }, (_, index) => {
-    const [one, wish] = [made[index], wishes[index]]
-    if (one === undefined) return `- ${index + 1}. ${shown(wish ?? { tool: "?" })} was not called`
-    if (wish === undefined) return `+ ${index + 1}. ${shown(one)} was not expected`
-    const difference = differenceOf(one, wish)
+const sideBySide = (made: ReadonlyArray<MadeCall>, wanted: ReadonlyArray<Exclude<ExpectedCall, string>>) =>
+  Array.from({ length: Math.max(made.length, wanted.length) }, (_, index) => {
+    const [one, pattern] = [made[index], wanted[index]]
+    if (one === undefined) return `- ${index + 1}. ${shown(pattern ?? { tool: "?" })} was not called`
+    if (pattern === undefined) return `+ ${index + 1}. ${shown(one)} was not expected`
+    const difference = differenceOf(one, pattern)
     return difference === undefined ? `  ${index + 1}. ${shown(one)}` : `! ${index + 1}. ${shown(one)}: ${difference}`
   })
 
-/** The wishes that no call is left for, in order where that counts. */
+/** Those that no call is left for, in order where that counts. */
 const unmet = (
   made: ReadonlyArray<MadeCall>,
-  wishes: ReadonlyArray<Exclude<ExpectedCall, string>>,
+  wanted: ReadonlyArray<Exclude<ExpectedCall, string>>,
   inOrder: boolean
 ) => {
   const left = [...made]
-  return wishes.filter((wish) => {
-    const at = left.findIndex((call) => isLike(call, wish))
+  return wanted.filter((pattern) => {
+    const at = left.findIndex((call) => isLike(call, pattern))
     if (at >= 0) left.splice(inOrder ? 0 : at, inOrder ? at + 1 : 1)
     return at < 0
   })
@@ -119,15 +119,15 @@ export const expectToolCalls = async (
   { order = "exact", ...options }: CallsOptions = {}
 ): Promise<ReadonlyArray<MadeCall>> => {
   const made = await toolCallsOf(fleet, id, options)
-  const wishes = expected.map(wishOf)
+  const wanted = expected.map(callOf)
   if (order === "exact") {
-    const isSame = made.length === wishes.length && made.every((call, index) => isLike(call, wishes[index]))
-    return isSame ? made : fail(`${id} called other tools`, sideBySide(made, wishes), made, expected)
+    const isSame = made.length === wanted.length && made.every((call, index) => isLike(call, wanted[index]))
+    return isSame ? made : fail(`${id} called other tools`, sideBySide(made, wanted), made, expected)
   }
-  const missing = unmet(made, wishes, order === "in-order")
+  const missing = unmet(made, wanted, order === "in-order")
   if (missing.length === 0) return made
   const lines = [
-    ...missing.map((wish) => `- ${shown(wish)} was not called${order === "in-order" ? " in this order" : ""}`),
+    ...missing.map((pattern) => `- ${shown(pattern)} was not called${order === "in-order" ? " in this order" : ""}`),
     ...made.map((call, index) => `  ${index + 1}. ${shown(call)} was called`)
   ]
   return fail(`${id} did not call all of these tools`, lines, made, expected)
@@ -152,12 +152,12 @@ export interface ExpectedRequest {
 export const expectRequest = (request: ModelRequest | undefined, expected: ExpectedRequest): ModelRequest => {
   if (request === undefined) return fail("there was no such call of the model", [], undefined, expected)
   const { hides = [], offers = [], purpose, shows = [], withholds = [] } = expected
-  const offered = request.tools.map(({ name }) => name)
+  const offered = new Set(request.tools.map(({ name }) => name))
   const lines = [
     ...shows.flatMap((words) => (holds(request.text, words) ? [] : [`- ${inLine(words)} is not shown`])),
     ...hides.flatMap((words) => (holds(request.text, words) ? [`+ ${inLine(words)} is shown`] : [])),
-    ...offers.flatMap((name) => (offered.includes(name) ? [] : [`- the tool ${name} is not offered`])),
-    ...withholds.flatMap((name) => (offered.includes(name) ? [`+ the tool ${name} is offered`] : [])),
+    ...offers.flatMap((name) => (offered.has(name) ? [] : [`- the tool ${name} is not offered`])),
+    ...withholds.flatMap((name) => (offered.has(name) ? [`+ the tool ${name} is offered`] : [])),
     ...(purpose === undefined || request.purpose === purpose ? [] : [`! it is a ${request.purpose}, not a ${purpose}`])
   ]
   if (lines.length === 0) return request
@@ -180,9 +180,9 @@ export const expectApprovals = async (
   const asked = open.map(({ arguments: args, tick, tool }): MadeCall => {
     return { tool, arguments: parsed(args), result: undefined, ok: false, tick }
   })
-  const wishes = expected.map(wishOf)
-  const isSame = asked.length === wishes.length && asked.every((call, index) => isLike(call, wishes[index]))
-  return isSame ? open : fail(`${id} waits for other approvals`, sideBySide(asked, wishes), asked, expected)
+  const wanted = expected.map(callOf)
+  const isSame = asked.length === wanted.length && asked.every((call, index) => isLike(call, wanted[index]))
+  return isSame ? open : fail(`${id} waits for other approvals`, sideBySide(asked, wanted), asked, expected)
 }
 
 /** A fact by words of its text, or by what is to be true of it: `{ text: /Bergen/, origin: { name: "ann" } }`. */
@@ -203,20 +203,22 @@ export const expectFacts = async (
   expected: ReadonlyArray<ExpectedFact>
 ): Promise<ReadonlyArray<Fact>> => {
   const all = await fleet.facts(id)
-  const meant = expected.map((wish) =>
-    all.find((fact) => isFactLike(fact, wish) && (fact.state === "active" || (isWish(wish) && "state" in wish)))
+  const meant = expected.map((pattern) =>
+    all.find(
+      (fact) => isFactLike(fact, pattern) && (fact.state === "active" || (isPattern(pattern) && "state" in pattern))
+    )
   )
   const missing = expected.filter((_, index) => meant[index] === undefined)
   const found = meant.filter((fact) => fact !== undefined)
   if (missing.length === 0) return found
   const lines = [
-    ...missing.map((wish) => `- ${inLine(wish)} is not known`),
+    ...missing.map((pattern) => `- ${inLine(pattern)} is not known`),
     ...all.map(({ state, text }) => `  ${state === "active" ? "" : `(${state}) `}${inLine(text)}`)
   ]
   return fail(`${id} does not know all of this`, lines, all, expected)
 }
 
-const isWish = (expected: ExpectedFact): expected is { readonly [Key in keyof Fact]?: Like } =>
+const isPattern = (expected: ExpectedFact): expected is { readonly [Key in keyof Fact]?: Like } =>
   typeof expected === "object" && !(expected instanceof RegExp)
 
 /**
@@ -264,11 +266,11 @@ export const expectCostAtMost = async (
   const { calls, costMicros, tokens } = await fleet.usage(id, sinceMillis)
   const used = { modelCalls: calls, tokens, costMicros }
   const names = Object.keys(used) as ReadonlyArray<keyof typeof used>
-  const over = names.filter((name) => used[name] > (limits[name] ?? Number.POSITIVE_INFINITY))
-  if (over.length === 0) return
+  const over = new Set(names.filter((name) => used[name] > (limits[name] ?? Number.POSITIVE_INFINITY)))
+  if (over.size === 0) return
   const lines = names.map((name) => {
     const most = limits[name]
-    return `${over.includes(name) ? "+" : " "} ${name}: ${used[name]}${most === undefined ? "" : ` of at most ${most}`}`
+    return `${over.has(name) ? "+" : " "} ${name}: ${used[name]}${most === undefined ? "" : ` of at most ${most}`}`
   })
   fail(`${id} used too much`, lines, used, limits)
 }
@@ -309,3 +311,16 @@ export const matchers = {
   toCostAtMost: matcherOf(expectCostAtMost),
   toBeRequest: matcherOf(expectRequest)
 } satisfies Readonly<Record<string, Check>>
+
+/**
+ * The types of the matchers, for an `interface Matchers<...> extends ReverieMatchers {}` with the type parameters of your
+ * vitest, in a `declare module "vitest"`. What `expect` was given is their first argument.
+ */
+export type ReverieMatchers = {
+  readonly [Name in keyof typeof matchers]: (typeof matchers)[Name] extends (
+    first: never,
+    ...rest: infer Rest
+  ) => unknown
+    ? (...rest: Rest) => Promise<void>
+    : never
+}

@@ -1,13 +1,13 @@
 // Fixtures: what an assistant has lived, put away in a file, and judged again with another prompt or model.
 // Owns the form of a fixture, making one, and going through it again. Leaves living through a tick to forking/.
-// F1  A fixture is JSON and stands alone: no store, no key and no clock is needed to go through it.
-// F2  A request that is the same as the recorded one (recording.ts) is answered with the recorded answer, and costs nothing;
-//     every other one is asked, and counted. Where there is nobody to ask it is refused, and the result says so.
-// F3  No tool runs: calls are answered as they were, or by stubs.
-// F4  Of a dream or a compaction the ledger keeps what came of the model's answers, not the answers. Their fixtures are made
+// R1  A fixture is JSON and stands alone: no store, no key and no clock is needed to go through it.
+// R2  A request that is the same as the recorded one (recording.ts) is answered with the recorded answer, and costs nothing;
+//     every other one is asked, and counted. Where no model is named to ask it is refused, and the result says so.
+// R3  No tool runs: calls are answered as they were, or by stubs.
+// R4  Of a dream or a compaction the ledger keeps what came of the model's answers, not the answers. Their fixtures are made
 //     of recorded calls, and are the requests and answers alone.
 
-import { Model, ModelRefused, type Prompt } from "@reverie/model"
+import { type Model, ModelRefused, type Prompt } from "@reverie/model"
 import { defined, isJsonObject, parseJson } from "@reverie/protocol"
 import { recordedModel, type RecordedTick, type ToolStub } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
@@ -23,6 +23,7 @@ import type { ModelChoice } from "../opening/model-choice.ts"
 import type { TickView } from "../timeline/tick-view.ts"
 import { FixtureRefused } from "./errors.ts"
 import { isSameModel, openModel, type RecordedCall, requestHash } from "./recording.ts"
+import { COMPACTION_CALL } from "./scripted-model.ts"
 import type { ModelCall } from "./stage.ts"
 
 const VERSION = 1
@@ -74,7 +75,7 @@ const spanOf = async (fleet: Pick<Fleet, "ticks">, id: string, kind: MemoryCase[
 const callsOfSpan = ({ commits, kind, tick }: TickView, calls: ReadonlyArray<RecordedCall>) =>
   calls.filter(({ request: { callPrefix } }) => {
     if (kind === "dream") return callPrefix.startsWith(`dream.${tick}.`)
-    const [, no] = /^(?:summary|fold)\.(\d+)$/.exec(callPrefix) ?? []
+    const [, no] = COMPACTION_CALL.exec(callPrefix) ?? []
     return no !== undefined && Number(no) >= commits.from && Number(no) <= commits.to
   })
 

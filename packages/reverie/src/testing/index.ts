@@ -35,6 +35,7 @@ export {
   expectToolCalls,
   type MadeCall,
   matchers,
+  type ReverieMatchers,
   toolCallsOf,
   type Verdict,
   type Words

@@ -1,5 +1,5 @@
 // RunTool: one run of one tool, as a plain function call.
-// Owns the world that the run sees: its own records, nobody else, and no fleet. Leaves checking, the deadline and the words
+// Owns the world that the run sees: its own records, no other assistant, and no fleet. Leaves checking, the deadline and the words
 // for the model to `tools/execute.ts`, which is what runs it in a fleet.
 // R1  What the model would be shown is exactly what it is shown in a fleet.
 // R2  What the tool throws is thrown, the very same value; what stops it before or after that is a ToolCallFailed.
@@ -24,7 +24,7 @@ export interface RunToolOptions {
   readonly recall?: ToolRecords["recall"]
   /** What the model says to `run.records.consult`, which rejects when this is not said. */
   readonly consult?: (context: string, text: string) => string | Promise<string>
-  /** Aborts the run, as an order to halt would: it is told by `run.signal`. */
+  /** Aborts the run, as an order to halt would: `run.signal` says so. */
   readonly signal?: AbortSignal
   /** `run.now` and the deadline go by this clock; by that of the machine when not said. */
   readonly clock?: TestClock

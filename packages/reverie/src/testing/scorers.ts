@@ -78,10 +78,10 @@ const wordsIn = (value: unknown): ReadonlyArray<Words> =>
 /** The share of `expected` (a text, a RegExp, or a list of them) that the output holds. */
 export const contains = (): Scorer =>
   function contains({ expected, output }) {
-    const wishes = wordsIn(expected)
-    if (wishes.length === 0) return { score: null }
-    const missing = wishes.filter((words) => !holds(output, words))
-    return shareOf(wishes, missing.map(inLine))
+    const wanted = wordsIn(expected)
+    if (wanted.length === 0) return { score: null }
+    const missing = wanted.filter((words) => !holds(output, words))
+    return shareOf(wanted, missing.map(inLine))
   }
 
 /**
@@ -91,17 +91,17 @@ export const contains = (): Scorer =>
 export const callsTools = ({ isExact = false }: { readonly isExact?: boolean } = {}): Scorer =>
   function callsTools({ expectedTools, toolCalls = [] }) {
     if (!Array.isArray(expectedTools)) return { score: null }
-    const wishes = expectedTools.map((each: unknown) => (typeof each === "string" ? { name: each } : each))
+    const wanted = expectedTools.map((each: unknown) => (typeof each === "string" ? { name: each } : each))
     const left = [...toolCalls]
-    const missing = wishes.filter((wish) => {
-      const at = left.findIndex((call) => isLike(call, wish))
+    const missing = wanted.filter((pattern) => {
+      const at = left.findIndex((call) => isLike(call, pattern))
       if (at >= 0) left.splice(at, 1)
       return at < 0
     })
     if (isExact && left.length > 0) {
       return { score: 0, metadata: { rationale: `${left.map(inLine).join(", ")} was called too` } }
     }
-    return wishes.length === 0 ? { score: 1 } : shareOf(wishes, missing.map(inLine))
+    return wanted.length === 0 ? { score: 1 } : shareOf(wanted, missing.map(inLine))
   }
 
 /** 1 when the case used at most so much, else 0; null of a task that tells no usage. */

@@ -5,6 +5,7 @@
 // S3  A list answers ticks, one answer a model call. What memory asks at night, in compactions and assessments is answered
 //     by the offline stand-in by rules, unless a script function answers it.
 
+import { extractionPrefix } from "@reverie/context"
 import {
   type Model,
   ModelDenied,
@@ -22,8 +23,8 @@ import * as Effect from "effect/Effect"
 import { ScriptBroken } from "./errors.ts"
 import { millisOf, type Span } from "./virtual-clock.ts"
 
-/** What a call is for. `aside`: a task is assessed, or a tool asks the model in the middle of its run. */
-export type Purpose = "tick" | "dream" | "compaction" | "aside"
+/** What a call is for. `question`: a task is assessed, or a tool asks the model in the middle of its run. */
+export type Purpose = "tick" | "dream" | "compaction" | "question"
 
 /** One call of the model, as a test looks at it. */
 export interface ModelRequest {
@@ -32,7 +33,7 @@ export interface ModelRequest {
   readonly purpose: Purpose
   readonly messages: ReadonlyArray<PromptMessage>
   readonly tools: ReadonlyArray<ToolOffer>
-  /** The newest message, whoever said it. */
+  /** The newest message, of any role. */
   readonly last: string
   /** Every message in one text, for `includes`. */
   readonly text: string
@@ -75,7 +76,7 @@ export type Script =
 export interface ScriptedModel extends Readonly<Model["Service"]> {
   /** Every request so far, in the order of the calls. */
   readonly requests: ReadonlyArray<ModelRequest>
-  /** Answers of a list that nobody has asked for yet; 0 with a function. */
+  /** Answers of a list that have not been asked for; 0 with a function. */
   readonly left: number
   /** The first thing that the script could not answer, or broke on. */
   readonly problem: ScriptBroken | undefined
@@ -115,15 +116,18 @@ export const denied = (message: string = "incorrect API key"): ScriptedFailure =
   fails: new ModelDenied({ provider, status: 401, message })
 })
 
-/** The model answers what nobody can use; the call is tried again a few times. */
+/** The model answers what can not be used; the call is tried again a few times. */
 export const unusable = (message: string = "the answer is empty"): ScriptedFailure => ({
   fails: new ReplyUnusable({ provider, message })
 })
 
+/** How the calls of a compaction begin, and the commit that asked for them. */
+export const COMPACTION_CALL = new RegExp(`^(?:summary|${extractionPrefix(0).replace(/\W.*$/, "")})\\.(\\d+)$`)
+
 export const purposeOf = ({ callPrefix }: Prompt): Purpose => {
   if (/^\d+\.\d+$/.test(callPrefix)) return "tick"
   if (callPrefix.startsWith("dream.")) return "dream"
-  return /^(?:summary|fold)\./.test(callPrefix) ? "compaction" : "aside"
+  return COMPACTION_CALL.test(callPrefix) ? "compaction" : "question"
 }
 
 export const requestOf = (prompt: Prompt, number: number): ModelRequest => {

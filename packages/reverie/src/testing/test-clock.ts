@@ -13,7 +13,7 @@ import type { Stage, Standing } from "./stage.ts"
 import { millisOf, type Moment, type Span, timeOf, VirtualClock } from "./virtual-clock.ts"
 
 /** Monday morning: a fixed beginning makes a test the same every day. */
-export const DEFAULT_START = Date.UTC(2026, 0, 5, 9)
+const DEFAULT_START = Date.UTC(2026, 0, 5, 9)
 
 /** Nothing that has not ended after so long will end. */
 const LONGEST_WAIT_MILLIS = 366 * 86_400_000

@@ -1,4 +1,4 @@
-// TestFleet: a fleet that lives by a clock of the test, beside nobody, and leaves nothing behind.
+// TestFleet: a fleet that lives by a clock of the test, alone, and leaves nothing behind.
 // Owns opening and closing it, and what waiting for it means where time stands. Leaves the fleet to fleet.ts.
 // T1  It reads nothing of the environment and speaks to no server but those that its options name.
 // T2  `ask`, `answer` and `rest` end without a clock being moved by hand: see C3 of test-clock.ts.
@@ -59,7 +59,7 @@ export interface TestFleet extends Fleet {
 
 const PATIENCE_MILLIS = 250
 
-/** Looks for what nobody was woken for are rare: each would be one more time for the clock to stop at. */
+/** Looks for lost wake-ups are rare: each would be one more time for the clock to stop at. */
 const WORKER = { leaseMillis: 86_400_000, sweepMillis: 3_600_000 }
 
 interface Place {
@@ -142,7 +142,7 @@ const opened = async (fleet: FleetDefinition, options: TestFleetOptions, place: 
 }
 
 /**
- * Opens a fleet for a test: in memory, by a clock that the test moves, with nobody's keys and servers. It is a `Fleet` in
+ * Opens a fleet for a test: in memory, by a clock that the test moves, without keys and servers. It is a `Fleet` in
  * everything else. Rejects as `Fleet.open` does.
  * @example
  * await using fleet = await testFleet(desk, { model: scriptedModel(["Good morning."]) })

@@ -1,6 +1,6 @@
 // VirtualClock: the time of a fleet under test, which stands until the test moves it.
 // Owns the time, those who sleep by it, and the words for times. Leaves when it may move to test-clock.ts.
-// V1  Time never passes by itself and never goes back. Whoever sleeps is woken when the clock has reached the very time, in
+// V1  Time never passes by itself and never goes back. A sleeper is woken when the clock has reached its very time, in
 //     the order of the times.
 // V2  Every reading, every sleep and every end of one is counted: a fleet that uses no time and ends no call is quiet.
 // V3  Sleeps of a test's own code (models, tools) are told apart from those of the fleet: a call that sleeps waits for time.
@@ -68,14 +68,14 @@ export class VirtualClock implements Clock.Clock {
     }
   }
 
-  /** When the next sleeper is to be woken; Infinity when nobody sleeps. */
+  /** When the next sleeper is to be woken; Infinity without any. */
   nextAt(): number {
     let next = Number.POSITIVE_INFINITY
     for (const { dueAt } of this.#sleepers) next = Math.min(next, dueAt)
     return next
   }
 
-  /** Moves to a time, and wakes whoever slept until then. */
+  /** Moves to a time, and wakes those who slept until then. */
   moveTo(time: number): void {
     this.now = Math.max(this.now, time)
     const woken = [...this.#sleepers].filter(({ dueAt }) => dueAt <= this.now)

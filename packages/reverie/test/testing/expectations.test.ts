@@ -11,10 +11,15 @@ import {
   expectRequest,
   expectToolCalls,
   matchers,
+  type ReverieMatchers,
   scriptedModel,
   testFleet
 } from "../../src/testing/index.ts"
 import { failureOf } from "../rig.ts"
+
+declare module "vitest" {
+  interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> extends ReverieMatchers {}
+}
 
 const find = defineTool({
   name: "find_berth",
@@ -145,9 +150,9 @@ describe("expectations", () => {
     expect.extend(matchers)
     const { fleet } = await lived()
     await using _ = fleet
-    const said = expect(fleet) as unknown as Record<"toCallTools", (...args: ReadonlyArray<unknown>) => Promise<void>>
-    await said.toCallTools("desk", ["find_berth", "wire"])
-    const failure = await failureOf(said.toCallTools("desk", ["wire"]))
+    await expect(fleet).toCallTools("desk", ["find_berth", "wire"])
+    await expect(fleet).not.toCallTools("desk", ["wire"])
+    const failure = await failureOf(expect(fleet).toCallTools("desk", ["wire"]))
     assert.include(failure.message, "desk called other tools")
     assert.deepInclude(await matchers.toCallTools(fleet, "desk", ["find_berth", "wire"]), { pass: true })
   })

@@ -36,7 +36,7 @@ const aTick = async (): Promise<Fixture> => {
 }
 
 describe("a fixture of a tick", () => {
-  it("F1 F2 F3 goes the same way with no token and no tool, also where another model could be asked", async () => {
+  it("R1 R2 R3 goes the same way with no token and no tool, also where another model could be asked", async () => {
     const fixture = await aTick()
     ran = 0
     const alone = await replayFixture(fixture, { fleet: desk })
@@ -54,7 +54,7 @@ describe("a fixture of a tick", () => {
     assert.deepStrictEqual([model.requests, ran], [[], 0])
   })
 
-  it("F2 another prompt is asked about, and what it comes to is told beside what was", async () => {
+  it("R2 another prompt is asked about, and what it comes to is told beside what was", async () => {
     const fixture = await aTick()
     const usage = { inputTokens: 50, outputTokens: 5 }
     const model = scriptedModel([
@@ -69,7 +69,7 @@ describe("a fixture of a tick", () => {
     assert.include(model.requests[1]?.last, "berth 7")
   })
 
-  it("F2 the same words to another model are another request, and so is everything where all is asked", async () => {
+  it("R2 the same words to another model are another request, and so is everything where all is asked", async () => {
     const fixture = await aTick()
     const other = await replayFixture(fixture, { fleet: desk, model: "offline" })
     assert.deepInclude({ asked: other.asked > 0, reused: other.reused }, { asked: true, reused: 0 })
@@ -78,7 +78,7 @@ describe("a fixture of a tick", () => {
     assert.deepInclude(all, { asked: 1, reused: 0, after: "Ask again.", isSame: false })
   })
 
-  it("F2 with nobody to ask, a changed request is refused and shows as a difference", async () => {
+  it("R2 with nobody to ask, a changed request is refused and shows as a difference", async () => {
     const again = await replayFixture(await aTick(), { fleet: desk, prompt: "You are a pirate." })
     assert.deepInclude(again, { isSame: false, reused: 0, asked: 0 })
     assert.match(JSON.stringify(again.comparison?.differs), /no model was named to ask/)
@@ -96,7 +96,7 @@ describe("a fixture of a tick", () => {
 })
 
 describe("a fixture of a night", () => {
-  it("F4 is made of recorded calls: the same model costs nothing, another one is asked", async () => {
+  it("R4 is made of recorded calls: the same model costs nothing, another one is asked", async () => {
     const small = defineAssistant({ id: "desk", prompt: "You keep the desk." })
     await using fleet = await testFleet(small, { model: "offline" })
     await fleet.answer("desk", "My name is Ann and I sail the Aurora out of Bergen.")
@@ -113,7 +113,7 @@ describe("a fixture of a night", () => {
     assert.deepInclude(other, { isSame: false, reused: 0, asked: same.reused })
   })
 
-  it("F4 a compaction of a fleet of production is recorded by its model", async () => {
+  it("R4 a compaction of a fleet of production is recorded by its model", async () => {
     const model = await recordingModel("offline")
     const small = defineAssistant({
       id: "desk",

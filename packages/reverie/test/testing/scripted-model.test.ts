@@ -7,18 +7,17 @@ import {
   refused,
   ScriptBroken,
   scriptedModel,
+  testFleet,
   unavailable,
   unusable
 } from "../../src/testing/index.ts"
 
 const look = defineTool({ name: "look", description: "Looks.", run: () => "a gull" })
 
+const desk = defineAssistant({ id: "desk", prompt: "You keep the desk.", tools: [look] })
+
 const open = (model: ReturnType<typeof scriptedModel>) =>
-  Fleet.open({
-    data: ":memory:",
-    model,
-    fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "You keep the desk.", tools: [look] })] })
-  })
+  Fleet.open({ data: ":memory:", model, fleet: defineFleet({ assistants: [desk] }) })
 
 describe("a scripted model", () => {
   it("S1 answers in order, calls tools, and keeps what it was asked", async () => {
@@ -76,7 +75,7 @@ describe("a scripted model", () => {
   it("a failure does what a provider's does", async () => {
     const ends = async (first: Answer): Promise<string> => {
       const model = scriptedModel([first, "Back again."])
-      await using fleet = await open(model)
+      await using fleet = await testFleet(desk, { model })
       const parts = await Array.fromAsync(fleet.ask("desk", "Hi."))
       assert.strictEqual(model.problem, undefined)
       const last = parts.at(-1)

@@ -172,7 +172,7 @@ describe("a test fleet", () => {
   })
 
   it("T4 a restart finds what was there, and closing leaves nothing behind", async () => {
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith("reverie-"))
+    const before = new Set(readdirSync(tmpdir()).filter((name) => name.startsWith("reverie-")))
     const wire = defineTool({ name: "wire", description: "Wires.", category: "dangerous", run: () => "wired" })
     const model = scriptedModel([calls("wire"), "Wired."])
     const first = await testFleet(plain({ tools: [wire] }), { model, data: "temporary" })
@@ -188,7 +188,7 @@ describe("a test fleet", () => {
     await second.close()
     const after = readdirSync(tmpdir()).filter((name) => name.startsWith("reverie-"))
     assert.deepStrictEqual(
-      after.filter((name) => !before.includes(name)),
+      after.filter((name) => !before.has(name)),
       []
     )
     assert.strictEqual(existsSync(".reverie/reverie.db"), false)
