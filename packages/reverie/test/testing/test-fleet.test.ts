@@ -133,6 +133,57 @@ describe("the clock of a test fleet", () => {
     await fleet.rest(HOUR)
   })
 
+  it("V1 wakes in the order of times and of the sleeps, and never goes back", async () => {
+    const clock = testClock()
+    const woken: Array<string> = []
+    const sleep = async (name: string, span: string) => {
+      await clock.sleep(span)
+      woken.push(`${name} ${(clock.now() - START) / 60_000}`)
+    }
+    const sleeps = [sleep("late", "20 min"), sleep("first", "5 min"), sleep("second", "5 min"), sleep("never", "3h")]
+    await Promise.all([clock.advanceTo(START + HOUR), clock.advanceTo(START + HOUR / 2)])
+    assert.deepStrictEqual(woken, ["first 5", "second 5", "late 20"])
+    assert.strictEqual(clock.now(), START + HOUR)
+    await Promise.all([clock.advance("1h"), clock.advance("1h")])
+    await Promise.all(sleeps)
+    assert.strictEqual(clock.now(), START + 3 * HOUR)
+    const controller = new AbortController()
+    const stopped = failureOf(clock.sleep("1h", { signal: controller.signal }))
+    controller.abort(new Error("stopped"))
+    assert.strictEqual((await stopped).message, "stopped")
+    assert.strictEqual((await failureOf(clock.sleep("1h", { signal: controller.signal }))).message, "stopped")
+  })
+
+  it("C2 it does not move by itself while a test moves it", async () => {
+    const model = scriptedModel([slow("1h", "Good morning.")])
+    await using fleet = await testFleet(plain(), { model })
+    const answer = fleet.answer("desk", "Hi.")
+    await fleet.clock.advance("10 min")
+    assert.strictEqual(fleet.clock.now(), START + HOUR / 6)
+    assert.strictEqual(await answer, "Good morning.")
+    assert.strictEqual(fleet.clock.now(), START + HOUR)
+  })
+
+  it("T2 rest waits for what happens by itself within its patience, and for nothing beyond", async () => {
+    const wire = defineTool({ name: "wire", description: "Wires.", category: "dangerous", run: () => "wired" })
+    const model = scriptedModel([calls("wire"), "It was not wired."])
+    await using fleet = await testFleet(plain({ tools: [wire], settings: { approvalMillis: HOUR } }), { model })
+    await fleet.send("desk", "Wire it.")
+    await fleet.rest(HOUR - 1)
+    assert.strictEqual((await fleet.approvals("desk")).length, 1)
+    await fleet.rest(HOUR)
+    assert.deepStrictEqual(await fleet.approvals("desk"), [])
+    assert.strictEqual(model.left, 0)
+  })
+
+  it("T2 what looks again and again, like the report of a task, needs no moving of the clock", async () => {
+    const model = scriptedModel(["Nine ships."])
+    await using fleet = await testFleet(plain({ subAgents: {} }), { model })
+    const task = await fleet.delegate("desk", "Count the ships.")
+    assert.deepInclude(await task.report(), { end: "completed", summary: "Nine ships." })
+    assert.strictEqual(fleet.clock.now(), START)
+  })
+
   it("what is no time is refused in a sentence, and so is the past", async () => {
     const clock = testClock()
     const refusedBy = async (promise: Promise<unknown>) => {
