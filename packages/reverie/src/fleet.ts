@@ -49,7 +49,7 @@ import type { FleetDefinition } from "./define-fleet.ts"
 import { type DefinitionView, definitionViewOf } from "./views/definition-view.ts"
 import { directoryOf } from "./fleet/directory.ts"
 import { DefinitionUnknown, FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
-import type { FixtureRequest, Fork, ForkRequest, PromptQuestion, TickFixture, TickPrompt } from "./forking/index.ts"
+import type { Fork, ForkRequest, PromptQuestion, TickPrompt } from "./forking/index.ts"
 import type { FleetOptions, SendOptions } from "./fleet-options.ts"
 import { groundOf } from "./opening/ground.ts"
 import { OpenFleet } from "./opening/open-fleet.ts"
@@ -191,6 +191,11 @@ export class Fleet extends Ordering implements AsyncDisposable {
     throw new DefinitionUnknown({ definition, known, message })
   }
 
+  /** What it was opened with. */
+  get definition(): FleetDefinition {
+    return this.#opened.definition
+  }
+
   /** What assistants can be created from. */
   definitions(): ReadonlyArray<DefinitionView> {
     return this.#opened.definition.assistants.map(definitionViewOf)
@@ -312,12 +317,6 @@ export class Fleet extends Ordering implements AsyncDisposable {
   async fork(request: ForkRequest): Promise<Fork> {
     const { forkTick } = await import("./forking/index.ts")
     return forkTick(this, this.#opened.definition, { ...request, model: request.model ?? (await this.#run(Model)) })
-  }
-
-  /** Puts a tick away as a test: see `fixtureOfTick`. */
-  async fixture(request: FixtureRequest): Promise<TickFixture> {
-    const { fixtureOfTick } = await import("./forking/index.ts")
-    return fixtureOfTick(this, this.#opened.definition, request)
   }
 
   /** The memory blocks of this tenant. */

@@ -16,8 +16,8 @@ import type { AssistantDefinition } from "../define-assistant.ts"
 import { defineFleet, type FleetDefinition } from "../define-fleet.ts"
 import type { Fleet } from "../fleet.ts"
 import { compareTicks, type ForkComparison } from "../forking/compare.ts"
-import { readFixture, sourceOfFixture, type TickFixture } from "../forking/fixture.ts"
-import { digestOfLived } from "../forking/fork.ts"
+import { fixtureOfTick, readFixture, sourceOfFixture, type TickFixture } from "../forking/fixture.ts"
+import { digestOfLived, forkTick } from "../forking/fork.ts"
 import { liveAgain } from "../forking/sandbox.ts"
 import type { ModelChoice } from "../opening/model-choice.ts"
 import type { TickView } from "../timeline/tick-view.ts"
@@ -112,7 +112,7 @@ export type Lived = number | { readonly compaction: number }
 
 /**
  * Puts away what an assistant has lived: a tick (one that a message or a timer began, and that has ended), a dream or a
- * compaction. Rejects with FixtureRefused, ForkRefused or UnknownAssistant, in one sentence.
+ * compaction. A tick carries its whole life before it, up to 5,000 commits. Rejects with FixtureRefused, ForkRefused or UnknownAssistant, in one sentence.
  * @example
  * const text = JSON.stringify(await fixtureOf(fleet, "desk", 12))
  */
@@ -129,21 +129,27 @@ export const fixtureOf = async (
       ? refuse(`${id} had no compaction in tick ${lived.compaction}`)
       : memoryCase(id, span, recorded)
   }
-  const dream = await spanOf(fleet, id, "dream", lived)
-  if (dream !== undefined) return memoryCase(id, dream, recorded)
-  const { asks } = (await fleet.tickSource(id, lived)).recorded
-  const shown: Array<TickRequest> = []
-  const then = recordedModel(asks)
-  const noting: Model["Service"] = {
+  const isTick = (await fleet.tick(id, lived))?.kind === "tick"
+  const dream = isTick ? undefined : await spanOf(fleet, id, "dream", lived)
+  return dream === undefined ? tickCase(fleet, id, lived) : memoryCase(id, dream, recorded)
+}
+
+/** The tick goes its recorded way once more, for the requests of which the ledger keeps none. */
+const tickCase = async (fleet: Fleet, assistant: string, tick: number): Promise<TickCase> => {
+  const source = await fleet.tickSource(assistant, tick)
+  const records = { tickSource: async () => source }
+  const requests: Array<TickRequest> = []
+  const then = recordedModel(source.recorded.asks)
+  const model: Model["Service"] = {
     infer: (prompt, options) =>
       Effect.suspend(() => {
-        shown.push({ iteration: iterationIn(prompt), sha256: requestHash(prompt) })
+        requests.push({ iteration: iterationIn(prompt), sha256: requestHash(prompt) })
         return then.infer(prompt, options)
       })
   }
-  await fleet.fork({ assistant: id, tick: lived, model: noting })
-  const whole = await fleet.fixture({ assistant: id, tick: lived, isWhole: true })
-  return { v: VERSION, kind: "tick", requests: shown, recorded: whole }
+  await forkTick(records, fleet.definition, { assistant, tick, model })
+  const whole = await fixtureOfTick(records, fleet.definition, { assistant, tick, isWhole: true })
+  return { v: VERSION, kind: "tick", requests, recorded: whole }
 }
 
 /** A fixture out of a file: its text or its JSON. Throws FixtureRefused or ForkRefused with one sentence. */
