@@ -5,6 +5,7 @@
 // P2  A wrong use is one line with a hint, and exit 2.
 
 import { Command } from "commander"
+import { addEval } from "./commands/eval.ts"
 import { ownVersion } from "./commands/version.ts"
 import type { Stop } from "./running/stop.ts"
 import { addAgents } from "./tree/agents.ts"
@@ -27,6 +28,7 @@ export const treeOf = (trunk: Trunk): Command => {
   addSteering(root, trunk)
   addMoving(root, trunk)
   addChecking(root, trunk)
+  addEval(root, trunk)
   return root
 }
 

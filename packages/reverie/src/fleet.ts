@@ -52,6 +52,7 @@ import { DefinitionUnknown, FleetClosed, FleetDefinitionInvalid, TargetAmbiguous
 import type { Fork, ForkRequest, PromptQuestion, TickPrompt } from "./forking/index.ts"
 import { flawOfTerms, limitsLayer, OpenFleet, type Terms, weightIn } from "./opening/open-fleet.ts"
 import type { Profile, Services } from "./opening/deployment.ts"
+import { groundOf } from "./opening/ground.ts"
 import { profileOf } from "./opening/profile.ts"
 import { assertModules, warmed } from "./opening/warming.ts"
 import { Ordering } from "./fleet/ordering.ts"
@@ -137,7 +138,7 @@ export class Fleet extends Ordering implements AsyncDisposable {
       limitsLayer(terms),
       tracingLayer(options)
     )
-    const runtime = ManagedRuntime.make(layer)
+    const runtime = ManagedRuntime.make(groundOf(options)(layer))
     try {
       const hub = await runtime.runPromise(
         Effect.gen(function* () {
@@ -183,6 +184,11 @@ export class Fleet extends Ordering implements AsyncDisposable {
     const known = assistants.map(({ name }) => name)
     const message = `there is no definition ${JSON.stringify(definition)}; the fleet has ${known.join(", ")}`
     throw new DefinitionUnknown({ definition, known, message })
+  }
+
+  /** What it was opened with. */
+  get definition(): FleetDefinition {
+    return this.#opened.definition
   }
 
   /** What assistants can be created from. */

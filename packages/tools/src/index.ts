@@ -4,6 +4,7 @@ export {
   isApprovalFor,
   type IsolatedRun,
   type Tool,
+  type ToolRecords,
   type ToolResult,
   type ToolRun
 } from "./tool.ts"
@@ -11,7 +12,7 @@ export type { BlockAccess } from "./blocks/outcome.ts"
 export { blockTools } from "./blocks/block-tools.ts"
 export { type ToolCache, toolCache, convicted, crashIn, execute, interrupted, refused } from "./execute.ts"
 export { defineTool, type IsolateOptions, noop, type Toolkit, toolkitOf } from "./define.ts"
-export { type RecordAccess, delegateToolNames, delegateTools, type Post } from "./sending/sends.ts"
+export { openLoop, type RecordAccess, delegateToolNames, delegateTools, type Post } from "./sending/sends.ts"
 export { memoryTools, whyInWords } from "./memory/memory-tools.ts"
 export { updateEntityObservationTool, addJournalEntryTool } from "./self/journal-tools.ts"
 export { selfTools } from "./self/self-tools.ts"

@@ -18,6 +18,7 @@ import { arrive, orderCall, subAgentId } from "@reverie/runtime"
 import { isOpen } from "@reverie/assistant"
 import { againId, deadLetterUnderId, discarded } from "./dead-letters.ts"
 import type { Services } from "../opening/deployment.ts"
+import { pollPause } from "../opening/ground.ts"
 import { envelopeOf } from "../ask.ts"
 import { tenantPage } from "../views/tenant-page.ts"
 import { DelegationRefused } from "../errors.ts"
@@ -106,7 +107,7 @@ abstract class Delegating extends Records {
   }
 
   #pause(): Promise<void> {
-    return this.#run(Effect.sleep(POLL_MILLIS))
+    return this.#run(pollPause(POLL_MILLIS))
   }
 }
 

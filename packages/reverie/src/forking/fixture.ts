@@ -134,19 +134,15 @@ async function* inOrder(...parts: ReadonlyArray<ReadonlyArray<Entry>>): AsyncGen
   for (const entries of parts) yield* entries
 }
 
-/**
- * Goes through a tick once more as it was put away, with the definitions of today, and holds what it comes to against what
- * it came to then. Rejects with ForkRefused.
- */
-export const checkFixture = async (
-  fleet: FleetDefinition,
+/** The tick of a fixture, ready to be lived through. Rejects with ForkRefused. */
+export const sourceOfFixture = async (
   fixture: TickFixture,
   records?: Pick<Records, "inspect" | "entries" | "address">
-): Promise<ForkComparison> => {
-  const { address, blocks, definition, entries, envelope, envelopes, expected, prompts, settings, tick } = fixture
+): Promise<TickSource> => {
+  const { address, blocks, definition, entries, envelope, envelopes, prompts, settings, tick } = fixture
   const recorded = await readTick(inOrder(await prefixOf(fixture, records), entries), tick, settings)
   if (recorded === undefined) return refuse(`tick ${tick} is not in it`)
-  const source: TickSource = {
+  return {
     address,
     definition,
     recorded,
@@ -156,6 +152,18 @@ export const checkFixture = async (
     blocks,
     prompts
   }
+}
+
+/**
+ * Goes through a tick once more as it was put away, with the definitions of today, and holds what it comes to against what
+ * it came to then. Rejects with ForkRefused.
+ */
+export const checkFixture = async (
+  fleet: FleetDefinition,
+  fixture: TickFixture,
+  records?: Pick<Records, "inspect" | "entries" | "address">
+): Promise<ForkComparison> => {
+  const source = await sourceOfFixture(fixture, records)
   const lived = await liveAgain(source, { fleet, model: "recorded", order: "free" })
-  return compareTicks(expected, digestOfLived(source, fleet, lived))
+  return compareTicks(fixture.expected, digestOfLived(source, fleet, lived))
 }

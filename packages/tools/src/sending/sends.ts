@@ -178,20 +178,23 @@ const nothing: ToolRecords["recall"] = () =>
 
 const noPast: ToolRecords["history"] = { read: () => Promise.resolve([]), compacted: () => Promise.resolve(undefined) }
 
+/** The state of no tick: what a run outside of one is told. */
+export const openLoop: LoopState = {
+  tick: 0,
+  iteration: 0,
+  maxIterations: 0,
+  tokensUsed: 0,
+  maxContextTokens: 0,
+  reservedResponseTokens: 0,
+  toolsThisTick: [],
+  pendingTools: [],
+  sleepBlockers: { isAsleep: false, unfinished: [] }
+}
+
 const nowhere: RecordAccess = {
   read: () => new Map(),
   consult: () => Promise.reject(new Error("there is no model to ask here")),
-  loop: {
-    tick: 0,
-    iteration: 0,
-    maxIterations: 0,
-    tokensUsed: 0,
-    maxContextTokens: 0,
-    reservedResponseTokens: 0,
-    toolsThisTick: [],
-    pendingTools: [],
-    sleepBlockers: { isAsleep: false, unfinished: [] }
-  }
+  loop: openLoop
 }
 
 type Verb = (...args: ReadonlyArray<never>) => Promise<unknown>

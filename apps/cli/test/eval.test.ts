@@ -1,0 +1,41 @@
+import { join } from "node:path"
+import { assert, describe, test } from "vitest"
+import { assertFailure } from "./command-line.ts"
+import { said } from "./in-process.ts"
+
+const fixture = (name: string): string => join(import.meta.dirname, "fixtures", name)
+const evals = fixture("evals.ts")
+
+describe("E1 eval", () => {
+  test("ends with 0 when all pass and 1 when one does not, and says which case", async () => {
+    const passing = await said(["eval", evals, "--only", "echo", "--min-score", "0.75"])
+    assert.deepStrictEqual([passing.code, passing.stderr], [0, ""])
+    assert.include(passing.stdout, "pass echo: 75 %, 2 of 2 cases reach 50 %")
+    const failing = await said(["eval", evals])
+    assert.strictEqual(failing.code, 1)
+    assert.include(failing.stdout, "FAIL strict echo: 75 %, 1 of 2 cases reach 60 %")
+    assert.include(failing.stdout, 'FAIL 50 %  berth 8\n       contains: 50 %, without "7"')
+    assert.strictEqual((await said(["eval", evals, "--min-score", "0.76"])).code, 1)
+  })
+
+  test("--json prints one object with every case", async () => {
+    const { code, stdout } = await said(["eval", evals, "--json"])
+    const { evals: reports, ok } = JSON.parse(stdout)
+    assert.deepStrictEqual([code, ok], [1, false])
+    assert.deepStrictEqual(
+      reports.map(({ name, passed, score }: Record<string, unknown>) => ({ name, passed, score })),
+      [
+        { name: "echo", passed: true, score: 0.75 },
+        { name: "strict echo", passed: false, score: 0.75 }
+      ]
+    )
+    assert.deepInclude(reports[1].cases[1], { name: "berth 8", score: 0.5, passed: false })
+  })
+
+  test("what is no eval is a wrong use, and no pass", async () => {
+    assertFailure(await said(["eval", fixture("no-fleet.ts"), "--json"]), 2, "eval-invalid", "exports no eval")
+    assertFailure(await said(["eval", fixture("nothing.ts"), "--json"]), 4, "no-such-file", "there is no eval file")
+    assertFailure(await said(["eval", evals, "--only", "none", "--json"]), 2, "eval-invalid", "no eval whose name")
+    assertFailure(await said(["eval", evals, "--min-score", "80", "--json"]), 2, "usage", "from 0 to 1")
+  })
+})

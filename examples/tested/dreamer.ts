@@ -1,0 +1,11 @@
+// Dreamer: an assistant that sleeps at night, and knows in the morning what it heard by day.
+
+import { blockTools, defineAssistant, memoryTools } from "reverie"
+
+export const dreamer = defineAssistant({
+  id: "dreamer",
+  prompt: "You are the pilot of the harbour. You remember what captains tell you.",
+  tools: [...memoryTools, ...blockTools],
+  blocks: [{ label: "board", type: "core", description: "The notice board.", content: "Fog until noon." }],
+  sleep: { sleepStartHour: 2, sleepDurationHours: 4 }
+})

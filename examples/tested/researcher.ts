@@ -1,0 +1,10 @@
+// Researcher: an assistant that hands parts of a question on to sub-agents, within a budget.
+
+import { defineAssistant } from "reverie"
+
+export const researcher = defineAssistant({
+  id: "researcher",
+  prompt: "You answer questions. Hand each part of one on, and join the reports.",
+  budget: { tokens: 20_000 },
+  subAgents: { budget: 2, limits: { tokens: 2_500, seconds: 60 } }
+})

@@ -1,0 +1,85 @@
+export * from "./errors.ts"
+export { runTool, type RunToolOptions, type ToolRunResult } from "./run-tool.ts"
+export {
+  type Answer,
+  calls,
+  denied,
+  type ModelRequest,
+  type Purpose,
+  refused,
+  type Script,
+  type ScriptedCall,
+  type ScriptedFailure,
+  type ScriptedModel,
+  scriptedModel,
+  type ScriptedReply,
+  slow,
+  unavailable,
+  unusable
+} from "./scripted-model.ts"
+export type { ModelCall } from "./stage.ts"
+export { type TestClock, testClock } from "./test-clock.ts"
+export { type TestFleet, testFleet, type TestFleetOptions } from "./test-fleet.ts"
+export type { Moment, Span } from "./virtual-clock.ts"
+export {
+  type CallsOptions,
+  type CostLimits,
+  expectApprovals,
+  expectCostAtMost,
+  type ExpectedCall,
+  type ExpectedFact,
+  type ExpectedRequest,
+  expectFacts,
+  expectRecall,
+  expectRequest,
+  expectToolCalls,
+  type MadeCall,
+  matchers,
+  type ReverieMatchers,
+  toolCallsOf,
+  type Verdict,
+  type Words
+} from "./expectations.ts"
+export { differenceOf, isLike, type Like } from "./likeness.ts"
+export {
+  type Fixture,
+  fixtureFrom,
+  fixtureOf,
+  type FixtureSource,
+  type Lived,
+  type MemoryCase,
+  type Replayed,
+  replayFixture,
+  type ReplayRequest,
+  type TickCase
+} from "./fixtures.ts"
+export { type RecordedCall, type RecordingModel, recordingModel } from "./recording.ts"
+export {
+  type CalledTool,
+  type CaseReport,
+  casesFrom,
+  defineEval,
+  type Eval,
+  type EvalCase,
+  type EvalOptions,
+  type EvalReport,
+  evalsIn,
+  evalText,
+  runEval,
+  type Score,
+  type Scored,
+  type Scorer,
+  type Task,
+  type TaskResult
+} from "./evals.ts"
+export {
+  assistantTask,
+  type AssistantTaskOptions,
+  callsTools,
+  contains,
+  fixtureTask,
+  judgedBy,
+  type JudgeOptions,
+  unchanged,
+  usesAtMost
+} from "./scorers.ts"
