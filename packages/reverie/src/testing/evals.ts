@@ -6,7 +6,7 @@
 //     an eval passes when all its cases do. A task that throws scores 0, and the report says why.
 // V3  An eval without a case or a scorer is no pass: it is refused.
 
-import { isJsonObject, type Json, parseJson } from "@reverie/protocol"
+import { defined, isJsonObject, type Json, parseJson } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { EvalBroken } from "./errors.ts"
@@ -142,7 +142,7 @@ const scoreOf = async (scorer: Scorer, index: number, scored: Scored) => {
   if (score === null) return []
   if (!(score >= 0 && score <= 1)) return refuse(`${name} gave ${score}, which is no score from 0 to 1`)
   const { rationale } = metadata ?? {}
-  return [{ scorer: name, score, ...(rationale === undefined ? {} : { rationale }) }]
+  return [{ scorer: name, score, ...defined({ rationale }) }]
 }
 
 const judged = async ({ scorers, task, threshold = 1 }: Eval, each: EvalCase): Promise<CaseReport> => {

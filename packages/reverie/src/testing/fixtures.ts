@@ -1,17 +1,20 @@
 // Fixtures: what an assistant has lived, put away in a file, and judged again with another prompt or model.
 // Owns the form of a fixture, making one, and going through it again. Leaves living through a tick to forking/.
 // R1  A fixture is JSON and stands alone: no store, no key and no clock is needed to go through it.
-// R2  A request that is the same as the recorded one (recording.ts) is answered with the recorded answer, and costs nothing;
+// R2  A request that is the same as the recorded one (fixtures.ts) is answered with the recorded answer, and costs nothing;
 //     every other one is asked, and counted. Where no model is named to ask it is refused, and the result says so.
 // R3  No tool runs: calls are answered as they were, or by stubs.
 // R4  Of a dream or a compaction the ledger keeps what came of the model's answers, not the answers. Their fixtures are made
 //     of recorded calls, and are the requests and answers alone.
 
-import { type Model, ModelRefused, type Prompt } from "@reverie/model"
+import { Model, ModelRefused, type Prompt, type Reply } from "@reverie/model"
 import { defined, isJsonObject, parseJson } from "@reverie/protocol"
 import { recordedModel, type RecordedTick, type ToolStub } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { createHash } from "node:crypto"
+import * as Clock from "effect/Clock"
+import * as ManagedRuntime from "effect/ManagedRuntime"
 import type { AssistantDefinition } from "../define-assistant.ts"
 import { defineFleet, type FleetDefinition } from "../fleet-options.ts"
 import type { Fleet } from "../fleet.ts"
@@ -19,12 +22,86 @@ import { compareTicks, type ForkComparison } from "../forking/digest.ts"
 import { fixtureOfTick, readFixture, sourceOfFixture, type TickFixture } from "../forking/fixture.ts"
 import { digestOfLived, forkTick } from "../forking/fork.ts"
 import { liveAgain } from "../forking/sandbox.ts"
-import type { ModelChoice } from "../opening/model-choice.ts"
+import { type ModelChoice, modelLayer } from "../opening/model-choice.ts"
 import type { TickView } from "../timeline/tick-view.ts"
 import { FixtureRefused } from "./errors.ts"
-import { isSameModel, openModel, type RecordedCall, requestHash } from "./recording.ts"
-import { COMPACTION_CALL } from "./scripted-model.ts"
+import { COMPACTION_CALL, type Purpose, purposeOf } from "./scripted-model.ts"
 import type { ModelCall } from "./stage.ts"
+
+// Recording: calls of a model as they were made, to be answered again without asking anybody.
+// R1  Two requests are the same when their messages, tools and limits are, byte for byte, and the model that is asked is the
+//     one that answered then. How the calls of the reply are to be named is no part of it.
+// R2  Recording changes no answer, and keeps a failure as well as a reply.
+
+/** JSON through and through. */
+export interface RecordedCall {
+  readonly purpose: Purpose
+  /** Milliseconds since the epoch, by the clock of the fleet. */
+  readonly at: number
+  readonly request: Prompt
+  /** Absent as long as there is none, and of a call that failed. */
+  readonly reply?: Reply
+  readonly failure?: string
+}
+
+/** What tells requests apart: SHA-256 of the messages, tools and limits as JSON. */
+const requestHash = ({ maxOutputTokens, messages, tools }: Prompt): string =>
+  createHash("sha256")
+    .update(JSON.stringify([messages, tools, maxOutputTokens ?? null]))
+    .digest("hex")
+
+/** True when the model that would be asked is the one that answered: providers put dates behind names. */
+const isSameModel = (answered: string, asked: string | undefined): boolean =>
+  asked !== undefined && asked !== "" && answered.startsWith(asked)
+
+/** A model of a choice, open until it is closed. */
+interface OpenModel {
+  readonly model: Model["Service"]
+  readonly close: () => Promise<void>
+}
+
+export const openModel = async (choice: ModelChoice): Promise<OpenModel> => {
+  const runtime = ManagedRuntime.make(modelLayer(choice))
+  return { model: await runtime.runPromise(Model), close: () => runtime.dispose() }
+}
+
+export interface RecordingModel extends Readonly<Model["Service"]> {
+  /** Every call so far, in the order in which they began. */
+  readonly calls: ReadonlyArray<RecordedCall>
+  /** Closes the connections of the model that answers. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * The same model, with every call kept: a dream and a compaction do not leave the model's answers in their ledger, and can
+ * be made fixtures of only where they were recorded. It keeps whole prompts in memory: for the time of a recording.
+ * @example
+ * const model = await recordingModel({ baseURL: "http://127.0.0.1:8000/v1", model: "gpt-5-mini" })
+ * await using fleet = await Fleet.open({ fleet: harbour, model })
+ */
+export const recordingModel = async (choice: ModelChoice): Promise<RecordingModel> => {
+  const calls: Array<RecordedCall> = []
+  const { close, model } = await openModel(choice)
+  const infer: Model["Service"]["infer"] = (request, options) =>
+    Effect.gen(function* () {
+      const call: RecordedCall = {
+        purpose: purposeOf(request),
+        at: yield* Clock.currentTimeMillis,
+        request: structuredClone(request)
+      }
+      const index = calls.push(call) - 1
+      const note = (end: Pick<RecordedCall, "reply" | "failure">) =>
+        Effect.sync(() => {
+          calls[index] = { ...call, ...end }
+        })
+      return yield* model.infer(request, options).pipe(
+        Effect.tap((reply) => note({ reply })),
+        Effect.tapError(({ _tag, message }) => note({ failure: `${_tag}: ${message}` }))
+      )
+    })
+  const { circuit, serves } = model
+  return { infer, calls, close, ...defined({ circuit, serves }) }
+}
 
 const VERSION = 1
 

@@ -38,9 +38,11 @@ export {
   type ReverieMatchers,
   toolCallsOf,
   type Verdict,
-  type Words
+  type Words,
+  differenceOf,
+  isLike,
+  type Like
 } from "./expectations.ts"
-export { differenceOf, isLike, type Like } from "./likeness.ts"
 export {
   type Fixture,
   fixtureFrom,
@@ -51,9 +53,11 @@ export {
   type Replayed,
   replayFixture,
   type ReplayRequest,
-  type TickCase
+  type TickCase,
+  type RecordedCall,
+  type RecordingModel,
+  recordingModel
 } from "./fixtures.ts"
-export { type RecordedCall, type RecordingModel, recordingModel } from "./recording.ts"
 export {
   type CalledTool,
   type CaseReport,

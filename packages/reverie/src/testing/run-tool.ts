@@ -4,7 +4,15 @@
 // R1  What the model would be shown is exactly what it is shown in a fleet.
 // R2  What the tool throws is thrown, the very same value; what stops it before or after that is a ToolCallFailed.
 
-import { AssistantId, type Json, type RecordChange, type RecordKind, TenantId, type ToolCall } from "@reverie/protocol"
+import {
+  AssistantId,
+  defined,
+  type Json,
+  type RecordChange,
+  type RecordKind,
+  TenantId,
+  type ToolCall
+} from "@reverie/protocol"
 import { runPlaceLayer } from "@reverie/run-place"
 import { execute, openLoop, type RecordAccess, type Tool, type ToolRecords } from "@reverie/tools"
 import * as Clock from "effect/Clock"
@@ -49,7 +57,7 @@ const accessOf = ({ consult, recall, records = {} }: RunToolOptions): RecordAcce
     if (consult === undefined) throw new Error("there is no model to ask here: give runTool a `consult`")
     return consult(context, text)
   },
-  ...(recall === undefined ? {} : { recall }),
+  ...defined({ recall }),
   loop: openLoop
 })
 

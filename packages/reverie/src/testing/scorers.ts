@@ -3,7 +3,7 @@
 // C1  A scorer says null of a case that does not name what it looks at.
 
 import { Model } from "@reverie/model"
-import { isJsonObject, parseJson } from "@reverie/protocol"
+import { defined, isJsonObject, parseJson } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { AssistantDefinition } from "../define-assistant.ts"
@@ -11,10 +11,8 @@ import type { FleetDefinition } from "../fleet-options.ts"
 import type { ModelChoice } from "../opening/model-choice.ts"
 import { EvalBroken } from "./errors.ts"
 import type { CalledTool, Score, Scorer, Task, TaskResult } from "./evals.ts"
-import { toolCallsOf, type Words } from "./expectations.ts"
-import { fixtureFrom, replayFixture, type ReplayRequest } from "./fixtures.ts"
-import { holds, inLine, isLike } from "./likeness.ts"
-import { openModel } from "./recording.ts"
+import { holds, inLine, isLike, toolCallsOf, type Words } from "./expectations.ts"
+import { fixtureFrom, openModel, replayFixture, type ReplayRequest } from "./fixtures.ts"
 import { testFleet, type TestFleetOptions } from "./test-fleet.ts"
 
 export interface AssistantTaskOptions extends Omit<TestFleetOptions, "model"> {
@@ -143,7 +141,11 @@ export const judgedBy = ({ criteria, model }: JudgeOptions): Scorer =>
   async function judgedBy({ expected, input, output }) {
     const opened = await openModel(model)
     try {
-      const data = JSON.stringify({ input, output, ...(expected === undefined ? {} : { expected: inLine(expected) }) })
+      const data = JSON.stringify({
+        input,
+        output,
+        ...defined({ expected: expected === undefined ? undefined : inLine(expected) })
+      })
       const messages = [
         { role: "system", content: `${JUDGE}\nCriteria: ${criteria}` },
         { role: "user", content: data }
