@@ -94,7 +94,7 @@ export {
 export { callCounted, countersOf, SESSION_START_KEY, sessionBegun, systemStatus } from "./self/status.ts"
 export { goalsText, projectText, sessionMemoryText } from "./self/workspace.ts"
 export { isWarned } from "./budget/spending.ts"
-export { activityOf, isTagged, modeOf } from "./state.ts"
+export { activityOf, isTagged, modeOf, tagsOf } from "./state.ts"
 export { type Activity, activities, type Mode, modes } from "./state-tag.ts"
 export { accountOf, depthLeft } from "./sub-agents/admission.ts"
 export {

@@ -21,13 +21,14 @@ export {
   type Settings,
   type Stage,
   type Table,
+  tagsOf,
   type Team,
   type TeamMember,
   type TeamRole,
   type WatchTrigger
 } from "@reverie/assistant"
 export {
-  type Compaction,
+  Compaction,
   compareReports,
   type HistoryStart,
   type PartChange,

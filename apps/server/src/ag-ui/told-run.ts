@@ -2,8 +2,8 @@
 // Owns listening from before it begins until its reader stops. Leaves the events to run.ts.
 // D1  Whoever stops reading, or whose signal says so, listens no more.
 
-import type { Fleet } from "reverie"
 import { NotFound } from "../api/index.ts"
+import type { ReadFleet } from "../gateway.ts"
 import { living } from "../views/living.ts"
 import { Ear } from "./ear.ts"
 import type { AgUiEvent } from "./events.ts"
@@ -14,7 +14,7 @@ export const unknownEnvelope = ({ assistant, envelope }: RunRequest): NotFound =
 
 /** `prepare` comes after listening has begun and before anything is told; what it rejects with is rejected with. */
 export async function* toldRun(
-  fleet: Fleet,
+  fleet: ReadFleet,
   request: RunRequest,
   { explain, prepare, signal }: Pick<Listening, "explain" | "signal"> & { readonly prepare: () => Promise<unknown> }
 ): AsyncGenerator<AgUiEvent> {

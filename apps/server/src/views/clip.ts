@@ -2,6 +2,9 @@
 // Owns where a text is cut. Leaves which text is long to the groups.
 // K1  A text that was cut ends with `…`, and no character is cut in two.
 
+/** A bound of a text; none where texts are told whole. */
+export const boundOf = (isWhole: boolean, maxChars: number): number => (isWhole ? Infinity : maxChars)
+
 /** In UTF-16 units. */
 export const LIST_CHARS = 300
 export const TEXT_CHARS = 4_000

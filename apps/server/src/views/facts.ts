@@ -3,7 +3,8 @@
 // G1  What is kept belongs to one commit of one assistant of one tenant: after the next commit it is read again.
 // G2  At most MOST_KEPT lists are kept, however many are asked for.
 
-import type { Fact, Fleet } from "reverie"
+import type { Fact } from "reverie"
+import type { ReadFleet } from "../gateway.ts"
 import { newestFirst } from "./paging.ts"
 
 const MOST_KEPT = 8
@@ -14,7 +15,7 @@ interface Kept {
 }
 
 /** Facts of an assistant at a version of it, those that were learnt last first. */
-export type FactCache = (fleet: Fleet, id: string, version: number) => Promise<ReadonlyArray<Fact>>
+export type FactCache = (fleet: ReadFleet, id: string, version: number) => Promise<ReadonlyArray<Fact>>
 
 export const datedFact = ({ id, learnt_at: at }: Fact) => ({ id, at })
 

@@ -5,7 +5,7 @@
 import type { AssistantRecord, Records } from "reverie"
 import { NotFound } from "../api/index.ts"
 
-export const living = async (records: Records, id: string): Promise<AssistantRecord> => {
+export const living = async (records: Pick<Records, "inspect">, id: string): Promise<AssistantRecord> => {
   const record = await records.inspect(id)
   if (record === undefined) throw new NotFound({ message: `there is no assistant ${id}` })
   return record
