@@ -13,6 +13,7 @@ import * as Exit from "effect/Exit"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -54,6 +55,9 @@ export interface Mounted {
   readonly clientOf: (group: MountedGroup) => Promise<HttpClient.HttpClient>
   readonly close: () => Promise<void>
 }
+
+/** A request needs an address, and this one leads nowhere. */
+const HERE = "http://in-process.invalid"
 
 const onlyLooked = (): never => {
   throw new Conflict({ message: "the store is only looked into here" })
@@ -128,7 +132,7 @@ export const mountInProcess = (options: MountOptions): Mounted => {
       Layer.provide([Layer.succeed(Gateway, gateway), Layer.succeed(Live, live), HttpServer.layerServices])
     )
     const app = await Effect.runPromise(Scope.provide(HttpRouter.toHttpEffect(routes), scope))
-    return HttpClient.make((request) =>
+    const client = HttpClient.make((request) =>
       app.pipe(
         Effect.map((response) => HttpServerResponse.toClientResponse(response, { request })),
         Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromClientRequest(request)),
@@ -138,6 +142,7 @@ export const mountInProcess = (options: MountOptions): Mounted => {
         Effect.orDie
       )
     )
+    return HttpClient.mapRequest(client, HttpClientRequest.prependUrl(HERE))
   }
   const mounted = new Map<MountedGroup, Promise<HttpClient.HttpClient>>()
   return {

@@ -1,6 +1,6 @@
 // FindBackend: where a command works.
 // Owns the choice: the address that is said, the one of the environment, the server that owns the data directory, and else
-// the store itself. Leaves working there to the two.
+// the store, with the contract mounted in this process.
 // W1  What is said is used or fails; nothing is done somewhere else by surprise.
 
 import { readFile } from "node:fs/promises"
@@ -18,8 +18,11 @@ export interface Where {
   readonly model?: string
 }
 
-/** look: nothing is changed. order: something is told, and followed here where a fleet file is said. */
-export type Request = "look" | "order"
+/**
+ * look: nothing is changed. fork: the same, beside the fleet of the file. order: something is told, and followed here where a
+ * fleet file is said.
+ */
+export type Request = "look" | "fork" | "order"
 
 export const tokenOf = async ({ tokenFile }: Where): Promise<string | undefined> => {
   if (tokenFile === undefined) return process.env["REVERIE_TOKEN"] || undefined
@@ -39,15 +42,16 @@ const checkedUrl = (url: string): string => {
 }
 
 const storeBackend = async (where: Where, request: Request, stop: Stop): Promise<Backend> => {
-  const { StoreBackend } = await import("./store-backend.ts")
+  const { hosting, looking, ordering } = await import("./in-process.ts")
   const { data, fleet, model } = where
-  if (request === "look") return StoreBackend.looking(data, stop)
-  if (fleet === undefined) return StoreBackend.ordering(data, stop)
+  if (request === "look") return looking(data, stop)
+  if (fleet === undefined) return request === "fork" ? looking(data, stop) : ordering(data, stop)
   const { loadFleet } = await import("../running/fleet-file.ts")
-  const { Host } = await import("../host.ts")
   const definition = await loadFleet(fleet)
+  if (request === "fork") return looking(data, stop, definition)
+  const { Host } = await import("../host.ts")
   const choice = model === "offline" ? { model: "offline" as const } : {}
-  return StoreBackend.over(await Host.open({ fleet: definition, data, ...choice, stop }), stop)
+  return hosting(await Host.open({ fleet: definition, data, ...choice, stop }), stop)
 }
 
 /** The address of a server to ask; undefined where the store is asked. */
@@ -59,6 +63,6 @@ export const serverFor = async ({ data, url }: Where): Promise<string | undefine
 export const findBackend = async (where: Where, request: Request, stop: Stop): Promise<Backend> => {
   const url = await serverFor(where)
   if (url === undefined) return storeBackend(where, request, stop)
-  const { ServerBackend } = await import("./server-backend.ts")
-  return ServerBackend.open(url, await tokenOf(where), stop)
+  const { atServer } = await import("./server.ts")
+  return atServer(url, await tokenOf(where), stop)
 }

@@ -7,7 +7,7 @@ import type { Notice } from "reverie"
 import { painted, sayJson, say } from "../output.ts"
 import { onOneLine } from "../texts/plain.ts"
 import { findBackend } from "../backend/find-backend.ts"
-import type { ListedView, Backend } from "../backend/backend.ts"
+import type { Backend, View } from "../backend/backend.ts"
 import type { Stop } from "../running/stop.ts"
 import { counted, table } from "../texts/table.ts"
 import { outageLines, stateText } from "../running/waits.ts"
@@ -26,7 +26,7 @@ interface Pulse {
   toolCalls: number
 }
 
-const isBusy = ({ state, waiting }: ListedView): boolean =>
+const isBusy = ({ state, waiting }: View): boolean =>
   waiting > 0 || !["awake.idle", "retired", "dreaming.resting"].includes(state)
 
 const heard = (pulse: Pulse, { type }: Notice): void => {

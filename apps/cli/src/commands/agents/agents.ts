@@ -4,14 +4,13 @@
 // A2  An id may be given by a prefix that only one assistant has.
 
 import { defined } from "@reverie/protocol"
-import type { Entry } from "reverie"
 import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, tellList } from "../../texts/list.ts"
 import { named } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
 import { onOneLine, plain } from "../../texts/plain.ts"
 import { findBackend, type Where } from "../../backend/find-backend.ts"
-import type { SubAgentTree, Backend, View } from "../../backend/backend.ts"
+import type { Backend, Entry, SubAgentTree, View } from "../../backend/backend.ts"
 import { assistantTable } from "../../texts/report.ts"
 import type { Stop } from "../../running/stop.ts"
 import { counted } from "../../texts/table.ts"
@@ -28,8 +27,7 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
   return await tellList(
     options,
     async () => {
-      const { items, next } = await backend.page({ limit, ...defined({ cursor }) })
-      const totals = await backend.totals()
+      const { items, next, totals } = await backend.page({ limit, ...defined({ cursor }) })
       const text = [...outageLines(items), assistantTable(items)].join("\n")
       if (totals === undefined) return { key: "assistants", items, next, text }
       const { accepted, discarded, dead, settled } = totals

@@ -98,8 +98,8 @@ export const edit = async (
   }
   const operation =
     options.replace !== undefined
-      ? { op: "replace_text", old: options.replace, new: text }
-      : { op: options.append === true ? "append_text" : "set_text", text }
+      ? ({ op: "replace_text", old: options.replace, new: text } as const)
+      : ({ op: options.append === true ? "append_text" : "set_text", text } as const)
   return tellVersion(block.label, (await backend.editBlock(block.id, operation, options.id)).version, options.json)
 }
 

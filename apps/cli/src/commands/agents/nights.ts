@@ -3,13 +3,12 @@
 // N1  The order to compact is durable when the command ends with 0; what has come of it by then is told, and why nothing has.
 // N2  With --dry-run nothing is told: how full the window is, is read.
 
-import type { Entry } from "reverie"
 import { dreamsText } from "../../texts/memory-text.ts"
 import { named } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
 import { onOneLine, plain } from "../../texts/plain.ts"
 import { findBackend } from "../../backend/find-backend.ts"
-import type { Backend } from "../../backend/backend.ts"
+import type { Backend, Entry } from "../../backend/backend.ts"
 import type { Stop } from "../../running/stop.ts"
 import { counted, percent } from "../../texts/table.ts"
 import { followed, giveOrder, type OrderOptions, watching } from "./orders.ts"

@@ -90,12 +90,18 @@ export const fork = async (name: string, options: ForkOptions, stop: Stop): Prom
       : await readFile(promptFile, "utf8").catch(() => {
           throw new CommandFailed("no-such-file", `there is no prompt file ${promptFile}`)
         })
-  await using backend = await findBackend(options, "look", stop)
+  await using backend = await findBackend(options, "fork", stop)
+  if (backend.kind === "store" && options.fleet === undefined) {
+    throw new CommandFailed("no-fleet", "a fork needs the fleet: --fleet FILE is missing")
+  }
+  if (backend.kind === "store" && model !== undefined && model !== "offline" && model !== "recorded") {
+    throw new CommandFailed("usage", "--model is offline or recorded here; another model is named by OPENAI_MODEL")
+  }
   const { id } = await named(backend, name)
   const forked = await backend.within(
     backend.fork(id, {
       tick,
-      ...defined({ fleet: options.fleet, prompt, model, stubs: Object.keys(stubs).length === 0 ? undefined : stubs })
+      ...defined({ prompt, model, stubs: Object.keys(stubs).length === 0 ? undefined : stubs })
     })
   )
   if (options.json) sayJson({ ok: true, assistant: id, tick, ...forked })
