@@ -14,7 +14,7 @@ import {
   Unexpected
 } from "./api/index.ts"
 
-type Kind = new (facts: { readonly message: string; readonly reason?: string }) => ApiFailure
+type Kind = new (facts: { readonly message: string }) => ApiFailure
 
 const kindByTag: Readonly<Record<string, Kind>> = {
   EnvelopeInvalid: Malformed,
@@ -65,13 +65,10 @@ const inOneLine = (failure: ApiFailure): ApiFailure => {
   return new Same({ ...(failure as { readonly message: string }), message })
 }
 
-export const apiFailureOf = (error: unknown, onTrouble: (line: string, error: unknown) => void): ApiFailure => {
+export const apiFailureOf = (error: unknown, onTrouble: (line: string) => void): ApiFailure => {
   if (isApiFailure(error)) return inOneLine(error)
-  const reason = text(error, "_tag") ?? ""
-  const Known = kindByTag[reason]
-  if (Known !== undefined) {
-    return new Known({ message: oneLine(text(error, "message") ?? "it could not be done"), reason })
-  }
-  onTrouble(error instanceof Error ? (error.stack ?? error.message) : String(error), error)
+  const Known = kindByTag[text(error, "_tag") ?? ""]
+  if (Known !== undefined) return new Known({ message: oneLine(text(error, "message") ?? "it could not be done") })
+  onTrouble(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return new Unexpected({ message: "it went wrong here; the log of the server says more" })
 }

@@ -7,7 +7,7 @@
 import type { Fleet, FleetRole, Records } from "reverie"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { type ApiFailure, Forbidden, Principal } from "./api/index.ts"
+import { type ApiFailure, Forbidden, isApiFailure, Principal } from "./api/index.ts"
 import { apiFailureOf } from "./failure.ts"
 
 /** What a reading asks: an open fleet, or a store that is only looked into. */
@@ -35,7 +35,9 @@ export class Gateway extends Context.Service<
     readonly role: FleetRole
     /** Milliseconds since the epoch. */
     readonly startedAt: number
-    readonly onTrouble: (line: string, error?: unknown) => void
+    readonly onTrouble: (line: string) => void
+    /** The process asks itself: what the fleet rejects with goes through as it is. */
+    readonly isOwn?: boolean
     /** Writes down who changed what. */
     readonly record: (line: AuditLine) => void
     readonly audited: (tenant: string, limit: number) => ReadonlyArray<AuditLine>
@@ -63,12 +65,12 @@ const tried = <A>(
   work: (principal: Principal["Service"]) => Promise<A> | A
 ): Effect.Effect<A, ApiFailure, Gateway | Principal> =>
   Effect.gen(function* () {
-    const { onTrouble } = yield* Gateway
+    const { isOwn = false, onTrouble } = yield* Gateway
     const principal = yield* Principal
-    return yield* Effect.tryPromise({
-      try: async () => work(principal),
-      catch: (error) => apiFailureOf(error, onTrouble)
-    })
+    const done = Effect.tryPromise({ try: async () => work(principal), catch: (error) => error })
+    return yield* Effect.catch(done, (error) =>
+      isOwn && !isApiFailure(error) ? Effect.die(error) : Effect.fail(apiFailureOf(error, onTrouble))
+    )
   })
 
 /** Changes something, and writes down who did it, whether it worked or not. `action` is `group.endpoint`. */

@@ -2,7 +2,8 @@
 // Owns mounting a group when it is first asked, and what stands in where no server runs. Leaves answers to the groups.
 // I1  A request takes the way that one of a socket takes, from the router on: what it asks and what is answered fit the
 //     contract. Guard, bounds of a body and the audit log are for those who come from outside.
-// I2  A bug, or a store that breaks, is thrown as what it is: there is no log of a server to look into.
+// I2  What the fleet rejects with is thrown as it is, a bug too: the process asks itself, and there is no log of a server to
+//     look into.
 // I3  Nothing is kept between two requests: every answer is read for itself.
 // I4  What is loaded is the group that is asked: the others are not.
 
@@ -110,9 +111,8 @@ export const mountInProcess = (options: MountOptions): Mounted => {
     readFleetOf: () => read,
     role: fleet === undefined ? "api" : "all",
     startedAt: Date.now(),
-    onTrouble: (_, error) => {
-      throw error
-    },
+    onTrouble: () => {},
+    isOwn: true,
     record: () => {},
     audited: () => []
   }

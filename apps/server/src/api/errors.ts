@@ -5,12 +5,7 @@
 
 import * as Schema from "effect/Schema"
 
-const facts = {
-  message: Schema.String,
-  hint: Schema.optionalKey(Schema.String),
-  /** The kind of failure in the words of the SDK, e.g. `BlockRefused`: finer than the status. */
-  reason: Schema.optionalKey(Schema.String)
-}
+const facts = { message: Schema.String, hint: Schema.optionalKey(Schema.String) }
 
 /** Where a request does not fit: `path` leads from `params`, `query`, `headers` or `payload` to the value. */
 const Issue = Schema.Struct({ path: Schema.Array(Schema.String), message: Schema.String })
