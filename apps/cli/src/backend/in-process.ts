@@ -11,7 +11,8 @@ import { Fleet, type FleetDefinition, Peek } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import type { Host } from "../host.ts"
 import type { Stop } from "../running/stop.ts"
-import { Backend, timed, type Transport } from "./backend.ts"
+import { Backend } from "./backend.ts"
+import { timed, type Transport } from "./transport.ts"
 
 const LOOK_AGAIN_MILLIS = 2_000
 
@@ -54,11 +55,7 @@ const transportOf = ({ close, host, place, source, stop }: Opened): Transport =>
 }
 
 /** Only looks. With a definition, a tick may be lived again beside the store. */
-export const looking = async (
-  data: string | undefined,
-  stop: Stop,
-  definition?: FleetDefinition
-): Promise<Backend> => {
+export const looking = async (data: string | undefined, stop: Stop, definition?: FleetDefinition): Promise<Backend> => {
   const peek = await Peek.open(data)
   const place = data === undefined ? "the servers of the environment" : `data directory ${data}`
   const source = { peek, ...defined({ definition }) }

@@ -12,7 +12,8 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { Notice, Part } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import type { Stop } from "../running/stop.ts"
-import { Backend, type Taken, timed } from "./backend.ts"
+import { Backend } from "./backend.ts"
+import { type Taken, timed } from "./transport.ts"
 
 // AnswerReader: a run of AG-UI as the parts of an answer.
 // A1  Events that it does not know mean nothing to it: the protocol may grow.
@@ -168,10 +169,7 @@ class Feed {
     this.#ending.abort()
   }
 
-  async *#events(
-    path: string,
-    headers: Readonly<Record<string, string>> = {}
-  ): AsyncGenerator<EventSourceMessage> {
+  async *#events(path: string, headers: Readonly<Record<string, string>> = {}): AsyncGenerator<EventSourceMessage> {
     const token = this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }
     let response: Response
     try {

@@ -5,12 +5,11 @@
 
 import type { Notice } from "reverie"
 import { painted, sayJson, say } from "../output.ts"
-import { onOneLine } from "../texts/plain.ts"
+import { onOneLine, counted, table } from "../texts/plain.ts"
 import { findBackend } from "../backend/find-backend.ts"
 import type { Backend, View } from "../backend/backend.ts"
 import type { Stop } from "../running/stop.ts"
-import { counted, table } from "../texts/table.ts"
-import { outageLines, stateText } from "../running/waits.ts"
+import { outageLines, stateText } from "../running/away.ts"
 import type { LookOptions } from "./agents/agents.ts"
 
 export interface TopOptions extends LookOptions {

@@ -5,7 +5,7 @@
 
 import type { FleetDefinition, ModelChoice, Notice, Played, ScriptLine } from "reverie"
 import { watchAway } from "./away.ts"
-import { stayUp } from "../chat.ts"
+import { stayUp } from "../conversation.ts"
 import { failureOf } from "../failure.ts"
 import { readEvents } from "./fleet-file.ts"
 import { Host, unfinished } from "../host.ts"

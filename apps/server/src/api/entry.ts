@@ -97,9 +97,7 @@ export const LedgerEntry = Schema.Struct({
   ),
   emitted: Schema.optionalKey(Schema.Array(Fields)),
   /** What changed of the records that it keeps; null where one was removed. */
-  records: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ kind: Schema.String, key: Schema.String, value: Json }))
-  ),
+  records: Schema.optionalKey(Schema.Array(Schema.Struct({ kind: Schema.String, key: Schema.String, value: Json }))),
   /** Envelopes for other assistants. */
   sends: Schema.optionalKey(Schema.Array(Fields))
 })

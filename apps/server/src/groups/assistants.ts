@@ -98,7 +98,11 @@ interface Meant {
   readonly state?: string
 }
 
-const meantBy = async (boards: Live["Service"]["boards"], { tenant }: Pick<Fleet, "tenant">, { ids, ...filter }: Meant) => {
+const meantBy = async (
+  boards: Live["Service"]["boards"],
+  { tenant }: Pick<Fleet, "tenant">,
+  { ids, ...filter }: Meant
+) => {
   const board = await boards.of(tenant)
   const meant = await board.meant(filter, Date.now())
   if (ids === undefined) return meant
@@ -108,7 +112,10 @@ const meantBy = async (boards: Live["Service"]["boards"], { tenant }: Pick<Fleet
 
 const MAX_NAMED = 100
 
-const orderAll = (boards: Live["Service"]["boards"], { dryRun = false, ...payload }: Said & Meant & { readonly dryRun?: boolean }) => {
+const orderAll = (
+  boards: Live["Service"]["boards"],
+  { dryRun = false, ...payload }: Said & Meant & { readonly dryRun?: boolean }
+) => {
   if (dryRun) {
     return asking(async (fleet) => {
       const meant = await meantBy(boards, fleet, payload)

@@ -146,7 +146,10 @@ const kindsIn = (names: string | undefined): ReadonlyArray<MemoryKind> | undefin
   const kinds = names?.split(",").filter((name) => name !== "")
   const unknown = kinds?.find((name) => !isKind(name))
   if (unknown === undefined) return kinds?.filter(isKind)
-  throw new Malformed({ message: `there is no kind of memory "${unknown}"`, hint: `there are ${memoryKinds.join(", ")}` })
+  throw new Malformed({
+    message: `there is no kind of memory "${unknown}"`,
+    hint: `there are ${memoryKinds.join(", ")}`
+  })
 }
 
 export const recalledPage = async (
@@ -160,5 +163,9 @@ export const recalledPage = async (
     limit: Math.min(limit, boundOf(isWhole, MAX_HITS)),
     ...defined({ mode, scope, kinds: kindsIn(kinds) })
   })
-  return { items: hits.map((hit) => hitOf(hit, boundOf(isWhole, TEXT_CHARS))), mode: found.mode, ...defined({ degraded }) }
+  return {
+    items: hits.map((hit) => hitOf(hit, boundOf(isWhole, TEXT_CHARS))),
+    mode: found.mode,
+    ...defined({ degraded })
+  }
 }

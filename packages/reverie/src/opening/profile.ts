@@ -80,10 +80,8 @@ type Read = Layer.Layer<Mailbox | Ledger | PromptStore | BlockStore, unknown>
 export const reading = (data: string | undefined): Read =>
   data === undefined
     ? Layer.unwrap(
-        Effect.map(
-          deploymentFromConfig,
-          (found): Read =>
-            found === undefined ? storeSqliteLayer(DEFAULT_DATA, { readOnly: true }) : deployedStore(found)
+        Effect.map(deploymentFromConfig, (found): Read =>
+          found === undefined ? storeSqliteLayer(DEFAULT_DATA, { readOnly: true }) : deployedStore(found)
         )
       )
     : storeSqliteLayer(data, { readOnly: true })

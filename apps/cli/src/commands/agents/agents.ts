@@ -6,16 +6,14 @@
 import { defined } from "@reverie/protocol"
 import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, tellList } from "../../texts/list.ts"
-import { named } from "../../named.ts"
+import { named, writtenCall } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
-import { onOneLine, plain } from "../../texts/plain.ts"
+import { onOneLine, plain, counted } from "../../texts/plain.ts"
 import { findBackend, type Where } from "../../backend/find-backend.ts"
 import type { Backend, Entry, SubAgentTree, View } from "../../backend/backend.ts"
 import { assistantTable } from "../../texts/report.ts"
 import type { Stop } from "../../running/stop.ts"
-import { counted } from "../../texts/table.ts"
-import { outageLines, waitText } from "../../running/waits.ts"
-import { writtenCall } from "../../texts/written-call.ts"
+import { outageLines, waitText } from "../../running/away.ts"
 
 export interface LookOptions extends Where {
   readonly json: boolean

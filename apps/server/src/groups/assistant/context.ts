@@ -36,8 +36,11 @@ const pointsBefore = async (fleet: ReadFleet, id: string, before: number, limit:
   return { items, next: least > 1 ? least : null }
 }
 
-const reportOf = async (fleet: ReadFleet, id: string, question: { readonly tick?: number; readonly iteration?: number }) =>
-  found(await fleet.contextReport(id, question), `model call of ${id} that left a report there`)
+const reportOf = async (
+  fleet: ReadFleet,
+  id: string,
+  question: { readonly tick?: number; readonly iteration?: number }
+) => found(await fleet.contextReport(id, question), `model call of ${id} that left a report there`)
 
 /** What stands for a message that only calls tools. */
 const toldCalls = (calls: TickPrompt["messages"][number]["calls"] = []): string =>

@@ -4,14 +4,7 @@
 // R2  Nothing of a fork reaches the fleet; the model that is asked is one of the fleet's own server, or none.
 
 import { defined } from "@reverie/protocol"
-import {
-  type Fork,
-  type ForkRequest,
-  type Json,
-  type ReplayFrame,
-  type ReplayVerdict,
-  viewOf
-} from "reverie"
+import { type Fork, type ForkRequest, type Json, type ReplayFrame, type ReplayVerdict, viewOf } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, Conflict, type Frame, Malformed, NotFound } from "../../api/index.ts"
@@ -134,13 +127,7 @@ const isIn = (state: string, wanted: string): boolean => state === wanted || sta
 const stopsAt = ({ after, eventType }: ReplayFrame, { untilEvent, untilState }: FramesAsked): boolean =>
   (untilState !== undefined && isIn(after, untilState)) || (untilEvent !== undefined && eventType === untilEvent)
 
-const framesOf = async (
-  walks: ReplayWalks,
-  fleet: ReadFleet,
-  id: string,
-  asked: FramesAsked,
-  isWhole: boolean
-) => {
+const framesOf = async (walks: ReplayWalks, fleet: ReadFleet, id: string, asked: FramesAsked, isWhole: boolean) => {
   const version = Math.min(asked.to ?? Infinity, (await living(fleet, id)).version)
   const request = { id, from: Math.max(1, asked.from ?? 1), snapshots: asked.snapshots === "true" }
   replayable(id, Math.min(request.from + asked.limit, version), isWhole)
