@@ -1,5 +1,5 @@
 // Consent: whether a person means what can not be taken back.
-// Owns asking, and who can not be asked. Leaves what is asked to the command.
+// Owns asking, who can not be asked, and a text that is piped in. Leaves what is asked to the command.
 // C1  Nobody is asked who can not answer: without a terminal it is said with --yes, or not done.
 
 import { createInterface } from "node:readline/promises"

@@ -1,5 +1,6 @@
 // Conversation: lines of a person, answers of an assistant, one after the other.
-// Owns the commands (/state ...), the order of questions and the printing of answers. Leaves reading lines to chat.ts.
+// Owns the commands (/state ...), the order of questions, the printing of answers, and reading lines. Leaves answering to the
+// backend.
 // C1  A question is durable as soon as it is asked: to stop waiting for its answer does not take it back.
 // C2  Commands are heard at once, also while an answer is awaited; further questions wait their turn.
 
@@ -47,7 +48,7 @@ const compact = async (backend: Backend, id: string): Promise<string> => {
   const share = report === undefined ? "its window is empty" : `its window is ${Math.round(report.share * 100)} % full`
   const so = `${share}, ${counted(compacted.length, "compaction")} so far`
   const view = await backend.view(id)
-  if (view?.state.startsWith("compacting") === true) return `${id} compacts its history: ${so}`
+  if (view?.activity === "compacting") return `${id} compacts its history: ${so}`
   await backend.order(id, "compact", {})
   return `${id} is told to compact its history: ${so}`
 }
@@ -55,7 +56,7 @@ const compact = async (backend: Backend, id: string): Promise<string> => {
 const dream = async (backend: Backend, id: string): Promise<string> => {
   const last = dreamsText(id, (await backend.dreams(id)).slice(-1))
   const view = await backend.view(id)
-  if (view?.state.startsWith("dreaming") === true) return `${id} dreams\n${last}`
+  if (view?.activity === "dreaming") return `${id} dreams\n${last}`
   await backend.order(id, "sleep", {})
   return `${id} is told to sleep\n${last}`
 }

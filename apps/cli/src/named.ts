@@ -1,5 +1,5 @@
-// Named: the one assistant that a person means.
-// Owns ids and their beginnings. Leaves finding them to the reach.
+// Named: the one assistant that a person means, and the call that it asks a person about.
+// Owns ids and their beginnings, and a call as it stands in the history. Leaves finding them to the backend.
 // N1  An id may be given by a beginning that only one has; with several, all of them are told.
 
 import { CommandFailed } from "./failure.ts"
@@ -21,7 +21,8 @@ export const named = async (backend: Backend, name: string): Promise<View> => {
   const exact = name === "" ? undefined : await backend.view(name)
   if (exact !== undefined) return exact
   const ids = await backend.beginning(name)
-  const known = await backend.beginning("")
+  // Who is there is a hint of the failure alone.
+  const known = ids.length === 0 ? await backend.beginning("") : []
   const id = oneOf(
     ids,
     name,

@@ -352,8 +352,8 @@ export class Backend implements AsyncDisposable {
   async #isAtRest(id: string): Promise<boolean> {
     const view = await this.view(id)
     if (view === undefined) return true
-    const { commits, jobs, receives, state, waiting } = view
-    if (!isLasting(view) || (jobs.length > 0 && state !== "halted")) return false
+    const { activity, commits, jobs, receives, waiting } = view
+    if (!isLasting(view) || (jobs.length > 0 && activity !== "halted")) return false
     if (waiting === 0) return true
     const query = { limit: PAGE }
     const { items } = await this.#ask("assistants", (api) => api.mailbox({ params: { id }, query }))

@@ -1,5 +1,5 @@
 // FindBackend: where a command works.
-// Owns the choice: the address that is said, the one of the environment, the server that owns the data directory, and else
+// Owns the file in which a server says where it is, and the choice: the address that is said, the one of the environment, the server that owns the data directory, and else
 // the store, with the contract mounted in this process.
 // W1  What is said is used or fails; nothing is done somewhere else by surprise.
 

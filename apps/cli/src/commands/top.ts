@@ -1,5 +1,5 @@
 // Top: the fleet as it lives.
-// Owns the screen: states, what waits, and how much happens a second. Leaves the numbers to the reach.
+// Owns the screen: states, what waits, and how much happens a second. Leaves the numbers, and what is busy, to the backend.
 // T1  Without a terminal, and with --once, it is one table and an end.
 // T2  Whatever assistants are called stays on its line.
 
@@ -25,8 +25,8 @@ interface Pulse {
   toolCalls: number
 }
 
-const isBusy = ({ state, waiting }: View): boolean =>
-  waiting > 0 || !["awake.idle", "retired", "dreaming.resting"].includes(state)
+const isBusy = ({ tags, waiting }: View): boolean =>
+  waiting > 0 || !(tags.includes("atRest") || tags.includes("retired"))
 
 const heard = (pulse: Pulse, { type }: Notice): void => {
   pulse.notices++

@@ -1,5 +1,5 @@
-// Away: how long a command waits for a model whose server does not answer.
-// Owns the watch. Leaves the words to waits.ts, and waiting for anything else to the command.
+// Away: models whose servers do not answer: how they are told, and how long a command waits for one.
+// Owns the words and the watch. Leaves waiting for anything else to the command.
 // A1  The wait is told when it begins. It ends with an answer of the model, or with its time: then the command fails, and what
 //     was accepted is kept.
 
@@ -66,7 +66,7 @@ export const watchAway = ({ isQuiet, look, waitMillis }: AwayRequest): AwayWatch
 }
 
 // Waits: models whose servers are away, as a person is told of them.
-// Owns the words. Leaves which assistants there are to the reach.
+// Owns the words. Leaves which assistants there are to the backend.
 // W1  Each says the server, since when, why, and when it is tried again, in one line.
 
 const time = (at: number): string => new Date(at).toISOString().slice(11, 19)

@@ -1,5 +1,5 @@
 // Stop: how a running command is asked to end.
-// Owns signals and a reader that leaves. Leaves closing what is open to the command that opened it.
+// Owns signals, a reader that leaves, and errors that nobody has handled. Leaves closing what is open to the command that opened it.
 // S1  The first SIGINT or SIGTERM asks for an orderly end; the second ends the process at once.
 // S2  Something that is being waited for may take the first SIGINT for itself.
 // S3  Every wait of a command goes through `orAsked`, so that no wait outlives the asking.

@@ -1,4 +1,4 @@
-// Steering: the part of the tree about what asks for a hand: approvals, queues, the live fleet.
+// Steering: the parts of the tree about what asks for a hand (approvals, queues, the live fleet), and about the program itself.
 
 import { type Command, Option, Argument } from "commander"
 import { branch, does, leaf, type Trunk } from "./leaf.ts"

@@ -9,7 +9,7 @@
 // T4  What a server hints about its tools decides nothing: without a word of the user a tool is dangerous and is not
 //     repeated.
 
-import { defined, isJsonObject, type Json } from "@reverie/protocol"
+import { defined, isJsonObject, type Json, plain } from "@reverie/protocol"
 import { defineTool, type Tool, type ToolRun } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -21,7 +21,7 @@ import { McpCallFailed, McpToolsRefused, McpUnavailable } from "./errors.ts"
 import { type Listing, namesOf, type Offered, spelledNames } from "./listing.ts"
 import { MAX_MILLIS, type McpAllowed, type McpServer } from "./options.ts"
 import { changesOf } from "./pin.ts"
-import { oneLine, plain } from "./plain.ts"
+import { oneLine } from "./plain.ts"
 import { withoutSecrets } from "./secrets.ts"
 
 // Offer: what is made of a server's definition before a model or a checker sees it.

@@ -4,7 +4,8 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { judgeAddress, redirected } from "../src/transport/egress.ts"
 import { checkedSchema, shownSchema, toolNameOf } from "../src/tools.ts"
-import { cutBytes, oneLine, plain } from "../src/plain.ts"
+import { plain } from "@reverie/protocol"
+import { cutBytes, oneLine } from "../src/plain.ts"
 import { lineSplitter } from "../src/transport/traffic.ts"
 
 const text = fc.string({ unit: "binary" })

@@ -1,5 +1,5 @@
 // Agents: who lives in a fleet, and what is known of one.
-// Owns the readings. Leaves orders to orders.ts, where they are asked to reach/.
+// Owns the readings. Leaves orders to orders.ts, where they are asked to backend/.
 // A1  Reading writes nothing and disturbs nobody.
 // A2  An id may be given by a prefix that only one assistant has.
 

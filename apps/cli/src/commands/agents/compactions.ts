@@ -1,5 +1,5 @@
-// Compactions: what was compacted of an assistant's history, and the order to take a compaction back.
-// Owns choosing one and the order. Leaves reading and following to the SDK, the words to compactions.ts.
+// Compactions: what was compacted of an assistant's history, and the orders about it: to compact, to take one back, to sleep.
+// Owns choosing one, the orders and their words. Leaves reading and following to the backend.
 // C1  Listing and showing write nothing and disturb nobody.
 // C2  The order to take back is durable when the command ends with 0; `undone` names what has been taken back by then.
 // C3  An id may be given by a beginning that only one compaction has.

@@ -1,5 +1,6 @@
-// Memory: what an assistant remembers.
-// Owns the readings of it, and the making anew of its index. Leaves finding to the SDK, the form to memory-text.ts.
+// Memory: what an assistant remembers, and the documents in its memory that a person may change.
+// Owns the readings of it, the making anew of its index, and the changes of blocks. Leaves finding to the SDK, the form to
+// memory-text.ts.
 // M1  It works beside a running fleet: all it ever writes is the index, which follows from the rest.
 
 import { defined } from "@reverie/protocol"

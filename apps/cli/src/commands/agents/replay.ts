@@ -1,5 +1,5 @@
-// Replay: a life told again from its ledger, and one tick lived again with something changed.
-// Owns what is told of frames and forks. Leaves replaying to the SDK.
+// Replay: a replay from the ledger, one tick run again with something changed, and what the model was shown at a tick.
+// Owns what is told of frames, forks and prompts. Leaves replaying to the other side of the contract.
 // P1  Nothing is called, sent or written by a replay.
 
 import { defined } from "@reverie/protocol"

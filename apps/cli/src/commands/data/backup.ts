@@ -1,5 +1,5 @@
-// Backup and restore: a data directory as a whole, verified copy, and back.
-// Owns what is said of it. Leaves copying and verifying to the SDK.
+// Backup, restore and migrate: a store as a whole: a verified copy, the way back, and the form of this version.
+// Owns what is said of it. Leaves copying, verifying and the steps of a migration to the SDK.
 
 import { defined } from "@reverie/protocol"
 import { backup, restore, Fleet, Peek } from "reverie"

@@ -1,5 +1,5 @@
 // Run: a fleet file and events, or one prompt, without a person present.
-// Owns the choice between the two. Leaves the course to course.ts.
+// Owns the choice between the two, and the bounds of a prompt. Leaves the course to course.ts.
 // R1  A prompt is answered on stdout with the reply alone, so that it can be piped on.
 
 import { defined } from "@reverie/protocol"
@@ -141,16 +141,17 @@ const POLL_MILLIS = 50
 /** Lets it go on, and waits until it does: what is asked of somebody halted is answered with that. */
 const resumed = async (backend: Backend, to: string): Promise<void> => {
   await backend.order(to, "resume", {})
-  while ((await backend.view(to))?.state === "halted") await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+  while ((await backend.view(to))?.activity === "halted")
+    await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
 }
 
 /** Says one thing to one assistant of an opened reach, and tells its answer. */
 export const askOnce = async (backend: Backend, name: string, prompt: string, options: RunOptions): Promise<number> => {
   const { json, jsonl, quiet, resume } = options
-  const { id: to, state } = await named(backend, name)
+  const { activity, id: to } = await named(backend, name)
   watching(backend, to, quiet || json || jsonl)
-  if (state === "halted" && !resume) throw new CommandFailed("assistant-halted", `${to} is halted`)
-  if (state === "halted") await backend.within(resumed(backend, to))
+  if (activity === "halted" && !resume) throw new CommandFailed("assistant-halted", `${to} is halted`)
+  if (activity === "halted") await backend.within(resumed(backend, to))
   const { because, passed, release } = await bounded(backend, to, options)
   const away = watchAway({
     look: async () => [(await backend.view(to)) ?? []].flat(),
@@ -196,7 +197,7 @@ export interface Bounds {
 const MICROS = 1_000_000
 
 const isGoingOn = (view: View | undefined): boolean =>
-  view !== undefined && view.state !== "halted" && view.state !== "retired"
+  view !== undefined && !view.tags.includes("halted") && !view.tags.includes("retired")
 
 const spentMicros = async (backend: Backend, id: string): Promise<number> =>
   (await backend.subAgentTree(id))?.spent.costMicros ?? 0

@@ -1,4 +1,4 @@
-// Start: the example fleet, its day, and a chat.
+// Start: the example fleet, its day, and a chat; and the same with a fleet of one's own (`dev`).
 // Owns which files that is. Leaves the course to course.ts.
 // S1  It asks no server and needs no key unless told so: the day was written for the offline model.
 
