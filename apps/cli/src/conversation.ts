@@ -93,7 +93,7 @@ const answerSlash = async (backend: Backend, id: string, command: string): Promi
   return true
 }
 
-export class Conversation {
+class Conversation {
   readonly #backend: Backend
   readonly #stop: Stop
   readonly #questions: Array<string> = []

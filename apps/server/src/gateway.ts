@@ -67,9 +67,11 @@ const tried = <A>(
   Effect.gen(function* () {
     const { isOwn = false, onTrouble } = yield* Gateway
     const principal = yield* Principal
-    const done = Effect.tryPromise({ try: async () => work(principal), catch: (error) => error })
-    return yield* Effect.catch(done, (error) =>
-      isOwn && !isApiFailure(error) ? Effect.die(error) : Effect.fail(apiFailureOf(error, onTrouble))
+    const done = Effect.tryPromise({ try: async () => work(principal), catch: (rejected) => ({ rejected }) })
+    return yield* done.pipe(
+      Effect.catch(({ rejected }) =>
+        isOwn && !isApiFailure(rejected) ? Effect.die(rejected) : Effect.fail(apiFailureOf(rejected, onTrouble))
+      )
     )
   })
 

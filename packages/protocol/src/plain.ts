@@ -14,7 +14,7 @@ const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu
 const hidden =
   /\u034f|[\u180b-\u180f]|\u00ad|\u061c|[\u115f\u1160]|[\u17b4\u17b5]|[\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f]|[\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu
 /** Joiners and variation selectors: a terminal shows them as nothing, or as a width of its own. */
-const joiners = /[\u200c\u200d\ufe00-\ufe0f]/gu
+const joiners = /\u200c|\u200d|[\ufe00-\ufe0f]/gu
 
 export const plain = (text: string): string =>
   text.toWellFormed().replaceAll("\r\n", "\n").replace(sequences, "").replace(controls, "").replace(hidden, "")

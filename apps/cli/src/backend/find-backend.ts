@@ -120,7 +120,7 @@ const answers = async (url: string): Promise<boolean> => {
 }
 
 /** The address of the server that owns a directory; undefined when none does. */
-export const serverOf = async (data: string): Promise<string | undefined> => {
+const serverOf = async (data: string): Promise<string | undefined> => {
   const text = await readFile(join(data, NAME), "utf8").catch(() => "")
   const facts = text === "" ? undefined : factsIn(text)
   if (facts === undefined || !isLoopbackUrl(facts.url) || !isAlive(facts.pid)) return undefined

@@ -105,7 +105,7 @@ class AnswerReader {
 }
 
 /** The events of a body, as they come. */
-export async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<EventSourceMessage> {
+async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<EventSourceMessage> {
   const decoder = new TextDecoder()
   const ready: Array<EventSourceMessage> = []
   const parser = createParser({ onEvent: (event) => ready.push(event) })
@@ -210,7 +210,7 @@ class Feed {
   }
 }
 
-const tagOf = (error: unknown): string => (isFields(error) ? String(error["_tag"] ?? "") : "")
+const tagOf = (error: unknown): string => (isFields(error) ? text(error["_tag"]) : "")
 
 /** What went wrong, as the table of failures knows it. */
 const explained = (error: unknown, url: string): unknown => {

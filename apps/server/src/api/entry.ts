@@ -1,4 +1,4 @@
-// Entry: one line of a ledger, and one message of a history, as they cross the wire.
+// Entry: one line of a ledger, one message of a history, one dream and why a memory was found, as they cross the wire.
 // Owns their schemas. Leaves their meaning to `protocol`.
 // N1  Every field of an entry is here: what a schema does not name would be left out of an answer.
 
@@ -10,7 +10,7 @@ const Fields = Schema.Record(Schema.String, Json)
 
 export const Role = Schema.Literals(["system", "user", "assistant", "tool"])
 
-export const Message = Schema.Struct({
+const Message = Schema.Struct({
   role: Role,
   content: Schema.String,
   name: Schema.optionalKey(Schema.String),
@@ -102,3 +102,35 @@ export const LedgerEntry = Schema.Struct({
   sends: Schema.optionalKey(Schema.Array(Fields))
 })
 export type LedgerEntry = typeof LedgerEntry.Type
+
+/** What one night's dream did, operation by operation: the names are those of the wire. */
+export const DreamReport = Schema.Struct({
+  id: Schema.String,
+  began_at: Schema.Finite,
+  ended_at: Schema.Finite,
+  lines: Schema.Array(
+    Schema.Struct({
+      operation: Schema.String,
+      steps: Schema.Finite,
+      read: Schema.Finite,
+      proposed: Schema.Finite,
+      accepted: Schema.Finite,
+      tokens: Schema.Finite,
+      elapsed_ms: Schema.Finite,
+      skipped: Schema.optionalKey(Schema.String),
+      error: Schema.optionalKey(Schema.String)
+    })
+  )
+})
+
+const Found = Schema.Struct({ rank: Schema.Int, score: Schema.Finite })
+/** Why a memory was found. */
+export const Why = Schema.Struct({
+  /** Words of the question that it contains. */
+  terms: Schema.Array(Schema.String),
+  lexical: Schema.optionalKey(Found),
+  vector: Schema.optionalKey(Found),
+  /** Ids of attached facts that contain words of the question. */
+  facts: Schema.Array(Schema.String),
+  boosts: Schema.Array(Schema.String)
+})

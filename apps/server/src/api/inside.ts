@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { BlockEdit } from "./block-edit.ts"
-import { LedgerEntry, Placed, Role } from "./entry.ts"
+import { DreamReport, LedgerEntry, Placed, Role, Why } from "./entry.ts"
 import { failures } from "./errors.ts"
 import { MessageView } from "./messages.ts"
 import { cursor, Key, limit, next, ofAssistant, page, Receipt, Text, Usage, WholeFromQuery } from "./words.ts"
@@ -209,17 +209,6 @@ export const BlockSummary = Schema.Struct({
   chars: Schema.Finite,
   text: Schema.String
 })
-const Found = Schema.Struct({ rank: Schema.Int, score: Schema.Finite })
-/** Why a memory was found. */
-const Why = Schema.Struct({
-  /** Words of the question that it contains. */
-  terms: Schema.Array(Schema.String),
-  lexical: Schema.optionalKey(Found),
-  vector: Schema.optionalKey(Found),
-  /** Ids of attached facts that contain words of the question. */
-  facts: Schema.Array(Schema.String),
-  boosts: Schema.Array(Schema.String)
-})
 export const memoryKinds = ["message", "answer", "episode", "fact", "passage", "profile", "block"] as const
 const Hit = Schema.Struct({
   owner: Schema.String,
@@ -360,27 +349,6 @@ export const CompactionView = Schema.Struct({
   record: Compaction
 })
 export type CompactionView = typeof CompactionView.Type
-
-/** What one night's dream did, operation by operation: the names are those of the wire. */
-export const DreamReport = Schema.Struct({
-  id: Schema.String,
-  began_at: Schema.Finite,
-  ended_at: Schema.Finite,
-  lines: Schema.Array(
-    Schema.Struct({
-      operation: Schema.String,
-      steps: Schema.Finite,
-      read: Schema.Finite,
-      proposed: Schema.Finite,
-      accepted: Schema.Finite,
-      tokens: Schema.Finite,
-      elapsed_ms: Schema.Finite,
-      skipped: Schema.optionalKey(Schema.String),
-      error: Schema.optionalKey(Schema.String)
-    })
-  )
-})
-export type DreamReport = typeof DreamReport.Type
 
 export class NightGroup extends HttpApiGroup.make("night").add(
   /** The newest first, long texts cut. */

@@ -53,14 +53,14 @@ const found = async (backend: Backend, wanted: string): Promise<AskedApproval> =
 }
 
 const shown = (each: AskedApproval): string => {
-  const { approval, assistant, call, category, chain = [], description, expiresAt, invisible, tool } = each
+  const { approval, assistant, call, category, chain, description, expiresAt, invisible, tool } = each
   const lines = [
     `${approval}: ${assistant} asks for ${tool} (${call})`,
     ...(category === undefined ? [] : [`category ${category}`]),
     ...(description === undefined ? [] : [onOneLine(description, 300)]),
     ...(expiresAt === undefined ? [] : [`expires ${when(expiresAt)}`]),
     ...chain.map(({ text, who }) => `because of ${onOneLine(`${who}${text === undefined ? "" : `: ${text}`}`, 200)}`),
-    ...(invisible === true ? ["its arguments hold characters that can not be seen"] : []),
+    ...(invisible ? ["its arguments hold characters that can not be seen"] : []),
     "",
     each.arguments ?? "its arguments are too far back in the history"
   ]
