@@ -8,7 +8,7 @@
 // I4  What is loaded is the group that is asked: the others are not.
 
 import { DEFAULT_TENANT } from "@reverie/protocol"
-import { type Fleet, type FleetDefinition, forkTick, type Peek } from "reverie"
+import type { Fleet, FleetDefinition, Peek } from "reverie"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpApi from "effect/http-api/HttpApi"
@@ -74,8 +74,10 @@ const lookedAt = (peek: Peek, definition: FleetDefinition | undefined, place: st
     metrics: async () => "",
     otherWorkers: async () => undefined,
     promptOf: async () => undefined,
-    fork: (request: Parameters<Fleet["fork"]>[0]) =>
-      definition === undefined ? Promise.reject(onlyLooked()) : forkTick(peek, definition, request)
+    fork: async (request: Parameters<Fleet["fork"]>[0]) => {
+      const { forkTick } = await import("reverie")
+      return definition === undefined ? onlyLooked() : forkTick(peek, definition, request)
+    }
   })
 
 const sourceOf = ({ place, source }: MountOptions): { readonly fleet?: Fleet; readonly read: ReadFleet } => {

@@ -7,7 +7,8 @@
 
 import { mountInProcess } from "@reverie/server/in-process"
 import { defined } from "@reverie/protocol"
-import { Fleet, type FleetDefinition, Peek } from "reverie"
+import type { FleetDefinition } from "reverie"
+import { Peek } from "reverie/look"
 import { CommandFailed } from "../failure.ts"
 import type { Host } from "../host.ts"
 import type { Stop } from "../running/stop.ts"
@@ -66,6 +67,7 @@ export const looking = async (data: string | undefined, stop: Stop, definition?:
 export const ordering = async (data: string | undefined, stop: Stop): Promise<Backend> => {
   // What is not there is not made.
   await (await Peek.open(data))[Symbol.asyncDispose]()
+  const { Fleet } = await import("reverie")
   const nobody = { assistants: [], reception: "nobody" as never }
   const fleet = await Fleet.open({ fleet: nobody, role: "api", ...defined({ data }) })
   return new Backend(transportOf({ source: { fleet }, place: fleet.profile, stop, close: () => fleet.close() }))

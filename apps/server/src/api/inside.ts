@@ -1,7 +1,7 @@
 // Inside: the groups about one assistant's mind: what its model was shown, what it did, and what it remembers.
 // Owns their schemas and endpoints.
 
-import { Compaction, EntityProfile, Fact } from "reverie"
+import { Compaction, EntityProfile, Fact } from "reverie/look"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"

@@ -3,7 +3,8 @@
 // A1  An order to nobody is `NotFound`; one that means nothing in the present state is accepted, as any event is.
 
 import { defined } from "@reverie/protocol"
-import { activityOf, type AssistantRecord, type Fleet, type Receipt, tagsOf, viewOf } from "reverie"
+import type { AssistantRecord, Fleet, Receipt } from "reverie"
+import { activityOf, tagsOf, viewOf } from "reverie/look"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type AssistantDetail, type AssistantRow, type Order, type StoredAssistant } from "../api/index.ts"
