@@ -7,7 +7,8 @@
 import type { Fleet, FleetRole, Records } from "reverie"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { type ApiFailure, Forbidden, isApiFailure, Principal } from "./api/index.ts"
+import { Principal } from "./api/access.ts"
+import { type ApiFailure, Forbidden, isApiFailure } from "./api/errors.ts"
 import { apiFailureOf } from "./failure.ts"
 
 /** What a reading asks: an open fleet, or a store that is only looked into. */

@@ -12,6 +12,8 @@ import type { Fleet, FleetDefinition, Peek } from "reverie"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpApiClient from "effect/http-api/HttpApiClient"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -21,7 +23,9 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import { Access, Api, Conflict, Principal } from "./api/index.ts"
+import { Access, Principal } from "./api/access.ts"
+import { AssistantsApi } from "./api/assistants.ts"
+import { Conflict } from "./api/errors.ts"
 import { Gateway, type ReadFleet } from "./gateway.ts"
 import type { assistantsLive } from "./groups/assistants.ts"
 import { fittingLive } from "./http/admitted.ts"
@@ -52,8 +56,8 @@ export interface MountOptions {
 }
 
 export interface Mounted {
-  /** The way to the handlers of a group. */
-  readonly clientOf: (group: MountedGroup) => Promise<HttpClient.HttpClient>
+  /** The client of a group, as `HttpApiClient.group` makes it of the contract. */
+  readonly clientOf: (group: MountedGroup) => Promise<unknown>
   readonly close: () => Promise<void>
 }
 
@@ -105,6 +109,15 @@ const accessLive = Layer.succeed(
   Access.of({ bearer: (asked) => Effect.provideService(asked, Principal, principal) })
 )
 
+/** No token is asked for. */
+const asking = HttpApiMiddleware.layerClient(Access, ({ next, request }) => next(request))
+
+type Group = (typeof AssistantsApi)["groups"]["assistants"]
+
+/** The group that every command asks stands for itself; with any other the whole contract is loaded. */
+const contractOf = async (name: MountedGroup): Promise<{ readonly groups: object }> =>
+  name === "assistants" ? AssistantsApi : (await import("./api/index.ts")).Api
+
 export const mountInProcess = (options: MountOptions): Mounted => {
   const { fleet, read } = sourceOf(options)
   const scope = Effect.runSync(Scope.make())
@@ -125,10 +138,11 @@ export const mountInProcess = (options: MountOptions): Mounted => {
     ownTenant: read.tenant,
     config: []
   }
-  const mount = async (name: MountedGroup): Promise<HttpClient.HttpClient> => {
+  const mount = async (name: MountedGroup): Promise<unknown> => {
     // Which of them it is makes no difference to the router.
     const handlers = (await groups[name]()) as typeof assistantsLive
-    const only = HttpApi.make("reverie").add(Api.groups[name] as (typeof Api.groups)["assistants"])
+    const { [name]: group } = (await contractOf(name)).groups as Record<MountedGroup, Group>
+    const only = HttpApi.make("reverie").add(group)
     const routes = HttpApiBuilder.layer(only).pipe(
       Layer.provide(handlers.pipe(Layer.provide([accessLive, fittingLive]))),
       Layer.provide([Layer.succeed(Gateway, gateway), Layer.succeed(Live, live), HttpServer.layerServices])
@@ -144,9 +158,12 @@ export const mountInProcess = (options: MountOptions): Mounted => {
         Effect.orDie
       )
     )
-    return HttpClient.mapRequest(client, HttpClientRequest.prependUrl(HERE))
+    const httpClient = HttpClient.mapRequest(client, HttpClientRequest.prependUrl(HERE))
+    return Effect.runPromise(
+      HttpApiClient.group(only, { group: name as "assistants", httpClient }).pipe(Effect.provide(asking))
+    )
   }
-  const mounted = new Map<MountedGroup, Promise<HttpClient.HttpClient>>()
+  const mounted = new Map<MountedGroup, Promise<unknown>>()
   return {
     clientOf: (name) => {
       const client = mounted.get(name) ?? mount(name)

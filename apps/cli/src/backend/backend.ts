@@ -6,25 +6,22 @@
 // R3  A list is asked a page at a time, so that a large fleet is never held whole.
 // R4  What a state is (busy, resting, for good) is answered by the other side, as its chart says it.
 
-import {
-  Access,
+import type {
   Api,
-  type ApprovalAsked,
-  type BlockSummary as BlockSchema,
-  type ContextView,
-  type Frame,
-  type LedgerEntry,
-  type StoredAssistant,
-  type SubAgentNode
+  ApprovalAsked,
+  BlockSummary as BlockSchema,
+  ContextView,
+  Frame,
+  LedgerEntry,
+  StoredAssistant,
+  SubAgentNode
 } from "@reverie/server/api"
 import type { MountedGroup } from "@reverie/server/in-process"
 import { defined } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import * as HttpApiClient from "effect/http-api/HttpApiClient"
-import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import type * as HttpApiClient from "effect/http-api/HttpApiClient"
 import type {
   BlockOperation,
   BlockVersion,
@@ -366,20 +363,10 @@ export class Backend implements AsyncDisposable {
     group: Group,
     request: (api: Contract[Group]) => Effect.Effect<A, E>
   ): Promise<A> {
-    const client = this.#clients.get(group) ?? this.#open(group)
+    const client = this.#clients.get(group) ?? this.#transport.clientOf(group)
     this.#clients.set(group, client)
     const exit = await Effect.runPromiseExit(request((await client) as Contract[Group]))
     if (Exit.isSuccess(exit)) return exit.value
     throw this.#transport.explained(Cause.squash(exit.cause))
-  }
-
-  /** The part of the client that asks one group: a command needs few of them. */
-  async #open(group: MountedGroup): Promise<unknown> {
-    const { clientOf, token } = this.#transport
-    const access = HttpApiMiddleware.layerClient(Access, ({ next, request }) =>
-      next(token === undefined ? request : HttpClientRequest.bearerToken(request, token))
-    )
-    const httpClient = await clientOf(group)
-    return Effect.runPromise(HttpApiClient.group(Api, { group, httpClient }).pipe(Effect.provide(access)))
   }
 }

@@ -3,12 +3,14 @@
 // C1  The token stands in the header of requests to this server and nowhere else: no redirect is followed.
 // W1  A stream that breaks is asked again from the last event that was read, so that nothing is lost and nothing comes twice.
 
-import { defined } from "@reverie/protocol"
+import { Access, Api } from "@reverie/server/api"
 import { createParser, type EventSourceMessage } from "eventsource-parser"
 import * as Effect from "effect/Effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpApiClient from "effect/http-api/HttpApiClient"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import type { Notice, Part } from "reverie"
 import { CommandFailed } from "../failure.ts"
 import type { Stop } from "../running/stop.ts"
@@ -229,8 +231,8 @@ const explained = (error: unknown, url: string): unknown => {
   return error
 }
 
-/** The same for every group. */
-const clientAt = async (url: string): Promise<HttpClient.HttpClient> => {
+/** The way there, the same for every group. */
+const httpClientAt = async (url: string): Promise<HttpClient.HttpClient> => {
   const client = await Effect.runPromise(Effect.provide(Effect.service(HttpClient.HttpClient), FetchHttpClient.layer))
   return client.pipe(
     HttpClient.mapRequest(HttpClientRequest.prependUrl(url)),
@@ -240,13 +242,18 @@ const clientAt = async (url: string): Promise<HttpClient.HttpClient> => {
 
 export const atServer = (url: string, token: string | undefined, stop: Stop): Backend => {
   const feed = new Feed(url, token)
-  const client = clientAt(url)
+  const way = httpClientAt(url)
+  const access = HttpApiMiddleware.layerClient(Access, ({ next, request }) =>
+    next(token === undefined ? request : HttpClientRequest.bearerToken(request, token))
+  )
   return new Backend({
     kind: "server",
     place: `server ${url}`,
     isWorking: true,
-    ...defined({ token }),
-    clientOf: () => client,
+    clientOf: async (group) => {
+      const httpClient = await way
+      return Effect.runPromise(HttpApiClient.group(Api, { group, httpClient }).pipe(Effect.provide(access)))
+    },
     explained: (error) => explained(error, url),
     ask: (id, _text, _question, send) => feed.answers(id, send),
     within: (work, timeoutMillis) => timed(stop.orAsked(work), timeoutMillis),

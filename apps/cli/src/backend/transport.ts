@@ -4,7 +4,6 @@
 
 import { defined } from "@reverie/protocol"
 import type { MountedGroup } from "@reverie/server/in-process"
-import type * as HttpClient from "effect/http/HttpClient"
 import type { Notice, Part } from "reverie"
 import { CommandFailed } from "../failure.ts"
 
@@ -58,9 +57,8 @@ export interface Transport {
   readonly place: string
   /** Whether what it is told is followed while it is open: somebody works there. */
   readonly isWorking: boolean
-  /** In the header of every request; nowhere else. */
-  readonly token?: string
-  readonly clientOf: (group: MountedGroup) => Promise<HttpClient.HttpClient>
+  /** The client of one group of the contract: a command needs few of them. */
+  readonly clientOf: (group: MountedGroup) => Promise<unknown>
   /** What a failure on the way is to whoever asked. */
   readonly explained: (error: unknown) => unknown
   /** Says something and reads what comes back. `send` is the request of the contract for it. */

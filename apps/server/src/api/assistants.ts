@@ -2,8 +2,10 @@
 // Owns its schemas and endpoints. Leaves messages to messages.ts.
 
 import * as Schema from "effect/Schema"
+import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Access, Fitting } from "./access.ts"
 import { failures } from "./errors.ts"
 import {
   Amount,
@@ -235,3 +237,6 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
     error: failures
   })
 ) {}
+
+/** The group alone, for a process that asks nothing else: every list of a command line. */
+export const AssistantsApi = HttpApi.make("reverie").add(AssistantsGroup).middleware(Access).middleware(Fitting)

@@ -7,7 +7,13 @@ import type { AssistantRecord, Fleet, Receipt } from "reverie"
 import { activityOf, tagsOf, viewOf } from "reverie/look"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, type AssistantDetail, type AssistantRow, type Order, type StoredAssistant } from "../api/index.ts"
+import {
+  AssistantsApi,
+  type AssistantDetail,
+  type AssistantRow,
+  type Order,
+  type StoredAssistant
+} from "../api/assistants.ts"
 import { asking, changing, type ReadFleet } from "../gateway.ts"
 import { Live } from "../live.ts"
 import { living } from "../views/living.ts"
@@ -131,7 +137,7 @@ const orderAll = (
 }
 
 export const assistantsLive = HttpApiBuilder.group(
-  Api,
+  AssistantsApi,
   "assistants",
   Effect.fnUntraced(function* (handlers) {
     const { boards, ownTenant } = yield* Live

@@ -3,7 +3,7 @@
 // L1  A reading about nobody is `NotFound`, never an empty answer.
 
 import type { AssistantRecord, Records } from "reverie"
-import { NotFound } from "../api/index.ts"
+import { NotFound } from "../api/errors.ts"
 
 export const living = async (records: Pick<Records, "inspect">, id: string): Promise<AssistantRecord> => {
   const record = await records.inspect(id)
