@@ -80,7 +80,8 @@ const viewsOf = async (fleet: ReadFleet, { cursor, limit, start = "" }: ViewsAsk
   const records = await pageFrom(fleet, start, cursor, limit + 1)
   const items = records.slice(0, limit).map(storedOf)
   const next = records.length > limit ? (items.at(-1)?.id ?? null) : null
-  return { items, next, ...(fleet.tenant === ownTenant ? { totals: await fleet.totals() } : {}) }
+  const totals = fleet.tenant === ownTenant ? await fleet.totals() : undefined
+  return { items, next, ...defined({ totals }) }
 }
 
 const AT_ONCE = 16

@@ -23,27 +23,27 @@ import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import { Access, Principal } from "./api/access.ts"
-import { AssistantsApi } from "./api/assistants.ts"
-import { Conflict } from "./api/errors.ts"
-import { Gateway, type ReadFleet } from "./gateway.ts"
-import type { assistantsLive } from "./groups/assistants.ts"
-import { fittingLive } from "./http/admitted.ts"
-import { Live } from "./live.ts"
+import { Access, Principal } from "../api/access.ts"
+import { AssistantsApi } from "../api/assistants.ts"
+import { Conflict } from "../api/errors.ts"
+import { Gateway, type ReadFleet } from "../gateway.ts"
+import type { assistantsLive } from "./assistants.ts"
+import { fittingLive } from "../http/admitted.ts"
+import { Live } from "../live.ts"
 
 /** Of each group: its handlers, loaded when it is asked. */
 const groups = {
-  assistants: async () => (await import("./groups/assistants.ts")).assistantsLive,
-  messages: async () => (await import("./groups/assistant/messages.ts")).messagesLive,
-  context: async () => (await import("./groups/assistant/context.ts")).contextLive,
-  timeline: async () => (await import("./groups/assistant/timeline.ts")).timelineLive,
-  memory: async () => (await import("./groups/assistant/memory.ts")).memoryLive,
-  night: async () => (await import("./groups/assistant/night.ts")).nightLive,
-  approvals: async () => (await import("./groups/approvals.ts")).approvalsLive,
-  subAgentTree: async () => (await import("./groups/assistant/subagents.ts")).subAgentsLive,
-  queues: async () => (await import("./groups/queues.ts")).queuesLive,
-  replay: async () => (await import("./groups/assistant/replay.ts")).replayLive,
-  prompts: async () => (await import("./groups/prompts.ts")).promptsLive
+  assistants: async () => (await import("./assistants.ts")).assistantsLive,
+  messages: async () => (await import("./assistant/messages.ts")).messagesLive,
+  context: async () => (await import("./assistant/context.ts")).contextLive,
+  timeline: async () => (await import("./assistant/timeline.ts")).timelineLive,
+  memory: async () => (await import("./assistant/memory.ts")).memoryLive,
+  night: async () => (await import("./assistant/night.ts")).nightLive,
+  approvals: async () => (await import("./approvals.ts")).approvalsLive,
+  subAgentTree: async () => (await import("./assistant/subagents.ts")).subAgentsLive,
+  queues: async () => (await import("./queues.ts")).queuesLive,
+  replay: async () => (await import("./assistant/replay.ts")).replayLive,
+  prompts: async () => (await import("./prompts.ts")).promptsLive
 } as const
 
 export type MountedGroup = keyof typeof groups
@@ -94,7 +94,7 @@ const sourceOf = ({ place, source }: MountOptions): { readonly fleet?: Fleet; re
 /** A list is made for the question that needs one. */
 const boardsOf = (read: ReadFleet): Live["Service"]["boards"] => ({
   of: async () => {
-    const { Board } = await import("./board/board.ts")
+    const { Board } = await import("../board/board.ts")
     const board = new Board(read)
     await board.build(Date.now())
     return board
@@ -116,7 +116,7 @@ type Group = (typeof AssistantsApi)["groups"]["assistants"]
 
 /** The group that every command asks stands for itself; with any other the whole contract is loaded. */
 const contractOf = async (name: MountedGroup): Promise<{ readonly groups: object }> =>
-  name === "assistants" ? AssistantsApi : (await import("./api/index.ts")).Api
+  name === "assistants" ? AssistantsApi : (await import("../api/index.ts")).Api
 
 export const mountInProcess = (options: MountOptions): Mounted => {
   const { fleet, read } = sourceOf(options)
