@@ -4,7 +4,7 @@
 // C2  Settings of files are put beside the environment before anything reads it; commands that help with settings run
 //     even where those are wrong.
 
-import { keepEnvironment } from "./config/own-environment.ts"
+import { keepEnvironment } from "./config/settings.ts"
 import { applyConfig, readConfig } from "./config/sources.ts"
 import { CommandFailed } from "./failure.ts"
 import { tellFailure } from "./output.ts"

@@ -1,5 +1,5 @@
 // Consent: whether a person means what can not be taken back.
-// Owns asking, and who can not be asked. Leaves what is asked to the command.
+// Owns asking, who can not be asked, and a text that is piped in. Leaves what is asked to the command.
 // C1  Nobody is asked who can not answer: without a terminal it is said with --yes, or not done.
 
 import { createInterface } from "node:readline/promises"
@@ -27,4 +27,22 @@ export const assertConsent = async ({ json, yes }: ChangeOptions, what: string):
     asking.close()
   }
   throw new CommandFailed("consent-needed", `${what}: not meant, not done`, { code: "denied", hint: "" })
+}
+
+// Piped: a message that comes by standard input.
+
+const MOST_CHARS = 1_000_000
+
+/** What was said as an argument, else what is piped in; fails when it is neither. */
+export const saidOrPiped = async (said: string | undefined, what: string): Promise<string> => {
+  if (said !== undefined && said !== "-") return said
+  if (process.stdin.isTTY) throw new CommandFailed("usage", `${what} is missing`)
+  let text = ""
+  process.stdin.setEncoding("utf8")
+  for await (const chunk of process.stdin as AsyncIterable<string>) {
+    text += chunk
+    if (text.length > MOST_CHARS) throw new CommandFailed("usage", `${what} has more than ${MOST_CHARS} characters`)
+  }
+  if (text.trim() === "") throw new CommandFailed("usage", `${what} is missing`, { hint: "say it, or pipe it in" })
+  return text.replace(/\r?\n$/, "")
 }

@@ -1,19 +1,20 @@
 // Conversation: lines of a person, answers of an assistant, one after the other.
-// Owns the commands (/state ...), the order of questions and the printing of answers. Leaves reading lines to chat.ts.
+// Owns the commands (/state ...), the order of questions, the printing of answers, and reading lines. Leaves answering to the
+// backend.
 // C1  A question is durable as soon as it is asked: to stop waiting for its answer does not take it back.
 // C2  Commands are heard at once, also while an answer is awaited; further questions wait their turn.
 
 import type { Part } from "reverie"
-import { writtenCall } from "./texts/written-call.ts"
+import { writtenCall } from "./named.ts"
 import { CommandFailed, failureOf } from "./failure.ts"
 import { note, painted, say, sayPart } from "./output.ts"
-import { onOneLine, plain } from "./texts/plain.ts"
+import { onOneLine, plain, counted } from "./texts/plain.ts"
 import type { Backend } from "./backend/backend.ts"
 import type { Stop } from "./running/stop.ts"
 import { contextText } from "./texts/context-text.ts"
 import { dreamsText } from "./texts/memory-text.ts"
 import { assistantTable } from "./texts/report.ts"
-import { counted } from "./texts/table.ts"
+import { createInterface } from "node:readline"
 
 // Slash: what a person may ask of the command line in a chat, besides speaking.
 
@@ -47,7 +48,7 @@ const compact = async (backend: Backend, id: string): Promise<string> => {
   const share = report === undefined ? "its window is empty" : `its window is ${Math.round(report.share * 100)} % full`
   const so = `${share}, ${counted(compacted.length, "compaction")} so far`
   const view = await backend.view(id)
-  if (view?.state.startsWith("compacting") === true) return `${id} compacts its history: ${so}`
+  if (view?.activity === "compacting") return `${id} compacts its history: ${so}`
   await backend.order(id, "compact", {})
   return `${id} is told to compact its history: ${so}`
 }
@@ -55,7 +56,7 @@ const compact = async (backend: Backend, id: string): Promise<string> => {
 const dream = async (backend: Backend, id: string): Promise<string> => {
   const last = dreamsText(id, (await backend.dreams(id)).slice(-1))
   const view = await backend.view(id)
-  if (view?.state.startsWith("dreaming") === true) return `${id} dreams\n${last}`
+  if (view?.activity === "dreaming") return `${id} dreams\n${last}`
   await backend.order(id, "sleep", {})
   return `${id} is told to sleep\n${last}`
 }
@@ -92,7 +93,7 @@ const answerSlash = async (backend: Backend, id: string, command: string): Promi
   return true
 }
 
-export class Conversation {
+class Conversation {
   readonly #backend: Backend
   readonly #stop: Stop
   readonly #questions: Array<string> = []
@@ -251,3 +252,65 @@ class AnswerPrinter {
     }
   }
 }
+
+// Chat: a conversation over standard input.
+// Owns reading lines and the prompt. Leaves what a line means to conversation.ts.
+// C1  Without a terminal nothing is prompted; a closed or empty input is no error.
+// C2  What was asked before the input ended is answered before the chat ends.
+
+export interface ChatOptions {
+  readonly backend: Backend
+  readonly stop: Stop
+  readonly to: string
+}
+
+/** Talks until the person leaves or the input ends. */
+export const chat = async ({ backend, stop, to }: ChatOptions): Promise<"left" | "input-ended"> => {
+  const isTerminal = process.stdin.isTTY && process.stderr.isTTY
+  const lines = createInterface({ input: process.stdin, output: isTerminal ? process.stderr : undefined })
+  const conversation = new Conversation(backend, stop, to)
+  const ended = Promise.withResolvers<"left" | "input-ended">()
+  const prompt = () => {
+    if (!isTerminal) return
+    lines.setPrompt(`${conversation.to}> `)
+    lines.prompt(true)
+  }
+  let messageFilter: Promise<void> = Promise.resolve()
+  const hear = async (line: string) => {
+    const stays = await conversation.hear(line)
+    if (!stays) ended.resolve("left")
+    void conversation.answered().then(prompt, ended.reject)
+  }
+  lines.on("line", (line) => {
+    messageFilter = messageFilter.then(() => hear(line)).catch(ended.reject)
+  })
+  lines.on("SIGINT", () => stop.interrupt())
+  lines.on("close", () => {
+    messageFilter = messageFilter
+      .then(() => conversation.answered())
+      .then(() => ended.resolve("input-ended"), ended.reject)
+  })
+  process.stdin.on("error", () => lines.close())
+  prompt()
+  try {
+    return await backend.within(ended.promise)
+  } finally {
+    // The prompt stands open on its line.
+    if (isTerminal) note("")
+    lines.close()
+    process.stdin.pause()
+  }
+}
+
+/** Stays up for a chat; when nobody can chat, until a signal comes. */
+export const stayUp = async (options: ChatOptions): Promise<void> => {
+  if (process.stdin.isTTY) note(`Speak with ${options.to}, /help shows the commands, Ctrl-C ends.`)
+  else note("Stays up until SIGINT or SIGTERM.")
+  const outcome = await chat(options)
+  if (outcome === "left") return
+  await options.backend.within(new Promise<never>(() => {}))
+}
+
+/** The failure of an answer that did not come. */
+export const noAnswer = (to: string, reason: string): CommandFailed =>
+  new CommandFailed("answer-failed", `${to} could not answer: ${reason}`)

@@ -3,8 +3,7 @@
 
 import { call, isForPrograms } from "./call.ts"
 import { flushed } from "./output.ts"
-import { Stop } from "./running/stop.ts"
-import { listenToStrays } from "./running/strays.ts"
+import { Stop, listenToStrays } from "./running/stop.ts"
 
 const args = process.argv.slice(2)
 

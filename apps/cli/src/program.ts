@@ -9,12 +9,11 @@ import { addEval } from "./commands/eval.ts"
 import { ownVersion } from "./commands/version.ts"
 import type { Stop } from "./running/stop.ts"
 import { addAgents } from "./tree/agents.ts"
-import { addChecking } from "./tree/checking.ts"
+import { addChecking, addSteering } from "./tree/steering.ts"
 import type { Trunk } from "./tree/leaf.ts"
 import { addMinds } from "./tree/minds.ts"
 import { addMoving } from "./tree/moving.ts"
 import { addRunning } from "./tree/running.ts"
-import { addSteering } from "./tree/steering.ts"
 
 export const treeOf = (trunk: Trunk): Command => {
   const root = new Command("reverie")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { IdleCollection } from "../src/running/idle-collection.ts"
+import { IdleCollection } from "../src/commands/running/serve.ts"
 
 const MB = 1_024 * 1_024
 

@@ -12,7 +12,7 @@ import {
   NotFound,
   Unavailable,
   Unexpected
-} from "./api/index.ts"
+} from "./api/errors.ts"
 
 type Kind = new (facts: { readonly message: string }) => ApiFailure
 

@@ -4,21 +4,42 @@
 // D2  Whatever a promise rejects with becomes a failure of the contract; a bug becomes `Unexpected`, and its text stays here.
 // D3  Who may only look changes nothing: `changing` refuses before anything is asked.
 
-import type { Fleet, FleetRole } from "reverie"
+import type { Fleet, FleetRole, Records } from "reverie"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { appendFile } from "node:fs/promises"
-import { type ApiFailure, Forbidden, Principal } from "./api/index.ts"
+import { type ApiFailure, Forbidden, isApiFailure } from "./api/errors.ts"
+import { Principal } from "./api/access.ts"
 import { apiFailureOf } from "./failure.ts"
+
+/** What a reading asks: an open fleet, or a store that is only looked into. */
+export type ReadFleet = Pick<
+  Fleet,
+  | keyof Records
+  | "blocks"
+  | "definitions"
+  | "fork"
+  | "metrics"
+  | "on"
+  | "otherWorkers"
+  | "profile"
+  | "promptOf"
+  | "prompts"
+  | "teams"
+>
 
 export class Gateway extends Context.Service<
   Gateway,
   {
+    /** For changes; throws where the store is only looked into. */
     readonly fleetOf: (tenant: string) => Fleet
+    readonly readFleetOf: (tenant: string) => ReadFleet
     readonly role: FleetRole
     /** Milliseconds since the epoch. */
     readonly startedAt: number
     readonly onTrouble: (line: string) => void
+    /** The process asks itself: what the fleet rejects with goes through as it is. */
+    readonly isOwn?: boolean
     /** Writes down who changed what. */
     readonly record: (line: AuditLine) => void
     readonly audited: (tenant: string, limit: number) => ReadonlyArray<AuditLine>
@@ -38,15 +59,22 @@ export interface AuditLine {
 
 /** Reads something of the tenant's fleet. */
 export const asking = <A>(
-  read: (fleet: Fleet, principal: Principal["Service"]) => Promise<A> | A
+  read: (fleet: ReadFleet, principal: Principal["Service"]) => Promise<A> | A
+): Effect.Effect<A, ApiFailure, Gateway | Principal> =>
+  Effect.flatMap(Gateway, ({ readFleetOf }) => tried((principal) => read(readFleetOf(principal.tenant), principal)))
+
+const tried = <A>(
+  work: (principal: Principal["Service"]) => Promise<A> | A
 ): Effect.Effect<A, ApiFailure, Gateway | Principal> =>
   Effect.gen(function* () {
-    const gateway = yield* Gateway
+    const { isOwn = false, onTrouble } = yield* Gateway
     const principal = yield* Principal
-    return yield* Effect.tryPromise({
-      try: async () => read(gateway.fleetOf(principal.tenant), principal),
-      catch: (error) => apiFailureOf(error, gateway.onTrouble)
-    })
+    const done = Effect.tryPromise({ try: async () => work(principal), catch: (rejected) => ({ rejected }) })
+    return yield* done.pipe(
+      Effect.catch(({ rejected }) =>
+        isOwn && !isApiFailure(rejected) ? Effect.die(rejected) : Effect.fail(apiFailureOf(rejected, onTrouble))
+      )
+    )
   })
 
 /** Changes something, and writes down who did it, whether it worked or not. `action` is `group.endpoint`. */
@@ -54,6 +82,23 @@ export const changing = <A>(
   action: string,
   target: string,
   change: (fleet: Fleet, principal: Principal["Service"]) => Promise<A> | A
+): Effect.Effect<A, ApiFailure, Gateway | Principal> =>
+  Effect.flatMap(Gateway, ({ fleetOf }) =>
+    recorded(action, target, (principal) => change(fleetOf(principal.tenant), principal))
+  )
+
+/** The same for what costs something, or writes what follows from the rest, and needs no more than a look. */
+export const costing = <A>(
+  action: string,
+  target: string,
+  work: (fleet: ReadFleet) => Promise<A> | A
+): Effect.Effect<A, ApiFailure, Gateway | Principal> =>
+  Effect.flatMap(Gateway, ({ readFleetOf }) => recorded(action, target, ({ tenant }) => work(readFleetOf(tenant))))
+
+const recorded = <A>(
+  action: string,
+  target: string,
+  work: (principal: Principal["Service"]) => Promise<A> | A
 ): Effect.Effect<A, ApiFailure, Gateway | Principal> =>
   Effect.gen(function* () {
     const { record } = yield* Gateway
@@ -65,7 +110,7 @@ export const changing = <A>(
       told("refused: this token may only look")
       return yield* new Forbidden({ message: "this token may only look" })
     }
-    return yield* asking(change).pipe(
+    return yield* tried(work).pipe(
       Effect.tap(() => Effect.sync(() => told("done"))),
       Effect.tapError((failure) => Effect.sync(() => told(`refused: ${failure._tag}`)))
     )

@@ -8,8 +8,11 @@ import type { Feed } from "./feed/feed.ts"
 export class Live extends Context.Service<
   Live,
   {
-    readonly feed: Feed
-    readonly boards: Boards
+    /** None where no server runs. */
+    readonly feed: Feed | undefined
+    readonly boards: Pick<Boards, "of" | "touch">
+    /** Texts are told whole, and a life of any length is replayed: the process asks itself, and bounds nobody else. */
+    readonly isWhole: boolean
     /** The tenant that the process is opened for. */
     readonly ownTenant: string
     /** What the process stands on, for the system page. */

@@ -129,6 +129,7 @@ const openParts = async (options: ServerOptions, traffic: Traffic) => {
   const onTrouble = options.onTrouble ?? (() => {})
   const audit = new Audit(options.auditFile, onTrouble)
   const fleetOf = fleetsOf(fleet)
+  const readFleetOf = fleetOf
   const outbox = outboxOf(fleet)
   const gatherMillis = () => gathering(feed.size)
   const reader = new OutboxReader({ outbox, gatherMillis, pollMillis: POLL_MILLIS, onTrouble })
@@ -137,13 +138,14 @@ const openParts = async (options: ServerOptions, traffic: Traffic) => {
   const boards = new Boards(fleetOf, reader)
   const gateway: Gateway["Service"] = {
     fleetOf,
+    readFleetOf,
     role,
     startedAt: Date.now(),
     onTrouble,
     record: (line) => audit.record(line),
     audited: (tenant, limit) => audit.of(tenant, limit)
   }
-  const live = { feed, boards, ownTenant: fleet.tenant, config: options.config ?? [] }
+  const live = { feed, boards, isWhole: false, ownTenant: fleet.tenant, config: options.config ?? [] }
   const api = await openApi(gateway, live)
   return {
     api,

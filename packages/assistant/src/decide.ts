@@ -209,6 +209,9 @@ export const activityOf = (path: string): Activity => factsOf(path).activity ?? 
 
 export const isTagged = (path: string, tag: StateTag): boolean => factsOf(path).tags.has(tag)
 
+/** Those of the state and of all states around it. */
+export const tagsOf = (path: string): ReadonlyArray<StateTag> => [...factsOf(path).tags]
+
 /** The outermost state. */
 export const modeOf = (path: string): Mode => modes.find((mode) => path.split(".")[0] === mode) ?? "awake"
 

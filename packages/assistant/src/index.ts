@@ -27,6 +27,7 @@ export {
   restore,
   statusOf,
   activityOf,
+  tagsOf,
   isTagged,
   modeOf
 } from "./decide.ts"

@@ -21,18 +21,13 @@ export {
   type Settings,
   type Stage,
   type Table,
+  tagsOf,
   type Team,
   type TeamMember,
   type TeamRole,
   type WatchTrigger
 } from "@reverie/assistant"
-export {
-  type Compaction,
-  compareReports,
-  type HistoryStart,
-  type PartChange,
-  type ReportComparison
-} from "@reverie/context"
+export { Compaction, compareReports, type HistoryStart, type PartChange, type ReportComparison } from "@reverie/context"
 export type { AssistantRecord, DeadLetter, OutboxRow, Totals } from "@reverie/ledger"
 export type { BackupContents, Restored } from "@reverie/store-sqlite"
 export {

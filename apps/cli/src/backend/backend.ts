@@ -1,19 +1,32 @@
-// Reach: where a command works: a running server, or the store itself.
-// Owns the one interface that commands ask. Leaves which of the two it is to find-reach.ts, the asking to store-reach.ts and
-// server-reach.ts.
-// R1  A command does the same on both. What one of them can not do is said in one line, with exit 5, and not invented.
+// Backend: where a command works: the HTTP contract of a fleet, at a running server or mounted in this process.
+// Owns the one client of the contract, and the questions of commands in its terms. Leaves the way there, streams and
+// lifecycle to the two transports (server.ts, in-process.ts), which of them it is to find-backend.ts.
+// R1  A command does the same on both: requests and answers are those of the contract, whichever way they take.
 // R2  An order is durable when it answers, under its key: the same key again is the same order.
+// R3  A list is asked a page at a time, so that a large fleet is never held whole.
+// R4  What a state is (busy, resting, for good) is answered by the other side, as its chart says it.
 
-import type { ApprovalAsked } from "@reverie/server/api"
 import type {
-  AssistantView,
-  BlockReading,
+  Api,
+  ApprovalAsked,
+  BlockSummary as BlockSchema,
+  ContextView,
+  Frame,
+  LedgerEntry,
+  StoredAssistant,
+  SubAgentNode
+} from "@reverie/server/api"
+import type { MountedGroup } from "@reverie/server/in-process"
+import { defined } from "@reverie/protocol"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as HttpApiClient from "effect/http-api/HttpApiClient"
+import type {
+  BlockOperation,
   BlockVersion,
-  BudgetView,
   Compaction,
-  ContextReport,
   EntityProfile,
-  Entry,
   Fact,
   Json,
   Notice,
@@ -24,226 +37,336 @@ import type {
   RecordRow,
   Totals
 } from "reverie"
+import {
+  everyPage,
+  type ForkRequest,
+  type FrameRequest,
+  type ListRequest,
+  type OrderName,
+  type OrderRequest,
+  orNothing,
+  PAGE,
+  type Page,
+  type Question,
+  type Taken,
+  type Transport
+} from "./transport.ts"
 
-/** One assistant, as both tell it. */
-export type View = Pick<
-  AssistantView,
-  | "id"
-  | "definition"
-  | "state"
-  | "ticks"
-  | "waiting"
-  | "jobs"
-  | "timers"
-  | "approvals"
-  | "commits"
-  | "haltReason"
-  | "outage"
+/** One assistant, as it is stored. */
+export type View = StoredAssistant
+/** One in a table; a fleet that this process hosts tells no more. */
+export type ListedView = Omit<View, "activity" | "tags">
+export type AskedApproval = ApprovalAsked
+export type QueueView = Awaited<ReturnType<Backend["queues"]>>
+export type DeadLettered = Awaited<ReturnType<Backend["dead"]>>[number]
+export type BlockSummary = typeof BlockSchema.Type
+export type ContextReport = ContextView
+export type Entry = LedgerEntry
+export type SubAgentTree = SubAgentNode
+
+type Contract = Effect.Success<
+  ReturnType<typeof HttpApiClient.make<"reverie", (typeof Api)["groups"][keyof (typeof Api)["groups"]]>>
 >
 
-/** One in a list; a server tells its open work only to `view`. */
-export type ListedView = Omit<View, "jobs" | "timers"> & Partial<Pick<View, "jobs" | "timers">>
+const MOST_FOUND = 100
+/** Ids in one request. */
+const MOST_NAMED = 10_000
+const POLL_MILLIS = 150
+const ID_FORM = /^[A-Za-z0-9._:@#+-]{1,128}$/
 
-export interface Page<Item> {
-  readonly items: ReadonlyArray<Item>
-  /** Where the next page begins; null when there is none. */
-  readonly next: string | null
-}
+/** It stays as it is until something arrives. */
+const isLasting = ({ activity, tags }: View): boolean =>
+  activity === "awaitingApproval" || ["atRest", "halted", "retired"].some((tag) => tags.includes(tag))
 
-/** How an order was taken; durable either way. */
-export interface Taken {
-  readonly outcome: "accepted" | "duplicate"
-  readonly envelope: string
-}
+const keyed = (key: string | undefined) => ({ headers: defined({ "idempotency-key": key }) })
 
-export interface ListRequest {
-  readonly limit: number
-  readonly cursor?: string
-}
+export class Backend implements AsyncDisposable {
+  readonly #transport: Transport
+  readonly #clients = new Map<string, Promise<unknown>>()
 
-/** A dead letter as both tell it. */
-export interface DeadLettered {
-  readonly assistant: string
-  readonly envelope: string
-  readonly reason: string
-  readonly at: number
-}
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
 
-export interface QueueView {
-  /** What carries the wake-ups, or that nobody who would know runs. */
-  readonly backend: string
-  readonly queues: ReadonlyArray<{
-    readonly name: string
-    readonly waiting: number
-    readonly active?: number
-    readonly delayed?: number
-    readonly failed?: number
-  }>
-  readonly totals?: Totals
-  /** Who works, where that is known. */
-  readonly workers?: ReadonlyArray<{ readonly name: string; readonly role: string }>
-}
+  get kind(): Transport["kind"] {
+    return this.#transport.kind
+  }
 
-export interface BlockSummary {
-  readonly id: string
-  readonly label: string
-  readonly version: number
-  readonly text: string
-}
+  get place(): string {
+    return this.#transport.place
+  }
 
-export type BlockChangeLine = Omit<BlockVersion, "isSystem">
+  get isWorking(): boolean {
+    return this.#transport.isWorking
+  }
 
-export interface OpenedCompaction {
-  readonly compaction: Compaction
-  readonly messages: ReadonlyArray<PlacedMessage>
-}
+  /** Those after the cursor in the order of their ids, and the totals of the store where they may be told. */
+  async page({ cursor, limit }: ListRequest): Promise<Page<View> & { readonly totals?: Totals }> {
+    const items: Array<View> = []
+    let after = cursor
+    while (true) {
+      const query = { limit: Math.min(PAGE, limit - items.length), ...defined({ cursor: after }) }
+      const { items: found, next, ...rest } = await this.#ask("assistants", (api) => api.views({ query }))
+      items.push(...found)
+      after = next ?? undefined
+      if (after === undefined || items.length >= limit) return { items, next, ...rest }
+    }
+  }
 
-/** A call that waits for a person; the store alone tells less of where it came from. */
-export type AskedApproval = Pick<ApprovalAsked, "assistant" | "approval" | "tool" | "call"> & Partial<ApprovalAsked>
-
-/** An assistant and everybody below it. */
-export interface SubAgentTree extends BudgetView {
-  readonly id: string
-  readonly state?: string
-  readonly phase?: string
-  readonly task?: string
-  readonly subAgents: ReadonlyArray<SubAgentTree>
-}
-
-export interface FrameView {
-  readonly no: number
-  readonly tick: number
-  readonly iteration: number
-  readonly at: number
-  readonly event: string
-  readonly before: string
-  readonly after: string
-  readonly commands: ReadonlyArray<string>
-  readonly hash: string
-}
-
-export interface FrameRequest extends ListRequest {
-  /** The last commit that is told. */
-  readonly to?: number
-  readonly untilState?: string
-}
-
-export interface Verdict {
-  readonly commits: number
-  readonly equal: boolean
-  readonly modelCalls: number
-  readonly toolCalls: number
-  readonly differsAt?: number
-  readonly difference?: string
-}
-
-export interface ForkRequest {
-  readonly tick: number
-  readonly prompt?: string
-  readonly model?: string
-  readonly stubs?: Readonly<Record<string, string>>
-  /** Of the store: the file that exports the fleet. */
-  readonly fleet?: string
-}
-
-export interface Forked {
-  /** What happened in the tick then, and now. */
-  readonly original: object | Json
-  readonly forked: object | Json
-  readonly differs: ReadonlyArray<string>
-}
-
-export type OrderName = "wake" | "sleep" | "compact" | "halt" | "resume" | "retire"
-
-export interface OrderRequest {
-  readonly reason?: string
-  readonly forMillis?: number
-  readonly id?: string
-}
-
-export interface Question {
-  readonly id?: string
-  readonly from?: string
-}
-
-export interface Backend extends AsyncDisposable {
-  readonly kind: "server" | "store"
-  /** Where it is, in words, without any secret. */
-  readonly place: string
-  /** Whether what it is told is followed while it is open: somebody works there. */
-  readonly isWorking: boolean
-
-  readonly page: (request: ListRequest) => Promise<Page<ListedView>>
   /** Those whose ids begin so; at most a hundred. */
-  readonly beginning: (start: string) => Promise<ReadonlyArray<string>>
-  readonly view: (id: string) => Promise<View | undefined>
+  async beginning(start: string): Promise<ReadonlyArray<string>> {
+    if (start !== "" && !ID_FORM.test(start)) return []
+    const query = { limit: MOST_FOUND, start }
+    return (await this.#ask("assistants", (api) => api.views({ query }))).items.map(({ id }) => id)
+  }
+
+  async view(id: string): Promise<View | undefined> {
+    if (!ID_FORM.test(id)) return undefined
+    return orNothing(this.#ask("assistants", (api) => api.view({ params: { id } })))
+  }
+
   /** Of the whole store, every tenant together; undefined where that is nobody's business. */
-  readonly totals: () => Promise<Totals | undefined>
+  async totals(): Promise<Totals | undefined> {
+    return (await this.page({ limit: 1 })).totals
+  }
+
   /** Its entries from number `from` on. */
-  readonly entries: (id: string, from: number, limit: number) => Promise<ReadonlyArray<Entry>>
-  readonly contextReport: (
+  async entries(id: string, from: number, limit: number): Promise<ReadonlyArray<Entry>> {
+    const entries: Array<Entry> = []
+    while (entries.length < limit) {
+      const query = { from: from + entries.length, limit: Math.min(PAGE, limit - entries.length) }
+      const { items, next } = await this.#ask("timeline", (api) => api.entries({ params: { id }, query }))
+      entries.push(...items)
+      if (next === null || items.length === 0) break
+    }
+    return entries
+  }
+
+  contextReport(
     id: string,
-    which: { readonly tick?: number; readonly iteration?: number }
-  ) => Promise<ContextReport | undefined>
-  readonly subAgentTree: (id: string) => Promise<SubAgentTree | undefined>
+    query: { readonly tick?: number; readonly iteration?: number }
+  ): Promise<ContextReport | undefined> {
+    return orNothing(this.#ask("context", (api) => api.report({ params: { id }, query })))
+  }
 
-  readonly kept: (id: string) => Promise<Readonly<Record<string, number>>>
-  readonly recall: (id: string, question: string, options: RecallOptions) => Promise<Recalled>
-  readonly facts: (id: string) => Promise<ReadonlyArray<Fact>>
-  readonly profiles: (id: string) => Promise<ReadonlyArray<EntityProfile>>
-  readonly dreams: (id: string) => Promise<ReadonlyArray<RecordRow>>
-  readonly rebuild: (id: string) => Promise<{ readonly entries: number; readonly memories: number }>
-  readonly blocks: (id: string) => Promise<ReadonlyArray<BlockSummary>>
-  readonly block: (block: string, version?: number) => Promise<Pick<BlockReading, "version" | "text">>
-  readonly blockVersions: (block: string, limit: number, before?: number) => Promise<ReadonlyArray<BlockChangeLine>>
-  readonly editBlock: (
+  subAgentTree(id: string): Promise<SubAgentTree | undefined> {
+    return orNothing(this.#ask("subAgentTree", (api) => api.tree({ params: { id } })))
+  }
+
+  async kept(id: string): Promise<Readonly<Record<string, number>>> {
+    const memory = await this.#ask("memory", (api) => api.overview({ params: { id } }))
+    const { compactions, dreams, facts, journal, passages, profiles } = memory
+    return { journal, fact: facts, entity: profiles, passage: passages, dream: dreams, compaction: compactions }
+  }
+
+  async recall(id: string, question: string, options: RecallOptions): Promise<Recalled> {
+    const { kinds, limit = 10, mode, scope } = options
+    const query = { q: question, limit: Math.min(limit, PAGE), ...defined({ mode, scope, kinds: kinds?.join(",") }) }
+    const { items, ...found } = await this.#ask("memory", (api) => api.recall({ params: { id }, query }))
+    const hits = items.map(({ because: _, owner, score, why, ...entry }) => ({ owner, score, why, entry }))
+    return { hits: hits as unknown as Recalled["hits"], ...found }
+  }
+
+  facts(id: string): Promise<ReadonlyArray<Fact>> {
+    return everyPage((query) => this.#ask("memory", (api) => api.facts({ params: { id }, query })))
+  }
+
+  profiles(id: string): Promise<ReadonlyArray<EntityProfile>> {
+    return everyPage((query) => this.#ask("memory", (api) => api.profiles({ params: { id }, query })))
+  }
+
+  async dreams(id: string): Promise<ReadonlyArray<RecordRow>> {
+    const { items } = await this.#ask("night", (api) => api.dreams({ params: { id } }))
+    return items.map((report) => ({ kind: "dream", key: report.id, value: report as unknown as Json }))
+  }
+
+  rebuild(id: string): Promise<{ readonly entries: number; readonly memories: number }> {
+    return this.#ask("memory", (api) => api.rebuild({ params: { id } }))
+  }
+
+  async blocks(id: string): Promise<ReadonlyArray<BlockSummary>> {
+    return (await this.#ask("memory", (api) => api.overview({ params: { id } }))).blocks
+  }
+
+  block(block: string, version?: number): Promise<{ readonly version: number; readonly text: string }> {
+    return this.#ask("memory", (api) => api.block({ params: { block }, query: defined({ version }) }))
+  }
+
+  async blockVersions(
     block: string,
-    operation: Readonly<Record<string, Json>>,
+    limit: number,
+    before?: number
+  ): Promise<ReadonlyArray<Omit<BlockVersion, "isSystem">>> {
+    const query = { limit: Math.min(limit, PAGE), ...defined({ before }) }
+    return (await this.#ask("memory", (api) => api.blockVersions({ params: { block }, query }))).items
+  }
+
+  editBlock(
+    block: string,
+    operation: Extract<BlockOperation, { readonly op: "set_text" | "append_text" | "replace_text" }>,
     key?: string
-  ) => Promise<{ readonly version: number }>
-  readonly undoBlock: (block: string, key?: string) => Promise<{ readonly version: number }>
+  ): Promise<{ readonly version: number }> {
+    const payload = { operation, ...defined({ key }) }
+    return this.#ask("memory", (api) => api.editBlock({ params: { block }, payload }))
+  }
 
-  readonly deleteBlock: (block: string, key?: string) => Promise<void>
+  undoBlock(block: string, key?: string): Promise<{ readonly version: number }> {
+    return this.#ask("memory", (api) => api.undoBlock({ params: { block }, ...keyed(key) }))
+  }
 
-  readonly compactions: (id: string) => Promise<ReadonlyArray<Compaction>>
+  async deleteBlock(block: string, key?: string): Promise<void> {
+    await this.#ask("memory", (api) => api.deleteBlock({ params: { block }, ...keyed(key) }))
+  }
+
+  /** The oldest first; those of a server have their long texts cut. */
+  async compactions(id: string): Promise<ReadonlyArray<Compaction>> {
+    const items = await everyPage((query) => this.#ask("night", (api) => api.compactions({ params: { id }, query })))
+    return items.map(({ record }) => record).toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+  }
+
   /** The compaction whose marker stands at the beginning of what the model is shown. */
-  readonly currentCompaction: (id: string) => Promise<string | undefined>
-  /** One of them whole, with the messages that it took out of sight; in a list long texts may be cut. */
-  readonly opened: (id: string, compaction: Compaction) => Promise<OpenedCompaction>
-  readonly undoCompaction: (id: string, compaction: string) => Promise<Taken>
+  async currentCompaction(id: string): Promise<string | undefined> {
+    const query = { limit: 1 }
+    return (await this.#ask("night", (api) => api.compactions({ params: { id }, query }))).current ?? undefined
+  }
 
-  readonly approvals: () => Promise<ReadonlyArray<AskedApproval>>
-  readonly decide: (
+  /** One of them whole, with the messages that it took out of sight. */
+  async opened(id: string, { id: compaction }: Compaction) {
+    const found = await this.#ask("night", (api) => api.compaction({ params: { id, compaction } }))
+    const messages: ReadonlyArray<PlacedMessage> = found.messages
+    return { compaction: found.compaction.record, messages }
+  }
+
+  undoCompaction(id: string, compaction: string): Promise<Taken> {
+    return this.#ask("night", (api) => api.undoCompaction({ params: { id, compaction } }))
+  }
+
+  async approvals(): Promise<ReadonlyArray<AskedApproval>> {
+    return (await this.#ask("approvals", (api) => api.open())).items
+  }
+
+  decide(
     id: string,
     approval: string,
     decision: "approved" | "denied",
-    options: { readonly note?: string; readonly id?: string }
-  ) => Promise<Taken>
+    { note }: { readonly note?: string }
+  ): Promise<Taken> {
+    const payload = { decision, ...defined({ note }) }
+    return this.#ask("approvals", (api) => api.decide({ params: { id, approval }, payload }))
+  }
 
-  readonly queues: () => Promise<QueueView>
-  readonly dead: (limit: number) => Promise<ReadonlyArray<DeadLettered>>
-  readonly redeliver: (id: string, envelope: string) => Promise<Taken>
+  queues() {
+    return this.#ask("queues", (api) => api.queues())
+  }
+
+  async dead(limit: number) {
+    return (await this.#ask("queues", (api) => api.dead({ query: { limit: Math.min(limit, PAGE) } }))).items
+  }
+
+  redeliver(id: string, envelope: string): Promise<Taken> {
+    return this.#ask("queues", (api) => api.redeliver({ params: { id }, payload: { envelope } }))
+  }
+
   /** Discards a dead letter without sending it; `already` when somebody else was faster. */
-  readonly discard: (id: string, envelope: string) => Promise<"discarded" | "already">
+  async discard(id: string, envelope: string): Promise<"discarded" | "already"> {
+    return (await this.#ask("queues", (api) => api.discard({ params: { id }, payload: { envelope } }))).outcome
+  }
 
-  readonly frames: (id: string, request: FrameRequest) => Promise<Page<FrameView>>
-  readonly verify: (id: string) => Promise<Verdict>
-  readonly fork: (id: string, request: ForkRequest) => Promise<Forked>
+  async frames(id: string, { cursor, limit, to, untilState }: FrameRequest): Promise<Page<Frame>> {
+    const from = cursor === undefined ? undefined : Number(cursor)
+    const query = { limit: Math.min(limit, PAGE), ...defined({ from, to, untilState }) }
+    const { items, next } = await this.#ask("replay", (api) => api.frames({ params: { id }, query }))
+    return { items, next: next === null ? null : String(next) }
+  }
 
-  readonly create: (id: string, definition?: string) => Promise<"created" | "exists">
-  readonly send: (id: string, text: string, question: Question) => Promise<Taken>
-  readonly order: (id: string, order: OrderName, request: OrderRequest) => Promise<Taken>
-  /** Halts everybody, or lets everybody go on; answers how many were told. */
-  readonly orderAll: (order: "halt" | "resume", reason?: string) => Promise<number>
+  verify(id: string) {
+    return this.#ask("replay", (api) => api.verify({ params: { id } }))
+  }
+
+  fork(id: string, payload: ForkRequest) {
+    return this.#ask("replay", (api) => api.fork({ params: { id }, payload }))
+  }
+
+  async create(id: string, definition?: string): Promise<"created" | "exists"> {
+    const payload = { id, ...defined({ definition }) }
+    return (await this.#ask("assistants", (api) => api.create({ payload }))).outcome
+  }
+
+  send(id: string, text: string, question: Question): Promise<Taken> {
+    return this.#ask("messages", (api) => api.send({ params: { id }, headers: {}, payload: { text, ...question } }))
+  }
+
+  order(id: string, order: OrderName, request: OrderRequest): Promise<Taken> {
+    return this.#ask("assistants", (api) => api.order({ params: { id }, payload: { order, ...request } }))
+  }
+
+  /** Halts everybody, or lets go on those who are named; answers how many were told. */
+  async orderAll(
+    order: "halt" | "resume",
+    { ids, reason }: { readonly ids: ReadonlyArray<string> | undefined; readonly reason: string | undefined }
+  ): Promise<number> {
+    const give = async (some: ReadonlyArray<string> | undefined) => {
+      const payload = { order, ...defined({ ids: some, reason }) }
+      return (await this.#ask("assistants", (api) => api.orderAll({ payload }))).told
+    }
+    if (ids === undefined) return give(undefined)
+    let told = 0
+    for (let at = 0; at < ids.length; at += MOST_NAMED) told += await give(ids.slice(at, at + MOST_NAMED))
+    return told
+  }
+
   /** Says something and reads what comes back. */
-  readonly ask: (id: string, text: string, question: Question) => AsyncIterable<Part>
+  ask(id: string, text: string, question: Question): AsyncIterable<Part> {
+    return this.#transport.ask(id, text, question, () => this.send(id, text, question))
+  }
 
   /** Resolves when the assistant has come to rest on what it was told, as far as it comes by itself. */
-  readonly rest: (id: string) => Promise<void>
+  async rest(id: string): Promise<void> {
+    const { rest } = this.#transport
+    if (rest !== undefined) return rest()
+    while (!(await this.#isAtRest(id))) await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+  }
+
   /** The value, unless somebody asks to stop, what is reached ends, or time runs out. */
-  readonly within: <A>(work: Promise<A>, timeoutMillis?: number) => Promise<A>
+  within<A>(work: Promise<A>, timeoutMillis?: number): Promise<A> {
+    return this.#transport.within(work, timeoutMillis)
+  }
+
   /** Tells every notice from now on; answers how to stop. */
-  readonly listen: (listener: (notice: Notice) => void) => () => void
-  /** Resolves when something has changed, or it is worth looking again. */
-  readonly changed: () => Promise<void>
+  listen(listener: (notice: Notice) => void): () => void {
+    return this.#transport.listen(listener)
+  }
+
+  changed(): Promise<void> {
+    return this.#transport.changed()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#transport.close()
+  }
+
+  /** Nothing of it is in hand, and nothing waits in a lane that it receives. */
+  async #isAtRest(id: string): Promise<boolean> {
+    const view = await this.view(id)
+    if (view === undefined) return true
+    const { activity, commits, jobs, receives, waiting } = view
+    if (!isLasting(view) || (jobs.length > 0 && activity !== "halted")) return false
+    if (waiting === 0) return true
+    const query = { limit: PAGE }
+    const { items } = await this.#ask("assistants", (api) => api.mailbox({ params: { id }, query }))
+    if (items.some(({ lane }) => receives.includes(lane))) return false
+    // What was heard between the two answers waits no more, and is in hand.
+    return (await this.view(id))?.commits === commits
+  }
+
+  async #ask<Group extends MountedGroup, A, E>(
+    group: Group,
+    request: (api: Contract[Group]) => Effect.Effect<A, E>
+  ): Promise<A> {
+    const client = this.#clients.get(group) ?? this.#transport.clientOf(group)
+    this.#clients.set(group, client)
+    const exit = await Effect.runPromiseExit(request((await client) as Contract[Group]))
+    if (Exit.isSuccess(exit)) return exit.value
+    throw this.#transport.explained(Cause.squash(exit.cause))
+  }
 }

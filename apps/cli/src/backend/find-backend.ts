@@ -1,13 +1,14 @@
 // FindBackend: where a command works.
-// Owns the choice: the address that is said, the one of the environment, the server that owns the data directory, and else
-// the store itself. Leaves working there to the two.
+// Owns the file in which a server says where it is, and the choice: the address that is said, the one of the environment, the server that owns the data directory, and else
+// the store, with the contract mounted in this process.
 // W1  What is said is used or fails; nothing is done somewhere else by surprise.
 
-import { readFile } from "node:fs/promises"
+import { readFile, rename, writeFile } from "node:fs/promises"
 import { CommandFailed } from "../failure.ts"
 import type { Stop } from "../running/stop.ts"
 import type { Backend } from "./backend.ts"
-import { serverOf } from "./server-file.ts"
+import { rmSync } from "node:fs"
+import { join } from "node:path"
 
 export interface Where {
   readonly url?: string
@@ -18,8 +19,11 @@ export interface Where {
   readonly model?: string
 }
 
-/** look: nothing is changed. order: something is told, and followed here where a fleet file is said. */
-export type Request = "look" | "order"
+/**
+ * look: nothing is changed. fork: the same, beside the fleet of the file. order: something is told, and followed here where a
+ * fleet file is said.
+ */
+export type Request = "look" | "fork" | "order"
 
 export const tokenOf = async ({ tokenFile }: Where): Promise<string | undefined> => {
   if (tokenFile === undefined) return process.env["REVERIE_TOKEN"] || undefined
@@ -39,15 +43,16 @@ const checkedUrl = (url: string): string => {
 }
 
 const storeBackend = async (where: Where, request: Request, stop: Stop): Promise<Backend> => {
-  const { StoreBackend } = await import("./store-backend.ts")
+  const { hosting, looking, ordering } = await import("./in-process.ts")
   const { data, fleet, model } = where
-  if (request === "look") return StoreBackend.looking(data, stop)
-  if (fleet === undefined) return StoreBackend.ordering(data, stop)
+  if (request === "look") return looking(data, stop)
+  if (fleet === undefined) return request === "fork" ? looking(data, stop) : ordering(data, stop)
   const { loadFleet } = await import("../running/fleet-file.ts")
-  const { Host } = await import("../host.ts")
   const definition = await loadFleet(fleet)
+  if (request === "fork") return looking(data, stop, definition)
+  const { Host } = await import("../host.ts")
   const choice = model === "offline" ? { model: "offline" as const } : {}
-  return StoreBackend.over(await Host.open({ fleet: definition, data, ...choice, stop }), stop)
+  return hosting(await Host.open({ fleet: definition, data, ...choice, stop }), stop)
 }
 
 /** The address of a server to ask; undefined where the store is asked. */
@@ -59,6 +64,74 @@ export const serverFor = async ({ data, url }: Where): Promise<string | undefine
 export const findBackend = async (where: Where, request: Request, stop: Stop): Promise<Backend> => {
   const url = await serverFor(where)
   if (url === undefined) return storeBackend(where, request, stop)
-  const { ServerBackend } = await import("./server-backend.ts")
-  return ServerBackend.open(url, await tokenOf(where), stop)
+  const { atServer } = await import("./server.ts")
+  return atServer(url, await tokenOf(where), stop)
+}
+
+// ServerFile: the server that owns a data directory, as it says so in the directory.
+// Owns the file `server.json`, and judging whether it is still true. Leaves serving to whoever serves.
+// V1  Only its owner may read it; whoever wrote it removes it at its end.
+// V2  It is believed only when its address is this machine's own, its process lives, and something answers there: the token
+//     of whoever asks never goes elsewhere because a file said so.
+
+interface ServerFacts {
+  readonly url: string
+  readonly pid: number
+}
+
+const NAME = "server.json"
+const ANSWER_MILLIS = 1_500
+
+const isLoopbackUrl = (url: string): boolean => {
+  if (!URL.canParse(url)) return false
+  const { hostname, protocol } = new URL(url)
+  return protocol === "http:" && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && Reflect.get(error, "code") === "EPERM"
+  }
+}
+
+const factsIn = (text: string): ServerFacts | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== "object" || value === null) return undefined
+    const url: unknown = Reflect.get(value, "url")
+    const pid: unknown = Reflect.get(value, "pid")
+    return typeof url === "string" && typeof pid === "number" ? { url, pid } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const answers = async (url: string): Promise<boolean> => {
+  try {
+    const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(ANSWER_MILLIS) })
+    await response.body?.cancel()
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
+/** The address of the server that owns a directory; undefined when none does. */
+const serverOf = async (data: string): Promise<string | undefined> => {
+  const text = await readFile(join(data, NAME), "utf8").catch(() => "")
+  const facts = text === "" ? undefined : factsIn(text)
+  if (facts === undefined || !isLoopbackUrl(facts.url) || !isAlive(facts.pid)) return undefined
+  return (await answers(facts.url)) ? facts.url : undefined
+}
+
+/** Says where the directory's server is; answers how to take it back. */
+export const sayServer = async (data: string, url: string): Promise<() => void> => {
+  const path = join(data, NAME)
+  const partial = `${path}.${process.pid}`
+  await writeFile(partial, `${JSON.stringify({ url, pid: process.pid })}\n`, { mode: 0o600 })
+  await rename(partial, path)
+  return () => rmSync(path, { force: true })
 }

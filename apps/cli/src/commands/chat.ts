@@ -1,7 +1,7 @@
 // Chat command: a conversation with one assistant.
-// Owns the choice of whom, and the single message of -m or of a pipe. Leaves talking to chat.ts.
+// Owns the choice of whom, and the single message of -m or of a pipe. Leaves talking to conversation.ts.
 
-import { chat } from "../chat.ts"
+import { chat } from "../conversation.ts"
 import { CommandFailed } from "../failure.ts"
 import { loadFleet } from "../running/fleet-file.ts"
 import { named } from "../named.ts"

@@ -5,15 +5,13 @@
 import { defined } from "@reverie/protocol"
 import { mkdirSync, renameSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
-import { settings, masked, secretFiles, TRUSTED } from "../config/settings.ts"
+import { settings, masked, secretFiles, TRUSTED, environment } from "../config/settings.ts"
 import { type Config, pathsIn, readConfig, type Resolved, valuesIn } from "../config/sources.ts"
 import type { ChangeOptions } from "../consent.ts"
 import { CommandFailed } from "../failure.ts"
 import { type ListOptions, pageOf, tellList } from "../texts/list.ts"
 import { say, sayJson } from "../output.ts"
-import { onOneLine } from "../texts/plain.ts"
-import { environment } from "../config/own-environment.ts"
-import { table } from "../texts/table.ts"
+import { onOneLine, table } from "../texts/plain.ts"
 
 const current = (): Config => readConfig({ env: environment(), directory: process.cwd(), isDeveloping: true })
 

@@ -8,15 +8,14 @@ import { defined } from "@reverie/protocol"
 import { constants } from "node:fs"
 import { access, readFile, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
-import { environment } from "../config/own-environment.ts"
+import { environment } from "../config/settings.ts"
 import { readConfig } from "../config/sources.ts"
 import { CommandFailed, failureOf } from "../failure.ts"
 import { failureEnvelope, note, painted, say, sayJson } from "../output.ts"
 import { isPageBuilt } from "../running/page.ts"
-import { onOneLine } from "../texts/plain.ts"
+import { onOneLine, counted } from "../texts/plain.ts"
 import { findBackend, serverFor, type Where } from "../backend/find-backend.ts"
 import { Stop } from "../running/stop.ts"
-import { counted } from "../texts/table.ts"
 
 const OLDEST_NODE = 24
 

@@ -11,11 +11,10 @@ import { CommandFailed } from "../failure.ts"
 import { type ListOptions, pageOf, tellList } from "../texts/list.ts"
 import { named } from "../named.ts"
 import { say, sayJson } from "../output.ts"
-import { onOneLine } from "../texts/plain.ts"
+import { onOneLine, counted, table } from "../texts/plain.ts"
 import { findBackend } from "../backend/find-backend.ts"
 import type { DeadLettered, QueueView, Backend } from "../backend/backend.ts"
 import type { Stop } from "../running/stop.ts"
-import { counted, table } from "../texts/table.ts"
 import type { LookOptions } from "./agents/agents.ts"
 import { giveOrder, type OrderOptions } from "./agents/orders.ts"
 
@@ -125,16 +124,26 @@ const tellAll = async (
   order: "halt" | "resume",
   options: OrderOptions & { readonly reason?: string }
 ): Promise<number> => {
-  const everybody = (await backend.page({ limit: 500 })).items
-  const meant = everybody.filter(({ state }) => state !== "retired" && (state === "halted") === (order === "resume"))
+  const everybody = (await backend.page({ limit: Infinity })).items
+  const meant = everybody.filter(
+    ({ tags }) => !tags.includes("retired") && tags.includes("halted") === (order === "resume")
+  )
+  const ids = meant.map(({ id }) => id)
   const what = order === "halt" ? "halted" : "let go on"
   if (options.dryRun) {
-    if (options.json) sayJson({ ok: true, dryRun: true, would: { order }, assistants: meant.map(({ id }) => id) })
+    if (options.json) sayJson({ ok: true, dryRun: true, would: { order }, assistants: ids })
     else say(`${counted(meant.length, "assistant")} would be ${what}`)
     return 0
   }
   if (order === "halt") await assertConsent(options, "everybody would be halted")
-  const told = await backend.orderAll(order, options.reason)
+  // An order to halt may not have been heard yet: whoever has something waiting is told to go on too.
+  const waiting = everybody.filter(
+    ({ tags, waiting: some }) => !tags.includes("retired") && (tags.includes("halted") || some > 0)
+  )
+  const told = await backend.orderAll(order, {
+    ids: order === "halt" ? undefined : waiting.map(({ id }) => id),
+    reason: options.reason
+  })
   if (options.json) sayJson({ ok: true, order, told })
   else say(`${counted(told, "assistant")} told: ${what}`)
   return 0

@@ -1,16 +1,15 @@
 // Top: the fleet as it lives.
-// Owns the screen: states, what waits, and how much happens a second. Leaves the numbers to the reach.
+// Owns the screen: states, what waits, and how much happens a second. Leaves the numbers, and what is busy, to the backend.
 // T1  Without a terminal, and with --once, it is one table and an end.
 // T2  Whatever assistants are called stays on its line.
 
 import type { Notice } from "reverie"
 import { painted, sayJson, say } from "../output.ts"
-import { onOneLine } from "../texts/plain.ts"
+import { onOneLine, counted, table } from "../texts/plain.ts"
 import { findBackend } from "../backend/find-backend.ts"
-import type { ListedView, Backend } from "../backend/backend.ts"
+import type { Backend, View } from "../backend/backend.ts"
 import type { Stop } from "../running/stop.ts"
-import { counted, table } from "../texts/table.ts"
-import { outageLines, stateText } from "../running/waits.ts"
+import { outageLines, stateText } from "../running/away.ts"
 import type { LookOptions } from "./agents/agents.ts"
 
 export interface TopOptions extends LookOptions {
@@ -26,8 +25,8 @@ interface Pulse {
   toolCalls: number
 }
 
-const isBusy = ({ state, waiting }: ListedView): boolean =>
-  waiting > 0 || !["awake.idle", "retired", "dreaming.resting"].includes(state)
+const isBusy = ({ tags, waiting }: View): boolean =>
+  waiting > 0 || !(tags.includes("atRest") || tags.includes("retired"))
 
 const heard = (pulse: Pulse, { type }: Notice): void => {
   pulse.notices++

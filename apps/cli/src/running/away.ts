@@ -1,12 +1,13 @@
-// Away: how long a command waits for a model whose server does not answer.
-// Owns the watch. Leaves the words to waits.ts, and waiting for anything else to the command.
+// Away: models whose servers do not answer: how they are told, and how long a command waits for one.
+// Owns the words and the watch. Leaves waiting for anything else to the command.
 // A1  The wait is told when it begins. It ends with an answer of the model, or with its time: then the command fails, and what
 //     was accepted is kept.
 
 import { CommandFailed } from "../failure.ts"
 import { note, painted } from "../output.ts"
 import type { ListedView } from "../backend/backend.ts"
-import { outageLines } from "./waits.ts"
+import type { OutageView } from "reverie"
+import { onOneLine, counted } from "../texts/plain.ts"
 
 /** Without another request. */
 export const AWAY_SECONDS = 30
@@ -62,4 +63,55 @@ export const watchAway = ({ isQuiet, look, waitMillis }: AwayRequest): AwayWatch
       clearTimeout(timer)
     }
   }
+}
+
+// Waits: models whose servers are away, as a person is told of them.
+// Owns the words. Leaves which assistants there are to the backend.
+// W1  Each says the server, since when, why, and when it is tried again, in one line.
+
+const time = (at: number): string => new Date(at).toISOString().slice(11, 19)
+const day = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ")
+
+const nextOf = ({ nextTry }: Pick<OutageView, "nextTry">): string =>
+  nextTry === undefined ? "it is being tried now" : `tried again by ${time(nextTry)} UTC`
+
+/** What one waits for. */
+export const waitText = (outage: OutageView): string =>
+  onOneLine(
+    `waits for the model at ${outage.server}, away since ${day(outage.since)} UTC; ${nextOf(outage)}; ${outage.reason}`,
+    300
+  )
+
+/** The state of one, for a table. */
+export const stateText = ({
+  haltReason,
+  outage,
+  state
+}: Pick<ListedView, "haltReason" | "outage" | "state">): string => {
+  if (haltReason !== undefined) return onOneLine(`${state}: ${haltReason}`, 60)
+  return outage === undefined ? onOneLine(state, 60) : onOneLine(`${state}: waits for ${outage.server}`, 80)
+}
+
+/** One line for each server that is away, the one that most wait for first. */
+export const outageLines = (views: ReadonlyArray<Pick<ListedView, "outage">>): ReadonlyArray<string> => {
+  const byServer = new Map<string, Array<OutageView>>()
+  for (const { outage } of views) {
+    if (outage !== undefined) byServer.set(outage.server, [...(byServer.get(outage.server) ?? []), outage])
+  }
+  return [...byServer.values()]
+    .toSorted((a, b) => b.length - a.length)
+    .flatMap((waits) => {
+      const [first] = waits
+      if (first === undefined) return []
+      const since = Math.min(...waits.map((wait) => wait.since))
+      const nextTry = Math.min(...waits.map((wait) => wait.nextTry ?? Infinity))
+      const next = nextOf(nextTry === Infinity ? {} : { nextTry })
+      const who = `${counted(waits.length, "assistant")} ${waits.length === 1 ? "waits" : "wait"}`
+      return [
+        onOneLine(
+          `the model at ${first.server} has not answered since ${day(since)} UTC: ${first.reason}; ${who}, ${next}`,
+          300
+        )
+      ]
+    })
 }

@@ -5,13 +5,13 @@
 
 import type { FleetDefinition, ModelChoice, Notice, Played, ScriptLine } from "reverie"
 import { watchAway } from "./away.ts"
-import { stayUp } from "../chat.ts"
+import { stayUp } from "../conversation.ts"
 import { failureOf } from "../failure.ts"
 import { readEvents } from "./fleet-file.ts"
 import { Host, unfinished } from "../host.ts"
 import { failureEnvelope, note, painted, say, sayJson, tellFailure } from "../output.ts"
 import { sparingly, tellNotice } from "../texts/progress.ts"
-import { StoreBackend } from "../backend/store-backend.ts"
+import { hosting } from "../backend/in-process.ts"
 import { Counter, type Report, reportOf, reportText } from "../texts/report.ts"
 import type { Stop } from "./stop.ts"
 
@@ -143,6 +143,6 @@ export const runCourse = async (options: CourseOptions): Promise<number> => {
     : (notice) => {
         if (notice.address.assistant !== fleet.reception) tellNotice(notice)
       }
-  await stayUp({ backend: StoreBackend.over(host, stop), stop, to: fleet.reception })
+  await stayUp({ backend: hosting(host, stop), stop, to: fleet.reception })
   return 0
 }

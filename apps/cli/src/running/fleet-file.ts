@@ -7,7 +7,7 @@ import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { FleetDefinition, ScriptLine } from "reverie"
 import { CommandFailed, failureOf } from "../failure.ts"
-import { beginHosting } from "./strays.ts"
+import { beginHosting } from "./stop.ts"
 
 const isFleet = (value: unknown): value is FleetDefinition =>
   typeof value === "object" &&

@@ -7,14 +7,13 @@ import { defined } from "@reverie/protocol"
 import { join } from "node:path"
 import { ListenRefused, openServer, type RunningServer, tokensFrom } from "@reverie/server"
 import type { Fleet, FleetRole } from "reverie"
-import { masked } from "../config/settings.ts"
+import { masked, environment } from "../config/settings.ts"
 import { readConfig } from "../config/sources.ts"
-import { environment } from "../config/own-environment.ts"
 import { CommandFailed } from "../failure.ts"
 import { note, painted } from "../output.ts"
 import { isPageBuilt, pageFolder, refreshPage } from "./page.ts"
 import { onOneLine } from "../texts/plain.ts"
-import { sayServer } from "../backend/server-file.ts"
+import { sayServer } from "../backend/find-backend.ts"
 
 export interface FleetServerOptions {
   readonly fleet: Fleet

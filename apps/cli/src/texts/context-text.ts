@@ -3,8 +3,7 @@
 // X1  Whatever the report knows is shown; what it does not know leaves no empty heading.
 
 import type { ContextReport, Json, PartChange, ReportComparison } from "reverie"
-import { onOneLine } from "./plain.ts"
-import { bar, counted, percent, table } from "./table.ts"
+import { onOneLine, bar, counted, percent, table } from "./plain.ts"
 
 /** The size of the whole window, as far as the report tells it. */
 const windowOf = ({ limit, share, tokens }: ContextReport): number => (share > 0 ? tokens / share : limit)

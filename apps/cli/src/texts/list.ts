@@ -4,7 +4,8 @@
 // L2  Watching tells it again whenever something has changed, until somebody asks to stop or time runs out.
 
 import { say, sayJson } from "../output.ts"
-import type { Page, Backend } from "../backend/backend.ts"
+import type { Backend } from "../backend/backend.ts"
+import type { Page } from "../backend/transport.ts"
 
 export interface ListOptions {
   readonly json: boolean

@@ -4,8 +4,7 @@
 // M2  A hit says why it was found, and an answer that is poorer than usual says so first.
 
 import { type EntityProfile, type Fact, type Hit, type Json, type Recalled, type RecordRow, whyInWords } from "reverie"
-import { onOneLine } from "./plain.ts"
-import { counted, table } from "./table.ts"
+import { onOneLine, counted, table } from "./plain.ts"
 
 const MAX_TEXT = 400
 

@@ -2,7 +2,7 @@
 // Owns which notices are worth a line and how it reads. Leaves counting to report.ts.
 // P1  Everything that came from a message, a model or a tool is made harmless and fits on its line.
 
-import type { Notice } from "reverie"
+import { type Activity, activityOf, type Notice } from "reverie"
 import { note, painted } from "../output.ts"
 import { onOneLine } from "./plain.ts"
 
@@ -10,12 +10,25 @@ const LONGEST_QUOTE = 100
 
 const quoted = (text: string): string => onOneLine(text, LONGEST_QUOTE)
 
-/** States whose beginning is worth a line; the others come and go with every tick. */
-const tellingStates: Readonly<Record<string, string>> = {
-  "dreaming.consolidating": "falls asleep",
-  "compacting.extracting": "compacts its history",
+/** What is worth a line when it begins; the rest comes and goes with every tick. */
+const tellingActivities: Partial<Readonly<Record<Activity, string>>> = {
+  dreaming: "falls asleep",
+  compacting: "compacts its history",
   halted: "is halted",
   retired: "has retired"
+}
+
+/** What each was doing when its state was told last. */
+const lastActivities = new Map<string, Activity>()
+
+/** The line for a state that has begun; undefined where it goes on with what it did. */
+const beginningOf = ({ address, status }: Extract<Notice, { readonly type: "state-changed" }>): string | undefined => {
+  const activity = activityOf(status)
+  const before = lastActivities.get(address.assistant)
+  lastActivities.set(address.assistant, activity)
+  // A sleeper that makes room for its history goes on sleeping.
+  const goesOn = before === activity || (before === "compacting" && activity === "dreaming")
+  return goesOn ? undefined : tellingActivities[activity]
 }
 
 const endOf = (notice: Extract<Notice, { readonly type: "tick-ended" }>): string => {
@@ -47,7 +60,7 @@ const lineOf = (notice: Notice): string | undefined => {
     case "approval-asked":
       return `${painted("yellow", "asks for approval:")} ${quoted(notice.tool)} (${notice.approval})`
     case "state-changed": {
-      const told = tellingStates[notice.status]
+      const told = beginningOf(notice)
       return told === undefined ? undefined : painted("yellow", told)
     }
     case "tick-ended":

@@ -5,8 +5,8 @@
 
 import type { AssistantView, Fleet, Notice, Played, Totals } from "reverie"
 import type { ListedView } from "../backend/backend.ts"
-import { counted, table } from "./table.ts"
-import { outageLines, stateText } from "../running/waits.ts"
+import { counted, table } from "./plain.ts"
+import { outageLines, stateText } from "../running/away.ts"
 
 export interface Report {
   readonly ok: boolean

@@ -39,7 +39,7 @@ const addReadings = (agents: Command, trunk: Trunk): void => {
     .addOption(new Option("--iteration <n>", "the model call of the tick; the last one when not said").argParser(whole))
     .addOption(new Option("--diff <n>", "compare with the last model call of this tick").argParser(whole))
   does(context, trunk, async (options, id) =>
-    (await import("../commands/agents/context.ts")).context(id, options, trunk.stop)
+    (await import("../commands/agents/replay.ts")).context(id, options, trunk.stop)
   )
 }
 
@@ -123,7 +123,7 @@ export const addAgents = (root: Command, trunk: Trunk): void => {
     example: 'agents send desk "Good morning" --id monday-1'
   })
   does(send, trunk, async (options, id, said) => {
-    const { saidOrPiped } = await import("../piped.ts")
+    const { saidOrPiped } = await import("../consent.ts")
     const text = await saidOrPiped(said, "the text")
     return (await import("../commands/agents/orders.ts")).command(id, { type: "send", text }, options, trunk.stop)
   })

@@ -20,7 +20,7 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
     example: "memory show desk persona"
   }).addOption(new Option("--version <n>", "an older version of the block").argParser(whole))
   does(show, trunk, async (options, id, block) =>
-    (await import("../commands/agents/blocks.ts")).show(id, block, options, stop)
+    (await import("../commands/agents/memory.ts")).show(id, block, options, stop)
   )
   const search = addSearching(
     leaf(memory, "search <id> <question>", {
@@ -41,7 +41,7 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
     .option("--replace <old>", "write it in the place of this")
     .option("--undo", "take the newest change back", false)
   does(edit, trunk, async (options, id, block, text) =>
-    (await import("../commands/agents/blocks.ts")).edit(id, block, text, options, stop)
+    (await import("../commands/agents/memory.ts")).edit(id, block, text, options, stop)
   )
   const history = leaf(memory, "history <id> <block>", {
     kind: "list",
@@ -49,7 +49,7 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
     example: "memory history desk persona"
   })
   does(history, trunk, async (options, id, block) =>
-    (await import("../commands/agents/blocks.ts")).history(id, block, options, stop)
+    (await import("../commands/agents/memory.ts")).history(id, block, options, stop)
   )
   const forget = leaf(memory, "forget <id> <block>", {
     kind: "order",
@@ -57,7 +57,7 @@ const addBlocks = (memory: Command, trunk: Trunk): void => {
     example: "memory forget desk scratch --yes"
   })
   does(forget, trunk, async (options, id, block) =>
-    (await import("../commands/agents/blocks.ts")).forget(id, block, options, stop)
+    (await import("../commands/agents/memory.ts")).forget(id, block, options, stop)
   )
 }
 
@@ -110,7 +110,9 @@ const addNights = (root: Command, trunk: Trunk): void => {
     says: "fold the older part of a history now; --dry-run tells how full the window is",
     example: "compact desk --wait"
   })
-  does(compact, trunk, async (options, id) => (await import("../commands/agents/nights.ts")).compact(id, options, stop))
+  does(compact, trunk, async (options, id) =>
+    (await import("../commands/agents/compactions.ts")).compact(id, options, stop)
+  )
   const dream = leaf(root, "dream <id>", {
     kind: "order",
     says: "send one to sleep, or tell its last dream",
@@ -118,7 +120,9 @@ const addNights = (root: Command, trunk: Trunk): void => {
   })
     .option("--report", "tell the last dream, and order nothing", false)
     .addOption(new Option("--for <seconds>", "sleep at most so long").argParser(seconds))
-  does(dream, trunk, async (options, id) => (await import("../commands/agents/nights.ts")).dream(id, options, stop))
+  does(dream, trunk, async (options, id) =>
+    (await import("../commands/agents/compactions.ts")).dream(id, options, stop)
+  )
 }
 
 const addReplay = (root: Command, trunk: Trunk): void => {

@@ -79,5 +79,5 @@ export const addMoving = (root: Command, trunk: Trunk): void => {
     says: "bring the store to the form of this version, and say what was done",
     example: "migrate --data .reverie --dry-run"
   }).addOption(dataOption())
-  does(migrate, trunk, async (options) => (await import("../commands/data/migrate.ts")).migrate(options))
+  does(migrate, trunk, async (options) => (await import("../commands/data/backup.ts")).migrate(options))
 }

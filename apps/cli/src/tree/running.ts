@@ -51,7 +51,7 @@ const addStart = (root: Command, trunk: Trunk): void => {
     .addOption(dataOption())
     .addOption(modelOption("env"))
     .addOption(forceOption())
-  does(addPage(dev), trunk, async (options) => (await import("../commands/running/dev.ts")).dev(options, trunk.stop))
+  does(addPage(dev), trunk, async (options) => (await import("../commands/running/start.ts")).dev(options, trunk.stop))
 }
 
 const addRun = (root: Command, trunk: Trunk): void => {

@@ -49,7 +49,7 @@ const reportOf = (now: number, tick: number, iteration: number): Report => {
     absent: [
       { key: "nearby_talk", reason: "disabled" },
       { key: "goals", reason: "empty" },
-      ...(tick % 3 === 0 ? [{ key: "entity_context", reason: "over-memory" }] : []),
+      ...(tick % 3 === 0 ? [{ key: "entity_context", reason: "over-memory" as const }] : []),
       { key: "plan_first", reason: "not-in-context" }
     ],
     leftOut: history > 12_000 ? [{ reason: "over-limit", messages: 14, tokens: 3_210 }] : [],

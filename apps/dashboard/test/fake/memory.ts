@@ -107,6 +107,8 @@ export const memoryHandlers: Handlers = {
     profiles: 12,
     passages: 7,
     journal: 64,
+    dreams: 5,
+    compactions: 8,
     blocks: ["persona", "human", hostile(1)].map((label, n) => ({
       id: `block-${n}`,
       label,
@@ -156,6 +158,7 @@ export const memoryHandlers: Handlers = {
       asked
     ),
   "GET /v1/assistants/:id/memory/recall": (world, { params, query }) => ({
+    mode: "fts",
     items:
       query["q"] === "nothing"
         ? []
@@ -166,6 +169,9 @@ export const memoryHandlers: Handlers = {
             text: `${known[n % known.length] ?? ""} ${n % 3 === 0 ? hostile(n) : ""}`,
             at: world.now() - n * HOUR,
             score: 0.92 - n * 0.07,
+            entities: [],
+            tags: [],
+            importance: 5,
             trust: 0.9 - n * 0.08,
             why: {
               terms: ["berth", query["q"] ?? ""],

@@ -7,7 +7,32 @@ import type { Handlers } from "./world.ts"
 const HOUR = 3_600_000
 const taken = new Set<string>()
 
-const compactionOf = (now: number, n: number): Answer<"GET /v1/assistants/:id/compactions">["items"][number] => ({
+type Shown = Answer<"GET /v1/assistants/:id/compactions">["items"][number]
+
+const recordOf = (now: number, n: number): Shown["record"] => {
+  const marker = { role: "system", content: hostile(n), at: now, tokens: 40 } as const
+  return {
+    id: `compact-${n}`,
+    at: now - n * 20 * HOUR,
+    trigger: "order",
+    strategy: "truncate",
+    threshold: 0.8,
+    ratio: 0.9,
+    model: null,
+    pieces: 0,
+    extraction: null,
+    range: { from: { no: 400, index: 0 }, to: { no: 460, index: 0 }, since: now - HOUR, until: now },
+    compacted_count: 40 + n * 3,
+    preserved_count: 12,
+    before: { messages: 80, tokens: 19_400, start: null },
+    after: { messages: 13, tokens: 4_100, from: { no: 461, index: 0 } },
+    summary: hostile(n),
+    marker,
+    journal_entry: "journal_1"
+  }
+}
+
+const compactionOf = (now: number, n: number): Shown => ({
   id: `compact-${n}`,
   at: now - n * 20 * HOUR,
   reason: ["emergency", "sleep", "order"][n % 3] ?? "order",
@@ -17,7 +42,7 @@ const compactionOf = (now: number, n: number): Answer<"GET /v1/assistants/:id/co
   afterTokens: 4_100 + n * 90,
   summary: `The harbour-master asked for berths; berth four was promised until seven. ${hostile(n)} `.repeat(3),
   pairsWhole: true,
-  record: { from: 400, to: 460, marker: hostile(n), preserved: 12 }
+  record: recordOf(now, n)
 })
 
 const dreamOf = (now: number, n: number) => ({
@@ -90,12 +115,14 @@ const subAgentTree = (id: string): Answer<"GET /v1/assistants/:id/subagents"> =>
 export const nightHandlers: Handlers = {
   "GET /v1/assistants/:id/compactions": (world) => ({
     items: Array.from({ length: 8 }, (_, n) => compactionOf(world.now(), n)),
+    current: "compact-0",
     next: null
   }),
   "GET /v1/assistants/:id/compactions/:compaction": (world, { params }) => {
     const n = Number(params["compaction"]?.split("-")[1] ?? 0)
     return {
       compaction: compactionOf(world.now(), n),
+      messages: [],
       compacted: Array.from({ length: 40 }, (_, at) => ({
         no: 400 + at,
         index: 0,
@@ -113,7 +140,7 @@ export const nightHandlers: Handlers = {
     return { outcome: "accepted", envelope: "e-4" }
   },
   "GET /v1/assistants/:id/dreams": (world) => ({
-    items: Array.from({ length: 5 }, (_, n) => (n === 4 ? { odd: hostile(1) } : dreamOf(world.now(), n))),
+    items: Array.from({ length: 5 }, (_, n) => (n === 4 ? ({ odd: hostile(1) } as never) : dreamOf(world.now(), n))),
     schedule: { enabled: true, sleepStartHour: 2, sleepDurationHours: 4, timeZone: "Europe/Berlin" },
     nextAt: world.now() + 5 * HOUR
   }),

@@ -4,7 +4,8 @@
 // E2  However slow the reader, what is kept of a reply is its text, once.
 // E3  Closed, it hears nothing, and nobody waits for it.
 
-import type { Fleet, Notice } from "reverie"
+import type { Notice } from "reverie"
+import type { ReadFleet } from "../gateway.ts"
 
 /** How often its reader looks unasked, the longer the less: another process may commit, of which nothing is heard here. */
 const MIN_POLL_MILLIS = 250
@@ -29,7 +30,7 @@ export class Ear {
   #wasWoken = false
   #pauseMillis = MIN_POLL_MILLIS
 
-  constructor(fleet: Fleet, { assistant, envelope }: MessageFilter) {
+  constructor(fleet: ReadFleet, { assistant, envelope }: MessageFilter) {
     this.#stop = fleet.on("*", (notice) => {
       if (notice.address.assistant !== assistant) return
       this.#hear(notice, envelope)

@@ -8,10 +8,9 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import type { Fleet } from "reverie"
 import { type ApiFailure, Malformed, type Principal, Unavailable } from "../api/index.ts"
 import { endWith } from "../http/connection.ts"
-import { asking, changing, Gateway } from "../gateway.ts"
+import { asking, changing, Gateway, type ReadFleet } from "../gateway.ts"
 import { apiFailureOf } from "../failure.ts"
 import { living } from "../views/facts.ts"
 import { openRunsOf, RunStream } from "./open-runs.ts"
@@ -30,7 +29,7 @@ export interface AgUiRequest {
 }
 
 interface Opening {
-  readonly fleet: Fleet
+  readonly fleet: ReadFleet
   readonly request: RunRequest
   readonly principal: Principal["Service"]
   readonly gateway: Gateway["Service"]

@@ -7,8 +7,8 @@
 import { Readable } from "node:stream"
 import * as Equal from "effect/Equal"
 import * as Hash from "effect/Hash"
-import type { Fleet } from "reverie"
 import { LimitReached } from "../api/index.ts"
+import type { ReadFleet } from "../gateway.ts"
 import { SharedReads } from "../views/shared-reads.ts"
 import { type Beginning, eventsOf, type Listening, type RunRequest } from "./run.ts"
 import { Ear } from "./ear.ts"
@@ -23,7 +23,7 @@ const ROOM_CHARS = 65_536
 
 export class RunStream extends Readable {
   readonly #ear: Ear
-  readonly #fleet: Fleet
+  readonly #fleet: ReadFleet
   readonly #request: RunRequest
   readonly #leaving = new AbortController()
   readonly #beat: NodeJS.Timeout
@@ -33,7 +33,7 @@ export class RunStream extends Readable {
   #isEnded = false
 
   /** Listens from now on; tells nothing before `tell`. */
-  constructor(fleet: Fleet, request: RunRequest) {
+  constructor(fleet: ReadFleet, request: RunRequest) {
     super({ encoding: "utf8", highWaterMark: ROOM_CHARS })
     this.#fleet = fleet
     this.#request = request

@@ -6,8 +6,9 @@
 // R3  Listening ends with the run, or when whoever reads it leaves.
 // R4  A piece of a reply is told after what was committed before it, and only where the whole reply was heard.
 
-import { type AssistantRecord, type Entry, type Fleet, viewOf } from "reverie"
+import { type AssistantRecord, type Entry, viewOf } from "reverie"
 import { Ear } from "./ear.ts"
+import type { ReadFleet } from "../gateway.ts"
 import type { AgUiEvent } from "./events.ts"
 import { isAsking, Teller } from "./teller.ts"
 import { NotFound } from "../api/index.ts"
@@ -39,7 +40,7 @@ const settles = ({ settled = [] }: Entry, envelope: string): boolean => settled.
 
 /** Looks for the beginning of a run; undefined when the envelope is unknown, or the signal says that no client waits. */
 export const beginningOf = async (
-  fleet: Fleet,
+  fleet: ReadFleet,
   { assistant, envelope }: RunRequest,
   signal: AbortSignal
 ): Promise<Beginning> => {
@@ -61,7 +62,7 @@ export const beginningOf = async (
 }
 
 export interface Listening {
-  readonly fleet: Fleet
+  readonly fleet: ReadFleet
   readonly request: RunRequest
   readonly ear: Ear
   /** The version of the assistant when listening began: replies that were begun before are told when they are committed. */
@@ -72,7 +73,7 @@ export interface Listening {
   readonly explain: (error: unknown) => string
 }
 
-const statusBefore = async (fleet: Fleet, id: string, no: number): Promise<string> => {
+const statusBefore = async (fleet: ReadFleet, id: string, no: number): Promise<string> => {
   const [row] = no > 1 ? await fleet.entries(id, no - 1, 1) : []
   return row?.entry.status ?? "awake.idle"
 }
@@ -168,7 +169,7 @@ export const unknownEnvelope = ({ assistant, envelope }: RunRequest): NotFound =
 
 /** `prepare` comes after listening has begun and before anything is told; what it rejects with is rejected with. */
 export async function* toldRun(
-  fleet: Fleet,
+  fleet: ReadFleet,
   request: RunRequest,
   { explain, prepare, signal }: Pick<Listening, "explain" | "signal"> & { readonly prepare: () => Promise<unknown> }
 ): AsyncGenerator<AgUiEvent> {

@@ -2,8 +2,10 @@
 // Owns its schemas and endpoints. Leaves messages to messages.ts.
 
 import * as Schema from "effect/Schema"
+import * as HttpApi from "effect/http-api/HttpApi"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import { Access, Fitting } from "./access.ts"
 import { failures } from "./errors.ts"
 import {
   Amount,
@@ -17,6 +19,7 @@ import {
   Receipt,
   Switch,
   Text,
+  Totals,
   WholeFromQuery
 } from "./words.ts"
 
@@ -83,6 +86,33 @@ export const AssistantDetail = Schema.Struct({
 })
 export type AssistantDetail = typeof AssistantDetail.Type
 
+/** An assistant as it is stored, which no list has to be kept for. */
+export const StoredAssistant = Schema.Struct({
+  id: Id,
+  definition: Schema.String,
+  state: Schema.String,
+  mode: Schema.Literals(modes),
+  /** What it is shown as doing, and the tags of its state: both as the statechart says them. */
+  activity: Schema.String,
+  tags: Schema.Array(Schema.String),
+  accepts: Schema.Array(Schema.String),
+  receives: Schema.Array(Schema.String),
+  ticks: Schema.Int,
+  tick: Schema.Int,
+  iteration: Schema.Int,
+  epoch: Schema.Int,
+  commits: Schema.Int,
+  waiting: Schema.Int,
+  jobs: Schema.Array(Schema.String),
+  timers: Schema.Array(Schema.Struct({ name: Schema.String, dueAt: Schema.Finite })),
+  approvals: Schema.Array(Approval),
+  budget: Schema.optionalKey(Schema.Struct({ granted: Bound, spent: Amount, reserved: Amount })),
+  subAgents: Schema.Int,
+  haltReason: Schema.optionalKey(Schema.String),
+  outage: Schema.optionalKey(Schema.Struct({ ...outageFields, tries: Schema.Int }))
+})
+export type StoredAssistant = typeof StoredAssistant.Type
+
 /** How many are in each mode and in states that somebody wants to see at once. */
 export const Counts = Schema.Struct({
   total: Schema.Int,
@@ -122,6 +152,27 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
       /** Servers of models that are away, and how many wait for each. */
       outages: Schema.Array(Outage)
     }),
+    error: failures
+  }),
+  /** In the order of their ids, read from the store for this answer: cheap where few are asked for, whatever their number. */
+  HttpApiEndpoint.get("views", "/v1/views", {
+    query: {
+      /** How their ids begin. */
+      start: Schema.optionalKey(Text(128)),
+      limit,
+      cursor
+    },
+    success: Schema.Struct({
+      items: Schema.Array(StoredAssistant),
+      next,
+      /** Of the whole store, every tenant together: told only to the tenant that the process is opened for. */
+      totals: Schema.optionalKey(Totals)
+    }),
+    error: failures
+  }),
+  HttpApiEndpoint.get("view", "/v1/views/:id", {
+    params: ofAssistant,
+    success: StoredAssistant,
     error: failures
   }),
   HttpApiEndpoint.post("create", "/v1/assistants", {
@@ -186,3 +237,6 @@ export class AssistantsGroup extends HttpApiGroup.make("assistants").add(
     error: failures
   })
 ) {}
+
+/** The group alone, for a process that asks nothing else: every list of a command line. */
+export const AssistantsApi = HttpApi.make("reverie").add(AssistantsGroup).middleware(Access).middleware(Fitting)

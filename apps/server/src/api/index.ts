@@ -31,6 +31,7 @@ export class Api extends HttpApi.make("reverie")
 
 export * from "./access.ts"
 export * from "./assistants.ts"
+export { LedgerEntry } from "./entry.ts"
 export * from "./errors.ts"
 export * from "./deployment.ts"
 export * from "./inside.ts"

@@ -1,15 +1,30 @@
 // Inside: the groups about one assistant's mind: what its model was shown, what it did, and what it remembers.
 // Owns their schemas and endpoints.
 
-import { EntityProfile, Fact } from "reverie"
+import { Compaction, EntityProfile, Fact } from "reverie/look"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
-import { BlockEdit, cursor, Key, limit, ofAssistant, page, Receipt, Text, Usage, WholeFromQuery } from "./words.ts"
+import {
+  BlockEdit,
+  cursor,
+  Key,
+  keyed,
+  limit,
+  next,
+  ofAssistant,
+  page,
+  Receipt,
+  Text,
+  Usage,
+  WholeFromQuery
+} from "./words.ts"
 import { failures } from "./errors.ts"
 import { MessageView } from "./messages.ts"
+import { DreamReport, LedgerEntry, Placed, Role, Why } from "./entry.ts"
 
 const Json = Schema.Json
+const Fields = Schema.Record(Schema.String, Json)
 const ofTick = { ...ofAssistant, tick: WholeFromQuery }
 const whichCall = { tick: Schema.optionalKey(WholeFromQuery), iteration: Schema.optionalKey(WholeFromQuery) }
 
@@ -31,13 +46,34 @@ export const ContextView = Schema.Struct({
   share: Schema.Finite,
   /** As the provider counted, where it did. */
   usage: Schema.optionalKey(Usage),
-  absent: Schema.Array(Schema.Struct({ key: Schema.String, reason: Schema.String })),
-  leftOut: Schema.Array(Json),
-  cuts: Schema.Array(Json),
+  absent: Schema.Array(
+    Schema.Struct({
+      key: Schema.String,
+      reason: Schema.Literals(["disabled", "not-in-context", "empty", "over-memory"])
+    })
+  ),
+  /** Of the history, by reason. */
+  leftOut: Schema.Array(
+    Schema.Struct({
+      reason: Schema.Literals(["over-limit", "result-without-call", "not-in-context", "replaced"]),
+      messages: Schema.Int,
+      tokens: Schema.Finite
+    })
+  ),
+  /** Contents that were cut, in UTF-16 units. */
+  cuts: Schema.Array(
+    Schema.Struct({
+      role: Role,
+      call: Schema.optionalKey(Schema.String),
+      characters: Schema.Finite,
+      of: Schema.Finite
+    })
+  ),
   interrupted: Schema.Array(Schema.String),
   /** Ids of the memories that came to mind. */
   recalled: Schema.Array(Schema.String),
-  pattern: Schema.optionalKey(Json)
+  /** What the tick was allowed, and which layer said so. */
+  pattern: Schema.optionalKey(Fields)
 })
 export type ContextView = typeof ContextView.Type
 
@@ -165,7 +201,7 @@ export class TimelineGroup extends HttpApiGroup.make("timeline").add(
   HttpApiEndpoint.get("entries", "/v1/assistants/:id/entries", {
     params: ofAssistant,
     query: { from: Schema.optionalKey(WholeFromQuery), limit },
-    success: Schema.Struct({ items: Schema.Array(Json), next: Schema.NullOr(Schema.Int) }),
+    success: Schema.Struct({ items: Schema.Array(LedgerEntry), next: Schema.NullOr(Schema.Int) }),
     error: failures
   })
 ) {}
@@ -182,6 +218,7 @@ export const BlockSummary = Schema.Struct({
   chars: Schema.Finite,
   text: Schema.String
 })
+export const memoryKinds = ["message", "answer", "episode", "fact", "passage", "profile", "block"] as const
 const Hit = Schema.Struct({
   owner: Schema.String,
   id: Schema.String,
@@ -189,8 +226,12 @@ const Hit = Schema.Struct({
   text: Schema.String,
   at: Schema.Finite,
   score: Schema.Finite,
+  speaker: Schema.optionalKey(Schema.String),
+  entities: Schema.Array(Schema.String),
+  tags: Schema.Array(Schema.String),
   trust: Schema.optionalKey(Schema.Finite),
-  why: Json,
+  importance: Schema.Finite,
+  why: Why,
   /** The same in words. */
   because: Schema.String
 })
@@ -205,6 +246,8 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
       profiles: Schema.Int,
       passages: Schema.Int,
       journal: Schema.Int,
+      dreams: Schema.Int,
+      compactions: Schema.Int,
       blocks: Schema.Array(BlockSummary)
     }),
     error: failures
@@ -238,9 +281,22 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
       q: Text(2_000),
       limit,
       mode: Schema.optionalKey(Schema.Literals(["auto", "fts", "vector", "hybrid"])),
-      scope: Schema.optionalKey(Schema.Literals(["own", "shared", "fleet"]))
+      scope: Schema.optionalKey(Schema.Literals(["own", "shared", "fleet"])),
+      /** Kinds of memories, with commas between them; what was said and answered when not said. */
+      kinds: Schema.optionalKey(Text(200))
     },
-    success: Schema.Struct({ items: Schema.Array(Hit), degraded: Schema.optionalKey(Schema.String) }),
+    success: Schema.Struct({
+      items: Schema.Array(Hit),
+      /** How it was searched. */
+      mode: Schema.Literals(["fts", "vector", "hybrid"]),
+      degraded: Schema.optionalKey(Schema.String)
+    }),
+    error: failures
+  }),
+  /** Makes the index anew from the ledger: nothing else is changed by it. */
+  HttpApiEndpoint.post("rebuild", "/v1/assistants/:id/memory/rebuild", {
+    params: ofAssistant,
+    success: Schema.Struct({ entries: Schema.Int, memories: Schema.Int }),
     error: failures
   }),
   HttpApiEndpoint.get("blockVersions", "/v1/blocks/:block/versions", {
@@ -274,6 +330,14 @@ export class MemoryGroup extends HttpApiGroup.make("memory").add(
   }),
   HttpApiEndpoint.post("undoBlock", "/v1/blocks/:block/undo", {
     params: { block: Text(128) },
+    headers: keyed,
+    success: Schema.Struct({ version: Schema.Int }),
+    error: failures
+  }),
+  /** It is listed no more; its versions stay in the store. */
+  HttpApiEndpoint.delete("deleteBlock", "/v1/blocks/:block", {
+    params: { block: Text(128) },
+    headers: keyed,
     success: Schema.Struct({ version: Schema.Int }),
     error: failures
   })
@@ -291,7 +355,7 @@ export const CompactionView = Schema.Struct({
   /** Whether every call that was compacted took its result along; told of the one that is opened. */
   pairsWhole: Schema.optionalKey(Schema.Boolean),
   /** As it is kept. */
-  record: Json
+  record: Compaction
 })
 export type CompactionView = typeof CompactionView.Type
 
@@ -300,13 +364,23 @@ export class NightGroup extends HttpApiGroup.make("night").add(
   HttpApiEndpoint.get("compactions", "/v1/assistants/:id/compactions", {
     params: ofAssistant,
     query: { limit, cursor },
-    success: page(CompactionView),
+    success: Schema.Struct({
+      items: Schema.Array(CompactionView),
+      next,
+      /** The one whose marker stands at the beginning of what the model is shown. */
+      current: Schema.NullOr(Schema.String)
+    }),
     error: failures
   }),
   /** With the messages that it took out of sight. */
   HttpApiEndpoint.get("compaction", "/v1/assistants/:id/compactions/:compaction", {
     params: { ...ofAssistant, compaction: Text(128) },
-    success: Schema.Struct({ compaction: CompactionView, compacted: Schema.Array(MessageView) }),
+    success: Schema.Struct({
+      compaction: CompactionView,
+      compacted: Schema.Array(MessageView),
+      /** The same messages as they stand in the ledger. */
+      messages: Schema.Array(Placed)
+    }),
     error: failures
   }),
   HttpApiEndpoint.post("undoCompaction", "/v1/assistants/:id/compactions/:compaction/undo", {
@@ -318,7 +392,7 @@ export class NightGroup extends HttpApiGroup.make("night").add(
   HttpApiEndpoint.get("dreams", "/v1/assistants/:id/dreams", {
     params: ofAssistant,
     success: Schema.Struct({
-      items: Schema.Array(Json),
+      items: Schema.Array(DreamReport),
       schedule: Schema.NullOr(Json),
       nextAt: Schema.NullOr(Schema.Finite)
     }),

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import { failures } from "./errors.ts"
-import { Amount, Bound, Id, Key, limit, ofAssistant, Receipt, Text, WholeFromQuery } from "./words.ts"
+import { Amount, Bound, Id, Key, limit, ofAssistant, Receipt, Text, Totals, WholeFromQuery } from "./words.ts"
 
 const Json = Schema.Json
 
@@ -126,15 +126,7 @@ export class QueuesGroup extends HttpApiGroup.make("queues").add(
       backend: Schema.String,
       queues: Schema.Array(Queue),
       /** Of the whole store, every tenant together: told only to the tenant that the process is opened for. */
-      totals: Schema.optionalKey(
-        Schema.Struct({
-          accepted: Schema.Finite,
-          settled: Schema.Finite,
-          dead: Schema.Finite,
-          /** How many of the dead were sent again or discarded. */
-          discarded: Schema.Finite
-        })
-      ),
+      totals: Schema.optionalKey(Totals),
       /** Who works; absent when the queue can not say, and for tenants that the process is not opened for. */
       workers: Schema.optionalKey(
         Schema.Array(
@@ -197,6 +189,8 @@ export class ReplayGroup extends HttpApiGroup.make("replay").add(
     params: ofAssistant,
     query: {
       from: Schema.optionalKey(WholeFromQuery),
+      /** The last commit that is told. */
+      to: Schema.optionalKey(WholeFromQuery),
       limit,
       /** Stops at the first frame that comes into this state, or is caused by this event. */
       untilState: Schema.optionalKey(Text(200)),

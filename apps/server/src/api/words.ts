@@ -30,6 +30,13 @@ export const page = <Item extends Schema.Top>(item: Item) => Schema.Struct({ ite
 export const Receipt = Schema.Struct({ outcome: Schema.Literals(["accepted", "duplicate"]), envelope: Schema.String })
 
 export const Amount = Schema.Struct({ tokens: Schema.Finite, costMicros: Schema.Finite, calls: Schema.Finite })
+export const Totals = Schema.Struct({
+  accepted: Schema.Finite,
+  settled: Schema.Finite,
+  dead: Schema.Finite,
+  /** How many of the dead were sent again or discarded. */
+  discarded: Schema.Finite
+})
 /** Null where nothing bounds it. */
 export const Bound = Schema.Struct({
   tokens: Schema.NullOr(Schema.Finite),
@@ -70,3 +77,6 @@ export const BlockEdit = Schema.Union([
   edit("append_log_entry", { entry: Schema.Record(Schema.String, value) })
 ])
 export type BlockEdit = typeof BlockEdit.Type
+
+/** A change under the same key is made once. */
+export const keyed = { "idempotency-key": Schema.optionalKey(Key) }

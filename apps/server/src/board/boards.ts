@@ -3,18 +3,19 @@
 // B1  A board is told of every entry after the moment at which its building began.
 // B2  A building that failed is begun anew with the next question.
 
-import type { Fleet, OutboxRow } from "reverie"
+import type { OutboxRow } from "reverie"
 import type { OutboxReader } from "../feed/outbox-reader.ts"
+import type { ReadFleet } from "../gateway.ts"
 import { Board } from "./board.ts"
 
 export class Boards {
-  readonly #fleetOf: (tenant: string) => Fleet
+  readonly #fleetOf: (tenant: string) => ReadFleet
   readonly #reader: OutboxReader
   readonly #boards = new Map<string, Board>()
   readonly #building = new Map<string, Promise<Board>>()
   #stop: (() => void) | undefined
 
-  constructor(fleetOf: (tenant: string) => Fleet, reader: OutboxReader) {
+  constructor(fleetOf: (tenant: string) => ReadFleet, reader: OutboxReader) {
     this.#fleetOf = fleetOf
     this.#reader = reader
   }

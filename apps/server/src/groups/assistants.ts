@@ -3,12 +3,18 @@
 // A1  An order to nobody is `NotFound`; one that means nothing in the present state is accepted, as any event is.
 
 import { defined } from "@reverie/protocol"
-import { type AssistantRecord, type Fleet, type Receipt, viewOf } from "reverie"
+import type { AssistantRecord, Fleet, Receipt } from "reverie"
+import { activityOf, tagsOf, viewOf } from "reverie/look"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import { Api, type AssistantDetail, type AssistantRow, type Order } from "../api/index.ts"
-import type { Boards } from "../board/boards.ts"
-import { asking, changing } from "../gateway.ts"
+import {
+  AssistantsApi,
+  type AssistantDetail,
+  type AssistantRow,
+  type Order,
+  type StoredAssistant
+} from "../api/assistants.ts"
+import { asking, changing, type ReadFleet } from "../gateway.ts"
 import { Live } from "../live.ts"
 import { living } from "../views/facts.ts"
 
@@ -45,6 +51,39 @@ const detailOf = (row: AssistantRow, record: AssistantRecord): AssistantDetail =
   return { ...row, accepts, receives, jobs, timers, approvalsAsked: approvals, tick, iteration }
 }
 
+const storedOf = (record: AssistantRecord): StoredAssistant => {
+  const view = viewOf(record)
+  return { ...view, activity: activityOf(view.state), tags: tagsOf(view.state) }
+}
+
+/** As no id is written that could not be one, what is no beginning of an id begins none. */
+const BEGINNING = /^[A-Za-z0-9._:@#+-]{0,128}$/
+
+/** Ids stand in the order of their characters, so that those with one beginning stand together. */
+const pageFrom = async (fleet: ReadFleet, start: string, after: string | undefined, limit: number) => {
+  if (!BEGINNING.test(start)) return []
+  // A page tells what is after an id: the one that is the beginning itself is looked for apart.
+  const self = after === undefined && start !== "" ? await fleet.inspect(start) : undefined
+  const others = await fleet.list(after ?? (start === "" ? undefined : start), limit)
+  return [...(self === undefined ? [] : [self]), ...others]
+    .filter(({ address }) => address.assistant.startsWith(start))
+    .slice(0, limit)
+}
+
+interface ViewsAsked {
+  readonly start?: string
+  readonly limit: number
+  readonly cursor?: string
+}
+
+const viewsOf = async (fleet: ReadFleet, { cursor, limit, start = "" }: ViewsAsked, ownTenant: string) => {
+  const records = await pageFrom(fleet, start, cursor, limit + 1)
+  const items = records.slice(0, limit).map(storedOf)
+  const next = records.length > limit ? (items.at(-1)?.id ?? null) : null
+  const totals = fleet.tenant === ownTenant ? await fleet.totals() : undefined
+  return { items, next, ...defined({ totals }) }
+}
+
 const AT_ONCE = 16
 
 const giveAll = async (fleet: Fleet, ids: ReadonlyArray<string>, said: Said): Promise<number> => {
@@ -67,7 +106,11 @@ interface Meant {
   readonly state?: string
 }
 
-const meantBy = async (boards: Boards, { tenant }: Fleet, { ids, ...filter }: Meant) => {
+const meantBy = async (
+  boards: Live["Service"]["boards"],
+  { tenant }: Pick<Fleet, "tenant">,
+  { ids, ...filter }: Meant
+) => {
   const board = await boards.of(tenant)
   const meant = await board.meant(filter, Date.now())
   if (ids === undefined) return meant
@@ -77,7 +120,10 @@ const meantBy = async (boards: Boards, { tenant }: Fleet, { ids, ...filter }: Me
 
 const MAX_NAMED = 100
 
-const orderAll = (boards: Boards, { dryRun = false, ...payload }: Said & Meant & { readonly dryRun?: boolean }) => {
+const orderAll = (
+  boards: Live["Service"]["boards"],
+  { dryRun = false, ...payload }: Said & Meant & { readonly dryRun?: boolean }
+) => {
   if (dryRun) {
     return asking(async (fleet) => {
       const meant = await meantBy(boards, fleet, payload)
@@ -92,15 +138,17 @@ const orderAll = (boards: Boards, { dryRun = false, ...payload }: Said & Meant &
 }
 
 export const assistantsLive = HttpApiBuilder.group(
-  Api,
+  AssistantsApi,
   "assistants",
   Effect.fnUntraced(function* (handlers) {
-    const { boards } = yield* Live
+    const { boards, ownTenant } = yield* Live
     return handlers.handleAll({
       list: ({ query: { descending, ...query } }) =>
         asking(async ({ tenant }) =>
           (await boards.of(tenant)).list({ ...query, isDescending: descending === "true" }, Date.now())
         ),
+      views: ({ query }) => asking((fleet) => viewsOf(fleet, query, ownTenant)),
+      view: ({ params: { id } }) => asking(async (fleet) => storedOf(await living(fleet, id))),
       create: ({ payload: { definition, id } }) =>
         changing("assistants.create", id, async (fleet) => ({ outcome: await fleet.create(id, definition ?? id), id })),
       inspect: ({ params: { id } }) =>

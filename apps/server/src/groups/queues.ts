@@ -7,9 +7,9 @@
 import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
-import type { Fleet, FleetRole } from "reverie"
+import type { FleetRole } from "reverie"
 import { Api } from "../api/index.ts"
-import { asking, changing, Gateway } from "../gateway.ts"
+import { asking, changing, Gateway, type ReadFleet } from "../gateway.ts"
 import { Live } from "../live.ts"
 
 // QueueFigures: what a server of queues counts, read out of the measurements.
@@ -77,7 +77,7 @@ export const queuesLive = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const { boards, ownTenant } = yield* Live
     const { role } = yield* Gateway
-    const queuesOf = async (fleet: Fleet) => {
+    const queuesOf = async (fleet: ReadFleet) => {
       const board = await boards.of(fleet.tenant)
       const { busy, delayed, waiting } = await board.work(Date.now())
       const failed = (await fleet.deadLetters(MAX_DEAD)).length

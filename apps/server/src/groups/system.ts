@@ -6,9 +6,9 @@ import { defined } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
-import { chart, type Fleet, type Json } from "reverie"
-import { Api, type Outage, type Principal } from "../api/index.ts"
-import { asking, Gateway } from "../gateway.ts"
+import { chart, type Json } from "reverie"
+import { Api, type Outage, type Principal, Unavailable } from "../api/index.ts"
+import { asking, Gateway, type ReadFleet } from "../gateway.ts"
 import { openStream, STREAM_TYPE, streamHeaders } from "../feed/event-door.ts"
 import { Live } from "../live.ts"
 import { version } from "../version.ts"
@@ -19,14 +19,14 @@ import { version } from "../version.ts"
 //     by which it can make more.
 // V3  Who may only look sees no prompt and no persona here.
 
-type Definition = ReturnType<Fleet["definitions"]>[number]
+type Definition = ReturnType<ReadFleet["definitions"]>[number]
 
 interface SystemQuestion {
   /** The tenant that the process is opened for. */
   readonly ownTenant: string
   /** The names of the definitions that assistants of the tenant were made from. */
   readonly used: () => Promise<ReadonlySet<string>>
-  readonly fleet: Fleet
+  readonly fleet: ReadFleet
   readonly principal: Principal["Service"]
   readonly gateway: Gateway["Service"]
   readonly config: ReadonlyArray<{ readonly name: string; readonly value: string; readonly origin: string }>
@@ -117,6 +117,7 @@ export const systemLive = HttpApiBuilder.group(
           asking(async (_, principal) => {
             const { "last-event-id": lastEventId } = headers
             const wanted = { ...query, ...defined({ lastEventId }) }
+            if (feed === undefined) throw new Unavailable({ message: "no events are told here" })
             const stream = await openStream(feed, principal, wanted)
             return HttpServerResponse.raw(stream, { contentType: STREAM_TYPE, headers: streamHeaders })
           })

@@ -9,7 +9,8 @@ import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as Layer from "effect/Layer"
 import * as SchemaIssue from "effect/SchemaIssue"
-import { Access, Fitting, Malformed, Principal, Unauthorized } from "../api/index.ts"
+import { Access, Fitting, Principal } from "../api/access.ts"
+import { Malformed, Unauthorized } from "../api/errors.ts"
 
 export interface Admitted {
   readonly principal: Principal["Service"]

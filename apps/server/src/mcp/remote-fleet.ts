@@ -3,6 +3,7 @@
 // E1  The token stands in the header of requests to this server and nowhere else: no redirect is followed.
 // E2  A failure of the server is told in its own words; one of the way to it, in ours.
 
+import { defined } from "@reverie/protocol"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -110,10 +111,10 @@ export const remoteFleet = async ({ token, url }: RemoteFleetOptions): Promise<M
     },
     answer: ({ agent, envelope }, patience) => answered(agent, envelope, patience),
     search: async ({ agent, limit, query: q }) => {
-      const { items, ...rest } = await ask(({ memory }) =>
+      const { degraded, items } = await ask(({ memory }) =>
         memory.recall({ params: { id: agent }, query: { q, limit } })
       )
-      return { memories: items.map(hitLine), ...rest }
+      return { memories: items.map(hitLine), ...defined({ degraded }) }
     },
     read: (asked) => ask((each): Effect.Effect<Page, unknown> => readPage(each, asked)),
     close: () => runtime.dispose()

@@ -3,7 +3,8 @@
 // G1  What is kept belongs to one commit of one assistant of one tenant: after the next commit it is read again.
 // G2  At most MOST_KEPT lists are kept, however many are asked for.
 
-import type { AssistantRecord, Fact, Fleet, Records } from "reverie"
+import type { AssistantRecord, Fact, Records } from "reverie"
+import type { ReadFleet } from "../gateway.ts"
 import { newestFirst } from "./paging.ts"
 import { NotFound } from "../api/index.ts"
 
@@ -15,7 +16,7 @@ interface Kept {
 }
 
 /** Facts of an assistant at a version of it, those that were learnt last first. */
-export type FactCache = (fleet: Fleet, id: string, version: number) => Promise<ReadonlyArray<Fact>>
+export type FactCache = (fleet: ReadFleet, id: string, version: number) => Promise<ReadonlyArray<Fact>>
 
 export const datedFact = ({ id, learnt_at: at }: Fact) => ({ id, at })
 
@@ -40,7 +41,7 @@ export const factCache = (): FactCache => {
 // Living: whom a request is about.
 // L1  A reading about nobody is `NotFound`, never an empty answer.
 
-export const living = async (records: Records, id: string): Promise<AssistantRecord> => {
+export const living = async (records: Pick<Records, "inspect">, id: string): Promise<AssistantRecord> => {
   const record = await records.inspect(id)
   if (record === undefined) throw new NotFound({ message: `there is no assistant ${id}` })
   return record

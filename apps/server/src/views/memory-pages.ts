@@ -4,28 +4,42 @@
 // M2  Facts are read and checked once a commit of their assistant, however many pages of them are asked for.
 
 import { defined } from "@reverie/protocol"
-import { type BlockView, type Fleet, type Hit, type Json, whyInWords } from "reverie"
-import { clip, clipAll, TEXT_CHARS } from "./message-view.ts"
+import { type BlockView, type Hit, type Json, type MemoryKind, whyInWords } from "reverie"
+import { boundOf, clip, clipAll, TEXT_CHARS } from "./message-view.ts"
 import { datedFact, type FactCache, living } from "./facts.ts"
+import { Malformed, memoryKinds } from "../api/index.ts"
+import type { ReadFleet } from "../gateway.ts"
 import { newestFirst, pageOf } from "./paging.ts"
 
 /** Most hits of one question. */
 const MAX_HITS = 100
 
-const summaryOf = (block: BlockView) => {
-  const { charLimit, chars, description, id, label, permission, pinned, text, type, version } = block
-  return { id, label, type, permission, description, pinned, version, charLimit, chars, text: clip(text, TEXT_CHARS) }
+/** Whether texts are told whole. */
+export interface Telling {
+  readonly isWhole: boolean
 }
 
-const hitOf = ({ entry, owner, score, why }: Hit) => ({
+const summaryOf = (block: BlockView, maxChars: number) => {
+  const { charLimit, chars, description, id, label, permission, pinned, text, type, version } = block
+  return { id, label, type, permission, description, pinned, version, charLimit, chars, text: clip(text, maxChars) }
+}
+
+const hitOf = (
+  { entry: { at, entities, id, importance, kind, speaker, tags, text, trust }, owner, score, why }: Hit,
+  maxChars: number
+) => ({
   owner,
-  id: entry.id,
-  kind: entry.kind,
-  text: clip(entry.text, TEXT_CHARS),
-  at: entry.at,
+  id,
+  kind,
+  text: clip(text, maxChars),
+  at,
   score,
-  trust: entry.trust,
-  why: why as unknown as Json,
+  ...defined({ speaker }),
+  entities,
+  tags,
+  trust,
+  importance,
+  why,
   because: whyInWords(why)
 })
 
@@ -37,11 +51,16 @@ const says = (text: string, words: ReadonlyArray<string>): boolean => {
 
 const wordsOf = (question: string = ""): ReadonlyArray<string> => question.toLowerCase().split(/\s+/).filter(Boolean)
 
-export const overviewOf = async (factsOf: FactCache, fleet: Fleet, id: string) => {
+export const overviewOf = async (
+  factsOf: FactCache,
+  fleet: ReadFleet,
+  id: string,
+  { isWhole }: Telling = { isWhole: false }
+) => {
   const { version } = await living(fleet, id)
   const [facts, others, blocks] = await Promise.all([
     factsOf(fleet, id, version),
-    fleet.records(id, ["entity", "passage", "journal"]),
+    fleet.records(id, ["entity", "passage", "journal", "dream", "compaction"]),
     fleet.blocks().list(id)
   ])
   const countOf = (kind: string): number => others.filter((row) => row.kind === kind).length
@@ -51,7 +70,9 @@ export const overviewOf = async (factsOf: FactCache, fleet: Fleet, id: string) =
     profiles: countOf("entity"),
     passages: countOf("passage"),
     journal: countOf("journal"),
-    blocks: blocks.map(summaryOf)
+    dreams: countOf("dream"),
+    compactions: countOf("compaction"),
+    blocks: blocks.map((block) => summaryOf(block, boundOf(isWhole, TEXT_CHARS)))
   }
 }
 
@@ -64,9 +85,10 @@ export interface FactsAsked {
 
 export const factsPage = async (
   factsOf: FactCache,
-  fleet: Fleet,
+  fleet: ReadFleet,
   id: string,
-  { cursor, limit, q, state }: FactsAsked
+  { cursor, limit, q, state }: FactsAsked,
+  { isWhole }: Telling = { isWhole: false }
 ) => {
   const { version } = await living(fleet, id)
   const words = wordsOf(q)
@@ -74,11 +96,11 @@ export const factsPage = async (
     (fact) => (state === undefined || fact.state === state) && says(fact.text, words)
   )
   const { items, next } = pageOf(meant, datedFact, { cursor, limit })
-  return { items: items.map((fact) => ({ ...fact, text: clip(fact.text, TEXT_CHARS) })), next }
+  return { items: items.map((fact) => ({ ...fact, text: clip(fact.text, boundOf(isWhole, TEXT_CHARS)) })), next }
 }
 
 export const journalPage = async (
-  fleet: Fleet,
+  fleet: ReadFleet,
   id: string,
   asked: { readonly limit: number; readonly cursor?: string }
 ) => {
@@ -94,7 +116,7 @@ export const journalPage = async (
 }
 
 export const profilesPage = async (
-  fleet: Fleet,
+  fleet: ReadFleet,
   id: string,
   asked: { readonly limit: number; readonly cursor?: string }
 ) => {
@@ -114,13 +136,35 @@ export interface RecallAsked {
   readonly limit: number
   readonly mode?: "auto" | "fts" | "vector" | "hybrid"
   readonly scope?: "own" | "shared" | "fleet"
+  readonly kinds?: string
 }
 
-export const recalledPage = async (fleet: Fleet, id: string, { limit, mode, q, scope }: RecallAsked) => {
-  await living(fleet, id)
-  const { degraded, hits } = await fleet.recall(id, q, {
-    limit: Math.min(limit, MAX_HITS),
-    ...defined({ mode, scope })
+const isKind = (name: string): name is MemoryKind => (memoryKinds as ReadonlyArray<string>).includes(name)
+
+const kindsIn = (names: string | undefined): ReadonlyArray<MemoryKind> | undefined => {
+  const kinds = names?.split(",").filter((name) => name !== "")
+  const unknown = kinds?.find((name) => !isKind(name))
+  if (unknown === undefined) return kinds?.filter(isKind)
+  throw new Malformed({
+    message: `there is no kind of memory "${unknown}"`,
+    hint: `there are ${memoryKinds.join(", ")}`
   })
-  return { items: hits.map(hitOf), ...defined({ degraded }) }
+}
+
+export const recalledPage = async (
+  fleet: ReadFleet,
+  id: string,
+  { kinds, limit, mode, q, scope }: RecallAsked,
+  { isWhole }: Telling = { isWhole: false }
+) => {
+  await living(fleet, id)
+  const { degraded, hits, ...found } = await fleet.recall(id, q, {
+    limit: Math.min(limit, boundOf(isWhole, MAX_HITS)),
+    ...defined({ mode, scope, kinds: kindsIn(kinds) })
+  })
+  return {
+    items: hits.map((hit) => hitOf(hit, boundOf(isWhole, TEXT_CHARS))),
+    mode: found.mode,
+    ...defined({ degraded })
+  }
 }

@@ -9,6 +9,9 @@ import type { MessageView } from "../api/index.ts"
 // Clip: long texts, cut for a list or bounded for a page.
 // K1  A text that was cut ends with `…`, and no character is cut in two.
 
+/** A bound of a text; none where texts are told whole. */
+export const boundOf = (isWhole: boolean, maxChars: number): number => (isWhole ? Infinity : maxChars)
+
 /** In UTF-16 units. */
 export const LIST_CHARS = 300
 export const TEXT_CHARS = 4_000

@@ -149,7 +149,7 @@ describe("memory", () => {
     assert.deepInclude(versions.items[0], { by: "token of north" })
     assert.strictEqual(await refusalOf(edit("south", "mine")), "NotFound")
     assert.strictEqual(await refusalOf(edit("north:ro", "mine")), "Forbidden")
-    await ask("north", ({ memory }) => memory.undoBlock({ params }))
+    await ask("north", ({ memory }) => memory.undoBlock({ params, headers: {} }))
     const undone = await ask("north", ({ memory }) => memory.block({ params, query: {} }))
     assert.strictEqual(undone.text, "Notes:")
     const strange = { op: "constructor", text: "x" } as unknown as { readonly op: "set_text"; readonly text: string }

@@ -14,6 +14,7 @@ import type * as Scope from "effect/Scope"
 import { inTurn, type Line, type Script, scriptedModel } from "@reverie/testkit"
 import { Access, Api, Fitting, Malformed, Principal } from "../../src/api/index.ts"
 import { type AuditLine, Gateway } from "../../src/gateway.ts"
+import { Live } from "../../src/live.ts"
 import { contextLive } from "../../src/groups/assistant/context.ts"
 import { subAgentsLive } from "../../src/groups/assistant/subagents.ts"
 import { machineLive, promptsLive } from "../../src/groups/prompts.ts"
@@ -67,6 +68,7 @@ export interface Heard {
 
 const gatewayOf = (fleet: Fleet, heard: Heard): Gateway["Service"] => ({
   fleetOf: (tenant) => fleet.of(tenant),
+  readFleetOf: (tenant) => fleet.of(tenant),
   role: "all",
   startedAt: 0,
   onTrouble: (line) => heard.trouble.push(line),
@@ -92,9 +94,17 @@ export type Client = Effect.Success<typeof clientOf>
 /** Asks in the name of a token; every promise is one request or a few in order. */
 export const asker = (fleet: Fleet, heard: Heard = { audit: [], trouble: [] }) => {
   const gateway = gatewayOf(fleet, heard)
+  const unasked = () => Promise.reject(new Error("no list is kept here"))
+  const live = Live.of({
+    feed: undefined,
+    boards: { of: unasked, touch: () => {} },
+    isWhole: false,
+    ownTenant: fleet.tenant,
+    config: []
+  })
   const layer = groups.pipe(
     HttpRouter.provideRequest(Layer.succeed(Gateway, gateway)),
-    Layer.provideMerge(Layer.mergeAll(access, fitting, HttpServer.layerServices))
+    Layer.provideMerge(Layer.mergeAll(access, fitting, HttpServer.layerServices, Layer.succeed(Live, live)))
   )
   return <A, E>(
     token: string,

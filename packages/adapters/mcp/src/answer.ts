@@ -4,9 +4,9 @@
 // W2  The text is no longer than the limit of the server's options, cut at a character, and says so.
 // W3  Structured content is shown unless a text already says the same.
 
-import type { Json } from "@reverie/protocol"
+import { type Json, plain } from "@reverie/protocol"
 import { canonicalJson } from "@reverie/tools"
-import { cutBytes, oneLine, plain } from "./listing.ts"
+import { cutBytes, oneLine } from "./listing.ts"
 
 type Block = { readonly [key: string]: unknown }
 

@@ -4,7 +4,7 @@
 // L2  A tool that is too large, too deep or named like another carries its flaw; only one that is allowed is refused for it.
 
 import type { Client } from "@modelcontextprotocol/client"
-import { isJsonObject, type Json } from "@reverie/protocol"
+import { isJsonObject, type Json, plain } from "@reverie/protocol"
 import { createHash } from "node:crypto"
 import { canonicalJson } from "@reverie/tools"
 
@@ -38,22 +38,8 @@ export const pinsText = (hashes: Readonly<Record<string, string>>): string => {
   return lines.length === 0 ? "pins: {}" : `pins: {\n${lines.join(",\n")}\n}`
 }
 
-// Plain: words of a server as plain text.
-// P1  What comes out has no escape sequence, no control character but newline and tab, and no hidden character; the
-//     joiner and the selectors that emoji and some scripts need stay.
+// Plain: words of a server, cut to length.
 // P2  A cut never splits a character, and says how much was left out.
-
-/** Control sequences: CSI, OSC and their like up to their end, and lone escapes. */
-const sequences =
-  // oxlint-disable-next-line no-control-regex -- it looks for control characters
-  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|\u001b[ -/]*[0-~]?/gu
-// oxlint-disable-next-line no-control-regex -- it looks for control characters
-const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/gu
-const hidden =
-  /\u034f|[\u180b-\u180f]|\u00ad|\u061c|[\u115f\u1160]|[\u17b4\u17b5]|[\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f]|[\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu
-
-export const plain = (text: string): string =>
-  text.toWellFormed().replaceAll("\r\n", "\n").replace(sequences, "").replace(controls, "").replace(hidden, "")
 
 /** On one line, at most so many UTF-16 units. */
 export const oneLine = (text: string, limit: number): string => {

@@ -9,7 +9,7 @@
 // T4  What a server hints about its tools decides nothing: without a word of the user a tool is dangerous and is not
 //     repeated.
 
-import { defined, isJsonObject, type Json } from "@reverie/protocol"
+import { defined, isJsonObject, type Json, plain } from "@reverie/protocol"
 import { defineTool, type Tool, type ToolRun } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -18,7 +18,7 @@ import { createHash } from "node:crypto"
 import { answerText } from "./answer.ts"
 import { Connection, type Link } from "./connection.ts"
 import { McpCallFailed, McpToolsRefused, McpUnavailable } from "./errors.ts"
-import { changesOf, type Listing, namesOf, type Offered, oneLine, plain, spelledNames } from "./listing.ts"
+import { changesOf, type Listing, namesOf, type Offered, oneLine, spelledNames } from "./listing.ts"
 import { MAX_MILLIS, type McpAllowed, type McpServer } from "./options.ts"
 import { withoutSecrets } from "./secrets.ts"
 

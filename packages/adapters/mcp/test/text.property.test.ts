@@ -1,10 +1,11 @@
 // What holds for every text, every cut, every stream and every address.
 
 import { assert, describe, it } from "@effect/vitest"
+import { plain } from "@reverie/protocol"
 import * as fc from "fast-check"
 import { judgeAddress, redirected } from "../src/transport/egress.ts"
 import { checkedSchema, shownSchema, toolNameOf } from "../src/tools.ts"
-import { cutBytes, oneLine, plain } from "../src/listing.ts"
+import { cutBytes, oneLine } from "../src/listing.ts"
 import { lineSplitter } from "../src/transport/http.ts"
 
 const text = fc.string({ unit: "binary" })

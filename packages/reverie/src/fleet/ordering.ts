@@ -22,7 +22,7 @@ import { pollPause } from "../opening/ground.ts"
 import { envelopeOf } from "../ask.ts"
 import { tenantPage } from "../views/tenant-page.ts"
 import { DelegationRefused } from "../errors.ts"
-import { contextIn, reportIn, type SubAgentsView, subAgentTreeOf } from "./sub-agents.ts"
+import { contextIn, reportIn } from "./sub-agents.ts"
 import { Records, type RunReading } from "./records.ts"
 
 // Delegating: handing tasks on from outside, in the hands of a user's program.
@@ -63,11 +63,6 @@ abstract class Delegating extends Records {
     if (refused !== undefined) throw new DelegationRefused({ message: `${parent} refused the task: ${refused}` })
     const call = orderCall(envelope)
     return { call, child: subAgentId(parent, call, 1), report: () => this.#reported(parent, call) }
-  }
-
-  /** An assistant with its budget and everybody below it; undefined when there is no such assistant. */
-  subAgents(id: string): Promise<SubAgentsView | undefined> {
-    return subAgentTreeOf(id, (each) => this.inspect(each))
   }
 
   /** Ends a sub-agent and everybody below it; what it did not spend goes back. */

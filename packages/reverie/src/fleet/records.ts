@@ -37,6 +37,7 @@ import { factsIn, passagesIn, profilesIn, rebuilt, type Rebuilt } from "./memori
 import { type FramePage, framePageOf, replayOf, verdictOf } from "./replay.ts"
 import { tenantPage } from "../views/tenant-page.ts"
 import { type AssistantView, viewOf } from "../views/view.ts"
+import { type SubAgentsView, subAgentTreeOf } from "./sub-agents.ts"
 import { type RunReading, Watching } from "./watching.ts"
 
 const PAGE = 500
@@ -204,6 +205,11 @@ export class Records extends Watching {
     const own = rows.filter(({ address }) => address.tenant === this.tenant)
     const notices = own.flatMap(({ address, entry, seq }) => noticesOf(address, seq, entry))
     return { notices, next: rows.at(-1)?.seq ?? after }
+  }
+
+  /** An assistant with its budget and everybody below it; undefined when there is no such assistant. */
+  subAgents(id: string): Promise<SubAgentsView | undefined> {
+    return subAgentTreeOf(id, (each) => this.inspect(each))
   }
 
   /** Totals of the whole store, every tenant together. */

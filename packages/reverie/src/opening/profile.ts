@@ -83,16 +83,24 @@ export const profileOf = (options: Partial<ProfileOptions>): Effect.Effect<Profi
 
 type Read = Layer.Layer<Mailbox | Ledger | PromptStore | BlockStore, unknown>
 
-const directory = (place: string): Read =>
-  Layer.mergeAll(storeSqliteLayer(place, { readOnly: true }), recallLayer(place), embedderLayer(undefined))
-
-const servers = (deployment: Deployment): Read =>
-  Layer.mergeAll(deployedStore(deployment), remoteRecallLayer(), embedderLayer(undefined))
-
 /** What a look without a fleet reads: the directory that is said, else the servers that the environment names. */
 export const reading = (data: string | undefined): Read =>
   data === undefined
     ? Layer.unwrap(
-        Effect.map(deploymentFromConfig, (found) => (found === undefined ? directory(DEFAULT_DATA) : servers(found)))
+        Effect.map(deploymentFromConfig, (found): Read =>
+          found === undefined ? storeSqliteLayer(DEFAULT_DATA, { readOnly: true }) : deployedStore(found)
+        )
       )
-    : directory(data)
+    : storeSqliteLayer(data, { readOnly: true })
+
+/** The index of memories that belongs to it, and what questions are embedded with. */
+export const readingIndex = (data: string | undefined): Layer.Layer<never, unknown> => {
+  const beside = (place: string) => Layer.merge(recallLayer(place), embedderLayer(undefined))
+  return data === undefined
+    ? Layer.unwrap(
+        Effect.map(deploymentFromConfig, (found) =>
+          found === undefined ? beside(DEFAULT_DATA) : Layer.merge(remoteRecallLayer(), embedderLayer(undefined))
+        )
+      )
+    : beside(data)
+}

@@ -1,22 +1,19 @@
 // Agents: who lives in a fleet, and what is known of one.
-// Owns the readings. Leaves orders to orders.ts, where they are asked to reach/.
+// Owns the readings. Leaves orders to orders.ts, where they are asked to backend/.
 // A1  Reading writes nothing and disturbs nobody.
 // A2  An id may be given by a prefix that only one assistant has.
 
 import { defined } from "@reverie/protocol"
-import type { Entry } from "reverie"
 import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, tellList } from "../../texts/list.ts"
-import { named } from "../../named.ts"
+import { named, writtenCall } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
-import { onOneLine, plain } from "../../texts/plain.ts"
+import { onOneLine, plain, counted } from "../../texts/plain.ts"
 import { findBackend, type Where } from "../../backend/find-backend.ts"
-import type { SubAgentTree, Backend, View } from "../../backend/backend.ts"
+import type { Backend, Entry, SubAgentTree, View } from "../../backend/backend.ts"
 import { assistantTable } from "../../texts/report.ts"
 import type { Stop } from "../../running/stop.ts"
-import { counted } from "../../texts/table.ts"
-import { outageLines, waitText } from "../../running/waits.ts"
-import { writtenCall } from "../../texts/written-call.ts"
+import { outageLines, waitText } from "../../running/away.ts"
 
 export interface LookOptions extends Where {
   readonly json: boolean
@@ -28,8 +25,7 @@ export const list = async (options: LookOptions & ListOptions, stop: Stop): Prom
   return await tellList(
     options,
     async () => {
-      const { items, next } = await backend.page({ limit, ...defined({ cursor }) })
-      const totals = await backend.totals()
+      const { items, next, totals } = await backend.page({ limit, ...defined({ cursor }) })
       const text = [...outageLines(items), assistantTable(items)].join("\n")
       if (totals === undefined) return { key: "assistants", items, next, text }
       const { accepted, discarded, dead, settled } = totals

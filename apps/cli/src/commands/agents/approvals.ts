@@ -6,11 +6,10 @@ import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, pageOf, tellList } from "../../texts/list.ts"
 import { named, oneOf } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
-import { onOneLine, plain } from "../../texts/plain.ts"
+import { onOneLine, plain, table } from "../../texts/plain.ts"
 import { findBackend } from "../../backend/find-backend.ts"
 import type { AskedApproval, Backend } from "../../backend/backend.ts"
 import type { Stop } from "../../running/stop.ts"
-import { table } from "../../texts/table.ts"
 import type { LookOptions } from "./agents.ts"
 import { giveOrder, type OrderOptions } from "./orders.ts"
 
@@ -54,14 +53,14 @@ const found = async (backend: Backend, wanted: string): Promise<AskedApproval> =
 }
 
 const shown = (each: AskedApproval): string => {
-  const { approval, assistant, call, category, chain = [], description, expiresAt, invisible, tool } = each
+  const { approval, assistant, call, category, chain, description, expiresAt, invisible, tool } = each
   const lines = [
     `${approval}: ${assistant} asks for ${tool} (${call})`,
     ...(category === undefined ? [] : [`category ${category}`]),
     ...(description === undefined ? [] : [onOneLine(description, 300)]),
     ...(expiresAt === undefined ? [] : [`expires ${when(expiresAt)}`]),
     ...chain.map(({ text, who }) => `because of ${onOneLine(`${who}${text === undefined ? "" : `: ${text}`}`, 200)}`),
-    ...(invisible === true ? ["its arguments hold characters that can not be seen"] : []),
+    ...(invisible ? ["its arguments hold characters that can not be seen"] : []),
     "",
     each.arguments ?? "its arguments are too far back in the history"
   ]

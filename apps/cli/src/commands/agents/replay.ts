@@ -1,5 +1,5 @@
-// Replay: a life told again from its ledger, and one tick lived again with something changed.
-// Owns what is told of frames and forks. Leaves replaying to the SDK.
+// Replay: a replay from the ledger, one tick run again with something changed, and what the model was shown at a tick.
+// Owns what is told of frames, forks and prompts. Leaves replaying to the other side of the contract.
 // P1  Nothing is called, sent or written by a replay.
 
 import { defined } from "@reverie/protocol"
@@ -8,11 +8,13 @@ import { CommandFailed } from "../../failure.ts"
 import { type ListOptions, tellList } from "../../texts/list.ts"
 import { named } from "../../named.ts"
 import { say, sayJson } from "../../output.ts"
-import { onOneLine, plain } from "../../texts/plain.ts"
+import { onOneLine, plain, counted, table } from "../../texts/plain.ts"
 import { findBackend } from "../../backend/find-backend.ts"
 import type { Stop } from "../../running/stop.ts"
-import { counted, table } from "../../texts/table.ts"
 import type { LookOptions } from "./agents.ts"
+import { compareReports, type ContextReport } from "reverie"
+import { contextText, differenceText } from "../../texts/context-text.ts"
+import type { Backend } from "../../backend/backend.ts"
 
 export interface ReplayOptions extends LookOptions, ListOptions {
   readonly json: boolean
@@ -90,12 +92,18 @@ export const fork = async (name: string, options: ForkOptions, stop: Stop): Prom
       : await readFile(promptFile, "utf8").catch(() => {
           throw new CommandFailed("no-such-file", `there is no prompt file ${promptFile}`)
         })
-  await using backend = await findBackend(options, "look", stop)
+  await using backend = await findBackend(options, "fork", stop)
+  if (backend.kind === "store" && options.fleet === undefined) {
+    throw new CommandFailed("no-fleet", "a fork needs the fleet: --fleet FILE is missing")
+  }
+  if (backend.kind === "store" && model !== undefined && model !== "offline" && model !== "recorded") {
+    throw new CommandFailed("usage", "--model is offline or recorded here; another model is named by OPENAI_MODEL")
+  }
   const { id } = await named(backend, name)
   const forked = await backend.within(
     backend.fork(id, {
       tick,
-      ...defined({ fleet: options.fleet, prompt, model, stubs: Object.keys(stubs).length === 0 ? undefined : stubs })
+      ...defined({ prompt, model, stubs: Object.keys(stubs).length === 0 ? undefined : stubs })
     })
   )
   if (options.json) sayJson({ ok: true, assistant: id, tick, ...forked })
@@ -103,5 +111,63 @@ export const fork = async (name: string, options: ForkOptions, stop: Stop): Prom
     const { differs } = forked
     say(plain(differs.length === 0 ? `tick ${tick} of ${id} went the same way` : differs.join("\n")))
   }
+  return 0
+}
+
+// Context: what an assistant's model was shown at a tick, and what has changed since another.
+// Owns finding the two, and the sentence when there is none. Leaves the reports to the SDK, their form to context-text.ts.
+// C1  It reads beside a running fleet and disturbs nobody.
+
+export interface ContextOptions extends LookOptions {
+  readonly tick?: number
+  readonly iteration?: number
+  readonly diff?: number
+}
+
+interface Whose {
+  readonly id: string
+  /** Ticks begun since creation. */
+  readonly ticks: number
+}
+
+type Question = Pick<ContextOptions, "tick" | "iteration">
+
+/** Why there is no such report; `last` is the last iteration of the tick that has one, 0 when none has. */
+const absence = ({ id, ticks }: Whose, { iteration, tick }: Question, last: number): string => {
+  if (ticks === 0) return `${id} has had no tick yet`
+  const there = `ticks 1 to ${ticks} exist`
+  if (tick !== undefined && (tick < 1 || tick > ticks)) return `${id} has no tick ${tick}, ${there}`
+  if (last > 0 && iteration !== undefined) {
+    const where = tick === undefined ? "the newest tick" : `tick ${tick}`
+    return `${where} of ${id} has no iteration ${iteration}, 1 to ${last} exist`
+  }
+  return tick === undefined
+    ? `no tick of ${id} keeps the report of a prompt`
+    : `tick ${tick} of ${id} asked no model, ${there}`
+}
+
+const reportAt = async (backend: Backend, whose: Whose, question: Question): Promise<ContextReport> => {
+  const report = await backend.contextReport(whose.id, question)
+  if (report !== undefined) return report
+  const { tick } = question
+  const last = await backend.contextReport(whose.id, tick === undefined ? {} : { tick })
+  throw new CommandFailed("unknown-tick", absence(whose, question, last?.iteration ?? 0))
+}
+
+export const context = async (name: string, options: ContextOptions, stop: Stop): Promise<number> => {
+  const { diff, iteration, json, tick } = options
+  await using backend = await findBackend(options, "look", stop)
+  const whose = await named(backend, name)
+  const report = await reportAt(backend, whose, defined({ tick, iteration }))
+  const answer = { ok: true, assistant: whose.id, context: report }
+  if (diff === undefined) {
+    if (json) sayJson(answer)
+    else say(contextText(whose.id, report))
+    return 0
+  }
+  const before = await reportAt(backend, whose, { tick: diff })
+  const difference = compareReports(before, report)
+  if (json) sayJson({ ...answer, before, difference })
+  else say(differenceText(whose.id, before, report, difference))
   return 0
 }

@@ -1,11 +1,12 @@
-// Backup and restore: a data directory as a whole, verified copy, and back.
-// Owns what is said of it. Leaves copying and verifying to the SDK.
+// Backup, restore and migrate: a store as a whole: a verified copy, the way back, and the form of this version.
+// Owns what is said of it. Leaves copying, verifying and the steps of a migration to the SDK.
 
 import { defined } from "@reverie/protocol"
-import { backup, restore } from "reverie"
-import { CommandFailed } from "../../failure.ts"
+import { backup, restore, Fleet, Peek } from "reverie"
+import { CommandFailed, failureOf } from "../../failure.ts"
 import { say, sayJson } from "../../output.ts"
-import { plain } from "../../texts/plain.ts"
+import { plain, onOneLine } from "../../texts/plain.ts"
+import type { ChangeOptions } from "../../consent.ts"
 
 interface BackupOptions {
   /** Undefined where the environment names a database. */
@@ -39,5 +40,41 @@ export const putBack = async (source: string, options: BackupOptions): Promise<n
   const when = new Date(at).toISOString()
   say(plain(`${data} is as it was at ${when}: ${accepted} messages, ${committed} commits`))
   if (former !== undefined) say(plain(`what was there before is kept in ${former}`))
+  return 0
+}
+
+// Migrate: brings a store to the form of this version.
+// Owns opening it for that, and saying what was done. Leaves the steps to the adapters of the store.
+
+export interface MigrateOptions extends ChangeOptions {
+  readonly data: string | undefined
+}
+
+/** Whether it could be read as it was before. */
+const wasReadable = async (data: string | undefined): Promise<boolean> => {
+  try {
+    await using peek = await Peek.open(data)
+    await peek.totals()
+    return true
+  } catch (error) {
+    if (failureOf(error).code === "data-format-older") return false
+    throw error
+  }
+}
+
+export const migrate = async ({ data, dryRun, json }: MigrateOptions): Promise<number> => {
+  const isCurrent = await wasReadable(data)
+  if (dryRun) {
+    const words = isCurrent ? "it has the form of this version" : "it would be brought to the form of this version"
+    if (json) sayJson({ ok: true, dryRun: true, isCurrent })
+    else say(words)
+    return 0
+  }
+  const nobody = { assistants: [], reception: "nobody" as never }
+  await using fleet = await Fleet.open({ fleet: nobody, role: "api", ...defined({ data }) })
+  const { accepted } = await fleet.totals()
+  const words = isCurrent ? "it had the form of this version" : "it was brought to the form of this version"
+  if (json) sayJson({ ok: true, migrated: !isCurrent, place: fleet.profile, accepted })
+  else say(onOneLine(`${fleet.profile}: ${words}; ${accepted} envelopes accepted so far`, 300))
   return 0
 }

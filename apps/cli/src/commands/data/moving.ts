@@ -24,8 +24,7 @@ import {
 } from "reverie"
 import { CommandFailed } from "../../failure.ts"
 import { note, say, sayJson } from "../../output.ts"
-import { plain } from "../../texts/plain.ts"
-import { counted } from "../../texts/table.ts"
+import { plain, counted } from "../../texts/plain.ts"
 
 interface PlaceOptions {
   /** Undefined where the environment names a database. */

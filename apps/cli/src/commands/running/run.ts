@@ -1,21 +1,20 @@
 // Run: a fleet file and events, or one prompt, without a person present.
-// Owns the choice between the two. Leaves the course to course.ts.
+// Owns the choice between the two, and the bounds of a prompt. Leaves the course to course.ts.
 // R1  A prompt is answered on stdout with the reply alone, so that it can be piped on.
 
 import { defined } from "@reverie/protocol"
 import { AWAY_SECONDS, watchAway } from "../../running/away.ts"
-import { type Bounds, bounded } from "../../running/bounds.ts"
-import { noAnswer } from "../../chat.ts"
+import { noAnswer } from "../../conversation.ts"
 import { runCourse } from "../../running/course.ts"
 import { CommandFailed } from "../../failure.ts"
 import { loadFleet } from "../../running/fleet-file.ts"
 import { unfinished } from "../../host.ts"
 import { named } from "../../named.ts"
 import { note, painted, say, sayJson } from "../../output.ts"
-import { saidOrPiped } from "../../piped.ts"
-import { plain } from "../../texts/plain.ts"
+import { saidOrPiped } from "../../consent.ts"
+import { plain, counted } from "../../texts/plain.ts"
 import { findBackend, serverFor, type Where } from "../../backend/find-backend.ts"
-import type { Backend } from "../../backend/backend.ts"
+import type { Backend, View } from "../../backend/backend.ts"
 import type { Stop } from "../../running/stop.ts"
 import { watching } from "../agents/orders.ts"
 
@@ -142,16 +141,17 @@ const POLL_MILLIS = 50
 /** Lets it go on, and waits until it does: what is asked of somebody halted is answered with that. */
 const resumed = async (backend: Backend, to: string): Promise<void> => {
   await backend.order(to, "resume", {})
-  while ((await backend.view(to))?.state === "halted") await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+  while ((await backend.view(to))?.activity === "halted")
+    await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
 }
 
 /** Says one thing to one assistant of an opened reach, and tells its answer. */
 export const askOnce = async (backend: Backend, name: string, prompt: string, options: RunOptions): Promise<number> => {
   const { json, jsonl, quiet, resume } = options
-  const { id: to, state } = await named(backend, name)
+  const { activity, id: to } = await named(backend, name)
   watching(backend, to, quiet || json || jsonl)
-  if (state === "halted" && !resume) throw new CommandFailed("assistant-halted", `${to} is halted`)
-  if (state === "halted") await backend.within(resumed(backend, to))
+  if (activity === "halted" && !resume) throw new CommandFailed("assistant-halted", `${to} is halted`)
+  if (activity === "halted") await backend.within(resumed(backend, to))
   const { because, passed, release } = await bounded(backend, to, options)
   const away = watchAway({
     look: async () => [(await backend.view(to)) ?? []].flat(),
@@ -181,4 +181,65 @@ const runPrompt = async (options: RunOptions, prompt: string, stop: Stop): Promi
   const to = await addresseeOf(options)
   await using backend = await findBackend(options, "order", stop)
   return await askOnce(backend, to, prompt, options)
+}
+
+// Bounds: how much one prompt may take before it is stopped.
+// Owns counting model calls and money of one assistant. Leaves budgets that hold across processes to the fleet.
+// B1  Who passes a bound is halted, so that nothing more is spent; what it did is kept, and --resume lets it go on.
+
+export interface Bounds {
+  /** Model calls. */
+  readonly maxTurns?: number
+  /** In money, as the prices of the fleet count it. */
+  readonly maxCost?: number
+}
+
+const MICROS = 1_000_000
+
+const isGoingOn = (view: View | undefined): boolean =>
+  view !== undefined && !view.tags.includes("halted") && !view.tags.includes("retired")
+
+const spentMicros = async (backend: Backend, id: string): Promise<number> =>
+  (await backend.subAgentTree(id))?.spent.costMicros ?? 0
+
+interface Bounded {
+  /** Rejects when a bound is passed; never resolves. */
+  readonly passed: Promise<never>
+  /** Why it was halted; the halt itself may be heard of first. */
+  readonly because: () => CommandFailed | undefined
+  /** Stops counting. */
+  readonly release: () => void
+}
+
+/** Counts from now on. */
+export const bounded = async (backend: Backend, id: string, { maxCost, maxTurns }: Bounds): Promise<Bounded> => {
+  const passed = Promise.withResolvers<never>()
+  passed.promise.catch(() => {})
+  if (maxTurns === undefined && maxCost === undefined) {
+    return { passed: passed.promise, because: () => undefined, release: () => {} }
+  }
+  const before = maxCost === undefined ? 0 : await spentMicros(backend, id)
+  let turns = 0
+  let because: CommandFailed | undefined
+  const end = async (failure: CommandFailed): Promise<void> => {
+    because = failure
+    await backend.order(id, "halt", { reason: failure.message })
+    // Told and not yet heard, it would go on with the next start.
+    while (isGoingOn(await backend.view(id))) await new Promise((resolve) => setTimeout(resolve, POLL_MILLIS))
+    passed.reject(failure)
+  }
+  const judge = async (isLast: boolean): Promise<void> => {
+    turns++
+    if (isLast) return
+    if (maxTurns !== undefined && turns >= maxTurns) {
+      await end(new CommandFailed("turns-spent", `${id} is halted after ${counted(turns, "model call")}`))
+    } else if (maxCost !== undefined && (await spentMicros(backend, id)) - before >= maxCost * MICROS) {
+      await end(new CommandFailed("cost-spent", `${id} is halted: it has spent ${maxCost}`))
+    }
+  }
+  const release = backend.listen((notice) => {
+    if (notice.address.assistant !== id || notice.type !== "model-replied") return
+    judge(notice.calls.length === 0).catch(passed.reject)
+  })
+  return { passed: passed.promise, because: () => because, release }
 }

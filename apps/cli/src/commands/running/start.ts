@@ -1,4 +1,4 @@
-// Start: the example fleet, its day, and a chat.
+// Start: the example fleet, its day, and a chat; and the same with a fleet of one's own (`dev`).
 // Owns which files that is. Leaves the course to course.ts.
 // S1  It asks no server and needs no key unless told so: the day was written for the offline model.
 
@@ -8,6 +8,8 @@ import { runCourse } from "../../running/course.ts"
 import { loadFleet } from "../../running/fleet-file.ts"
 import { note, painted } from "../../output.ts"
 import type { Stop } from "../../running/stop.ts"
+import type { Where } from "../../backend/find-backend.ts"
+import { needsFleet } from "./run.ts"
 
 const harbor = (file: string): string =>
   fileURLToPath(new URL(`../../../../../examples/harbor/${file}`, import.meta.url))
@@ -54,3 +56,23 @@ export const start = async (options: StartOptions, stop: Stop): Promise<number> 
     stop
   })
 }
+
+// Dev: a fleet kept up, with everything it does on the screen, its page, and a chat.
+
+export type DevOptions = Where & Pick<StartOptions, "force" | "page" | "port" | "server">
+
+export const dev = async (options: DevOptions, stop: Stop): Promise<number> =>
+  runCourse({
+    fleet: await loadFleet(needsFleet(options.fleet, "dev")),
+    data: options.data,
+    ...defined({ model: options.model === "offline" ? ("offline" as const) : undefined }),
+    force: options.force,
+    exit: false,
+    json: false,
+    jsonl: false,
+    quiet: false,
+    resume: false,
+    patienceMillis: 0,
+    ...defined({ server: options.server ? serverOf(options) : undefined }),
+    stop
+  })

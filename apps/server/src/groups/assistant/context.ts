@@ -3,32 +3,24 @@
 // C1  A point of the slider is one model call; however long a life is, a page of points reads a bounded part of it.
 
 import { defined } from "@reverie/protocol"
-import { compareReports, type ContextReport, contextReportOf, type Fleet, type Json, type TickPrompt } from "reverie"
+import { compareReports, type ContextReport, contextReportOf, type Json, type TickPrompt } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type ContextView, type PromptText } from "../../api/index.ts"
 import { clip, WHOLE_CHARS } from "../../views/message-view.ts"
-import { asking } from "../../gateway.ts"
+import { asking, type ReadFleet } from "../../gateway.ts"
 import { found, living } from "../../views/facts.ts"
 
 /** Entries that one page of points may read. */
 const MAX_READ = 4_000
 const READ_AT_ONCE = 200
 
-const viewOf = (report: ContextReport): ContextView => {
-  const { cuts, leftOut, ...rest } = report
-  const told = {
-    ...rest,
-    leftOut: leftOut as unknown as ReadonlyArray<Json>,
-    cuts: cuts as unknown as ReadonlyArray<Json>
-  }
-  return { recalled: [], ...told }
-}
+const viewOf = (report: ContextReport): ContextView => ({ recalled: [], ...report })
 
 const pointOf = ({ at, iteration, share, tick, tokens }: ContextReport) => ({ tick, iteration, at, tokens, share })
 
 /** Points of calls in entries before a number, the newest first; `next` is where the page after it begins. */
-const pointsBefore = async (fleet: Fleet, id: string, before: number, limit: number) => {
+const pointsBefore = async (fleet: ReadFleet, id: string, before: number, limit: number) => {
   const items: Array<ReturnType<typeof pointOf>> = []
   const least = Math.max(1, before - MAX_READ)
   for (let end = before; end > least; end -= READ_AT_ONCE) {
@@ -44,8 +36,11 @@ const pointsBefore = async (fleet: Fleet, id: string, before: number, limit: num
   return { items, next: least > 1 ? least : null }
 }
 
-const reportOf = async (fleet: Fleet, id: string, question: { readonly tick?: number; readonly iteration?: number }) =>
-  found(await fleet.contextReport(id, question), `model call of ${id} that left a report there`)
+const reportOf = async (
+  fleet: ReadFleet,
+  id: string,
+  question: { readonly tick?: number; readonly iteration?: number }
+) => found(await fleet.contextReport(id, question), `model call of ${id} that left a report there`)
 
 /** What stands for a message that only calls tools. */
 const toldCalls = (calls: TickPrompt["messages"][number]["calls"] = []): string =>

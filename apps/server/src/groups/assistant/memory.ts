@@ -6,9 +6,10 @@ import type { Json } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api } from "../../api/index.ts"
-import { clip, clipAll, WHOLE_CHARS } from "../../views/message-view.ts"
-import { asking, changing } from "../../gateway.ts"
-import { factCache } from "../../views/facts.ts"
+import { boundOf, clip, clipAll, WHOLE_CHARS } from "../../views/message-view.ts"
+import { asking, changing, costing } from "../../gateway.ts"
+import { Live } from "../../live.ts"
+import { factCache, living } from "../../views/facts.ts"
 import { factsPage, journalPage, overviewOf, profilesPage, recalledPage } from "../../views/memory-pages.ts"
 
 export const memoryLive = HttpApiBuilder.group(
@@ -16,12 +17,20 @@ export const memoryLive = HttpApiBuilder.group(
   "memory",
   Effect.fnUntraced(function* (handlers) {
     const factsOf = factCache()
+    const telling = yield* Live
+    const maxChars = boundOf(telling.isWhole, WHOLE_CHARS)
     return handlers.handleAll({
-      overview: ({ params: { id } }) => asking((fleet) => overviewOf(factsOf, fleet, id)),
-      facts: ({ params: { id }, query }) => asking((fleet) => factsPage(factsOf, fleet, id, query)),
+      overview: ({ params: { id } }) => asking((fleet) => overviewOf(factsOf, fleet, id, telling)),
+      facts: ({ params: { id }, query }) => asking((fleet) => factsPage(factsOf, fleet, id, query, telling)),
       profiles: ({ params: { id }, query }) => asking((fleet) => profilesPage(fleet, id, query)),
       journal: ({ params: { id }, query }) => asking((fleet) => journalPage(fleet, id, query)),
-      recall: ({ params: { id }, query }) => asking((fleet) => recalledPage(fleet, id, query)),
+      recall: ({ params: { id }, query }) => asking((fleet) => recalledPage(fleet, id, query, telling)),
+      rebuild: ({ params: { id } }) =>
+        costing("memory.rebuild", id, async (fleet) => {
+          await living(fleet, id)
+          const [{ entries, memories } = { entries: 0, memories: 0 }] = await fleet.rebuildMemory(id)
+          return { entries, memories }
+        }),
       blockVersions: ({ params: { block }, query }) =>
         asking(async (fleet) => {
           const versions = await fleet.blocks().versions(block, query)
@@ -30,7 +39,7 @@ export const memoryLive = HttpApiBuilder.group(
       block: ({ params: { block }, query: { version } }) =>
         asking(async (fleet) => {
           const { content, text, version: shown } = await fleet.blocks().read(block, version)
-          return { version: shown, text: clip(text, WHOLE_CHARS), content: clipAll(content, WHOLE_CHARS) as Json }
+          return { version: shown, text: clip(text, maxChars), content: clipAll(content, maxChars) as Json }
         }),
       editBlock: ({ params: { block }, payload: { key, operation } }) =>
         changing("memory.editBlock", block, async (fleet, { name }) => {
@@ -38,9 +47,14 @@ export const memoryLive = HttpApiBuilder.group(
           const { version } = await fleet.blocks().edit(block, operation, options)
           return { version }
         }),
-      undoBlock: ({ params: { block } }) =>
+      undoBlock: ({ headers: { "idempotency-key": key }, params: { block } }) =>
         changing("memory.undoBlock", block, async (fleet, { name }) => {
-          const { version } = await fleet.blocks().undo(block, { by: name })
+          const { version } = await fleet.blocks().undo(block, { by: name, ...defined({ key }) })
+          return { version }
+        }),
+      deleteBlock: ({ headers: { "idempotency-key": key }, params: { block } }) =>
+        changing("memory.deleteBlock", block, async (fleet, { name }) => {
+          const { version } = await fleet.blocks().delete(block, { by: name, ...defined({ key }) })
           return { version }
         })
     })

@@ -2,13 +2,12 @@
 // Owns the pages of its history by HTTP. Leaves acceptance to ../acceptance.ts, chat streams to ../ag-ui/.
 // M1  A page of a history reads a bounded part of a life, however long it is.
 
-import type { Fleet } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { acceptEvent, acceptMessage, type Beside } from "../../views/acceptance.ts"
 import { answersOf, runOf } from "../../ag-ui/index.ts"
 import { Api, type MessageView } from "../../api/index.ts"
-import { asking, changing } from "../../gateway.ts"
+import { asking, changing, type ReadFleet } from "../../gateway.ts"
 import { Live } from "../../live.ts"
 import { living } from "../../views/facts.ts"
 import { messageViewOf } from "../../views/message-view.ts"
@@ -24,7 +23,7 @@ const MAX_READ = 4_000
 const MAX_MESSAGE_CHARS = 100_000
 
 /** Messages of whole entries before a number; `next` is where the page before it ends. */
-const historyBefore = async (fleet: Fleet, id: string, before: number, limit: number) => {
+const historyBefore = async (fleet: ReadFleet, id: string, before: number, limit: number) => {
   const pages: Array<ReadonlyArray<MessageView>> = []
   let count = 0
   const least = Math.max(1, before - MAX_READ)

@@ -2,13 +2,14 @@
 // Owns their views. Leaves compaction and dreaming to the runtime.
 // N1  Of a list the long texts are cut; the compaction that is opened is whole, with the first MAX_COMPACTED messages it compacted.
 
-import type { Compaction, Fleet, Json, PlacedMessage } from "reverie"
+import type { Compaction, Json, PlacedMessage } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type CompactionView } from "../../api/index.ts"
-import { clip, clipAll, LIST_CHARS, messageViewOf, TEXT_CHARS, WHOLE_CHARS } from "../../views/message-view.ts"
-import { asking, changing } from "../../gateway.ts"
+import { boundOf, clip, clipAll, LIST_CHARS, messageViewOf, TEXT_CHARS, WHOLE_CHARS } from "../../views/message-view.ts"
+import { asking, changing, type ReadFleet } from "../../gateway.ts"
 import { found, living } from "../../views/facts.ts"
+import { Live } from "../../live.ts"
 import { newestFirst, pageOf } from "../../views/paging.ts"
 
 const MAX_COMPACTED = 1_000
@@ -27,7 +28,7 @@ const viewOf = (compaction: Compaction, maxChars: number): CompactionView => {
     beforeTokens: before.tokens,
     afterTokens: after.tokens,
     summary: clip(summary, maxChars),
-    record: clipAll(compaction, maxChars) as Json
+    record: clipAll(compaction, maxChars) as Compaction
   }
 }
 
@@ -37,7 +38,7 @@ const arePairsWhole = (messages: ReadonlyArray<PlacedMessage>): boolean => {
   return messages.every(({ message }) => (message.calls ?? []).every(({ id }) => answered.has(id)))
 }
 
-const opened = async (fleet: Fleet, id: string, wanted: string) => {
+const opened = async (fleet: ReadFleet, id: string, wanted: string, isWhole: boolean) => {
   await living(fleet, id)
   const all = await fleet.compactions(id)
   const compaction = found(
@@ -45,18 +46,21 @@ const opened = async (fleet: Fleet, id: string, wanted: string) => {
     `compaction ${wanted} of ${id}`
   )
   const compacted = await fleet.compacted(id, compaction)
+  const shown = compacted.slice(0, boundOf(isWhole, MAX_COMPACTED))
+  const maxChars = boundOf(isWhole, TEXT_CHARS)
   return {
-    compaction: { ...viewOf(compaction, WHOLE_CHARS), pairsWhole: arePairsWhole(compacted) },
-    compacted: compacted.slice(0, MAX_COMPACTED).map((message) => messageViewOf(message, TEXT_CHARS))
+    compaction: { ...viewOf(compaction, boundOf(isWhole, WHOLE_CHARS)), pairsWhole: arePairsWhole(compacted) },
+    compacted: shown.map((message) => messageViewOf(message, maxChars)),
+    messages: shown.map((message) => clipAll(message, maxChars) as PlacedMessage)
   }
 }
 
-const dreamsOf = async (fleet: Fleet, id: string) => {
+const dreamsOf = async (fleet: ReadFleet, id: string) => {
   const { state } = await living(fleet, id)
   const reports = await fleet.dreams(id)
   const { sleep } = fleet.definitions().find(({ name }) => name === state.definition) ?? {}
   return {
-    items: reports as unknown as ReadonlyArray<Json>,
+    items: reports,
     schedule: sleep === undefined ? null : (sleep as unknown as Json),
     nextAt: state.timers.find(({ name }) => name === SLEEP_TIMER)?.dueAt ?? null
   }
@@ -66,6 +70,7 @@ export const nightLive = HttpApiBuilder.group(
   Api,
   "night",
   Effect.fnUntraced(function* (handlers) {
+    const { isWhole } = yield* Live
     return handlers.handleAll({
       compactions: ({ params: { id }, query }) =>
         asking(async (fleet) => {
@@ -75,9 +80,10 @@ export const nightLive = HttpApiBuilder.group(
             (each) => each,
             query
           )
-          return { items: items.map((each) => viewOf(each, LIST_CHARS)), next }
+          const current = (await fleet.historyStart(id))?.compaction ?? null
+          return { items: items.map((each) => viewOf(each, boundOf(isWhole, LIST_CHARS))), next, current }
         }),
-      compaction: ({ params: { compaction, id } }) => asking((fleet) => opened(fleet, id, compaction)),
+      compaction: ({ params: { compaction, id } }) => asking((fleet) => opened(fleet, id, compaction, isWhole)),
       undoCompaction: ({ params: { compaction, id } }) =>
         changing("night.undo-compaction", `${id}/${compaction}`, async (fleet) => {
           const all = await fleet.compactions((await living(fleet, id)).address.assistant)

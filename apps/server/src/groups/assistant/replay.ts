@@ -4,21 +4,14 @@
 // R2  Nothing of a fork reaches the fleet; the model that is asked is one of the fleet's own server, or none.
 
 import { defined } from "@reverie/protocol"
-import {
-  type Fleet,
-  type Fork,
-  type ForkRequest,
-  type Json,
-  type ReplayFrame,
-  type ReplayVerdict,
-  viewOf
-} from "reverie"
+import { type Fork, type ForkRequest, type Json, type ReplayFrame, type ReplayVerdict, viewOf } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, Conflict, type Frame, Malformed, NotFound } from "../../api/index.ts"
 import { clip, clipAll, LIST_CHARS, WHOLE_CHARS } from "../../views/message-view.ts"
-import { asking, changing } from "../../gateway.ts"
+import { asking, costing, type ReadFleet } from "../../gateway.ts"
 import { living } from "../../views/facts.ts"
+import { Live } from "../../live.ts"
 
 // ReplayWalks: replays that were left in the middle, for whoever comes for the next page.
 // W1  A page that follows another one goes on where that ended; any other one is reached from the creation on.
@@ -35,7 +28,7 @@ interface WalkRequest {
   readonly snapshots: boolean
 }
 
-const keyOf = ({ tenant }: Fleet, { from, id, snapshots }: WalkRequest): string =>
+const keyOf = ({ tenant }: ReadFleet, { from, id, snapshots }: WalkRequest): string =>
   `${tenant}/${id}/${from}/${snapshots ? "with" : "without"}`
 
 const letGo = (walk: Walk): void => void walk.return?.().catch(() => {})
@@ -44,7 +37,7 @@ export class ReplayWalks {
   readonly #left = new Map<string, Walk>()
 
   /** The frames from a number on. */
-  take(fleet: Fleet, request: WalkRequest): Walk {
+  take(fleet: ReadFleet, request: WalkRequest): Walk {
     const key = keyOf(fleet, request)
     const walk = this.#left.get(key)
     this.#left.delete(key)
@@ -53,7 +46,7 @@ export class ReplayWalks {
   }
 
   /** Keeps a walk whose next frame is that of `request.from`. */
-  leave(fleet: Fleet, request: WalkRequest, walk: Walk): void {
+  leave(fleet: ReadFleet, request: WalkRequest, walk: Walk): void {
     const key = keyOf(fleet, request)
     const before = this.#left.get(key)
     if (before !== undefined) letGo(before)
@@ -90,8 +83,8 @@ const modelNamed = (name: string): NonNullable<ForkRequest["model"]> => {
 /** Commits that one request may go through; a frame is made of every one before it. */
 const MAX_COMMITS = 100_000
 
-const replayable = (id: string, commits: number): void => {
-  if (commits <= MAX_COMMITS) return
+const replayable = (id: string, commits: number, isWhole: boolean): void => {
+  if (isWhole || commits <= MAX_COMMITS) return
   const message = `${id} has lived through ${commits} commits; at most ${MAX_COMMITS} are gone through by one request`
   throw new Conflict({ message, hint: `reverie replay ${id} goes through all of them` })
 }
@@ -122,6 +115,7 @@ const viewOfFrame = (frame: ReplayFrame): Frame => {
 
 interface FramesAsked {
   readonly from?: number
+  readonly to?: number
   readonly limit: number
   readonly untilState?: string
   readonly untilEvent?: string
@@ -133,17 +127,18 @@ const isIn = (state: string, wanted: string): boolean => state === wanted || sta
 const stopsAt = ({ after, eventType }: ReplayFrame, { untilEvent, untilState }: FramesAsked): boolean =>
   (untilState !== undefined && isIn(after, untilState)) || (untilEvent !== undefined && eventType === untilEvent)
 
-const framesOf = async (walks: ReplayWalks, fleet: Fleet, id: string, asked: FramesAsked) => {
-  const { version } = await living(fleet, id)
+const framesOf = async (walks: ReplayWalks, fleet: ReadFleet, id: string, asked: FramesAsked, isWhole: boolean) => {
+  const version = Math.min(asked.to ?? Infinity, (await living(fleet, id)).version)
   const request = { id, from: Math.max(1, asked.from ?? 1), snapshots: asked.snapshots === "true" }
-  replayable(id, Math.min(request.from + asked.limit, version))
+  replayable(id, Math.min(request.from + asked.limit, version), isWhole)
   const items: Array<Frame> = []
+  if (request.from > version) return { items, next: null }
   for (let walk = walks.take(fleet, request); ;) {
     const { done, value } = await walk.next()
     const next = (items.at(-1)?.no ?? request.from - 1) + 1
     if (done !== true) {
       items.push(viewOfFrame(value))
-      if (items.length < asked.limit && !stopsAt(value, asked)) continue
+      if (items.length < asked.limit && value.no !== asked.to && !stopsAt(value, asked)) continue
       walks.leave(fleet, { ...request, from: value.no + 1 }, walk)
       return { items, next: value.no < version ? value.no + 1 : null }
     }
@@ -178,7 +173,7 @@ interface ForkAsked {
   readonly stubs?: { readonly [tool: string]: string }
 }
 
-const forkOf = async (fleet: Fleet, id: string, { model, prompt, stubs = {}, tick }: ForkAsked): Promise<Fork> => {
+const forkOf = async (fleet: ReadFleet, id: string, { model, prompt, stubs = {}, tick }: ForkAsked): Promise<Fork> => {
   const record = await living(fleet, id)
   if (tick > viewOf(record).ticks) throw new NotFound({ message: `${id} has no tick ${tick}` })
   return fleet.fork({
@@ -200,15 +195,16 @@ export const replayLive = HttpApiBuilder.group(
   "replay",
   Effect.fnUntraced(function* (handlers) {
     const walks = new ReplayWalks()
+    const { isWhole } = yield* Live
     return handlers.handleAll({
-      frames: ({ params: { id }, query }) => asking((fleet) => framesOf(walks, fleet, id, query)),
+      frames: ({ params: { id }, query }) => asking((fleet) => framesOf(walks, fleet, id, query, isWhole)),
       verify: ({ params: { id } }) =>
         asking(async (fleet) => {
-          replayable(id, (await living(fleet, id)).version)
+          replayable(id, (await living(fleet, id)).version, isWhole)
           return verdictOf(await fleet.verify(id))
         }),
       fork: ({ params: { id }, payload }) =>
-        changing("replay.fork", `${id}/${payload.tick}`, async (fleet) => toldOf(await forkOf(fleet, id, payload)))
+        costing("replay.fork", `${id}/${payload.tick}`, async (fleet) => toldOf(await forkOf(fleet, id, payload)))
     })
   })
 )

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type SubAgentNode, Unavailable } from "../../api/index.ts"
 import { clip, TEXT_CHARS } from "../../views/message-view.ts"
-import { asking, changing } from "../../gateway.ts"
+import { asking, changing, type ReadFleet } from "../../gateway.ts"
 import { found, living } from "../../views/facts.ts"
 
 type Definitions = ReadonlyMap<string, DefinitionView>
@@ -39,7 +39,7 @@ const taskIn = (value: unknown): string | undefined => {
 }
 
 /** Its first letter is its task, and stays in its ledger when its sender keeps no record of it any more. */
-const toldTask = async (fleet: Fleet, id: string): Promise<string | undefined> => {
+const toldTask = async (fleet: ReadFleet, id: string): Promise<string | undefined> => {
   for (const { entry } of await fleet.entries(id, 1, 8)) {
     const said = entry.messages.find(({ role }) => role === "user")
     if (said !== undefined) return clip(said.content, TEXT_CHARS)
@@ -48,7 +48,7 @@ const toldTask = async (fleet: Fleet, id: string): Promise<string | undefined> =
 }
 
 const nodesBelow = async (
-  fleet: Fleet,
+  fleet: ReadFleet,
   parent: string,
   subAgents: ReadonlyArray<SubAgentView>,
   definitions: Definitions
@@ -76,7 +76,7 @@ const nodesBelow = async (
   return nodes
 }
 
-const treeOf = async (fleet: Fleet, id: string): Promise<SubAgentNode> => {
+const treeOf = async (fleet: ReadFleet, id: string): Promise<SubAgentNode> => {
   const { state } = await living(fleet, id)
   const { granted, reserved, spent, subAgents } = found(await fleet.subAgents(id), `snapshot of ${id} that can be read`)
   const definitions = new Map(fleet.definitions().map((each) => [each.name, each]))

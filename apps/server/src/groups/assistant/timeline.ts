@@ -3,13 +3,14 @@
 // T1  An entry is told as it stands in the ledger, but for texts that no page could show.
 
 import { defined } from "@reverie/protocol"
-import type { Json, ModelCallView, StepView, TickView as LivedTick } from "reverie"
+import type { Entry, ModelCallView, StepView, TickView as LivedTick } from "reverie"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { Api, type TickView } from "../../api/index.ts"
-import { clip, clipAll, TEXT_CHARS } from "../../views/message-view.ts"
+import { boundOf, clip, clipAll, TEXT_CHARS } from "../../views/message-view.ts"
 import { asking } from "../../gateway.ts"
 import { found, living } from "../../views/facts.ts"
+import { Live } from "../../live.ts"
 
 /** Of each text of an entry, in UTF-16 units. */
 const ENTRY_CHARS = 20_000
@@ -45,6 +46,8 @@ export const timelineLive = HttpApiBuilder.group(
   Api,
   "timeline",
   Effect.fnUntraced(function* (handlers) {
+    const { isWhole } = yield* Live
+    const maxChars = boundOf(isWhole, ENTRY_CHARS)
     return handlers.handleAll({
       ticks: ({ params: { id }, query }) =>
         asking(async (fleet) => {
@@ -63,7 +66,7 @@ export const timelineLive = HttpApiBuilder.group(
           const rows = await fleet.entries(id, Math.max(1, from), limit)
           const last = rows.at(-1)?.entry.no ?? version
           return {
-            items: rows.map(({ entry }) => clipAll(entry, ENTRY_CHARS) as Json),
+            items: rows.map(({ entry }) => clipAll(entry, maxChars) as Entry),
             next: last < version ? last + 1 : null
           }
         })

@@ -1,12 +1,23 @@
-// ServerFeed: what a server tells by itself: notices, and the answer to one message.
-// Owns asking again where a stream broke off. Leaves the form of events to server-feed.ts and server-feed.ts.
+// Server: the contract at a running server.
+// Owns the way over HTTP, what a failure on it is, and the two streams: notices, and the answer to one message.
+// C1  The token stands in the header of requests to this server and nowhere else: no redirect is followed.
 // W1  A stream that breaks is asked again from the last event that was read, so that nothing is lost and nothing comes twice.
 
+import { Access, Api } from "@reverie/server/api"
+import { createParser, type EventSourceMessage } from "eventsource-parser"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpApiClient from "effect/http-api/HttpApiClient"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import type { Notice, Part } from "reverie"
-import { defined } from "@reverie/protocol"
 import { CommandFailed } from "../failure.ts"
+import type { Stop } from "../running/stop.ts"
+import { Backend } from "./backend.ts"
+import { type Taken, timed } from "./transport.ts"
 
-// AgUi: a run of AG-UI as the parts of an answer.
+// AnswerReader: a run of AG-UI as the parts of an answer.
 // A1  Events that it does not know mean nothing to it: the protocol may grow.
 
 type Fields = { readonly [key: string]: unknown }
@@ -70,6 +81,7 @@ class AnswerReader {
       case "CUSTOM":
         return event["name"] === "reverie.model-away" ? [awayIn(event["value"])] : []
       case "RUN_ERROR":
+        if (event["code"] === "halted") return [{ type: "halted" }]
         return [{ type: "failed", reason: text(event["message"]) || "the run ended with an error" }]
       case "RUN_FINISHED":
         return [this.#endOf(event)]
@@ -94,40 +106,14 @@ class AnswerReader {
   }
 }
 
-// EventStream: server-sent events, read from a response.
-
-interface StreamEvent {
-  readonly id?: string
-  readonly event?: string
-  readonly data: string
-}
-
-const eventOf = (block: string): StreamEvent | undefined => {
-  let id: string | undefined
-  let event: string | undefined
-  const data: Array<string> = []
-  for (const line of block.split(/\r\n|\n|\r/)) {
-    const [, field = "", value = ""] = /^([a-z]+): ?(.*)$/s.exec(line) ?? []
-    if (field === "data") data.push(value)
-    else if (field === "id") id = value
-    else if (field === "event") event = value
-  }
-  if (data.length === 0) return undefined
-  return { data: data.join("\n"), ...defined({ id, event }) }
-}
-
-/** The events of a body, as they come; comments are passed over. */
-async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
+/** The events of a body, as they come. */
+async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<EventSourceMessage> {
   const decoder = new TextDecoder()
-  let text = ""
+  const ready: Array<EventSourceMessage> = []
+  const parser = createParser({ onEvent: (event) => ready.push(event) })
   for await (const chunk of body) {
-    text += decoder.decode(chunk, { stream: true })
-    const blocks = text.split(/\r\n\r\n|\n\n|\r\r/)
-    text = blocks.pop() ?? ""
-    for (const block of blocks) {
-      const found = eventOf(block)
-      if (found !== undefined) yield found
-    }
+    parser.feed(decoder.decode(chunk, { stream: true }))
+    yield* ready.splice(0)
   }
 }
 
@@ -136,7 +122,7 @@ const LOOK_AGAIN_MILLIS = 2_000
 
 const later = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
-export class ServerFeed {
+class Feed {
   readonly #url: string
   readonly #token: string | undefined
   readonly #ending = new AbortController()
@@ -144,7 +130,7 @@ export class ServerFeed {
   #isReading = false
 
   constructor(url: string, token: string | undefined) {
-    this.#url = url.replace(/\/+$/, "")
+    this.#url = url
     this.#token = token
   }
 
@@ -164,11 +150,12 @@ export class ServerFeed {
   }
 
   /** What comes back for a message, to its end. */
-  async *answers(id: string, envelope: string): AsyncGenerator<Part> {
+  async *answers(id: string, send: () => Promise<Taken>): AsyncGenerator<Part> {
+    const { envelope } = await send()
     const path = `/v1/assistants/${encodeURIComponent(id)}/answers/${encodeURIComponent(envelope)}`
     const reader = new AnswerReader()
     while (!this.#ending.signal.aborted) {
-      // Told from its beginning again; what was read before is passed over.
+      // Told from its beginning again; what was read before is left out.
       const told = reader.begin()
       for await (const { data } of this.#events(path)) {
         for (const part of told(JSON.parse(data))) {
@@ -184,7 +171,7 @@ export class ServerFeed {
     this.#ending.abort()
   }
 
-  async *#events(path: string, headers: Readonly<Record<string, string>> = {}): AsyncGenerator<StreamEvent> {
+  async *#events(path: string, headers: Readonly<Record<string, string>> = {}): AsyncGenerator<EventSourceMessage> {
     const token = this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }
     let response: Response
     try {
@@ -223,4 +210,55 @@ export class ServerFeed {
       if (!this.#ending.signal.aborted) await later(AGAIN_MILLIS)
     }
   }
+}
+
+const tagOf = (error: unknown): string => (isFields(error) ? text(error["_tag"]) : "")
+
+/** What went wrong, as the table of failures knows it. */
+const explained = (error: unknown, url: string): unknown => {
+  const tag = tagOf(error)
+  if (tag === "HttpClientError") {
+    const reason = isFields(error) ? error["reason"] : undefined
+    const response = isFields(reason) ? reason["response"] : undefined
+    const status = isFields(response) ? response["status"] : 0
+    if (status === 401) return new CommandFailed("token-needed", `${url} asks for a token`)
+    if (status === 403) return new CommandFailed("forbidden", `${url} refuses this`)
+    return tagOf(reason) === "TransportError" || response === undefined
+      ? new CommandFailed("server-unreachable", `${url} can not be reached`)
+      : new CommandFailed("server-unreadable", `${url} answered ${String(status)} and nothing that we know`)
+  }
+  if (tag === "SchemaError") return new CommandFailed("server-unreadable", `${url} answered what we do not know`)
+  return error
+}
+
+/** The way there, the same for every group. */
+const httpClientAt = async (url: string): Promise<HttpClient.HttpClient> => {
+  const client = await Effect.runPromise(Effect.provide(Effect.service(HttpClient.HttpClient), FetchHttpClient.layer))
+  return client.pipe(
+    HttpClient.mapRequest(HttpClientRequest.prependUrl(url)),
+    HttpClient.transform((asked) => Effect.provideService(asked, FetchHttpClient.RequestInit, { redirect: "error" }))
+  )
+}
+
+export const atServer = (url: string, token: string | undefined, stop: Stop): Backend => {
+  const feed = new Feed(url, token)
+  const way = httpClientAt(url)
+  const access = HttpApiMiddleware.layerClient(Access, ({ next, request }) =>
+    next(token === undefined ? request : HttpClientRequest.bearerToken(request, token))
+  )
+  return new Backend({
+    kind: "server",
+    place: `server ${url}`,
+    isWorking: true,
+    clientOf: async (group) => {
+      const httpClient = await way
+      return Effect.runPromise(HttpApiClient.group(Api, { group, httpClient }).pipe(Effect.provide(access)))
+    },
+    explained: (error) => explained(error, url),
+    ask: (id, _text, _question, send) => feed.answers(id, send),
+    within: (work, timeoutMillis) => timed(stop.orAsked(work), timeoutMillis),
+    listen: (listener) => feed.listen(listener),
+    changed: () => feed.changed(),
+    close: async () => feed.close()
+  })
 }

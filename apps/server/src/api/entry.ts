@@ -1,0 +1,136 @@
+// Entry: one line of a ledger, one message of a history, one dream and why a memory was found, as they cross the wire.
+// Owns their schemas. Leaves their meaning to `protocol`.
+// N1  Every field of an entry is here: what a schema does not name would be left out of an answer.
+
+import type { Entry, PlacedMessage } from "reverie"
+import * as Schema from "effect/Schema"
+
+const Json = Schema.Json
+const Fields = Schema.Record(Schema.String, Json)
+
+export const Role = Schema.Literals(["system", "user", "assistant", "tool"])
+
+const Message = Schema.Struct({
+  role: Role,
+  content: Schema.String,
+  name: Schema.optionalKey(Schema.String),
+  calls: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        tool: Schema.String,
+        arguments: Json,
+        malformed: Schema.optionalKey(Schema.String)
+      })
+    )
+  ),
+  call: Schema.optionalKey(Schema.String),
+  blocks: Schema.optionalKey(Schema.Array(Schema.String)),
+  at: Schema.Finite,
+  tokens: Schema.Finite,
+  meta: Schema.optionalKey(Fields)
+}) satisfies Schema.Codec<PlacedMessage["message"], unknown>
+
+/** A message, and where it stands in the ledger: entry and index. */
+export const Placed = Schema.Struct({
+  place: Schema.Struct({ no: Schema.Int, index: Schema.Int }),
+  message: Message
+})
+
+const Cause = Schema.Union([
+  Schema.Struct({ kind: Schema.Literal("creation") }),
+  Schema.Struct({
+    kind: Schema.Literals(["envelope", "dead-letter"]),
+    lane: Schema.String,
+    seq: Schema.Int,
+    id: Schema.String
+  }),
+  Schema.Struct({ kind: Schema.Literal("job"), id: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("timer"), name: Schema.String })
+])
+
+const Step = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(["infer", "tool", "assess", "dream", "compact", "coordinate", "child"]),
+  name: Schema.String,
+  ok: Schema.Boolean,
+  elapsedMillis: Schema.Finite,
+  usage: Schema.optionalKey(
+    Schema.Struct({
+      inputTokens: Schema.Finite,
+      outputTokens: Schema.Finite,
+      cachedInputTokens: Schema.optionalKey(Schema.Finite),
+      source: Schema.Literals(["provider", "counted"])
+    })
+  ),
+  detail: Schema.optionalKey(Fields)
+}) satisfies Schema.Codec<NonNullable<Entry["step"]>, unknown>
+
+export const LedgerEntry = Schema.Struct({
+  v: Schema.Int,
+  no: Schema.Int,
+  at: Schema.Finite,
+  epoch: Schema.Int,
+  tick: Schema.Int,
+  iteration: Schema.Int,
+  cause: Cause,
+  event: Json,
+  status: Schema.String,
+  messages: Schema.Array(Message),
+  step: Schema.optionalKey(Step),
+  settled: Schema.optionalKey(
+    Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        outcome: Schema.Literals(["handled", "ignored", "dead"]),
+        reason: Schema.optionalKey(Schema.String)
+      })
+    )
+  ),
+  tickEnd: Schema.optionalKey(
+    Schema.Struct({
+      envelope: Schema.String,
+      outcome: Schema.Literals(["answered", "terminal", "max-iterations", "cut", "failed", "slept", "noted"]),
+      iterations: Schema.Int,
+      reply: Schema.String
+    })
+  ),
+  emitted: Schema.optionalKey(Schema.Array(Fields)),
+  /** What changed of the records that it keeps; null where one was removed. */
+  records: Schema.optionalKey(Schema.Array(Schema.Struct({ kind: Schema.String, key: Schema.String, value: Json }))),
+  /** Envelopes for other assistants. */
+  sends: Schema.optionalKey(Schema.Array(Fields))
+})
+export type LedgerEntry = typeof LedgerEntry.Type
+
+/** What one night's dream did, operation by operation: the names are those of the wire. */
+export const DreamReport = Schema.Struct({
+  id: Schema.String,
+  began_at: Schema.Finite,
+  ended_at: Schema.Finite,
+  lines: Schema.Array(
+    Schema.Struct({
+      operation: Schema.String,
+      steps: Schema.Finite,
+      read: Schema.Finite,
+      proposed: Schema.Finite,
+      accepted: Schema.Finite,
+      tokens: Schema.Finite,
+      elapsed_ms: Schema.Finite,
+      skipped: Schema.optionalKey(Schema.String),
+      error: Schema.optionalKey(Schema.String)
+    })
+  )
+})
+
+const Found = Schema.Struct({ rank: Schema.Int, score: Schema.Finite })
+/** Why a memory was found. */
+export const Why = Schema.Struct({
+  /** Words of the question that it contains. */
+  terms: Schema.Array(Schema.String),
+  lexical: Schema.optionalKey(Found),
+  vector: Schema.optionalKey(Found),
+  /** Ids of attached facts that contain words of the question. */
+  facts: Schema.Array(Schema.String),
+  boosts: Schema.Array(Schema.String)
+})
