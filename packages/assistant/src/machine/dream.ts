@@ -8,7 +8,7 @@ import type { DreamOperation } from "./phases.ts"
 import { changing, when, whenHeard } from "./base.ts"
 
 /** What a dream goes on with; `settling` after the last operation. */
-interface Next {
+export interface Next {
   readonly next: DreamOperation | "settling"
 }
 
