@@ -9,6 +9,7 @@
 //     BATCH_CHARS characters. Moving the log into the database has a turn of its own.
 // W6  What the safeguard no longer vouches for is not written, and not acknowledged when it was.
 
+import { statSync } from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
 import { longWork } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -46,6 +47,7 @@ interface Ran {
 
 /** What SQLite writes before each page in the write-ahead log. */
 const FRAME_HEADER_BYTES = 24
+const LOG_HEADER_BYTES = 32
 
 /** Of one transaction; what is longer by itself goes alone. */
 const BATCH_CHARS = 400_000
@@ -63,6 +65,30 @@ const failWith = ({ fail, die }: Queued, error: unknown): void => {
 
 const takeBack = (undos: ReadonlyArray<() => void>): void => {
   for (const undo of undos.toReversed()) undo()
+}
+
+/** Before 3.51 SQLite takes NOOP for PASSIVE, and moves the log into the database behind the safeguard's back. */
+const knowsNoop = (database: DatabaseSync): boolean => {
+  const [, major = "0", minor = "0"] =
+    /^(\d+)\.(\d+)/.exec(String(database.prepare("SELECT sqlite_version() AS version").get()?.["version"])) ?? []
+  return Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 51)
+}
+
+interface Frames {
+  /** -1 without a log. */
+  readonly log: number
+  /** True where it is the room that the file has, not how many frames are in use. */
+  readonly isRoom?: boolean
+}
+
+const roomOfLog = (database: DatabaseSync, pageBytes: number): (() => Frames) => {
+  const file = String(database.prepare("PRAGMA database_list").get()?.["file"] ?? "")
+  if (file === "") return () => ({ log: -1 })
+  return () => {
+    const bytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    const log = Math.max(0, Math.floor((bytes - LOG_HEADER_BYTES) / (pageBytes + FRAME_HEADER_BYTES)))
+    return { log, isRoom: true }
+  }
 }
 
 export class Writer {
@@ -95,7 +121,7 @@ export class Writer {
       commit: prepared("COMMIT"),
       savepoint: prepared("SAVEPOINT operation"),
       release: prepared("RELEASE operation"),
-      frames: prepared("PRAGMA wal_checkpoint(NOOP)"),
+      frames: knowsNoop(database) ? prepared("PRAGMA wal_checkpoint(NOOP)") : roomOfLog(database, this.#pageBytes),
       checkpoint: prepared("PRAGMA wal_checkpoint(PASSIVE)")
     }
   }
@@ -226,13 +252,15 @@ export class Writer {
   #count(operations: number): void {
     this.#stats.transactions++
     this.#stats.operations += operations
-    const { log } = this.#statements.frames() as { readonly log: number }
+    const { isRoom = false, log } = this.#statements.frames() as Frames
     if (log < 0) return // a database in memory has no log
     // After a checkpoint the log begins again at its first frame.
     const frames = log < this.#loggedFrames ? log : log - this.#loggedFrames
     this.#loggedFrames = log
     this.#stats.walFrames += frames
-    this.#bytesSinceCheckpoint += frames * (this.#pageBytes + FRAME_HEADER_BYTES)
+    // What is written over frames of before a checkpoint takes no more room, and each write is at least one frame.
+    const written = isRoom ? Math.max(frames, operations) : frames
+    this.#bytesSinceCheckpoint += written * (this.#pageBytes + FRAME_HEADER_BYTES)
   }
 
   /** Moves the log into the database. Nothing depends on when it happens, so a failure waits for the next time. */

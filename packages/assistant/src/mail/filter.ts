@@ -5,6 +5,7 @@
 // I3  Nobody triggers itself: what an assistant says is never heard by it.
 // I4  Only what has no channel is direct.
 
+import * as RegExps from "effect/RegExp"
 import { assistantSender, sendingAssistant } from "@reverie/protocol"
 
 export const verdicts = ["trigger", "context", "ignore"] as const
@@ -137,7 +138,7 @@ const isMentioned = (text: string, names: ReadonlyArray<string>): boolean => {
   if (!text.includes("@")) return false
   const known = names.map((name) => name.trim().normalize("NFC")).filter((name) => name !== "")
   if (known.length === 0) return false
-  const anyName = known.map((name) => RegExp.escape(name)).join("|")
+  const anyName = known.map((name) => RegExps.escape(name)).join("|")
   // Composing a megabyte of marks takes long, and a name without marks is found without it.
   const read = isAscii(anyName) ? text : text.normalize("NFC")
   return new RegExp(`${before}(?:${anyName})${after}`, "iu").test(read)
