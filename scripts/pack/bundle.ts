@@ -115,6 +115,9 @@ export const bundleCode = async (outDir: string): Promise<ReadonlySet<string>> =
     dts: false,
     clean: true,
     shims: true,
+    // Less to read at each start. Lines and the names of functions stay, for stack traces.
+    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: false } },
+    outputOptions: { comments: { legal: true, annotation: false, jsdoc: false } },
     deps: { alwaysBundle: (id) => !peers.test(id), neverBundle: [peers], onlyBundle: false },
     plugins: [ownUrls, sqlite, noWebWorker, noting(taken)]
   })

@@ -68,10 +68,9 @@ const takeBack = (undos: ReadonlyArray<() => void>): void => {
 }
 
 /** Before 3.51 SQLite takes NOOP for PASSIVE, and moves the log into the database behind the safeguard's back. */
-const knowsNoop = (database: DatabaseSync): boolean => {
-  const [, major = "0", minor = "0"] =
-    /^(\d+)\.(\d+)/.exec(String(database.prepare("SELECT sqlite_version() AS version").get()?.["version"])) ?? []
-  return Number(major) > 3 || (Number(major) === 3 && Number(minor) >= 51)
+const knowsNoop = (): boolean => {
+  const [major = 0, minor = 0] = (process.versions["sqlite"] ?? "").split(".").map(Number)
+  return major > 3 || (major === 3 && minor >= 51)
 }
 
 interface Frames {
@@ -121,7 +120,7 @@ export class Writer {
       commit: prepared("COMMIT"),
       savepoint: prepared("SAVEPOINT operation"),
       release: prepared("RELEASE operation"),
-      frames: knowsNoop(database) ? prepared("PRAGMA wal_checkpoint(NOOP)") : roomOfLog(database, this.#pageBytes),
+      frames: knowsNoop() ? prepared("PRAGMA wal_checkpoint(NOOP)") : roomOfLog(database, this.#pageBytes),
       checkpoint: prepared("PRAGMA wal_checkpoint(PASSIVE)")
     }
   }

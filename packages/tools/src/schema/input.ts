@@ -67,10 +67,8 @@ const compile = async (schema: JsonObject): Promise<Check> => {
 }
 
 /** Where a bundler splits, the names of a CommonJS module are found on its default alone. */
-const named = <Name extends string, Found>(
-  module: { readonly [name in Name]: Found } & { readonly default: unknown },
-  name: Name
-): Found => module[name] ?? (module.default as { readonly [name in Name]: Found })[name]
+const named = <Module extends object, Name extends keyof Module>(module: Module, name: Name): Module[Name] =>
+  module[name] ?? (Reflect.get(module, "default") as Module)[name]
 
 const withoutUnicode = (make: () => Check): Check => {
   try {
