@@ -79,6 +79,13 @@ const noWebWorker: Rolldown.Plugin = {
   load: (id) => (id === "\0no-web-worker" ? "export default undefined" : undefined)
 }
 
+/** loro-crdt asks for a file of its own in a spelling that is not seen through. */
+const plainRequires: Rolldown.Plugin = {
+  name: "plain-requires",
+  transform: (code, id) =>
+    id.endsWith("loro_wasm.js") ? { code: code.replaceAll(/require\(String\.raw`([^`]+)`\)/g, 'require("$1")') } : undefined
+}
+
 /** Notes of which packages anything was taken. */
 const noting = (taken: Set<string>): Rolldown.Plugin => ({
   name: "noting",
@@ -119,7 +126,7 @@ export const bundleCode = async (outDir: string): Promise<ReadonlySet<string>> =
     minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: false } },
     outputOptions: { comments: { legal: true, annotation: false, jsdoc: false } },
     deps: { alwaysBundle: (id) => !peers.test(id), neverBundle: [peers], onlyBundle: false },
-    plugins: [ownUrls, sqlite, noWebWorker, noting(taken)]
+    plugins: [ownUrls, sqlite, noWebWorker, plainRequires, noting(taken)]
   })
   return taken
 }

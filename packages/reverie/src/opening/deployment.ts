@@ -135,7 +135,8 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
   const { concurrency = DEFAULT_WORKER.concurrency } = options.worker ?? {}
   const ports = Layer.mergeAll(
     Layer.merge(feedLayer(), deployedQueue(deployment, concurrency)).pipe(
-      Layer.provideMerge(deployedStore(deployment))
+      // A package that is missing is named before a server is asked.
+      Layer.provideMerge(Layer.unwrap(Effect.as(Effect.promise(queueAdapter), deployedStore(deployment))))
     ),
     gptTokenizerLayer,
     modelLayer(options.model),
