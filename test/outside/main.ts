@@ -1,16 +1,18 @@
-// npm run outside -- [--only NAME[,NAME]] [--short] [--list] [--json] [--tarball FILE]
+// npm run outside -- [--only NAME[,NAME]] [--short] [--no-plants] [--list] [--json] [--tarball FILE]
 
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { root } from "../../scripts/check/program.ts"
 import { pack, tarballOf } from "../../scripts/pack.ts"
-import { runLane } from "./lane.ts"
+import { plants, runLane } from "./lane.ts"
 import { rows } from "./rows.ts"
 
 const { values } = parseArgs({
+  allowNegative: true,
   options: {
     only: { type: "string" },
     short: { type: "boolean", default: false },
+    plants: { type: "boolean", default: true },
     list: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     tarball: { type: "string" }
@@ -44,6 +46,7 @@ const made = async (): Promise<string> => {
 const report = await runLane({
   tarball: values.tarball === undefined ? await made() : resolve(values.tarball),
   rows: chosen,
+  plants: values.plants ? plants.filter(({ isShort = false }) => !values.short || isShort) : [],
   isShort: values.short,
   progress
 })
@@ -51,6 +54,10 @@ const report = await runLane({
 if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
 else {
   const held = report.rows.filter(({ ok }) => ok).length
-  process.stdout.write(`${held} of ${report.rows.length} ways in work, ${report.examined} findings\n`)
+  const found = report.plants.filter((each) => each.found).length
+  process.stdout.write(
+    `${held} of ${report.rows.length} ways in work, ${report.examined} findings; ` +
+      `${found} of ${report.plants.length} planted breaks found\n`
+  )
 }
 process.exit(report.ok ? 0 : 1)
