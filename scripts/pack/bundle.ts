@@ -3,6 +3,7 @@
 // B1  Everything is bundled in but the optional peers: whoever installs the package installs one package.
 // B2  What is named by `new URL(..., import.meta.url)` is found in the package too, or the build fails.
 // B3  The types name nothing that is not installed.
+// B4  Whoever bundles it again needs no optional peer: they are asked for by names that bundlers do not follow.
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve, sep } from "node:path"
@@ -86,6 +87,26 @@ const plainRequires: Rolldown.Plugin = {
     id.endsWith("loro_wasm.js") ? { code: code.replaceAll(/require\(String\.raw`([^`]+)`\)/g, 'require("$1")') } : undefined
 }
 
+const LOAD = "loadPeer"
+const IGNORED = "/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */"
+
+/** B4. */
+const hiddenPeers: Rolldown.Plugin = {
+  name: "hidden-peers",
+  renderChunk(code) {
+    const isPeer = (name: string | undefined): boolean => name !== undefined && peers.test(name)
+    const hidden = code
+      .replaceAll(/^import (?:\{([^}]*)\} from )?["']([^"']+)["'];?$/gm, (whole, names: string | undefined, name: string) => {
+        if (!isPeer(name)) return whole
+        return names === undefined ? "" : `const {${names.replaceAll(/ as /g, ": ")}} = await ${LOAD}("${name}");`
+      })
+      .replaceAll(/\bimport\(["']([^"']+)["']\)/g, (whole, name: string) =>
+        isPeer(name) ? `${LOAD}("${name}")` : whole
+      )
+    return hidden === code ? null : { code: `${hidden}\nfunction ${LOAD}(name) { return import(${IGNORED} name) }\n` }
+  }
+}
+
 /** Notes of which packages anything was taken. */
 const noting = (taken: Set<string>): Rolldown.Plugin => ({
   name: "noting",
@@ -124,9 +145,9 @@ export const bundleCode = async (outDir: string): Promise<ReadonlySet<string>> =
     shims: true,
     // Less to read at each start. Lines and the names of functions stay, for stack traces.
     minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: false } },
-    outputOptions: { comments: { legal: true, annotation: false, jsdoc: false } },
+    outputOptions: { comments: { legal: true, annotation: true, jsdoc: false } },
     deps: { alwaysBundle: (id) => !peers.test(id), neverBundle: [peers], onlyBundle: false },
-    plugins: [ownUrls, sqlite, noWebWorker, plainRequires, noting(taken)]
+    plugins: [ownUrls, sqlite, noWebWorker, plainRequires, hiddenPeers, noting(taken)]
   })
   return taken
 }

@@ -159,8 +159,8 @@ const size: Row = {
 export const bundled: ReadonlyArray<Row> = [
   tsx,
   bun,
-  esbuild("esbuild", ["--outfile=out.mjs", "--banner:js=import{createRequire}from'node:module';const require=createRequire(import.meta.url)"], "out.mjs"),
-  esbuild("esbuild-splitting", ["--splitting", "--outdir=out", "--out-extension:.js=.mjs", "--banner:js=import{createRequire}from'node:module';const require=createRequire(import.meta.url)"], "out/hello.mjs"),
+  esbuild("esbuild", ["--outfile=out.mjs"], "out.mjs"),
+  esbuild("esbuild-splitting", ["--splitting", "--outdir=out", "--out-extension:.js=.mjs"], "out/hello.mjs"),
   vite,
   next,
   size
