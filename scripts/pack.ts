@@ -30,7 +30,9 @@ const rangeOf = (name: string, from: string): string => {
 
 const manifest = () => {
   const { license, name, version } = readJson("packages/reverie/package.json")
-  const shown = Object.entries(entries).flatMap(([file, { subpath }]) => (subpath === undefined ? [] : [[subpath, file]]))
+  const shown = Object.entries(entries).flatMap(([file, { subpath }]) =>
+    subpath === undefined ? [] : [[subpath, file]]
+  )
   return {
     name,
     version,
@@ -48,7 +50,9 @@ const manifest = () => {
       "./package.json": "./package.json"
     },
     files: ["lib", "page", "THIRD-PARTY.md"],
-    peerDependencies: Object.fromEntries(Object.entries(optionalPeers).map(([peer, from]) => [peer, rangeOf(peer, from)])),
+    peerDependencies: Object.fromEntries(
+      Object.entries(optionalPeers).map(([peer, from]) => [peer, rangeOf(peer, from)])
+    ),
     peerDependenciesMeta: Object.fromEntries(Object.keys(optionalPeers).map((peer) => [peer, { optional: true }]))
   }
 }

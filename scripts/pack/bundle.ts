@@ -8,7 +8,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { build, type Rolldown } from "tsdown"
-import { parseSync } from "oxc-parser"
 import { root } from "../check/program.ts"
 import { entries, optionalPeers, places } from "./parts.ts"
 
@@ -39,12 +38,14 @@ const placedFrom = (module: string, text: string): string => {
   if (entry !== undefined) return `./${entry[0]}.js`
   const place = Object.entries(places).find(([from]) => path === from || (from.endsWith("/") && path.startsWith(from)))
   if (place !== undefined) return place[1] + path.slice(place[0].length)
-  throw new Error(`${fromRoot(module)} names ${path} by its URL, and parts.ts does not say where that is in the package`)
+  throw new Error(
+    `${fromRoot(module)} names ${path} by its URL, and parts.ts does not say where that is in the package`
+  )
 }
 
 /** What a literal says, a template up to its first gap. */
 const textOf = (literal: Node): string => {
-  const [first] = [...nodesIn(literal)].filter(({ type }) => type === "TemplateElement")
+  const first = [...nodesIn(literal)].find(({ type }) => type === "TemplateElement")
   const value = first === undefined ? Reflect.get(literal, "value") : Reflect.get(first["value"] as object, "raw")
   return String(value)
 }
@@ -55,7 +56,9 @@ const ownUrls: Rolldown.Plugin = {
   transform(code, id) {
     if (id.includes("node_modules") || !code.includes("import.meta.url") || !existsSync(id)) return undefined
     let changed = code
-    const found = [...nodesIn(parseSync(id, code).program)].filter(({ type }) => type === "NewExpression").toReversed()
+    const found = [...nodesIn(this.parse(code, { lang: id.endsWith(".ts") ? "ts" : "js" }))]
+      .filter(({ type }) => type === "NewExpression")
+      .toReversed()
     for (const { arguments: given, callee } of found) {
       const [path, base] = given as ReadonlyArray<Node>
       if (path === undefined || base === undefined || Reflect.get(callee as object, "name") !== "URL") continue
@@ -84,7 +87,9 @@ const noWebWorker: Rolldown.Plugin = {
 const plainRequires: Rolldown.Plugin = {
   name: "plain-requires",
   transform: (code, id) =>
-    id.endsWith("loro_wasm.js") ? { code: code.replaceAll(/require\(String\.raw`([^`]+)`\)/g, 'require("$1")') } : undefined
+    id.endsWith("loro_wasm.js")
+      ? { code: code.replaceAll(/require\(String\.raw`([^`]+)`\)/g, 'require("$1")') }
+      : undefined
 }
 
 const LOAD = "loadPeer"
@@ -96,10 +101,13 @@ const hiddenPeers: Rolldown.Plugin = {
   renderChunk(code) {
     const isPeer = (name: string | undefined): boolean => name !== undefined && peers.test(name)
     const hidden = code
-      .replaceAll(/^import (?:\{([^}]*)\} from )?["']([^"']+)["'];?$/gm, (whole, names: string | undefined, name: string) => {
-        if (!isPeer(name)) return whole
-        return names === undefined ? "" : `const {${names.replaceAll(/ as /g, ": ")}} = await ${LOAD}("${name}");`
-      })
+      .replaceAll(
+        /^import (?:\{([^}]*)\} from )?["']([^"']+)["'];?$/gm,
+        (whole, names: string | undefined, name: string) => {
+          if (!isPeer(name)) return whole
+          return names === undefined ? "" : `const {${names.replaceAll(/ as /g, ": ")}} = await ${LOAD}("${name}");`
+        }
+      )
       .replaceAll(/\bimport\(["']([^"']+)["']\)/g, (whole, name: string) =>
         isPeer(name) ? `${LOAD}("${name}")` : whole
       )
@@ -187,7 +195,8 @@ const tidied = (code: string, file: string): string => {
       "type Frontiers = Array<{ peer: `${number}`; counter: number }>;\n"
     )
   const named = /^(?:import|export) .* from ["']([^."'][^"']*)["']/m.exec(kept)?.[1]
-  if (named !== undefined && !named.startsWith("node:")) throw new Error(`the types of ${file} name the package ${named}`)
+  if (named !== undefined && !named.startsWith("node:"))
+    throw new Error(`the types of ${file} name the package ${named}`)
   return `/// <reference lib="esnext.disposable" />\n${kept}${aliases(kept)}`
 }
 
@@ -214,9 +223,18 @@ export const bundleTypes = async (outDir: string): Promise<void> => {
   const shown = Object.entries(entries).filter(([, { subpath }]) => subpath !== undefined)
   // The compiler takes the folder of its project for the root of the sources.
   const project = join(root, `tsconfig.pack-${process.pid}.json`)
-  const compilerOptions = { noEmit: false, declaration: true, emitDeclarationOnly: true, plugins: [], paths: ownPaths() }
+  const compilerOptions = {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    plugins: [],
+    paths: ownPaths()
+  }
   const files = shown.map(([, { source }]) => source)
-  writeFileSync(project, JSON.stringify({ extends: "./tsconfig.json", compilerOptions, include: [], exclude: [], files }))
+  writeFileSync(
+    project,
+    JSON.stringify({ extends: "./tsconfig.json", compilerOptions, include: [], exclude: [], files })
+  )
   try {
     await build({
       ...settings,

@@ -4,16 +4,17 @@
 
 import { rmSync } from "node:fs"
 import { join } from "node:path"
-import { ANSWER, readmeProgram } from "./programs.ts"
-import { answered, type Finding, type Row } from "./rows.ts"
-import type { Scene } from "./scene.ts"
+import { ANSWER, answered, readmeProgram } from "./programs.ts"
+import type { Finding, Row, Scene } from "./scene.ts"
 
 /** Runs a built file on the Nodes that matter, each in an empty directory. */
 const onNodes = async (scene: Scene, folder: string, file: string): Promise<ReadonlyArray<Finding>> => {
   const findings: Array<Finding> = []
   for (const each of ["22", "24"]) {
     rmSync(join(folder, ".reverie"), { recursive: true, force: true })
-    findings.push(...answered(`Node ${each}`, await scene.run(folder, "node", [file], { node: await scene.node(each) })))
+    findings.push(
+      ...answered(`Node ${each}`, await scene.run(folder, "node", [file], { node: await scene.node(each) }))
+    )
   }
   return findings
 }
@@ -86,7 +87,9 @@ export const GET = async () => Response.json({ answer: await (await opening).ans
 const nextFiles = {
   "app/layout.jsx": `export default ({ children }) => <html lang="en"><body>{children}</body></html>\n`,
   "app/page.jsx": `export default () => <p>harbour</p>\n`,
-  "app/ask/route.js": route.replace("const opening =", "let opened\nconst open = () =>").replace("await (await opening)", "await (await (opened ??= open()))")
+  "app/ask/route.js": route
+    .replace("const opening =", "let opened\nconst open = () =>")
+    .replace("await (await opening)", "await (await (opened ??= open()))")
 }
 
 const NEXT_PORT = "4873"

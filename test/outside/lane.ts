@@ -7,8 +7,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { tarballOf } from "../../scripts/pack.ts"
-import { type Finding, type Row, unpacked } from "./rows.ts"
-import { type Ran, Scene } from "./scene.ts"
+import { unpacked } from "./rows.ts"
+import { type Finding, type Ran, type Row, Scene } from "./scene.ts"
 
 /** A break of the package that its row must find. */
 export interface Plant {
@@ -31,7 +31,10 @@ export const plants: ReadonlyArray<Plant> = [
     row: "types",
     breakIt: (folder) => {
       const file = join(folder, "lib/index.d.ts")
-      writeFileSync(file, `import { Pool } from "not-installed"\nexport declare const pool: Pool\n${readFileSync(file, "utf8")}`)
+      writeFileSync(
+        file,
+        `import { Pool } from "not-installed"\nexport declare const pool: Pool\n${readFileSync(file, "utf8")}`
+      )
     }
   },
   {
@@ -124,7 +127,9 @@ export const runLane = async ({ isShort, plants, progress, rows, tarball }: Lane
       const healthy = new Scene(tarball, isShort, nodes)
       const verdict = await planted(plant, row, healthy, nodes).finally(() => healthy.close())
       found.push(verdict)
-      const said = verdict.found ? `found: ${verdict.problems[0]?.slice(0, 200)}` : `NOT FOUND: ${verdict.problems.join("; ")}`
+      const said = verdict.found
+        ? `found: ${verdict.problems[0]?.slice(0, 200)}`
+        : `NOT FOUND: ${verdict.problems.join("; ")}`
       progress(`planted ${plant.name}: ${said}`)
     }
   } finally {

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../../scripts/check/program.ts"
+import type { Finding, Said } from "./scene.ts"
 
 /** The README's first program, letter for letter. */
 export const readmeProgram = (): string => {
@@ -15,6 +16,11 @@ export const readmeProgram = (): string => {
 
 /** What it says with the offline model: a tool with a JSON Schema has been called. */
 export const ANSWER = /find_berth: berth 7, from noon/
+
+export const answered = (where: string, said: Said): ReadonlyArray<Finding> => [
+  [`${where}: the tool's answer is printed`, said.code === 0 && ANSWER.test(said.stdout), said.text.slice(-600)],
+  [`${where}: no warning of SQLite`, !/SQLite/.test(said.stderr), said.stderr]
+]
 
 /** The same in JavaScript. */
 export const plainProgram = (): string => readmeProgram().replace("(args as { metres: number })", "args")

@@ -8,27 +8,11 @@ import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { root } from "../../scripts/check/program.ts"
 import { bundled } from "./bundled.ts"
-import { ANSWER, peersProgram, plainProgram, readmeProgram, typedProgram, workersProgram } from "./programs.ts"
-import type { Said, Scene } from "./scene.ts"
-
-/** What was looked at, in words, and whether it was as it has to be. */
-export type Finding = readonly [says: string, holds: boolean, found?: string]
-
-export interface Row {
-  readonly name: string
-  readonly says: string
-  /** Part of the short version: it needs no network and no other Node. */
-  readonly isShort?: boolean
-  readonly run: (scene: Scene, figure: (name: string, value: number) => void) => Promise<ReadonlyArray<Finding>>
-}
+import { answered, peersProgram, plainProgram, readmeProgram, typedProgram, workersProgram } from "./programs.ts"
+import type { Finding, Row, Scene } from "./scene.ts"
 
 const NODES = ["22.13.0", "22", "24", "26"]
 const nodesFor = ({ isShort }: Scene): ReadonlyArray<string> => (isShort ? ["this"] : NODES)
-
-export const answered = (where: string, said: Said): ReadonlyArray<Finding> => [
-  [`${where}: the tool's answer is printed`, said.code === 0 && ANSWER.test(said.stdout), said.text.slice(-600)],
-  [`${where}: no warning of SQLite`, !/SQLite/.test(said.stderr), said.stderr]
-]
 
 const filesIn = (folder: string): ReadonlyArray<string> =>
   readdirSync(folder, { recursive: true, withFileTypes: true })

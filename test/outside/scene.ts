@@ -144,7 +144,8 @@ export class Scene {
   /** Runs a program that has to succeed. */
   async must(cwd: string, program: string, args: ReadonlyArray<string>, options?: RunOptions): Promise<Said> {
     const said = await this.run(cwd, program, args, options)
-    if (said.code !== 0) throw new Error(`\`${said.command}\` ended with ${said.code}: ${said.text.trim().slice(-1_500)}`)
+    if (said.code !== 0)
+      throw new Error(`\`${said.command}\` ended with ${said.code}: ${said.text.trim().slice(-1_500)}`)
     return said
   }
 
@@ -161,4 +162,15 @@ export class Scene {
     for (const child of this.#children) this.#end(child)
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+/** What was looked at, in words, and whether it was as it has to be. */
+export type Finding = readonly [says: string, holds: boolean, found?: string]
+
+export interface Row {
+  readonly name: string
+  readonly says: string
+  /** Part of the short version: it needs no network and no other Node. */
+  readonly isShort?: boolean
+  readonly run: (scene: Scene, figure: (name: string, value: number) => void) => Promise<ReadonlyArray<Finding>>
 }

@@ -13,7 +13,7 @@ export class PackageMissing extends Schema.TaggedError<PackageMissing>()("Packag
 }
 
 const isMissing = (error: unknown, packages: ReadonlyArray<string>): boolean => {
-  if (!(error instanceof Error) || !/MODULE_NOT_FOUND$/.test(String(Reflect.get(error, "code")))) return false
+  if (!(error instanceof Error) || !String(Reflect.get(error, "code")).endsWith("MODULE_NOT_FOUND")) return false
   const [, wanted = ""] = /(?:package|module) '([^']+)'/.exec(error.message) ?? []
   return packages.some((name) => wanted === name || wanted.startsWith(`${name}/`))
 }

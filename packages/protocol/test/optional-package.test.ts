@@ -12,7 +12,9 @@ describe("optional package", () => {
   test("O1 a package that is not installed is named with the one command that installs it", async () => {
     // What Node says; the loader of the tests says it in other words.
     const load = () =>
-      Promise.reject(Object.assign(new Error("Cannot find package 'pg' imported from x"), { code: "ERR_MODULE_NOT_FOUND" }))
+      Promise.reject(
+        Object.assign(new Error("Cannot find package 'pg' imported from x"), { code: "ERR_MODULE_NOT_FOUND" })
+      )
     const error = await caught(loadWith("Redis", ["bullmq", "pg"], load))
     assert(error instanceof PackageMissing)
     assert.strictEqual(error.message, "Redis needs a package that is not installed: npm i bullmq pg")

@@ -40,8 +40,10 @@ const mcpFleetOf = async (source: McpSource, onTrouble: (line: string) => void):
 export const serveMcpStdio = async (options: McpStdioOptions): Promise<RunningMcp> => {
   const { allowSend = false, input = process.stdin, onTrouble = () => {}, output = process.stdout } = options
   const fleet = await mcpFleetOf(options, onTrouble)
-  const [{ serveStdio, StdioServerTransport }, { mcpServer }] = await loadWith("MCP", ["@modelcontextprotocol/server"], () =>
-    Promise.all([import("@modelcontextprotocol/server/stdio"), import("./mcp-server.ts")])
+  const [{ serveStdio, StdioServerTransport }, { mcpServer }] = await loadWith(
+    "MCP",
+    ["@modelcontextprotocol/server"],
+    () => Promise.all([import("@modelcontextprotocol/server/stdio"), import("./mcp-server.ts")])
   )
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const handle = serveStdio(() => mcpServer({ fleet, allowSend, onTrouble }), {

@@ -91,8 +91,7 @@ export const deployedStore = (deployment: Deployment) =>
     )
   )
 
-const queueAdapter = () =>
-  loadWith("a deployment", ["bullmq", "ioredis", "pg"], () => import("@reverie/queue-bullmq"))
+const queueAdapter = () => loadWith("a deployment", ["bullmq", "ioredis", "pg"], () => import("@reverie/queue-bullmq"))
 
 const deployedQueue = (deployment: Deployment, concurrency: number) =>
   Layer.unwrap(
