@@ -58,6 +58,8 @@ const flagsFor = (forRunning, hasNode) => {
   if (!forRunning) return ["--include=dev", "--include=optional"]
   return [
     "--omit=dev",
+    // What others want beside them, a compiler of TypeScript among it, is no part of running.
+    "--legacy-peer-deps",
     "--include=optional",
     ...running.map((folder) => `--workspace=${folder}`),
     ...(hasNode ? [] : ["--include-workspace-root"])
