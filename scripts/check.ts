@@ -9,7 +9,7 @@ import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { docs } from "./check/docs.ts"
 import { features } from "./check/features.ts"
-import { attack, crash, simulate } from "./check/lanes.ts"
+import { attack, crash, outside, simulate } from "./check/lanes.ts"
 import { servers } from "./check/servers.ts"
 import { sizes } from "./check/sizes.ts"
 import { judge, lineOf, type Step, type Verdict } from "./check/step.ts"
@@ -39,6 +39,7 @@ const steps: ReadonlyArray<Step> = [
   features,
   crash,
   attack,
+  outside,
   simulate
 ]
 

@@ -2,8 +2,9 @@
 // Owns the hand-over: stdio, signals, exit code. Leaves what a command means to its file.
 // I1  Where Node can replace itself it does, so that a signal or a kill meets the program and no stand-in.
 // I2  Where it can not, each signal is passed on once, and the exit code is the program's.
-// The npm scripts say `exec node scripts/run.mjs`: a shell that stays in between would die of a signal meant for the
-// program, and leave it running on the data directory without a parent.
+// The npm scripts of developers say `exec node scripts/run.mjs`: a shell that stays in between would die of a signal meant
+// for the program, and leave it running on the data directory without a parent. What a user runs (`start`, `reverie`) says
+// `node scripts/run.mjs`, which Windows knows too; there the shell of npm passes Ctrl-C on to its whole group.
 
 import { spawn } from "node:child_process"
 import { constants } from "node:os"
@@ -31,9 +32,9 @@ const fail = (error) => {
 }
 
 const main = async () => {
-  await ensureInstalled()
+  const [file = "", ...rest] = process.argv.slice(2)
+  await ensureInstalled({ forRunning: file.startsWith("apps/cli/") })
   const node = node24()
-  const [file, ...rest] = process.argv.slice(2)
   const args = ["--disable-warning=ExperimentalWarning", join(root, file), ...rest]
   const env = { ...process.env, NODE_COMPILE_CACHE: join(root, "node_modules/.cache/node") }
   if (node === process.execPath && typeof process.execve === "function") {

@@ -2,6 +2,7 @@
 // Owns the install and the choice of Node. Leaves running anything to run.mjs. Plain JavaScript for Node >= 18.
 // I1  Nothing is written to stdout: a caller's --json stays one JSON object.
 // I2  When what is installed is what the lockfile says, nothing is installed and no process is started.
+// I3  Who only runs a fleet installs what that needs; the tools come with the first command that builds or tests.
 
 import { spawn, spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -11,6 +12,8 @@ import { fileURLToPath } from "node:url"
 
 export const root = fileURLToPath(new URL("..", import.meta.url))
 const stamp = join(root, "node_modules/.reverie-lock")
+/** What running a fleet with its page needs. */
+const running = ["apps/cli", "apps/dashboard", "examples/harbor"]
 const oldestNode = 24
 
 /** A failure that a person can act on: one line, no stack. */
@@ -39,22 +42,40 @@ const agreesWithLockfile = () => {
   })
 }
 
-/** Installs what the lockfile names, unless that is what is there. */
-export const ensureInstalled = async () => {
+/** Installs what the lockfile names, unless that is what is there; with `forRunning` only what running a fleet needs. */
+export const ensureInstalled = async ({ forRunning = false } = {}) => {
   const hash = wanted()
-  if (read(stamp) === hash) return
-  if (!agreesWithLockfile()) await install()
-  writeFileSync(stamp, hash)
+  const lean = `${hash} running`
+  const stamped = read(stamp)
+  if (stamped === hash || (forRunning && stamped === lean)) return
+  const isWhole = agreesWithLockfile()
+  if (!isWhole) await install(forRunning, isNewEnough(process.versions.node))
+  writeFileSync(stamp, isWhole || !forRunning ? hash : lean)
 }
 
-const install = async () => {
+/** A Node that is too old needs the one that comes as a package of the root. */
+const flagsFor = (forRunning, hasNode) => {
+  if (!forRunning) return ["--include=dev", "--include=optional"]
+  return [
+    "--omit=dev",
+    // What others want beside them, a compiler of TypeScript among it, is no part of running.
+    "--legacy-peer-deps",
+    "--include=optional",
+    ...running.map((folder) => `--workspace=${folder}`),
+    ...(hasNode ? [] : ["--include-workspace-root"])
+  ]
+}
+
+const install = async (forRunning, hasNode) => {
   const began = Date.now()
   const note = (text) => process.stderr.write(text)
   note("reverie: installing packages, once (about half a minute) ...")
   const npm = process.env.npm_execpath
   const [command, first] = npm === undefined ? ["npm", []] : [process.execPath, [npm]]
-  const flags = ["ci", "--include=dev", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"]
-  const child = spawn(command, [...first, ...flags], { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
+  const flags = ["ci", ...flagsFor(forRunning, hasNode), "--no-audit", "--no-fund", "--loglevel=error"]
+  // Windows starts what is no program of its own only through a shell.
+  const shell = process.platform === "win32" && npm === undefined
+  const child = spawn(command, [...first, ...flags], { cwd: root, stdio: ["ignore", "pipe", "pipe"], shell })
   const dots = setInterval(() => note("."), 2_000)
   let said = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (said += chunk))
@@ -79,6 +100,7 @@ const isNewEnough = (version) => Number(/^v?(\d+)\./.exec(version)?.[1]) >= olde
 /** The path of a Node >= 24: this one, the one installed beside the packages, or the one on the PATH. */
 export const node24 = () => {
   if (isNewEnough(process.versions.node)) return process.execPath
+  // There is one for Linux; others bring their own.
   const bundled = join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`)
   for (const candidate of [bundled, "node"]) {
     const answer = spawnSync(candidate, ["--version"], { encoding: "utf8" })

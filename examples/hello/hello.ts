@@ -9,7 +9,7 @@ const berths = defineTool({
   run: (args) => ((args as { metres: number }).metres > 80 ? "berth 7, from noon" : "berth 2, now")
 })
 
-await using fleet = await Fleet.open({
+const fleet = await Fleet.open({
   data: process.argv[2] ?? ".reverie/hello",
   fleet: defineFleet({
     assistants: [defineAssistant({ id: "desk", prompt: "You run the front desk of a harbour.", tools: [berths] })]
@@ -19,3 +19,4 @@ await using fleet = await Fleet.open({
 for await (const part of fleet.ask("desk", "Which berth is free for a ship of 95 metres?")) {
   if (part.type === "done") console.log(part.reply)
 }
+await fleet.close()

@@ -20,3 +20,5 @@ export const crash = laneStep("crash", ["--kills", "10"], "kills")
 /** The quick ones, without planted faults. */
 export const attack = laneStep("attack", ["--short", "--no-plants"], "acknowledged")
 export const simulate = laneStep("simulate", ["--seeds", "100"], "seeds")
+/** The tarball in empty folders, on this Node, without the network. */
+export const outside = laneStep("outside", ["--short"], "examined")

@@ -180,7 +180,7 @@ describe("init", () => {
       const place = inside2(directory, home)
       const made = jsonOf(await run(["init", "harbour", "--json"], place))
       assert.includeMembers(made["made"] as Array<string>, ["fleet.ts", "package.json", "README.md"])
-      assert.deepStrictEqual([made["detected"], made["next"]], [["redis"], "cd harbour && reverie dev"])
+      assert.deepStrictEqual([made["detected"], made["next"]], [["redis"], "cd harbour && npm i && npx reverie dev"])
       await writeFile(join(directory, "harbour", "fleet.ts"), "mine")
       const again = jsonOf(await run(["init", "harbour", "--json"], place))
       assert.deepStrictEqual(again["made"], [])

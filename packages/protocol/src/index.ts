@@ -30,6 +30,7 @@ export { TenantId, AssistantId, EnvelopeId, Address, DEFAULT_TENANT, addressKey,
 export { longWork, SHORT_TEXT } from "./long-work.ts"
 export * from "./notice.ts"
 export { jsonForTerminal, plain, plainForTerminal } from "./plain.ts"
+export { loadWith, PackageMissing } from "./optional-package.ts"
 export { ownKinds, type RecordChange, type RecordKind, recordKinds, type RecordRow } from "./records/record.ts"
 export { STATE_VERSION, type AssistantState, type Claim, type Hold, type Pending } from "./records/stored.ts"
 export { keyText, readEntry, readEnvelope, readKeyText, readState, versioned } from "./records/stored.ts"

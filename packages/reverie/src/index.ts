@@ -72,6 +72,7 @@ export type {
   ToolCategory,
   ToolRule
 } from "@reverie/protocol"
+export { PackageMissing } from "@reverie/protocol"
 export type { DreamLine, DreamReport, HostFailure, MemoryRequest } from "@reverie/runtime"
 export type {
   AnsweredBy,

@@ -11,7 +11,7 @@ import { say, sayJson } from "../output.ts"
 import { onOneLine } from "../texts/plain.ts"
 import { ownVersion } from "./version.ts"
 
-const fleetFile = `// The assistants of this fleet. See them live: reverie dev --fleet fleet.ts
+const fleetFile = `// The assistants of this fleet. See them live: npx reverie dev
 
 import { defineAssistant, defineFleet, defineTool } from "reverie"
 
@@ -47,9 +47,10 @@ const manifest = (name: string): string =>
 
 const readme = `# A fleet of assistants
 
-    reverie dev              keeps it up, with a page to look at it
-    reverie chat desk        speaks with the desk
-    reverie agents ls        who lives here, and what they do
+    npm i                        once
+    npx reverie dev              keeps it up, with a page to look at it
+    npx reverie chat desk        speaks with the desk
+    npx reverie agents ls        who lives here, and what they do
 
 \`fleet.ts\` says who they are; \`reverie.config.json\` where the fleet and its data are.
 `
@@ -103,7 +104,7 @@ export const init = async (directory: string = ".", { dryRun, json }: ChangeOpti
     else kept.push(name)
   }
   const found = detected()
-  const next = `${directory === "." ? "" : `cd ${directory} && `}reverie dev`
+  const next = `${directory === "." ? "" : `cd ${directory} && `}npm i && npx reverie dev`
   if (json) {
     sayJson({
       ok: true,

@@ -15,7 +15,9 @@ export const isPageBuilt = (): boolean => existsSync(`${pageFolder}/index.html`)
 /** Brings the page up to its sources, in a process of its own. Resolves with what went wrong, if anything. */
 export const refreshPage = (): { readonly done: Promise<string | undefined>; readonly end: () => void } => {
   const program = `${dashboard}build.ts`
-  if (!existsSync(program)) return { done: Promise.resolve("its sources are not here"), end: () => {} }
+  // In the package `reverie` it comes built.
+  const missing = isPageBuilt() ? undefined : "its sources are not here"
+  if (!existsSync(program)) return { done: Promise.resolve(missing), end: () => {} }
   const asked = `import(${JSON.stringify(pathToFileURL(program).href)}).then(({ ensurePage }) => ensurePage())`
   const child = spawn(process.execPath, ["--input-type=module", "--eval", asked], {
     stdio: ["ignore", "ignore", "pipe"]

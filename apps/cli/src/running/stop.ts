@@ -3,11 +3,14 @@
 // S1  The first SIGINT or SIGTERM asks for an orderly end; the second ends the process at once.
 // S2  Something that is being waited for may take the first SIGINT for itself.
 // S3  Every wait of a command goes through `orAsked`, so that no wait outlives the asking.
+// S4  Started by a script of npm, it ends when the shell in between does: that dies of a signal meant for this process.
 
 import { CommandFailed, failureOf } from "../failure.ts"
 import { guardProcess } from "@reverie/run-place/guard"
 import { note, painted, tellFailure } from "../output.ts"
 import { onOneLine } from "../texts/plain.ts"
+
+const PARENT_MILLIS = 250
 
 export class Stop {
   readonly #asked = Promise.withResolvers<never>()
@@ -27,12 +30,23 @@ export class Stop {
   listen(): void {
     process.on("SIGINT", () => this.interrupt())
     process.on("SIGTERM", () => this.#ask(new CommandFailed("terminated", "stopped by SIGTERM")))
+    if (process.env["npm_lifecycle_event"] !== undefined && process.platform !== "win32") this.#watchParent()
     for (const stream of [process.stdout, process.stderr]) {
       stream.on("error", (error: NodeJS.ErrnoException) => {
         if (error.code !== "EPIPE") throw error
         this.#ask(new CommandFailed("interrupted", "nobody reads on", { exit: 0, silent: true }))
       })
     }
+  }
+
+  #watchParent(): void {
+    const parent = process.ppid
+    const watch = setInterval(() => {
+      if (process.ppid === parent) return
+      clearInterval(watch)
+      this.#ask(new CommandFailed("terminated", "stopped with the shell that started it"))
+    }, PARENT_MILLIS)
+    watch.unref()
   }
 
   /** A Ctrl-C: for whoever intercepts it, else the asking to end. */

@@ -62,12 +62,7 @@ export const ContextView = Schema.Struct({
   ),
   /** Contents that were cut, in UTF-16 units. */
   cuts: Schema.Array(
-    Schema.Struct({
-      role: Role,
-      call: Schema.optionalKey(Schema.String),
-      characters: Schema.Finite,
-      of: Schema.Finite
-    })
+    Schema.Struct({ role: Role, call: Schema.optionalKey(Schema.String), characters: Schema.Finite, of: Schema.Finite })
   ),
   interrupted: Schema.Array(Schema.String),
   /** Ids of the memories that came to mind. */

@@ -5,7 +5,7 @@
 // M3  Whoever leaves ends what was asked for them.
 // M4  What is said through it is written down as any change is.
 
-import { defined } from "@reverie/protocol"
+import { defined, loadWith } from "@reverie/protocol"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -98,10 +98,9 @@ export const mcpMount = (gateway: Gateway["Service"]): McpMount => {
     return fleet
   }
   const open = async (): Promise<McpHttpHandler> => {
-    const [{ createMcpHandler }, { mcpServer }] = await Promise.all([
-      import("@modelcontextprotocol/server"),
-      import("./mcp-server.ts")
-    ])
+    const [{ createMcpHandler }, { mcpServer }] = await loadWith("MCP", ["@modelcontextprotocol/server"], () =>
+      Promise.all([import("@modelcontextprotocol/server"), import("./mcp-server.ts")])
+    )
     return createMcpHandler(
       ({ authInfo }) => {
         const principal = principalIn(authInfo?.extra)

@@ -3,6 +3,7 @@
 // P1  On standard output stands nothing but the protocol.
 // P2  It ends when its client closes the pipe, or when it is told to; either way the fleet is closed.
 
+import { loadWith } from "@reverie/protocol"
 import type { Readable, Writable } from "node:stream"
 import type { Fleet } from "reverie"
 import { localFleet } from "./local-fleet.ts"
@@ -39,10 +40,11 @@ const mcpFleetOf = async (source: McpSource, onTrouble: (line: string) => void):
 export const serveMcpStdio = async (options: McpStdioOptions): Promise<RunningMcp> => {
   const { allowSend = false, input = process.stdin, onTrouble = () => {}, output = process.stdout } = options
   const fleet = await mcpFleetOf(options, onTrouble)
-  const [{ serveStdio, StdioServerTransport }, { mcpServer }] = await Promise.all([
-    import("@modelcontextprotocol/server/stdio"),
-    import("./mcp-server.ts")
-  ])
+  const [{ serveStdio, StdioServerTransport }, { mcpServer }] = await loadWith(
+    "MCP",
+    ["@modelcontextprotocol/server"],
+    () => Promise.all([import("@modelcontextprotocol/server/stdio"), import("./mcp-server.ts")])
+  )
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const handle = serveStdio(() => mcpServer({ fleet, allowSend, onTrouble }), {
     transport: new StdioServerTransport(input, output),

@@ -8,7 +8,7 @@
 // C3  A connection that was lost, or that missed MAX_MISSED answers in a row, is ended; the next call opens another.
 
 import type { Client } from "@modelcontextprotocol/client"
-import { defined } from "@reverie/protocol"
+import { defined, loadWith } from "@reverie/protocol"
 import { EgressRefused, McpUnavailable } from "./errors.ts"
 import { type Listing, MAX_PAGES, oneLine, readListing } from "./listing.ts"
 import type { McpServer, Wire } from "./options.ts"
@@ -105,7 +105,11 @@ const deadline = <A>(promise: Promise<A>, millis: number): Promise<A> => {
 }
 
 const unconnected = async (server: McpServer): Promise<Live> => {
-  const { Client: McpClient } = await import("@modelcontextprotocol/client")
+  const { Client: McpClient } = await loadWith(
+    "an MCP server",
+    ["@modelcontextprotocol/client"],
+    () => import("@modelcontextprotocol/client")
+  )
   const probe = { timeoutMs: Math.min(PROBE_MILLIS, Math.ceil(server.startMillis / 2)) }
   const client = new McpClient(
     { name: "reverie", version: "0.1.0" },

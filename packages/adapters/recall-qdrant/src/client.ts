@@ -4,6 +4,7 @@
 // C2  A write that has begun is waited for, also by who is interrupted: it never overtakes the next one.
 
 import { RecallUnavailable } from "@reverie/memory"
+import { loadWith, PackageMissing } from "@reverie/protocol"
 import type { QdrantClient } from "@qdrant/js-client-rest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -99,6 +100,7 @@ const reasonOf = (thrown: unknown): string => {
 }
 
 const sentence = (thrown: unknown, server: string, timeoutMillis: number): string => {
+  if (thrown instanceof PackageMissing) return thrown.message
   const status = statusOf(thrown)
   if (status === 429) return `${server} is busy and wants to be left alone for a while (429)`
   if (status === 401 || status === 403) {
@@ -140,7 +142,11 @@ export const isTaken = ({ cause }: RecallUnavailable): boolean => statusOf(cause
 
 const load = async ({ apiKey, timeoutMillis = DEFAULT_TIMEOUT_MILLIS, url }: QdrantOptions): Promise<QdrantClient> => {
   const parts = serverParts(url)
-  const { QdrantClient: Client } = await import("@qdrant/js-client-rest")
+  const { QdrantClient: Client } = await loadWith(
+    "an index in Qdrant",
+    ["@qdrant/js-client-rest"],
+    () => import("@qdrant/js-client-rest")
+  )
   return new Client({
     ...parts,
     timeout: timeoutMillis,

@@ -6,6 +6,7 @@ import { MAX_PAGE_CHARS } from "@reverie/ledger"
 import { longWork, SHORT_TEXT } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { statSync } from "node:fs"
 
 // SqliteFailure: what SQLite and the file system say when they refuse, in a sentence a person can act on.
 // I1  Only a refusal of SQLite or of the system is a failure; any other exception is a bug and stays one.
@@ -186,3 +187,31 @@ export const readingPage = <Row, U>(
 
 /** What is read of a row, in characters. */
 export const lengthOf = ({ body }: { readonly body: string }): number => body.length
+
+/** What SQLite writes before each page in the write-ahead log. */
+export const FRAME_HEADER_BYTES = 24
+
+const LOG_HEADER_BYTES = 32
+
+/** Before 3.51 SQLite takes NOOP for PASSIVE, and moves the log into the database behind the safeguard's back. */
+export const knowsNoop = (): boolean => {
+  const [major = 0, minor = 0] = (process.versions["sqlite"] ?? "").split(".").map(Number)
+  return major > 3 || (major === 3 && minor >= 51)
+}
+
+export interface Frames {
+  /** -1 without a log. */
+  readonly log: number
+  /** True where it is the room that the file has, not how many frames are in use. */
+  readonly isRoom?: boolean
+}
+
+export const roomOfLog = (database: DatabaseSync, pageBytes: number): (() => Frames) => {
+  const file = String(database.prepare("PRAGMA database_list").get()?.["file"] ?? "")
+  if (file === "") return () => ({ log: -1 })
+  return () => {
+    const bytes = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+    const log = Math.max(0, Math.floor((bytes - LOG_HEADER_BYTES) / (pageBytes + FRAME_HEADER_BYTES)))
+    return { log, isRoom: true }
+  }
+}

@@ -1,14 +1,3 @@
-// Writer: every change of the database goes through here.
-// Owns transactions and the group commit. Leaves what is written to mailbox.ts and ledger.ts.
-// W1  All short writes that were asked for in one turn of the event loop share one transaction, and so one fsync. While more are
-//     asked for in each of the next turns, a few of those are waited for; a write that is alone waits for none.
-// W2  A write answers only after its transaction is durable; when that fails, all of them fail and none was kept.
-// W3  A write that was asked for runs whole, in the order of asking, even if nobody waits for it any more.
-// W4  A write that fails alone is undone alone.
-// W5  Long writes are shared out over turns of the event loop: a transaction ends with the write in which it comes to
-//     BATCH_CHARS characters. Moving the log into the database has a turn of its own.
-// W6  What the safeguard no longer vouches for is not written, and not acknowledged when it was.
-
 import type { DatabaseSync } from "node:sqlite"
 import { keyText, longWork, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
@@ -23,7 +12,18 @@ import {
   keepBlocks
 } from "@reverie/memory"
 import type { Safeguard } from "./files/safeguard.ts"
-import { change, limited, query, reading, type SqliteFailure, sqliteFailure } from "./sql.ts"
+import {
+  change,
+  limited,
+  query,
+  reading,
+  type SqliteFailure,
+  sqliteFailure,
+  knowsNoop,
+  type Frames,
+  roomOfLog,
+  FRAME_HEADER_BYTES
+} from "./sql.ts"
 
 export interface WriterStats {
   readonly transactions: number
@@ -52,9 +52,6 @@ interface Ran {
   readonly tell: () => void
   readonly undos: ReadonlyArray<() => void>
 }
-
-/** What SQLite writes before each page in the write-ahead log. */
-const FRAME_HEADER_BYTES = 24
 
 /** Of one transaction; what is longer by itself goes alone. */
 const BATCH_CHARS = 400_000
@@ -104,7 +101,7 @@ export class Writer {
       commit: prepared("COMMIT"),
       savepoint: prepared("SAVEPOINT operation"),
       release: prepared("RELEASE operation"),
-      frames: prepared("PRAGMA wal_checkpoint(NOOP)"),
+      frames: knowsNoop() ? prepared("PRAGMA wal_checkpoint(NOOP)") : roomOfLog(database, this.#pageBytes),
       checkpoint: prepared("PRAGMA wal_checkpoint(PASSIVE)")
     }
   }
@@ -235,13 +232,15 @@ export class Writer {
   #count(operations: number): void {
     this.#stats.transactions++
     this.#stats.operations += operations
-    const { log } = this.#statements.frames() as { readonly log: number }
+    const { isRoom = false, log } = this.#statements.frames() as Frames
     if (log < 0) return // a database in memory has no log
     // After a checkpoint the log begins again at its first frame.
     const frames = log < this.#loggedFrames ? log : log - this.#loggedFrames
     this.#loggedFrames = log
     this.#stats.walFrames += frames
-    this.#bytesSinceCheckpoint += frames * (this.#pageBytes + FRAME_HEADER_BYTES)
+    // What is written over frames of before a checkpoint takes no more room, and each write is at least one frame.
+    const written = isRoom ? Math.max(frames, operations) : frames
+    this.#bytesSinceCheckpoint += written * (this.#pageBytes + FRAME_HEADER_BYTES)
   }
 
   /** Moves the log into the database. Nothing depends on when it happens, so a failure waits for the next time. */

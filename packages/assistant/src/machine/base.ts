@@ -132,7 +132,7 @@ export const whenHeard =
 // Dream: the sleep of an assistant and the operations of its dream.
 
 /** What a dream goes on with; `settling` after the last operation. */
-interface Next {
+export interface Next {
   readonly next: DreamOperation | "settling"
 }
 

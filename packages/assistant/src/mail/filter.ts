@@ -7,6 +7,7 @@
 
 import { assistantSender, type RecordChange, sendingAssistant } from "@reverie/protocol"
 import * as Schema from "effect/Schema"
+import * as RegExps from "effect/RegExp"
 import { contextOf, type Decoded, isTagged, stateNodes, statusOf } from "../decide.ts"
 import type { Outage } from "../context.ts"
 import { changesOf, fitting, type Records } from "../self/projects.ts"
@@ -141,7 +142,7 @@ const isMentioned = (text: string, names: ReadonlyArray<string>): boolean => {
   if (!text.includes("@")) return false
   const known = names.map((name) => name.trim().normalize("NFC")).filter((name) => name !== "")
   if (known.length === 0) return false
-  const anyName = known.map((name) => RegExp.escape(name)).join("|")
+  const anyName = known.map((name) => RegExps.escape(name)).join("|")
   // Composing a megabyte of marks takes long, and a name without marks is found without it.
   const read = isAscii(anyName) ? text : text.normalize("NFC")
   return new RegExp(`${before}(?:${anyName})${after}`, "iu").test(read)

@@ -4,6 +4,7 @@
 // D2  random is drawn from the id of the envelope: the same message always goes to the same member.
 // D3  supervisor: the supervisor names members; `.` or nothing means itself, unless its domain is `routing`.
 
+import * as RegExps from "effect/RegExp"
 import { drawn } from "./draw.ts"
 import {
   asking,
@@ -53,7 +54,7 @@ const first = (text: string, names: ReadonlyArray<Called>, forms: ReadonlyArray<
   for (const { id, name } of names) {
     for (const form of forms) {
       const found = new RegExp(
-        form.replace("NAME", () => RegExp.escape(name)),
+        form.replace("NAME", () => RegExps.escape(name)),
         "iu"
       ).exec(text)
       if (found !== null) return { id, rest: text.slice(found[0].length) }
@@ -168,7 +169,7 @@ const namesIn = (text: string, members: ReadonlyArray<Candidate>): ReadonlyArray
   return members.filter(({ id, names = [] }) =>
     [id, ...names].some((name) =>
       new RegExp(
-        String.raw`(?<![\p{L}\p{N}_])${RegExp.escape(name.normalize("NFC"))}(?![\p{L}\p{N}_]|[-.:#+@][\p{L}\p{N}_])`,
+        String.raw`(?<![\p{L}\p{N}_])${RegExps.escape(name.normalize("NFC"))}(?![\p{L}\p{N}_]|[-.:#+@][\p{L}\p{N}_])`,
         "iu"
       ).test(plain)
     )

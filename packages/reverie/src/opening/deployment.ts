@@ -4,7 +4,7 @@
 // D1  A URL may carry a password: it goes to the server it names and is never printed.
 // D2  Without Redis the wake-ups travel through PostgreSQL: slower, and one server less.
 
-import { type Address, defined } from "@reverie/protocol"
+import { type Address, defined, loadWith } from "@reverie/protocol"
 import { DEFAULT_WORKER, feedLayer, type NoticeHub, type StoreFailure, type WorkerSettings } from "@reverie/runtime"
 import { gptTokenizerLayer } from "@reverie/tokens"
 import * as Clock from "effect/Clock"
@@ -165,11 +165,13 @@ export const deployedStore = (deployment: Deployment) =>
     )
   )
 
+const queueAdapter = () => loadWith("a deployment", ["bullmq", "ioredis", "pg"], () => import("@reverie/queue-bullmq"))
+
 const deployedQueue = (deployment: Deployment, concurrency: number) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { name = DEFAULT_NAME, redis } = deployment
-      const { queueBullmqLayer } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
+      const { queueBullmqLayer } = yield* Effect.promise(queueAdapter)
       const postgres = () => ({ postgres: Redacted.make(databaseUrl(deployment)) })
       const backend = redis === undefined ? postgres() : { redis: Redacted.make(redis) }
       return queueBullmqLayer({ backend, prefix: name, concurrency, now: Clock.currentTimeMillis })
@@ -181,13 +183,13 @@ export const deployedQueueMeasures = (deployment: Deployment): Effect.Effect<str
   Effect.provide(queueMeasured, deployedQueue(deployment, 1))
 
 const queueMeasured = Effect.gen(function* () {
-  const { QueueMetrics } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
+  const { QueueMetrics } = yield* Effect.promise(queueAdapter)
   const metrics = yield* Effect.serviceOption(QueueMetrics)
   return Option.isNone(metrics) ? "" : yield* metrics.value.prometheusMetrics
 })
 
 const otherWorkers = Effect.gen(function* () {
-  const { QueueMetrics } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
+  const { QueueMetrics } = yield* Effect.promise(queueAdapter)
   const metrics = yield* Effect.serviceOption(QueueMetrics)
   const workers = Option.isNone(metrics) ? undefined : yield* metrics.value.workers
   return workers?.filter(({ isThis }) => !isThis).map(({ name }) => name)
@@ -195,7 +197,7 @@ const otherWorkers = Effect.gen(function* () {
 
 /** Nights begin at a full hour; whoever is asleep already takes the wake-up for nothing. */
 const keepHours: Profile["keepHours"] = Effect.fnUntraced(function* (address, { sleepStartHour, timeZone }) {
-  const { SleepSchedules } = yield* Effect.promise(() => import("@reverie/queue-bullmq"))
+  const { SleepSchedules } = yield* Effect.promise(queueAdapter)
   const schedules = yield* Effect.serviceOption(SleepSchedules)
   if (Option.isNone(schedules)) return
   yield* Effect.ignore(schedules.value.set(address, { pattern: `0 ${sleepStartHour} * * *`, timeZone }))
@@ -206,7 +208,8 @@ export const deployed = (deployment: Deployment, options: DeploymentOptions): Pr
   const { concurrency = DEFAULT_WORKER.concurrency } = options.worker ?? {}
   const ports = Layer.mergeAll(
     Layer.merge(feedLayer(), deployedQueue(deployment, concurrency)).pipe(
-      Layer.provideMerge(deployedStore(deployment))
+      // A package that is missing is named before a server is asked.
+      Layer.provideMerge(Layer.unwrap(Effect.as(Effect.promise(queueAdapter), deployedStore(deployment))))
     ),
     gptTokenizerLayer,
     modelLayer(options.model),

@@ -56,7 +56,7 @@ const lazyCheck = (schema: JsonObject): Tool["validate"] => {
 const compile = async (schema: JsonObject): Promise<Check> => {
   const { $schema: dialect, ...body } = schema
   const older = typeof dialect === "string" && /draft-0[4-7]/.test(dialect)
-  const Compiler = older ? (await import("ajv")).Ajv : (await import("ajv/dist/2020.js")).Ajv2020
+  const Compiler = older ? named(await import("ajv"), "Ajv") : named(await import("ajv/dist/2020.js"), "Ajv2020")
   try {
     return checkWith(new Compiler(options).compile(body))
   } catch {
@@ -64,6 +64,10 @@ const compile = async (schema: JsonObject): Promise<Check> => {
     return withoutUnicode(() => checkWith(new Compiler({ ...options, unicodeRegExp: false }).compile(body)))
   }
 }
+
+/** Where a bundler splits, the names of a CommonJS module are found on its default alone. */
+const named = <Module extends object, Name extends keyof Module>(module: Module, name: Name): Module[Name] =>
+  module[name] ?? (Reflect.get(module, "default") as Module)[name]
 
 const withoutUnicode = (make: () => Check): Check => {
   try {

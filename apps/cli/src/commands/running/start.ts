@@ -13,6 +13,8 @@ import { needsFleet } from "./run.ts"
 
 const harbor = (file: string): string =>
   fileURLToPath(new URL(`../../../../../examples/harbor/${file}`, import.meta.url))
+/** In the package `reverie` it is JavaScript, as everything there. */
+const fleetFile = import.meta.url.endsWith(".ts") ? "fleet.ts" : "fleet.js"
 
 export interface StartOptions {
   readonly data: string
@@ -35,7 +37,7 @@ export const serverOf = ({ page, port }: { readonly page: boolean; readonly port
 })
 
 export const start = async (options: StartOptions, stop: Stop): Promise<number> => {
-  const fleet = await loadFleet(harbor("fleet.ts"))
+  const fleet = await loadFleet(harbor(fleetFile))
   if (options.model === "offline" && (isSet("OPENAI_API_KEY") || isSet("OPENAI_BASE_URL"))) {
     note(painted("dim", "OPENAI_* is set and not used here; --model env plays the day with that model"))
   }

@@ -222,7 +222,7 @@ export const segmentQueries = (database: DatabaseSync) => {
   }
 }
 
-interface Filed {
+export interface Filed {
   readonly grp: number
   readonly level: number
   readonly dead: number

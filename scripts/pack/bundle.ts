@@ -1,0 +1,260 @@
+// Bundle: the sources as few files of JavaScript, and their types as one file for each entry point.
+// Owns what is bundled in, and the places where the sources name a file by its URL. Leaves the lists to parts.ts.
+// B1  Everything is bundled in but the optional peers: whoever installs the package installs one package.
+// B2  What is named by `new URL(..., import.meta.url)` is found in the package too, or the build fails.
+// B3  The types name nothing that is not installed.
+// B4  Whoever bundles it again needs no optional peer: they are asked for by names that bundlers do not follow.
+
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join, relative, resolve, sep } from "node:path"
+import { build, type Rolldown } from "tsdown"
+import { root } from "../check/program.ts"
+import { entries, optionalPeers, places } from "./parts.ts"
+
+const oneOf = (names: ReadonlyArray<string>): RegExp => new RegExp(`^(${names.join("|")})(/|$)`)
+const peers = oneOf(Object.keys(optionalPeers))
+
+const fromRoot = (path: string): string => relative(root, path).split(sep).join("/")
+
+interface Node {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+}
+
+const isNode = (value: unknown): value is Node & Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && "type" in value
+
+const nodesIn = function* (value: unknown): Generator<Node & Readonly<Record<string, unknown>>> {
+  if (isNode(value)) yield value
+  if (typeof value !== "object" || value === null) return
+  for (const each of Object.values(value)) yield* nodesIn(each)
+}
+
+/** The new text of the literal that begins with `text` in the given module; undefined where it names nothing here. */
+const placedFrom = (module: string, text: string): string => {
+  const path = fromRoot(resolve(dirname(module), text)) + (text.endsWith("/") ? "/" : "")
+  const entry = Object.entries(entries).find(([, { source }]) => source === path)
+  if (entry !== undefined) return `./${entry[0]}.js`
+  const place = Object.entries(places).find(([from]) => path === from || (from.endsWith("/") && path.startsWith(from)))
+  if (place !== undefined) return place[1] + path.slice(place[0].length)
+  throw new Error(
+    `${fromRoot(module)} names ${path} by its URL, and parts.ts does not say where that is in the package`
+  )
+}
+
+/** What a literal says, a template up to its first gap. */
+const textOf = (literal: Node): string => {
+  const first = [...nodesIn(literal)].find(({ type }) => type === "TemplateElement")
+  const value = first === undefined ? Reflect.get(literal, "value") : Reflect.get(first["value"] as object, "raw")
+  return String(value)
+}
+
+/** B2. */
+const ownUrls: Rolldown.Plugin = {
+  name: "own-urls",
+  transform(code, id) {
+    if (id.includes("node_modules") || !code.includes("import.meta.url") || !existsSync(id)) return undefined
+    let changed = code
+    const found = [...nodesIn(this.parse(code, { lang: id.endsWith(".ts") ? "ts" : "js" }))]
+      .filter(({ type }) => type === "NewExpression")
+      .toReversed()
+    for (const { arguments: given, callee } of found) {
+      const [path, base] = given as ReadonlyArray<Node>
+      if (path === undefined || base === undefined || Reflect.get(callee as object, "name") !== "URL") continue
+      if (code.slice(base.start, base.end) !== "import.meta.url") continue
+      const text = textOf(path)
+      const start = code.indexOf(text, path.start)
+      changed = changed.slice(0, start) + placedFrom(id, text) + changed.slice(start + text.length)
+    }
+    return changed === code ? undefined : { code: changed }
+  }
+}
+
+const sqlite: Rolldown.Plugin = {
+  name: "own-sqlite",
+  resolveId: (id) => (id === "node:sqlite" ? join(root, "scripts/pack/sqlite.mjs") : undefined)
+}
+
+/** ELK runs on a thread of ours, and asks for a package that makes others. */
+const noWebWorker: Rolldown.Plugin = {
+  name: "no-web-worker",
+  resolveId: (id) => (id === "web-worker" ? "\0no-web-worker" : undefined),
+  load: (id) => (id === "\0no-web-worker" ? "export default undefined" : undefined)
+}
+
+/** loro-crdt asks for a file of its own in a spelling that is not seen through. */
+const plainRequires: Rolldown.Plugin = {
+  name: "plain-requires",
+  transform: (code, id) =>
+    id.endsWith("loro_wasm.js")
+      ? { code: code.replaceAll(/require\(String\.raw`([^`]+)`\)/g, 'require("$1")') }
+      : undefined
+}
+
+const LOAD = "loadPeer"
+const IGNORED = "/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */"
+
+/** B4. */
+const hiddenPeers: Rolldown.Plugin = {
+  name: "hidden-peers",
+  renderChunk(code) {
+    const isPeer = (name: string | undefined): boolean => name !== undefined && peers.test(name)
+    const hidden = code
+      .replaceAll(
+        /^import (?:\{([^}]*)\} from )?["']([^"']+)["'];?$/gm,
+        (whole, names: string | undefined, name: string) => {
+          if (!isPeer(name)) return whole
+          return names === undefined ? "" : `const {${names.replaceAll(/ as /g, ": ")}} = await ${LOAD}("${name}");`
+        }
+      )
+      .replaceAll(/\bimport\(["']([^"']+)["']\)/g, (whole, name: string) =>
+        isPeer(name) ? `${LOAD}("${name}")` : whole
+      )
+    return hidden === code ? null : { code: `${hidden}\nfunction ${LOAD}(name) { return import(${IGNORED} name) }\n` }
+  }
+}
+
+/** Notes of which packages anything was taken. */
+const noting = (taken: Set<string>): Rolldown.Plugin => ({
+  name: "noting",
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== "chunk") continue
+      for (const [id, { renderedLength }] of Object.entries(chunk.modules)) {
+        const [, within, name] = /^(?:\0[\w-]+:)?(.*node_modules[\\/])((?:@[^\\/]+[\\/])?[^\\/]+)/.exec(id) ?? []
+        if (renderedLength > 0 && within !== undefined && name !== undefined) taken.add(join(within, name))
+      }
+    }
+  }
+})
+
+const settings = {
+  cwd: root,
+  config: false,
+  format: "esm",
+  platform: "node",
+  target: "node22",
+  fixedExtension: false,
+  logLevel: "error",
+  report: false
+} as const
+
+/** Writes the JavaScript; answers the folders of the packages that are in it. */
+export const bundleCode = async (outDir: string): Promise<ReadonlySet<string>> => {
+  const taken = new Set<string>()
+  await build({
+    ...settings,
+    outDir,
+    entry: Object.fromEntries(Object.entries(entries).map(([name, { source }]) => [name, source])),
+    tsconfig: false,
+    dts: false,
+    clean: true,
+    shims: true,
+    // Less to read at each start. Lines and the names of functions stay, for stack traces.
+    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: false } },
+    outputOptions: { comments: { legal: true, annotation: true, jsdoc: false } },
+    deps: { alwaysBundle: (id) => !peers.test(id), neverBundle: [peers], onlyBundle: false },
+    plugins: [ownUrls, sqlite, noWebWorker, plainRequires, hiddenPeers, noting(taken)]
+  })
+  return taken
+}
+
+/** Names of types that every program has. In the types of effect, modules of the same names hide them. */
+const hidden: ReadonlyArray<readonly [string, string, string]> = [
+  ["Array", "<T>", "<T>"],
+  ["PropertyKey", "", ""],
+  ["Record", "<K extends keyof any, T>", "<K, T>"]
+]
+
+const aliases = (code: string): string =>
+  hidden
+    .filter(([name]) => code.includes(`${name}$1`))
+    .map(([name, parameters, given]) => `type ${name}$1${parameters} = ${name}${given};\n`)
+    .join("")
+
+/** B3: what has types of its own stays out of the bundle, and must not be named in what is left of it. */
+const foreign = [
+  ...Object.keys(optionalPeers),
+  "ajv",
+  "gpt-tokenizer",
+  "ipaddr.js",
+  "js-tiktoken",
+  "loro-crdt",
+  "openai",
+  "undici",
+  "zod"
+]
+
+const tidied = (code: string, file: string): string => {
+  const kept = code
+    .replaceAll(/^import ["'][^"']+["'];?\n/gm, "")
+    // Of loro-crdt one name is seen in the types: a place in the history of a document.
+    .replace(
+      /^import \{ Frontiers \} from "loro-crdt";?\n/m,
+      "type Frontiers = Array<{ peer: `${number}`; counter: number }>;\n"
+    )
+  const named = /^(?:import|export) .* from ["']([^."'][^"']*)["']/m.exec(kept)?.[1]
+  if (named !== undefined && !named.startsWith("node:"))
+    throw new Error(`the types of ${file} name the package ${named}`)
+  return `/// <reference lib="esnext.disposable" />\n${kept}${aliases(kept)}`
+}
+
+/** Where the names of our own packages lead: to their sources, so that the types of one may name any file of another. */
+const ownPaths = (): Readonly<Record<string, ReadonlyArray<string>>> => {
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+    readonly packages: Readonly<Record<string, { readonly resolved?: string; readonly link?: boolean }>>
+  }
+  return Object.fromEntries(
+    Object.entries(lock.packages)
+      .filter(([path, { link, resolved }]) => link === true && resolved !== undefined && path.includes("@reverie/"))
+      .flatMap(([path, { resolved }]) => {
+        const name = path.slice("node_modules/".length)
+        return [
+          [name, [`./${resolved}/src/index.ts`]],
+          [`${name}/*`, [`./${resolved}/*`]]
+        ]
+      })
+  )
+}
+
+/** Writes the types of the entry points, which are types of ours and of effect. */
+export const bundleTypes = async (outDir: string): Promise<void> => {
+  const shown = Object.entries(entries).filter(([, { subpath }]) => subpath !== undefined)
+  // The compiler takes the folder of its project for the root of the sources.
+  const project = join(root, `tsconfig.pack-${process.pid}.json`)
+  const compilerOptions = {
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    plugins: [],
+    paths: ownPaths()
+  }
+  const files = shown.map(([, { source }]) => source)
+  writeFileSync(
+    project,
+    JSON.stringify({ extends: "./tsconfig.json", compilerOptions, include: [], exclude: [], files })
+  )
+  try {
+    await build({
+      ...settings,
+      outDir,
+      entry: Object.fromEntries(shown.map(([name, { source }]) => [name, source])),
+      tsconfig: project,
+      dts: { emitDtsOnly: true },
+      hash: false,
+      clean: false,
+      deps: {
+        alwaysBundle: (id) => !oneOf(foreign).test(id),
+        neverBundle: [oneOf(foreign)],
+        onlyBundle: false
+      }
+    })
+  } finally {
+    rmSync(project, { force: true })
+  }
+  for (const [name] of shown) {
+    const file = join(outDir, `${name}.d.ts`)
+    writeFileSync(file, tidied(readFileSync(file, "utf8"), name))
+  }
+}

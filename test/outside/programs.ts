@@ -1,0 +1,88 @@
+// Programs: what a stranger writes on the first day.
+// Owns their text. The first of them is the one in the README of the package.
+
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "../../scripts/check/program.ts"
+import type { Finding, Said } from "./scene.ts"
+
+/** The README's first program, letter for letter. */
+export const readmeProgram = (): string => {
+  const readme = readFileSync(join(root, "README.md"), "utf8")
+  const [, program] = /```ts\n(import [\s\S]*?)```/.exec(readme) ?? []
+  if (program === undefined) throw new Error("the README has no program")
+  return program
+}
+
+/** What it says with the offline model: a tool with a JSON Schema has been called. */
+export const ANSWER = /find_berth: berth 7, from noon/
+
+export const answered = (where: string, said: Said): ReadonlyArray<Finding> => [
+  [`${where}: the tool's answer is printed`, said.code === 0 && ANSWER.test(said.stdout), said.text.slice(-600)],
+  [`${where}: no warning of SQLite`, !/SQLite/.test(said.stderr), said.stderr]
+]
+
+/** The same in JavaScript. */
+export const plainProgram = (): string => readmeProgram().replace("(args as { metres: number })", "args")
+
+const desk = `import { blockTools, defineAssistant, defineFleet, defineTool, Fleet, memoryTools } from "reverie"
+export const fleet = defineFleet({
+  assistants: [
+    defineAssistant({
+      id: "desk",
+      prompt: "You run the front desk of a harbour.",
+      tools: [
+        ...memoryTools,
+        ...blockTools,
+        defineTool({
+          name: "count_primes",
+          description: "Counts the primes below the given number.",
+          input: { type: "object", properties: { below: { type: "number" } }, required: ["below"] },
+          isolate: { memoryMb: 128 },
+          run: new URL("./count-primes.mjs", import.meta.url)
+        })
+      ]
+    })
+  ]
+})
+`
+
+/** What runs beside the program: a process for a tool, the WASM of blocks. */
+export const workersProgram: Readonly<Record<string, string>> = {
+  "desk.mjs": `${desk}
+const opened = await Fleet.open({ data: "data", model: "offline", fleet })
+for await (const part of opened.ask("desk", "count primes below 100")) if (part.type === "done") console.log(part.reply)
+const blocks = opened.blocks()
+const { block } = await blocks.create({ owner: "desk", label: "notes", type: "working", content: "berth 7 is free" })
+await blocks.edit(block, { op: "append_text", text: " until noon" })
+console.log((await blocks.read(block)).text)
+await opened.close()
+`,
+  "count-primes.mjs": `export default ({ below }) => {
+  const primes = Array.from({ length: below }, (_, n) => n).filter((n) => n > 1 && !Array.from({ length: n }, (_, d) => d).some((d) => d > 1 && n % d === 0))
+  return primes.length + " primes"
+}
+`
+}
+
+/** Asks for everything that is an optional peer, and prints how each is refused. */
+export const peersProgram = `import { defineAssistant, defineFleet, Fleet, mcpServer } from "reverie"
+const fleet = defineFleet({ assistants: [defineAssistant({ id: "desk", prompt: "p" })] })
+const refused = async (ask) => console.log(await ask().then(() => "opened", (error) => error._tag + ": " + error.message))
+await refused(() => mcpServer({ name: "files", transport: { command: "node" }, allow: ["read_file"] }))
+await refused(() => Fleet.open({ fleet, deployment: { database: "postgres://nobody@127.0.0.1:1/none" } }))
+const opened = await Fleet.open({ data: "data", model: "offline", fleet, recall: { url: "http://127.0.0.1:1" } })
+await refused(() => opened.recall("desk", "a berth"))
+process.exit()
+`
+
+/** Checked, never run: what is inferred, and that a mistake is found. */
+export const typedProgram = (): string => `${readmeProgram()}
+import type { FleetDefinition, Part, Tool } from "reverie"
+export const tool: Tool = berths
+export const definition = (part: Part): FleetDefinition | undefined => (part.type === "done" ? undefined : undefined)
+// @ts-expect-error an assistant has no colour
+defineAssistant({ id: "desk", prompt: "p", colour: "red" })
+// @ts-expect-error a fleet is asked with a text
+fleet.ask("desk", 7)
+`
