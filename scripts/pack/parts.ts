@@ -13,6 +13,7 @@ export interface Entry {
 /** By the name of the file that each becomes in `lib/`. A new subpath, say `./testing`, is a new line here. */
 export const entries: Readonly<Record<string, Entry>> = {
   index: { source: "packages/reverie/src/index.ts", subpath: "." },
+  testing: { source: "packages/reverie/src/testing/index.ts", subpath: "./testing" },
   cli: { source: "apps/cli/src/main.ts" },
   "isolated-run": { source: "packages/adapters/run-place/src/child/main.ts" },
   watchdog: { source: "packages/adapters/run-place/src/child/watchdog.ts" },

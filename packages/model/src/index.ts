@@ -6,7 +6,8 @@ export {
   type Prompt,
   type PromptMessage,
   type Reply,
-  type ToolOffer
+  type ToolOffer,
+  type EmbeddingModel
 } from "./model.ts"
 export * from "./errors.ts"
 export { costMicrosOf, dearestCostMicros, type Tariff } from "./tokens.ts"

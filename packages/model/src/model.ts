@@ -83,7 +83,7 @@ export class Model extends Context.Service<
 // E5  Every failure is one of EmbedderError and is that of the whole call; nothing is thrown. Interrupting the call
 //     aborts the request.
 
-interface EmbeddingModel {
+export interface EmbeddingModel {
   /** Names the model and the length of its vectors: vectors of two ids are never compared. */
   readonly id: string
   readonly dimensions: number

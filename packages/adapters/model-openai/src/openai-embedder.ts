@@ -5,7 +5,14 @@
 // I3  The key is in no error and no log.
 // I4  No text that is empty, too long or not well-formed makes the server refuse the texts beside it.
 
-import { Embedder, type EmbedderError, EmbeddingUnfit, type RequestError, type Vector } from "@reverie/model"
+import {
+  type EmbeddingModel,
+  Embedder,
+  type EmbedderError,
+  EmbeddingUnfit,
+  type RequestError,
+  type Vector
+} from "@reverie/model"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -156,7 +163,7 @@ export const makeOpenAiEmbedder = Effect.fnUntraced(function* (
   const { baseURL, dimensions } = options
   const provider = providerOf(baseURL)
   const failures = makeFailures(provider ?? "unknown", makeScrub(Redacted.value(options.apiKey)))
-  const model = { id: `${options.model}/${dimensions}`, dimensions }
+  const model: EmbeddingModel = { id: `${options.model}/${dimensions}`, dimensions }
   if (provider === undefined) {
     const error = failures.denied("the base URL is not an http or https URL", 0)
     return { model, embed: (texts) => (texts.length === 0 ? Effect.succeed([]) : Effect.fail(error)) }
