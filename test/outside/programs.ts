@@ -14,6 +14,14 @@ export const readmeProgram = (): string => {
   return program
 }
 
+/** The program in the README of `reverie/testing`, letter for letter, and a line that says it came to its end. */
+export const testingProgram = (): string => {
+  const readme = readFileSync(join(root, "packages/reverie/src/testing/README.md"), "utf8")
+  const [, program] = /```ts run\n(import [\s\S]*?)```/.exec(readme) ?? []
+  if (program === undefined) throw new Error("the README of reverie/testing has no program")
+  return `${program}console.log("tested")\n`
+}
+
 /** What it says with the offline model: a tool with a JSON Schema has been called. */
 export const ANSWER = /find_berth: berth 7, from noon/
 

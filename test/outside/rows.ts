@@ -8,7 +8,15 @@ import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { root } from "../../scripts/check/program.ts"
 import { bundled } from "./bundled.ts"
-import { answered, peersProgram, plainProgram, readmeProgram, typedProgram, workersProgram } from "./programs.ts"
+import {
+  answered,
+  peersProgram,
+  plainProgram,
+  readmeProgram,
+  typedProgram,
+  workersProgram,
+  testingProgram
+} from "./programs.ts"
 import type { Finding, Row, Scene } from "./scene.ts"
 
 const NODES = ["22.13.0", "22", "24", "26"]
@@ -105,6 +113,25 @@ const readme: Row = {
   }
 }
 
+const tests: Row = {
+  name: "testing",
+  says: "the README's program of reverie/testing: an approval expires and a night passes, by a clock that the test moves",
+  isShort: true,
+  run: async (scene) => {
+    const folder = await scene.installed("testing", { "desk.ts": testingProgram() })
+    const findings: Array<Finding> = []
+    for (const version of scene.isShort ? ["this"] : ["24", "26"]) {
+      const said = await scene.run(folder, "node", ["desk.ts"], { node: await scene.node(version) })
+      findings.push([
+        `Node ${version}: it comes to its end`,
+        said.code === 0 && /^tested$/m.test(said.stdout),
+        said.text
+      ])
+    }
+    return findings
+  }
+}
+
 const oldNode: Row = {
   name: "node-20",
   says: "Node 20 is refused in one sentence",
@@ -156,7 +183,8 @@ const types: Row = {
   isShort: true,
   run: async (scene) => {
     const others = scene.isShort ? [] : ["@types/node@22", "five@npm:typescript@5.9.3", "seven@npm:typescript@7.0.2"]
-    const folder = await scene.installed("types", { "program.ts": typedProgram() }, others)
+    const programs = { "program.ts": typedProgram(), "tested.ts": testingProgram() }
+    const folder = await scene.installed("types", programs, others)
     const compilers = scene.isShort
       ? [["7", join(root, "node_modules/typescript/bin/tsc")]]
       : [
@@ -171,11 +199,11 @@ const types: Row = {
           const project = { ...compilerOptions, target: "es2022", module, moduleResolution, types }
           scene.program("types", {
             "package.json": readFileSync(join(folder, "package.json"), "utf8"),
-            "tsconfig.json": JSON.stringify({ compilerOptions: project, files: ["program.ts"] })
+            "tsconfig.json": JSON.stringify({ compilerOptions: project, files: Object.keys(programs) })
           })
           const said = await scene.run(folder, "node", [tsc ?? "", "--listFiles"])
           const where = `tsc ${version}, ${moduleResolution}, types of node ${types.length === 0 ? "absent" : "there"}`
-          const isRead = said.stdout.includes("reverie/lib/index.d.ts")
+          const isRead = ["index", "testing"].every((entry) => said.stdout.includes(`reverie/lib/${entry}.d.ts`))
           findings.push([`${where}: no error`, said.code === 0 && isRead, said.stdout.slice(0, 1_500)])
         }
       }
@@ -350,6 +378,7 @@ export const rows: ReadonlyArray<Row> = [
   publish,
   hello,
   readme,
+  tests,
   oldNode,
   copied("link", []),
   copied("copy", ["--install-links"]),
