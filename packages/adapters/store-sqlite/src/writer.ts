@@ -1,3 +1,14 @@
+// Writer: every change of the database goes through here.
+// Owns transactions and the group commit. Leaves what is written to mailbox.ts and ledger.ts.
+// W1  All short writes that were asked for in one turn of the event loop share one transaction, and so one fsync. While more are
+//     asked for in each of the next turns, a few of those are waited for; a write that is alone waits for none.
+// W2  A write answers only after its transaction is durable; when that fails, all of them fail and none was kept.
+// W3  A write that was asked for runs whole, in the order of asking, even if nobody waits for it any more.
+// W4  A write that fails alone is undone alone.
+// W5  Long writes are shared out over turns of the event loop: a transaction ends with the write in which it comes to
+//     BATCH_CHARS characters. Moving the log into the database has a turn of its own.
+// W6  What the safeguard no longer vouches for is not written, and not acknowledged when it was.
+
 import type { DatabaseSync } from "node:sqlite"
 import { keyText, longWork, type TenantId } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
