@@ -124,7 +124,7 @@ const assertFree = (folder) => {
     throw refusal(`${folder} can not be used: ${error.code === "ENOTDIR" ? "it is a file" : error.message}`, TAKEN)
   }
   // A fresh clone of an empty repository is empty enough.
-  const [first] = entries.filter((name) => name !== ".git")
+  const first = entries.find((name) => name !== ".git")
   if (first !== undefined) {
     throw refusal(`the folder ${folder} is not empty (${first}); name a new one, for nothing is overwritten`, TAKEN)
   }

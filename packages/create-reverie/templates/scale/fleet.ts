@@ -17,11 +17,11 @@ const handOver = defineTool({
 
 const weigh = defineTool({
   name: "weigh",
-  description: "Weighs a parcel and tells the weight in grams.",
+  description: "Weighs a crate and tells the weight in grams.",
   idempotent: true,
   timeoutMillis: 10_000,
-  input: { type: "object", properties: { parcel: { type: "string" } }, required: ["parcel"] },
-  run: (args) => `${200 + (args as { parcel: string }).parcel.length * 10} grams`
+  input: { type: "object", properties: { crate: { type: "string" } }, required: ["crate"] },
+  run: (args) => `${200 + (args as { crate: string }).crate.length * 10} grams`
 })
 
 export const intake = defineAssistant({
