@@ -59,10 +59,16 @@ const assertTemplate = (name) => {
   )
 }
 
-const assertNode = (version) => {
-  const [major = 0, minor = 0] = version.split(".").map(Number)
-  if (major > 22 || (major === 22 && minor >= 13)) return
-  throw refusal(`Reverie needs Node 22.13 or newer, and this is Node ${version}: see https://nodejs.org`, FAILED)
+/** Whether this is Node 22 with at least this minor number, or a later Node. */
+const isFrom = (wanted) => {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+  return major > 22 || (major === 22 && minor >= wanted)
+}
+
+const assertNode = () => {
+  if (isFrom(13)) return
+  const own = process.versions.node
+  throw refusal(`Reverie needs Node 22.13 or newer, and this is Node ${own}: see https://nodejs.org`, FAILED)
 }
 
 const readCommand = (args) => {
@@ -131,26 +137,14 @@ const assertFree = (folder) => {
 }
 
 const packageName = (folder) => {
-  const words =
-    basename(resolve(folder))
-      .toLowerCase()
-      .match(/[a-z0-9]+/g) ?? []
-  return words.join("-").slice(0, 200) || "fleet"
+  const words = basename(resolve(folder)).toLowerCase()
+  return (words.match(/[a-z0-9]+/g) ?? []).join("-").slice(0, 200) || "fleet"
 }
 
 const json = (value) => `${JSON.stringify(value, undefined, 2)}\n`
 
 const sharedFiles = (name, template) => {
-  const {
-    compilerOptions,
-    dependencies,
-    devDependencies,
-    ignores = [],
-    notes = [],
-    says,
-    scripts,
-    tries
-  } = templates[template]
+  const own = templates[template]
   const { version } = readJson("package.json")
   return {
     "package.json": json({
@@ -158,9 +152,9 @@ const sharedFiles = (name, template) => {
       private: true,
       type: "module",
       engines: { node: ">=22.18" },
-      scripts: { start: "reverie serve --fleet fleet.ts", dev: "reverie dev", test: "node --test", ...scripts },
-      dependencies: { reverie: version, ...dependencies },
-      devDependencies: { "@types/node": "^24.0.0", ...devDependencies }
+      scripts: { start: "reverie serve --fleet fleet.ts", dev: "reverie dev", test: "node --test", ...own.scripts },
+      dependencies: { reverie: version, ...own.dependencies },
+      devDependencies: { "@types/node": "^24.0.0", ...own.devDependencies }
     }),
     "tsconfig.json": json({
       compilerOptions: {
@@ -175,22 +169,22 @@ const sharedFiles = (name, template) => {
         allowImportingTsExtensions: true,
         noEmit: true,
         skipLibCheck: true,
-        ...compilerOptions
+        ...own.compilerOptions
       },
       exclude: ["node_modules"]
     }),
     "reverie.config.json": json({ fleet: "fleet.ts", data: ".reverie" }),
-    ".gitignore": `${["node_modules", ".reverie", ".env", ...ignores].join("\n")}\n`,
+    ".gitignore": `${["node_modules", ".reverie", ".env", ...(own.ignores ?? [])].join("\n")}\n`,
     "README.md": `${[
       `# ${name}`,
       "",
-      `A fleet of Reverie: ${says}.`,
+      `A fleet of Reverie: ${own.says}.`,
       "",
       "    npm run dev              keeps it up, with its page",
       "    npm test                 proves what `fleet.ts` promises, without a key",
-      ...notes,
+      ...(own.notes ?? []),
       "",
-      `Say to it: \`${tries.join("`, or as the stand-in model reads it: `")}\`.`,
+      `Say to it: \`${own.tries.join("`, or as the stand-in model reads it: `")}\`.`,
       "Without `OPENAI_API_KEY` or `OPENAI_BASE_URL` in `.env` a small rule-based stand-in answers."
     ].join("\n")}\n`
   }
@@ -226,7 +220,7 @@ const install = (folder) => {
 }
 
 const main = async () => {
-  assertNode(process.versions.node)
+  assertNode()
   const command = readCommand(process.argv.slice(2))
   if (command.help === true) return void process.stdout.write(`${help()}\n`)
   if (command.folder !== undefined) assertFree(command.folder)
@@ -237,7 +231,10 @@ const main = async () => {
   if (isInstalled) install(folder)
   const enter = resolve(folder) === process.cwd() ? [] : [`cd ${/\s/.test(folder) ? JSON.stringify(folder) : folder}`]
   const first = [...enter, ...(isInstalled ? [] : ["npm i"])].join(" && ") || "npm test"
-  process.stdout.write(`${template}: ${templates[template].says}. Next:\n\n    ${first}\n    npm run dev\n`)
+  const note = isFrom(18)
+    ? ""
+    : "Node runs TypeScript files by itself from 22.18 on: a newer Node is needed for fleet.ts.\n"
+  process.stdout.write(`${note}${template}: ${templates[template].says}. Next:\n\n    ${first}\n    npm run dev\n`)
 }
 
 try {

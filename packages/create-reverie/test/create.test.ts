@@ -21,7 +21,7 @@ const bare = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(OPENAI_|REVERIE_|NODE_|VITEST|DATABASE_URL|REDIS_URL)/.test(name))
 )
 
-const node = (cwd: string, ...args: ReadonlyArray<string>): Promise<Said> =>
+const node = (cwd: string, args: ReadonlyArray<string>): Promise<Said> =>
   new Promise((done) => {
     execFile(process.execPath, [...args], { cwd, env: bare }, (error, stdout, stderr) => {
       done({ code: typeof error?.code === "number" ? error.code : error === null ? 0 : -1, stdout, stderr })
@@ -36,9 +36,11 @@ beforeEach(async () => {
 
 afterEach(() => rm(place, { recursive: true, force: true }))
 
-const create = (...args: ReadonlyArray<string>): Promise<Said> => node(place, bin, ...args)
+const create = (...args: ReadonlyArray<string>): Promise<Said> => node(place, [bin, ...args])
 
 const read = (...path: ReadonlyArray<string>): Promise<string> => readFile(join(place, ...path), "utf8")
+
+const preloadOf = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`
 
 interface Manifest {
   readonly type?: string
@@ -69,7 +71,7 @@ describe("create-reverie", () => {
 
       await mkdir(join(place, "my-fleet/node_modules"))
       await symlink(join(packages, "reverie"), join(place, "my-fleet/node_modules/reverie"))
-      const tested = await node(join(place, "my-fleet"), "--test", "--test-reporter", "tap")
+      const tested = await node(join(place, "my-fleet"), ["--test", "--test-reporter", "tap"])
       assert.strictEqual(tested.code, 0, tested.stdout + tested.stderr)
       assert.match(tested.stdout, /^# tests [2-9]$/m)
       assert.match(tested.stdout, /^# fail 0$/m)
@@ -100,6 +102,32 @@ describe("create-reverie", () => {
     }
     const { version } = await manifestOf(join(room, "package.json"))
     assert.strictEqual((await manifestOf(join(packages, "reverie/package.json"))).version, version)
+  })
+
+  it("installs with npm in the new folder, and says in one sentence when that failed", async () => {
+    const path = join(place, "path")
+    await mkdir(path)
+    for (const [name, code] of [
+      ["good", 0],
+      ["bad", 1]
+    ] as const) {
+      await writeFile(join(path, "npm"), `#!/bin/sh\necho "npm $* in $(basename "$PWD")"\nexit ${code}\n`, {
+        mode: 0o755
+      })
+      const said = await node(place, [
+        "--import",
+        preloadOf(`process.env.PATH = "${path}:" + process.env.PATH`),
+        bin,
+        name
+      ])
+      assert.deepStrictEqual([said.code, said.stdout.split("\n")[0]], [code, `npm i in ${name}`])
+      if (code === 0) assert.match(said.stdout, /\n {4}cd good\n {4}npm run dev\n$/)
+      else
+        assert.strictEqual(
+          said.stderr,
+          "create-reverie: the files are written, and npm i failed in bad; run it there again\n"
+        )
+    }
   })
 
   const refusals: ReadonlyArray<readonly [string, ReadonlyArray<string>, number, RegExp]> = [
@@ -147,8 +175,7 @@ describe("create-reverie", () => {
   ] as const) {
     it(`N2: ${isTaken ? "takes" : "refuses, in one sentence,"} Node ${version}`, async () => {
       const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } })`
-      const preload = `data:text/javascript,${encodeURIComponent(old)}`
-      const { code, stderr } = await node(place, "--import", preload, bin, "x", "--no-install")
+      const { code, stderr, stdout } = await node(place, ["--import", preloadOf(old), bin, "x", "--no-install"])
       assert.strictEqual(code, isTaken ? 0 : 1)
       assert.strictEqual(existsSync(join(place, "x")), isTaken)
       if (!isTaken)

@@ -37,6 +37,6 @@ test("ends a sub-agent that takes longer than its minute, and answers without it
   assert.equal(await fleet.answer("researcher", "How many ships?"), "They could not be counted in time.")
 })
 
-test("finds a note by a word", async () => {
-  assert.match((await runTool(searchNotes, { word: "tugs" })).content, /four are in service/)
+test("finds a note by its words", async () => {
+  assert.match((await runTool(searchNotes, { words: "about tugs" })).content, /four are in service/)
 })

@@ -10,12 +10,12 @@ const notes = [
 
 export const searchNotes = defineTool({
   name: "search_notes",
-  description: "Searches the notes for a word.",
-  input: { type: "object", properties: { word: { type: "string" } }, required: ["word"] },
+  description: "Searches the notes for words.",
+  input: { type: "object", properties: { words: { type: "string" } }, required: ["words"] },
   run: (args) => {
-    const word = (args as { word: string }).word.toLowerCase()
-    const found = notes.filter((note) => note.toLowerCase().includes(word))
-    return found.length === 0 ? `no note mentions ${word}` : found.join("\n")
+    const words = (args as { words: string }).words.toLowerCase().match(/[a-z]{3,}/g) ?? []
+    const found = notes.filter((note) => words.some((word) => note.toLowerCase().includes(word)))
+    return found.length === 0 ? "no note mentions that" : found.join("\n")
   }
 })
 
