@@ -8,7 +8,7 @@
 import { spawnSync } from "node:child_process"
 import { constants, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
-import { createInterface } from "node:readline/promises"
+import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 
@@ -107,16 +107,18 @@ const complete = async ({ folder, template, yes = false }) => {
     return { folder: folder ?? "my-fleet", template: template ?? FIRST }
   }
   const screen = createInterface({ input: process.stdin, output: process.stdout })
-  // Without this an interrupted question is never answered, and Node ends with a warning.
-  const leave = () => process.exit(INTERRUPTED)
-  screen.once("close", leave)
-  const ask = async (question, fallback) => (await screen.question(`${question} (${fallback}) `)).trim() || fallback
+  // Read as lines, for what is typed ahead belongs to the next question. They end with an interruption.
+  const lines = screen[Symbol.asyncIterator]()
+  const ask = async (question, fallback) => {
+    process.stdout.write(`${question} (${fallback}) `)
+    const { done, value = "" } = await lines.next()
+    return done === true ? process.exit(INTERRUPTED) : value.trim() || fallback
+  }
   const asked = { folder: folder ?? (await ask("Folder?", "my-fleet")), template }
   if (template === undefined) {
     process.stdout.write(`${help().split("\n").slice(2, -3).join("\n")}\n`)
     asked.template = assertTemplate(await ask("Template?", FIRST))
   }
-  screen.off("close", leave)
   screen.close()
   return asked
 }
@@ -173,7 +175,8 @@ const sharedFiles = (name, template) => {
       },
       exclude: ["node_modules"]
     }),
-    "reverie.config.json": json({ fleet: "fleet.ts", data: ".reverie" }),
+    // Without `data`, which would count for more than DATABASE_URL; embedded it is .reverie all the same.
+    "reverie.config.json": json({ fleet: "fleet.ts" }),
     ".gitignore": `${["node_modules", ".reverie", ".env", ...(own.ignores ?? [])].join("\n")}\n`,
     "README.md": `${[
       `# ${name}`,

@@ -104,6 +104,24 @@ describe("create-reverie", () => {
     assert.strictEqual((await manifestOf(join(packages, "reverie/package.json"))).version, version)
   })
 
+  it("scale: goes to the database that .env names, and into .reverie without one", async () => {
+    await create("big", "--template", "scale", "--no-install")
+    const [big, main] = [join(place, "big"), resolve(packages, "../apps/cli/src/main.ts")]
+    await mkdir(join(big, "node_modules"))
+    await symlink(join(packages, "reverie"), join(big, "node_modules/reverie"))
+    const ask = [main, "run", "--quiet", "-p", '/hand_over note="Weigh the crate"']
+    const embedded = await node(big, ask)
+    assert.deepStrictEqual(
+      [embedded.code, embedded.stdout.trim()],
+      [0, "hand_over: The worker has it."],
+      embedded.stderr
+    )
+    assert.isTrue(existsSync(join(big, ".reverie")))
+    // Port 1 answers nothing on any machine.
+    await writeFile(join(big, ".env"), (await read("big/.env.example")).replace(":5432", ":1").replace(":6379", ":1"))
+    assert.match((await node(big, ask)).stderr, /postgres:\/\/reverie@127\.0\.0\.1:1\/reverie can not be opened/)
+  })
+
   it("installs with npm in the new folder, and says in one sentence when that failed", async () => {
     const path = join(place, "path")
     await mkdir(path)
