@@ -196,6 +196,7 @@ describe("create-reverie", () => {
       const { code, stderr, stdout } = await node(place, ["--import", preloadOf(old), bin, "x", "--no-install"])
       assert.strictEqual(code, isTaken ? 0 : 1)
       assert.strictEqual(existsSync(join(place, "x")), isTaken)
+      assert.strictEqual(stdout.startsWith("Node runs TypeScript files by itself from 22.18 on"), version === "22.13.0")
       if (!isTaken)
         assert.match(stderr, /^create-reverie: Reverie needs Node 22\.13 or newer, and this is Node \S+: see \S+\n$/)
     })
