@@ -29,6 +29,7 @@ const page = ["apps/dashboard/test/**/*.test.ts"]
 /** The command line, servers of others, long lives; and the one test that puts itself in the place of a module. */
 const whole = [
   "apps/cli/test/**/*.test.ts",
+  "packages/create-reverie/test/**/*.test.ts",
   "packages/adapters/mcp/test/**/*.test.ts",
   "packages/reverie/test/trace-export.test.ts",
   "packages/runtime/test/poison.test.ts",

@@ -22,7 +22,8 @@ const rankByFolder: Readonly<Record<string, number>> = {
   "packages/runtime": 3,
   "packages/reverie": 5,
   "packages/testkit": 5,
-  "apps/server": 6
+  "apps/server": 6,
+  "packages/create-reverie": 7
 }
 
 /** Undefined for a room that nobody has given a place. */
