@@ -6,101 +6,91 @@
 // S4  A second copy of this module in the same process shares with the first: the list stands on globalThis, and what is in
 //     it is used by plain calls alone.
 
-import { realpathSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import type { FleetDefinition, FleetOptions } from "../fleet-options.ts";
+import { realpathSync } from "node:fs"
+import { basename, dirname, join, resolve } from "node:path"
+import type { FleetDefinition, FleetOptions } from "../fleet-options.ts"
 
 /** What was opened to be shared. */
 export interface Shareable<Fleet> {
-  readonly fleet: { readonly ended: Promise<unknown>; readonly close: () => Promise<void> };
+  readonly fleet: { readonly ended: Promise<unknown>; readonly close: () => Promise<void> }
   /** The fleet in the hands of one holder, who lets go of it by `release`. */
-  readonly handle: (release: () => Promise<void>) => Fleet;
+  readonly handle: (release: () => Promise<void>) => Fleet
 }
 
 interface Entry {
-  readonly definition: FleetDefinition;
-  readonly opening: Promise<Shareable<unknown>>;
-  holders: number;
+  readonly definition: FleetDefinition
+  readonly opening: Promise<Shareable<unknown>>
+  holders: number
   /** Its store failed, or it was closed. */
-  isOver: boolean;
-  closing: Promise<void> | undefined;
+  isOver: boolean
+  closing: Promise<void> | undefined
 }
 
-const PLACE = Symbol.for("reverie.shared-fleets");
+const PLACE = Symbol.for("reverie.shared-fleets")
 
 const entries = (): Map<string, Entry> => {
-  const found = Reflect.get(globalThis, PLACE) as Map<string, Entry> | undefined;
-  const map = found ?? new Map<string, Entry>();
-  if (found === undefined) Reflect.set(globalThis, PLACE, map);
-  return map;
-};
+  const found = Reflect.get(globalThis, PLACE) as Map<string, Entry> | undefined
+  const map = found ?? new Map<string, Entry>()
+  if (found === undefined) Reflect.set(globalThis, PLACE, map)
+  return map
+}
 
 /** One name for a path, also before it exists. */
 const realPath = (path: string): string => {
   try {
-    return realpathSync(path);
+    return realpathSync(path)
   } catch {
-    const folder = dirname(path);
-    return folder === path ? path : join(realPath(folder), basename(path));
+    const folder = dirname(path)
+    return folder === path ? path : join(realPath(folder), basename(path))
   }
-};
+}
 
 const keyOf = ({ data, deployment }: FleetOptions): string => {
-  if (deployment !== undefined) return `deployment ${JSON.stringify(deployment)}`;
-  if (data === undefined) return "environment";
-  return data === ":memory:" ? data : `data ${realPath(resolve(data))}`;
-};
+  if (deployment !== undefined) return `deployment ${JSON.stringify(deployment)}`
+  if (data === undefined) return "environment"
+  return data === ":memory:" ? data : `data ${realPath(resolve(data))}`
+}
 
 const closed = (key: string, entry: Entry): Promise<void> => {
-  entry.isOver = true;
+  entry.isOver = true
   entry.closing ??= entry.opening
     .then(({ fleet }) => fleet.close())
     .finally(() => {
-      if (entries().get(key) === entry) entries().delete(key);
-    });
-  return entry.closing;
-};
+      if (entries().get(key) === entry) entries().delete(key)
+    })
+  return entry.closing
+}
 
-const begun = (
-  key: string,
-  definition: FleetDefinition,
-  open: () => Promise<Shareable<unknown>>,
-): Entry => {
-  const before = entries().get(key);
+const begun = (key: string, definition: FleetDefinition, open: () => Promise<Shareable<unknown>>): Entry => {
+  const before = entries().get(key)
   // What could not be opened, or closed, is no reason against the next one.
-  const free = before === undefined ? Promise.resolve() : closed(key, before).catch(() => {});
-  const entry: Entry = {
-    definition,
-    opening: free.then(open),
-    holders: 0,
-    isOver: false,
-    closing: undefined,
-  };
+  const free = before === undefined ? Promise.resolve() : closed(key, before).catch(() => {})
+  const entry: Entry = { definition, opening: free.then(open), holders: 0, isOver: false, closing: undefined }
   const over = (): void => {
-    entry.isOver = true;
-  };
-  entry.opening.then(({ fleet }) => fleet.ended.then(over, over), over);
-  entries().set(key, entry);
-  return entry;
-};
+    entry.isOver = true
+  }
+  entry.opening.then(({ fleet }) => fleet.ended.then(over, over), over)
+  entries().set(key, entry)
+  return entry
+}
 
 /** The shared fleet of the place that the options name, in the hands of one more holder. Rejects as `open` does. */
 export const sharedFleet = async <Fleet>(
   options: FleetOptions,
-  open: () => Promise<Shareable<Fleet>>,
+  open: () => Promise<Shareable<Fleet>>
 ): Promise<Fleet> => {
-  const key = keyOf(options);
-  const known = entries().get(key);
-  const isSame = known !== undefined && known.definition === options.fleet && !known.isOver;
-  const entry = isSame ? known : begun(key, options.fleet, open);
-  entry.holders++;
-  let isHeld = true;
+  const key = keyOf(options)
+  const known = entries().get(key)
+  const isSame = known !== undefined && known.definition === options.fleet && !known.isOver
+  const entry = isSame ? known : begun(key, options.fleet, open)
+  entry.holders++
+  let isHeld = true
   const release = async (): Promise<void> => {
-    if (!isHeld) return entry.closing;
-    isHeld = false;
-    entry.holders--;
-    if (entry.holders === 0) await closed(key, entry);
-  };
-  const { handle } = (await entry.opening) as Shareable<Fleet>;
-  return handle(release);
-};
+    if (!isHeld) return entry.closing
+    isHeld = false
+    entry.holders--
+    if (entry.holders === 0) await closed(key, entry)
+  }
+  const { handle } = (await entry.opening) as Shareable<Fleet>
+  return handle(release)
+}
