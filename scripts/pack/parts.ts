@@ -14,6 +14,7 @@ export interface Entry {
 export const entries: Readonly<Record<string, Entry>> = {
   index: { source: "packages/reverie/src/index.ts", subpath: "." },
   cli: { source: "apps/cli/src/main.ts" },
+  server: { source: "apps/server/src/fetch.ts", subpath: "./server" },
   "isolated-run": { source: "packages/adapters/run-place/src/child/main.ts" },
   watchdog: { source: "packages/adapters/run-place/src/child/watchdog.ts" },
   "search-thread": { source: "packages/adapters/recall-sqlite/src/search/search-thread.ts" },
