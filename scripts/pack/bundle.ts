@@ -5,7 +5,7 @@
 // B3  The types name nothing that is not installed.
 // B4  Whoever bundles it again needs no optional peer: they are asked for by names that bundlers do not follow.
 
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { build, type Rolldown } from "tsdown"
 import { root } from "../check/program.ts"
@@ -253,8 +253,10 @@ export const bundleTypes = async (outDir: string): Promise<void> => {
   } finally {
     rmSync(project, { force: true })
   }
-  for (const [name] of shown) {
-    const file = join(outDir, `${name}.d.ts`)
+  // What several entry points have in common stands in files of its own.
+  for (const name of readdirSync(outDir)) {
+    if (!name.endsWith(".d.ts")) continue
+    const file = join(outDir, name)
     writeFileSync(file, tidied(readFileSync(file, "utf8"), name))
   }
 }

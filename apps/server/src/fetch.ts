@@ -302,10 +302,12 @@ class Mounting {
     const parts = await openParts({ fleet, role: "all", maxStreams, onTrouble }, new Traffic())
     const guard = new Guard({ tokens, tenant: fleet.tenant, open: true, hosts })
     const opened = this.#opened
-    void fleet.ended.then(async () => {
+    const end = async (): Promise<void> => {
+      await fleet.ended
       if (opened !== undefined) this.#forget(opened)
       await ended(parts)
-    })
+    }
+    void end()
     return { fleet, guard, parts }
   }
 }
