@@ -1,10 +1,10 @@
 // Fetch: the HTTP contract of a fleet as one function from a web Request to a Response, for any web framework.
 // Owns what it is mounted with, and the order in which a request is judged. Leaves tokens and foreign pages to guard.ts, the
 // body to body.ts, routes to the groups: the same ones that a server of ours has.
-// F1  Without `authorize`, `tokens` or `open` it answers 401 to all: a mounted fleet is closed until somebody says otherwise.
-// F2  Nothing of a body is read before the request was let in, and nothing beyond the limit of its route.
-// F3  A stream ends with its Response or with the signal of its Request, and leaves no listener behind.
-// F4  It opens with the first request, and again when its fleet has ended and a function can bring another one.
+// W1  Without `authorize`, `tokens` or `open` it answers 401 to all: a mounted fleet is closed until somebody says otherwise.
+// W2  Nothing of a body is read before the request was let in, and nothing beyond the limit of its route.
+// W3  A stream ends with its Response or with the signal of its Request, and leaves no listener behind.
+// W4  It opens with the first request, and again when its fleet has ended and a function can bring another one.
 
 import { Readable } from "node:stream"
 import { SHORT_TEXT } from "@reverie/protocol"

@@ -1,3 +1,5 @@
+import { symlinkSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { assert, describe, test, vi } from "vitest"
 import { defineAssistant, defineFleet, Fleet, FleetClosed } from "../src/index.ts"
 import { sharedFleet } from "../src/opening/shared-fleets.ts"
@@ -24,8 +26,11 @@ describe("a shared fleet", () => {
   test("S1 S2 is one fleet, closes with its last holder alone, and opens again after that", async () => {
     const data = aDirectory()
     const options = { data, model: "offline", fleet: definition() } as const
-    // The second caller comes while the first opening is under way, by another path to the same place.
-    const [one, two] = await Promise.all([Fleet.shared(options), Fleet.shared({ ...options, data: `${data}/../data` })])
+    // The second caller comes while the first opening is under way, by another path to what does not exist yet.
+    const link = `${data}-link`
+    symlinkSync(dirname(data), link)
+    const other = { ...options, data: join(link, "nothing", "..", "data") }
+    const [one, two] = await Promise.all([Fleet.shared(options), Fleet.shared(other)])
     const heard: Array<string> = []
     two.on("envelope-settled", ({ envelope }) => heard.push(envelope))
     await one.send("desk", "Hello.", { id: "hello" })

@@ -70,7 +70,7 @@ const runBody = (runId: string, text: string) => ({
 })
 
 describe("a fleet mounted in a web framework", () => {
-  test("F3 takes a message and tells of it on the event stream, which ends with the handler", async () => {
+  test("W3 takes a message and tells of it on the event stream, which ends with the handler", async () => {
     const { get, handler, post } = await mounted({ open: true }, { says: [{ text: "Good morning." }] })
     const events = await get("/v1/events?after=0")
     assert.strictEqual(events.headers.get("content-type"), "text/event-stream")
@@ -89,7 +89,7 @@ describe("a fleet mounted in a web framework", () => {
     await failureIn(await get("/v1/assistants"), 503, "Unavailable")
   })
 
-  test("F3 an AG-UI run is told to its end, a call that waits goes on with an approval by POST", async () => {
+  test("W3 an AG-UI run is told to its end, a call that waits goes on with an approval by POST", async () => {
     const says = [{ text: "May I? ", calls: [{ tool: "sink" }] }, { text: "Sunk." }]
     const { get, post } = await mounted({ open: true }, { says, tools: [sink] })
     const first = await allIn(await post("/v1/agui/desk", runBody("run-1", "Sink it.")))
@@ -103,7 +103,7 @@ describe("a fleet mounted in a web framework", () => {
     assert.strictEqual(textsIn(again).at(-1), "Sunk.")
   })
 
-  test("F3 a signal that aborts, or a body that is cancelled, ends the stream and leaves no listener", async () => {
+  test("W3 a signal that aborts, or a body that is cancelled, ends the stream and leaves no listener", async () => {
     const fleet = await aFleet({ says: [{ text: "May I? ", calls: [{ tool: "sink" }] }], tools: [sink] })
     const listeners = counted(fleet)
     const handler = fetchHandler(fleet, { open: true, maxStreams: 1 })
@@ -145,7 +145,7 @@ describe("a fleet mounted in a web framework", () => {
     }
   })
 
-  test("F1 without a word on who may come in nobody does, and the answer names the options", async () => {
+  test("W1 without a word on who may come in nobody does, and the answer names the options", async () => {
     const { get, post } = await mounted({})
     for (const answer of [await get("/v1/assistants"), await get("/openapi.json"), await post("/x", {})]) {
       assert.match(await failureIn(answer, 401, "Unauthorized"), /`authorize` or `tokens`, or `open: true`/)
@@ -153,7 +153,7 @@ describe("a fleet mounted in a web framework", () => {
     assert.throws(() => fetchHandler(() => Promise.reject(new Error("never")), { open: true, tokens }), /say one of/)
   })
 
-  test("F1 tokens open their tenant, and a page of another site changes nothing", async () => {
+  test("W1 tokens open their tenant, and a page of another site changes nothing", async () => {
     const { get, post } = await mounted({ tokens })
     await failureIn(await get("/v1/assistants"), 401, "Unauthorized")
     await failureIn(await get("/v1/assistants", { headers: { authorization: "Bearer wrong" } }), 401, "Unauthorized")
@@ -169,7 +169,7 @@ describe("a fleet mounted in a web framework", () => {
     await failureIn(await post("/v1/assistants/desk/messages", { text: "Hi." }, { headers: foreign }), 403, "Forbidden")
   })
 
-  test("F1 authorize says who asks: its tenant, whether it may only look, or nobody", async () => {
+  test("W1 authorize says who asks: its tenant, whether it may only look, or nobody", async () => {
     const authorize = async (request: Request) => {
       const name = request.headers.get("x-user")
       if (name === "broken") throw new Error("the session store is away: secret")
@@ -186,7 +186,7 @@ describe("a fleet mounted in a web framework", () => {
     assert.include(trouble.join(), "the session store is away")
   })
 
-  test("F1 a base path is taken away, and what lies beside it is not found", async () => {
+  test("W1 a base path is taken away, and what lies beside it is not found", async () => {
     const { get, post } = await mounted({ open: true, basePath: "/api/reverie/" })
     assert.strictEqual((await get("/api/reverie/v1/assistants")).status, 200)
     assert.strictEqual((await get("/api/reverie/v1/assistants", { method: "HEAD" })).status, 200)
@@ -201,7 +201,7 @@ describe("a fleet mounted in a web framework", () => {
     assert.throws(() => fetchHandler(() => Promise.reject(new Error("never")), { basePath: "api" }), /must begin/)
   })
 
-  test("F2 a body is refused when it is too large, said or not, is no JSON, or was read before", async () => {
+  test("W2 a body is refused when it is too large, said or not, is no JSON, or was read before", async () => {
     const { get, handler, post, trouble } = await mounted()
     const path = "/v1/approvals/desk/a"
     await failureIn(await post(path, { decision: "approved", note: "x".repeat(2_000_001) }), 413, "TooLarge")
@@ -224,7 +224,7 @@ describe("a fleet mounted in a web framework", () => {
     assert.include(trouble.join(), "was read before")
   })
 
-  test("F4 a function brings the fleet with the first request, again when it failed, and again when its fleet has ended", async () => {
+  test("W4 a function brings the fleet with the first request, again when it failed, and again when its fleet has ended", async () => {
     const fleets: Array<Fleet> = []
     let asked = 0
     const handler = fetchHandler(

@@ -3,11 +3,10 @@
 // S1  A place (a directory or a deployment) has one shared fleet at a time: the next opens after the one before has closed.
 // S2  It closes with its last holder; a holder that closes twice counts once.
 // S3  Another definition object replaces it, whoever holds it: hot reload leaves the holders of the old one behind.
-// S4  A second copy of this module in the same process shares with the first: the list stands on globalThis, and what is in
-//     it is used by plain calls alone.
+// S4  A second copy of this module in the same process shares with the first: the list is the process's, and what is in it is
+//     used by plain calls alone.
 
-import { realpathSync } from "node:fs"
-import { basename, dirname, join, resolve } from "node:path"
+import { processWide, realPath } from "@reverie/store-sqlite"
 import type { FleetDefinition, FleetOptions } from "../fleet-options.ts"
 
 /** What was opened to be shared. */
@@ -26,29 +25,12 @@ interface Entry {
   closing: Promise<void> | undefined
 }
 
-const PLACE = Symbol.for("reverie.shared-fleets")
-
-const entries = (): Map<string, Entry> => {
-  const found = Reflect.get(globalThis, PLACE) as Map<string, Entry> | undefined
-  const map = found ?? new Map<string, Entry>()
-  if (found === undefined) Reflect.set(globalThis, PLACE, map)
-  return map
-}
-
-/** One name for a path, also before it exists. */
-const realPath = (path: string): string => {
-  try {
-    return realpathSync(path)
-  } catch {
-    const folder = dirname(path)
-    return folder === path ? path : join(realPath(folder), basename(path))
-  }
-}
+const entries = (): Map<string, Entry> => processWide("reverie.shared-fleets")
 
 const keyOf = ({ data, deployment }: FleetOptions): string => {
   if (deployment !== undefined) return `deployment ${JSON.stringify(deployment)}`
   if (data === undefined) return "environment"
-  return data === ":memory:" ? data : `data ${realPath(resolve(data))}`
+  return data === ":memory:" ? data : `data ${realPath(data)}`
 }
 
 const closed = (key: string, entry: Entry): Promise<void> => {
