@@ -15,6 +15,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import type { Fleet } from "reverie"
 import {
   Api,
+  Forbidden,
   isApiFailure,
   LimitReached,
   Malformed,
@@ -76,6 +77,7 @@ const closedToAll = new Unauthorized({
     "this handler lets nobody in: give fetchHandler `authorize` or `tokens`, or `open: true` where something else guards it"
 })
 const notAuthorized = new Unauthorized({ message: "`authorize` lets this request in to nothing" })
+const nameHost = "ask from a page of the same origin, or name the host in `hosts` of fetchHandler"
 const ending = new Unavailable({ message: "this process is about to end; ask again" })
 
 /** The status that a client which has left would have received. */
@@ -109,6 +111,8 @@ const encoder = new TextEncoder()
 const webBodyOf = (source: Readable, leaving: AbortSignal): ReadableStream<Uint8Array> => {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Uint8Array | string>
   endWithSignal(leaving, source)
+  // Whoever reads is told by the reading; before that nobody listens, and it would end the process.
+  source.on("error", () => {})
   return new ReadableStream<Uint8Array>(
     {
       pull: async (to) => {
@@ -186,8 +190,8 @@ class Mounting {
   #contract: string | undefined
 
   constructor(source: Fleet | (() => Fleet | Promise<Fleet>), options: FetchOptions) {
-    const ways = [options.authorize, options.tokens, options.open === true ? true : undefined]
-    if (ways.filter((way) => way !== undefined).length > 1) {
+    const { authorize, open = false, tokens = [] } = options
+    if ([authorize !== undefined, tokens.length > 0, open].filter(Boolean).length > 1) {
       throw new TypeError("fetchHandler: say one of `authorize`, `tokens` and `open`")
     }
     this.#source = source
@@ -263,7 +267,9 @@ class Mounting {
     const judged = guard.judge({ method: request.method, headers, socket: {} }, "fleet")
     if ("_tag" in judged) {
       if (judged._tag === "Unauthorized") await this.#wait()
-      throw new Refused(judged)
+      throw new Refused(
+        judged._tag === "Forbidden" ? new Forbidden({ message: judged.message, hint: nameHost }) : judged
+      )
     }
     const { authorize } = this.#options
     if (authorize === undefined) return judged
@@ -335,6 +341,7 @@ const ended = async (parts: Parts): Promise<void> => {
  * })
  * export { handler as GET, handler as POST, handler as PUT, handler as PATCH, handler as DELETE }
  * // Hono: app.all("/api/reverie/*", (c) => handler(c.req.raw)); Bun and Deno: serve({ fetch: handler })
+ * // Express: through any adapter that makes a Request with its signal, before a parser has read the body
  * ```
  */
 export const fetchHandler = (
@@ -345,4 +352,4 @@ export const fetchHandler = (
   return Object.assign((request: Request) => mounting.answer(request), { close: () => mounting.close() })
 }
 
-export type { Token } from "./http/guard.ts"
+export { type Token, tokensFrom } from "./http/guard.ts"

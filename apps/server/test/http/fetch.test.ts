@@ -166,7 +166,9 @@ describe("a fleet mounted in a web framework", () => {
       "Forbidden"
     )
     const foreign = { ...north, origin: "http://evil.example" }
-    await failureIn(await post("/v1/assistants/desk/messages", { text: "Hi." }, { headers: foreign }), 403, "Forbidden")
+    const refused = await post("/v1/assistants/desk/messages", { text: "Hi." }, { headers: foreign })
+    assert.include(await refused.clone().text(), "`hosts` of fetchHandler")
+    await failureIn(refused, 403, "Forbidden")
   })
 
   test("W1 authorize says who asks: its tenant, whether it may only look, or nobody", async () => {
@@ -225,6 +227,9 @@ describe("a fleet mounted in a web framework", () => {
   })
 
   test("W4 a function brings the fleet with the first request, again when it failed, and again when its fleet has ended", async () => {
+    const alone = await mounted()
+    await alone.fleet.close()
+    await failureIn(await alone.get("/v1/assistants"), 503, "Unavailable")
     const fleets: Array<Fleet> = []
     let asked = 0
     const handler = fetchHandler(
