@@ -15,6 +15,7 @@ export const entries: Readonly<Record<string, Entry>> = {
   index: { source: "packages/reverie/src/index.ts", subpath: "." },
   testing: { source: "packages/reverie/src/testing/index.ts", subpath: "./testing" },
   cli: { source: "apps/cli/src/main.ts" },
+  server: { source: "apps/server/src/fetch.ts", subpath: "./server" },
   "isolated-run": { source: "packages/adapters/run-place/src/child/main.ts" },
   watchdog: { source: "packages/adapters/run-place/src/child/watchdog.ts" },
   "search-thread": { source: "packages/adapters/recall-sqlite/src/search/search-thread.ts" },

@@ -28,8 +28,12 @@ import { Live } from "./live.ts"
 /** A key of 256 characters, each of them encoded, is found. */
 const routing = { maxParamLength: 4_000, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false } as const
 
+/** The contract as an effect of one request, whatever brought the request here. */
+type Contract = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest | Scope.Scope>
+
 export interface OpenApi {
   readonly handle: NodeHandler
+  readonly contract: Contract
   readonly close: () => Promise<void>
 }
 
@@ -65,7 +69,7 @@ export const openApi = async (gateway: Gateway["Service"], live: Live["Service"]
       HttpServer.layerServices
     ])
   )
-  const handle = await Effect.runPromise(
+  const { contract, handle } = await Effect.runPromise(
     Effect.gen(function* () {
       const app = yield* HttpRouter.toHttpEffect(routes)
       const judged = app.pipe(
@@ -74,12 +78,12 @@ export const openApi = async (gateway: Gateway["Service"], live: Live["Service"]
         Effect.map(withRetryAfter)
       )
       const whole = Effect.catchCause(judged, (cause) => lastWord(cause, gateway.onTrouble))
-      return yield* NodeHttpServer.makeHandler(whole, { scope })
+      return { contract: whole as Contract, handle: yield* NodeHttpServer.makeHandler(whole, { scope }) }
     }).pipe(
       Effect.provideService(HttpRouter.RouterConfig, routing),
       Effect.provideService(References.LogToStderr, true),
       Scope.provide(scope)
     )
   )
-  return { handle, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+  return { contract, handle, close: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
 }

@@ -123,8 +123,10 @@ const fleetsOf = (fleet: Fleet): ((tenant: string) => Fleet) => {
   }
 }
 
+type PartsOptions = Pick<ServerOptions, "auditFile" | "config" | "fleet" | "maxStreams" | "onTrouble" | "role">
+
 /** Everything behind the listener, and how it ends. */
-const openParts = async (options: ServerOptions, traffic: Traffic) => {
+export const openParts = async (options: PartsOptions, traffic: Traffic) => {
   const { fleet, maxStreams = MAX_STREAMS, role } = options
   const onTrouble = options.onTrouble ?? (() => {})
   const audit = new Audit(options.auditFile, onTrouble)

@@ -54,6 +54,7 @@ import { flawOfTerms, limitsLayer, OpenFleet, type Terms, weightIn } from "./ope
 import type { Profile, Services } from "./opening/deployment.ts"
 import { groundOf } from "./opening/ground.ts"
 import { profileOf } from "./opening/profile.ts"
+import { sharedFleet } from "./opening/shared-fleets.ts"
 import { assertModules, warmed } from "./opening/warming.ts"
 import { Ordering } from "./fleet/ordering.ts"
 import { type Prompts, promptsOf } from "./fleet/prompts.ts"
@@ -93,14 +94,14 @@ export class Fleet extends Ordering implements AsyncDisposable {
   /** Resolves when the fleet has ended: with nothing after `close`, with the reason when its store failed. */
   readonly ended: Promise<FleetClosed | undefined>
   readonly #opened: Opened
-  /** Whether closing it ends what was opened. */
-  readonly #isOwner: boolean
+  /** What closing it does; nothing where another fleet was opened. */
+  readonly #release: (() => Promise<void>) | undefined
   readonly #isExact: boolean
 
-  private constructor(opened: Opened, tenant: TenantId, isOwner: boolean, isExact = false) {
+  private constructor(opened: Opened, tenant: TenantId, release?: () => Promise<void>, isExact = false) {
     super((effect) => opened.openFleet.run(effect), tenant, freshId)
     this.#opened = opened
-    this.#isOwner = isOwner
+    this.#release = release
     this.#isExact = isExact
     this.reception = opened.definition.reception
     this.ended = opened.openFleet.ended
@@ -112,7 +113,7 @@ export class Fleet extends Ordering implements AsyncDisposable {
    * otherwise by name, team or role as well.
    */
   of(tenant: string, { exact = false }: { readonly exact?: boolean } = {}): Fleet {
-    return new Fleet(this.#opened, tenantOf(tenant), false, exact)
+    return new Fleet(this.#opened, tenantOf(tenant), undefined, exact)
   }
 
   /** Opens the store, brings every assistant of the definition to life, and starts to work. */
@@ -162,11 +163,25 @@ export class Fleet extends Ordering implements AsyncDisposable {
       const openFleet = new OpenFleet(runtime, runtime.runFork(working))
       const directory = directoryOf(fleet)
       const teams = fleet.assistants.flatMap(({ team }) => team ?? [])
-      return new Fleet({ openFleet, hub, profile, definition: fleet, directory, teams }, tenant, true)
+      const opened = { openFleet, hub, profile, definition: fleet, directory, teams }
+      return new Fleet(opened, tenant, () => openFleet.close())
     } catch (failure) {
       await runtime.dispose()
       throw failure
     }
+  }
+
+  /**
+   * The one open fleet of a directory (or deployment) in this process; opens it where none is. Each caller closes what it
+   * received, and the last one closes the store. Safe under hot reload: another definition object replaces the fleet, whose
+   * holders then get FleetClosed. Other options count when it opens. Rejects as `open` does.
+   * @example const fleet = await Fleet.shared({ data: ".reverie", fleet: harbor })
+   */
+  static shared(options: FleetOptions): Promise<Fleet> {
+    return sharedFleet(options, async () => {
+      const fleet = await Fleet.open(options)
+      return { fleet, handle: (release) => new Fleet(fleet.#opened, tenantOf(options.tenant), release) }
+    })
   }
 
   /**
@@ -371,7 +386,7 @@ export class Fleet extends Ordering implements AsyncDisposable {
 
   /** Stops working and closes the store; of a fleet that `of` answered, nothing. */
   async close(): Promise<void> {
-    if (this.#isOwner) await this.#opened.openFleet.close()
+    await this.#release?.()
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -3,13 +3,14 @@
 // A1  What nobody knows, or can not be said, is refused as any request is; whatever happens after that is told in the run.
 // A2  A run is named by its envelope: said again under the same id it is told again, from its beginning.
 
-import type { Socket } from "node:net"
+import type { Readable } from "node:stream"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 import { type ApiFailure, Malformed, type Principal, Unavailable } from "../api/index.ts"
-import { endWith } from "../http/connection.ts"
+import { admittedOf } from "../http/admitted.ts"
+import { endWith, endWithSignal } from "../http/connection.ts"
 import { asking, changing, Gateway, type ReadFleet } from "../gateway.ts"
 import { apiFailureOf } from "../failure.ts"
 import { living } from "../views/facts.ts"
@@ -28,27 +29,29 @@ export interface AgUiRequest {
   readonly messages: ReadonlyArray<{ readonly [key: string]: unknown }>
 }
 
+type EndWithClient = (stream: Readable) => void
+
 interface Opening {
   readonly fleet: ReadFleet
   readonly request: RunRequest
   readonly principal: Principal["Service"]
   readonly gateway: Gateway["Service"]
-  /** Of the client. */
-  readonly socket: Socket
+  /** Ends the stream when the client leaves. */
+  readonly endWithClient: EndWithClient
   /** Comes after listening has begun and before anything is told. */
   readonly prepare: () => Promise<unknown>
 }
 
 const ended = new Unavailable({ message: "the run ended before its beginning was found; ask again" })
 
-const openRun = async ({ gateway, fleet, prepare, principal, socket, request }: Opening): Promise<RunStream> => {
+const openRun = async ({ endWithClient, gateway, fleet, prepare, principal, request }: Opening): Promise<RunStream> => {
   const token = `${principal.tenant}/${principal.name}`
   const runs = openRunsOf(gateway)
   runs.admit(token)
   const { version: heardSince } = await living(fleet, request.assistant)
   const stream = new RunStream(fleet, request)
   runs.add(token, stream)
-  endWith(socket, stream)
+  endWithClient(stream)
   try {
     await prepare()
     const key = JSON.stringify([fleet.tenant, request.assistant, request.envelope])
@@ -70,21 +73,26 @@ const responseOf = (stream: RunStream): HttpServerResponse.HttpServerResponse =>
 
 /** What was begun for a client that leaves is ended by its connection, and not in the middle of a commit. */
 const streaming = (
-  open: (gateway: Gateway["Service"], socket: Socket) => Effect.Effect<RunStream, ApiFailure, Asked>
+  open: (gateway: Gateway["Service"], endWithClient: EndWithClient) => Effect.Effect<RunStream, ApiFailure, Asked>
 ) =>
   Effect.uninterruptible(
     Effect.gen(function* () {
-      const { socket } = NodeHttpServerRequest.toIncomingMessage(yield* HttpServerRequest)
-      return responseOf(yield* open(yield* Gateway, socket))
+      const request = yield* HttpServerRequest
+      const leaving = admittedOf(request)?.leaving
+      const endWithClient: EndWithClient = (stream) =>
+        leaving === undefined
+          ? endWith(NodeHttpServerRequest.toIncomingMessage(request).socket, stream)
+          : endWithSignal(leaving, stream)
+      return responseOf(yield* open(yield* Gateway, endWithClient))
     })
   )
 
 /** What came, and comes, back for a message. */
 export const answersOf = (assistant: string, envelope: string): ChatStream =>
-  streaming((gateway, socket) => {
+  streaming((gateway, endWithClient) => {
     const request = { assistant, envelope, threadId: assistant, runId: envelope }
     const prepare = () => Promise.resolve()
-    return asking((fleet, principal) => openRun({ gateway, fleet, principal, socket, request, prepare }))
+    return asking((fleet, principal) => openRun({ gateway, fleet, principal, endWithClient, request, prepare }))
   })
 
 const textOf = (content: unknown): string | undefined => {
@@ -107,13 +115,13 @@ const saidIn = ({ messages }: AgUiRequest): string => {
 
 /** Says the last user message, and tells what follows. */
 export const runOf = (assistant: string, asked: AgUiRequest): ChatStream =>
-  streaming((gateway, socket) =>
+  streaming((gateway, endWithClient) =>
     changing("messages.run", assistant, (fleet, principal) => {
       const { runId, threadId } = asked
       const said = saidIn(asked)
       const request = { assistant, envelope: runId, threadId, runId }
       const prepare = () => fleet.send(assistant, said, { id: runId })
-      return openRun({ gateway, fleet, principal, socket, request, prepare })
+      return openRun({ gateway, fleet, principal, endWithClient, request, prepare })
     })
   )
 

@@ -18,15 +18,18 @@ export interface Admitted {
   readonly text: string
   /** What it says; undefined when nothing came. */
   readonly value: Json | undefined
+  /** Aborted when the client leaves; of a request that came by a socket, the socket says it. */
+  readonly leaving?: AbortSignal
 }
 
 const notes = new WeakMap<object, Admitted>()
 
-export const admit = (request: IncomingMessage, admitted: Admitted): void => {
+/** `request` is what the router's own request was made of. */
+export const admit = (request: IncomingMessage | Request, admitted: Admitted): void => {
   notes.set(request, admitted)
 }
 
-const admittedOf = ({ source }: HttpServerRequest): Admitted | undefined => notes.get(source)
+export const admittedOf = ({ source }: HttpServerRequest): Admitted | undefined => notes.get(source)
 
 /** The request as the router may see it: its body is the text that was judged. */
 export const withJudgedBody = (request: HttpServerRequest): HttpServerRequest => {

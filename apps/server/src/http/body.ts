@@ -56,6 +56,21 @@ export const readBody = (request: IncomingMessage, maxBytes: number): Promise<Bu
   })
 }
 
+/** The same of a request of the web's own form, whose body may have been read by nobody before. */
+export const readWebBody = async (request: Request, maxBytes: number): Promise<Buffer | TooLarge> => {
+  if (request.bodyUsed) throw new Error("the body of this request was read before it came here")
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return tooLarge(maxBytes)
+  const chunks: Array<Uint8Array> = []
+  let size = 0
+  // Leaving the loop cancels what is left.
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength
+    if (size > maxBytes) return tooLarge(maxBytes)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
 /** Waits until the event loop has room for a body of so many bytes. */
 export const roomFor = (bytes: number): Promise<void> => Effect.runPromise(longWork.begin(bytes))
 

@@ -29,6 +29,16 @@ export const endWith = (socket: Socket, stream: Readable): void => {
   stream.once("close", () => socket.off("close", end))
 }
 
+/** The same for a client whose leaving a signal says. */
+export const endWithSignal = (leaving: AbortSignal, stream: Readable): void => {
+  const end = (): void => {
+    stream.destroy()
+  }
+  if (leaving.aborted) return end()
+  leaving.addEventListener("abort", end, { once: true })
+  stream.once("close", () => leaving.removeEventListener("abort", end))
+}
+
 /** Sends the stream; each ends with the other. Without `pipeline`, whose errors for clients that leave cost more than they. */
 export const stream = (source: Readable, response: ServerResponse): void => {
   response.once("close", () => void source.destroy())

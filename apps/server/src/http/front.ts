@@ -94,7 +94,7 @@ const root = branch()
 for (const route of routes) grown(root, route.pattern).routes.set(route.method, route)
 
 /** `path` is as it stands in the request, without its query. HEAD means what GET does. */
-const find = (method: string, path: string): Found => {
+export const find = (method: string, path: string): Found => {
   const at = reached(root, path.split("/").slice(1), 0)
   if (at === undefined) return undefined
   const route = at.routes.get(method) ?? (method === "HEAD" ? at.routes.get("GET") : undefined)
@@ -147,7 +147,7 @@ const decodes = (text: string): boolean => {
 }
 
 /** The path of a request; undefined when it can not be read. */
-const targetOf = (url: string): Target | undefined => {
+export const targetOf = (url: string): Target | undefined => {
   if (!url.startsWith("/")) return undefined
   const end = url.search(/[?#]/)
   const path = end < 0 ? url : url.slice(0, end)
@@ -158,10 +158,10 @@ const isLooking = (method: string | undefined): boolean => method === "GET" || m
 
 const malformed = (message: string): Malformed => new Malformed({ message })
 
-const nowhere = new NotFound({ message: "there is nothing here", hint: "GET /openapi.json tells what there is" })
+export const nowhere = new NotFound({ message: "there is nothing here", hint: "GET /openapi.json tells what there is" })
 
 /** Routes that a stream answers, and that change nothing. */
-const streams: ReadonlySet<string> = new Set(["system.events", "messages.answers"])
+export const streams: ReadonlySet<string> = new Set(["system.events", "messages.answers"])
 
 /** Marks what was answered already. */
 const ANSWERED = Symbol("answered")

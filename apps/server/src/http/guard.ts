@@ -24,6 +24,13 @@ export interface GuardOptions {
   readonly hosts: ReadonlyArray<string>
 }
 
+/** What is judged of a request. */
+export interface Knock {
+  readonly method?: string | undefined
+  readonly headers: IncomingMessage["headers"]
+  readonly socket: { readonly remoteAddress?: string | undefined }
+}
+
 export type Judged = Principal["Service"] | Forbidden | Unauthorized
 
 const localNames = new Set(["localhost", "127.0.0.1", "[::1]"])
@@ -91,7 +98,7 @@ export class Guard {
   }
 
   /** Who asks, or why nobody is let in. */
-  judge(request: IncomingMessage, wanted: Wanted): Judged {
+  judge(request: Knock, wanted: Wanted): Judged {
     const { headers } = request
     const isChange = !looking.has(request.method ?? "")
     if (!this.#hasTokens && !this.#isAnyName && !this.#isOurs(request)) {
@@ -105,13 +112,13 @@ export class Guard {
     return this.#ownerOf(given) ?? wrongToken
   }
 
-  #isOurs({ headers, socket }: IncomingMessage): boolean {
+  #isOurs({ headers, socket }: Knock): boolean {
     const asked = nameOf(headers.host ?? "")
     return this.#hosts.has(asked) || (localNames.has(asked) && isLocalPlace(socket.remoteAddress))
   }
 
   /** Sent by a page that was not served from here. Programs send neither of these headers. */
-  #isForeign({ headers }: IncomingMessage): boolean {
+  #isForeign({ headers }: Knock): boolean {
     const { host, origin } = headers
     if (origin !== undefined) {
       const from = hostIn(origin)

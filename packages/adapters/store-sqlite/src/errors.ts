@@ -1,13 +1,19 @@
 import * as Schema from "effect/Schema"
 
-/** Another process works on this data directory. Only one may write it at a time. */
+/** Another process works on this data directory, or this one has opened it already. Only one fleet may write it at a time. */
 export class StoreBusy extends Schema.TaggedError<StoreBusy>()("StoreBusy", {
   directory: Schema.String,
   /** Absent when the holder has not yet said who it is. */
-  pid: Schema.optionalKey(Schema.Int)
+  pid: Schema.optionalKey(Schema.Int),
+  /** The holder is the process that asks. */
+  isOwn: Schema.optionalKey(Schema.Boolean)
 }) {
   readonly recovery = "stop" as const
   override get message(): string {
+    if (this.isOwn === true) {
+      const instead = "keep one fleet, for example in a module or on globalThis, or open it with Fleet.shared"
+      return `this process has already opened ${this.directory}; ${instead}`
+    }
     const holder = this.pid === undefined ? "another Reverie process" : `another Reverie process (pid ${this.pid})`
     return `${holder} works on ${this.directory}; stop it, or use another --data directory`
   }

@@ -128,8 +128,10 @@ const isHeldByLiving = (directory: string): boolean => {
 }
 
 const busy = (directory: string): StoreBusy => {
-  const pid = readHolder(directory)?.pid
-  return new StoreBusy({ directory, ...defined({ pid }) })
+  const holder = readHolder(directory)
+  // In another container a process may have the same number.
+  const isOwn = holder?.pid === process.pid && (holder.began || undefined) === beginningOf(process.pid)
+  return new StoreBusy({ directory, ...defined({ pid: holder?.pid, isOwn: isOwn || undefined }) })
 }
 
 const refusal = (directory: string, error: unknown): StoreBusy | StoreUnopenable => {
