@@ -242,6 +242,8 @@ export const bundleTypes = async (outDir: string): Promise<void> => {
       entry: Object.fromEntries(shown.map(([name, { source }]) => [name, source])),
       tsconfig: project,
       dts: { emitDtsOnly: true },
+      // A file that several entries share is not named like one of them.
+      outputOptions: { chunkFileNames: "shared-[name].ts" },
       hash: false,
       clean: false,
       deps: {

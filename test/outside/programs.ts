@@ -14,6 +14,30 @@ export const readmeProgram = (): string => {
   return program
 }
 
+/** A fleet behind a fetch handler, as a route of Next, Hono or Bun mounts it. */
+export const mountedProgram = `import { defineAssistant, defineFleet, Fleet } from "reverie"
+import { fetchHandler } from "reverie/server"
+const desk = defineAssistant({ id: "desk", prompt: "You run the front desk of a harbour." })
+const fleet = await Fleet.open({ data: "data", model: "offline", fleet: defineFleet({ assistants: [desk] }) })
+const closed = fetchHandler(fleet)
+console.log("closed", (await closed(new Request("http://app.example/v1/assistants"))).status)
+const handler = fetchHandler(fleet, { open: true, basePath: "/api" })
+const sent = await handler(
+  new Request("http://app.example/api/v1/assistants/desk/messages", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ text: "hello" })
+  })
+)
+console.log("sent", sent.status)
+await fleet.rest()
+const listed = await handler(new Request("http://app.example/api/v1/assistants"))
+console.log("listed", listed.status, JSON.stringify(await listed.json()).includes('"desk"'))
+await handler.close()
+await closed.close()
+await fleet.close()
+`
+
 /** The program in the README of `reverie/testing`, letter for letter, and a line that says it came to its end. */
 export const testingProgram = (): string => {
   const readme = readFileSync(join(root, "packages/reverie/src/testing/README.md"), "utf8")

@@ -15,6 +15,7 @@ import {
   readmeProgram,
   typedProgram,
   workersProgram,
+  mountedProgram,
   testingProgram
 } from "./programs.ts"
 import type { Finding, Row, Scene } from "./scene.ts"
@@ -132,6 +133,18 @@ const tests: Row = {
   }
 }
 
+const mounted: Row = {
+  name: "mounted",
+  says: "a fleet behind a fetch handler: closed until it is said who may ask, then a message is taken and the fleet listed",
+  isShort: true,
+  run: async (scene) => {
+    const folder = await scene.installed("mounted", { "route.mjs": mountedProgram })
+    const said = await scene.run(folder, "node", ["route.mjs"])
+    const isRight = said.code === 0 && /^closed 401\nsent 20\d\nlisted 200 true$/m.test(said.stdout)
+    return [["it refuses, takes and lists", isRight, said.text]]
+  }
+}
+
 const oldNode: Row = {
   name: "node-20",
   says: "Node 20 is refused in one sentence",
@@ -183,7 +196,7 @@ const types: Row = {
   isShort: true,
   run: async (scene) => {
     const others = scene.isShort ? [] : ["@types/node@22", "five@npm:typescript@5.9.3", "seven@npm:typescript@7.0.2"]
-    const programs = { "program.ts": typedProgram(), "tested.ts": testingProgram() }
+    const programs = { "program.ts": typedProgram(), "tested.ts": testingProgram(), "route.ts": mountedProgram }
     const folder = await scene.installed("types", programs, others)
     const compilers = scene.isShort
       ? [["7", join(root, "node_modules/typescript/bin/tsc")]]
@@ -203,7 +216,9 @@ const types: Row = {
           })
           const said = await scene.run(folder, "node", [tsc ?? "", "--listFiles"])
           const where = `tsc ${version}, ${moduleResolution}, types of node ${types.length === 0 ? "absent" : "there"}`
-          const isRead = ["index", "testing"].every((entry) => said.stdout.includes(`reverie/lib/${entry}.d.ts`))
+          const isRead = ["index", "testing", "server"].every((entry) =>
+            said.stdout.includes(`reverie/lib/${entry}.d.ts`)
+          )
           findings.push([`${where}: no error`, said.code === 0 && isRead, said.stdout.slice(0, 1_500)])
         }
       }
@@ -379,6 +394,7 @@ export const rows: ReadonlyArray<Row> = [
   hello,
   readme,
   tests,
+  mounted,
   oldNode,
   copied("link", []),
   copied("copy", ["--install-links"]),

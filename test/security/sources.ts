@@ -28,7 +28,7 @@ const mayStartPrograms = [
 ]
 
 /** The one word of ours that is run by it is the name of Node's collector, which has no other door. */
-const mayUseVm = /^apps\/cli\/src\/running\/idle-collection\.ts$/
+const mayUseVm = /^apps\/cli\/src\/commands\/running\/serve\.ts$/
 
 /** `exec` of a database or a regular expression is none of these. */
 const harmless = /\.exec\(/g
