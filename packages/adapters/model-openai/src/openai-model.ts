@@ -29,7 +29,14 @@ import { makeFailures, makeScrub, type Scrub } from "./failure.ts"
 import { plainMessages, readPlainReply } from "./wire/json-tools.ts"
 import { breakerOptionsOf, type Limits, limitsOf, type OpenAiModelOptions, retried } from "./options.ts"
 import { isEmpty, isFine, judge, type Judged } from "./wire/reply.ts"
-import { type BodyWriter, makeBodyWriter, wireMessage, type WireMessages, wireTools } from "./wire/wire.ts"
+import {
+  type BodyWriter,
+  makeBodyWriter,
+  Transcripts,
+  wireMessage,
+  type WireMessages,
+  wireTools
+} from "./wire/wire.ts"
 import { Answer } from "./wire/answer.ts"
 import type { Assembly } from "./wire/assembly.ts"
 
@@ -107,6 +114,7 @@ interface RoundContext extends AttemptContext<string> {
   readonly scrub: Scrub
   readonly tokens: Tokens["Service"] | undefined
   readonly writeBody: BodyWriter
+  readonly transcripts: Transcripts
 }
 
 /** `said` is the text before calls were read out of it. */
@@ -192,9 +200,9 @@ const writerFor = (model: string, { baseURL, extraBody = {}, streamUsage = true 
   makeBodyWriter({ model, baseURL, streamUsage, extraBody })
 
 const withComplaint = (messages: WireMessages, wrong: Round, { isPlain, scrub }: RoundContext): WireMessages => {
-  if (!isPlain) return [...messages, ...nativeRepair(wrong)]
+  if (!isPlain) return [messages, ...nativeRepair(wrong)].join(",")
   const complaints = [wrong.complaint, ...wrong.callComplaints].filter((complaint) => complaint !== undefined)
-  return [...messages, ...plainRepair(scrub.kept(wrong.said), complaints)]
+  return [messages, ...plainRepair(scrub.kept(wrong.said), complaints)].join(",")
 }
 
 const askAgain = Effect.fnUntraced(function* (
@@ -224,7 +232,7 @@ const infer = Effect.fnUntraced(function* (
   context: RoundContext
 ): Effect.fn.Return<Reply, ModelError> {
   const until = (yield* Clock.currentTimeMillis) + context.limits.timeoutMillis
-  const messages = context.isPlain ? plainMessages(prompt) : prompt.messages.map(wireMessage)
+  const messages = context.isPlain ? plainMessages(prompt) : context.transcripts.render(prompt.messages)
   const first = yield* round(prompt, messages, until, onText, context)
   return isFine(first) ? first.reply : yield* askAgain(prompt, messages, first, until, onText, context)
 })
@@ -266,7 +274,8 @@ export const makeOpenAiModel = Effect.fnUntraced(function* (
     agents: yield* Effect.acquireRelease(Effect.sync(openAgents), (agents) => Effect.sync(() => closeAgents(agents))),
     breaker: new Breaker(breakerOptionsOf(options)),
     post: lazyCompletions(options),
-    writeBody: writerFor(options.model, options)
+    writeBody: writerFor(options.model, options),
+    transcripts: new Transcripts()
   }
   const contextOf = contextsOf(context, options)
   const now = Clock.currentTimeMillis

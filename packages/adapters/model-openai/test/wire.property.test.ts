@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import type { PromptMessage } from "@reverie/model"
 import * as fc from "fast-check"
-import { makeBodyWriter, wireId, wireMessage, wireName, wireTools } from "../src/wire/wire.ts"
+import { makeBodyWriter, Transcripts, wireId, wireMessage, wireName, wireTools } from "../src/wire/wire.ts"
 
 const settings = { seed: 4_711, numRuns: 500 }
 const text = fc.string({ unit: "binary", maxLength: 30 })
@@ -28,7 +28,7 @@ const write = makeBodyWriter({
 it("W2 W3 every body is well-formed JSON that says what the prompt says", () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 6 }), fc.boolean(), (messages, isStream) => {
-      const body = write(messages.map(wireMessage), "", isStream, 50)
+      const body = write(new Transcripts().render(messages), "", isStream, 50)
       const read = JSON.parse(body) as Record<string, unknown>
       assert.isTrue(body.isWellFormed() && !/\\ud[89a-f]/i.test(body))
       assert.strictEqual(read["model"], 'a "model"')
@@ -65,14 +65,34 @@ it("W2 our ids stay apart on the wire, long ones too", () => {
   assert.notStrictEqual(wireId(`${long}.1`), wireId(`${long}.2`))
 })
 
-it("W1 a message and a list of tools are rendered once", () => {
+it("W1 what was said is rendered once, and so is a list of tools", () => {
   const said: PromptMessage = { role: "user", content: "hello" }
   const tools = [{ name: "look", description: "Looks.", parameters: { type: "object" } }]
-  const first = wireMessage(said)
+  const transcripts = new Transcripts()
+  const first = transcripts.render([said])
   // A change that a second rendering would show, and memory does not.
   Object.assign(said, { content: "changed" })
-  assert.strictEqual(wireMessage(said), first)
+  const next = transcripts.render([said, { role: "assistant", content: "good day" }])
+  assert.strictEqual(next, `${first},{"role":"assistant","content":"good day"}`)
   assert.strictEqual(wireTools(tools), wireTools(tools))
+})
+
+const rendered = (messages: ReadonlyArray<PromptMessage>): string => messages.map(wireMessage).join(",")
+
+it("W1 whatever was sent before, the text is that of the prompt at hand", () => {
+  const pool = fc.array(message, { minLength: 1, maxLength: 8 })
+  const places = fc.array(fc.array(fc.nat(7), { maxLength: 10 }), { minLength: 1, maxLength: 8 })
+  fc.assert(
+    fc.property(pool, places, fc.nat(400), (messages, prompts, mostChars) => {
+      const transcripts = new Transcripts(mostChars)
+      for (const prompt of prompts) {
+        const sent = prompt.map((place) => messages[place % messages.length]!)
+        assert.strictEqual(transcripts.render(sent), rendered(sent))
+        assert.isAtMost(transcripts.chars, mostChars)
+      }
+    }),
+    settings
+  )
 })
 
 it("W2 two tools that look alike on the wire are told apart and found again", () => {
@@ -103,7 +123,7 @@ it("W2 the limit of the reply goes by the name that the server knows", () => {
     streamUsage: false,
     extraBody: {}
   })
-  assert.deepStrictEqual(JSON.parse(toOpenAi(["1"], "", true, 9)), {
+  assert.deepStrictEqual(JSON.parse(toOpenAi("1", "", true, 9)), {
     model: "m",
     messages: [1],
     stream: true,

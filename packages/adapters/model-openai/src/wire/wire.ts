@@ -1,6 +1,6 @@
 // Wire: a prompt as the JSON text of a chat completion request.
 // Owns names and ids in their wire form, and the memory of what was rendered. Leaves sending to `attempt.ts`.
-// W1  A message or tool is rendered once; a longer prompt costs only what is new in it.
+// W1  A prompt that goes on where an earlier one ended renders only what is new in it; tools are rendered once.
 // W2  Names and ids on the wire hold letters, digits, _ and - only, and fit the limits of the strictest servers.
 // W3  The text is well-formed: no half surrogate pair is sent.
 
@@ -8,8 +8,8 @@ import type { PromptMessage, ToolOffer } from "@reverie/model"
 import { isJsonObject, type Json, type ToolCall } from "@reverie/protocol"
 import { createHash } from "node:crypto"
 
-/** Messages as they stand in the body, each one JSON text. */
-export type WireMessages = ReadonlyArray<string>
+/** Messages as they stand in the body: JSON texts with commas between them. */
+export type WireMessages = string
 
 export interface WireTools {
   /** The list as JSON; empty when there are no tools. */
@@ -40,7 +40,7 @@ const callJson = (call: ToolCall): string =>
     argumentsText(call.arguments)
   )}}}`
 
-const renderMessage = (message: PromptMessage): string => {
+export const wireMessage = (message: PromptMessage): string => {
   const content = quoted(message.content)
   switch (message.role) {
     case "system":
@@ -60,15 +60,88 @@ const renderMessage = (message: PromptMessage): string => {
   }
 }
 
-const rendered = new WeakMap<PromptMessage, string>()
+/** A conversation as it was sent last: the text of its messages, and where the text of each one ends. */
+interface Sent {
+  readonly messages: ReadonlyArray<PromptMessage>
+  readonly ends: Array<number>
+  readonly text: string
+}
 
-export const wireMessage = (message: PromptMessage): string => {
-  let text = rendered.get(message)
-  if (text === undefined) {
-    text = renderMessage(message)
-    rendered.set(message, text)
-  }
+/** Characters of conversations that are remembered: some hundred of usual length. */
+const MOST_SENT_CHARS = 4_000_000
+
+/** A text in one piece: one that is made of many is gone through piece by piece each time it is sent. */
+const flat = (text: string): string => {
+  text.charCodeAt(0)
   return text
+}
+
+const joined = (parts: ReadonlyArray<string>): string => parts.filter((part) => part !== "").join(",")
+
+/**
+ * Renders messages, and remembers conversations by the message they begin with. Messages are values: the same object is
+ * the same message, so what goes on is known by a look at each, and its text is copied in one piece.
+ */
+export class Transcripts {
+  readonly #mostChars: number
+  readonly #byFirst = new Map<PromptMessage, Sent>()
+  #chars = 0
+
+  constructor(mostChars: number = MOST_SENT_CHARS) {
+    this.#mostChars = mostChars
+  }
+
+  /** Characters that are remembered. */
+  get chars(): number {
+    return this.#chars
+  }
+
+  /** The text of all messages. What stands before the conversation is short and may change: it is rendered anew. */
+  render(messages: ReadonlyArray<PromptMessage>): WireMessages {
+    const begin = messages.findIndex(({ role }) => role !== "system")
+    if (begin === -1) return joined(messages.map(wireMessage))
+    return joined([...messages.slice(0, begin).map(wireMessage), this.#conversation(messages.slice(begin))])
+  }
+
+  #conversation(messages: ReadonlyArray<PromptMessage>): string {
+    const [first] = messages
+    if (first === undefined) return ""
+    const before = this.#byFirst.get(first)
+    const known = before === undefined ? 0 : sameFromStart(before.messages, messages)
+    const ends = before === undefined ? [] : before.ends.slice(0, known)
+    let end = ends.at(-1) ?? 0
+    const added = messages.slice(known).map((message) => {
+      const own = wireMessage(message)
+      end += own.length + (end === 0 ? 0 : 1)
+      ends.push(end)
+      return own
+    })
+    const text = flat(joined([before?.text.slice(0, ends[known - 1] ?? 0) ?? "", ...added]))
+    this.#keep(first, { messages, ends, text }, before)
+    return text
+  }
+
+  /** The conversation that was sent longest ago is forgotten first. */
+  #keep(first: PromptMessage, sent: Sent, before: Sent | undefined): void {
+    if (before !== undefined) {
+      this.#byFirst.delete(first)
+      this.#chars -= before.text.length
+    }
+    this.#byFirst.set(first, sent)
+    this.#chars += sent.text.length
+    for (const [oldest, { text }] of this.#byFirst) {
+      if (this.#chars <= this.#mostChars) return
+      this.#byFirst.delete(oldest)
+      this.#chars -= text.length
+    }
+  }
+}
+
+const sameFromStart = (some: ReadonlyArray<PromptMessage>, others: ReadonlyArray<PromptMessage>): number => {
+  const most = Math.min(some.length, others.length)
+  let same = 0
+  while (same < most && some[same] === others[same]) same++
+  return same
 }
 
 const renderedOffers = new WeakMap<ToolOffer, string>()
@@ -126,7 +199,7 @@ export const makeBodyWriter = (style: BodyStyle): BodyWriter => {
   const limit = URL.parse(style.baseURL)?.hostname === "api.openai.com" ? "max_completion_tokens" : "max_tokens"
   return (messages, tools, stream, maxOutputTokens) =>
     head +
-    messages.join(",") +
+    messages +
     "]" +
     (tools === "" ? "" : `,"tools":${tools}`) +
     (stream ? streaming : "") +
