@@ -48,6 +48,8 @@ describe("queries", () => {
         (step) =>
           step.includes("TEMP B-TREE") ||
           (step.startsWith("SCAN") &&
+            // One row without a table, which is made of subqueries with steps of their own.
+            step !== "SCAN CONSTANT ROW" &&
             // What another step has found is limited already.
             !(step.startsWith("SCAN (subquery") && sql.includes("LIMIT ?)")) &&
             !(readFromAnEnd.has(step) && /ORDER BY seq( DESC)? LIMIT/.test(sql)))

@@ -110,7 +110,7 @@ const entriesOf = Effect.fnUntraced(function* (address: Address, from: number, l
   return (yield* (yield* Ledger).entries(address, from, limit)).map(({ entry }) => entry)
 })
 
-/** Entries from `from` on: out of those at hand where they begin early enough. */
+/** Entries from `from` on: out of those at hand, where they begin early enough. */
 const pageFrom = (address: Address, from: number, limit: number, newest: ReadonlyArray<Entry>) => {
   const at = newest.findIndex(({ no }) => no === from)
   return at === -1 ? entriesOf(address, from, limit) : Effect.succeed(newest.slice(at, at + limit))
@@ -357,14 +357,16 @@ export const profilesIn = (
   return profiles
 }
 
+/** Entries that a busy assistant's index may be behind by: it is brought up to date before questions and at rest. */
+export const UNINDEXED_ENTRIES = PAGE
 /** Entries that are held for the index, and the characters and records of one: what is more is read again. */
-const MAX_HELD = 32
+const MAX_HELD = 96
 const MAX_HELD_CHARS = 4_000
 const MAX_HELD_RECORDS = 8
 
 const isShort = (value: unknown): boolean => (JSON.stringify(value)?.length ?? 0) <= MAX_HELD_CHARS
 
-/** Whether an entry is small enough to be held: 32 of them are at most a few hundred thousand characters. */
+/** Whether an entry is small enough to be held: most are a few hundred characters. */
 const isHeld = ({ messages, records = [] }: Entry): boolean =>
   messages.length <= MAX_HELD_RECORDS &&
   messages.every(({ content }) => content.length <= MAX_HELD_CHARS) &&

@@ -20,14 +20,11 @@ import * as Queue from "effect/Queue"
 import { isLeaseSessionSuspect, LEASE_SESSION, noteOf, pauseMillis, suspicionOf, tried } from "../blame/suspicion.ts"
 import { Faults } from "../jobs/job-end.ts"
 import { deadLetterAll, hostOf, type HostSettings, isRetired, rest, type Signal, takeUp, work } from "./host.ts"
-import { keepIndexed, knownOf } from "../recall/indexer.ts"
+import { keepIndexed, knownOf, UNINDEXED_ENTRIES } from "../recall/indexer.ts"
 import { followed } from "../outages/outage-book.ts"
 import { openSession, renewClaim, type Session } from "../session/session.ts"
 import { below, closeTurn, inSpan, storedTraceparent } from "../telemetry/spans.ts"
 import { failureOf, type HostFailure, HostFailures, isFatal, isLasting, type StoreFailure } from "./host-failure.ts"
-
-/** Entries that a busy assistant's index may be behind by: it is brought up to date before questions and at rest. */
-const UNINDEXED_ENTRIES = 256
 
 interface LeaseSession {
   readonly address: Address

@@ -70,10 +70,18 @@ export const envelopeQueries = (database: DatabaseSync) => {
     database,
     `SELECT accepted_at AS acceptedAt ${beyond} ORDER BY seq LIMIT 1`
   )
-  // One statement for all lanes: most looks find one row or none, and cost the call.
-  const ofLane = (lane: Lane): string =>
-    `SELECT * FROM (SELECT ${columnOf(lane)} AS lane, seq ${beyond} ORDER BY seq LIMIT ?)`
-  const places = query<{ readonly lane: number; readonly seq: number }>(database, LANES.map(ofLane).join(" UNION ALL "))
+  // One row for the heads of all lanes, and one for what is next: a list costs several times as much, also an empty one.
+  const headOf = (lane: Lane, at: number): string =>
+    `(SELECT seq FROM envelopes WHERE assistant = ?1 AND lane = ${columnOf(lane)} AND seq > ?${at + 2} ORDER BY seq LIMIT 1) AS ${lane}`
+  const heads = query<Readonly<Record<Lane, number | null>>>(database, `SELECT ${LANES.map(headOf).join(", ")}`)
+  const next = query<{ readonly seq: number }>(database, `SELECT seq ${beyond} ORDER BY seq LIMIT 1`)
+  const further = query<{ readonly seq: number }>(database, `SELECT seq ${beyond} ORDER BY seq LIMIT ?`)
+  const seqsFrom = (assistant: number, lane: Lane, head: number, limit: number): ReadonlyArray<number> => {
+    const second = limit > 1 ? next.one(assistant, columnOf(lane), head)?.seq : undefined
+    if (second === undefined) return [head]
+    const more = limit > 2 ? further.all(assistant, columnOf(lane), second, limit - 2) : []
+    return [head, second, ...more.map(({ seq }) => seq)]
+  }
   const bySeq = query<EnvelopeRow>(
     database,
     "SELECT seq, id, accepted_at AS acceptedAt, body FROM envelopes WHERE seq = ?"
@@ -91,10 +99,14 @@ export const envelopeQueries = (database: DatabaseSync) => {
     firstAcceptedAt: (assistant: number, lane: Lane, cursor: number): number | undefined =>
       first.one(assistant, columnOf(lane), cursor)?.acceptedAt,
     /** Where at most `limit` envelopes of each of these lanes wait, lane by lane, the oldest first. */
-    waiting: (assistant: number, cursors: Cursors, lanes: ReadonlyArray<Lane>, limit: number) =>
-      places.all(
-        ...LANES.flatMap((lane) => [assistant, columnOf(lane), cursors[lane], lanes.includes(lane) ? limit : 0])
-      ),
+    waiting: (assistant: number, cursors: Cursors, lanes: ReadonlyArray<Lane>, limit: number) => {
+      const found = heads.one(assistant, ...LANES.map((lane) => cursors[lane]))
+      return LANES.flatMap((lane) => {
+        const head = found?.[lane] ?? null
+        if (head === null || limit < 1 || !lanes.includes(lane)) return []
+        return seqsFrom(assistant, lane, head, limit).map((seq) => ({ lane, seq }))
+      })
+    },
     rowAt: (seq: number): EnvelopeRow | undefined => bySeq.one(seq),
     /** The row of an id, with its lane. */
     rowOf: (assistant: number, id: EnvelopeId): { readonly row: EnvelopeRow; readonly lane: Lane } | undefined => {
@@ -359,10 +371,9 @@ const looking = (database: DatabaseSync, leases: Leases): Looking => {
         if (row === undefined) return Result.succeed([])
         const most = Math.min(limited(limit), MAX_PENDING)
         const found: Array<AcceptedEnvelope | UnreadableEnvelope> = []
-        for (const place of envelopes.waiting(row.key, row, lanes, most)) {
-          const lane = LANES[place.lane]
-          const waiting = envelopes.rowAt(place.seq)
-          if (waiting === undefined || lane === undefined) continue
+        for (const { lane, seq } of envelopes.waiting(row.key, row, lanes, most)) {
+          const waiting = envelopes.rowAt(seq)
+          if (waiting === undefined) continue
           found.push(readRow(waiting, lane))
           yield waiting.body.length
         }
