@@ -273,16 +273,17 @@ export const blocksToldQuietly = Effect.fnUntraced(function* (address: Address, 
   yield* indexBlocks(address, position).pipe(Effect.provideService(Recall, found.value), quietly(found.value))
 })
 
-/** Catches up, with blocks and vectors. Never fails; what could not be done waits. */
+/** Catches up, with blocks and vectors; answers where the index stands then. Never fails; what could not be done waits. */
 export const keepIndexed = Effect.fnUntraced(function* (
   address: Address,
   known: Omit<CatchUpOptions, "maxEntries"> = {}
 ) {
   const found = yield* Effect.serviceOption(Recall)
   const caught = yield* catchUpQuietly(address, known)
-  if (Option.isNone(found) || caught === undefined) return
+  if (Option.isNone(found) || caught === undefined) return undefined
   const more = Effect.andThen(indexBlocks(address, caught.position), fillVectors)
   yield* more.pipe(Effect.provideService(Recall, found.value), quietly(found.value))
+  return caught.position
 })
 
 // Scopes: whose memories an assistant may look into.

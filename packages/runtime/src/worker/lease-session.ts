@@ -115,7 +115,7 @@ const live = Effect.fnUntraced(function* (leaseSession: LeaseSession) {
   let indexed = session.version
   while (isMore || (!isRetired(host) && (yield* rest(host)))) {
     if (session.version - indexed >= UNINDEXED_ENTRIES) {
-      yield* working(keepIndexed(address, knownOf(session.recollection)), address)
+      session.recollection.indexed = yield* working(keepIndexed(address, knownOf(session.recollection)), address)
       indexed = session.version
     }
     isMore = yield* working(work(host), address)
