@@ -76,7 +76,10 @@ const flat = (text: string): string => {
   return text
 }
 
-const joined = (parts: ReadonlyArray<string>): string => parts.filter((part) => part !== "").join(",")
+const joined = (before: string, after: string): string =>
+  before === "" ? after : after === "" ? before : `${before},${after}`
+
+const listed = (messages: ReadonlyArray<PromptMessage>): string => messages.map(wireMessage).join(",")
 
 /**
  * Renders messages, and remembers conversations by the message they begin with. Messages are values: the same object is
@@ -99,8 +102,8 @@ export class Transcripts {
   /** The text of all messages. What stands before the conversation is short and may change: it is rendered anew. */
   render(messages: ReadonlyArray<PromptMessage>): WireMessages {
     const begin = messages.findIndex(({ role }) => role !== "system")
-    if (begin === -1) return joined(messages.map(wireMessage))
-    return joined([...messages.slice(0, begin).map(wireMessage), this.#conversation(messages.slice(begin))])
+    if (begin === -1) return listed(messages)
+    return joined(listed(messages.slice(0, begin)), this.#conversation(messages.slice(begin)))
   }
 
   #conversation(messages: ReadonlyArray<PromptMessage>): string {
@@ -108,15 +111,18 @@ export class Transcripts {
     if (first === undefined) return ""
     const before = this.#byFirst.get(first)
     const known = before === undefined ? 0 : sameFromStart(before.messages, messages)
-    const ends = before === undefined ? [] : before.ends.slice(0, known)
-    let end = ends.at(-1) ?? 0
-    const added = messages.slice(known).map((message) => {
-      const own = wireMessage(message)
-      end += own.length + (end === 0 ? 0 : 1)
+    const ends = before?.ends ?? []
+    ends.length = known
+    const kept = before?.text.slice(0, ends[known - 1] ?? 0) ?? ""
+    const added: Array<string> = []
+    let end = kept.length
+    for (const message of messages.slice(known)) {
+      const text = wireMessage(message)
+      end += text.length + (end === 0 ? 0 : 1)
       ends.push(end)
-      return own
-    })
-    const text = flat(joined([before?.text.slice(0, ends[known - 1] ?? 0) ?? "", ...added]))
+      added.push(text)
+    }
+    const text = flat(joined(kept, added.join(",")))
     this.#keep(first, { messages, ends, text }, before)
     return text
   }
