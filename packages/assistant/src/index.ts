@@ -55,12 +55,20 @@ export {
   type Assessment,
   type ContextLayer,
   patternJson,
+  samePattern,
   selectPattern,
   tokenPressureOf
 } from "./patterns/select-pattern.ts"
 export { type CompactionPhase, compactionPhases, type DreamOperation, dreamOperations } from "./machine/phases.ts"
 export { DEFAULT_SCHEDULE, nextNight, scheduleOf, type SleepSchedule } from "./patterns/schedule.ts"
-export { changedSettings, DEFAULT_SETTINGS, MAX_SUB_AGENTS, type Settings, settingsOf } from "./settings.ts"
+export {
+  changedSettings,
+  DEFAULT_SETTINGS,
+  holdsSettings,
+  MAX_SUB_AGENTS,
+  type Settings,
+  settingsOf
+} from "./settings.ts"
 export { assessmentText, assessTask, readAssessment, type Task } from "./self/assess.ts"
 export { SLEEP_ORDER_KEY, type SleepBlockers, sleepOrder, whyAwake } from "./self/bed.ts"
 export { decomposeGoal, decomposeText, undividable } from "./self/goals/decompose.ts"

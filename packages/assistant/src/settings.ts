@@ -1,6 +1,7 @@
 // Settings: the numbers and switches an assistant's statechart works with.
 // Owns their defaults and limits. Leaves where they come from to the SDK's definition.
 // I1  A setting outside its range is brought into it, never refused at run time.
+// I2  What was chosen is filled in once for each object that holds it; such an object is never changed.
 
 /** The outermost layer of the execution pattern (F33), and the limits of waiting. Durations in milliseconds. */
 export interface Settings {
@@ -107,8 +108,7 @@ const within = (value: number, minimum: number, maximum: number): number =>
 
 const ratio = (value: number): number => (Number.isNaN(value) ? 1 : Math.min(1, Math.max(0, value)))
 
-/** Fills in defaults and brings every number into its range. */
-export const settingsOf = (chosen: Partial<Settings>): Settings => {
+const filledIn = (chosen: Partial<Settings>): Settings => {
   const all = { ...DEFAULT_SETTINGS, ...chosen }
   return {
     ...all,
@@ -138,6 +138,21 @@ export const settingsOf = (chosen: Partial<Settings>): Settings => {
   }
 }
 
+/** Of an object made once, remembered with it. */
+const once = <A extends object, B>(make: (of: A) => B): ((of: A) => B) => {
+  const made = new WeakMap<A, B>()
+  return (of) => {
+    const before = made.get(of)
+    if (before !== undefined) return before
+    const now = make(of)
+    made.set(of, now)
+    return now
+  }
+}
+
+/** Fills in defaults and brings every number into its range. */
+export const settingsOf = once(filledIn)
+
 const names = Object.keys(DEFAULT_SETTINGS) as ReadonlyArray<keyof Settings>
 
 /** The settings that differ from the defaults: what a snapshot needs to hold. */
@@ -145,3 +160,12 @@ export const changedSettings = (settings: Settings): Partial<Settings> =>
   Object.fromEntries(
     names.flatMap((name) => (settings[name] === DEFAULT_SETTINGS[name] ? [] : [[name, settings[name]]]))
   )
+
+/** What a snapshot holds of what was chosen. */
+const heldOf = once((chosen: Partial<Settings>) => changedSettings(settingsOf(chosen)))
+
+/** Whether a snapshot with these settings holds what was chosen. */
+export const holdsSettings = (snapshot: Partial<Settings>, chosen: Partial<Settings>): boolean => {
+  const held = heldOf(chosen)
+  return snapshot === held || names.every((name) => snapshot[name] === held[name])
+}

@@ -23,17 +23,16 @@ export {
   type Totals
 } from "./ledger.ts"
 export {
-  answerParts,
-  blockOfAnswer,
-  blockParts,
+  type BlockRows,
+  bundleOfParts,
+  byOwner,
   bytesOf,
-  byText,
-  createdFor,
   createdKey,
+  lifeParts,
+  type LifeRows,
   type LineRow,
-  promptParts,
-  sendName,
-  sendNames,
+  readerOf,
+  tenantParts,
   textOf,
   valueOf
 } from "./packing.ts"

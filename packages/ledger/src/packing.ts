@@ -1,9 +1,11 @@
-// Packing: from the rows of a store to parts, and back.
-// Owns what all stores do alike. Leaves their rows to them.
+// Packing: from the rows of a store to the parts of a bundle, and back.
+// Owns which rows make a bundle, and in which order: one reader for every store, which only fetches rows.
+// K1  Rows that only grow are taken as they are iterated, so that a store may fetch them page by page.
+// K2  Of the open sends an assistant's bundle has those that its entries wrote.
 
 import { Buffer } from "node:buffer"
-import { isJsonObject, type Json, readKeyText } from "@reverie/protocol"
-import type { BundlePart } from "./bundle-part.ts"
+import { isJsonObject, type Json, type Lane, readKeyText, type TenantId } from "@reverie/protocol"
+import { type AssistantHead, type Bundle, type BundlePart, isHead } from "./bundle-part.ts"
 
 /** JSON text as its value. What is no JSON travels as the text that it is, so that it is as unreadable as before. */
 export const valueOf = (text: string): Json => {
@@ -16,6 +18,9 @@ export const valueOf = (text: string): Json => {
 
 /** The text that `valueOf` was given. */
 export const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value))
+
+/** A reader of a block as its column has it: quoted, unless it is everybody. */
+export const readerOf = (reader: string): string => (reader.startsWith('"') ? readKeyText(reader) : reader)
 
 const bytesText = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64")
 
@@ -33,7 +38,7 @@ export interface BlockRows {
   readonly snapshot: Uint8Array | undefined
 }
 
-export const blockParts = (rows: BlockRows): ReadonlyArray<BundlePart> => {
+const blockParts = (rows: BlockRows): ReadonlyArray<BundlePart> => {
   const { body, id, label, owner, readers, snapshot, versions } = rows
   return [
     // An owner is an assistant's id: no other is let in.
@@ -50,23 +55,23 @@ export const blockParts = (rows: BlockRows): ReadonlyArray<BundlePart> => {
 }
 
 /** The block that an answer is about. */
-export const blockOfAnswer = (answer: Json): string | undefined => {
+const blockOfAnswer = (answer: Json): string | undefined => {
   const change = isJsonObject(answer) ? answer["change"] : undefined
   const block = isJsonObject(change) ? change["block"] : undefined
   return typeof block === "string" ? block : undefined
 }
 
-interface AnswerRow {
+export interface AnswerRow {
   readonly key: string
   readonly answer: string
 }
 
-export const answerParts = (
+const answerParts = (
   rows: ReadonlyArray<AnswerRow>,
   isWanted: (key: string, block: string | undefined) => boolean
 ): ReadonlyArray<BundlePart> =>
   rows
-    .map(({ answer, key }) => ({ key: readKeyText(key), answer: valueOf(answer) }))
+    .map(({ answer, key }) => ({ key, answer: valueOf(answer) }))
     .filter(({ answer, key }) => isWanted(key, blockOfAnswer(answer)))
     .toSorted(byText(({ key }) => key))
     .map(({ answer, key }) => ({ kind: "block-answer", key, answer }))
@@ -81,7 +86,7 @@ export interface LineRow {
 }
 
 /** Versions of a tenant's prompts, in their order, by the names of their lines. */
-export const promptParts = (rows: ReadonlyArray<LineRow>): ReadonlyArray<BundlePart> =>
+const promptParts = (rows: ReadonlyArray<LineRow>): ReadonlyArray<BundlePart> =>
   rows
     .toSorted(byText(({ key, kind }) => JSON.stringify([kind, key])))
     .map(({ at, body, key, kind, restores, version }): BundlePart => {
@@ -93,22 +98,112 @@ export const promptParts = (rows: ReadonlyArray<LineRow>): ReadonlyArray<BundleP
 export const createdKey = (assistant: string): string => `created/${assistant}/`
 
 /** For whom a block was made under such a key; empty for any other key. */
-export const createdFor = (key: string): string => /^created\/([^/]*)\//.exec(key)?.[1] ?? ""
+const createdFor = (key: string): string => /^created\/([^/]*)\//.exec(key)?.[1] ?? ""
 
 /** Finds out which open sends an assistant has written, entry by entry. Who settles them is the relay of all. */
-export const sendNames = (entry: Json): ReadonlyArray<string> => {
+const sendNames = (entry: Json): ReadonlyArray<string> => {
   const sends = isJsonObject(entry) ? entry["sends"] : undefined
   return Array.isArray(sends) ? (sends as ReadonlyArray<Json>).map(sendName) : []
 }
 
 /** From whom, to whom and under which id. */
-export const sendName = (envelope: Json): string =>
+const sendName = (envelope: Json): string =>
   isJsonObject(envelope) ? JSON.stringify([envelope["from"], envelope["to"], envelope["id"]]) : ""
 
 /** In the order of their text units, which is the same on every machine. */
-export const byText =
+const byText =
   <A>(text: (value: A) => string) =>
   (one: A, other: A): number => {
     const [a, b] = [text(one), text(other)]
     return a < b ? -1 : a > b ? 1 : 0
   }
+
+/** The rows of one assistant, names as they are and bodies as JSON text. */
+export interface LifeRows {
+  readonly head: AssistantHead
+  /** By lane and in the order of acceptance. */
+  readonly mail: Iterable<{
+    readonly lane: Lane
+    readonly id: string
+    readonly acceptedAt: number
+    readonly body: string
+  }>
+  readonly entries: Iterable<{ readonly body: string }>
+  readonly records: ReadonlyArray<{ readonly kind: string; readonly key: string; readonly body: string }>
+  /** Every open send of the tenant. */
+  readonly sends: ReadonlyArray<{ readonly body: string }>
+  readonly deadLetters: ReadonlyArray<{ readonly body: string; readonly isDiscarded: boolean }>
+  /** Those that it owns. */
+  readonly blocks: ReadonlyArray<BlockRows>
+  /** Every answer of the tenant. */
+  readonly answers: ReadonlyArray<AnswerRow>
+}
+
+/** The bundle of an assistant, head first. */
+export function* lifeParts(rows: LifeRows): Generator<BundlePart> {
+  const { answers, blocks, deadLetters, entries, head, mail, records, sends } = rows
+  yield head
+  for (const { acceptedAt, body, id, lane } of mail)
+    yield { kind: "envelope", lane, id, acceptedAt, body: valueOf(body) }
+  const open = sends.map(({ body }) => valueOf(body))
+  const names = new Set(open.map(sendName))
+  const written = new Set<string>()
+  for (const { body } of entries) {
+    const entry = valueOf(body)
+    if (names.size > 0) for (const name of sendNames(entry)) if (names.has(name)) written.add(name)
+    yield { kind: "entry", entry } as unknown as BundlePart
+  }
+  for (const { body, key, kind } of records.toSorted(byText((record) => `${record.kind}\u0000${record.key}`))) {
+    yield { kind: "record", of: kind, key, value: valueOf(body) }
+  }
+  for (const envelope of open) {
+    if (written.has(sendName(envelope))) yield { kind: "send", envelope } as unknown as BundlePart
+  }
+  for (const { body, isDiscarded } of deadLetters) {
+    const mark = isDiscarded ? { discarded: true as const } : {}
+    yield { kind: "dead-letter", ...(valueOf(body) as object), ...mark } as BundlePart
+  }
+  yield* blocks.toSorted(byText(({ id }) => id)).flatMap(blockParts)
+  const own = new Set<string | undefined>(blocks.map(({ id }) => id))
+  // Blocks that were never made leave no answers.
+  yield* answerParts(answers, (key, block) => own.has(block) || key.startsWith(createdKey(head.address.assistant)))
+}
+
+/** What a tenant has, names as they are and bodies as JSON text. */
+export interface TenantRows {
+  readonly tenant: TenantId
+  /** The ids of its assistants. */
+  readonly living: ReadonlySet<string>
+  /** The ids of the blocks that these own, and the blocks of others. */
+  readonly owned: ReadonlySet<string>
+  readonly blocks: ReadonlyArray<BlockRows>
+  readonly answers: ReadonlyArray<AnswerRow>
+  readonly prompts: ReadonlyArray<LineRow>
+}
+
+/** Blocks by whether their owner lives here. */
+export const byOwner = <Row extends { readonly id: string; readonly owner: string }>(
+  living: ReadonlySet<string>,
+  rows: ReadonlyArray<Row>
+): { readonly owned: ReadonlySet<string>; readonly others: ReadonlyArray<Row> } => ({
+  owned: new Set(rows.filter(({ owner }) => living.has(owner)).map(({ id }) => id)),
+  others: rows.filter(({ owner }) => !living.has(owner))
+})
+
+/** The bundle of what a tenant has besides its assistants, head first. */
+export const tenantParts = (rows: TenantRows): ReadonlyArray<BundlePart> => {
+  const { answers, blocks, living, owned, prompts, tenant } = rows
+  return [
+    { kind: "tenant", tenant },
+    ...blocks.toSorted(byText(({ id }) => id)).flatMap(blockParts),
+    ...answerParts(answers, (key, block) => !living.has(createdFor(key)) && (block === undefined || !owned.has(block))),
+    ...promptParts(prompts)
+  ]
+}
+
+/** A bundle out of its parts; a store that gives none is broken. */
+export const bundleOfParts = (parts: Iterable<BundlePart>): Bundle => {
+  const [head, ...rest] = parts
+  if (head === undefined || !isHead(head)) throw new Error("a store gave a bundle without a head")
+  return { head, parts: rest }
+}

@@ -3,7 +3,8 @@ import type { Prompt } from "@reverie/model"
 import type { Script } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { defineAssistant, defineFleet, DelegationRefused } from "../src/index.ts"
-import { failureOf, openFleet } from "./rig.ts"
+import { vi } from "vitest"
+import { failureOf, gate, openFleet } from "./rig.ts"
 
 const isChild = ({ messages }: Prompt): boolean =>
   messages.some(({ content, role }) => role === "system" && content.includes("finish_task"))
@@ -30,6 +31,34 @@ describe("sub-agents in the SDK", () => {
     // The same order is one.
     const again = await fleet.delegate("clerk", "Count the ships", { id: "again" })
     assert.strictEqual((await fleet.delegate("clerk", "Count the ships", { id: "again" })).child, again.child)
+  })
+
+  it("D3 a report that is waited for is looked for after commits of the parent, and not by the clock", async () => {
+    const work = gate()
+    const model: Script = (prompt, call) =>
+      isChild(prompt)
+        ? Effect.andThen(
+            Effect.promise(() => work.passed),
+            wise(prompt, call)
+          )
+        : wise(prompt, call)
+    await using fleet = await openFleet({ says: model, assistant: { subAgents: {} } })
+    const task = await fleet.delegate("clerk", "Count the ships")
+    let news = 0
+    fleet.on("state-changed", ({ address }) => {
+      if (address.assistant === "clerk") news++
+    })
+    const looks = vi.spyOn(fleet, "inspect")
+    const timers = vi.spyOn(globalThis, "setTimeout")
+    const report = task.report()
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve))
+    const short = timers.mock.calls.filter(([, millis = 0]) => millis > 0 && millis <= 20)
+    timers.mockRestore()
+    work.open()
+    assert.deepInclude(await report, { summary: "Nine ships." })
+    const ofParent = looks.mock.calls.filter(([id]) => id === "clerk")
+    assert.deepStrictEqual(short, [])
+    assert.isAtMost(ofParent.length, 1 + news)
   })
 
   it("A35 a refusal is an error that says why", async () => {

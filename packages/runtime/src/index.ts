@@ -3,7 +3,7 @@ export { creationOf } from "./session/session.ts"
 export { FleetDirectory } from "./session/directory.ts"
 export { type DreamLine, type DreamReport, isDreamReport } from "./dream/profiling.ts"
 export { type Definition, Definitions, type MemoryRequest } from "./session/definition.ts"
-export { feedLayer } from "./commit/feed.ts"
+export { feedLayer, lookedFor } from "./commit/feed.ts"
 export { type FaultPoint, faultPoints, Faults } from "./jobs/job-end.ts"
 export {
   inTurns,

@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { creation } from "@reverie/assistant"
 import type { AcceptedEnvelope, Json, RecordRow } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
 import { anAddress, anEnvelope, anEnvelopeId } from "@reverie/testkit"
 import type { CommitDraft } from "../src/commit/commit-draft.ts"
 import type { CommitView } from "../src/commit/commit-view.ts"
+import { planned } from "../src/commit/tick.ts"
 import { contributed } from "../src/intake/skip-rules.ts"
 import { openOwnRecords, recordsOf } from "../src/session/own-records.ts"
 import type { Session } from "../src/session/session.ts"
@@ -96,5 +98,32 @@ describe("what a commit contains", () => {
   it("D1 where nothing is to be added, the draft stays as it is", () => {
     const draft = aDraft()
     assert.deepStrictEqual(contributed(draft, decision, viewOf(aSession())), draft)
+  })
+
+  it("I4 a commit is a value: made without any service, twice the same, and the session is as before", () => {
+    const session = Object.freeze({
+      ...aSession(),
+      definition: Object.freeze({ name: "tester" }),
+      claim: Object.freeze({ epoch: 7 }),
+      window: Object.freeze({ messages: Object.freeze([]) }),
+      version: 3,
+      jobs: Object.freeze([]),
+      timers: Object.freeze([]),
+      count: () => 5,
+      inSlices: <A>(work: () => A) => Effect.sync(work)
+    }) as unknown as Session
+    const turnInput = {
+      cause: { kind: "envelope" as const, lane: "mail" as const, seq: 1, id: anEnvelopeId("q-1") },
+      event: null,
+      messages: [{ role: "user" as const, content: "How many?", at: 5 }],
+      settled: { id: anEnvelopeId("q-1"), outcome: "handled" as const }
+    }
+    // The type of `planned` has no service and no failure: `runSync` takes it as it is.
+    const plan = () => Effect.runSync(planned(session, decision, turnInput, 9, { arrival: question, isTaken: true }))
+    const turn = plan()
+    assert.deepInclude(turn.entry, { no: 4, epoch: 7, at: 9 })
+    assert.deepInclude(turn.entry.sends?.[0]?.event, { answers: { envelope: "q-1", outcome: "silent" } })
+    assert.deepStrictEqual(plan(), turn)
+    assert.strictEqual(recordsOf(session.own, "replies").size, 0)
   })
 })

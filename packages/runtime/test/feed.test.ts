@@ -3,8 +3,9 @@ import { Ledger, LedgerUnavailable } from "@reverie/ledger"
 import type { Notice } from "@reverie/protocol"
 import { anAddress, anEntry, aState, MemoryDisk, memoryStore } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
-import { feedLayer, NoticeHub } from "@reverie/runtime"
+import { feedLayer, lookedFor, NoticeHub } from "@reverie/runtime"
 
 const created = (ledger: Ledger["Service"], name: string) =>
   ledger.create({ address: anAddress(name), state: aState(), entry: anEntry() })
@@ -86,4 +87,46 @@ describe("the feed", () => {
     })
     return Effect.provide(program, feedLayer()).pipe(Effect.provideService(Ledger, counting))
   })
+})
+
+describe("looking for something", () => {
+  const ada = anAddress("ada")
+  const isAdas = ({ address }: Notice) => address.assistant === ada.assistant
+
+  it.effect(
+    "L1 it looks once and after each notice that is about it, however long that takes; then it stops listening",
+    () =>
+      Effect.gen(function* () {
+        const hub = yield* NoticeHub
+        let looks = 0
+        let found: string | undefined
+        const look = Effect.sync(() => (looks++, found))
+        const looking = yield* Effect.forkChild(lookedFor(isAdas, look))
+        yield* TestClock.adjust(60_000)
+        assert.strictEqual(looks, 1)
+        hub.tellEntry(anAddress("bo"), 1, anEntry())
+        yield* TestClock.adjust(1_000)
+        assert.strictEqual(looks, 1)
+        hub.tellEntry(ada, 2, anEntry())
+        yield* TestClock.adjust(1_000)
+        assert.strictEqual(looks, 2)
+        found = "it"
+        hub.tellEntry(ada, 3, anEntry())
+        assert.strictEqual(yield* Fiber.join(looking), "it")
+        assert.strictEqual(looks, 3)
+        assert.isFalse(hub.isHeard())
+      }).pipe(Effect.provide(NoticeHub.layer))
+  )
+
+  it.effect("L2 a commit while it looks is not missed", () =>
+    Effect.gen(function* () {
+      const hub = yield* NoticeHub
+      let looks = 0
+      const look = Effect.sync(() => {
+        if (++looks === 1) hub.tellEntry(ada, 1, anEntry())
+        return looks === 2 ? "it" : undefined
+      })
+      assert.strictEqual(yield* lookedFor(isAdas, look), "it")
+    }).pipe(Effect.provide(NoticeHub.layer))
+  )
 })

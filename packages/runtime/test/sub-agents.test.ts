@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Script } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type { LifeOptions } from "./rig.ts"
 import { acting, CHILD, contextIn, delegate, isChild, MAY, office, replies, reported, said, sound } from "./office.ts"
 
@@ -173,6 +174,35 @@ describe("sub-agents", () => {
       assert.isEmpty(Object.keys(contextIn(life).account?.out ?? {}))
       sound(life)
     }
+  })
+
+  it("J3 a sub-agent whose creation is under way when its parent retires is found by the order", () => {
+    const created: Array<string> = []
+    const life = office({
+      model: acting([delegate({ task: "a" }), said("ok")], [said("done")]),
+      // A store that has begun to create goes on to the end, whatever becomes of the one that asked.
+      store: (store) => ({
+        ...store,
+        ledger: {
+          ...store.ledger,
+          create: (creation) =>
+            store.ledger.create(creation).pipe(
+              Effect.delay(5_000),
+              Effect.tap((outcome) => Effect.sync(() => created.push(outcome))),
+              Effect.uninterruptible,
+              Effect.forkDetach,
+              Effect.flatMap(Fiber.join)
+            )
+        }
+      })
+    })
+    life.say("Go")
+    life.pass(1_000)
+    life.post({ type: "retire", reason: "enough" })
+    life.rest()
+    assert.deepStrictEqual(created, ["created", "exists"])
+    assert.deepStrictEqual([life.status(), life.status(CHILD)], ["retired", "retired"])
+    sound(life)
   })
 
   it("a halt goes through the subtree, and so does what ends it", () => {

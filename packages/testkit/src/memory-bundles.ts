@@ -3,11 +3,10 @@
 
 import {
   type AssistantHead,
-  blockOfAnswer,
-  blockParts,
-  createdKey,
+  type BlockRows,
+  bundleOfParts,
+  byOwner,
   bytesOf,
-  byText,
   judgeBundle,
   type MoveMark,
   nobodyAt,
@@ -16,10 +15,11 @@ import {
   type BundleHead,
   type BundlePart,
   Bundles,
-  sendName,
-  sendNames,
+  lifeParts,
+  type LineRow,
   tenantOf,
-  valueOf
+  tenantParts,
+  textOf
 } from "@reverie/ledger"
 import {
   addressKey,
@@ -56,90 +56,68 @@ const FOR_EVER = Number.MAX_SAFE_INTEGER
 
 const splitName = (name: string): readonly [string, string] => JSON.parse(name) as readonly [string, string]
 
-/** Blocks of a tenant, by id, and whose they are. */
-const blocksOf = ({ blocks }: MemoryDataStore, tenant: TenantId, isWanted: (owner: string) => boolean) =>
+/** Blocks of a tenant. */
+const blocksOf = ({ blocks }: MemoryDataStore, tenant: TenantId): ReadonlyArray<BlockRows> =>
   [...blocks.blocks]
-    .filter(([name, row]) => splitName(name)[0] === tenant && isWanted(row.owner))
+    .filter(([name]) => splitName(name)[0] === tenant)
     .map(([name, row]) => ({
       ...row,
       id: splitName(name)[1],
       versions: blocks.versions.get(name) ?? [],
       snapshot: blocks.snapshots.get(name)
     }))
-    .toSorted(byText(({ id }) => id))
 
-const answersOf = (
-  { blocks }: MemoryDataStore,
-  tenant: TenantId,
-  isWanted: (key: string, block: string | undefined) => boolean
-): ReadonlyArray<BundlePart> =>
+const answersOf = ({ blocks }: MemoryDataStore, tenant: TenantId) =>
   [...blocks.answers]
-    .map(([name, answer]) => ({ tenant: splitName(name)[0], key: splitName(name)[1], answer: valueOf(answer) }))
-    .filter((row) => row.tenant === tenant && isWanted(row.key, blockOfAnswer(row.answer)))
-    .toSorted(byText(({ key }) => key))
-    .map(({ answer, key }) => ({ kind: "block-answer", key, answer }))
-
-const mailOf = ({ mail }: Resident): ReadonlyArray<BundlePart> =>
-  LANES.flatMap((lane) =>
-    mail[lane].map(({ acceptedAt, envelope, id }): BundlePart => {
-      const body = envelope as Envelope | string as Json
-      return { kind: "envelope", lane, id, acceptedAt, body }
-    })
-  )
+    .map(([name, answer]) => ({ tenant: splitName(name)[0], key: splitName(name)[1], answer }))
+    .filter((row) => row.tenant === tenant)
 
 const lifeOf = (dataStore: MemoryDataStore, resident: Resident): Bundle => {
-  const { address, cursors, entries, epoch, records, state, version } = resident
+  const { address, cursors, entries, epoch, mail, records, state, version } = resident
   const { assistant, tenant } = address
-  const written = new Set(entries.flatMap(({ entry }) => sendNames(entry as unknown as Json)))
-  const blocks = blocksOf(dataStore, tenant, (owner) => owner === assistant)
-  const own = new Set<string | undefined>(blocks.map(({ id }) => id))
-  const { control, mail, reply } = cursors
-  const handled = { control, reply, mail }
+  const handled = { control: cursors.control, reply: cursors.reply, mail: cursors.mail }
   const head: AssistantHead = { kind: "assistant", address: { tenant, assistant }, epoch, version, handled, state }
-  return copy({
-    head,
-    parts: [
-      ...mailOf(resident),
-      ...entries.map(({ entry }) => ({ kind: "entry", entry }) as BundlePart),
-      ...[...records.values()]
-        .toSorted(byText(({ key, kind }) => `${kind}\u0000${key}`))
-        .map(({ key, kind, value }): BundlePart => ({ kind: "record", of: kind, key, value })),
-      ...[...dataStore.disk.sends.values()]
-        .filter(({ envelope }) => written.has(sendName(envelope as unknown as Json)))
-        .map(({ envelope }) => ({ kind: "send", envelope }) as BundlePart),
-      ...dataStore.disk.deadLetters
+  return bundleOfParts(
+    lifeParts({
+      head: copy(head),
+      mail: LANES.flatMap((lane) =>
+        mail[lane].map(({ acceptedAt, envelope, id }) => ({ lane, id, acceptedAt, body: textOf(envelope as Json) }))
+      ),
+      entries: entries.map(({ entry }) => ({ body: JSON.stringify(entry) })),
+      records: [...records.values()].map(({ key, kind, value }) => ({ kind, key, body: JSON.stringify(value) })),
+      sends: [...dataStore.disk.sends.values()].map(({ envelope }) => ({ body: JSON.stringify(envelope) })),
+      deadLetters: dataStore.disk.deadLetters
         .filter((letter) => addressKey(letter.address) === addressKey(address))
-        .map(({ address: _, ...letter }): BundlePart => ({ kind: "dead-letter", ...letter })),
-      ...blocks.flatMap(blockParts),
-      ...answersOf(dataStore, tenant, (key, block) => own.has(block) || key.startsWith(createdKey(assistant)))
-    ]
-  })
+        .map(({ address: _, discarded = false, ...letter }) => ({
+          body: JSON.stringify(letter),
+          isDiscarded: discarded
+        })),
+      blocks: blocksOf(dataStore, tenant).filter(({ owner }) => owner === assistant),
+      answers: answersOf(dataStore, tenant)
+    })
+  )
 }
 
-const promptsOf = ({ prompts }: MemoryDataStore, tenant: TenantId): ReadonlyArray<BundlePart> =>
+const promptsOf = ({ prompts }: MemoryDataStore, tenant: TenantId): ReadonlyArray<LineRow> =>
   [...prompts]
     .filter(([name]) => splitName(name)[0] === tenant)
-    .toSorted(byText(([name]) => name))
     .flatMap(([, versions]) => versions)
-    .map(({ kind, ...rest }) => ({ kind: "prompt", of: kind, ...rest }))
+    .map(({ body, restores = null, ...line }) => ({
+      ...line,
+      restores,
+      body: body === null ? null : JSON.stringify(body)
+    }))
 
-const tenantPartsOf = (dataStore: MemoryDataStore, tenant: TenantId): Bundle => {
+const tenantOfStore = (dataStore: MemoryDataStore, tenant: TenantId): Bundle => {
   const living = new Set(
     [...dataStore.disk.residents.values()].flatMap(({ address }) =>
       address.tenant === tenant ? [address.assistant as string] : []
     )
   )
-  const blocks = blocksOf(dataStore, tenant, (owner) => !living.has(owner))
-  const claimed = new Set(blocksOf(dataStore, tenant, (owner) => living.has(owner)).map(({ id }) => id))
-  const isCreated = (key: string) => [...living].some((id) => key.startsWith(createdKey(id)))
-  return copy({
-    head: { kind: "tenant", tenant },
-    parts: [
-      ...blocks.flatMap(blockParts),
-      ...answersOf(dataStore, tenant, (key, block) => !isCreated(key) && (block === undefined || !claimed.has(block))),
-      ...promptsOf(dataStore, tenant)
-    ]
-  })
+  const { others, owned } = byOwner(living, blocksOf(dataStore, tenant))
+  const answers = answersOf(dataStore, tenant)
+  const prompts = promptsOf(dataStore, tenant)
+  return bundleOfParts(tenantParts({ tenant, living, owned, blocks: others, answers, prompts }))
 }
 
 /** What a bundle would be laid over; undefined when its place is empty. */
@@ -151,7 +129,7 @@ const obstacleOf = (
   for (const part of parts) {
     if (part.kind === "block") {
       if (dataStore.blocks.blocks.has(JSON.stringify([tenant, part.id]))) return `block ${part.id}`
-      if (blocksOf(dataStore, tenant, (owner) => owner === part.owner).some(({ label }) => label === part.label)) {
+      if (blocksOf(dataStore, tenant).some(({ label, owner }) => owner === part.owner && label === part.label)) {
         return `a block ${part.label} of ${part.owner}`
       }
     } else if (part.kind === "block-answer") {
@@ -225,7 +203,7 @@ const moveIn = (
 }
 
 const hereOf = (dataStore: MemoryDataStore, head: BundleHead): Bundle | undefined => {
-  if (head.kind === "tenant") return tenantPartsOf(dataStore, head.tenant)
+  if (head.kind === "tenant") return tenantOfStore(dataStore, head.tenant)
   const resident = dataStore.disk.resident(head.address)
   return resident === undefined ? undefined : lifeOf(dataStore, resident)
 }
@@ -238,7 +216,7 @@ export const memoryBundles = (dataStore: MemoryDataStore): Bundles["Service"] =>
       const resident = dataStore.disk.resident(address)
       return resident === undefined ? Stream.fail(nobodyAt(address)) : streamOf(lifeOf(dataStore, resident))
     }),
-  packTenant: (tenant) => Stream.suspend(() => streamOf(tenantPartsOf(dataStore, tenant))),
+  packTenant: (tenant) => Stream.suspend(() => streamOf(tenantOfStore(dataStore, tenant))),
   tenants: Effect.sync(() => {
     const names = [dataStore.blocks.blocks, dataStore.blocks.answers, dataStore.prompts].flatMap((map) => [
       ...map.keys()

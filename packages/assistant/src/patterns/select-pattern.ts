@@ -82,6 +82,21 @@ export const restrict = (pattern: ExecutionPattern, restriction: Restriction): E
   return narrowed.mode === "single_action" ? singleAction(narrowed) : narrowed
 }
 
+const patternFields = [
+  "mode",
+  "maxIterations",
+  "terminalEndsLoop",
+  "confirmDangerous",
+  "multiTool",
+  "subAgents"
+] as const satisfies ReadonlyArray<keyof ExecutionPattern>
+
+/** Whether two patterns allow the same. */
+export const samePattern = (one: ExecutionPattern, other: ExecutionPattern): boolean =>
+  patternFields.every((name) => one[name] === other[name]) &&
+  one.categories.length === other.categories.length &&
+  one.categories.every((category, index) => category === other.categories[index])
+
 /** What a kind of context asks for (F2, F13). */
 export interface ContextLayer {
   readonly contextType: string

@@ -6,7 +6,7 @@ import { Ledger, type Totals } from "@reverie/ledger"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import * as Effect from "effect/Effect"
 import type { Address } from "@reverie/protocol"
-import { isAtRest } from "@reverie/runtime"
+import { isAtRest, lookedFor } from "@reverie/runtime"
 import * as Clock from "effect/Clock"
 
 const figure = (type: "counter" | "gauge", name: string, help: string, value: number): string =>
@@ -27,9 +27,11 @@ export const measured = Effect.gen(function* () {
 })
 
 // AtRest: waiting until no assistant of a store has anything to do.
-// A1  Whoever takes up mail while the look is under way is not at rest.
+// A1  An assistant that takes up mail while the look is under way is not at rest.
+// A2  It looks again after a commit. A delivery and a timer that comes near make no commit: for these it looks after pauses
+//     that grow.
 
-const REST_POLL_MILLIS = 15
+const REST_PAUSES = { firstMillis: 15, longestMillis: 480 }
 const PAGE = 500
 
 const allAtRest = Effect.fnUntraced(function* (patienceMillis: number) {
@@ -51,6 +53,7 @@ const allAtRest = Effect.fnUntraced(function* (patienceMillis: number) {
 })
 
 /** Returns when all are at rest, and nothing happens by itself within the patience. */
-export const untilRest = Effect.fnUntraced(function* (patienceMillis: number) {
-  while (!(yield* allAtRest(patienceMillis))) yield* Effect.sleep(REST_POLL_MILLIS)
-})
+export const untilRest = (patienceMillis: number) => {
+  const look = Effect.map(allAtRest(patienceMillis), (isRest) => (isRest ? true : undefined))
+  return Effect.asVoid(lookedFor(() => true, look, REST_PAUSES))
+}

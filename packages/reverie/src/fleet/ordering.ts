@@ -4,6 +4,7 @@
 
 import { type AssistantRecord, Ledger } from "@reverie/ledger"
 import {
+  addressKey,
   type AssignmentReport,
   type AssignmentRequest,
   type AssistantId,
@@ -14,20 +15,21 @@ import {
   type TenantId
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { arrive, orderCall, subAgentId } from "@reverie/runtime"
+import { identity } from "effect/Function"
+import { arrive, lookedFor, orderCall, subAgentId } from "@reverie/runtime"
 import { isOpen } from "@reverie/assistant"
 import { againId, deadLetterUnderId, discarded } from "./dead-letters.ts"
 import type { Services } from "../opening/deployment.ts"
-import { pollPause } from "../opening/ground.ts"
 import { envelopeOf } from "../ask.ts"
 import { tenantPage } from "../views/tenant-page.ts"
 import { DelegationRefused } from "../errors.ts"
 import { contextIn, reportIn } from "./sub-agents.ts"
-import { Records, type RunReading } from "./records.ts"
+import { Records } from "./records.ts"
 
 // Delegating: handing tasks on from outside, in the hands of a user's program.
 // D1  `delegate` resolves when the task was admitted and its grant is durable, and rejects with the refusal when it was not.
 // D2  A report is that of the last try.
+// D3  What is waited for comes with a commit of the parent, so it looks again after notices about the parent only.
 
 /** A task that was handed on. */
 export interface Delegated {
@@ -39,12 +41,10 @@ export interface Delegated {
   readonly report: () => Promise<AssignmentReport | undefined>
 }
 
-const POLL_MILLIS = 20
-
 abstract class Delegating extends Records {
-  readonly #run: RunReading
+  readonly #run: RunWork
 
-  constructor(run: RunReading, tenant: TenantId) {
+  constructor(run: RunWork, tenant: TenantId) {
     super(run, tenant)
     this.#run = run
   }
@@ -72,21 +72,29 @@ abstract class Delegating extends Records {
 
   /** Why an order was refused; undefined when it was not. Waits until it was heard. */
   async #admitted(parent: string, envelope: string): Promise<string | undefined> {
-    while (true) {
+    const { outcome, reason } = await this.#lookedFor(parent, async () => {
       for await (const { entry } of this.newest(parent)) {
         const end = entry.settled?.find(({ id }) => id === envelope)
-        if (end !== undefined) return end.outcome === "handled" ? undefined : (end.reason ?? end.outcome)
+        if (end !== undefined) return end
       }
-      await this.#pause()
-    }
+      return undefined
+    })
+    return outcome === "handled" ? undefined : (reason ?? outcome)
   }
 
   async #reported(parent: string, call: string): Promise<AssignmentReport | undefined> {
-    while (true) {
+    await this.#lookedFor(parent, async () => {
       const line = contextIn(await this.inspect(parent))?.subAgents.find((each) => each.call === call)
-      if (line === undefined || !isOpen(line)) return this.#lastReport(parent, call)
-      await this.#pause()
-    }
+      return line === undefined || !isOpen(line) ? true : undefined
+    })
+    return this.#lastReport(parent, call)
+  }
+
+  /** What a look finds, now or after a commit of this assistant. Rejects when the fleet ends, and with what the look does. */
+  #lookedFor<A>(id: string, look: () => Promise<A | undefined>): Promise<A> {
+    const key = addressKey(this.address(id))
+    const looking = Effect.tryPromise({ try: look, catch: identity })
+    return this.#run(lookedFor(({ address }) => addressKey(address) === key, looking))
   }
 
   async #lastReport(parent: string, call: string): Promise<AssignmentReport | undefined> {
@@ -99,10 +107,6 @@ abstract class Delegating extends Records {
         if (report !== undefined) break
       }
     }
-  }
-
-  #pause(): Promise<void> {
-    return this.#run(pollPause(POLL_MILLIS))
   }
 }
 

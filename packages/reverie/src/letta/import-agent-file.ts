@@ -17,9 +17,9 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import { storeSqliteLayer } from "@reverie/store-sqlite"
 import { defineAssistant } from "../define-assistant.ts"
 import { MoveRefused } from "../moving/errors.ts"
-import { tenantNamed } from "../moving/export-fleet.ts"
+import { bundlesIn, tenantNamed } from "../moving/bundle-stream.ts"
 import { assertReaddress, moveInto } from "../moving/import-fleet.ts"
-import { bundleOf, type DataStorePlace } from "../moving/place.ts"
+import type { DataStorePlace } from "../moving/place.ts"
 import { type AgentBlock, type AgentDraft, type AgentTool, type LeftBehind, readAgentFile } from "./agent-file.ts"
 
 // FleetStub: a fleet file that defines the assistants of an agent file.
@@ -205,18 +205,16 @@ export const importAgentFile = async (options: AgentImportOptions): Promise<Agen
     Layer.mergeAll(storeSqliteLayer(":memory:"), gptTokenizerLayer, Layer.succeed(Clock.Clock, timeless))
   )
   try {
-    const bundles = await cradle.runPromise(
-      Effect.gen(function* () {
-        const addresses = yield* Effect.forEach(drafts, (draft) => created(tenant, draft))
-        yield* furnished(tenant, drafts)
-        return yield* Effect.forEach(addresses, bundleOf)
-      })
+    const assistants = await cradle.runPromise(
+      Effect.tap(
+        Effect.forEach(drafts, (draft) => created(tenant, draft)),
+        furnished(tenant, drafts)
+      )
     )
+    const services = await cradle.context()
     const outcome = await moveInto(into, {
       place: "agent file",
-      bundles: async function* () {
-        yield* bundles
-      },
+      bundles: () => bundlesIn(services, { assistants }),
       isTrial,
       isForced
     })

@@ -1,30 +1,28 @@
 // ImportFleet: from the lines of an export to assistants that live.
-// Owns the order: all of it is checked, then all of it is judged, then it is written one by one, then all begin.
-// Leaves reading a line to import-fleet.ts, putting somebody down to the store.
-// I1  Nothing is written before the whole export has been found sound, and everybody in it found a free place.
-// I2  Whoever dies on the way runs it again: who is there already is recognised, and nobody begins before all are there.
-
-import {
-  type Bundle,
-  type BundleHead,
-  type BundlePart,
-  Bundles,
-  flawOfBundle,
-  isHead,
-  type MoveMark
-} from "@reverie/ledger"
-import { type Address, addressKey, defined } from "@reverie/protocol"
-import * as Clock from "effect/Clock"
-import type * as Effect from "effect/Effect"
-import * as ManagedRuntime from "effect/ManagedRuntime"
-import { ExportUnreadable, MoveRefused } from "./errors.ts"
-import { assistantNamed, tenantNamed } from "./export-fleet.ts"
-import { type ExportHeader, type ExportManifest, ExportReader, MAX_LINE_BYTES } from "./export-lines.ts"
-import { dataStoreLayer, type DataStorePlace, trialLayer } from "./place.ts"
-import { type Readdress, readdressed } from "./readdress.ts"
-
-// Source: an export as it comes, in pieces of any size.
+// Owns the order: all of it is checked, then the stream of its bundles is judged and written (bundle-stream.ts).
 // S1  A line that is too long or no UTF-8 is refused before anything is made of it.
+
+import type { Bundle, BundleHead } from "@reverie/ledger"
+import { defined } from "@reverie/protocol"
+import {
+  assertFree,
+  assistantNamed,
+  bundlesOf,
+  type BundleSource,
+  judgeAll,
+  markOf,
+  type MovedIn,
+  nameOf,
+  type OnProgress,
+  type Placed,
+  type Run,
+  tenantNamed,
+  writeAll
+} from "./bundle-stream.ts"
+import { ExportUnreadable, MoveRefused } from "./errors.ts"
+import { type ExportHeader, type ExportManifest, ExportReader, MAX_LINE_BYTES } from "./export-lines.ts"
+import { dataStoreLayer, type DataStorePlace, trialLayer, withDataStore } from "./place.ts"
+import { type Readdress, readdressed } from "./readdress.ts"
 
 /** Gives the same export each time that it is asked for: it is read more than once. */
 export type ExportSource = () => AsyncIterable<Uint8Array | string>
@@ -66,44 +64,23 @@ async function* linesOf(source: ExportSource): AsyncGenerator<string> {
   if (restBytes > 0) refuse(line, "it is cut off: its last line has no end")
 }
 
-const nameOf = (head: BundleHead): string =>
-  head.kind === "tenant" ? `tenant ${head.tenant}` : addressKey(head.address)
-
-/** Whole bundles, one after the other. The last thing told is the manifest. */
-export async function* bundlesOf(
-  source: ExportSource
-): AsyncGenerator<
-  | { readonly type: "header"; readonly header: ExportHeader }
-  | { readonly type: "bundle"; readonly bundle: Bundle }
-  | { readonly type: "end"; readonly manifest: ExportManifest }
-> {
+/** The parts of an export. `keep` gets its header and, when it was read whole, its manifest. */
+async function* partsOf(source: ExportSource, keep: Partial<Checked>): AsyncGenerator<Placed> {
   const reader = new ExportReader()
   let line = 0
-  let head: { readonly head: BundleHead; readonly line: number } | undefined
-  let parts: Array<BundlePart> = []
-  const whole = (): Bundle | undefined => {
-    if (head === undefined) return undefined
-    const bundle: Bundle = { head: head.head, parts }
-    const flaw = flawOfBundle(bundle)
-    return flaw === undefined ? bundle : refuse(head.line, `${nameOf(head.head)}: ${flaw}`)
-  }
   for await (const text of linesOf(source)) {
     line++
     const item = reader.read(text)
-    if (item === undefined) continue
-    if (item.type === "part" && !isHead(item.part)) {
-      if (head === undefined) refuse(line, "it belongs to nobody: a head comes first")
-      parts.push(item.part)
-      continue
-    }
-    const bundle = whole()
-    if (bundle !== undefined) yield { type: "bundle", bundle }
-    parts = []
-    head = item.type === "part" && isHead(item.part) ? { head: item.part, line } : undefined
-    if (item.type !== "part") yield item
+    if (item?.type === "part") yield { part: item.part, line }
+    else if (item !== undefined)
+      Object.assign(keep, item.type === "header" ? { header: item.header } : { manifest: item.manifest })
   }
   reader.close()
 }
+
+/** The bundles of an export, in its order. Throws ExportUnreadable with the line. */
+export const bundlesOfExport = (source: ExportSource, keep: Partial<Checked> = {}): AsyncGenerator<Bundle> =>
+  bundlesOf(partsOf(source, keep), (message, line = 0) => refuse(line, message))
 
 export interface ImportOptions {
   readonly into: DataStorePlace
@@ -116,16 +93,12 @@ export interface ImportOptions {
   readonly isTrial?: boolean
   /** Goes on though another move has marked the data store. */
   readonly isForced?: boolean
-  readonly onProgress?: (phase: "checked" | "judged" | "written", who: string, done: number) => void
+  readonly onProgress?: OnProgress
 }
 
-export interface Imported {
+export interface Imported extends MovedIn {
   readonly header: ExportHeader
   readonly manifest: ExportManifest
-  /** Who has moved in, as `tenant/assistant`; on a trial, who would. */
-  readonly moved: ReadonlyArray<string>
-  /** Who lived there already. */
-  readonly present: ReadonlyArray<string>
 }
 
 /** What a sound export says of itself. */
@@ -140,20 +113,16 @@ export const checkExport = async (
   source: ExportSource,
   onBundle: (head: BundleHead, done: number) => void = () => {}
 ): Promise<Checked> => {
-  let header: ExportHeader | undefined
-  let manifest: ExportManifest | undefined
+  const kept: { -readonly [Name in keyof Checked]?: Checked[Name] } = {}
   const names: Array<string> = []
-  for await (const item of bundlesOf(source)) {
-    if (item.type === "header") header = item.header
-    else if (item.type === "end") manifest = item.manifest
-    else {
-      names.push(nameOf(item.bundle.head))
-      onBundle(item.bundle.head, names.length)
-    }
+  for await (const { head } of bundlesOfExport(source, kept)) {
+    names.push(nameOf(head))
+    onBundle(head, names.length)
   }
+  const { header, manifest } = kept
   if (header === undefined || manifest === undefined) throw new Error("an export ended without a manifest")
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new MoveRefused({ message: `the export tells twice of ${twice}` })
+  if (twice !== undefined) throw new MoveRefused({ message: `the export holds ${twice} twice` })
   return { header, manifest, names }
 }
 
@@ -181,89 +150,27 @@ export const assertReaddress = (heads: ReadonlyArray<BundleHead>, to: Readdress)
   if (twice !== undefined) throw new MoveRefused({ message: `two assistants would be called ${twice}` })
 }
 
-/** A data store that another move is under way in, or that was left, is not moved into. */
-export const assertFree = (mark: MoveMark | undefined, own: MoveMark, isForced: boolean): void => {
-  if (mark === undefined || isForced) return
-  if (mark.state === own.state && mark.place === own.place) return
-  if (mark.state === "left") throw new MoveRefused({ message: `its assistants have moved to ${mark.place}` })
-  throw new MoveRefused({
-    message: `another move (${mark.state}, ${mark.place}) has not come to its end; finish that first`
-  })
-}
-
-/** The bundles of a move, from its beginning each time. */
-export type BundleSource = () => AsyncIterable<Bundle>
-
-export interface MovedIn {
-  readonly moved: ReadonlyArray<string>
-  readonly present: ReadonlyArray<string>
-}
-
-type Run = <A, E>(effect: Effect.Effect<A, E, Bundles>) => Promise<A>
-
-export interface MovingIn {
-  readonly run: Run
-  readonly bundles: BundleSource
-  /** The mark on the data store while they arrive; without one it is not marked. */
-  readonly arriving?: MoveMark
-  readonly isTrial: boolean
-  readonly onProgress?: ImportOptions["onProgress"]
-}
-
-/** Judges all, then writes all, then lets all begin. */
-export const moveIn = async ({ arriving, isTrial, onProgress, bundles, run }: MovingIn): Promise<MovedIn> => {
-  const unpack = (bundle: Bundle, trial: boolean) =>
-    run(Bundles.use((bundles) => bundles.unpack(bundle, { isTrial: trial })))
-  const mark = (value: MoveMark | null) => run(Bundles.use((bundles) => bundles.mark(value)))
-  const moved: Array<string> = []
-  const present: Array<string> = []
-  let done = 0
-  for await (const bundle of bundles()) {
-    const who = nameOf(bundle.head)
-    const list = (await unpack(bundle, true)) === "present" ? present : moved
-    list.push(who)
-    onProgress?.("judged", who, ++done)
-  }
-  if (isTrial) return { moved, present }
-  if (arriving !== undefined) await mark(arriving)
-  const arrived: Array<Address> = []
-  done = 0
-  for await (const bundle of bundles()) {
-    await unpack(bundle, false)
-    if (bundle.head.kind === "assistant") arrived.push(bundle.head.address)
-    onProgress?.("written", nameOf(bundle.head), ++done)
-  }
-  if (arriving !== undefined) await mark(null)
-  await run(Bundles.use((bundles) => bundles.admit(arrived)))
-  return { moved, present }
-}
-
 export interface MovingInto {
   /** What is moved in, for the mark: the same for the same. */
   readonly place: string
   readonly bundles: BundleSource
   readonly isTrial: boolean
   readonly isForced: boolean
-  readonly onProgress?: ImportOptions["onProgress"]
+  readonly onProgress?: OnProgress | undefined
 }
 
-/** Opens a data store and lets everybody move in. */
-export const moveInto = async (into: DataStorePlace, moving: MovingInto): Promise<MovedIn> => {
-  const { isForced, isTrial, onProgress, bundles, place } = moving
-  const runtime = ManagedRuntime.make(isTrial ? trialLayer(into) : dataStoreLayer(into))
-  try {
+/** Opens a data store, judges a stream of bundles, and writes it unless this is a trial. */
+export const moveInto = (into: DataStorePlace, moving: MovingInto): Promise<MovedIn> =>
+  withDataStore(moving.isTrial ? trialLayer(into) : dataStoreLayer(into), async (runtime) => {
     const run: Run = (effect) => runtime.runPromise(effect)
-    const at = await runtime.runPromise(Clock.currentTimeMillis)
-    const arriving: MoveMark = { state: "arriving", place, at }
-    assertFree(await run(Bundles.use((bundles) => bundles.marked)), arriving, isForced)
-    const progress = onProgress === undefined ? {} : { onProgress }
-    // Who works on a directory is alone in it, and a mark keeps it so; a database has others in it.
-    const dataStore = "data" in into ? { arriving } : {}
-    return await moveIn({ run, bundles, isTrial, ...dataStore, ...progress })
-  } finally {
-    await runtime.dispose()
-  }
-}
+    const way = { run, bundles: moving.bundles, onProgress: moving.onProgress }
+    const arriving = await markOf(run, "arriving", moving.place)
+    await assertFree(run, arriving, moving.isForced)
+    const outcome = await judgeAll(way)
+    // A directory has one owner, and a mark keeps it so; a database has others in it.
+    if (!moving.isTrial) await writeAll(way, "data" in into ? arriving : undefined)
+    return outcome
+  })
 
 /** Takes an export in. Rejects with ExportUnreadable, MoveRefused, BundleRefused, or what the store fails with. */
 export const importFleet = async (options: ImportOptions): Promise<Imported> => {
@@ -276,9 +183,8 @@ export const importFleet = async (options: ImportOptions): Promise<Imported> => 
   })
   assertReaddress(heads, to)
   const bundles: BundleSource = async function* () {
-    for await (const item of bundlesOf(source)) if (item.type === "bundle") yield readdressed(to, item.bundle)
+    for await (const bundle of bundlesOfExport(source)) yield readdressed(to, bundle)
   }
   const place = `export ${manifest.sha256.slice(0, 12)}`
-  const progress = onProgress === undefined ? {} : { onProgress }
-  return { header, manifest, ...(await moveInto(into, { place, bundles, isTrial, isForced, ...progress })) }
+  return { header, manifest, ...(await moveInto(into, { place, bundles, isTrial, isForced, onProgress })) }
 }

@@ -3,14 +3,13 @@
 // P1  A place is told to people without its secrets.
 // P2  Whoever moves out of a data store, or into one that is a directory, is alone in it.
 
-import { isHead, Ledger, type Bundle, type BundleHead, type BundlePart, Bundles } from "@reverie/ledger"
-import type { Address, TenantId } from "@reverie/protocol"
+import type { Bundles, Ledger } from "@reverie/ledger"
 import { storeSqliteLayer, StoreUnopenable } from "@reverie/store-sqlite"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
-import * as Stream from "effect/Stream"
 import { MoveRefused } from "./errors.ts"
 import { databaseUrl, type Deployment } from "../opening/deployment.ts"
 
@@ -85,33 +84,16 @@ const failing = (error: unknown): Layer.Layer<DataStoreServices, unknown> =>
 
 const isNoData = (error: unknown): boolean => error instanceof StoreUnopenable && error.cause === undefined
 
-/** Everybody who lives there, of the tenants that are asked for. */
-export const residentsOf = (tenants: ReadonlyArray<TenantId>): Stream.Stream<Address, unknown, Ledger> =>
-  Stream.unwrap(
-    Effect.map(Ledger, (ledger) => {
-      // By address alone: one whose state cannot be read is an error of the move, and not left behind unsaid.
-      const page = (after: Address | undefined) => ledger.addresses(after, PAGE)
-      return Stream.unfold<Address | undefined, ReadonlyArray<Address>, unknown, never>(undefined, (after) =>
-        Effect.map(page(after), (addresses) => {
-          const last = addresses.at(-1)
-          return last === undefined ? undefined : [addresses, last]
-        })
-      ).pipe(
-        Stream.flatMap((addresses) => Stream.fromIterable(addresses.filter(({ tenant }) => tenants.includes(tenant))))
-      )
-    })
-  )
-
-const PAGE = 500
-
-const collected = <E>(parts: Stream.Stream<BundlePart, E>): Effect.Effect<Bundle, E> =>
-  Effect.map(Stream.runCollect(parts), ([head, ...rest]) => ({ head: assertHead(head), parts: rest }))
-
-const assertHead = (part: BundlePart | undefined): BundleHead => {
-  if (part === undefined || !isHead(part)) throw new Error("a store gave a bundle without a head")
-  return part
+/** Opens a data store for as long as `use` takes. */
+export const withDataStore = async <A>(
+  layer: Layer.Layer<DataStoreServices, unknown>,
+  use: (runtime: ManagedRuntime.ManagedRuntime<DataStoreServices, unknown>) => Promise<A>
+): Promise<A> => {
+  const runtime = ManagedRuntime.make(layer)
+  try {
+    await runtime.context()
+    return await use(runtime)
+  } finally {
+    await runtime.dispose()
+  }
 }
-
-export const bundleOf = (address: Address) => Bundles.use((bundles) => collected(bundles.pack(address)))
-
-export const tenantPartsOf = (tenant: TenantId) => Bundles.use((bundles) => collected(bundles.packTenant(tenant)))

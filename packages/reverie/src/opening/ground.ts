@@ -1,12 +1,7 @@
 // Ground: what `reverie/testing` puts under a fleet, and no option of production says.
 // Owns the way in. Leaves what is put there to testing/.
 // G1  Only a caller inside this package has the key: a production fleet stands on its own layer alone.
-// G2  Who looks again and again until something is there waits in real time, also where the clock of the fleet stands.
 
-import type * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type { FleetOptions } from "../fleet-options.ts"
 import type { Services } from "./deployment.ts"
@@ -25,12 +20,3 @@ export const onGround = (options: FleetOptions, ground: Ground): FleetOptions =>
 
 /** The ground of these options; the layer as it is when there is none. */
 export const groundOf = (options: Grounded): Ground => options[GROUND] ?? ((layer) => layer)
-
-/** The clock of a machine, where that of the fleet is another one. */
-export const PollClock = Context.Reference<Clock.Clock | undefined>("reverie/PollClock", {
-  defaultValue: () => undefined
-})
-
-/** The pause between two looks at the same thing. */
-export const pollPause = (millis: number): Effect.Effect<void> =>
-  Effect.flatMap(PollClock, (real) => (real === undefined ? Effect.sleep(millis) : real.sleep(Duration.millis(millis))))

@@ -17,7 +17,7 @@ import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type Ground, PollClock } from "../opening/ground.ts"
+import type { Ground } from "../opening/ground.ts"
 import type { ScriptBroken } from "./errors.ts"
 import { type ModelRequest, requestOf } from "./scripted-model.ts"
 import type { VirtualClock } from "./virtual-clock.ts"
@@ -107,7 +107,6 @@ export class Stage {
         RunPlace,
         Effect.map(RunPlace, (place) => this.#watchedPlace(place))
       ),
-      Layer.effect(PollClock, Clock.Clock),
       Layer.effectDiscard(
         Effect.map(Effect.context<Ledger | Mailbox>(), (services) => {
           this.#services = services

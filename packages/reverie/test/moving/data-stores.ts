@@ -1,7 +1,7 @@
 // DataStores: stores with lives in them, and the ways between them.
 // Owns filling a data store, and packing and unpacking all of it. Leaves what is asserted to the tests.
 
-import { type Bundle, Bundles, Ledger } from "@reverie/ledger"
+import { Bundles, Ledger } from "@reverie/ledger"
 import { TenantId } from "@reverie/protocol"
 import { IN_MEMORY, openSqliteStore } from "@reverie/store-sqlite"
 import { aMemoryDataStore, anAddress, type DataStore, furnish, inDataStore, live, playDay } from "@reverie/testkit"
@@ -10,7 +10,8 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { exportLines } from "../../src/moving/export-fleet.ts"
-import { bundlesOf, type ExportSource, moveIn } from "../../src/moving/import-fleet.ts"
+import { judgeAll, type Run, writeAll } from "../../src/moving/bundle-stream.ts"
+import { bundlesOfExport, type ExportSource } from "../../src/moving/import-fleet.ts"
 
 const START_MILLIS = 1_790_000_000_000
 
@@ -58,14 +59,12 @@ export const sourceOf = (text: string | Uint8Array, chunkBytes = 4_096): ExportS
 export const imported = (dataStore: DataStore, text: string) =>
   Effect.gen(function* () {
     const context = yield* Effect.context()
-    const bundles = async function* (): AsyncIterable<Bundle> {
-      for await (const item of bundlesOf(sourceOf(text))) if (item.type === "bundle") yield item.bundle
-    }
-    return yield* Effect.promise(() =>
-      moveIn({
-        isTrial: false,
-        bundles,
-        run: (effect) => Effect.runPromiseWith(context)(Effect.provideService(effect, Bundles, dataStore.bundles))
-      })
-    )
+    const run: Run = (effect) =>
+      Effect.runPromiseWith(context)(Effect.provideService(effect, Bundles, dataStore.bundles))
+    const way = { run, bundles: () => bundlesOfExport(sourceOf(text)) }
+    return yield* Effect.promise(async () => {
+      const outcome = await judgeAll(way)
+      await writeAll(way)
+      return outcome
+    })
   })

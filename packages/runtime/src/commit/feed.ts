@@ -6,10 +6,11 @@
 // D3  A store that does not answer delays the feed and ends nothing.
 
 import { Ledger, type OutboxRow } from "@reverie/ledger"
-import { noticesOf } from "@reverie/protocol"
+import { type Notice, noticesOf } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { NoticeHub } from "./replies.ts"
 
 const PAGE = 256
@@ -76,3 +77,36 @@ export const feedLayer = (settings: FeedSettings = DEFAULT_FEED) =>
       }
     })
   ).pipe(Layer.provide(NoticeHub.layer))
+
+// Looking: reading the store until something is there, by notices instead of by the clock.
+// L1  It looks once, and again after each commit that is about it: without news nothing is read. Of the notices of a commit
+//     one counts: every commit tells its status once.
+// L2  It listens before it looks, so a commit between two looks is never missed.
+
+/** Looks until something is found. `pauses` says how long to wait at most for what comes without a notice. */
+export const lookedFor = <A, E, R>(
+  isAbout: (notice: Notice) => boolean,
+  look: Effect.Effect<A | undefined, E, R>,
+  pauses?: { readonly firstMillis: number; readonly longestMillis: number }
+): Effect.Effect<A, E, R | NoticeHub> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const hub = yield* NoticeHub
+      const news = yield* Latch.make(false)
+      const isNews = (notice: Notice) => notice.type === "state-changed" && isAbout(notice)
+      const listening = () => hub.listen((notice) => (isNews(notice) ? Latch.openUnsafe(news) : undefined))
+      yield* Effect.acquireRelease(Effect.sync(listening), (stop) => Effect.sync(stop))
+      let pauseMillis = pauses?.firstMillis ?? Infinity
+      while (true) {
+        yield* Latch.close(news)
+        const found = yield* look
+        if (found !== undefined) return found
+        const came =
+          pauses === undefined
+            ? yield* Effect.asSome(Latch.await(news))
+            : yield* Effect.timeoutOption(Latch.await(news), pauseMillis)
+        const isNew = Option.isSome(came)
+        pauseMillis = isNew ? (pauses?.firstMillis ?? Infinity) : Math.min(pauseMillis * 2, pauses?.longestMillis ?? 0)
+      }
+    })
+  )

@@ -1,8 +1,10 @@
 // Tick: the walk of one machine event, from decision to what it started.
-// Owns the order decide, commit, take over, tell. Leaves the loop around it to host.ts, the work itself to jobs.ts.
-// I1  One machine event, one commit; nothing is told, started or stopped before the commit is durable.
+// Owns the order decide, create, plan, write, advance, publish. host.ts has the loop around it, jobs.ts the work itself.
+// I1  One machine event, one commit; nothing is published, started or stopped before the commit is durable.
 // I2  A result whose job is not open is late: it is dropped and counted, never decided upon.
 // I3  An event that the statechart can not take ends in the dead letters with the reason, and blocks nothing.
+// I4  A commit is a value that is written: `planned` makes it and needs no service, so it reads and writes nothing. Children
+//     that a decision addresses while they are being created exist before it: the stage between deciding and planning creates them.
 
 import { decide, type Decision, type Input, isIgnored, statusOf, waitOf } from "@reverie/assistant"
 import { Ledger } from "@reverie/ledger"
@@ -17,8 +19,8 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
-import { draftOf, type Inputs, SLEEP_TIMER, sleepTimerOf, turnOf } from "./turn.ts"
-import type { CommitDraft, TurnInput } from "./commit-draft.ts"
+import { draftOf, type Inputs, SLEEP_TIMER, sleepTimerOf, type Turn, turnOf } from "./turn.ts"
+import type { TurnInput } from "./commit-draft.ts"
 import { deadLetteringOf, heard, ignored, noteAnswered, noteHeard } from "../intake/inbox.ts"
 import { Faults, type JobEnd, turnInputOf } from "../jobs/job-end.ts"
 import { NoticeHub } from "./replies.ts"
@@ -53,17 +55,14 @@ interface Occasion {
   readonly fired?: OpenTimer
 }
 
-const commit = Effect.fnUntraced(function* (
+/** The commit as a value. Its type says that no service is asked for it; made twice, it is the same. */
+export const planned = (
   session: Session,
   decision: Decision,
   turnInput: TurnInput,
   now: number,
   { arrival, fired, isTaken = false }: Occasion = {}
-) {
-  const ledger = yield* Ledger
-  const faults = yield* Faults
-  const hub = yield* NoticeHub
-  yield* createPendingChildren(session, decision)
+): Effect.Effect<Turn> => {
   const tail = session.window.messages.slice(-TAIL_MESSAGES)
   const inputs: Inputs = {
     before: session.decoded,
@@ -78,8 +77,22 @@ const commit = Effect.fnUntraced(function* (
     schedule: session.definition.sleep,
     tail
   }
-  const draft: CommitDraft = yield* session.inSlices(() => draftOf(inputs, turnInput))
-  const turn = turnOf(inputs, contributed(draft, decision, { session, arrival, isTaken, tail }))
+  return Effect.map(
+    session.inSlices(() => draftOf(inputs, turnInput)),
+    (draft) => turnOf(inputs, contributed(draft, decision, { session, arrival, isTaken, tail }))
+  )
+}
+
+/** Writes a planned commit, and takes it over. */
+const write = Effect.fnUntraced(function* (
+  session: Session,
+  turn: Turn,
+  decision: Decision,
+  arrival: AcceptedEnvelope | undefined
+) {
+  const ledger = yield* Ledger
+  const faults = yield* Faults
+  const hub = yield* NoticeHub
   yield* faults.at("before-commit", session.address)
   yield* longWork.begin(turn.entry.messages.reduce((sum, { content }) => sum + content.length, 0))
   const seq = yield* ledger
@@ -95,6 +108,17 @@ const commit = Effect.fnUntraced(function* (
   return { started: turn.started, stopped: turn.stopped, sent: turn.entry.sends !== undefined }
 })
 
+const commit = Effect.fnUntraced(function* (
+  session: Session,
+  decision: Decision,
+  turnInput: TurnInput,
+  now: number,
+  occasion: Occasion = {}
+) {
+  const turn = yield* planned(session, decision, turnInput, now, occasion)
+  return yield* write(session, turn, decision, occasion.arrival)
+})
+
 /** Decides, or says why the statechart could not. */
 const decided = (session: Session, event: Input, arrival?: AcceptedEnvelope) =>
   Effect.sync(() => {
@@ -105,7 +129,11 @@ const decided = (session: Session, event: Input, arrival?: AcceptedEnvelope) =>
         problem: `the statechart broke on ${event.type}: ${cause instanceof Error ? cause.message : String(cause)}`
       }
     }
-  }).pipe(inSpan("assistant.decide"), inTurn(session, arrival))
+  }).pipe(
+    inSpan("assistant.decide"),
+    inTurn(session, arrival),
+    Effect.tap((outcome) => ("problem" in outcome ? Effect.void : createPendingChildren(session, outcome.decision)))
+  )
 
 const unmoved = (session: Session): Decision => ({ next: session.decoded, commands: [] })
 
@@ -156,13 +184,9 @@ const haltInstead = Effect.fnUntraced(function* (
 ) {
   const event = { type: "halt", reason: problem } as const
   const broken = step === undefined ? {} : { step: { ...step, ok: false, detail: { error: problem } } }
-  return yield* commit(
-    session,
-    decide(session.decoded, event),
-    { cause, event, messages: [], ...broken },
-    now,
-    defined({ fired })
-  )
+  const decision = decide(session.decoded, event)
+  yield* createPendingChildren(session, decision)
+  return yield* commit(session, decision, { cause, event, messages: [], ...broken }, now, defined({ fired }))
 })
 
 /** A step's result carries what the runtime measures at the moment it is handled. */

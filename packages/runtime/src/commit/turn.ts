@@ -60,6 +60,17 @@ export const sleepTimerIn = (
   return timer === undefined ? undefined : { start: timer.dueAt, schedule: (timer.event as unknown as Night).schedule }
 }
 
+const NO_SCHEDULE = "null"
+const schedules = new WeakMap<SleepSchedule, string>()
+
+/** The text of a schedule, made once for each object. */
+const scheduleText = (schedule: SleepSchedule | undefined): string => {
+  if (schedule === undefined) return NO_SCHEDULE
+  const text = schedules.get(schedule) ?? JSON.stringify(schedule)
+  schedules.set(schedule, text)
+  return text
+}
+
 /** The timers with that of the next night among them: kept as long as it lies ahead and the schedule is the same. */
 export const addSleepTimer = (
   timers: ReadonlyArray<OpenTimer>,
@@ -67,7 +78,7 @@ export const addSleepTimer = (
   now: number
 ): ReadonlyArray<OpenTimer> => {
   const present = timers.find(({ name }) => name === SLEEP_TIMER)
-  const key = JSON.stringify(schedule ?? null)
+  const key = scheduleText(schedule)
   const known = sleepTimerIn(timers)
   if (known !== undefined && known.start > now && known.schedule === key) return timers
   const others = present === undefined ? timers : timers.filter((timer) => timer !== present)

@@ -8,6 +8,7 @@ import {
   type Envelope,
   type Json,
   type OpenJob,
+  type PlacedMessage,
   type RecordChange,
   type StepRecord,
   type Usage
@@ -20,6 +21,7 @@ import {
   type CompactionQuestion,
   type CompactionTrigger,
   conversationTokens,
+  historyStartOf,
   thresholdOf
 } from "@reverie/context"
 import type { JobEnd } from "../jobs/job-end.ts"
@@ -28,6 +30,8 @@ import { Secrets } from "../jobs/tool-job.ts"
 import { noteRun, type Session } from "../session/session.ts"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
 import { wholeHistory } from "../prompt/blocks-in-view.ts"
+import { readPast } from "../prompt/past.ts"
+import { recordsOf } from "../session/own-records.ts"
 
 /** Of an outage the phase is tried again. */
 export interface Failed {
@@ -67,6 +71,9 @@ export const endOf = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const at = yield* Clock.currentTimeMillis
   const { failed, messages = [], more, records, restriction, sends, skipped, usage } = step
   noteRun(session, job, records)
+  // An outage makes the same step again; everything else that ends here needs the history no more.
+  const isOver = phase === "replacing" || skipped !== undefined || (failed !== undefined && failed.outage === undefined)
+  if (isOver) forgetHistory(session)
   const record: StepRecord = {
     id: job.id,
     kind: "compact",
@@ -119,8 +126,42 @@ const triggerNow = ({ decoded }: Session): CompactionTrigger => {
   return compactingFrom === "dreaming" ? "sleep" : "order"
 }
 
+// History: the messages since the last compaction, read once for all steps of one.
+// H1  A step reads only what was committed since the step before it.
+// H2  It is held for as long as the compaction goes on, and by the session alone.
+
+interface HeldHistory {
+  readonly history: ReadonlyArray<PlacedMessage>
+  /** Where the history began when it was read. */
+  readonly start: string
+  /** The last entry that is in it. */
+  readonly no: number
+}
+
+const held = new WeakMap<Session, HeldHistory>()
+
+/** The history is not needed any more. */
+export const forgetHistory = (session: Session): void => {
+  held.delete(session)
+}
+
+const historyOf = Effect.fnUntraced(function* (session: Session) {
+  const { address, own, version } = session
+  const from = historyStartOf(recordsOf(own, "state"))?.from
+  const start = from === undefined ? "" : `${from.no}.${from.index}`
+  const before = held.get(session)
+  const known = before?.start === start && before.no <= version ? before : undefined
+  if (known?.no === version) return known.history
+  const history =
+    known === undefined
+      ? yield* wholeHistory(address, own)
+      : [...known.history, ...(yield* readPast(address, { no: known.no + 1, index: 0 }))]
+  held.set(session, { history, start, no: version })
+  return history
+})
+
 export const inputsOf = Effect.fnUntraced(function* (session: Session, trigger = triggerNow(session)) {
-  const { address, decoded, definition, own } = session
+  const { decoded, definition } = session
   const context = contextOf(decoded)
   const settings = settingsNow(context)
   const config = compactionConfig(definition.compaction)
@@ -132,7 +173,7 @@ export const inputsOf = Effect.fnUntraced(function* (session: Session, trigger =
     threshold,
     ratio,
     question: {
-      history: yield* wholeHistory(address, own),
+      history: yield* historyOf(session),
       window: config.compactPreserveWindow,
       enabled: settings.compactEnabled,
       ratio,

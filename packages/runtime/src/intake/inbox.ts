@@ -2,7 +2,7 @@
 // Owns that translation. Leaves the decision to `assistant`.
 // I1  The machine event carries control data; the text goes into the history, once.
 
-import { contextOf, type MachineEvent } from "@reverie/assistant"
+import { contextOf, holdsSettings, type MachineEvent } from "@reverie/assistant"
 import { type Content, dataOf, getContextType, historyStartOf, textOf } from "@reverie/context"
 import {
   type AcceptedEnvelope,
@@ -39,7 +39,7 @@ interface Heard {
 /** `settings` go along only when the definition has changed since the machine last heard of them. */
 const settingsIfChanged = (session: Session) => {
   const { settings } = session.definition
-  return JSON.stringify(settings) === JSON.stringify(contextOf(session.decoded).settings) ? {} : { settings }
+  return holdsSettings(contextOf(session.decoded).settings, settings) ? {} : { settings }
 }
 
 /** Said only where they differ from those of an ordinary event. */

@@ -26,7 +26,7 @@ import {
 import { planCompaction, skipReasons, undoCompaction } from "@reverie/context"
 import { type AcceptedEnvelope, defined, type RecordChange, type UnreadableEnvelope } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { inputsOf } from "../compact/phase.ts"
+import { forgetHistory, inputsOf } from "../compact/phase.ts"
 import { recordsOf } from "../session/own-records.ts"
 import { readCompactions } from "../prompt/past.ts"
 import type { Session } from "../session/session.ts"
@@ -113,7 +113,9 @@ const skipUndoneCompaction = Effect.fnUntraced(function* (session: Session, enve
 const skipNothingToCompact = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
   if (envelope.event.type !== "compact") return undefined
   const plan = planCompaction((yield* inputsOf(session, "order")).question)
-  return plan.skipped ? skip(envelope, "ignored", skipReasons[plan.reason]) : undefined
+  if (!plan.skipped) return undefined
+  forgetHistory(session)
+  return skip(envelope, "ignored", skipReasons[plan.reason])
 })
 
 /** The journal's own timer, when it begins no reflection. */

@@ -12,6 +12,7 @@ import {
   patternOf,
   restrict,
   type Restriction,
+  samePattern,
   selectPattern,
   type Settings,
   settingsOf,
@@ -70,5 +71,5 @@ export const restrictionOf = (
     context_signals: { ...assessment.context_signals, ...measured(session, settings, ratio) }
   })
   const whole = patternOf(settings)
-  return JSON.stringify(restrict(whole, restriction)) === JSON.stringify(whole) ? {} : restriction
+  return samePattern(restrict(whole, restriction), whole) ? {} : restriction
 }

@@ -3,7 +3,8 @@
 // statechart.
 // J1  Created again after a crash, it is the same one; an assistant of that name that is somebody else is left alone.
 // J2  Its task is sent by a commit of its parent: a worker that has lost the parent can bear it, and nobody sets it to work.
-// J3  Whoever is told to end while its creation is under way is created first, so that the order finds somebody.
+// J3  A sub-agent that is ordered to end while its creation is under way is created before that commit, so that the order
+//     finds it.
 
 import {
   contextOf,
@@ -200,7 +201,7 @@ export const runChild = Effect.fnUntraced(function* (session: Session, job: Open
   return end
 })
 
-/** Those told by a decision to end whose creation is under way. */
+/** The sub-agents that a decision orders to end while their creation is under way. */
 const plannedAmong = (session: Session, { commands }: Decision): ReadonlyArray<SubAgent> =>
   commands.flatMap((command) => {
     if (command._tag !== "Action" || command.type !== "tellSubAgents") return []
@@ -208,6 +209,7 @@ const plannedAmong = (session: Session, { commands }: Decision): ReadonlyArray<S
     return to.flatMap(({ call }) => lineOf(session, call) ?? [])
   })
 
+/** The stage between a decision and its commit. What it creates is created again by no later one, so a crash is harmless. */
 export const createPendingChildren = Effect.fnUntraced(function* (session: Session, decision: Decision) {
   for (const line of plannedAmong(session, decision)) yield* create(session, line)
 })

@@ -46,11 +46,13 @@ const deployment = (database: string): Deployment => {
 const placeOf = ({ data }: PlaceOptions): DataStorePlace =>
   data === undefined ? { deployment: deployment(process.env["DATABASE_URL"] ?? "") } : { data }
 
-/** Tells now and then how far it is. */
-const ticking = (verb: string, isQuiet: boolean) => {
+const PHASES = { packed: "packed", checked: "checked", judged: "judged", written: "moved in" } as const
+
+/** Notes now and then how far a move is. */
+const progressOf = (isQuiet: boolean) => {
   const EVERY = 50
-  return (who: string, done: number): void => {
-    if (!isQuiet && (done === 1 || done % EVERY === 0)) note(plain(`${verb} ${done}: ${who}`))
+  return (phase: keyof typeof PHASES, who: string, done: number): void => {
+    if (!isQuiet && (done === 1 || done % EVERY === 0)) note(plain(`${PHASES[phase]} ${done}: ${who}`))
   }
 }
 
@@ -103,13 +105,13 @@ export const exportTo = async (ids: ReadonlyArray<string>, options: ExportComman
     })
   }
   let count = 0
-  const tell = ticking("packed", quiet)
+  const onProgress = progressOf(quiet)
   const lines = exportFleet({
     from: placeOf(options),
     ...defined({ ids: all ? undefined : ids, tenant }),
     onProgress: (who, done) => {
       count = done
-      tell(who, done)
+      onProgress("packed", who, done)
     }
   })
   const bytes = out === "-" ? await writeAll(lines, process.stdout) : await writeFile(path, lines)
@@ -205,11 +207,6 @@ export const importFrom = async (file: string, options: ImportCommand): Promise<
   if (file.endsWith(".af")) return importAgents(path, options)
   const into = placeOf(options)
   const source: ExportSource = () => createReadStream(path)
-  const tell = {
-    checked: ticking("checked", quiet),
-    judged: ticking("judged", quiet),
-    written: ticking("moved in", quiet)
-  }
   const { header, manifest, moved, present } = await importFleet({
     into,
     source,
@@ -217,7 +214,7 @@ export const importFrom = async (file: string, options: ImportCommand): Promise<
     ...defined({ tenant }),
     isTrial,
     isForced,
-    onProgress: (phase, who, done) => tell[phase](who, done)
+    onProgress: progressOf(quiet)
   })
   if (json) {
     const { exportedAt, scope, version } = header
@@ -261,13 +258,10 @@ export const promote = async (options: PromoteCommand): Promise<number> => {
   if (database === "") throw new CommandFailed("usage", "name the database: --to URL, or DATABASE_URL")
   const embedded: DataStorePlace = { data }
   const fleet: DataStorePlace = { deployment: deployment(database) }
-  const tell = { judged: ticking("judged", quiet), written: ticking("moved in", quiet) }
   const { from, moved, present, to } = await moveDataStore({
     ...(back ? { from: fleet, to: embedded } : { from: embedded, to: fleet }),
     isForced,
-    onProgress: (phase, who, done) => {
-      if (phase !== "checked") tell[phase](who, done)
-    }
+    onProgress: progressOf(quiet)
   })
   if (json) sayJson({ ok: true, from, to, moved, present })
   else say(plain(`${wordsOf(moved, present, false)}; ${from} is left, work goes on in ${to}`))

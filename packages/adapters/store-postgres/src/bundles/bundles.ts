@@ -1,8 +1,8 @@
-// Bundles on PostgreSQL: who moves out of a schema or into it.
-// Owns the judging of a bundle inside the transaction that puts it down, and the mark on the data store. Leaves the rows to
-// moving-out.ts and moving-in.ts.
-// I1  Moves into one schema take turns, and each is judged and written in one transaction: nobody moves in between.
-// I2  Who is on the move is held by a lease in its row, so that workers that run find nobody to begin with.
+// Bundles on PostgreSQL: one reader and one writer, and the mark on the data store.
+// Owns that a bundle is judged inside the transaction that writes it. The rows are read by bundle-reader.ts and written by
+// bundle-writer.ts.
+// I1  Moves into one schema take turns, and each bundle is judged and written in one transaction.
+// I2  An assistant on the move is held by a lease in its row, so that running workers find it neither due nor claimable.
 // I3  The mark is a table of its own, made with the first mark; a store that was never moved has none.
 
 import {
@@ -22,8 +22,8 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { ledgerUnavailable } from "../ports/entry-history.ts"
 import { type Database, PgFailure, type Query } from "../database.ts"
-import { FOR_EVER, MOVER, obstacleIn, putEntryRows, putLife } from "./moving-in.ts"
-import { lifeIn, tenantPartsIn, tenantsIn } from "./moving-out.ts"
+import { FOR_EVER, MOVER, obstacleIn, putEntryRows, putLife } from "./bundle-writer.ts"
+import { lifeIn, tenantIn, tenantsIn } from "./bundle-reader.ts"
 import type { Time } from "../time.ts"
 
 /** A long life is written in less. */
@@ -41,7 +41,7 @@ type Failing<A, E = never> = Effect.Effect<A, PgFailure | E>
 const judged = (query: Query, bundle: Bundle): Failing<ReadonlyArray<BundlePart> | undefined, BundleRefused> =>
   Effect.gen(function* () {
     const { head } = bundle
-    const here = head.kind === "tenant" ? yield* tenantPartsIn(query, head.tenant) : yield* lifeIn(query, head.address)
+    const here = head.kind === "tenant" ? yield* tenantIn(query, head.tenant) : yield* lifeIn(query, head.address)
     const fresh = yield* Effect.fromResult(judgeBundle(bundle, here))
     const obstacle = fresh === undefined ? undefined : yield* obstacleIn(query, tenantOf(head), fresh)
     return obstacle === undefined ? fresh : yield* occupiedBy(head, obstacle)
@@ -104,7 +104,7 @@ export const postgresBundles = (database: Database, time: Time): Bundles["Servic
         )
       ),
     packTenant: (tenant) =>
-      Stream.unwrap(Effect.map(told("pack")(moment((query) => tenantPartsIn(query, tenant))), streamOf)),
+      Stream.unwrap(Effect.map(told("pack")(moment((query) => tenantIn(query, tenant))), streamOf)),
     tenants: told("tenants")(tenantsIn(database.query)),
     unpack: (bundle, { isTrial = false } = {}) =>
       told("unpack")(

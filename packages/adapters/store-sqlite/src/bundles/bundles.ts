@@ -1,13 +1,13 @@
-// Bundles on SQLite: who moves out of a directory or into it.
-// Owns the judging of a bundle inside the transaction that puts it down, and the mark on the data store. Leaves the rows to
-// moving-out.ts and moving-in.ts.
-// I1  Judged and written in one transaction of the writer: nobody moves in between.
+// Bundles on SQLite: one reader and one writer, and the mark on the data store.
+// Owns that a bundle is judged inside the transaction that writes it. The rows are read by bundle-reader.ts and written by
+// bundle-writer.ts.
+// I1  A bundle is judged and written in one transaction of the writer: no other one comes in between.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
   type Bundle,
-  type BundleHead,
   type BundlePart,
+  bundleOfParts,
   type BundleRefused,
   type Bundles,
   judgeBundle,
@@ -24,8 +24,8 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { type Leases, ledgerUnavailable } from "../ledger/assistants.ts"
 import type { Marks } from "../ledger/marks.ts"
-import { type MovingIn, movingIn } from "./moving-in.ts"
-import { type MovingOut, movingOut } from "./moving-out.ts"
+import { type BundleReader, bundleReader } from "./bundle-reader.ts"
+import { type BundleWriter, bundleWriter } from "./bundle-writer.ts"
 import { reading } from "../sql.ts"
 import type { Writer } from "../writer.ts"
 
@@ -46,38 +46,33 @@ const pages = (parts: Iterator<BundlePart>): Stream.Stream<BundlePart, LedgerUna
     })
   )
 
-const packing = (out: () => MovingOut): Pick<Bundles["Service"], "pack" | "packTenant" | "tenants"> => ({
+const packing = (reader: () => BundleReader): Pick<Bundles["Service"], "pack" | "packTenant" | "tenants"> => ({
   pack: (address) =>
     Stream.unwrap(
       Effect.map(
         reading(ledgerUnavailable("pack"), () => {
-          const found = out().life(address)
+          const found = reader().life(address)
           return found === undefined ? Result.fail(nobodyAt(address)) : Result.succeed(found)
         }),
         pages
       )
     ),
   packTenant: (tenant) =>
-    Stream.fromIterableEffect(reading(ledgerUnavailable("pack"), () => Result.succeed(out().tenantParts(tenant)))),
-  tenants: reading(ledgerUnavailable("tenants"), () => Result.succeed(out().tenants()))
+    Stream.fromIterableEffect(reading(ledgerUnavailable("pack"), () => Result.succeed(reader().tenant(tenant)))),
+  tenants: reading(ledgerUnavailable("tenants"), () => Result.succeed(reader().tenants()))
 })
-
-const collected = (parts: Iterable<BundlePart> | undefined): Bundle | undefined => {
-  if (parts === undefined) return undefined
-  const [head, ...rest] = parts
-  return { head: head as BundleHead, parts: rest }
-}
 
 /** What is to be put down of a bundle; undefined when it is here already. */
 const judged = (
-  out: MovingOut,
-  into: MovingIn,
+  reader: BundleReader,
+  writer: BundleWriter,
   bundle: Bundle
 ): Result.Result<ReadonlyArray<BundlePart> | undefined, BundleRefused> => {
   const { head } = bundle
-  const here = collected(head.kind === "tenant" ? out.tenantParts(head.tenant) : out.life(head.address))
+  const parts = head.kind === "tenant" ? reader.tenant(head.tenant) : reader.life(head.address)
+  const here = parts === undefined ? undefined : bundleOfParts(parts)
   return Result.flatMap(judgeBundle(bundle, here), (fresh) => {
-    const obstacle = fresh === undefined ? undefined : into.obstacle(tenantOf(head), fresh)
+    const obstacle = fresh === undefined ? undefined : writer.obstacle(tenantOf(head), fresh)
     return obstacle === undefined ? Result.succeed(fresh) : Result.fail(occupiedBy(head, obstacle))
   })
 }
@@ -93,32 +88,32 @@ export const sqliteBundles = (
   leases: Leases,
   marks: Marks
 ): Bundles["Service"] => {
-  // Most openings move nobody.
-  const out = onceAsked(() => movingOut(database))
-  const into = onceAsked(() => movingIn(database))
+  // Most openings move no bundle.
+  const reader = onceAsked(() => bundleReader(database))
+  const rows = onceAsked(() => bundleWriter(database))
 
   const tried = (bundle: Bundle) =>
-    Result.map(judged(out(), into(), bundle), (fresh) => (fresh === undefined ? "present" : "unpacked"))
+    Result.map(judged(reader(), rows(), bundle), (fresh) => (fresh === undefined ? "present" : "unpacked"))
 
   const unpacked = (bundle: Bundle, now: number, onUndo: (undo: () => void) => void) =>
-    Result.map(judged(out(), into(), bundle), (fresh) => {
+    Result.map(judged(reader(), rows(), bundle), (fresh) => {
       if (fresh === undefined) return "present"
       const { head, parts } = bundle
       if (head.kind === "assistant") {
-        const key = into().life(head, parts, now)
+        const key = rows().life(head, parts, now)
         onUndo(leases.grant(key, { worker: MOVER, until: FOR_EVER }, now))
       }
-      into().entryRows(tenantOf(head), fresh)
+      rows().entryRows(tenantOf(head), fresh)
       return "unpacked"
     })
 
   const admitted = (address: Address): void => {
-    const key = into().keyOf(address)
+    const key = rows().keyOf(address)
     if (key !== undefined && leases.live(key, FOR_EVER - 1)?.worker === MOVER) leases.end(key)
   }
 
   return {
-    ...packing(out),
+    ...packing(reader),
     unpack: (bundle, { isTrial = false } = {}) =>
       isTrial
         ? reading(ledgerUnavailable("unpack"), () => tried(bundle))

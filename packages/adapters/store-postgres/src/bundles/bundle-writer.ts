@@ -1,8 +1,8 @@
-// MovingIn: bundles, put down as rows.
-// Owns the writing of whole lives. Leaves judging whether there is room for them to bundles.ts.
+// BundleWriter: bundles, written as rows of PostgreSQL.
+// Owns the writing. `bundles.ts` judges first whether there is room.
 // P1  Text goes as JSON of JSON text, which has neither NUL nor half a character.
 // P2  A life of more entries than a transaction has positions raises what is added to a transaction's id. While it does,
-//     nobody else has read the old number and not yet written: they wait for the lock on the table `store`.
+//     no other transaction has read the old number and not yet written: all wait for the lock on the table `store`.
 
 import { type AssistantHead, type BundlePart, textOf } from "@reverie/ledger"
 import { type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"

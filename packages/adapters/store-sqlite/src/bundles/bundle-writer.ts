@@ -1,6 +1,6 @@
-// MovingIn: bundles, put down as rows.
-// Owns the writing of whole lives. Leaves judging whether there is room for them to bundles.ts.
-// P1  Rows only grow: what moves in gets the next numbers, and the cursors of its lanes are those of its last handled ones.
+// BundleWriter: bundles, written as rows of SQLite.
+// Owns the writing. `bundles.ts` judges first whether there is room.
+// P1  Rows only grow: a bundle gets the next numbers, and the cursors of its lanes are those of its last handled ones.
 
 import type { DatabaseSync } from "node:sqlite"
 import { type AssistantHead, type BundlePart, bytesOf, textOf } from "@reverie/ledger"
@@ -133,7 +133,7 @@ const obstaclesTo = (database: DatabaseSync) => {
   }
 }
 
-export interface MovingIn {
+export interface BundleWriter {
   /** Answers the key of the new row. */
   readonly life: (head: AssistantHead, parts: Iterable<BundlePart>, now: number) => number
   readonly entryRows: (tenant: TenantId, parts: Iterable<BundlePart>) => void
@@ -141,7 +141,7 @@ export interface MovingIn {
   readonly keyOf: (head: AssistantHead["address"]) => number | undefined
 }
 
-export const movingIn = (database: DatabaseSync): MovingIn => {
+export const bundleWriter = (database: DatabaseSync): BundleWriter => {
   const assistants = assistantQueries(database)
   return {
     life: livesTo(database),
