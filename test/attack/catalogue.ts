@@ -10,6 +10,7 @@ import { damage } from "./attacks/damage.ts"
 import { disksAndClocks } from "./attacks/disks-and-clocks.ts"
 import { hostileServers } from "./attacks/hostile-servers.ts"
 import { isolatedTools } from "./attacks/isolated-tools.ts"
+import { longTextsWorkers } from "./attacks/long-texts-workers.ts"
 import { longTexts } from "./attacks/long-texts.ts"
 import { modelOutageWorkers } from "./attacks/model-outage-workers.ts"
 import { modelOutage } from "./attacks/model-outage.ts"
@@ -37,6 +38,7 @@ export const attacks: ReadonlyArray<Attack> = [
   ...reboundPage,
   ...workersSeen,
   ...longTexts,
+  ...longTextsWorkers,
   ...storms,
   ...smallDoor,
   ...bursts,
@@ -57,6 +59,7 @@ const planted: Readonly<Record<string, string>> = {
   "garbage-is-kept": "burst",
   "health-that-forgets": "small-doors",
   "host-believed": "rebound-page",
+  "leases-run-out": "long-texts-workers",
   "lets-isolated-run-on": "isolated-tools",
   "lock-alone": "two-starts",
   "memory-of-merges": "nineteen-at-once",
