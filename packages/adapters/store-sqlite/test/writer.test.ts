@@ -356,8 +356,14 @@ describe("frames of the log", () => {
   it("NOOP is asked of SQLite 3.51 and later alone", () => {
     const known = ["3.51.0", "3.51", "3.60.2", "3.100.0", "4.0.0"]
     const unknown = ["3.50.4", "3.50.99", "3.7.17", "3.5.100", "2.99.9", "", "unknown"]
-    assert.deepStrictEqual(known.filter((version) => !knowsNoop(version)), [])
-    assert.deepStrictEqual(unknown.filter((version) => knowsNoop(version)), [])
+    assert.deepStrictEqual(
+      known.filter((version) => !knowsNoop(version)),
+      []
+    )
+    assert.deepStrictEqual(
+      unknown.filter((version) => knowsNoop(version)),
+      []
+    )
     assert.strictEqual(knowsNoop(), knowsNoop(process.versions["sqlite"]))
   })
 
