@@ -62,8 +62,12 @@ const sendLong = async ({ client }: Server): Promise<ReadonlyArray<Posted>> => {
   const send = async (): Promise<void> => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const { assistant, id, text } = next
-      if (await client.post({ assistant, id }, `#${assistant}# ${text()}`.slice(0, CHARACTERS)))
-        acknowledged.push({ assistant, id })
+      const said = `#${assistant}# ${text()}`.slice(0, CHARACTERS)
+      // As clients do: under its id a message is accepted once, however often it is sent.
+      for (let tries = 0, isSent = false; tries < TRIES && !isSent; tries++) {
+        isSent = await client.post({ assistant, id }, said)
+        if (isSent) acknowledged.push({ assistant, id })
+      }
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, send))
