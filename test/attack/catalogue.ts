@@ -8,8 +8,10 @@ import { crashingTools } from "./attacks/crashing-tools.ts"
 import { crashingWorkers } from "./attacks/crashing-workers.ts"
 import { damage } from "./attacks/damage.ts"
 import { disksAndClocks } from "./attacks/disks-and-clocks.ts"
+import { hostileRules } from "./attacks/hostile-rules.ts"
 import { hostileServers } from "./attacks/hostile-servers.ts"
 import { isolatedTools } from "./attacks/isolated-tools.ts"
+import { longTextsWorkers } from "./attacks/long-texts-workers.ts"
 import { longTexts } from "./attacks/long-texts.ts"
 import { modelOutageWorkers } from "./attacks/model-outage-workers.ts"
 import { modelOutage } from "./attacks/model-outage.ts"
@@ -37,6 +39,8 @@ export const attacks: ReadonlyArray<Attack> = [
   ...reboundPage,
   ...workersSeen,
   ...longTexts,
+  ...longTextsWorkers,
+  ...hostileRules,
   ...storms,
   ...smallDoor,
   ...bursts,
@@ -51,14 +55,19 @@ export const attacks: ReadonlyArray<Attack> = [
 const planted: Readonly<Record<string, string>> = {
   "all-in-one-turn": "three-long-texts",
   "believes-late-results": "stray-tools",
+  "clock-decides": "jumping-clock",
+  "failed-writes-believed": "failing-disk",
   "fatal-damage": "one-bad-page",
   "finds-no-run": "stray-tools",
   "forgets-notes": "crash-loop-kill-from-outside",
   "garbage-is-kept": "burst",
   "health-that-forgets": "small-doors",
   "host-believed": "rebound-page",
+  "late-answer-ends-all": "locked-tables",
+  "leases-run-out": "long-texts-workers",
   "lets-isolated-run-on": "isolated-tools",
   "lock-alone": "two-starts",
+  "lost-wakes-lost": "poisoned-redis",
   "memory-of-merges": "nineteen-at-once",
   "no-mark": "store-emptied",
   "no-second-name": "read-files-and-look",
@@ -67,11 +76,14 @@ const planted: Readonly<Record<string, string>> = {
   "numbers-alone-postgres": "restored-store-postgres",
   "numbers-alone-qdrant": "restored-store-qdrant",
   "open-files": "open-rights",
+  "quadratic-rule": "hostile-rules",
   "reads-all-entries": "old-age",
+  "refused-writes-believed": "full-disk",
   "refusal-waits": "key-refused",
   "streams-outlive-clients": "small-storm",
   "streams-without-bound": "slow-readers",
   "streams-without-pace": "slow-readers",
+  "unwatched-at-rest": "directory-removed-at-rest",
   "unwatched-files": "directory-removed",
   "withheld-counts": "model-unwell",
   "workers-unseen": "workers-seen"

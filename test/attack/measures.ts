@@ -135,3 +135,21 @@ export const untilRest = async (client: Client, withinMillis: number): Promise<n
   }
   return undefined
 }
+
+interface Entry {
+  readonly epoch: number
+  readonly tick: number
+}
+
+/** Ticks whose commits have more than one epoch: their lease was lost in the middle. */
+export const tornTicks = async (client: Client, assistant: string): Promise<number> => {
+  const { items } = (await client.json(`/v1/assistants/${assistant}/entries?from=1&limit=200`)) as {
+    readonly items: ReadonlyArray<Partial<Entry> & { readonly entry?: Entry }>
+  }
+  const epochs = new Map<number, Set<number>>()
+  for (const item of items) {
+    const { epoch = 0, tick = 0 } = item.entry ?? item
+    epochs.set(tick, (epochs.get(tick) ?? new Set()).add(epoch))
+  }
+  return [...epochs.values()].filter((each) => each.size > 1).length
+}

@@ -30,11 +30,12 @@ export const sendMany = async (
   server: Server,
   count: number,
   prefix: string,
-  said = "hello"
+  said = "hello",
+  to: ReadonlyArray<string> = ["ann", "bob", "cid", "dee"]
 ): Promise<ReadonlyArray<Posted>> => {
   const acknowledged: Array<Posted> = []
   for (let at = 0; at < count && !server.hasEnded(); at++) {
-    const posted = { assistant: ["ann", "bob", "cid", "dee"][at % 4] ?? "ann", id: `${prefix}-${at}` }
+    const posted = { assistant: to[at % to.length] ?? "ann", id: `${prefix}-${at}` }
     if (await server.client.post(posted, said)) acknowledged.push(posted)
   }
   return acknowledged

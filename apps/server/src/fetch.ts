@@ -27,7 +27,7 @@ import {
 } from "./api/index.ts"
 import { apiFailureOf } from "./failure.ts"
 import { admit } from "./http/admitted.ts"
-import { failureBody, type Refusal, securing, statusOf } from "./http/answer.ts"
+import { failureBody, type Refusal, refusalHeaders, securing, statusOf } from "./http/answer.ts"
 import { bodyLimitOf, type JsonBody, judgedBody, readWebBody, roomFor } from "./http/body.ts"
 import { endWithSignal } from "./http/connection.ts"
 import { find, nowhere, streams, targetOf } from "./http/front.ts"
@@ -89,11 +89,7 @@ const secured = (response: Response): Response => {
 }
 
 const refused = (refusal: Refusal, extra: Readonly<Record<string, string>> = {}): Response => {
-  const headers = new Headers({ "content-type": "application/json", ...extra })
-  if (refusal._tag === "Unauthorized") headers.set("www-authenticate", "Bearer")
-  if (refusal._tag === "LimitReached" && refusal.retryAfterSeconds !== undefined) {
-    headers.set("retry-after", String(refusal.retryAfterSeconds))
-  }
+  const headers = { "content-type": "application/json", ...Object.fromEntries(refusalHeaders(refusal)), ...extra }
   return new Response(JSON.stringify(failureBody(refusal)), { status: statusOf(refusal), headers })
 }
 

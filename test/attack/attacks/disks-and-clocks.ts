@@ -9,6 +9,7 @@ import type { Posted } from "../client.ts"
 import { judge, pause } from "../judge.ts"
 import { judgeAgain, sendMany } from "../moves.ts"
 import type { Scene, Server, ServerOptions } from "../scene.ts"
+import { slowScript } from "../slow-model.ts"
 
 const runs = (program: string, ...args: ReadonlyArray<string>): boolean => {
   try {
@@ -170,22 +171,31 @@ const jumpingClock: Attack = {
     const [file, module] = [join(scene.directory, "offset"), join(scene.directory, "clock.mjs")]
     writeFileSync(module, clockModule(file))
     const planted = scene.environment()["NODE_OPTIONS"] ?? ""
+    scene.model.become({ script: slowScript })
     const options = { env: { NODE_OPTIONS: `${planted} --import=${module}`.trim() } }
     const server = await scene.serve(options)
     const posted: Array<Posted> = []
-    for (const [at, days] of [0, 1, -1, 0.5].entries()) {
+    const jumps = [0, 1, -1, 0.5]
+    for (const [at, days] of jumps.entries()) {
       writeFileSync(file, String(days * DAY_MILLIS))
-      posted.push(...(await sendMany(server, 8, `jump-${at}`)))
+      // The last ones still wait when the process is killed, in a time that is the future afterwards.
+      const said = at === jumps.length - 1 ? "slow 5000" : "hello"
+      posted.push(...(await sendMany(server, 8, `jump-${at}`, said)))
     }
     await server.kill()
     writeFileSync(file, String(-2 * DAY_MILLIS))
     const again = await scene.serve(options)
+    // Judged before anything new comes: a new message would wake its assistant for the old ones too.
+    const { lost } = await judge(again.client, posted)
     posted.push(...(await sendMany(again, 8, "after")))
     const judged = await judge(again.client, posted)
     await again.stop()
     return {
       ...judged,
-      checks: [{ says: "all were acknowledged", ok: posted.length === 40, seen: `${posted.length} of 40` }]
+      checks: [
+        { says: "all were acknowledged", ok: posted.length === 40, seen: `${posted.length} of 40` },
+        { says: "what waited at the kill is handled at once", ok: lost === 0, seen: `${lost} still wait` }
+      ]
     }
   }
 }

@@ -48,15 +48,17 @@ const poisonedRedis: Attack = {
     throughout(scene, async (api, { redis }) => {
       const posted = [...(await sendMany(api, 8, "before"))]
       if (poison(redis) === 0) throw new Error("there was no key to poison")
-      posted.push(...(await sendMany(api, 8, "poisoned")))
+      // No later message wakes these two: their wake-ups are lost, and only their mail is left.
+      posted.push(...(await sendMany(api, 8, "poisoned", "hello", ["ann", "bob"])))
       await pause(2_000)
       redisCli(redis, "FLUSHALL")
-      posted.push(...(await sendMany(api, 8, "emptied")))
+      posted.push(...(await sendMany(api, 8, "emptied", "hello", ["cid", "dee"])))
       return posted
     })
 }
 
-const LOCKED_SECONDS = 8
+/** Longer than the deadline of a statement. */
+const LOCKED_SECONDS = 14
 
 const lockedTables: Attack = {
   name: "locked-tables",

@@ -5,7 +5,7 @@
 import type { Attack, Check } from "../attack.ts"
 import type { Client, Posted } from "../client.ts"
 import { judge, pause } from "../judge.ts"
-import { holdsOf, holdsSince, millisUntil, saidOf, untilRest } from "../measures.ts"
+import { holdsOf, holdsSince, millisUntil, saidOf, tornTicks, untilRest } from "../measures.ts"
 import type { Scene, Server } from "../scene.ts"
 import { CHARACTERS, kinds } from "../texts.ts"
 
@@ -22,24 +22,6 @@ const warm = async (client: Client): Promise<ReadonlyArray<Posted>> => {
   for (const each of posted) await client.post(each, `Hello. ${"Words of some length. ".repeat(5_000)}`)
   await untilRest(client, 30_000)
   return posted
-}
-
-interface Entry {
-  readonly epoch: number
-  readonly tick: number
-}
-
-/** Ticks whose commits have more than one epoch: their lease was lost in the middle. */
-const tornTicks = async (client: Client, assistant: string): Promise<number> => {
-  const { items } = (await client.json(`/v1/assistants/${assistant}/entries?from=1&limit=200`)) as {
-    readonly items: ReadonlyArray<Partial<Entry> & { readonly entry?: Entry }>
-  }
-  const epochs = new Map<number, Set<number>>()
-  for (const item of items) {
-    const { epoch = 0, tick = 0 } = item.entry ?? item
-    epochs.set(tick, (epochs.get(tick) ?? new Set()).add(epoch))
-  }
-  return [...epochs.values()].filter((each) => each.size > 1).length
 }
 
 /** Asks again and again while something runs; the longest that an answer took. */

@@ -4,12 +4,13 @@
 import { cpSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import type { Attack, Check, Finding } from "../attack.ts"
+import type { Posted } from "../client.ts"
 import { judge, pause } from "../judge.ts"
 import { judgeAgain, sendMany } from "../moves.ts"
 import type { Scene, Server } from "../scene.ts"
 
 /** Longest time from the loss to the end of the process. */
-const END_SECONDS = 1.5
+const END_SECONDS = 1
 
 /** What the end of a server whose files are gone must look like. */
 const endOf = async (server: Server, since: number): Promise<ReadonlyArray<Check>> => {
@@ -61,6 +62,60 @@ const removed: Attack = {
     ({ data }) => rmSync(data, { recursive: true, force: true }),
     () => undefined
   )
+}
+
+/** Asks whether it is ready, and sends something, until it has ended; what it said yes to, by the time of the question. */
+const askToTheEnd = async (server: Server, since: number) => {
+  const [ready, accepted]: [Array<number>, Array<number>] = [[], []]
+  for (let at = 0; !server.hasEnded() && performance.now() - since < 10_000; at++, await pause(5)) {
+    const asked = Math.round(performance.now() - since)
+    if ((await server.client.status("/readyz")) === 200) ready.push(asked)
+    if (await server.client.post({ assistant: "ann", id: `gone-${since}-${at}` }, "hello")) accepted.push(asked)
+  }
+  return { ready, accepted }
+}
+
+/** An answer of `/readyz` is known for a second, but a loss is seen sooner by the watch. */
+const KNOWN_READY_MILLIS = 500
+
+const removedAtRest: Attack = {
+  name: "directory-removed-at-rest",
+  item: 1,
+  says: "rm -rf of the data directory of a server at rest: /readyz says so, whether it was asked before or not",
+  isShort: true,
+  run: async (scene) => {
+    const checks: Array<Check> = []
+    const posted: Array<Posted> = []
+    for (const isAskedBefore of [false, true]) {
+      const server = await scene.serve()
+      posted.push(...(await sendMany(server, 4, `before-${isAskedBefore}`)))
+      await judge(server.client, posted.slice(-4))
+      if (isAskedBefore) {
+        const says = "/readyz says ok before"
+        checks.push({ says, ok: (await server.client.status("/readyz")) === 200 })
+      }
+      rmSync(scene.data, { recursive: true, force: true })
+      const since = performance.now()
+      const { accepted, ready } = await askToTheEnd(server, since)
+      const most = isAskedBefore ? KNOWN_READY_MILLIS : -1
+      const when = isAskedBefore ? `after ${KNOWN_READY_MILLIS} ms where it was asked before` : "at all"
+      checks.push(
+        ...(await endOf(server, since)),
+        {
+          says: "nothing is acknowledged afterwards",
+          ok: accepted.length === 0,
+          seen: accepted.join()
+        },
+        {
+          says: `/readyz does not say ok ${when}`,
+          ok: ready.every((asked) => asked <= most),
+          seen: ready.join()
+        }
+      )
+    }
+    // What was acknowledged before went with the directory: that was the operator's will.
+    return { acknowledged: posted.length, lost: 0, duplicated: 0, innocents: 0, checks }
+  }
 }
 
 const moved: Attack = {
@@ -182,4 +237,12 @@ const backups: Attack = {
   }
 }
 
-export const ownership: ReadonlyArray<Attack> = [removed, moved, logRemoved, overwritten, twoStarts, backups]
+export const ownership: ReadonlyArray<Attack> = [
+  removed,
+  removedAtRest,
+  moved,
+  logRemoved,
+  overwritten,
+  twoStarts,
+  backups
+]

@@ -2,6 +2,7 @@
 // Owns the form of a failure on the wire. Leaves which one it is to whoever refuses.
 // N1  A failure looks the same whether the router wrote it or not: status, `_tag`, `message`, `hint`.
 // N2  A connection that never sent a byte ends without an answer.
+// N3  A refusal has the same headers whether a server or a mounted handler writes it.
 
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -91,13 +92,17 @@ export const write = (response: ServerResponse, status: number, type: string, bo
 const writeJson = (response: ServerResponse, status: number, value: unknown): void =>
   write(response, status, "application/json", JSON.stringify(value))
 
+/** What a client needs besides the body: how to name itself, when to ask again. */
+export const refusalHeaders = (refusal: Refusal): ReadonlyArray<readonly [name: string, value: string]> => {
+  if (refusal._tag === "Unauthorized") return [["www-authenticate", "Bearer"]]
+  if (refusal._tag !== "LimitReached" || refusal.retryAfterSeconds === undefined) return []
+  return [["retry-after", String(refusal.retryAfterSeconds)]]
+}
+
 /** What is not read to its end would be taken for the next request: the connection ends with the answer. */
 export const refuse = (request: IncomingMessage, response: ServerResponse, refusal: Refusal): void => {
   if (!request.complete && !response.headersSent) response.setHeader("connection", "close")
-  if (refusal._tag === "Unauthorized") response.setHeader("www-authenticate", "Bearer")
-  if (refusal._tag === "LimitReached" && refusal.retryAfterSeconds !== undefined) {
-    response.setHeader("retry-after", refusal.retryAfterSeconds)
-  }
+  for (const [name, value] of refusalHeaders(refusal)) response.setHeader(name, value)
   writeJson(response, statusOf(refusal), failureBody(refusal))
 }
 

@@ -2,7 +2,7 @@ import { later } from "@reverie/testkit/later"
 import { defineTool, type Fleet } from "reverie"
 import { assert, describe, test } from "vitest"
 import { type FetchOptions, fetchHandler } from "../../src/fetch.ts"
-import { aFleet, type Request as Asked, SECRETS, tokens } from "./rig.ts"
+import { aFleet, type Request as Asked, openRig, SECRETS, tokens } from "./rig.ts"
 import { allIn, textsIn } from "../ag-ui/chat-rig.ts"
 import { Sse } from "./sse.ts"
 
@@ -169,6 +169,44 @@ describe("a fleet mounted in a web framework", () => {
     const refused = await post("/v1/assistants/desk/messages", { text: "Hi." }, { headers: foreign })
     assert.include(await refused.clone().text(), "`hosts` of fetchHandler")
     await failureIn(refused, 403, "Forbidden")
+  })
+
+  test("N3 a 401, a 429 and a 503 have the headers of a server's own", async () => {
+    const rig = await openRig({ tokens })
+    const { fleet, get } = await mounted({ tokens })
+    const wrong = { authorization: "Bearer wrong" }
+    const right = { authorization: `Bearer ${SECRETS.north}` }
+    /** Without those that belong to the connection. */
+    const own = ({ connection: _c, "content-length": _l, date: _d, ...headers }: Readonly<Record<string, unknown>>) =>
+      headers
+    const byServer = async (headers: Readonly<Record<string, string>>) => {
+      const answer = await rig.ask("/v1/assistants", { headers })
+      return [answer.status, own(answer.headers)] as const
+    }
+    const byHandler = async (headers: Readonly<Record<string, string>>) => {
+      const answer = await get("/v1/assistants", { headers })
+      return [answer.status, own(Object.fromEntries(answer.headers))] as const
+    }
+    // Of more guesses than may wait the rest are refused at once.
+    const tooMany = (ask: typeof byServer) =>
+      Promise.any(
+        Array.from({ length: 80 }, async () => {
+          const [status, headers] = await ask(wrong)
+          assert.strictEqual(status, 429)
+          return [status, headers] as const
+        })
+      )
+    const pairs = [
+      [await byServer(wrong), await byHandler(wrong), 401, { "www-authenticate": "Bearer" }],
+      [await tooMany(byServer), await tooMany(byHandler), 429, { "retry-after": "60" }]
+    ] as const
+    await Promise.all([rig.fleet.close(), fleet.close()])
+    const away = [await byServer(right), await byHandler(right), 503, { "content-type": "application/json" }] as const
+    for (const [server, handler, status, expected] of [...pairs, away]) {
+      assert.deepStrictEqual(handler, server)
+      assert.strictEqual(handler[0], status)
+      assert.deepInclude(handler[1], expected)
+    }
   })
 
   test("W1 authorize says who asks: its tenant, whether it may only look, or nobody", async () => {

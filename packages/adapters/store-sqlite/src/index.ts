@@ -1,6 +1,5 @@
 export { type BackupContents, backupDirectory, type Restored, restoreDirectory } from "./files/backup.ts"
 export { StoreUnopenable } from "./errors.ts"
-export { temporaryPlace } from "./files/owner.ts"
-export { processWide, realPath } from "./files/shared-place.ts"
+export { processWide, realPath, temporaryPlace } from "./files/shared-place.ts"
 export { IN_MEMORY, openSqliteStore, SqliteStore, storeSqliteLayer } from "./store.ts"
 export type { WriterStats } from "./writer.ts"

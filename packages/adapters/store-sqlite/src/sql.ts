@@ -194,8 +194,8 @@ export const FRAME_HEADER_BYTES = 24
 const LOG_HEADER_BYTES = 32
 
 /** Before 3.51 SQLite takes NOOP for PASSIVE, and moves the log into the database behind the safeguard's back. */
-export const knowsNoop = (): boolean => {
-  const [major = 0, minor = 0] = (process.versions["sqlite"] ?? "").split(".").map(Number)
+export const knowsNoop = (version = process.versions["sqlite"] ?? ""): boolean => {
+  const [major = 0, minor = 0] = version.split(".").map(Number)
   return major > 3 || (major === 3 && minor >= 51)
 }
 
@@ -206,6 +206,7 @@ export interface Frames {
   readonly isRoom?: boolean
 }
 
+/** Counts the frames that the log has room for by the length of its file: it reads nothing and moves nothing. */
 export const roomOfLog = (database: DatabaseSync, pageBytes: number): (() => Frames) => {
   const file = String(database.prepare("PRAGMA database_list").get()?.["file"] ?? "")
   if (file === "") return () => ({ log: -1 })

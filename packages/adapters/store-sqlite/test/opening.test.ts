@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, it } from "@effect/vitest"
-import { openSqliteStore } from "@reverie/store-sqlite"
+import { openSqliteStore, temporaryPlace } from "@reverie/store-sqlite"
 import { anAddress, anEntry, anEnvelope, aState } from "@reverie/testkit"
 import * as Effect from "effect/Effect"
 import { describe } from "vitest"
@@ -31,6 +31,17 @@ const tamper = (directory: string, sql: string): void => {
   database.exec(sql)
   database.close()
 }
+
+it("P3 a temporary place is new each time, and removing it leaves nothing of a store in it", async () => {
+  const [one, two] = [temporaryPlace(), temporaryPlace()]
+  assert.notStrictEqual(one.directory, two.directory)
+  await Effect.runPromise(Effect.scoped(openSqliteStore(one.directory)))
+  assert.deepStrictEqual([existsSync(databaseIn(one.directory)), existsSync(two.directory)], [true, false])
+  for (const { directory, remove } of [one, two]) {
+    remove()
+    assert.isFalse(existsSync(dirname(directory)))
+  }
+})
 
 describe("an owner", () => {
   it.effect("O1 a second opening in the same process is refused, until the first has closed", () =>

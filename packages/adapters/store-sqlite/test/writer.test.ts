@@ -1,4 +1,4 @@
-import { statSync } from "node:fs"
+import { mkdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { assert, it } from "@effect/vitest"
@@ -12,7 +12,7 @@ import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import { describe } from "vitest"
-import { change } from "../src/sql.ts"
+import { change, knowsNoop, roomOfLog } from "../src/sql.ts"
 import { Writer } from "../src/writer.ts"
 import { aDirectory } from "./directories.ts"
 
@@ -350,4 +350,44 @@ describe("failures", () => {
       assert.deepStrictEqual(table.rows(), [9])
     })
   )
+})
+
+describe("frames of the log", () => {
+  it("NOOP is asked of SQLite 3.51 and later alone", () => {
+    const known = ["3.51.0", "3.51", "3.60.2", "3.100.0", "4.0.0"]
+    const unknown = ["3.50.4", "3.50.99", "3.7.17", "3.5.100", "2.99.9", "", "unknown"]
+    assert.deepStrictEqual(
+      known.filter((version) => !knowsNoop(version)),
+      []
+    )
+    assert.deepStrictEqual(
+      unknown.filter((version) => knowsNoop(version)),
+      []
+    )
+    assert.strictEqual(knowsNoop(), knowsNoop(process.versions["sqlite"]))
+  })
+
+  it("the room of a fresh log is what NOOP counts, and asking moves nothing", () => {
+    const directory = aDirectory()
+    mkdirSync(directory)
+    const file = join(directory, "reverie.db")
+    const database = new DatabaseSync(file)
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0")
+    const pageBytes = Number(database.prepare("PRAGMA page_size").get()?.["page_size"])
+    const room = roomOfLog(database, pageBytes)
+    const noop = database.prepare("PRAGMA wal_checkpoint(NOOP)")
+    assert.deepStrictEqual(room(), { log: 0, isRoom: true })
+    database.exec("CREATE TABLE numbers (number INTEGER PRIMARY KEY, said TEXT)")
+    for (let number = 0; number < 50; number++) {
+      database.prepare("INSERT INTO numbers VALUES (?, ?)").run(number, "x".repeat(number * 200))
+      const before = [readFileSync(file), readFileSync(`${file}-wal`)]
+      const { log } = room()
+      assert.deepStrictEqual([readFileSync(file), readFileSync(`${file}-wal`)], before)
+      const counted = noop.get() as { readonly log: number; readonly checkpointed: number }
+      assert.deepInclude(counted, { log, checkpointed: 0 })
+      assert.isAbove(log, 0)
+    }
+    database.close()
+    assert.deepStrictEqual(roomOfLog(new DatabaseSync(IN_MEMORY), pageBytes)(), { log: -1 })
+  })
 })

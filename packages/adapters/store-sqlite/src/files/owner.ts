@@ -12,7 +12,6 @@ import {
   chmodSync,
   closeSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -74,12 +73,6 @@ export const privateFile = (directory: string, name: string, isMade = false): vo
   if (found === undefined) {
     if (isMade) closeSync(openSync(file, "wx", 0o600))
   } else if (hasModes && (found.mode & OTHERS) !== 0) chmodSync(file, 0o600)
-}
-
-/** A place for a data directory that is there for a while, and ours alone. `remove` leaves nothing of it. */
-export const temporaryPlace = (): { readonly directory: string; readonly remove: () => void } => {
-  const folder = mkdtempSync(join(tmpdir(), "reverie-"))
-  return { directory: join(folder, "data"), remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 const LOCK = "owner.lock"
