@@ -87,7 +87,8 @@ describe("assistants that always answer each other", () => {
           )
         }
       }),
-      RUNS
+      // Two runs that are committed in another order than they finished in once lost a count.
+      { ...RUNS, examples: [[{ size: 2, calls: 3, perPair: 4, wantsAnswer: false, people: 1, thinkMillis: 1_000 }]] }
     )
     // They did talk.
     assert.isAbove(most, 12)
