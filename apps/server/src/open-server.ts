@@ -77,7 +77,7 @@ const limits = {
   requestTimeout: 30_000,
   headersTimeout: 10_000,
   connectionsCheckingInterval: 5_000,
-  // Whoever says no Host is judged like whoever says a wrong one.
+  // Anyone who says no Host is judged like anyone who says a wrong one.
   requireHostHeader: false
 }
 
@@ -153,7 +153,7 @@ export const openParts = async (options: PartsOptions, traffic: Traffic) => {
     api,
     gateway,
     live,
-    /** Nobody is told anything more. */
+    /** No one receives anything more. */
     silence: () => {
       feed.close()
       endRuns(gateway)
