@@ -1,6 +1,6 @@
 // Tick: the walk of one machine event, from decision to what it started.
 // Owns the order decide, commit, take over, tell. Leaves the loop around it to host.ts, the work itself to jobs.ts.
-// I1  One machine event, one commit; nothing is told, started or stopped before the commit is durable.
+// I1  One machine event, one commit; nothing is reported, started or stopped before the commit is durable.
 // I2  A result whose job is not open is late: it is dropped and counted, never decided upon.
 // I3  An event that the statechart can not take ends in the dead letters with the reason, and blocks nothing.
 
@@ -145,7 +145,7 @@ export const handleEnvelope = Effect.fnUntraced(function* (session: Session, env
 
 /**
  * The statechart could not take a result or a timer: it halts, and says why, rather than hang. The result is not used:
- * its text would be a reply nobody acts on, or a second answer to a call that the halt itself answers.
+ * its text would be a reply no one acts on, or a second answer to a call that the halt itself answers.
  */
 const haltInstead = Effect.fnUntraced(function* (
   session: Session,
