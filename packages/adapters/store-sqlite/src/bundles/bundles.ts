@@ -1,7 +1,7 @@
 // Bundles on SQLite: who moves out of a directory or into it.
 // Owns the judging of a bundle inside the transaction that puts it down, and the mark on the data store. Leaves the rows to
 // moving-out.ts and moving-in.ts.
-// I1  Judged and written in one transaction of the writer: nobody moves in between.
+// I1  Judged and written in one transaction of the writer: no one moves in between.
 
 import type { DatabaseSync } from "node:sqlite"
 import {
@@ -93,7 +93,7 @@ export const sqliteBundles = (
   leases: Leases,
   marks: Marks
 ): Bundles["Service"] => {
-  // Most openings move nobody.
+  // Most openings move no one.
   const out = onceAsked(() => movingOut(database))
   const into = onceAsked(() => movingIn(database))
 

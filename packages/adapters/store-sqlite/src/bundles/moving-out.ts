@@ -189,7 +189,7 @@ const tenantPartsOf = (database: DatabaseSync) => {
 }
 
 export interface MovingOut {
-  /** The parts of a life, head first; undefined when nobody lives there. The first one is read with the call. */
+  /** The parts of a life, head first; undefined when no one lives there. The first one is read with the call. */
   readonly life: (address: Address) => Generator<BundlePart> | undefined
   readonly tenantParts: (tenant: TenantId) => ReadonlyArray<BundlePart>
   readonly tenants: () => ReadonlyArray<TenantId>
