@@ -1,8 +1,8 @@
 // Bundles on PostgreSQL: who moves out of a schema or into it.
 // Owns the judging of a bundle inside the transaction that puts it down, and the mark on the data store. Leaves the rows to
 // moving-out.ts and moving-in.ts.
-// I1  Moves into one schema take turns, and each is judged and written in one transaction: nobody moves in between.
-// I2  Who is on the move is held by a lease in its row, so that workers that run find nobody to begin with.
+// I1  Moves into one schema take turns, and each is judged and written in one transaction: no one moves in between.
+// I2  Who is on the move is held by a lease in its row, so that workers that run find no one to begin with.
 // I3  The mark is a table of its own, made with the first mark; a store that was never moved has none.
 
 import {

@@ -2,7 +2,7 @@
 // Owns the writing of whole lives. Leaves judging whether there is room for them to bundles.ts.
 // P1  Text goes as JSON of JSON text, which has neither NUL nor half a character.
 // P2  A life of more entries than a transaction has positions raises what is added to a transaction's id. While it does,
-//     nobody else has read the old number and not yet written: they wait for the lock on the table `store`.
+//     no one else has read the old number and not yet written: they wait for the lock on the table `store`.
 
 import { type AssistantHead, type BundlePart, textOf } from "@reverie/ledger"
 import { type AssistantState, type Entry, keyText, type Lane, LANES, type TenantId } from "@reverie/protocol"
@@ -229,7 +229,7 @@ const TAKEN_BLOCK = "SELECT 1 AS one FROM blocks WHERE tenant = $1 AND id = $2"
 const TAKEN_LABEL = "SELECT 1 AS one FROM blocks WHERE tenant = $1 AND owner = $2 AND label = $3"
 const TAKEN_KEY = "SELECT answer FROM block_answers WHERE tenant = $1 AND key = $2"
 
-/** What is in the way of blocks and answers, whoever it belongs to. */
+/** What is in the way of blocks and answers, no matter whom it belongs to. */
 export const obstacleIn = (
   query: Query,
   tenant: TenantId,

@@ -1,6 +1,6 @@
 // MovingOut: bundles, gathered from the rows.
 // Owns the reading of a life, and of what a tenant has besides its assistants. Leaves putting it down to moving-in.ts.
-// O1  All of a bundle is read in one transaction that sees one moment: whoever calls brings it along.
+// O1  All of a bundle is read in one transaction that sees one moment: anyone who calls brings it along.
 
 import { Buffer } from "node:buffer"
 import {
@@ -153,7 +153,7 @@ const partsOfLife = (query: Query, row: LifeRow): Reading<ReadonlyArray<BundlePa
     ]
   })
 
-/** A life; undefined when nobody lives there. */
+/** A life; undefined when no one lives there. */
 export const lifeIn = (query: Query, { assistant, tenant }: Address): Reading<Bundle | undefined> =>
   Effect.gen(function* () {
     const [row] = yield* query<LifeRow>(LIFE, [tenant, assistant])
