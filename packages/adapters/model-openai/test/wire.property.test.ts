@@ -75,7 +75,7 @@ it("W1 a message and a list of tools are rendered once", () => {
   assert.strictEqual(wireTools(tools), wireTools(tools))
 })
 
-it("W2 two tools that look alike on the wire are told apart and found again", () => {
+it("W2 two tools that look alike on the wire are distinguished and found again", () => {
   const offers = ["harbor.look", "harbor_look", "harbor look"].map((name) => ({
     name,
     description: "",
