@@ -70,7 +70,7 @@ const BACKLOG = 4_096
 /** What is being answered has so long to end. */
 const GRACE_MILLIS = 3_000
 
-/** A hundred who listen hear of it 30 milliseconds later. */
+/** A hundred who listen learn of it 30 milliseconds later. */
 const gathering = (streams: number): number => Math.min(50, 5 + streams / 4)
 
 const limits = {

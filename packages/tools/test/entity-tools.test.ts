@@ -23,7 +23,7 @@ const openRecords = (tick = 42) => {
         hops: 0,
         records: {
           read: (kind) => (kind === "observation" ? kept : new Map()),
-          consult: () => Promise.reject(new Error("nobody is asked")),
+          consult: () => Promise.reject(new Error("no one is asked")),
           loop: {
             tick,
             iteration: 1,

@@ -39,7 +39,7 @@ export interface World {
   readonly outboxEnd: () => number
   readonly failure: (status: number, tag: string, message: string, hint?: string) => FakeFailure
   readonly audit: (action: string, target: string) => void
-  /** It comes into another state, and everybody hears of it. */
+  /** It comes into another state, and everybody learns of it. */
   readonly move: (row: Row, state: string) => void
   readonly order: (row: Row, order: string) => void
   /** It receives something, thinks, and answers piece by piece. */

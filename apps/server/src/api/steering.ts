@@ -213,7 +213,7 @@ export class ReplayGroup extends HttpApiGroup.make("replay").add(
     }),
     error: failures
   }),
-  /** Lives a tick again, in a data store of its own, with something changed. No tool runs; no one hears of it. */
+  /** Lives a tick again, in a data store of its own, with something changed. No tool runs; no one learns of it. */
   HttpApiEndpoint.post("fork", "/v1/assistants/:id/forks", {
     params: ofAssistant,
     payload: Schema.Struct({

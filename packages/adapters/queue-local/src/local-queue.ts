@@ -1,7 +1,7 @@
 // LocalQueue: the WakeQueue of one process.
 // Owns the wake-ups that no one has taken yet. Leaves finding them again after the process has ended to `Mailbox.due`.
 // A wake-up leaves the queue before it is handed out. So one that is given while its assistant is being handled stands in
-// the queue again (Q3) without any memory of who is handling what: the one who handles it hears of it at once (Q6).
+// the queue again (Q3) without any memory of who is handling what: the one who handles it learns of it at once (Q6).
 // L1  A wake-up is either in the queue or handed out: a taker that stops waiting takes none with it.
 // L2  While wake-ups are waiting, someone who waits for one is on the way: no one sleeps beside a full queue.
 // L3  While a later wake-up is known, someone who waits sleeps no longer than until its time.

@@ -125,7 +125,7 @@ export const cleanText = (text: string): string => {
   return withoutInvisible(lined(normal)).normalize("NFC")
 }
 
-/** True when a text holds a character that cleaning would take out because nobody sees it. */
+/** True when a text holds a character that cleaning would take out because no one sees it. */
 export const holdsInvisible = (text: string): boolean => {
   const normal = normalised(text)
   if (!suspicious.test(normal)) return false

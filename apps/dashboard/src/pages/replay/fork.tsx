@@ -1,4 +1,4 @@
-// Fork: lives a tick again with something changed. No tool runs, and no one hears of it.
+// Fork: lives a tick again with something changed. No tool runs, and no one learns of it.
 
 import { defined } from "../../api/defined.ts"
 import { useQueryClient } from "@tanstack/react-query"

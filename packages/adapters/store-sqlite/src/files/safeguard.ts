@@ -93,7 +93,7 @@ export class HighMark {
 
 // FileGuard: whether the files of an open store are still the files at their paths.
 // G1  Nothing is acknowledged after a file was removed, moved, replaced or written by another program: it is looked before
-//     each transaction, once more before its waiters hear of it, and several times a second at rest.
+//     each transaction, once more before its waiters learn of it, and several times a second at rest.
 // G2  Anyone who only reads, beside or inside this process, is no trouble.
 // G3  What was found stays found: a store that has lost its files never writes again.
 
