@@ -59,7 +59,7 @@ const manifest = () => {
 
 const isText = (file: string): boolean => /\.(html|js|css|json|svg|txt)$/.test(file)
 
-/** The page, each of its files beside its packed forms: browsers ask for brotli only where nobody listens in. */
+/** The page, each of its files beside its packed forms: browsers ask for brotli only where no one listens in. */
 const addPage = async (folder: string): Promise<void> => {
   await buildPage(folder)
   rmSync(join(folder, ".vite"), { recursive: true, force: true })

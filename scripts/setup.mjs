@@ -29,7 +29,7 @@ const wanted = () => {
     .digest("hex")
 }
 
-/** True when somebody's own `npm ci` or `npm install` already brought exactly what the lockfile names. */
+/** True when someone's own `npm ci` or `npm install` already brought exactly what the lockfile names. */
 const agreesWithLockfile = () => {
   const installed = read(join(root, "node_modules/.package-lock.json"))
   if (installed === "") return false

@@ -41,7 +41,7 @@ export const archivist = defineAssistant({
 })
 
 /**
- * Knows tides, tugs and weather, and plans what takes weeks. Whoever wants the harbour closed looks at the weather first,
+ * Knows tides, tugs and weather, and plans what takes weeks. Anyone who wants the harbour closed looks at the weather first,
  * and has a second to confirm it.
  */
 export const planner = defineAssistant({

@@ -1,9 +1,9 @@
 // Bundle: the sources as few files of JavaScript, and their types as one file for each entry point.
 // Owns what is bundled in, and the places where the sources name a file by its URL. Leaves the lists to parts.ts.
-// B1  Everything is bundled in but the optional peers: whoever installs the package installs one package.
+// B1  Everything is bundled in but the optional peers: anyone who installs the package installs one package.
 // B2  What is named by `new URL(..., import.meta.url)` is found in the package too, or the build fails.
 // B3  The types name nothing that is not installed.
-// B4  Whoever bundles it again needs no optional peer: they are asked for by names that bundlers do not follow.
+// B4  Anyone who bundles it again needs no optional peer: they are asked for by names that bundlers do not follow.
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve, sep } from "node:path"

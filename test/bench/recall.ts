@@ -5,7 +5,7 @@
 //     the very messages count, in the place they have among all messages that are found: whatever else is found (an
 //     answer of the assistant) takes up its place, and a fact helps only by bringing up the message that it came from.
 // R3  Each conversation is lived through twice, because what an assistant says itself is indexed beside what it heard.
-//     The listener is told to listen only, for it has nothing to say among others: it calls noop after each message. The
+//     The listener is asked to listen only, for it has nothing to say among others: it calls noop after each message. The
 //     targets are judged on it. The answerer says something after each message, as any assistant does that is spoken to;
 //     its figures are given beside, and not judged.
 

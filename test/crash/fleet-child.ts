@@ -1,5 +1,5 @@
-// One process of the fleet's crash lane: a worker, or a producer that posts events. It lives until it is told to end, is
-// killed, or has lost whoever started it.
+// One process of the fleet's crash lane: a worker, or a producer that posts events. It lives until it is asked to end, is
+// killed, or has lost the one who started it.
 // H1  An acknowledgement is in the diary only after `post` returned. A producer posts each event again until that, and
 //     the events of one assistant one after the other.
 // H2  A wrong clock is wrong for everything in this process but its diary.
@@ -26,7 +26,7 @@ export interface ChildLife {
   readonly sweepMillis?: number
 }
 
-/** What a child is told. */
+/** What a child learns. */
 export type Order =
   | { readonly do: "arm"; readonly point: FaultPoint; readonly passing: number }
   /** Events below this number may be posted. */
@@ -70,7 +70,7 @@ const heard = (order: Order): void => {
   wakeAll = Promise.withResolvers()
 }
 process.on("message", heard)
-// Whoever started it is gone: there is nothing to live for.
+// The one who started it is gone: there is nothing to live for.
 process.on("disconnect", () => process.exit(0))
 
 const passing = (point: FaultPoint): void => {

@@ -1,7 +1,7 @@
-// FleetScene: who lives in the crash lane of a fleet, what they are told, and what they answer.
+// FleetScene: who lives in the crash lane of a fleet, what they hear, and what they answer.
 // Owns assistants, events and the stand-in for a model, all of them pure functions of a number. Leaves posting and
 // working to fleet-child.ts.
-// C1  The same number is the same event, whoever posts it; its sender's events for one assistant have growing numbers.
+// C1  The same number is the same event, no matter who posts it; its sender's events for one assistant have growing numbers.
 // C2  The same prompt is answered the same way, but for a model that is out of order: it fails once in each process.
 
 import { type Prompt, ModelUnavailable, type Reply } from "@reverie/model"

@@ -1,6 +1,6 @@
 // NightLeft: everything that stands in a directory after a night, in lines that can be compared.
 // Owns what counts: records, messages, steps, settlements, and what the index finds. Leaves comparing to night.ts.
-// N6  It is read by a fleet that was opened anew. Everything is told, the order of commits included, but how many
+// N6  It is read by a fleet that was opened anew. Everything is reported, the order of commits included, but how many
 //     conversations a process held in mind: another process holds none of them.
 
 import { join } from "node:path"

@@ -1,7 +1,7 @@
 // NightLife: what one child process of the night lane does until it is killed.
 // Owns the day, the night after it, and where the process kills itself. Leaves judging to night.ts.
 // N1  Only while the assistant dreams or compacts its history are passings counted: whatever is killed there is a night's work.
-// N2  Whoever runs this again on the same directory goes on where it was.
+// N2  Anyone who runs this again on the same directory goes on where it was.
 // N3  The day leaves work to every operation and phase: the history is compacted by day and again by night, and what the
 //     evening writes down calls for a reflection.
 

@@ -109,7 +109,7 @@ interface Course {
   readonly fate: Fate
 }
 
-/** What is asked for: those of one's own, the newest of them twice, one of the other tenant, and nobody. */
+/** What is asked for: those of one's own, the newest of them twice, one of the other tenant, and no one. */
 const poolsOf = async (document: OpenApiDocument, fleet: Fleet, created: number) => {
   const pools = TENANTS.map(async (tenant) => {
     const [desk = "", yard = ""] = idsOf(tenant)
@@ -123,7 +123,7 @@ const poolsOf = async (document: OpenApiDocument, fleet: Fleet, created: number)
   return Promise.all(pools)
 }
 
-/** Orders to retire are among the requests: somebody must still be there to be asked. */
+/** Orders to retire are among the requests: someone must still be there to be asked. */
 const CREATION_EVERY = 160
 
 const createOne = async (fleet: Fleet, created: number): Promise<void> => {

@@ -1,6 +1,6 @@
 // Keeper: the assistant of these tests, and its life from the first morning to the last one.
 // Owns its definition and when what happens. Leaves the conversation to conversation.ts, what is asserted to the tests.
-// K1  It is spoken to by day, between eight and ten; nobody wakes it by night.
+// K1  It is spoken to by day, between eight and ten; no one wakes it by night.
 
 import { createHash } from "node:crypto"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,7 @@
 // Life: one assistant with everything a night needs, in a time that only the test moves.
 // Owns starting, saying and waiting. Leaves what is said and asserted to the tests.
 // L1  The same script gives the same record: nothing but the script and the seed decides.
-// L2  What the model is asked is counted, whoever asks: a tick, a dream or a compaction.
+// L2  What the model is asked is counted, no matter who asks: a tick, a dream or a compaction.
 
 import { countMessage } from "@reverie/context"
 import { type Ledger as LedgerPort, Ledger } from "@reverie/ledger"

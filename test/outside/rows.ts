@@ -125,7 +125,7 @@ const oldNode: Row = {
     const command = await scene.run(folder, "node", ["node_modules/reverie/lib/cli.js", "--version"], { node })
     const sentence = /reverie needs Node 22\.13 or newer, and this is v20/
     return [
-      ["the program is told which Node it needs", said.code !== 0 && sentence.test(said.stderr), said.stderr],
+      ["the program learns which Node it needs", said.code !== 0 && sentence.test(said.stderr), said.stderr],
       ["so is the command", command.code !== 0 && sentence.test(command.stderr), command.text]
     ]
   }

@@ -70,7 +70,7 @@ const asNoted = ({ messages, tools }: TickPrompt): string =>
     tools
   )
 
-/** The same members whatever their order: nobody reads a message by the order of its members. */
+/** The same members whatever their order: no one reads a message by the order of its members. */
 const normal = (text: string): string =>
   JSON.stringify(JSON.parse(text), (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
@@ -207,7 +207,7 @@ describe("the harbor day", () => {
   })
 
   it(
-    "a model that fails, and one that asks for a person's consent which nobody gave, leave the tick unfinished",
+    "a model that fails, and one that asks for a person's consent which no one gave, leave the tick unfinished",
     LIMIT,
     async () => {
       await using peek = await Peek.open(day.data)
@@ -243,7 +243,7 @@ describe("the harbor day", () => {
     assert.deepInclude(await failureOf(checkFixture(day.fleet, read(kept))), { reason: "fixture" })
     const elsewhere = { ...kept, address: { ...kept.address, assistant: "planner" } }
     assert.deepInclude(await failureOf(checkFixture(day.fleet, read(elsewhere), peek)), { reason: "fixture" })
-    const edited = withPrompt(day.fleet, "desk", "You are somebody else.")
+    const edited = withPrompt(day.fleet, "desk", "You are someone else.")
     const { differs } = await checkFixture(edited, read(whole))
     assert.deepStrictEqual(
       differs.map(({ what }) => what),

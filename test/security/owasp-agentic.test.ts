@@ -30,7 +30,7 @@ const posted = (url: string, body: unknown, headers: Readonly<Record<string, str
   })
 
 describe("OWASP agentic applications", () => {
-  it("ASI01 goal hijack: goals change by the assistant's own recorded steps, not by what somebody writes", async () => {
+  it("ASI01 goal hijack: goals change by the assistant's own recorded steps, not by what someone writes", async () => {
     const { fleet } = await openRig({
       says: [
         { calls: [{ tool: "add_goal", arguments: { description: "Keep the list of ships", priority: "high" } }] },
@@ -112,7 +112,7 @@ describe("OWASP agentic applications", () => {
     assert.isAbove((await blocks.versions(made.block)).length, 2)
   })
 
-  it("ASI07 inter-agent communication: nobody outside speaks in an assistant's name, and none receives another tenant", async () => {
+  it("ASI07 inter-agent communication: no one outside speaks in an assistant's name, and none receives another tenant", async () => {
     const { fleet } = await openRig({ says: [{ text: "ok" }] })
     await using _ = fleet
     await serving(fleet, async ({ url }) => {

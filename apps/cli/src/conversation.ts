@@ -27,7 +27,7 @@ const SLASH_HELP = `/state              who is doing what
 /cost               what it has spent
 /approve [id]       let the call that waits for you run
 /deny [id]          refuse it
-/to ASSISTANT       speak with somebody else
+/to ASSISTANT       speak with someone else
 /quit               leave`
 
 const state = async (backend: Backend): Promise<string> => assistantTable((await backend.page({ limit: 100 })).items)
@@ -50,7 +50,7 @@ const compact = async (backend: Backend, id: string): Promise<string> => {
   const view = await backend.view(id)
   if (view?.activity === "compacting") return `${id} compacts its history: ${so}`
   await backend.order(id, "compact", {})
-  return `${id} is told to compact its history: ${so}`
+  return `${id} is asked to compact its history: ${so}`
 }
 
 const dream = async (backend: Backend, id: string): Promise<string> => {
@@ -58,14 +58,14 @@ const dream = async (backend: Backend, id: string): Promise<string> => {
   const view = await backend.view(id)
   if (view?.activity === "dreaming") return `${id} dreams\n${last}`
   await backend.order(id, "sleep", {})
-  return `${id} is told to sleep\n${last}`
+  return `${id} is asked to sleep\n${last}`
 }
 
 const undo = async (backend: Backend, id: string): Promise<string> => {
   const newest = (await backend.compactions(id)).findLast(({ undone_at }) => undone_at === undefined)
   if (newest === undefined) return `nothing of ${id}'s history is compacted`
   await backend.undoCompaction(id, newest.id)
-  return `${id} is told to take ${newest.id} back`
+  return `${id} is asked to take ${newest.id} back`
 }
 
 const cost = async (backend: Backend, id: string): Promise<string> => {
@@ -149,7 +149,7 @@ class Conversation {
     }
   }
 
-  /** What can not be done is told, and ends nothing. */
+  /** What can not be done is reported, and ends nothing. */
   async #slash(command: string): Promise<boolean> {
     try {
       return await answerSlash(this.#backend, this.#to, command)
@@ -254,7 +254,7 @@ class AnswerPrinter {
 }
 
 // Chat: a conversation over standard input.
-// Owns reading lines and the prompt. Leaves what a line means to conversation.ts.
+// Owns reading lines and the prompt. What a line means is decided above.
 // C1  Without a terminal nothing is prompted; a closed or empty input is no error.
 // C2  What was asked before the input ended is answered before the chat ends.
 
@@ -302,7 +302,7 @@ export const chat = async ({ backend, stop, to }: ChatOptions): Promise<"left" |
   }
 }
 
-/** Stays up for a chat; when nobody can chat, until a signal comes. */
+/** Stays up for a chat; when no one can chat, until a signal comes. */
 export const stayUp = async (options: ChatOptions): Promise<void> => {
   if (process.stdin.isTTY) note(`Speak with ${options.to}, /help shows the commands, Ctrl-C ends.`)
   else note("Stays up until SIGINT or SIGTERM.")

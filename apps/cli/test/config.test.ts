@@ -1,4 +1,4 @@
-// Settings: which source wins, what is refused, and that no secret is told or sent elsewhere.
+// Settings: which source wins, what is refused, and that no secret is reported or sent elsewhere.
 
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-// HostileFleet: a small fleet in which every text that somebody else wrote would act on a terminal.
+// HostileFleet: a small fleet in which every text that someone else wrote would act on a terminal.
 // Owns making it. Leaves looking at it to the tests.
 
 import { defineAssistant, defineFleet, defineTool, Fleet } from "reverie"

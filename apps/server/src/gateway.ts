@@ -1,5 +1,5 @@
 // Gateway: where a handler asks the fleet.
-// Owns finding the fleet of whoever asks, and making a failure of the fleet one of the API. Leaves what is asked to the groups.
+// Owns finding the fleet of the caller, and making a failure of the fleet one of the API. Leaves what is asked to the groups.
 // D1  A handler reaches the fleet of its principal's tenant and no other.
 // D2  Whatever a promise rejects with becomes a failure of the contract; a bug becomes `Unexpected`, and its text stays here.
 // D3  Who may only look changes nothing: `changing` refuses before anything is asked.
@@ -118,7 +118,7 @@ const recorded = <A>(
 
 // Audit: who changed what through this server.
 // A1  A tenant reads its own lines and no others.
-// A2  Memory is bounded for each tenant, and nobody's lines push out another's; the file is only added to, one JSON object a line.
+// A2  Memory is bounded for each tenant, and no one's lines push out another's; the file is only added to, one JSON object a line.
 
 const KEPT = 2_000
 const MAX_FIELD_CHARS = 300

@@ -70,14 +70,14 @@ const BACKLOG = 4_096
 /** What is being answered has so long to end. */
 const GRACE_MILLIS = 3_000
 
-/** A hundred who listen hear of it 30 milliseconds later. */
+/** A hundred who listen learn of it 30 milliseconds later. */
 const gathering = (streams: number): number => Math.min(50, 5 + streams / 4)
 
 const limits = {
   requestTimeout: 30_000,
   headersTimeout: 10_000,
   connectionsCheckingInterval: 5_000,
-  // Whoever says no Host is judged like whoever says a wrong one.
+  // Anyone who says no Host is judged like anyone who says a wrong one.
   requireHostHeader: false
 }
 
@@ -153,7 +153,7 @@ export const openParts = async (options: PartsOptions, traffic: Traffic) => {
     api,
     gateway,
     live,
-    /** Nobody is told anything more. */
+    /** No one receives anything more. */
     silence: () => {
       feed.close()
       endRuns(gateway)

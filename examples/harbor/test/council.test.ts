@@ -9,7 +9,7 @@ const votes: ReadonlyArray<readonly [view: string, vote: string]> = [
   ["You know the water", "The swell will be four metres.\nVOTE: close"]
 ]
 
-/** Everybody does their work, told apart by what they are told of it. */
+/** Everybody does their work, distinguished by what they learn of it. */
 const answer = (messages: ReadonlyArray<Told>): Said => {
   const system = messages.find(({ role }) => role === "system")?.content ?? ""
   const asked = messages.findLast(({ role }) => role === "user")?.content ?? ""

@@ -117,7 +117,7 @@ describe("what waits", () => {
     includesOne(day.replies("answered", "desk"), "Only one dangerous tool may run in a tick")
   })
 
-  test("an approval that nobody asked for is ignored, with the reason", () => {
+  test("an approval that no one asked for is ignored, with the reason", () => {
     const ignored = day.told("envelope-settled", "desk").filter(({ outcome }) => outcome === "ignored")
     assert.deepStrictEqual(
       ignored.map(({ reason }) => reason),
@@ -150,7 +150,7 @@ describe("what waits", () => {
 })
 
 describe("among themselves, and asleep", () => {
-  test("notes to colleagues arrive, one to nobody comes back", () => {
+  test("notes to colleagues arrive, one to no one comes back", () => {
     const fromDesk = day.told("tick-started").filter(({ from }) => from === "assistant:desk")
     assert.deepStrictEqual(fromDesk.map(({ address }) => address.assistant).toSorted(), ["archivist", "planner"])
     const returned = day.told("tick-started", "desk").find(({ from }) => from === "relay")

@@ -1,5 +1,5 @@
 // Berths: which ship can lie where.
-// The tools keep nothing of their own: the table is fixed, and what was assigned stands in the history of whoever
+// The tools keep nothing of their own: the table is fixed, and what was assigned stands in the history of anyone who
 // assigned it, which is durable. A slip is numbered after the key of the run, so a repeat gives the same number.
 
 import { defineTool } from "reverie"

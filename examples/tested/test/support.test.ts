@@ -29,13 +29,13 @@ describe("support", () => {
     expectRequest(model.requests[1], { shows: ["delivered"], offers: ["refund", "open_ticket"] })
   })
 
-  it("pays nothing when nobody has decided within the eight hours of a working day", async () => {
-    const model = scriptedModel([...asked, "Nobody could decide today."])
+  it("pays nothing when no one has decided within the eight hours of a working day", async () => {
+    const model = scriptedModel([...asked, "No one could decide today."])
     await using fleet = await testFleet(support, { model })
     const answer = fleet.answer("support", "I want my money for A-7 back.")
     await fleet.rest()
     await fleet.clock.advance("8h")
-    assert.strictEqual(await answer, "Nobody could decide today.")
+    assert.strictEqual(await answer, "No one could decide today.")
     await expectApprovals(fleet, "support", [])
     await expectToolCalls(fleet, "support", [
       "find_order",

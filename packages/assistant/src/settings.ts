@@ -29,7 +29,7 @@ export interface Settings {
   readonly subAgentGraceMillis: number
   /** How often a task is handed on again after a sub-agent failed. */
   readonly subAgentRetries: number
-  /** The model is told that a failed task is given up, in place of why it failed. */
+  /** The model learns that a failed task is given up, in place of why it failed. */
   readonly subAgentGiveUp: boolean
   /** What the ticks of an assistant may spend in its whole life, sub-agents included; 0 for no bound. */
   readonly budgetTokens: number

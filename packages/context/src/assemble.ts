@@ -1,6 +1,6 @@
 // Assemble: the prompt, within the limit, and what became of what did not fit.
-// Owns the order of the parts and the account of them. Leaves keeping history to `window.ts`, cutting to `assemble.ts`, the
-// components to `collect.ts`.
+// Owns the order of the parts, cutting, and the account of them. Leaves keeping history to `window.ts`, the components to
+// `collect.ts`.
 // A1  Parts stand in strictly ascending order of their ids: the system prompt first, the results of the pending turn last.
 // A2  A prompt never costs more than the context window less what is reserved for the reply, nor than the budget of its
 //     kind of context.

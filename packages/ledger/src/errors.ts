@@ -41,9 +41,9 @@ export class UnreadableRecord extends Schema.TaggedError<UnreadableRecord>()("Un
   readonly recovery = "stop" as const
 }
 
-/** Somebody can not move out or in as asked. Nothing was changed. */
+/** Someone can not move out or in as asked. Nothing was changed. */
 export class BundleRefused extends Schema.TaggedError<BundleRefused>()("BundleRefused", {
-  /** nobody: there is no such assistant to pack. occupied: another life is led there. broken: it is no whole bundle. */
+  /** no one: there is no such assistant to pack. occupied: another life is led there. broken: it is no whole bundle. */
   reason: Schema.Literals(["nobody", "occupied", "broken"]),
   /** The assistant or tenant, for people. */
   who: Schema.String,

@@ -28,11 +28,11 @@ export class StateUnreadable extends Schema.TaggedError<StateUnreadable>()("Stat
   }
 }
 
-/** Nobody lives at this address, or it has retired: the sender must correct it. */
+/** No one lives at this address, or it has retired: the sender must correct it. */
 export class UnknownAssistant extends Schema.TaggedError<UnknownAssistant>()("UnknownAssistant", { address: Address }) {
   readonly recovery = "tell-owner" as const
   override get message(): string {
-    return `nobody lives at ${addressKey(this.address)}`
+    return `no one lives at ${addressKey(this.address)}`
   }
 }
 

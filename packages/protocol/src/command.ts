@@ -48,5 +48,5 @@ export type ToolRule =
   /** At most `max` calls a tick, failed ones included. */
   | { readonly type: "max-calls"; readonly tool: string; readonly max: number }
 
-/** The order in which rules are told, whatever the order in which they were given (A30). */
+/** The order in which rules are reported, whatever the order in which they were given (A30). */
 export const toolRuleOrder = ["start", "exit", "continue", "requires", "max-calls"] as const

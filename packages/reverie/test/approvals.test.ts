@@ -50,7 +50,7 @@ describe("approvals", () => {
     assert.strictEqual((await fleet.ticks("desk")).ticks[0]?.tools[0]?.result, "burnt")
   })
 
-  it("A2 what can not be seen is told, wherever in the arguments it stands", async () => {
+  it("A2 what can not be seen is reported, wherever in the arguments it stands", async () => {
     const hidden = ["a\u200bb", "safe\u202egpj.exe", "esc\u001b[2Jape", "tag\u{e0041}"]
     const plain = ["two\nlines\tand a tab", "👩‍👩‍👧 नमस्ते", "naïve é"]
     for (const what of [...hidden, ...plain]) {
@@ -64,7 +64,7 @@ describe("approvals", () => {
     }
   })
 
-  it("every open one of the tenant, the oldest first, and nobody else's", async () => {
+  it("every open one of the tenant, the oldest first, and no one else's", async () => {
     await using fleet = await openFleet({ tools: [burn], says: [burning("it")] })
     const other = fleet.of("zulu")
     await other.create("desk")
@@ -86,7 +86,7 @@ describe("approvals", () => {
     assert.notProperty(halted, "expiresAt")
   })
 
-  it("A1 what a sub-agent asks for is traced to whoever asked the assistant above it", async () => {
+  it("A1 what a sub-agent asks for is traced to the one who asked the assistant above it", async () => {
     await using fleet = await openFleet({
       tools: [burn],
       assistant: { subAgents: {} },

@@ -46,7 +46,7 @@ describe("blocks of a fleet", () => {
     }
   })
 
-  it("F92 whoever holds the fleet creates, edits, shares, reads versions, undoes and deletes", async () => {
+  it("F92 anyone who holds the fleet creates, edits, shares, reads versions, undoes and deletes", async () => {
     await using fleet = await openFleet()
     const blocks = fleet.blocks()
     const { block } = await blocks.create({ owner: "desk", label: "plan", type: "working", permission: "ReadOnly" })
@@ -147,7 +147,7 @@ describe("blocks of a fleet", () => {
     })
   }
 
-  it("F90 a change that is denied is not made, and one under a permission that allows it asks nobody", async () => {
+  it("F90 a change that is denied is not made, and one under a permission that allows it asks no one", async () => {
     await using fleet = await openFleet({
       tools: blockTools,
       assistant: {

@@ -44,7 +44,7 @@ const settledAs = async (fleet: Fleet, id: string) =>
   (await fleet.entries("desk", 1, 1_000)).flatMap(({ entry }) => entry.settled ?? []).find((each) => each.id === id)
 
 describe("a compaction that a person orders", () => {
-  it("F50 F53 compacts a history that fills no window, and an undo brings it back; the life is told again the same", async () => {
+  it("F50 F53 compacts a history that fills no window, and an undo brings it back; the life is replayed the same", async () => {
     const { fleet, shown } = await openKeeper(8)
     await using _ = fleet
     const receipt = await fleet.compact("desk", { id: "order-1" })
@@ -106,7 +106,7 @@ describe("a compaction that a person orders", () => {
     )
   })
 
-  it("S2 stands in the timeline as a compaction that somebody ordered", async () => {
+  it("S2 stands in the timeline as a compaction that someone ordered", async () => {
     const { fleet } = await openKeeper(8)
     await using _ = fleet
     await fleet.compact("desk", { id: "order-1", from: "kim" })

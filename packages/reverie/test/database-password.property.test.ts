@@ -66,7 +66,7 @@ const int32 = (value: number): Buffer => {
   return bytes
 }
 
-/** Asks everybody who connects for a password in clear, keeps what it is told, and lets nobody in. */
+/** Asks everybody who connects for a password in clear, keeps what it receives, and lets no one in. */
 const doorman = async () => {
   const told: Array<string> = []
   const sockets = new Set<Socket>()

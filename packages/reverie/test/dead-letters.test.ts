@@ -81,7 +81,7 @@ describe("dead letters", () => {
     assert.lengthOf((await fleet.ticks("desk")).ticks, 2)
   })
 
-  it("I9 one that a person discards is told no more; its dead-lettering stays in the history", async () => {
+  it("I9 one that a person discards is reported no more; its dead-lettering stays in the history", async () => {
     await using fleet = await openFleet({ says: [refusal] })
     for (const id of ["desk", "clerk"]) await fleet.send(id, "Please.", { id: "m-1", from: "ann" })
     await fleet.rest()
@@ -127,7 +127,7 @@ describe("use", () => {
 })
 
 describe("dreams", () => {
-  it("are told by their reports, the newest first", async () => {
+  it("are listed by their reports, the newest first", async () => {
     await using fleet = await openFleet({ assistant: { settings: { sleepMillis: 3_600_000 } } })
     for (const night of [1, 2]) {
       await fleet.answer("desk", `Good evening ${night}.`)

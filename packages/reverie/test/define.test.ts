@@ -91,7 +91,7 @@ describe("defineFleet", () => {
     assert.strictEqual(defineFleet({ assistants, reception: "desk" }).reception, "desk")
   })
 
-  it("I1 refuses nobody, twins, and a reception that is nobody", () => {
+  it("I1 refuses no one, twins, and a reception that is no one", () => {
     const assistants = [defineAssistant(clerk)]
     assert.match(
       refusal(() => defineFleet({ assistants: [] })),

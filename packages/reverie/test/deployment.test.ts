@@ -25,7 +25,7 @@ const life = async (deployment: Deployment): Promise<void> => {
   await using api = await open(deployment, "api")
   const worker = await open(deployment, "worker")
   try {
-    // The API sees who works, who works sees nobody else.
+    // The API sees who works, who works sees no one else.
     assert.lengthOf(
       (await until(
         () => api.otherWorkers(),
@@ -40,7 +40,7 @@ const life = async (deployment: Deployment): Promise<void> => {
   } finally {
     await worker.close()
   }
-  // Nobody works: it is accepted, and waits.
+  // No one works: it is accepted, and waits.
   assert.deepStrictEqual(
     await until(
       () => api.otherWorkers(),

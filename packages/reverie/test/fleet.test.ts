@@ -49,7 +49,7 @@ describe("sending", () => {
     assert.instanceOf(await failureOf(fleet.post("desk", { type: "sleep", forMillis: -1 })), EnvelopeInvalid)
     const unknown = await failureOf(fleet.send("nobody", "Hello?"))
     assert.strictEqual(tagOf(unknown), "UnknownAssistant")
-    assert.strictEqual(unknown.message, "nobody lives at default/nobody")
+    assert.strictEqual(unknown.message, "no one lives at default/nobody")
     assert.deepStrictEqual(await fleet.totals(), { accepted: 0, settled: 0, dead: 0, discarded: 0 })
   })
 })
@@ -69,7 +69,7 @@ describe("asking", () => {
     ])
   })
 
-  it("nothing is sent before somebody reads", async () => {
+  it("nothing is sent before someone reads", async () => {
     await using fleet = await openFleet()
     const parts = fleet.ask("desk", "Hello?")
     await fleet.rest()
@@ -89,7 +89,7 @@ describe("asking", () => {
     )
   })
 
-  it("I3 of ask: whoever stops reading is told no more, and the question goes on", async () => {
+  it("I3 of ask: anyone who stops reading learns no more, and the question goes on", async () => {
     const held = gate()
     const look = defineTool({ name: "look", description: "Looks.", run: () => held.passed.then(() => "seen") })
     await using fleet = await openFleet({
@@ -129,7 +129,7 @@ describe("asking", () => {
     assert.strictEqual(await other.answer("desk", "Hello?"), "Good morning.")
   })
 
-  it("whoever is halted, before the question or during it, says so; after resume the answer is there", async () => {
+  it("anyone who is halted, before the question or during it, says so; after resume the answer is there", async () => {
     const held = gate()
     const look = defineTool({ name: "look", description: "Looks.", run: () => held.passed })
     await using fleet = await openFleet({
@@ -158,7 +158,7 @@ describe("asking", () => {
     )
   })
 
-  it("I4 of ask: when the fleet is closed, whoever waits for an answer is told, and so is whoever asks afterwards", async () => {
+  it("I4 of ask: when the fleet is closed, anyone who waits for an answer learns of it, and so does anyone who asks afterwards", async () => {
     const asked = gate()
     const look = defineTool({
       name: "look",
@@ -203,7 +203,7 @@ describe("what is under way when the fleet closes", () => {
 })
 
 describe("listening", () => {
-  it("receives one type or all, until it stops; a listener that throws disturbs nobody", async () => {
+  it("receives one type or all, until it stops; a listener that throws disturbs nothing", async () => {
     await using fleet = await openFleet()
     const ended: Array<string> = []
     const every: Array<Notice["type"]> = []
@@ -275,7 +275,7 @@ describe("opening and closing", () => {
     assert.deepInclude(await other.inspect("desk"), { address: other.address("desk") })
   })
 
-  it("an assistant whose definition has gone keeps its mail, and its owner is told", async () => {
+  it("an assistant whose definition has gone keeps its mail, and its owner learns of it", async () => {
     const data = aDirectory()
     {
       await using fleet = await openFleet({
@@ -303,7 +303,7 @@ describe("opening and closing", () => {
     assert.strictEqual((await fleet.inspect("clerk"))?.waiting, 1)
   })
 
-  it("ended resolves with the reason when the store fails, and whoever waits is told the same", async () => {
+  it("ended resolves with the reason when the store fails, and anyone who waits learns the same", async () => {
     await using fleet = await openFleet({
       data: aDirectory(),
       maxBytes: 400_000,

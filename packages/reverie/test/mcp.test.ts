@@ -61,7 +61,7 @@ const fallen = inTurn(
 const toolsIn = (parts: ReadonlyArray<Part>) => parts.filter((part) => part.type === "tool")
 
 describe("tools of an MCP server", () => {
-  it("an assistant uses one that is allowed; one that nobody called harmless waits for a person; both stand in the ledger", async () => {
+  it("an assistant uses one that is allowed; one that no one called harmless waits for a person; both stand in the ledger", async () => {
     await using source = await everything([{ tool: "echo", category: "safe_chain" }, "get-sum"])
     const data = aDirectory()
     const parts: Array<Part> = []

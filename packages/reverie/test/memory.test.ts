@@ -101,7 +101,7 @@ describe("memory blocks", () => {
   const ids = async (fleet: Fleet, id: string, question: string, scope: "own" | "shared" | "fleet" = "shared") =>
     (await fleet.recall(id, question, { kinds: ["block"], scope })).hits.map(({ entry }) => entry.id)
 
-  test("B1 B2 F89 a block is found as it is now, by whom it was given to, and by nobody when it is gone", async () => {
+  test("B1 B2 F89 a block is found as it is now, by whom it was given to, and by no one when it is gone", async () => {
     await using fleet = await openFleet()
     const blocks = fleet.blocks()
     const { block } = await blocks.create({
@@ -119,7 +119,7 @@ describe("memory blocks", () => {
     await fleet.recall("desk", "anything")
     assert.deepStrictEqual(await ids(fleet, "clerk", "rusty anchor"), hit)
     assert.deepStrictEqual(await ids(fleet, "clerk", "rusty anchor", "own"), [])
-    // Nobody has told the index yet: what it holds is looked up before it is shown.
+    // No one has told the index yet: what it holds is looked up before it is shown.
     await blocks.unshare(block, "clerk")
     assert.deepStrictEqual(await ids(fleet, "clerk", "rusty anchor"), [])
     await fleet.rebuildMemory("desk")

@@ -1,4 +1,4 @@
-// What a compaction took out of sight is read again by the assistant itself, and by whoever looks into the store.
+// What a compaction took out of sight is read again by the assistant itself, and by anyone who looks into the store.
 
 import type { Line } from "@reverie/testkit"
 import * as Effect from "effect/Effect"

@@ -66,7 +66,7 @@ describe("the index of a profile", () => {
     })
   )
 
-  it.live("an address that is none is told at the opening", () =>
+  it.live("an address that is none is reported at the opening", () =>
     Effect.gen(function* () {
       const refused = yield* Effect.flip(chosen({ QDRANT_URL: "not an address" }, undefined, positionOf))
       assert.include(String(refused), "QDRANT_URL")

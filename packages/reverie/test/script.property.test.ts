@@ -43,7 +43,7 @@ describe("readScript", () => {
     )
   })
 
-  test("S2 a message, its image, its sender, its addressee, and fields nobody knows", () => {
+  test("S2 a message, its image, its sender, its addressee, and fields no one knows", () => {
     const { letters, problems } = read(
       `{"id":"a","text":"hello","at":"2026-05-21T06:00:00Z","session":3}`,
       "",

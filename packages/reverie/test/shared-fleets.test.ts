@@ -54,7 +54,7 @@ describe("a shared fleet", () => {
     assert.strictEqual((await second.send("desk", "Hello.")).outcome, "accepted")
   })
 
-  test("S3 another definition object replaces it; who held the old one is told, and closes nothing of the new", async () => {
+  test("S3 another definition object replaces it; who held the old one learns of it, and closes nothing of the new", async () => {
     const data = aDirectory()
     const old = await Fleet.shared({ data, model: "offline", fleet: definition() })
     await using fresh = await Fleet.shared({
@@ -68,7 +68,7 @@ describe("a shared fleet", () => {
     assert.strictEqual((await fresh.send("desk", "Hello.")).outcome, "accepted")
   })
 
-  test("S1 an opening that fails is refused to all who asked, and stands in nobody's way", async () => {
+  test("S1 an opening that fails is refused to all who asked, and stands in no one's way", async () => {
     const data = aDirectory()
     const options = { data, model: "offline", fleet: definition() } as const
     const other = await Fleet.open(options)

@@ -16,7 +16,7 @@ const bedtimes = async (fleet: Fleet): Promise<ReadonlyArray<string>> => {
 }
 
 describe("sleep schedule", () => {
-  it("whoever names them means them, and the pace of dreams is a setting", () => {
+  it("anyone who names them means them, and the pace of dreams is a setting", () => {
     const { settings, sleep } = defineAssistant({
       id: "desk",
       prompt: "You keep the desk.",

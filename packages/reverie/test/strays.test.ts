@@ -14,7 +14,7 @@ const running = (...args: ReadonlyArray<string>) => {
 
 const REJECTED = 'The tool "stray" failed: a promise that it left without a handler was rejected: stray'
 
-describe("a fleet in a program of somebody's own", () => {
+describe("a fleet in a program of someone's own", () => {
   it("P1 what a tool leaves behind or ends fails that call, and the program goes on", () => {
     assert.deepStrictEqual(running("reject"), { code: 0, said: [REJECTED, "closed", "ended"], logged: "" })
     const { code, said } = running("exit")

@@ -144,7 +144,7 @@ describe("one trace", () => {
     assert.match(result, /^password=\[redacted\] x+…$/)
   })
 
-  it("begins with the acceptance when nobody brought one, and what is no trace context is passed over", async () => {
+  it("begins with the acceptance when no one brought one, and what is no trace context is passed over", async () => {
     for (const wrong of [undefined, "", "nonsense", `00-${"0".repeat(32)}-${CALLER}-01`, `ff-${TRACE}-${CALLER}-01`]) {
       const { layer, spans } = collectSpans()
       await using opened = await openFleet({ tracing: layer })
@@ -157,7 +157,7 @@ describe("one trace", () => {
     }
   })
 
-  it("T3 is passed on without a tracer, and nothing is made up where nobody brought one", async () => {
+  it("T3 is passed on without a tracer, and nothing is made up where no one brought one", async () => {
     const traces = async (options: { readonly traceparent?: string }) => {
       await using opened = await openFleet({ says: script, fleet })
       await opened.answer("desk", "How many?", options)

@@ -12,7 +12,7 @@ import { lateResults } from "../src/commit/tick.ts"
 const countLate = (): number => Effect.runSync(Metric.value(lateResults)).count
 
 describe("halt and resume", () => {
-  it("a halt while a tool runs aborts its signal; the model is told that nobody knows how far it got", () => {
+  it("a halt while a tool runs aborts its signal; the model learns that no one knows how far it got", () => {
     let signal: AbortSignal | undefined
     const dig = aTool("dig", {
       run: (_, run) => {
@@ -82,7 +82,7 @@ describe("halt and resume", () => {
     life.say("Look and listen.")
     life.pass(1_700)
     assert.isTrue(held)
-    // As when whoever accepted it died before it could fence: the order alone stops the work.
+    // As when the one who accepted it died before it could fence: the order alone stops the work.
     life.run(life.store.mailbox.accept(anEnvelope({ id: "h-1", event: { type: "halt" } })))
     life.run(
       Effect.provide(
@@ -116,7 +116,7 @@ describe("halt and resume", () => {
     assert.deepInclude(life.ends()[0], { reply: "Here." })
   })
 
-  it("a resume that nobody needs is ignored with a reason", () => {
+  it("a resume that no one needs is ignored with a reason", () => {
     const life = live()
     life.post({ type: "resume" }, { id: "r-1" })
     life.rest()

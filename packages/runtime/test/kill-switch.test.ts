@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { aTool, calling, type Life, live, type LifeOptions } from "./rig.ts"
 
-/** A halt that comes in through another process: nobody here is given a wake-up. */
+/** A halt that comes in through another process: no one here is given a wake-up. */
 const haltElsewhere = (life: Life, store: Store = life.store, id = "h-1"): void => {
   const silent = { wake: () => Effect.void, wakeAt: () => Effect.void, take: Effect.never }
   const envelope = anEnvelope({ id, event: { type: "halt", reason: "enough" } })
@@ -114,7 +114,7 @@ describe("the kill switch", () => {
     }
   )
 
-  it("I2 of the lease session: in one process a busy assistant is halted at once, and nobody is told of trouble", () => {
+  it("I2 of the lease session: in one process a busy assistant is halted at once, and no one learns of trouble", () => {
     let signal: AbortSignal | undefined
     const life = live({
       tools: [
@@ -136,7 +136,7 @@ describe("the kill switch", () => {
     assert.deepStrictEqual(life.failures, [])
   })
 
-  it("I2 of the lease session: whoever lingers at rest is halted at once too, again and again, without trouble", () => {
+  it("I2 of the lease session: anyone who lingers at rest is halted at once too, again and again, without trouble", () => {
     const life = live({ model: { text: "Here." } })
     life.say("Hello?")
     life.rest()
@@ -151,7 +151,7 @@ describe("the kill switch", () => {
     assert.deepStrictEqual(life.failures, [])
   })
 
-  it("a halt that was accepted before fences nobody again", () => {
+  it("a halt that was accepted before fences no one again", () => {
     const { life } = digger({ model: { text: "Here." } })
     haltElsewhere(life)
     const epoch = life.disk.resident(anAddress())?.epoch
@@ -161,7 +161,7 @@ describe("the kill switch", () => {
   })
 
   it.each(["halt", "wake"] as const)(
-    "nobody waits for ever at the front door: a wake-up that hangs can be given up (%s)",
+    "no one waits for ever at the front door: a wake-up that hangs can be given up (%s)",
     (type) => {
       const { life } = digger()
       const hanging = { wake: () => Effect.never, wakeAt: () => Effect.void, take: Effect.never }
@@ -173,7 +173,7 @@ describe("the kill switch", () => {
     }
   )
 
-  it("I2 when nobody can be fenced the wake-up is given all the same, and whoever ordered it is told", () => {
+  it("I2 when no one can be fenced the wake-up is given all the same, and the one who ordered it learns of it", () => {
     const { life } = digger()
     const { mailbox } = life.store
     const failing = {

@@ -94,7 +94,7 @@ describe("assistants that always answer each other", () => {
     assert.isAbove(most, 12)
   })
 
-  it("M3 runs of one reply that send side by side share one count, and each is told what did not leave", () => {
+  it("M3 runs of one reply that send side by side share one count, and each learns what did not leave", () => {
     const slow = aTool("pass", {
       run: (_, { send }) =>
         Effect.sync(() => send("bo", "a word")).pipe(Effect.andThen(Effect.sleep(100)), Effect.as("passed on"))
@@ -135,7 +135,7 @@ describe("assistants that always answer each other", () => {
     )
   })
 
-  it("M3 the count survives a crash, the run is told when it may go on, and then it goes", () => {
+  it("M3 the count survives a crash, the run learns when it may go on, and then it goes", () => {
     const ring = ["ada", "bo"]
     const options = {
       assistants: ring,

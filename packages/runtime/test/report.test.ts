@@ -79,7 +79,7 @@ describe("reports", () => {
     assert.deepInclude(life.ends()[0], { outcome: "answered", iterations: 2 })
   })
 
-  it("a report that does not come in time: the model is told, and what comes later means nothing", () => {
+  it("a report that does not come in time: the model learns of it, and what comes later means nothing", () => {
     const life = harbour()
     const began = life.time.now
     life.say("What is down there?")

@@ -106,7 +106,7 @@ describe("a worker", () => {
     assert.strictEqual(life.failures.length, 300)
   })
 
-  it("I2 I4 of the hosts: an assistant whose definition is missing is told of once, keeps its mail, and hurts nobody else", () => {
+  it("I2 I4 of the hosts: an assistant whose definition is missing is reported once, keeps its mail, and hurts no one else", () => {
     const known = new Set(["tester"])
     const life = live({
       assistants: ["ada", "bo"],
@@ -176,7 +176,7 @@ describe("a worker", () => {
     )
   })
 
-  it("I2 of the hosts: a host that breaks is told of and hosted again; whoever is told may break too", () => {
+  it("I2 of the hosts: a host that breaks is reported and hosted again; anyone who learns of it may break too", () => {
     let breaks = 2
     const life = live({
       assistants: ["ada", "bo"],
@@ -216,7 +216,7 @@ describe("a worker", () => {
     assert.strictEqual(life.disk.resident(anAddress())?.lease, undefined)
   })
 
-  it("I3 a store that fails and recovers ends one lease session, and nobody else's; what was asked is done in the next", () => {
+  it("I3 a store that fails and recovers ends one lease session, and no one else's; what was asked is done in the next", () => {
     const passing = new LedgerUnavailable({ operation: "commit", message: "connection reset", isPassing: true })
     let failures = 0
     const life = live({ idle: true, assistants: ["ada", "bo"], model: { text: "Here." } })
@@ -253,7 +253,7 @@ describe("a worker", () => {
     assert.strictEqual(life.disk.resident(anAddress())?.state.jobs.length, 1)
   })
 
-  it("I4 of the lease session: whoever is let go with a timer set leaves a wake-up for it, whoever has none leaves none", () => {
+  it("I4 of the lease session: anyone who is let go with a timer set leaves a wake-up for it, anyone who has none leaves none", () => {
     const sleep = { ...DEFAULT_SCHEDULE, enabled: true }
     const life = live({ definition: { sleep }, model: { text: "Here." }, worker: { idleTimeoutMillis: 0 } })
     life.say("Hello?")
@@ -317,7 +317,7 @@ describe("a worker", () => {
         ...store.mailbox,
         due: (limit, until) =>
           Effect.tap(store.mailbox.due(limit, until), () =>
-            // A look ahead takes up nobody.
+            // A look ahead takes up no one.
             Effect.sync(() => (until === undefined ? claims.push(String(limit)) : 0))
           )
       }

@@ -24,7 +24,7 @@ export interface IsolateOptions {
 
 export interface ToolDefinition<Input extends ToolInput | undefined> extends DefinedTool<Input> {
   readonly isolate?: false
-  /** Gives a text or any JSON value, or nothing; directly or as a promise. What it throws, the model is told. */
+  /** Gives a text or any JSON value, or nothing; directly or as a promise. What it throws, the model learns. */
   readonly run: (args: ArgumentsOf<Input>, run: ToolRun) => unknown
 }
 

@@ -1,11 +1,11 @@
 // Execute: one call, one result.
-// Owns the order check, run, render, the timeout and what a model is told when any of them goes wrong.
+// Owns the order check, run, render, the timeout and what a model learns when any of them goes wrong.
 // Leaves recording the result, approvals and retries to the runtime.
 // I1  It never fails; it is interrupted when the caller is, and then the signal of the run is aborted.
 // I2  A run that has not answered in its time is stopped, told so by its signal, and said to be of unknown effect. An answer
 //     that comes later is not taken, also where the run has kept everything else from happening meanwhile.
 // I3  A tool that threw is quoted with its message alone.
-// I4  What it leaves behind and nobody handles fails the call, like a throw (`run-place.ts`).
+// I4  What it leaves behind and no one handles fails the call, like a throw (`run-place.ts`).
 
 import { reach } from "@reverie/assistant"
 import type { Envelope, Json, ToolCall } from "@reverie/protocol"
@@ -23,7 +23,7 @@ import { canonicalJson, type Tool, type ToolResult, type ToolRun } from "./tool.
 import { AsyncReport } from "./async-report.ts"
 import { capped, render } from "./render.ts"
 
-// Result: what a model is told of a run.
+// Result: what a model learns of a run.
 
 const noSends: ReadonlyArray<Envelope> = Object.freeze([])
 

@@ -49,7 +49,7 @@ export interface ToolRun {
    * Throws when the run has ended, `to` is no assistant id, the text is too long, or the two have written too often.
    */
   readonly send: (to: string, text: string, options?: SendingOptions) => void
-  /** Whom a target means: an id, a name, `group:<team>`, `role:<role>`; or why it means nobody, and who there is. */
+  /** Whom a target means: an id, a name, `group:<team>`, `role:<role>`; or why it means no one, and who there is. */
   readonly reach: (target: string) => Reached
   /** Why a message to an assistant may not go now, and when it may; undefined when it may. */
   readonly mayNotWrite: (to: string) => { readonly reason: string; readonly retryAt: number } | undefined
@@ -163,7 +163,7 @@ export interface ToolResult {
   readonly failure?: ToolFailure
   /** The work has begun; its real result comes later as a `report` event. */
   readonly pending?: true
-  /** Text of that event, when the run had it already: only beside `pending`, and then nobody else has to send it. */
+  /** Text of that event, when the run had it already: only beside `pending`, and then no one else has to send it. */
   readonly report?: string
 }
 

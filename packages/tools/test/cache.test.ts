@@ -29,7 +29,7 @@ describe("cache I1: equal calls", () => {
     assert.strictEqual(cache.find(session, { deep: { b: [2, 3], a: 1 }, quay: "north" }, 0), result)
   })
 
-  it("are told apart by tool, argument and order of a list", () => {
+  it("are distinguished by tool, argument and order of a list", () => {
     const cache = toolCache()
     cache.keep(session, { list: [1, 2] }, result, 0)
     const others: ReadonlyArray<Json> = [{ list: [2, 1] }, { list: [1, "2"] }, { list: [1, 2], more: null }, {}, null]

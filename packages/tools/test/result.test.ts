@@ -70,7 +70,7 @@ describe("a later report", () => {
     })
   )
 
-  it.effect("is refused from a tool of another category, whose call nobody would wait for", () =>
+  it.effect("is refused from a tool of another category, whose call no one would wait for", () =>
     Effect.gen(function* () {
       for (const category of ["safe_chain", "terminal", "dangerous"] as const) {
         const result = yield* probe(

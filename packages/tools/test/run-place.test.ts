@@ -92,7 +92,7 @@ describe("a run in this process", () => {
     })
   )
 
-  it.effect("P1 a promise of ours that a run does not handle is told inside of it", () =>
+  it.effect("P1 a promise of ours that a run does not handle is reported inside of it", () =>
     Effect.gen(function* () {
       const { place } = aPlace()
       let promise: Promise<unknown> = Promise.resolve()

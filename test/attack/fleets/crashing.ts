@@ -1,4 +1,4 @@
-// A desk whose tools end the process or throw where nobody waits, and neighbours who wait for a slow model.
+// A desk whose tools end the process or throw where no one waits, and neighbours who wait for a slow model.
 
 import { execFileSync } from "node:child_process"
 import { exit } from "node:process"

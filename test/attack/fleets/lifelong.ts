@@ -1,4 +1,4 @@
-// Two who remember what they are told, and whose history does not fit their window.
+// Two who remember what they hear, and whose history does not fit their window.
 
 import { defineAssistant, defineFleet } from "reverie"
 

@@ -3,7 +3,7 @@
 import { defineAssistant, defineFleet } from "reverie"
 
 const leave = (): void => {
-  const error = new Error("nobody asked for this")
+  const error = new Error("no one asked for this")
   if (process.env["REVERIE_ATTACK_STRAY"] === "exception") throw error
   void Promise.reject(error)
 }

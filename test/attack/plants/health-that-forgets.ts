@@ -1,4 +1,4 @@
-// Whoever asks for the longest hold begins the measure anew, and readiness does not look at the store.
+// Anyone who asks for the longest hold begins the measure anew, and readiness does not look at the store.
 
 import { LoopWatch } from "../../../apps/server/src/loop-watch.ts"
 import { Fleet } from "reverie"

@@ -1,7 +1,7 @@
 // InProcess: the contract without a server: its handlers, mounted over a store that this process has opened.
 // Owns how a store is opened for a command, and what a hosted fleet knows by itself. Leaves requests to the handlers.
-// S1  Only looking, it writes nothing and disturbs nobody. What it is told without a fleet file is durable, and heard by
-//     whoever works there next.
+// S1  Only looking, it writes nothing and disturbs nothing. What it receives without a fleet file is durable, and heard by
+//     anyone who works there next.
 // S2  The parts of an answer, notices and rest of a hosted fleet come from the fleet itself: they are no requests, and this
 //     process, which ends with the command, is where they happen.
 
@@ -73,7 +73,7 @@ export const ordering = async (data: string | undefined, stop: Stop): Promise<Ba
   return new Backend(transportOf({ source: { fleet }, place: fleet.profile, stop, close: () => fleet.close() }))
 }
 
-/** Works: what is told is followed as far as it comes by itself. */
+/** Works: what is sent is followed as far as it comes by itself. */
 export const hosting = (host: Host, stop: Stop): Backend => {
   const { fleet } = host
   const close = () => host[Symbol.asyncDispose]()

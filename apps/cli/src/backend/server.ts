@@ -190,7 +190,7 @@ class Feed {
     try {
       yield* eventsIn(response.body)
     } catch {
-      // It broke off; whoever reads asks again.
+      // It broke off; anyone who reads asks again.
     }
   }
 

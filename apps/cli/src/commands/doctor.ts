@@ -90,7 +90,7 @@ const formatCheck = async (data: string): Promise<Check> => {
   }
 }
 
-/** Where what is set comes from, and whether a file would send a secret where nobody has confirmed. */
+/** Where what is set comes from, and whether a file would send a secret where no one has confirmed. */
 const settingsCheck = (): Check => {
   const config = readConfig({ env: environment(), directory: process.cwd(), isDeveloping: true })
   const said = config.resolved
@@ -177,10 +177,10 @@ interface DoctorOptions extends Where {
   readonly deep: boolean
 }
 
-/** Most damages that are told one by one. */
+/** Most damages that are reported one by one. */
 const MOST_TOLD = 20
 
-/** Reads every row. What is damaged is named with its assistant, whose work it stops, and nobody else's. */
+/** Reads every row. What is damaged is named with its assistant, whose work it stops, and no one else's. */
 const deepChecks = async (data: string | undefined): Promise<ReadonlyArray<Check>> => {
   const { Peek } = await import("reverie")
   try {

@@ -54,7 +54,7 @@ const resumeAll = async ({ fleet }: Host): Promise<void> => {
   for (const { id, state } of await fleet.views()) if (state === "halted") await fleet.resume(id)
 }
 
-/** Whether somebody may wait for a model is told by notices, so that a large fleet is looked at only then. */
+/** Whether someone may wait for a model is reported by notices, so that a large fleet is looked at only then. */
 interface Away {
   isTold: boolean
 }

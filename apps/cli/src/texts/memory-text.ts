@@ -68,7 +68,7 @@ const profileLines = ({ attributes, name, observations, relationship, type }: En
 
 export const profilesText = (self: string, profiles: ReadonlyArray<EntityProfile>): string =>
   profiles.length === 0
-    ? `${self} has a profile of nobody yet`
+    ? `${self} has a profile of no one yet`
     : [...profiles.flatMap(profileLines), "", counted(profiles.length, "profile")].join("\n")
 
 const part = (value: Json | undefined, key: string): Json | undefined =>

@@ -55,7 +55,7 @@ const addQueues = (root: Command, trunk: Trunk): void => {
   )
   const pause = leaf(queues, "pause [reason]", {
     kind: "order",
-    says: "halt everybody: holding back wake-ups alone would stop nobody",
+    says: "halt everybody: holding back wake-ups alone would stop no one",
     example: "queues pause --yes"
   })
   does(pause, trunk, async (options, reason) => {

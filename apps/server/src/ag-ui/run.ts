@@ -1,10 +1,10 @@
 // Run: what came, and comes, back for one envelope.
-// Owns finding its beginning in the ledger, reading on from there, and listening until its end. Leaves what is told of an
+// Owns finding its beginning in the ledger, reading on from there, and listening until its end. Leaves what is reported of an
 // entry to teller.ts.
-// R1  The ledger is what is told; notices of this process only wake the reading, and `part`s only come early.
-// R2  A run is told by any process of a fleet: where nothing wakes it, it looks by itself.
-// R3  Listening ends with the run, or when whoever reads it leaves.
-// R4  A piece of a reply is told after what was committed before it, and only where the whole reply was heard.
+// R1  The ledger is what is reported; notices of this process only wake the reading, and `part`s only come early.
+// R2  A run is reported by any process of a fleet: where nothing wakes it, it looks by itself.
+// R3  Listening ends with the run, or when the one who reads it leaves.
+// R4  A piece of a reply is reported after what was committed before it, and only where the whole reply was heard.
 
 import { type AssistantRecord, type Entry, viewOf } from "reverie"
 import { Ear } from "./ear.ts"
@@ -33,7 +33,7 @@ export type Beginning = { readonly from: number } | "waiting" | undefined
 const beginsWith = ({ cause }: Entry, envelope: string): boolean =>
   (cause.kind === "envelope" || cause.kind === "dead-letter") && cause.id === envelope
 
-/** Letters that make whoever waits for a person go on. */
+/** Letters that make anyone who waits for a person go on. */
 const movers: ReadonlySet<string> = new Set(["approval", "resume"])
 
 const settles = ({ settled = [] }: Entry, envelope: string): boolean => settled.some(({ id }) => id === envelope)
@@ -65,11 +65,11 @@ export interface Listening {
   readonly fleet: ReadFleet
   readonly request: RunRequest
   readonly ear: Ear
-  /** The version of the assistant when listening began: replies that were begun before are told when they are committed. */
+  /** The version of the assistant when listening began: replies that were begun before are reported when they are committed. */
   readonly heardSince: number
   readonly beginning: { readonly from: number } | "waiting"
   readonly signal: AbortSignal
-  /** What a failure is to whoever reads the run. */
+  /** What a failure is to the one who reads the run. */
   readonly explain: (error: unknown) => string
 }
 
@@ -78,7 +78,7 @@ const statusBefore = async (fleet: ReadFleet, id: string, no: number): Promise<s
   return row?.entry.status ?? "awake.idle"
 }
 
-/** Of a team only its states and its answer are told: whom it asks is nothing that it says. */
+/** Of a team only its states and its answer are reported: whom it asks is nothing that it says. */
 const toldOf = (entry: Entry, isTeam: boolean): Entry => {
   if (!isTeam) return entry
   const { step: _, ...rest } = entry
@@ -161,13 +161,13 @@ export async function* eventsOf(listening: Listening): AsyncGenerator<AgUiEvent>
   }
 }
 
-// ToldRun: a run for whoever reads it in this process.
-// D1  Whoever stops reading, or whose signal says so, listens no more.
+// ToldRun: a run for the one who reads it in this process.
+// D1  Anyone who stops reading, or whose signal says so, listens no more.
 
 export const unknownEnvelope = ({ assistant, envelope }: RunRequest): NotFound =>
   new NotFound({ message: `${assistant} knows of no message ${envelope}` })
 
-/** `prepare` comes after listening has begun and before anything is told; what it rejects with is rejected with. */
+/** `prepare` comes after listening has begun and before anything is reported; what it rejects with is rejected with. */
 export async function* toldRun(
   fleet: ReadFleet,
   request: RunRequest,

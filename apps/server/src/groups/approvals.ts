@@ -1,7 +1,7 @@
 // Approvals: the group about calls that wait for a person.
 // Owns refusing a decision about what is not as it was shown. Leaves what a decision does to the statechart.
 // V1  What is decided is what was shown: other arguments, or none any more, are a conflict.
-// V2  One decision is accepted for one approval, whoever else decides at the same moment.
+// V2  One decision is accepted for one approval, no matter who else decides at the same moment.
 
 import { defined } from "@reverie/protocol"
 import type { Fleet } from "reverie"

@@ -1,6 +1,6 @@
 // Assistants: the group about who lives in the fleet, and the orders they are given.
 // Owns lists, creations and orders by HTTP. Leaves order and pages of a list to board/, what an order does to the statechart.
-// A1  An order to nobody is `NotFound`; one that means nothing in the present state is accepted, as any event is.
+// A1  An order to no one is `NotFound`; one that means nothing in the present state is accepted, as any event is.
 
 import { defined } from "@reverie/protocol"
 import type { AssistantRecord, Fleet, Receipt } from "reverie"
@@ -92,7 +92,7 @@ const giveAll = async (fleet: Fleet, ids: ReadonlyArray<string>, said: Said): Pr
     const outcomes = await Promise.allSettled(ids.slice(first, first + AT_ONCE).map((id) => give(fleet, id, said)))
     for (const outcome of outcomes) {
       if (outcome.status === "fulfilled") told++
-      // Whoever has retired meanwhile needs no order.
+      // Anyone who has retired meanwhile needs no order.
       else if (Reflect.get(Object(outcome.reason), "_tag") !== "UnknownAssistant") throw outcome.reason
     }
   }

@@ -86,7 +86,7 @@ const lookedAt = (peek: Peek, definition: FleetDefinition | undefined, place: st
 
 const sourceOf = ({ place, source }: MountOptions): { readonly fleet?: Fleet; readonly read: ReadFleet } => {
   if ("peek" in source) return { read: lookedAt(source.peek, source.definition, place) }
-  // An id in a request is that id, and never a name of somebody else.
+  // An id in a request is that id, and never a name of someone else.
   const fleet = source.fleet.of(source.fleet.tenant, { exact: true })
   return { fleet, read: fleet }
 }

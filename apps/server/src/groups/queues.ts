@@ -1,7 +1,7 @@
 // Queues: the group about what waits to be worked on, and dead letters.
 // Owns joining what the mailboxes hold with what the servers behind them count. Leaves both to the fleet.
 // K1  A tenant sees its own mailboxes; figures of the whole store only the tenant that the process is opened for.
-// K2  Who works is said as far as the queue knows: where it can not say, nothing is said, never that nobody works. What
+// K2  Who works is said as far as the queue knows: where it can not say, nothing is said, never that no one works. What
 //     each holds is known of a process that works alone.
 
 import { defined } from "@reverie/protocol"

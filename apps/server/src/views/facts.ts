@@ -39,7 +39,7 @@ export const factCache = (): FactCache => {
 }
 
 // Living: whom a request is about.
-// L1  A reading about nobody is `NotFound`, never an empty answer.
+// L1  A reading about no one is `NotFound`, never an empty answer.
 
 export const living = async (records: Pick<Records, "inspect">, id: string): Promise<AssistantRecord> => {
   const record = await records.inspect(id)

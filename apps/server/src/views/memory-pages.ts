@@ -14,7 +14,7 @@ import { newestFirst, pageOf } from "./paging.ts"
 /** Most hits of one question. */
 const MAX_HITS = 100
 
-/** Whether texts are told whole. */
+/** Whether texts are reported whole. */
 export interface Telling {
   readonly isWhole: boolean
 }

@@ -93,7 +93,7 @@ describe("a chat", () => {
     assert.deepStrictEqual(inThread(told), inThread(first))
   })
 
-  test("R3 R4 text comes while it is written; whoever leaves is listened for no more, and receives it all again", async () => {
+  test("R3 R4 text comes while it is written; anyone who leaves is listened for no more, and receives it all again", async () => {
     const held = gate()
     const slow = defineTool({ name: "wait", description: "Waits.", run: () => held.promise.then(() => "seen") })
     await using rig = await aRig({ tools: [slow], says: [waiting, { text: "Two ships." }] })
@@ -113,7 +113,7 @@ describe("a chat", () => {
     assert.deepStrictEqual(textsIn(await second), ["Let me see. ", "Two ships."])
   })
 
-  test("R3 U1 nobody listens any more when a run has ended or its reader has left", async () => {
+  test("R3 U1 no one listens any more when a run has ended or its reader has left", async () => {
     const fleet = await openFleet({
       tenant: "north",
       tools: [sink],
@@ -141,7 +141,7 @@ describe("a chat", () => {
     await fleet.close()
   })
 
-  test("an approval interrupts the run; after the decision the same run is told to its end", async () => {
+  test("an approval interrupts the run; after the decision the same run is streamed to its end", async () => {
     await using rig = await aRig({ says: [{ calls: [{ tool: "sink" }] }, { text: "It is done." }] })
     const first = await allIn(await rig.chat.run("desk", "run-1", "Sink it."))
     const outcome = endOf(first)["outcome"] as {
@@ -166,7 +166,7 @@ describe("a chat", () => {
     assert.include(typesOf(whole), "TOOL_CALL_RESULT")
   })
 
-  test("A1 what nobody knows, or can not be said, is refused; a halted assistant and a failed tick end in an error", async () => {
+  test("A1 what no one knows, or can not be said, is refused; a halted assistant and a failed tick end in an error", async () => {
     await using rig = await aRig({ assistant: { maxContextTokens: 10, reservedResponseTokens: 5 } })
     assert.strictEqual((await rig.chat.answers("desk", "nothing")).status, 404)
     assert.strictEqual((await rig.chat.answers("nobody", "nothing")).status, 404)
@@ -181,7 +181,7 @@ describe("a chat", () => {
     assert.deepInclude(endOf(halted), { type: "RUN_ERROR", code: "halted" })
   })
 
-  test("R2 R1 where nothing is heard of it the run is told out of the ledger, text by text", async () => {
+  test("R2 R1 where nothing is heard of it the run is reported out of the ledger, text by text", async () => {
     const fleet = await openFleet({ tenant: "north", tools: [look, sink], says: [looking, { text: "Two ships." }] })
     Object.assign(fleet, { on: () => () => {} })
     const server = await serve(fleet)
@@ -195,7 +195,7 @@ describe("a chat", () => {
     await fleet.close()
   })
 
-  test("a run that waits behind others, and one that is told long after, are told from their own beginning", async () => {
+  test("a run that waits behind others, and one that is reported long after, are reported from their own beginning", async () => {
     await using rig = await aRig({ says: [{ text: "one" }, { text: "two" }, { text: "three" }] })
     const runs = ["run-1", "run-2", "run-3"]
     const live = await Promise.all(runs.map(async (run) => allIn(await rig.chat.run("desk", run, run))))
@@ -246,7 +246,7 @@ describe("a chat", () => {
     await fleet.close()
   })
 
-  test("D1 a run of another tenant is unknown, whoever knows its name", async () => {
+  test("D1 a run of another tenant is unknown, no matter who knows its name", async () => {
     await using rig = await aRig({ says: [{ text: HOSTILE }] })
     await rig.fleet.of("south").create("desk")
     await allIn(await rig.chat.run("desk", "run-1", "Hello?"))

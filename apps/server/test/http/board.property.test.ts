@@ -45,7 +45,7 @@ describe("board", () => {
           const kept = await boards.of("default")
           for (const { do: what, who } of steps) {
             const name = NAMES[who] ?? "desk"
-            // Whoever has retired, or is not there yet, refuses.
+            // Anyone who has retired, or is not there yet, refuses.
             const refused = () => undefined
             if (what === "send") await fleet.send(name, "Hello.").catch(refused)
             if (what === "halt") await fleet.halt(name, "a test").catch(refused)
@@ -94,7 +94,7 @@ describe("board", () => {
       waiting: (index * 7_919) % 101
     }) as unknown as AssistantRecord
 
-  it("B4 what cannot be read of one assistant is in nobody else's way", async () => {
+  it("B4 what cannot be read of one assistant is in no one else's way", async () => {
     const unreadable = Object.assign(new Error("a page is damaged"), { _tag: "UnreadableRecord" })
     const fail = (): Promise<never> => Promise.reject(unreadable)
     const { board, records } = await boardOf(5, { inspect: fail, entries: fail })

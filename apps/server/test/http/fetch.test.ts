@@ -89,7 +89,7 @@ describe("a fleet mounted in a web framework", () => {
     await failureIn(await get("/v1/assistants"), 503, "Unavailable")
   })
 
-  test("W3 an AG-UI run is told to its end, a call that waits goes on with an approval by POST", async () => {
+  test("W3 an AG-UI run is streamed to its end, a call that waits goes on with an approval by POST", async () => {
     const says = [{ text: "May I? ", calls: [{ tool: "sink" }] }, { text: "Sunk." }]
     const { get, post } = await mounted({ open: true }, { says, tools: [sink] })
     const first = await allIn(await post("/v1/agui/desk", runBody("run-1", "Sink it.")))
@@ -145,7 +145,7 @@ describe("a fleet mounted in a web framework", () => {
     }
   })
 
-  test("W1 without a word on who may come in nobody does, and the answer names the options", async () => {
+  test("W1 without a word on who may come in no one does, and the answer names the options", async () => {
     const { get, post } = await mounted({})
     for (const answer of [await get("/v1/assistants"), await get("/openapi.json"), await post("/x", {})]) {
       assert.match(await failureIn(answer, 401, "Unauthorized"), /`authorize` or `tokens`, or `open: true`/)
@@ -209,7 +209,7 @@ describe("a fleet mounted in a web framework", () => {
     }
   })
 
-  test("W1 authorize says who asks: its tenant, whether it may only look, or nobody", async () => {
+  test("W1 authorize says who asks: its tenant, whether it may only look, or no one", async () => {
     const authorize = async (request: Request) => {
       const name = request.headers.get("x-user")
       if (name === "broken") throw new Error("the session store is away: secret")

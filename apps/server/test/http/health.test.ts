@@ -44,7 +44,7 @@ const healthOf = async (fleet: Fleet) => {
 }
 
 describe("health", () => {
-  it("L1 all who ask whether it lives are told of the same hold", async () => {
+  it("L1 all who ask whether it lives learn of the same hold", async () => {
     const { ask } = await openRig()
     const until = performance.now() + 120
     while (performance.now() < until) continue
@@ -57,7 +57,7 @@ describe("health", () => {
     assert.match((await ask("/metrics")).text, /reverie_event_loop_hold_max_seconds\{clock="cpu"\} 0\.\d+/)
   })
 
-  it("L2 it is not ready while every assistant is halted, and says how many; who asks for less is told that", async () => {
+  it("L2 it is not ready while every assistant is halted, and says how many; who asks for less learns that", async () => {
     const { fleet } = await openRig()
     const health = await healthOf(fleet)
     assert.strictEqual((await health("/readyz")).status, 200)

@@ -1,4 +1,4 @@
-// A model that is away, as programs are told of it, and its return.
+// A model that is away, as programs learn of it, and its return.
 
 import { assert, describe, it } from "@effect/vitest"
 import { ModelDenied, ModelUnavailable } from "@reverie/model"
@@ -20,7 +20,7 @@ const modelCheck = async ({ ask }: Rig): Promise<Loose> =>
   (await ask("/v1/system")).json.checks.find(({ name }: Loose) => name === "model")
 
 describe("a model that is away", () => {
-  it("O1 is said with its server, the reason and the next try wherever somebody asks, until anybody is answered", async () => {
+  it("O1 is said with its server, the reason and the next try wherever someone asks, until anybody is answered", async () => {
     let isBack = false
     const rig = await openRig({
       says: () => (isBack ? Effect.succeed({ text: "Back." }) : Effect.fail(down)),

@@ -174,7 +174,7 @@ describe("queues and dead letters by HTTP", () => {
     assert.deepInclude((await ask("/v1/queues")).json.totals, { dead: 3, discarded: 1 })
   })
 
-  it("discards one: listed and counted no more, once, by whoever may, and written down", async () => {
+  it("discards one: listed and counted no more, once, by anyone who may, and written down", async () => {
     const { ask, fleet, post } = await openRig({ tokens })
     for (const tenant of ["north", "south"]) {
       const own = fleet.of(tenant)

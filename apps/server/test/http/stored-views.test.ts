@@ -61,7 +61,7 @@ describe("views as they are stored, by HTTP", () => {
 })
 
 describe("what a person changes, by HTTP", () => {
-  it("a block is deleted and an index made anew, by whoever may change something", async () => {
+  it("a block is deleted and an index made anew, by anyone who may change something", async () => {
     const { ask, fleet, post } = await openRig()
     const draft = { owner: "desk", label: "notes", type: "core", content: "One." } as const
     const { block: id } = await fleet.blocks().create(draft)
@@ -73,7 +73,7 @@ describe("what a person changes, by HTTP", () => {
     assertFailure(await post("/v1/assistants/nobody/memory/rebuild", undefined), 404, "NotFound")
   })
 
-  it("a question for memories names their kinds, and a replay ends where it is told", async () => {
+  it("a question for memories names their kinds, and a replay ends where it should", async () => {
     const { ask, fleet } = await openRig()
     await fleet.send("desk", "The barge is late.")
     await fleet.rest()

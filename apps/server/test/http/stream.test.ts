@@ -14,7 +14,7 @@ const listen = async ({ server }: Rig, query = "", headers: Readonly<Record<stri
     try {
       for await (const chunk of response.body ?? []) sse.read(decoder.decode(chunk as Uint8Array, { stream: true }))
     } catch {
-      // Whoever leaves hears no more.
+      // Anyone who leaves hears no more.
     }
   })()
   const until = async (is: (sse: Sse) => boolean) => {
@@ -55,7 +55,7 @@ describe("the event stream by HTTP", () => {
       durable.map(({ id }) => Number(id)).toSorted((a, b) => a - b)
     )
     for (const { notice, type } of durable) assert.strictEqual(notice.type, type)
-    // A piece of a reply has no id: whoever comes back with the last one has it whole.
+    // A piece of a reply has no id: anyone who comes back with the last one has it whole.
     assert.isTrue(
       [...first.sse.events, ...second.sse.events].some(({ id, type }) => type === "part" && id === undefined)
     )
@@ -76,7 +76,7 @@ describe("the event stream by HTTP", () => {
     assertFailure(await rig.ask("/v1/events?after=-1"), 400, "Malformed")
   })
 
-  it("a place of another store is told what is new, at once", async () => {
+  it("a place of another store learns what is new, at once", async () => {
     const rig = await openRig()
     const lost = await listen(rig, "", { "last-event-id": "999999999" })
     await rig.post("/v1/assistants/desk/messages", { text: "One.", id: "one" })

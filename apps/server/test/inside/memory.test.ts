@@ -99,7 +99,7 @@ describe("memory", () => {
     assert.deepStrictEqual([await read("default"), await read("south"), await read("default"), reads], [1, 0, 1, 3])
   })
 
-  test("the journal is a page; a cursor of nobody is refused", async () => {
+  test("the journal is a page; a cursor of no one is refused", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
     const page = await ask("north", ({ memory }) => memory.journal({ params: { id: "desk" }, query: { limit: 3 } }))
@@ -166,7 +166,7 @@ describe("memory", () => {
     )
   })
 
-  test("D1 L1 another tenant's assistant of the same name remembers nothing of it; nobody is nobody", async () => {
+  test("D1 L1 another tenant's assistant of the same name remembers nothing of it; no one is no one", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
     const overview = await ask("south", ({ memory }) => memory.overview({ params: { id: "desk" } }))

@@ -55,7 +55,7 @@ describe("subAgentTree", () => {
     assert.deepStrictEqual(heard.trouble, [])
   })
 
-  test("a sub-agent is ended by whoever may; nobody sees or ends another tenant's", async () => {
+  test("a sub-agent is ended by anyone who may; no one sees or ends another tenant's", async () => {
     const slow: Script = (prompt) => (isChild(prompt) ? Effect.never : Effect.succeed({ text: "ok" }))
     const { ask, fleet } = await rig(undefined, slow)
     await using _ = fleet
@@ -75,7 +75,7 @@ describe("subAgentTree", () => {
     assert.strictEqual(root.subAgents[0]?.phase, "cancelled")
   })
 
-  test("whoever may hand nothing on says so", async () => {
+  test("anyone who may hand nothing on says so", async () => {
     await using fleet = await openFleet({ says: wise })
     const refused = asker(fleet)("default", ({ subAgentTree }) =>
       subAgentTree.delegate({ params: { id: "desk" }, payload: { task: "Count" } })

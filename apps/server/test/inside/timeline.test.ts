@@ -80,7 +80,7 @@ describe("timeline", () => {
     assert.deepStrictEqual([last.items.length, last.next], [3, null])
   })
 
-  test("D1 L1 nobody sees another tenant's ticks; what is not there is not found", async () => {
+  test("D1 L1 no one sees another tenant's ticks; what is not there is not found", async () => {
     const heard: Heard = { audit: [], trouble: [] }
     const { ask, fleet } = await rig(heard)
     await using _ = fleet
@@ -131,7 +131,7 @@ describe("context", () => {
     }
   })
 
-  test("the words of a prompt are told part by part, exactly as the model saw them", async () => {
+  test("the words of a prompt are reported part by part, exactly as the model saw them", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
     const prompt = await ask("north", ({ context }) => context.prompt({ params: desk, query: { tick: 2 } }))
@@ -150,7 +150,7 @@ describe("context", () => {
 })
 
 describe("replay", () => {
-  test("R1 frames come page by page, stop where they are told to, and tell a snapshot where it is asked for", async () => {
+  test("R1 frames come page by page, stop where they should, and tell a snapshot where it is asked for", async () => {
     const { ask, fleet } = await rig()
     await using _ = fleet
     const version = (await fleet.inspect("desk"))?.version ?? 0

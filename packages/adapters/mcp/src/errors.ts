@@ -26,7 +26,7 @@ export class McpUnavailable extends Schema.TaggedError<McpUnavailable>()("McpUna
   readonly recovery = "retry" as const
 }
 
-/** A call that did not succeed. Its message is what the model is told. */
+/** A call that did not succeed. Its message is what the model learns. */
 export class McpCallFailed extends Schema.TaggedError<McpCallFailed>()("McpCallFailed", {
   server: Schema.String,
   tool: Schema.String,

@@ -1,7 +1,7 @@
 // Tools: the allowed tools of a server, for an assistant.
 // Owns which tools there are, that each is still what was looked at, and the way of one call. Leaves the connection to
 // connection.ts, and whether a call runs to Reverie: approvals and tool rules hold for these as for all.
-// T1  Only what the user allowed becomes a tool; what is missing, broken or not as pinned is told by name, before any
+// T1  Only what the user allowed becomes a tool; what is missing, broken or not as pinned is reported by name, before any
 //     call.
 // T2  A tool whose definition is not the one that was first read, or pinned, is not called: not after a change of the
 //     list, and not after a reconnect.
@@ -24,7 +24,7 @@ import { withoutSecrets } from "./secrets.ts"
 
 // Offer: what is made of a server's definition before a model or a checker sees it.
 // O1  A description is shown as the server's own words, plain and bounded, and so is every description in a schema.
-// O2  Arguments are checked by the server's schema without its patterns: nobody's regular expression runs here.
+// O2  Arguments are checked by the server's schema without its patterns: no one's regular expression runs here.
 
 const MAX_DESCRIPTION_CHARS = 2_000
 const MAX_HINT_CHARS = 500
@@ -93,7 +93,7 @@ export const checkedSchema = (schema: { readonly [keyword: string]: Json }): Jso
 /** Under this name the key of a run goes to the server, so that it can recognise an earlier attempt. */
 const IDEMPOTENCY_META = "reverie/idempotencyKey"
 
-/** Reverie waits this much longer than the call, so that its end is told by who knows more. */
+/** Reverie waits this much longer than the call, so that its end is reported by who knows more. */
 const GRACE_MILLIS = 1_000
 
 /** A call that finds no connection waits for one first: for the handshake, and for the list. */

@@ -47,7 +47,7 @@ describe("a server that misbehaves at the start", () => {
     assert.match((await refused(hostile(mode, { allow }).options)).message, words)
   })
 
-  it("L2 a broken tool that nobody allowed does no harm", async () => {
+  it("L2 a broken tool that no one allowed does no harm", async () => {
     const source = await opened(hostile("nested", { allow: ["pid"] }).options)
     assert.match((await call(source, "rogue__pid")).content, /^\d+$/)
   })
@@ -62,7 +62,7 @@ describe("a server that misbehaves at the start", () => {
     assert.lengthOf(linesOf(mute.folder, "starts"), 1)
   })
 
-  it("S2 a command that does not exist is told as such", async () => {
+  it("S2 a command that does not exist is reported as such", async () => {
     const { options } = hostile("plain", { transport: { command: "/nowhere/mcp" } })
     assert.match(
       (await refused(options)).message,

@@ -162,7 +162,7 @@ describe("a server over HTTP that misbehaves at the start", () => {
     assert.match(error.message, /MCP server web: it can not be used: .*(did not answer|timed out)/)
   })
 
-  it("T3 nobody there, and no such name", async () => {
+  it("T3 no one there, and no such name", async () => {
     const gone = await refused({
       name: "web",
       transport: { url: "http://127.0.0.1:9/mcp", allowPrivate: ["127.0.0.1:9"] },

@@ -33,7 +33,7 @@ describe.each(ways)("a server of 2026-07-28 over %s", (_, reach) => {
     assert.strictEqual((await call(source, "modern__echo", { text: "now" })).content, "now")
   })
 
-  it("D3 it is told that nobody can be asked here, and the call ends", async () => {
+  it("D3 it learns that no one can be asked here, and the call ends", async () => {
     const source = await opened(await options(["asks", "echo"]))
     const result = await call(source, "modern__asks")
     assert.isFalse(result.ok)

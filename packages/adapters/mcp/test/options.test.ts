@@ -1,4 +1,4 @@
-// What a user writes: every mistake is told at once, by its field.
+// What a user writes: every mistake is reported at once, by its field.
 
 import { assert, describe, it } from "@effect/vitest"
 import { defineMcpServer, type McpServerOptions } from "../src/index.ts"

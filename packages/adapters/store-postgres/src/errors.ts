@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 
-/** The database can not be used: nobody answers there, it refuses us, or we may not do there what we must. */
+/** The database can not be used: no one answers there, it refuses us, or we may not do there what we must. */
 export class StoreUnreachable extends Schema.TaggedError<StoreUnreachable>()("StoreUnreachable", {
   /** The URL without its password. */
   place: Schema.String,
@@ -61,7 +61,7 @@ export class StoreUnguarded extends Schema.TaggedError<StoreUnguarded>()("StoreU
   }
 }
 
-/** Whoever lived in the store has moved, or is about to. Working in it would make two of every assistant. */
+/** Anyone who lived in the store has moved, or is about to. Working in it would make two of every assistant. */
 export class StoreLeft extends Schema.TaggedError<StoreLeft>()("StoreLeft", {
   /** The URL without its password. */
   place: Schema.String,

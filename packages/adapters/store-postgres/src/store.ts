@@ -164,7 +164,7 @@ const guarded = (database: Database, place: string): Effect.Effect<void, PgFailu
         : Effect.void
   )
 
-/** Nobody works in a data store that was left: what happened in the new one since would be contradicted here. */
+/** No one works in a data store that was left: what happened in the new one since would be contradicted here. */
 const unmoved = (database: Database, place: string): Effect.Effect<void, PgFailure | StoreLeft> =>
   Effect.flatMap(markIn(database.query), (mark) =>
     mark === undefined ? Effect.void : Effect.fail(new StoreLeft({ place, state: mark.state, to: mark.place }))

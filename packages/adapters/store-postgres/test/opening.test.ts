@@ -129,7 +129,7 @@ postgres.describe("opening", () => {
   )
 })
 
-postgres.describe("who is refused is told so in one line, without a password", () => {
+postgres.describe("who is refused learns so in one line, without a password", () => {
   const told = (error: unknown, ...words: ReadonlyArray<string>): StoreUnreachable => {
     assert.instanceOf(error, StoreUnreachable)
     for (const word of words) assert.include(error.message, word)
@@ -166,7 +166,7 @@ postgres.describe("who is refused is told so in one line, without a password", (
     }).pipe(Effect.scoped)
   )
 
-  it.effect("S1 nobody listens there: it may pass", () =>
+  it.effect("S1 no one listens there: it may pass", () =>
     Effect.gen(function* () {
       const error = told(yield* whoFails("postgres://user:s3cret@127.0.0.1:1/db"), "postgres://user@127.0.0.1:1/db")
       assert.strictEqual(error.recovery, "retry")

@@ -118,7 +118,7 @@ export class StoreShortened extends Schema.TaggedError<StoreShortened>()("StoreS
   }
 }
 
-/** Whoever lived in the directory has moved, or is about to. Working in it would make two of every assistant. */
+/** Anyone who lived in the directory has moved, or is about to. Working in it would make two of every assistant. */
 export class StoreMoved extends Schema.TaggedError<StoreMoved>()("StoreMoved", {
   directory: Schema.String,
   state: Schema.Literals(["leaving", "arriving", "left"]),

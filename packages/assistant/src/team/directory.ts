@@ -1,8 +1,8 @@
 // Directory: who can be written to in a fleet, and under which names.
 // Owns finding the assistants that a target means. Leaves its making to the fleet's definition, delivery to the relay.
 // D1  A target is an id before it is a name; `group:` and `role:` come after both, so no id is ever hidden by a form.
-// D2  A name that several have reaches nobody: the refusal tells the candidates. An unknown target tells who there is.
-// D3  Nobody is reached by their own role: whoever writes to a role they hold writes to the others who hold it.
+// D2  A name that several have reaches no one: the refusal tells the candidates. An unknown target tells who there is.
+// D3  No one is reached by their own role: anyone who writes to a role they hold writes to the others who hold it.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
 
@@ -49,7 +49,7 @@ const ambiguous = (target: string, found: ReadonlyArray<Listed>): Unreached => {
   return { refused: "ambiguous", reason, candidates }
 }
 
-/** Every target there is for somebody: the others' ids, groups, and roles that others hold. */
+/** Every target there is for someone: the others' ids, groups, and roles that others hold. */
 export const targetsFor = (directory: Directory, from?: string): ReadonlyArray<string> => {
   const others = directory.filter(({ id }) => id !== from)
   const groups = others.flatMap(({ id, isTeam }) => (isTeam ? [`group:${id}`] : []))

@@ -37,7 +37,7 @@ export interface OpenAsk {
   readonly tag?: string
 }
 
-/** What somebody asked the team, and how far it has come. */
+/** What someone asked the team, and how far it has come. */
 export interface Question {
   /** The envelope that brought it. */
   readonly id: string

@@ -51,12 +51,12 @@ describe("reach", () => {
     }
   })
 
-  it("D3 nobody is reached by their own role", () => {
+  it("D3 no one is reached by their own role", () => {
     assert.deepStrictEqual(reach(directory, "role:member", "bo"), { ids: ["cy"] })
     assert.deepInclude(reach(directory, "role:supervisor", "ada"), { refused: "unknown" })
   })
 
-  it("D2 whatever the target, an answer has somebody in it or a reason", () => {
+  it("D2 whatever the target, an answer has someone in it or a reason", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -76,7 +76,7 @@ describe("reach", () => {
 })
 
 describe("the pair rate", () => {
-  it("P1 P3 no window ever holds more than half of it from one side, and the time that is told is one at which it goes", () => {
+  it("P1 P3 no window ever holds more than half of it from one side, and the time that is reported is one at which it goes", () => {
     let refused = 0
     fc.assert(
       fc.property(

@@ -33,7 +33,7 @@ import { cleanLine } from "../integrity/clean-text.ts"
 import { stopTerms, tokensOf } from "../text/tokens.ts"
 
 // BlockCreation: the first version of a block.
-// N1  What a block begins with was put there by whoever made it, within its limit and its schema.
+// N1  What a block begins with was put there by the one who made it, within its limit and its schema.
 
 const LABEL = /^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,63}$/u
 

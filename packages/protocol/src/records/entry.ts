@@ -49,7 +49,7 @@ export interface TickEnd {
   readonly envelope: EnvelopeId
   readonly outcome: TickOutcome
   readonly iterations: number
-  /** What the assistant said to whoever sent the envelope; empty when it said nothing. */
+  /** What the assistant said to the one who sent the envelope; empty when it said nothing. */
   readonly reply: string
 }
 

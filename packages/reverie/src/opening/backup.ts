@@ -24,7 +24,7 @@ export const backup = ({ data, force = false, to }: BackupRequest): Promise<Back
 export interface RestoreRequest {
   /** What `backup` made. */
   readonly from: string
-  /** The data directory to be; nobody may work on it. */
+  /** The data directory to be; no one may work on it. */
   readonly data: string
   /** Puts the backup in the place of what is there, which is kept beside it. */
   readonly force?: boolean

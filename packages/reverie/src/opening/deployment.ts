@@ -26,7 +26,7 @@ import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from
 // R1  The key of an index is only ever sent to the server it was configured with, and never printed.
 // R2  Opening never waits for an index: one that does not answer is asked again when it is needed.
 // R3  An index belongs to one store: data directories that share a server have a collection each (`QDRANT_COLLECTION`),
-//     and a store that keeps nothing has an index that keeps nothing, unless it is told otherwise.
+//     and a store that keeps nothing has an index that keeps nothing, unless the options say otherwise.
 
 const KEEPS_NOTHING = ":memory:"
 
@@ -58,7 +58,7 @@ const indexFromConfig = Effect.gen(function* () {
   }
 })
 
-// Loaded when chosen: whoever asks no server does not wait for its client.
+// Loaded when chosen: anyone who asks no server does not wait for its client.
 const server = (options: ServerIndex): Layer.Layer<Recall> =>
   Layer.unwrap(
     Effect.map(
@@ -152,7 +152,7 @@ export const databaseUrl = ({ database, password = "" }: Deployment): string => 
   return url.href
 }
 
-/** The store of a deployment. Loaded when chosen: whoever needs no server does not wait for its client. */
+/** The store of a deployment. Loaded when chosen: anyone who needs no server does not wait for its client. */
 export const deployedStore = (deployment: Deployment) =>
   Layer.unwrap(
     Effect.map(
@@ -195,7 +195,7 @@ const otherWorkers = Effect.gen(function* () {
   return workers?.filter(({ isThis }) => !isThis).map(({ name }) => name)
 })
 
-/** Nights begin at a full hour; whoever is asleep already takes the wake-up for nothing. */
+/** Nights begin at a full hour; anyone who is asleep already takes the wake-up for nothing. */
 const keepHours: Profile["keepHours"] = Effect.fnUntraced(function* (address, { sleepStartHour, timeZone }) {
   const { SleepSchedules } = yield* Effect.promise(queueAdapter)
   const schedules = yield* Effect.serviceOption(SleepSchedules)

@@ -1,7 +1,7 @@
 // OpenFleet: where everything of an open fleet runs, until it ends.
-// Owns the way in, the end, and who is told of it. Leaves what runs to the fleet.
+// Owns the way in, the end, and who learns of it. Leaves what runs to the fleet.
 // H1  What is asked of a closed fleet, or was under way when it closed and could not end, fails with FleetClosed.
-// H2  Whoever waits is told of the end once, and keeps nothing alive by having waited.
+// H2  Anyone who waits learns of the end once, and keeps nothing alive by having waited.
 
 import { outsideRuns } from "@reverie/run-place"
 import * as Cause from "effect/Cause"

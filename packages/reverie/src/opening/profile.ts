@@ -1,6 +1,6 @@
 // Profile: which adapters a fleet runs on.
 // Owns the choice, by options first and by the environment (through Config) second; nothing set means embedded.
-// P1  A directory that is said is used, whatever the environment names: nobody's data goes elsewhere by surprise.
+// P1  A directory that is said is used, whatever the environment names: no one's data goes elsewhere by surprise.
 
 import { defined } from "@reverie/protocol"
 import type { PromptStore } from "@reverie/context"

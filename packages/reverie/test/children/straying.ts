@@ -1,4 +1,4 @@
-// A program of somebody's own around a fleet: its tool does what the first argument names, the program what the second does.
+// A program of someone's own around a fleet: its tool does what the first argument names, the program what the second does.
 
 import { scriptedModel } from "@reverie/testkit"
 import { defineAssistant, defineFleet, defineTool, Fleet } from "reverie"

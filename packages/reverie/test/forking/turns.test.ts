@@ -91,7 +91,7 @@ describe("a tick on a crooked way", () => {
       prompts.map(({ diverged, exact }) => ({ diverged, exact })),
       [{ diverged: undefined, exact: true }]
     )
-    // The halt is nobody's to give again: the fork goes straight on.
+    // The halt is no one's to give again: the fork goes straight on.
     const fork = await forkTick(opened, fleet, { assistant: "clerk", tick: 1, model: "recorded" })
     assert.strictEqual(fork.forked.reply, "Now I can.")
     assert.isTrue((await opened.verify("clerk")).equal)

@@ -54,7 +54,7 @@ describe("a fixture of a tick", () => {
     assert.deepStrictEqual([model.requests, ran], [[], 0])
   })
 
-  it("R2 another prompt is asked about, and what it comes to is told beside what was", async () => {
+  it("R2 another prompt is asked about, and what it comes to is reported beside what was", async () => {
     const fixture = await aTick()
     const usage = { inputTokens: 50, outputTokens: 5 }
     const model = scriptedModel([
@@ -78,7 +78,7 @@ describe("a fixture of a tick", () => {
     assert.deepInclude(all, { asked: 1, reused: 0, after: "Ask again.", isSame: false })
   })
 
-  it("R2 with nobody to ask, a changed request is refused and shows as a difference", async () => {
+  it("R2 with no one to ask, a changed request is refused and shows as a difference", async () => {
     const again = await replayFixture(await aTick(), { fleet: desk, prompt: "You are a pirate." })
     assert.deepInclude(again, { isSame: false, reused: 0, asked: 0 })
     assert.match(JSON.stringify(again.comparison?.differs), /no model was named to ask/)

@@ -20,7 +20,7 @@ const START = Date.UTC(2026, 0, 5, 9)
 const plain = (options = {}) => defineAssistant({ id: "desk", prompt: "You keep the desk.", ...options })
 
 describe("the clock of a test fleet", () => {
-  it("V1 stands still until it is moved, and tools are told its time", async () => {
+  it("V1 stands still until it is moved, and tools learn its time", async () => {
     const when = defineTool({
       name: "when",
       description: "Tells the time.",
@@ -245,7 +245,7 @@ describe("a test fleet", () => {
     assert.strictEqual(existsSync(".reverie/reverie.db"), false)
   })
 
-  it("tells every call of the model, whoever made it", async () => {
+  it("tells every call of the model, no matter who made it", async () => {
     const assistants = ["desk", "clerk"].map((id) => defineAssistant({ id, prompt: `You are the ${id}.` }))
     await using fleet = await testFleet(defineFleet({ assistants }), {
       model: scriptedModel(({ text }) => (text.includes("the clerk") ? "C." : "D."))

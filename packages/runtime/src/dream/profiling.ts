@@ -1,4 +1,4 @@
-// Profiling: what was learnt of somebody becomes part of that one's profile, a batch a step (F49, O-Mem).
+// Profiling: what was learnt of someone becomes part of that one's profile, a batch a step (F49, O-Mem).
 // Owns the batches: first everybody hears the news, then one profile a step is asked about. Leaves profiles to `memory`.
 // P1  News are heard once: facts are marked, pending observations taken away, in the commit that keeps what was heard.
 // P2  A profile is asked about until nothing of it is undigested; an answer that is none leaves it for another night.
@@ -131,7 +131,7 @@ export const isDreamReport = Schema.is(DreamReport)
 
 export const dreamId = (tick: number): string => `dream_${tick}`
 
-/** What is told of one step. */
+/** What is reported of one step. */
 export interface StepMark {
   readonly operation: DreamOperation
   readonly startedAt: number

@@ -1,6 +1,6 @@
 // SkipRules: the envelopes that start no tick.
-// Owns the rules by which an envelope is skipped before the statechart decides, their order, and what is written of a
-// skipped envelope. Leaves judging a message to skip-rules.ts, the plan of a compaction to `compact/`.
+// Owns the rules by which an envelope is skipped before the statechart decides, their order, judging a message,
+// and what is written of a skipped envelope. Leaves the plan of a compaction to `compact/`.
 // S1  A skipped envelope is settled, with the reason, by the commit that passes its place.
 // S2  The first rule that applies decides. A rule changes nothing: what it has to keep is among the records of its skip.
 // S3  A reflection that is due while the assistant is asleep is left to its dreams. It does not wake the assistant, and one
@@ -148,7 +148,7 @@ export const skipRules = [
   skipFiltered
 ] as const
 
-// Contributors: what a commit contains besides the input and the decision itself, with skip-rules.ts.
+// Contributors: what a commit contains besides the input and the decision itself.
 // D1  A contributor changes nothing: it returns the fields it has a part in, made of those of the draft before it.
 // D2  It reads the session as it was before the commit. Records of the commit itself are in the draft.
 

@@ -1,5 +1,5 @@
 // Replay: the entries of an assistant told again, frame by frame, and the comparison with what its store keeps.
-// Owns the course of it. Leaves one step to compact.ts, what speaks against an entry to replay.ts.
+// Owns the course of it, and what speaks against an entry. Leaves one step to state.ts.
 // P1  A frame is yielded for every commit of the range, whatever is wrong with it.
 // P2  The verdict is equal when the last snapshot and the open jobs are those that are stored, byte for byte, and no entry
 //     contradicts its own event. Otherwise it names a commit wherever one can be named.
@@ -141,7 +141,7 @@ export interface ReplayVerdict {
   /** The first ones. */
   readonly mismatches: ReadonlyArray<Mismatch>
   readonly differences: ReadonlyArray<Difference>
-  /** Nothing here can call anybody: what is told stands in the ledger. */
+  /** Nothing here can call anybody: what is reported stands in the ledger. */
   readonly modelCalls: 0
   readonly toolCalls: 0
   readonly sends: 0

@@ -41,7 +41,7 @@ import { assignmentOn, senderOf, subAgentId, taskEnvelope } from "./assignments.
 import { sentDefinition } from "./sent-definition.ts"
 import { recordsOf } from "../session/own-records.ts"
 
-// TaskText: what a sub-agent is told first.
+// TaskText: what a sub-agent learns first.
 // T1  orchestrator: the task alone. delegate: and the descriptions of three goals. none: all goals, the recent
 //     conversation and the state as well.
 // T2  What goes along is quoted data, bounded in length; the task stands last.

@@ -1,10 +1,10 @@
 // Worker: keeps any number of assistants going in one process.
 // Owns how many work at once, the sweep for lost wake-ups, and the relay's rhythm. Leaves who is hosted to host.ts.
-// I1  No more than `concurrency` assistants work at the same time; the others wait for a fair turn (worker.ts).
-// I2  A lost wake-up is found by the sweep: whatever is due and held by nobody is hosted within `sweepMillis`, and what was
+// I1  No more than `concurrency` assistants work at the same time; the others wait for a fair turn.
+// I2  A lost wake-up is found by the sweep: whatever is due and held by no one is hosted within `sweepMillis`, and what was
 //     sent and not delivered, by a worker that died for one, is relayed.
 // I3  Only a store that can not be written ends the worker. What is damaged in it is in the way of its own assistant.
-// I4  Whoever waits for a model that is away comes back to life soon after its first answer (outages/recovery.ts).
+// I4  Anyone who waits for a model that is away comes back to life soon after its first answer (outages/recovery.ts).
 
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey, type TenantId } from "@reverie/protocol"
@@ -23,8 +23,8 @@ import { openHosts } from "./lease-session.ts"
 // FairTurns: who of those that want to work may do so next.
 // R1  No more turns than `concurrency` are held at once, and none is free while anybody waits.
 // R2  Tenants take turns: while one waits, no other is given more turns than its weight, which is 1 when not said.
-// R3  Assistants of a tenant take turns in the order of their arrival: whoever had one stands behind those that wait.
-// R4  Whoever is interrupted loses no turn for the others, whether it waited, was just given one, or held it.
+// R3  Assistants of a tenant take turns in the order of their arrival: the one who had one stands behind those that wait.
+// R4  Anyone who is interrupted loses no turn for the others, whether it waited, was just given one, or held it.
 
 /** The request for a turn, and what became of it. */
 export interface FairTurn {
@@ -84,7 +84,7 @@ class Waiting {
     line.assistants.set(key, [...(line.assistants.get(key) ?? []), turn])
   }
 
-  /** Takes out whoever is next. */
+  /** Takes out the one who is next. */
   next(): FairTurn | undefined {
     for (const [tenant, line] of this.#tenants) {
       const turn = takeFirst(line)
@@ -157,7 +157,7 @@ export interface WorkerSettings {
   readonly worker: string
   readonly leaseMillis: number
   readonly idleTimeoutMillis: number
-  /** How often the store is asked for what is due and held by nobody. */
+  /** How often the store is asked for what is due and held by no one. */
   readonly sweepMillis: number
   /**
    * Other workers are at the same store: a sweep takes up no more than there are free turns for. What is due waits for its
@@ -202,7 +202,7 @@ const pastDamage =
       (failure) => Effect.as(Effect.logWarning(`${failure.operation}: ${failure.message}`), otherwise)
     )
 
-/** Relays as often as somebody says that something was sent; what is sent meanwhile is relayed after. */
+/** Relays as often as someone says that something was sent; what is sent meanwhile is relayed after. */
 const relaying = Effect.fnUntraced(function* (sent: Latch.Latch) {
   while (true) {
     yield* Latch.await(sent)

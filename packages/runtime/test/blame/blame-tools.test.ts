@@ -20,7 +20,7 @@ const deadly = (kill: Kill, over: Parameters<typeof aTool>[1] = {}) =>
   aTool("dig", { idempotent: true, run: () => Effect.andThen(Effect.sleep(500), kill), ...over })
 
 describe("a tool that ends its process", () => {
-  it("B2 is tried alone after two losses and convicted by the third; its model is told, and its message goes on", () => {
+  it("B2 is tried alone after two losses and convicted by the third; its model learns of it, and its message goes on", () => {
     const { deaths, last } = lives(
       (kill) => ({ tools: [deadly(kill)], model: slowModel(0) }),
       (first) => first.slip("Dig.", { id: "m-1" })
@@ -165,7 +165,7 @@ describe("a tool that ends its process", () => {
     assert.match(last.answerTo("1.1.0"), /^The process ended 3 times/)
   })
 
-  it("B2 is suspect to nobody when its process is stopped in good order, however often", () => {
+  it("B2 is suspect to no one when its process is stopped in good order, however often", () => {
     let runs = 0
     const { last } = lives(
       (_, index) => ({

@@ -1,7 +1,7 @@
 // BlockEditTool: `block_edit`, by which an assistant changes what a memory block holds.
 // Owns the way from what a model says to an operation. Leaves carrying it out to the store of blocks.
 // I1  Positions count from 1, as a list is shown.
-// I2  A change that needs somebody's consent is asked before it runs, as this very call with these very arguments.
+// I2  A change that needs someone's consent is asked before it runs, as this very call with these very arguments.
 
 import type { BlockAct, BlockOperation, BlockSchema, BlockView, PartSchema } from "@reverie/memory"
 import { defined, isJsonObject, type Json } from "@reverie/protocol"

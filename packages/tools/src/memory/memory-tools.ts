@@ -23,7 +23,7 @@ import { selfTool, text } from "../self/self-tool.ts"
 
 // RecallTool: recall_memories.
 // I1  SAFE_CHAIN; it changes nothing.
-// I2  What is recalled is told as data, each memory as one value with where it is from and why it was found.
+// I2  What is recalled is reported as data, each memory as one value with where it is from and why it was found.
 
 const DEFAULT_LIMIT = 5
 const MAX_LIMIT = 20

@@ -121,7 +121,7 @@ const addresseeOf = async (options: RunOptions): Promise<string> => {
   return to
 }
 
-/** Fails when nobody of that id is in the fleet file, nor in the store. */
+/** Fails when no one of that id is in the fleet file, nor in the store. */
 export const assertLives = async (
   to: string,
   { data, fleet }: Where,
@@ -138,7 +138,7 @@ export const assertLives = async (
 
 const POLL_MILLIS = 50
 
-/** Lets it go on, and waits until it does: what is asked of somebody halted is answered with that. */
+/** Lets it go on, and waits until it does: what is asked of someone halted is answered with that. */
 const resumed = async (backend: Backend, to: string): Promise<void> => {
   await backend.order(to, "resume", {})
   while ((await backend.view(to))?.activity === "halted")

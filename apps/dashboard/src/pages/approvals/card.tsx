@@ -213,7 +213,7 @@ export const Card = ({ asked, onDecided }: { readonly asked: ApprovalAsked; read
         <p className="font-medium" role="status" data-done={done}>
           <Chip
             tone={done === "approved" ? "good" : "bad"}
-            text={done === "approved" ? "Approved; the call runs." : "Denied; the assistant is told."}
+            text={done === "approved" ? "Approved; the call runs." : "Denied; the assistant learns of it."}
           />
         </p>
       )}

@@ -154,7 +154,7 @@ export const Figures = ({ report }: { readonly report: Report }) => {
       <Figure name="Estimated" of="estimated" what="As we count before it is sent">
         {count(tokens)} <span className="font-normal text-ink-2">of {count(limit)}</span>
       </Figure>
-      <Figure name="Provider" of="provider" what="As whoever ran the model reports">
+      <Figure name="Provider" of="provider" what="As the one who ran the model reports">
         <Counted report={report} />
       </Figure>
       <Figure name="Cached" of="cached" what="Read from the provider's cache">

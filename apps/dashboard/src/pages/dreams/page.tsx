@@ -45,7 +45,7 @@ const operations = ["consolidating", "linking", "profiling", "reflecting", "prun
 const what: Readonly<Record<string, string>> = {
   consolidating: "journal and talk become facts",
   linking: "facts are tied to each other",
-  profiling: "what was heard of somebody becomes a profile",
+  profiling: "what was heard of someone becomes a profile",
   reflecting: "insights, when enough has gathered",
   pruning: "what matters no more is removed"
 }
@@ -140,7 +140,7 @@ const Hours = ({ nextAt, schedule }: Pick<Dreams, "schedule" | "nextAt">) => {
   return (
     <span className="text-ink-2" data-schedule={said ?? "none"}>
       {said === undefined
-        ? "It has no sleep schedule: it dreams when it is told to sleep."
+        ? "It has no sleep schedule: it dreams when it is asked to sleep."
         : `Hours of sleep: ${said}.`}{" "}
       {nextAt === null ? null : (
         <>

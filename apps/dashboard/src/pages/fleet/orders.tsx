@@ -17,10 +17,10 @@ type Payload = Asked<typeof ORDER_ALL>["payload"]
 type Order = Payload["order"]
 
 const verbs: ReadonlyArray<readonly [Order, string, string]> = [
-  ["wake", "Wake", "Whoever dreams comes back as soon as the step at hand is done; others are not touched."],
+  ["wake", "Wake", "Anyone who dreams comes back as soon as the step at hand is done; others are not touched."],
   ["sleep", "Send to sleep", "They dream when they next rest."],
-  ["halt", "Halt", "They stop at once, keep their mail, and go on when they are told to resume."],
-  ["resume", "Resume", "Whoever is halted goes on with what was in hand."],
+  ["halt", "Halt", "They stop at once, keep their mail, and go on when they are asked to resume."],
+  ["resume", "Resume", "Anyone who is halted goes on with what was in hand."],
   ["retire", "Retire", "This can not be taken back: they end, and what waits for them is deadLettered."]
 ]
 

@@ -40,7 +40,7 @@ const verbs: ReadonlyArray<Verb> = [
   {
     order: "halt",
     title: "Halt",
-    question: "It stops at once, keeps its mail, and goes on with what is in hand when it is told to resume."
+    question: "It stops at once, keeps its mail, and goes on with what is in hand when it is asked to resume."
   },
   {
     order: "retire",

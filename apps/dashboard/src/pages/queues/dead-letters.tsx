@@ -118,7 +118,7 @@ export const DeadLetters = ({ items }: { readonly items: ReadonlyArray<Letter> }
       className="overflow-x-auto"
     >
       {items.length === 0 ? (
-        <Empty title="No dead letters">What breaks its reader ends here, with the reason, and holds up nobody.</Empty>
+        <Empty title="No dead letters">What breaks its reader ends here, with the reason, and holds up no one.</Empty>
       ) : (
         <table className="plain-table" data-dead-letters={items.length}>
           <thead>

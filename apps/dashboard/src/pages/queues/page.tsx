@@ -20,7 +20,7 @@ const Workers = ({ workers }: { readonly workers: Answer<"GET /v1/queues">["work
     {workers === undefined ? (
       <Empty title="Not known">The queue does not say which processes work.</Empty>
     ) : workers.length === 0 ? (
-      <Empty title="Nobody works">
+      <Empty title="No one works">
         Events are taken in and kept; they are handled as soon as a worker comes:{" "}
         <code>reverie start --role worker</code>
       </Empty>
@@ -33,7 +33,7 @@ const Workers = ({ workers }: { readonly workers: Answer<"GET /v1/queues">["work
             </span>
             <span className="w-16 flex-none text-ink-2">{role}</span>
             <span className="min-w-0 flex-1">
-              {holds?.length === 0 ? <span className="text-ink-3">holds nobody</span> : null}
+              {holds?.length === 0 ? <span className="text-ink-3">idle, no leases</span> : null}
               {holds?.slice(0, SHOWN).map((id) => (
                 <Link key={id} to="/a/$id" params={{ id }} className="mr-2 inline-block">
                   <Visible text={id} />

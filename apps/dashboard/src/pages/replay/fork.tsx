@@ -1,4 +1,4 @@
-// Fork: lives a tick again with something changed. No tool runs, and nobody hears of it.
+// Fork: lives a tick again with something changed. No tool runs, and no one learns of it.
 
 import { defined } from "../../api/defined.ts"
 import { useQueryClient } from "@tanstack/react-query"
@@ -175,7 +175,7 @@ const Head = ({
         <option value="offline" />
       </datalist>
     </label>
-    <p className="text-ink-2">No tool runs, and nobody receives of it.</p>
+    <p className="text-ink-2">No tool runs, and no one learns of it.</p>
   </div>
 )
 

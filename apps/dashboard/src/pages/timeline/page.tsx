@@ -13,7 +13,7 @@ import { useLife, type View } from "./story.ts"
 import { kinds, levels, openedIn, outcomes, type TimelineSearch, toggled } from "./search.ts"
 import { SearchField } from "../../parts/search-field.tsx"
 
-// Filters: which rows are shown, and how they are told.
+// Filters: which rows are shown, and how they are shown.
 
 const kindNames: Readonly<Record<(typeof kinds)[number], string>> = {
   tick: "ticks",
@@ -99,7 +99,7 @@ const Filters = ({ onChange, search }: FiltersProps) => {
   const { all, kind, level = "story", outcome, q } = search
   return (
     <div className="flex flex-1 flex-wrap items-center gap-2">
-      <div className="segmented" role="group" aria-label="How it is told" title="v changes between the two">
+      <div className="segmented" role="group" aria-label="How it is shown" title="v changes between the two">
         {levels.map((each) => (
           <button
             key={each}

@@ -15,7 +15,7 @@ export interface Sentence {
   readonly kind: "heard" | "waited" | "thought" | "used" | "pending" | "did" | "ended" | "failed"
   readonly at: number
   readonly says: string
-  /** Words of somebody, below the sentence. */
+  /** Words of someone, below the sentence. */
   readonly quote?: string
 }
 

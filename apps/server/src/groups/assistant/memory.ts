@@ -1,5 +1,5 @@
 // Memory: the group about what an assistant remembers, and its memory blocks.
-// Owns edits of blocks in the name of whoever asks. Leaves pages to ../memory-pages.ts, every rule to `memory`.
+// Owns edits of blocks in the name of the caller. Leaves pages to ../memory-pages.ts, every rule to `memory`.
 
 import { defined } from "@reverie/protocol"
 import type { Json } from "reverie"

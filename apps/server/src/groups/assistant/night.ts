@@ -1,4 +1,4 @@
-// Night: the group about what happens to memory while nobody talks: compactions of the history, and dreams.
+// Night: the group about what happens to memory while no one talks: compactions of the history, and dreams.
 // Owns their views. Leaves compaction and dreaming to the runtime.
 // N1  Of a list the long texts are cut; the compaction that is opened is whole, with the first MAX_COMPACTED messages it compacted.
 

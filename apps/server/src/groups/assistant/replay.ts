@@ -13,10 +13,10 @@ import { asking, costing, type ReadFleet } from "../../gateway.ts"
 import { living } from "../../views/facts.ts"
 import { Live } from "../../live.ts"
 
-// ReplayWalks: replays that were left in the middle, for whoever comes for the next page.
+// ReplayWalks: replays that were left in the middle, for anyone who comes for the next page.
 // W1  A page that follows another one goes on where that ended; any other one is reached from the creation on.
 // W2  At most MOST_KEPT are kept, those that were left last.
-// W3  One that is gone on with belongs to nobody else meanwhile.
+// W3  One that is gone on with belongs to no one else meanwhile.
 
 const MOST_KEPT = 8
 
@@ -60,7 +60,7 @@ export class ReplayWalks {
 }
 
 // ForkModel: the model that a fork asks, by its name.
-// M1  Nobody who asks names a server or a key: both are those of the environment that the process was started in.
+// M1  No one who asks names a server or a key: both are those of the environment that the process was started in.
 
 const DEFAULT_BASE_URL = "https://api.openai.com/v1"
 

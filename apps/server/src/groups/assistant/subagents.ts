@@ -13,7 +13,7 @@ import { found, living } from "../../views/facts.ts"
 
 type Definitions = ReadonlyMap<string, DefinitionView>
 
-/** What whoever was sent with one task has no use for. */
+/** What anyone who was sent with one task has no use for. */
 const notForAssignments: ReadonlySet<string> = new Set(["go_to_sleep", "decompose_goal", "noop", "finish_task"])
 const handingOn: ReadonlySet<string> = new Set(["delegate_task", "cancel_task", "task_status"])
 const forAssignments: ReadonlyArray<string> = ["finish_task", "noop"]
@@ -91,12 +91,12 @@ const treeOf = async (fleet: ReadFleet, id: string): Promise<SubAgentNode> => {
   }
 }
 
-/** A process that only takes in has nobody to admit a task: whoever asked is told, and the order stays where it is. */
+/** A process that only takes in has no one to admit a task: the one who asked learns of it, and the order stays where it is. */
 const PATIENCE_MILLIS = 20_000
 
 const admitted = async (order: ReturnType<Fleet["delegate"]>) => {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const message = "nobody has taken the order up yet; it is durable: ask for the family to see what becomes of it"
+  const message = "no one has taken the order up yet; it is durable: ask for the family to see what becomes of it"
   const timer = setTimeout(() => reject(new Unavailable({ message })), PATIENCE_MILLIS)
   try {
     const { call, child } = await Promise.race([order, late])

@@ -1,6 +1,6 @@
 // Timeline: the group about what an assistant has done.
 // Owns its rows as the contract has them. Leaves finding and cutting them to the SDK.
-// T1  An entry is told as it stands in the ledger, but for texts that no page could show.
+// T1  An entry is reported as it stands in the ledger, but for texts that no page could show.
 
 import { defined } from "@reverie/protocol"
 import type { Entry, ModelCallView, StepView, TickView as LivedTick } from "reverie"

@@ -107,7 +107,7 @@ const entryRowsTo = (database: DatabaseSync) => {
   }
 }
 
-/** What is in the way of blocks and answers, whoever it belongs to. */
+/** What is in the way of blocks and answers, no matter whom it belongs to. */
 const obstaclesTo = (database: DatabaseSync) => {
   const byId = query<{ readonly key: number }>(database, "SELECT key FROM blocks WHERE tenant = ? AND id = ?")
   const byLabel = query<{ readonly key: number }>(

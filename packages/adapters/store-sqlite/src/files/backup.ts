@@ -77,7 +77,7 @@ const positionOf = (file: string) => {
   }
 }
 
-/** Copies a database as it is at one moment, beside whoever writes it, and makes the copy a single file. */
+/** Copies a database as it is at one moment, beside anyone who writes it, and makes the copy a single file. */
 const copyDatabase = async (from: string, to: string): Promise<void> => {
   const source = new DatabaseSync(from, { readOnly: true })
   try {
@@ -227,7 +227,7 @@ export interface Restored extends BackupContents {
   readonly former?: string
 }
 
-/** Puts a backup in the place of a data directory that nobody works on. */
+/** Puts a backup in the place of a data directory that no one works on. */
 export const restoreDirectory = (
   source: string,
   directory: string,

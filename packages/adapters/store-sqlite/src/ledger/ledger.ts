@@ -49,7 +49,7 @@ import { change, lengthOf, limited, pageOf, query, reading, readingPage } from "
 import { BEHIND, salvaging, undamaged } from "../files/salvage.ts"
 import type { Writer } from "../writer.ts"
 
-// Register: the assistants as they stand, the dead letters and the totals, for whoever looks in from outside.
+// Register: the assistants as they stand, the dead letters and the totals, for anyone who looks in from outside.
 
 interface DeadLetterRow {
   readonly tenant: string
@@ -372,7 +372,7 @@ const discarding = (database: DatabaseSync, writer: Writer): Pick<Ledger["Servic
   }
 }
 
-/** As long as what an assistant is told and says in a tick may well be: a store with less room than that is full. */
+/** As long as what an assistant hears and says in a tick may well be: a store with less room than that is full. */
 const PROBE = "probe ".repeat(11_000)
 
 const probing = (database: DatabaseSync, writer: Writer): Pick<Ledger["Service"], "probe"> => {

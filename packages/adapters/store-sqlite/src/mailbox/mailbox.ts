@@ -122,7 +122,7 @@ export const envelopeQueries = (database: DatabaseSync) => {
 }
 
 // Wake: one number that says since when, or from when on, an assistant has something to do.
-// W1  Who has mail or a job is awake whatever the clock says: its wake is negative, so a clock set back hides nobody.
+// W1  Who has mail or a job is awake whatever the clock says: its wake is negative, so a clock set back hides no one.
 // W2  Who has only timers wakes at the earliest of them, and who has nothing rests.
 // W3  Among the awake the order of wakes is the order of waiting.
 
@@ -158,7 +158,7 @@ export const wakeOnCommit = (
   return earliest === Infinity ? AT_REST : clamp(earliest, AT_REST - 1)
 }
 
-// Due: who has something to do that nobody holds, and when the next one will.
+// Due: who has something to do that no one holds, and when the next one will.
 // I1  A look costs what it finds and what is held, never what sleeps.
 // I2  When more are due than asked for, as many as LOOK_AHEAD are looked at, and each of their tenants has a share.
 
