@@ -184,7 +184,9 @@ describe("blocks of a fleet", () => {
     const shown: Array<boolean> = []
     for (const blocks of [[id], []]) {
       await fleet.answer("desk", "Look.", { blocks })
-      shown.push((await fleet.history.contextReport("desk"))?.parts.some(({ key }) => key === "working_blocks") ?? false)
+      shown.push(
+        (await fleet.history.contextReport("desk"))?.parts.some(({ key }) => key === "working_blocks") ?? false
+      )
     }
     assert.deepStrictEqual(shown, [true, false])
   })
