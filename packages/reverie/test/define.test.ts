@@ -61,7 +61,7 @@ describe("defineAssistant", () => {
   it("I1 refuses an empty prompt, and a window that leaves nothing for the question", () => {
     assert.match(
       refusal(() => defineAssistant({ ...clerk, instructions: " \n" })),
-      /assistant "clerk": its prompt is empty/
+      /assistant "clerk": its instructions are empty/
     )
     for (const [maxContextTokens, reservedResponseTokens] of [
       [100, 100],
