@@ -29,14 +29,7 @@ import { makeFailures, makeScrub, type Scrub } from "./failure.ts"
 import { plainMessages, readPlainReply } from "./wire/json-tools.ts"
 import { breakerOptionsOf, type Limits, limitsOf, type OpenAiModelOptions, retried } from "./options.ts"
 import { isEmpty, isFine, judge, type Judged } from "./wire/reply.ts"
-import {
-  type BodyWriter,
-  makeBodyWriter,
-  Transcripts,
-  wireMessage,
-  type WireMessages,
-  wireTools
-} from "./wire/wire.ts"
+import { type BodyWriter, makeBodyWriter, Transcripts, wireMessage, type WireMessages, wireTools } from "./wire/wire.ts"
 import { Answer } from "./wire/answer.ts"
 import type { Assembly } from "./wire/assembly.ts"
 

@@ -53,9 +53,9 @@ const assistantText = ({ contextTokens, id, rules, system }: AgentDraft, tools: 
   const own = ["...blockTools", "...memoryTools", ...(tools === undefined ? [] : [`...${tools}`])]
   const lines = [
     `id: ${literal(id)}`,
-    `prompt: ${literal(system.trim() === "" ? `You are ${id}.` : system)}`,
+    `instructions: ${literal(system.trim() === "" ? `You are ${id}.` : system)}`,
     `tools: [${own.join(", ")}]`,
-    ...(rules.length === 0 ? [] : [`rules: JSON.parse(${literal(JSON.stringify(rules))})`]),
+    ...(rules.length === 0 ? [] : [`toolRules: JSON.parse(${literal(JSON.stringify(rules))})`]),
     ...(contextTokens === undefined ? [] : [`maxContextTokens: ${contextTokens}`])
   ]
   return `    defineAssistant({\n${lines.map((line) => `      ${line}`).join(",\n")}\n    })`
@@ -113,8 +113,8 @@ export interface AgentsImported {
 const definitionOf = ({ contextTokens, id, rules, system }: AgentDraft) =>
   defineAssistant({
     id,
-    prompt: system.trim() === "" ? `You are ${id}.` : system,
-    rules,
+    instructions: system.trim() === "" ? `You are ${id}.` : system,
+    toolRules: rules,
     ...defined({ maxContextTokens: contextTokens })
   })
 
