@@ -12,7 +12,7 @@ const berths = defineTool({
 const fleet = await Fleet.open({
   data: process.argv[2] ?? ".reverie/hello",
   fleet: defineFleet({
-    assistants: [defineAssistant({ id: "desk", prompt: "You run the front desk of a harbour.", tools: [berths] })]
+    assistants: [defineAssistant({ id: "desk", instructions: "You run the front desk of a harbour.", tools: [berths] })]
   })
 })
 

@@ -51,7 +51,7 @@ const millis = (): number => Number(process.hrtime.bigint()) / 1e6
 
 const sleeper = defineAssistant({
   id: "sleeper",
-  prompt: "You sleep until you are told something.",
+  instructions: "You sleep until you are told something.",
   listening: { otherwise: "ignore" },
   memory: { recall: "off" }
 })

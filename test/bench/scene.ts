@@ -24,7 +24,7 @@ export const fleetOf = (ids: ReadonlyArray<string>) =>
     assistants: ids.map((id) =>
       defineAssistant({
         id,
-        prompt: PROMPT,
+        instructions: PROMPT,
         tools: [noteTool],
         // Memories that come to mind would make other prompts than those of whoever keeps nothing (B1 of tick.ts).
         memory: { recall: "off" },

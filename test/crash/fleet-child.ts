@@ -85,9 +85,9 @@ const open = () =>
     role: role === "worker" ? "worker" : "api",
     fleet: laneFleet(assistants, (tool, assistant, key) => diary.write({ is: "run", tool, assistant, key })),
     model: laneModel(),
-    worker: { worker: name, ...(life.sweepMillis === undefined ? {} : { sweepMillis: life.sweepMillis }) },
+    worker: { worker: name, ...(life.sweepMillis === undefined ? {} : { sweepMs: life.sweepMillis }) },
     faults: { at: (point) => Effect.sync(() => passing(point)) },
-    onTrouble: ({ assistant }, { _tag: what, message }) =>
+    onError: ({ assistant }, { _tag: what, message }) =>
       diary.write({ is: "trouble", assistant, what, detail: message.slice(0, MOST_CHARS) })
   })
 

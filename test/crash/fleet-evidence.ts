@@ -47,7 +47,7 @@ export const comesToRest = async (fleet: Fleet, patienceMillis: number): Promise
 const entriesOf = async (fleet: Fleet, id: string): Promise<ReadonlyArray<Entry>> => {
   const all: Array<Entry> = []
   for (;;) {
-    const page = await fleet.entries(id, all.length + 1, PAGE)
+    const page = await fleet.history.entries(id, all.length + 1, PAGE)
     all.push(...page.map(({ entry }) => entry))
     if (page.length < PAGE) return all
   }

@@ -140,18 +140,18 @@ export const laneFleet = (assistants: number, ran: NoteRun = () => {}): FleetDef
     assistants: Array.from({ length: assistants }, (_, index) =>
       defineAssistant({
         id: assistantId(index),
-        prompt: "You work in the crash lane.",
+        instructions: "You work in the crash lane.",
         tools,
         listening: { otherwise: "ignore" },
         memory: { recall: "off" },
         maxContextTokens: 3_000,
-        subAgents: { limits: { calls: 6, tokens: 60_000, seconds: 60 } },
+        subAgents: { budget: { calls: 6, tokens: 60_000, timeoutMs: 60_000 } },
         budget: { calls: 10_000, tokens: 50_000_000 },
         settings: {
-          confirmDangerous: false,
+          requireApproval: false,
           compactEnabled: false,
-          parkMinMillis: 200,
-          parkMaxMillis: 400,
+          retryMinMs: 200,
+          retryMaxMs: 400,
           maxErrors: 100
         }
       })

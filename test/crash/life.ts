@@ -80,10 +80,10 @@ export const live = async ({ data, events, killAt }: LifeOptions, ready: () => v
       assistants: ASSISTANTS.map((id) =>
         defineAssistant({
           id,
-          prompt: "You work in the crash lane.",
+          instructions: "You work in the crash lane.",
           tools,
           maxContextTokens: 4_000,
-          settings: { confirmDangerous: false }
+          settings: { requireApproval: false }
         })
       )
     }),
@@ -109,7 +109,7 @@ export const live = async ({ data, events, killAt }: LifeOptions, ready: () => v
     await fleet.send(to, text, { id })
     acks.append(id)
   }
-  await fleet.rest()
+  await fleet.idle()
   effects.close()
   acks.close()
 }

@@ -86,7 +86,7 @@ export const nightFleet = defineFleet({
   assistants: [
     defineAssistant({
       id: SLEEPER,
-      prompt: "You keep the harbour book.",
+      instructions: "You keep the harbour book.",
       tools: [...selfTools, ...memoryTools].filter(({ name }) => wanted.has(name)),
       maxContextTokens: 8_000,
       reservedResponseTokens: 400,
@@ -126,12 +126,12 @@ export const liveNight = async ({ data, killAt }: NightOptions): Promise<Readonl
   status = (await fleet.inspect(SLEEPER))?.state.status ?? ""
   const timer = async (name: string, calls: ReadonlyArray<string>): Promise<void> => {
     await fleet.post(SLEEPER, { type: "timer", name, note: calls.join("\n") }, { id: name, from: "clock" })
-    await fleet.rest()
+    await fleet.idle()
   }
   await timer("morning", morning)
   for (const [index, { from, id, text }] of letters.entries()) {
     await fleet.post(SLEEPER, { type: "message", text, at: SAID_AT + index * MINUTE_MILLIS }, { id, from })
-    await fleet.rest()
+    await fleet.idle()
   }
   await timer("evening", evening)
   return passed

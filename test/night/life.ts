@@ -69,9 +69,9 @@ export class Life {
     this.#start(
       runWorker({
         worker: "worker-1",
-        leaseMillis: 30_000,
-        idleTimeoutMillis: 5_000,
-        sweepMillis: 60_000,
+        leaseMs: 30_000,
+        idleMs: 5_000,
+        sweepMs: 60_000,
         concurrency: 1
       }).pipe(Effect.provide(this.#services))
     )

@@ -234,10 +234,10 @@ class AnswerPrinter {
     const streamed = this.#streamed
     this.breakLine()
     switch (part.type) {
-      case "tool":
+      case "tool-result":
         return note(painted("dim", `  ${onOneLine(part.tool)}: ${onOneLine(part.content)}`))
-      case "trouble":
-        return note(painted("yellow", `  ${onOneLine(part.reason)}`))
+      case "retry":
+        return note(painted("yellow", `  ${onOneLine(part.error.message)}`))
       case "approval":
         return note(painted("yellow", `  it waits for you: /approve or /deny (${part.approval})`))
       case "done": {
@@ -246,7 +246,7 @@ class AnswerPrinter {
         return
       }
       case "failed":
-        return note(`${painted("red", "no answer:")} ${onOneLine(part.reason)}`)
+        return note(`${painted("red", "no answer:")} ${onOneLine(part.error.message)}`)
       case "halted":
         return note(painted("yellow", "it is halted; the question waits until it is resumed"))
     }

@@ -49,7 +49,7 @@ export class Host implements AsyncDisposable {
       fleet,
       acceptLoss: force,
       ...defined({ data, model, onNotice }),
-      onTrouble: (address, failure) => {
+      onError: (address, failure) => {
         if (failure.recovery === "stop" || failure.recovery === "tell-owner") {
           trouble.reject(unhosted(address.assistant, failure))
         }

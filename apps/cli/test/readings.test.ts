@@ -2,7 +2,7 @@
 
 import { join } from "node:path"
 import { openServer } from "@reverie/server"
-import { Fleet, Peek } from "reverie"
+import { Fleet, FleetReader } from "reverie"
 import { afterAll, assert, beforeAll, describe, test, vi } from "vitest"
 import { type Said, temporary } from "./command-line.ts"
 import { corpus, definition, fill, type HostileFleet } from "./hostile-fleet.ts"
@@ -53,7 +53,7 @@ test("the fleet is as hostile as it is meant to be", async () => {
   assert.isAbove(corpus.length, 8)
   assert.isTrue(corpus.every((text) => acting.test(text)))
   assert.match(facts.approval, /^apr_/)
-  await using peek = await Peek.open(data)
+  await using peek = await FleetReader.open(data)
   const views = await peek.views()
   assert.deepStrictEqual(
     views.map(({ state }) => state),
@@ -81,8 +81,8 @@ describe("through the store", () => {
 
   test("O3 with --dry-run no order changes anything, and each says what it would do", async () => {
     const state = async () => {
-      await using peek = await Peek.open(data)
-      return JSON.stringify([await peek.views(), await peek.totals()])
+      await using peek = await FleetReader.open(data)
+      return JSON.stringify([await peek.views(), await peek.monitor.totals()])
     }
     const before = await state()
     for (const leaf of orders) {

@@ -61,7 +61,7 @@ export interface FetchOptions {
   /** Event streams of one principal at once; 256 when not said. */
   readonly maxStreams?: number
   /** Told of what went wrong while answering, without secrets. */
-  readonly onTrouble?: (line: string) => void
+  readonly onError?: (line: string) => void
 }
 
 export interface FetchHandler {
@@ -219,7 +219,7 @@ class Mounting {
   }
 
   #trouble(line: string): void {
-    this.#options.onTrouble?.(line)
+    this.#options.onError?.(line)
   }
 
   async #answer(request: Request): Promise<Response> {

@@ -4,7 +4,7 @@
 // D2  Whatever a promise rejects with becomes a failure of the contract; a bug becomes `Unexpected`, and its text stays here.
 // D3  Who may only look changes nothing: `changing` refuses before anything is asked.
 
-import type { Fleet, FleetRole, Records } from "reverie"
+import type { Fleet, FleetReadings, FleetRole } from "reverie"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { appendFile } from "node:fs/promises"
@@ -13,20 +13,10 @@ import { Principal } from "./api/access.ts"
 import { apiFailureOf } from "./failure.ts"
 
 /** What a reading asks: an open fleet, or a store that is only looked into. */
-export type ReadFleet = Pick<
-  Fleet,
-  | keyof Records
-  | "blocks"
-  | "definitions"
-  | "fork"
-  | "metrics"
-  | "on"
-  | "otherWorkers"
-  | "profile"
-  | "promptOf"
-  | "prompts"
-  | "teams"
->
+export interface ReadFleet extends FleetReadings, Pick<Fleet, "definitions" | "on" | "profile" | "teams"> {
+  readonly replay: Fleet["replay"]
+  readonly monitor: Pick<Fleet["monitor"], "metrics" | "otherWorkers" | "totals">
+}
 
 export class Gateway extends Context.Service<
   Gateway,

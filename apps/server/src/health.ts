@@ -65,7 +65,7 @@ const readiness = ({ fleet, isClosing, knownMillis = KNOWN_MILLIS, role }: Healt
   let asking: Promise<Readiness> | undefined
   const ask = (): Promise<Readiness> => {
     // A store that hangs is not asked again before it has answered.
-    asking ??= fleet.readiness().finally(() => {
+    asking ??= fleet.monitor.readiness().finally(() => {
       asking = undefined
     })
     return inTime(asking)
@@ -97,7 +97,7 @@ const measuredBy = async (fleet: Fleet): Promise<string> => {
   const up = (value: 0 | 1) =>
     `# HELP reverie_store_up Whether the store has answered this question.\n# TYPE reverie_store_up gauge\nreverie_store_up ${value}\n`
   try {
-    return `${await inTime(fleet.metrics())}${up(1)}`
+    return `${await inTime(fleet.monitor.metrics())}${up(1)}`
   } catch {
     return up(0)
   }

@@ -105,9 +105,9 @@ const closed = (server: Server): Promise<void> =>
   })
 
 const outboxOf = (fleet: Fleet): Outbox => ({
-  read: (after, limit) => fleet.outbox(after, limit),
-  end: () => fleet.outboxEnd(),
-  listen: (listener) => fleet.onEvery(listener)
+  read: (after, limit) => fleet.outbox.read(after, limit),
+  end: () => fleet.outbox.end(),
+  listen: (listener) => fleet.outbox.onEvery(listener)
 })
 
 /**
@@ -117,7 +117,7 @@ const outboxOf = (fleet: Fleet): Outbox => ({
 const fleetsOf = (fleet: Fleet): ((tenant: string) => Fleet) => {
   const known = new Map<string, Fleet>()
   return (tenant) => {
-    const found = known.get(tenant) ?? fleet.of(tenant, { exact: true })
+    const found = known.get(tenant) ?? fleet.forTenant(tenant, { exact: true })
     known.set(tenant, found)
     return found
   }

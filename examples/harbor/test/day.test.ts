@@ -15,14 +15,14 @@ let day: PlayedDay
 let second: Played
 let toldByFirst = 0
 let views: ReadonlyArray<AssistantView>
-let totals: Awaited<ReturnType<Fleet["totals"]>>
+let totals: Awaited<ReturnType<Fleet["monitor"]["totals"]>>
 
 beforeAll(async () => {
   day = await PlayedDay.play()
   toldByFirst = day.length
   second = await day.again()
   views = await day.fleet.views()
-  totals = await day.fleet.totals()
+  totals = await day.fleet.monitor.totals()
 }, 120_000)
 
 afterAll(() => day.fleet.close())

@@ -42,7 +42,7 @@ export const findBerth = defineTool({
 export const assignBerth = defineTool({
   name: "assign_berth",
   description: "Assigns a berth to a ship. It changes the harbour, so a person confirms it first.",
-  category: "dangerous",
+  needsApproval: true,
   idempotent: true,
   input: {
     type: "object",

@@ -39,7 +39,7 @@ export const fileRecord = defineTool({
 export const requestSurvey = defineTool({
   name: "request_survey",
   description: "Asks a diver for a survey of a ship's hull. The result comes hours later, as a report.",
-  category: "async_required",
+  background: true,
   idempotent: true,
   input: { type: "object", properties: { ship: { type: "string", minLength: 1 } }, required: ["ship"] },
   run: (args, run) => {

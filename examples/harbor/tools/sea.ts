@@ -38,9 +38,9 @@ const SLOW_MILLIS = 60_000
 export const weather = defineTool({
   name: "weather",
   description: "Asks a weather station at sea: lighthouse, outer_buoy or fog_bank.",
-  timeoutMillis: 200,
+  timeoutMs: 200,
   // A report stands for ten minutes; its number says which call it was made for.
-  cache: { scope: "ttl", ttlMillis: 600_000 },
+  cache: { scope: "ttl", ttlMs: 600_000 },
   input: {
     type: "object",
     properties: {
@@ -61,7 +61,7 @@ export const weather = defineTool({
 export const closeHarbour = defineTool({
   name: "close_harbour",
   description: "Closes the harbour to all traffic. A person must confirm it within moments.",
-  category: "dangerous",
+  needsApproval: true,
   input: { type: "object", properties: { reason: { type: "string", minLength: 1 } }, required: ["reason"] },
   run: (args) => {
     const { reason } = args as { reason: string }

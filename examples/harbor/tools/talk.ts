@@ -5,7 +5,7 @@ import { defineTool } from "reverie"
 export const say = defineTool({
   name: "say",
   description: "Speaks to the captain who is waiting for an answer, and ends the conversation for now.",
-  category: "terminal",
+  final: true,
   idempotent: true,
   input: { type: "object", properties: { text: { type: "string", minLength: 1 } }, required: ["text"] },
   run: (args) => args["text"]

@@ -19,7 +19,7 @@ describe("researcher", () => {
     })
     await using fleet = await testFleet(researcher, { model })
     assert.strictEqual(await fleet.answer("researcher", "What is in the harbour?"), "Nine ships and four tugs.")
-    const { spent, subAgents } = (await fleet.subAgents("researcher")) ?? {}
+    const { spent, subAgents } = (await fleet.subAgents.tree("researcher")) ?? {}
     assert.deepStrictEqual(
       subAgents?.map(({ granted, phase, returned }) => [phase, granted?.tokens, returned?.tokens]),
       [

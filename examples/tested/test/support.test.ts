@@ -22,7 +22,7 @@ describe("support", () => {
       parts.push(part.type)
       if (part.type !== "approval") continue
       await expectApprovals(fleet, "support", [{ tool: "refund", arguments: { cents: 4_200 } }])
-      await fleet.decide("support", part.approval, "approved")
+      await fleet.approve("support", part.approval)
     }
     assert.deepStrictEqual([...new Set(parts)], ["tool", "approval", "text", "done"])
     await expectToolCalls(fleet, "support", ["find_order", { tool: "refund", result: "paid back", ok: true }])
@@ -33,7 +33,7 @@ describe("support", () => {
     const model = scriptedModel([...asked, "Nobody could decide today."])
     await using fleet = await testFleet(support, { model })
     const answer = fleet.answer("support", "I want my money for A-7 back.")
-    await fleet.rest()
+    await fleet.idle()
     await fleet.clock.advance("8h")
     assert.strictEqual(await answer, "Nobody could decide today.")
     await expectApprovals(fleet, "support", [])
@@ -47,11 +47,11 @@ describe("support", () => {
     const model = scriptedModel([...asked, "It is paid back."])
     const before = await testFleet(support, { model, data: "temporary" })
     await before.send("support", "I want my money for A-7 back.")
-    await before.rest()
+    await before.idle()
     await using fleet = await before.restart()
     const [open] = await expectApprovals(fleet, "support", ["refund"])
-    await fleet.decide("support", open?.approval ?? "", "approved")
-    await fleet.rest()
+    await fleet.approve("support", open?.approval ?? "")
+    await fleet.idle()
     await expectToolCalls(fleet, "support", ["find_order", { tool: "refund", result: "paid back" }])
   })
 

@@ -55,7 +55,7 @@ export interface TeamOptions {
   readonly members: ReadonlyArray<SeatOptions>
   readonly pattern: TeamPattern
   /** How long a member has for an answer; 10 minutes when not said. */
-  readonly answerMillis?: number
+  readonly answerMs?: number
   /** Most asks for one question; 32, or twice the members where that is more, when not said. */
   readonly maxAsks?: number
 }
@@ -138,8 +138,8 @@ const flawOf = (options: TeamOptions, members: ReadonlyArray<TeamMember>): strin
   if (new Set(ids).size < ids.length) return "somebody is in it twice"
   const strange = members.find(({ role }) => !teamRoles.includes(role))
   if (strange !== undefined) return `the role of ${strange.id} must be one of ${teamRoles.join(", ")}`
-  if (!isCount(options.answerMillis) || !isCount(options.maxAsks)) {
-    return "answerMillis and maxAsks must be whole numbers of at least 1"
+  if (!isCount(options.answerMs) || !isCount(options.maxAsks)) {
+    return "answerMs and maxAsks must be whole numbers of at least 1"
   }
   const flaw = flawOfPattern(options.pattern, members)
   if (flaw !== undefined) return flaw
@@ -164,7 +164,7 @@ export const defineTeam = (options: TeamOptions): TeamDefinition => {
   const members = options.members.map(memberOf)
   const flaw = flawOf(options, members)
   if (flaw !== undefined) refuse(`team "${id}"`, flaw)
-  const { answerMillis = ANSWER_MILLIS, maxAsks = Math.max(MAX_ASKS, 2 * members.length) } = options
+  const { answerMs: answerMillis = ANSWER_MILLIS, maxAsks = Math.max(MAX_ASKS, 2 * members.length) } = options
   return Object.freeze({
     id,
     name: id,

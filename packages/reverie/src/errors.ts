@@ -63,3 +63,20 @@ export class DeadLetterUnknown extends Schema.TaggedError<DeadLetterUnknown>()("
 }) {
   readonly recovery = "tell-owner" as const
 }
+
+/**
+ * An assistant gave no answer: its tick failed, or it is halted. `code` is the name of the error behind it, or `Halted`; a
+ * halted one answers after `fleet.resume`.
+ * @example
+ * const reply = await fleet.answer("desk", "Hello.").catch((error: unknown) => {
+ *   if (error instanceof AnswerFailed) return `no answer: ${error.message}`
+ *   throw error
+ * })
+ */
+export class AnswerFailed extends Schema.TaggedError<AnswerFailed>()("AnswerFailed", {
+  assistant: Schema.String,
+  code: Schema.String,
+  message: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
+}

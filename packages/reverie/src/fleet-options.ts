@@ -23,11 +23,18 @@ export interface FleetOptions extends Partial<ProfileOptions>, Terms, TracingOpt
   /** Where tests stop, delay or kill. */
   readonly faults?: (typeof Faults)["Service"]
   /** Told of assistants that can not be hosted, e.g. because their definition is gone. */
-  readonly onTrouble?: (address: Address, failure: HostFailure) => void
+  readonly onError?: (address: Address, failure: HostFailure) => void
   /** Told of every notice from the first one on; `fleet.on` receives only what comes after the opening. */
   readonly onNotice?: (notice: Notice) => void
 }
 
+/** For `fleet.idle`. */
+export interface IdleOptions {
+  /** What happens by itself within so many milliseconds is waited for too; 0 when left out. */
+  readonly patienceMs?: number
+}
+
+/** For `send`, `ask`, `answer` and `post`. */
 export interface SendOptions {
   /** Idempotency key: the same id is accepted once. A fresh one when not said. */
   readonly id?: string | undefined
@@ -46,14 +53,14 @@ export interface FleetDefinition extends Terms {
   /** Teams are among them. */
   readonly assistants: ReadonlyArray<AssistantDefinition>
   /** Who gets what is addressed to nobody: the first assistant when not said. */
-  readonly reception: AssistantId
+  readonly defaultAssistant: AssistantId
 }
 
 export const defineFleet = (
   options: {
     readonly assistants: ReadonlyArray<AssistantDefinition>
     readonly teams?: ReadonlyArray<TeamDefinition>
-    readonly reception?: string
+    readonly defaultAssistant?: string
   } & Terms
 ): FleetDefinition => {
   const [first] = options.assistants
@@ -64,17 +71,19 @@ export const defineFleet = (
   const flaw = flawOfTeams(assistants)
   if (flaw !== undefined) refuse("fleet", flaw)
   const missing = assistants.flatMap(({ id, specialists = [] }) =>
-    specialists.filter((name) => !ids.has(name as AssistantId)).map((name) => `the specialist "${name}" of ${id}`)
+    specialists
+      .filter((name) => !ids.has(name as AssistantId))
+      .map((name) => `"${name}" in the subAgents.assistants of ${id}`)
   )
   if (missing.length > 0) refuse("fleet", `${missing.join(", ")} is none of its assistants`)
   const { prices, tenants } = options
   const flawOfLimits = flawOfTerms(options)
   if (flawOfLimits !== undefined) refuse("fleet", flawOfLimits)
-  const reception = assistants.find((assistant) => assistant.id === (options.reception ?? first.id))
-  if (reception === undefined) return refuse("fleet", `its reception "${options.reception}" is none of its assistants`)
+  const fallback = assistants.find((assistant) => assistant.id === (options.defaultAssistant ?? first.id))
+  if (fallback === undefined) return refuse("fleet", `its defaultAssistant "${options.defaultAssistant}" is none of its assistants`)
   return Object.freeze({
     assistants,
-    reception: reception.id,
+    defaultAssistant: fallback.id,
     ...defined({ tenants, prices })
   })
 }

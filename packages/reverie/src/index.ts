@@ -95,10 +95,10 @@ export {
   sendMessage,
   type Tool,
   type ToolRun,
-  whyInWords
+  explainRecall
 } from "@reverie/tools"
-export type { ApprovalAsked, Requester } from "./fleet/approvals.ts"
-export { type Part, letterProblem } from "./ask.ts"
+export type { ApprovalAsked, ApprovalReadings, Requester } from "./fleet/approvals.ts"
+export { type AnswerError, type Part, letterProblem } from "./ask.ts"
 export type { Blocks, CreatedBlock, EditOptions } from "./fleet/blocks.ts"
 export { backup, type BackupRequest, restore, type RestoreRequest } from "./opening/backup.ts"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"
@@ -108,33 +108,50 @@ export {
   type FleetDefinition,
   type FleetOptions,
   type FleetRole,
+  type IdleOptions,
   type SendOptions
 } from "./fleet-options.ts"
 export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, type TeamPattern } from "./define-team.ts"
-export type { DeadLetterView } from "./fleet/dead-letters.ts"
+export type { DeadLetterReadings, DeadLetterView, FleetDeadLetters } from "./fleet/dead-letters.ts"
 export type { DefinitionView, TeamView, ToolView } from "./views/definition-view.ts"
-export { type Delegated, type OrderOptions, type SleepOptions } from "./fleet/ordering.ts"
+export type { FleetCompactions, OrderOptions, SleepOptions } from "./fleet/ordering.ts"
 export * from "./errors.ts"
 export * from "./forking/index.ts"
 export { Fleet } from "./fleet.ts"
-export type { BudgetView, SubAgentsView, SubAgentView } from "./fleet/sub-agents.ts"
-export type { Rebuilt } from "./fleet/memories.ts"
+export type {
+  BudgetView,
+  Delegated,
+  FleetSubAgents,
+  SubAgentReadings,
+  SubAgentsView,
+  SubAgentView
+} from "./fleet/sub-agents.ts"
+export type { CompactionReadings, FleetMemory, Rebuilt } from "./fleet/memories.ts"
 export type { WaitingDeadLetter } from "./views/mail-view.ts"
 export type { TenantTerms, Terms } from "./opening/open-fleet.ts"
 export * from "./moving/index.ts"
 export type { DeepCheck, Flaw } from "./checks/deep-check.ts"
-export { Peek } from "./views/peek.ts"
+export { FleetReader } from "./views/peek.ts"
 export { play, type Played, readScript, type Script, type ScriptLine, type ScriptProblem } from "./play.ts"
 export { describeModel, probeModel, probeServers, type ServerProbe } from "./checks/probe.ts"
 export { databaseUrl, type Deployment, type RecallChoice, type ServerIndex } from "./opening/deployment.ts"
 export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from "./opening/model-choice.ts"
-export { type ContextQuestion, type NoticePage, Records } from "./fleet/records.ts"
-export { type FramePage, MAX_FRAMES } from "./fleet/replay.ts"
+export type { FleetReadings } from "./fleet/records.ts"
+export { type FleetReplay, type FramePage, MAX_FRAMES, type ReplayReadings } from "./fleet/replay.ts"
 export type { BudgetOption, PricesOption, SubAgentsOption } from "./sub-agents-option.ts"
 export { EntityProfile, Fact } from "@reverie/memory"
 export type { SpanKind } from "./timeline/spans.ts"
 export type { ModelCallView, StepView, TickView, ToolCallView } from "./timeline/tick-view.ts"
 export type { LastError, UsageView } from "./views/usage.ts"
-export type { TickPage } from "./fleet/watching.ts"
+export type {
+  ContextQuestion,
+  FleetHistory,
+  FleetMonitor,
+  FleetOutbox,
+  MonitorReadings,
+  NoticePage,
+  OutboxReadings,
+  TickPage
+} from "./fleet/watching.ts"
 export { type AssistantView, type OutageView, viewOf } from "./views/view.ts"
 export type { Prompts } from "./fleet/prompts.ts"

@@ -74,7 +74,7 @@ const letterOf = (fields: Fields, line: number, fleet: FleetDefinition): ScriptL
   if ("problem" in event) return malformed(event.problem)
   const letter = {
     id,
-    to: to === missing ? fleet.reception : to,
+    to: to === missing ? fleet.defaultAssistant : to,
     from: from === missing ? "user" : from,
     event: event.event
   }
@@ -138,12 +138,12 @@ const groupsOf = function* (letters: ReadonlyArray<ScriptLine>): Generator<Reado
 }
 
 const restOf = async (fleet: Fleet, signal: AbortSignal | undefined): Promise<void> => {
-  if (signal === undefined) return fleet.rest()
+  if (signal === undefined) return fleet.idle()
   const aborted = Promise.withResolvers<void>()
   const abort = (): void => aborted.resolve()
   signal.addEventListener("abort", abort)
   if (signal.aborted) abort()
-  const rest = fleet.rest()
+  const rest = fleet.idle()
   // Nobody hears of it any more when the playing was ended.
   rest.catch(() => {})
   await Promise.race([rest, aborted.promise]).finally(() => signal.removeEventListener("abort", abort))

@@ -8,7 +8,7 @@ import {
   FleetDefinitionInvalid
 } from "../src/index.ts"
 
-const clerk = { id: "clerk", prompt: "You are a clerk." }
+const clerk = { id: "clerk", instructions: "You are a clerk." }
 const look = defineTool({ name: "look", description: "Looks.", run: () => "seen" })
 
 /** The one sentence with which a description is refused. */
@@ -40,7 +40,8 @@ describe("defineAssistant", () => {
   it("keeps what differs from the defaults, brought into range", () => {
     const { settings } = defineAssistant({
       ...clerk,
-      settings: { maxIterations: 99, maxErrors: DEFAULT_SETTINGS.maxErrors, confirmDangerous: false }
+      maxSteps: 99,
+      settings: { maxErrors: DEFAULT_SETTINGS.maxErrors, requireApproval: false }
     })
     assert.deepStrictEqual(settings, { maxIterations: 10, confirmDangerous: false })
   })
@@ -59,7 +60,7 @@ describe("defineAssistant", () => {
 
   it("I1 refuses an empty prompt, and a window that leaves nothing for the question", () => {
     assert.match(
-      refusal(() => defineAssistant({ ...clerk, prompt: " \n" })),
+      refusal(() => defineAssistant({ ...clerk, instructions: " \n" })),
       /assistant "clerk": its prompt is empty/
     )
     for (const [maxContextTokens, reservedResponseTokens] of [
@@ -87,8 +88,8 @@ describe("defineAssistant", () => {
 describe("defineFleet", () => {
   it("the first assistant is the reception, unless another one is named", () => {
     const assistants = [defineAssistant(clerk), defineAssistant({ ...clerk, id: "desk" })]
-    assert.strictEqual(defineFleet({ assistants }).reception, "clerk")
-    assert.strictEqual(defineFleet({ assistants, reception: "desk" }).reception, "desk")
+    assert.strictEqual(defineFleet({ assistants }).defaultAssistant, "clerk")
+    assert.strictEqual(defineFleet({ assistants, defaultAssistant: "desk" }).defaultAssistant, "desk")
   })
 
   it("I1 refuses nobody, twins, and a reception that is nobody", () => {
@@ -102,7 +103,7 @@ describe("defineFleet", () => {
       /fleet: two assistants have the same id/
     )
     assert.match(
-      refusal(() => defineFleet({ assistants, reception: "desk" })),
+      refusal(() => defineFleet({ assistants, defaultAssistant: "desk" })),
       /fleet: its reception "desk" is none of its assistants/
     )
   })

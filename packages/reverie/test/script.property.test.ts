@@ -4,10 +4,10 @@ import { defineAssistant, defineFleet, readScript } from "../src/index.ts"
 
 const fleet = defineFleet({
   assistants: [
-    defineAssistant({ id: "desk", prompt: "You sit." }),
-    defineAssistant({ id: "archive", prompt: "You keep." })
+    defineAssistant({ id: "desk", instructions: "You sit." }),
+    defineAssistant({ id: "archive", instructions: "You keep." })
   ],
-  reception: "desk"
+  defaultAssistant: "desk"
 })
 
 const read = (...lines: ReadonlyArray<string>) => readScript(lines.join("\n"), fleet)

@@ -6,7 +6,7 @@ import { sharedFleet } from "../src/opening/shared-fleets.ts"
 import { aDirectory, failureOf } from "./rig.ts"
 
 const definition = (prompt = "You are under test.") =>
-  defineFleet({ assistants: [defineAssistant({ id: "desk", prompt })] })
+  defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: prompt })] })
 
 describe("a directory opened twice in one process", () => {
   test("S1 is refused with a sentence that says which process has it and what to do", async () => {
@@ -34,7 +34,7 @@ describe("a shared fleet", () => {
     const heard: Array<string> = []
     two.on("envelope-settled", ({ envelope }) => heard.push(envelope))
     await one.send("desk", "Hello.", { id: "hello" })
-    await two.rest()
+    await two.idle()
     assert.deepStrictEqual(heard, ["hello"])
     await one.close()
     await one.close()

@@ -80,7 +80,7 @@ describe("isolated tools of a fleet", () => {
     ]
     await using fleet = await openFleet({ tools, says: [calling("where"), { text: "Done." }] })
     await fleet.answer("desk", "Go.")
-    const messages = (await fleet.entries("desk")).flatMap(({ entry }) => entry.messages)
+    const messages = (await fleet.history.entries("desk")).flatMap(({ entry }) => entry.messages)
     const told = messages.find(({ role }) => role === "tool")
     assert.match(told?.content ?? "", /^desk, in process \d+$/)
     assert.notInclude(told?.content, String(process.pid))

@@ -10,7 +10,7 @@ const captain = (options: LifeOptions = {}) => {
   const sunk: Array<Json> = []
   const sink = aTool("sink", {
     category: "dangerous",
-    run: (args) => Effect.sync(() => sunk.push(args as Json)).pipe(Effect.as("sunk"))
+    effect: (args) => Effect.sync(() => sunk.push(args as Json)).pipe(Effect.as("sunk"))
   })
   const life = live({
     tools: [sink, aTool("look")],

@@ -15,7 +15,7 @@ describe("halt and resume", () => {
   it("a halt while a tool runs aborts its signal; the model is told that nobody knows how far it got", () => {
     let signal: AbortSignal | undefined
     const dig = aTool("dig", {
-      run: (_, run) => {
+      effect: (_, run) => {
         signal = run.signal
         return Effect.never
       }
@@ -40,7 +40,7 @@ describe("halt and resume", () => {
 
   it("I1 a halt is heard before mail that came earlier, and what it halts waits", () => {
     const life = live({
-      tools: [aTool("look", { run: () => Effect.delay(Effect.succeed("seen"), 5_000) })],
+      tools: [aTool("look", { effect: () => Effect.delay(Effect.succeed("seen"), 5_000) })],
       model: inTurn(calling("look"), { text: "Done." }, { text: "Done again." })
     })
     life.say("Look.", { id: "m-1" })
@@ -64,7 +64,7 @@ describe("halt and resume", () => {
 
   it("I2 a result that is ready when its job is stopped is late: dropped, counted, and nowhere in the record", () => {
     const before = countLate()
-    const after = (millis: number) => ({ run: () => Effect.delay(Effect.succeed("seen"), millis) })
+    const after = (millis: number) => ({ effect: () => Effect.delay(Effect.succeed("seen"), millis) })
     let held = false
     const life = live({
       tools: [aTool("look", after(1_000)), aTool("listen", after(1_500))],
@@ -128,7 +128,7 @@ describe("halt and resume", () => {
 
 describe("retirement", () => {
   it("ends the tick in hand as failed and buries what waits in every lane, each with its reason, at once", () => {
-    const life = live({ tools: [aTool("dig", { run: () => Effect.never })], model: calling("dig") })
+    const life = live({ tools: [aTool("dig", { effect: () => Effect.never })], model: calling("dig") })
     life.say("Dig.", { id: "m-1" })
     for (let index = 2; index <= 20; index++) life.say("Dig more.", { id: `m-${index}` })
     life.until(() => life.status() === "awake.acting.running")

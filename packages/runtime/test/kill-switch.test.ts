@@ -34,7 +34,7 @@ const digger = (options: LifeOptions = {}) => {
   const dug: Array<string> = []
   const life = live({
     idle: true,
-    tools: [aTool("dig", { run: (_, { key }) => Effect.sync(() => `dug ${dug.push(key)}`) })],
+    tools: [aTool("dig", { effect: (_, { key }) => Effect.sync(() => `dug ${dug.push(key)}`) })],
     ...options
   })
   return { dug, life }
@@ -49,12 +49,12 @@ describe("the kill switch", () => {
           ? Effect.delay(Effect.succeed(calling("dig")), 5_000)
           : Effect.succeed(call === 2 ? calling("dig") : { text: "Done." })
     })
-    life.work({ worker: "holder", leaseMillis: 60_000 }, noting(fenced, "holder"))
+    life.work({ worker: "holder", leaseMs: 60_000 }, noting(fenced, "holder"))
     life.slip("Dig.", { id: "m-1" })
     life.until(() => life.scripted.prompts.length === 1)
     life.pass(1_000)
     haltElsewhere(life)
-    life.work({ worker: "other", leaseMillis: 60_000 }, noting(fenced, "other"))
+    life.work({ worker: "other", leaseMs: 60_000 }, noting(fenced, "other"))
     life.pass(2_000)
     // The other one has heard the order; the holder still waits for the model.
     assert.strictEqual(life.status(), "halted")
@@ -76,7 +76,7 @@ describe("the kill switch", () => {
       model: inTurn(calling("dig"), { text: "Done." }),
       faults: { at: (point) => (point === "before-tool" ? Effect.sleep(5_000) : Effect.void) }
     })
-    life.work({ worker: "holder", leaseMillis: 60_000 })
+    life.work({ worker: "holder", leaseMs: 60_000 })
     life.slip("Dig.", { id: "m-1" })
     life.until(() => life.status() === "awake.acting.running")
     const before = life.entries().length
@@ -94,16 +94,16 @@ describe("the kill switch", () => {
       const idempotent = category === "dangerous"
       const { life } = digger({
         settings: { confirmDangerous: false },
-        tools: [aTool("dig", { category, idempotent, run: (_, { key }) => Effect.sync(() => `dug ${dug.push(key)}`) })],
+        tools: [aTool("dig", { category, idempotent, effect: (_, { key }) => Effect.sync(() => `dug ${dug.push(key)}`) })],
         model: inTurn(calling("dig"), { text: "Done." }),
         faults: { at: (point) => (point === "before-tool" ? Effect.sleep(5_000) : Effect.void) }
       })
-      life.work({ worker: "holder", leaseMillis: 60_000 }, noting(fenced, "holder"))
+      life.work({ worker: "holder", leaseMs: 60_000 }, noting(fenced, "holder"))
       life.slip("Dig.", { id: "m-1" })
       life.until(() => life.status() === "awake.acting.running")
       haltElsewhere(life)
       const before = JSON.stringify(life.entries())
-      life.work({ worker: "other", leaseMillis: 60_000 })
+      life.work({ worker: "other", leaseMs: 60_000 })
       life.pass(2_000)
       assert.strictEqual(life.status(), "halted")
       assert.notStrictEqual(JSON.stringify(life.entries()), before)
@@ -119,7 +119,7 @@ describe("the kill switch", () => {
     const life = live({
       tools: [
         aTool("dig", {
-          run: (_, run) => {
+          effect: (_, run) => {
             signal = run.signal
             return Effect.never
           }

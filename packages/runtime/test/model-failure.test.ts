@@ -71,7 +71,7 @@ describe("model failures", () => {
   it("a success makes the next pause short again", () => {
     const life = live({
       settings: SETTINGS,
-      tools: [aTool("look", { run: () => Effect.as(Effect.sleep(1), "seen") })],
+      tools: [aTool("look", { effect: () => Effect.as(Effect.sleep(1), "seen") })],
       model: inTurn(down, down, calling("look"), down, { text: "At last." })
     })
     life.say("Look.")

@@ -168,7 +168,7 @@ describe("an outage of the model", () => {
   })
 
   it("B4 a process that starts anew finds those that wait, lets one try at once, and wakes the others", () => {
-    const before = away(10 * MINUTE_MILLIS, { coolDownMillis: 30_000, life: { worker: { idleTimeoutMillis: 0 } } })
+    const before = away(10 * MINUTE_MILLIS, { coolDownMillis: 30_000, life: { worker: { idleMs: 0 } } })
     sayAll(before.life, before.all)
     before.life.pass(9 * MINUTE_MILLIS)
     for (const name of before.all) assert.strictEqual(before.life.status(name), "awake.thinking.parked")
@@ -190,7 +190,7 @@ describe("an outage of the model", () => {
   it("B4 it finds those that the process before it still held when it died, as soon as their leases have ended", () => {
     const before = away(10 * MINUTE_MILLIS, {
       coolDownMillis: 30_000,
-      life: { worker: { idleTimeoutMillis: 60 * MINUTE_MILLIS } }
+      life: { worker: { idleMs: 60 * MINUTE_MILLIS } }
     })
     sayAll(before.life, before.all)
     before.life.pass(9 * MINUTE_MILLIS)
@@ -271,7 +271,7 @@ describe("an outage of the model", () => {
     const isBack = { here: false, there: false }
     const here = serverOf({ failing: () => (isBack.here ? undefined : down), coolDownMillis: 30_000 })
     const there = serverOf({ failing: () => (isBack.there ? undefined : down), coolDownMillis: 30_000 })
-    const lifeHere = live({ assistants: all, model: here.model, worker: { isOneOfMany: true, idleTimeoutMillis: 0 } })
+    const lifeHere = live({ assistants: all, model: here.model, worker: { isOneOfMany: true, idleMs: 0 } })
     sayAll(lifeHere, all)
     lifeHere.pass(10 * MINUTE_MILLIS)
     isBack.here = isBack.there = true
@@ -294,7 +294,7 @@ describe("an outage of the model", () => {
   it("R2 who waits by the word of a process that died is woken by the one that is answered", () => {
     const all = crowd(6)
     const dead = serverOf({ failing: () => down, coolDownMillis: 30_000 })
-    const first = live({ assistants: all, model: dead.model, worker: { isOneOfMany: true, idleTimeoutMillis: 0 } })
+    const first = live({ assistants: all, model: dead.model, worker: { isOneOfMany: true, idleMs: 0 } })
     sayAll(first, all.slice(1))
     // Another worker begins before anybody waits, and knows of none.
     const server = serverOf({ failing: () => undefined })
@@ -303,7 +303,7 @@ describe("an outage of the model", () => {
       model: server.model,
       disk: first.disk,
       startAt: first.time.now,
-      worker: { isOneOfMany: true, idleTimeoutMillis: 0, worker: "worker-2", concurrency: 0 }
+      worker: { isOneOfMany: true, idleMs: 0, worker: "worker-2", concurrency: 0 }
     })
     second.pass(10)
     first.pass(8 * MINUTE_MILLIS)
@@ -312,7 +312,7 @@ describe("an outage of the model", () => {
       model: server.model,
       disk: first.disk,
       startAt: first.time.now,
-      worker: { isOneOfMany: true, idleTimeoutMillis: 0, worker: "worker-3" }
+      worker: { isOneOfMany: true, idleMs: 0, worker: "worker-3" }
     })
     third.until(isAllAnswered(third, all.slice(1)))
     assert.isBelow(third.time.now - first.time.now, 5_000)

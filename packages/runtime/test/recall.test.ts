@@ -84,7 +84,7 @@ describe("the index of an assistant", () => {
 
   it("I1 of one that never rests it is not left behind for ever", () => {
     const { recall } = plug(memoryRecall())
-    const life = live({ recall, model: { text: "Noted." }, worker: { idleTimeoutMillis: 10 * 60_000 } })
+    const life = live({ recall, model: { text: "Noted." }, worker: { idleMs: 10 * 60_000 } })
     chatter(life, 0, 160)
     assert.isAbove(life.run(recall.position(life.address())).no, 200)
   })

@@ -13,7 +13,7 @@ const countUndeliverable = (): number => Effect.runSync(Metric.value(undeliverab
 const pass = (to: (assistant: string) => string): Tool =>
   aTool("pass", {
     idempotent: true,
-    run: (_, { assistant, send }) =>
+    effect: (_, { assistant, send }) =>
       Effect.sync(() => {
         send(to(assistant), `a word from ${assistant}`)
         return "passed on"
@@ -46,7 +46,7 @@ describe("the relay", () => {
       assistants: ["ada", "bo"],
       tools: [
         aTool("pass", {
-          run: (_, { send }) =>
+          effect: (_, { send }) =>
             Effect.sync(() => send("bo", "never mind")).pipe(Effect.andThen(Effect.fail("changed my mind")))
         })
       ],
@@ -73,7 +73,7 @@ describe("the relay", () => {
 
   it("I1 two sends of one run to nobody come back as two messages, also where ids are as long as they can be", () => {
     const twice = aTool("pass", {
-      run: (_, { send }) =>
+      effect: (_, { send }) =>
         Effect.sync(() => {
           send("nobody", "one")
           send("nothing", "two")

@@ -9,7 +9,7 @@ const harbour = (options: LifeOptions = {}) =>
     tools: [
       aTool("dive", {
         category: "async_required",
-        run: () => Effect.succeed("they are under way")
+        effect: () => Effect.succeed("they are under way")
       }),
       aTool("look")
     ],
@@ -62,7 +62,7 @@ describe("reports", () => {
       tools: [
         aTool("dive", {
           category: "async_required",
-          run: () => Effect.delay(Effect.succeed("they are under way"), 10_000)
+          effect: () => Effect.delay(Effect.succeed("they are under way"), 10_000)
         }),
         aTool("look")
       ]

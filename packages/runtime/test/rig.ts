@@ -179,9 +179,9 @@ export class Life {
     const { worker } = this.#options
     const running = runWorker({
       worker: "worker-1",
-      leaseMillis: 30_000,
-      idleTimeoutMillis: 5_000,
-      sweepMillis: 1_000,
+      leaseMs: 30_000,
+      idleMs: 5_000,
+      sweepMs: 1_000,
       concurrency: 8,
       ...worker,
       ...settings
@@ -389,10 +389,10 @@ export const aTool = (name: string, over: Partial<Tool> = {}): Tool => ({
   description: name,
   parameters: { type: "object", properties: {} },
   category: "safe_chain",
-  timeoutMillis: 30_000,
+  timeoutMs: 30_000,
   idempotent: false,
   validate: (args) => Effect.succeed(args),
-  run: () => Effect.succeed(`${name} done`),
+  effect: () => Effect.succeed(`${name} done`),
   ...over
 })
 

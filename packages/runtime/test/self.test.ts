@@ -113,7 +113,7 @@ describe("an assistant that keeps records of itself", () => {
     let runs = 0
     const look = aTool("look", {
       cache: { scope: "tick" },
-      run: () =>
+      effect: () =>
         Effect.sync(() => {
           runs++
           return "seen"

@@ -60,7 +60,7 @@ describe("a team at work", () => {
 
   it("M1 an assistant that asked a team gets one answer, and what it says to it goes nowhere", () => {
     const ask = aTool("ask", {
-      run: (_, { send }) => Effect.sync(() => send("council", "Which berth?", { wantsAnswer: true }))
+      effect: (_, { send }) => Effect.sync(() => send("council", "Which berth?", { wantsAnswer: true }))
     })
     const life = live({
       assistants: ["desk", ...MEMBERS],

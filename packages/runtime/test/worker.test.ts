@@ -76,7 +76,7 @@ describe("a worker", () => {
   })
 
   it("I2 a wake-up that was lost is found by the sweep", () => {
-    const life = live({ model: { text: "Found." }, worker: { sweepMillis: 2_000 } })
+    const life = live({ model: { text: "Found." }, worker: { sweepMs: 2_000 } })
     life.pass(100)
     const sentAt = life.time.now
     life.slip("Can you hear me?")
@@ -243,7 +243,7 @@ describe("a worker", () => {
   })
 
   it("I3 I5 of the lease session: interrupted, it lets go of every claim and leaves everything for the next one", () => {
-    const life = live({ idle: true, tools: [aTool("dig", { run: () => Effect.never })], model: calling("dig") })
+    const life = live({ idle: true, tools: [aTool("dig", { effect: () => Effect.never })], model: calling("dig") })
     const worker = life.work()
     life.say("Dig.")
     life.until(() => life.status() === "awake.acting.running")
@@ -255,12 +255,12 @@ describe("a worker", () => {
 
   it("I4 of the lease session: whoever is let go with a timer set leaves a wake-up for it, whoever has none leaves none", () => {
     const sleep = { ...DEFAULT_SCHEDULE, enabled: true }
-    const life = live({ definition: { sleep }, model: { text: "Here." }, worker: { idleTimeoutMillis: 0 } })
+    const life = live({ definition: { sleep }, model: { text: "Here." }, worker: { idleMs: 0 } })
     life.say("Hello?")
     life.rest()
     const [timer] = life.disk.resident(anAddress())?.state.timers ?? []
     assert.deepStrictEqual(life.later.at(-1), ["ada", timer?.dueAt ?? 0])
-    const other = live({ model: { text: "Here." }, worker: { idleTimeoutMillis: 0 } })
+    const other = live({ model: { text: "Here." }, worker: { idleMs: 0 } })
     other.say("Hello?")
     other.rest()
     assert.deepStrictEqual(other.later, [])
@@ -270,7 +270,7 @@ describe("a worker", () => {
     const life = live({ idle: true, model: () => Effect.delay(Effect.succeed({ text: "Here." }), 5_000) })
     const request = { address: anAddress(), worker: "holder", leaseMillis: 20_000 }
     const { claim } = life.run(life.store.mailbox.claim(request))
-    life.work({ worker: "other", idleTimeoutMillis: 0 })
+    life.work({ worker: "other", idleMs: 0 })
     life.say("Hello?")
     life.until(() => life.done.length === 1)
     assert.deepStrictEqual(life.later, [["ada", claim.leaseUntil]])
@@ -286,7 +286,7 @@ describe("a worker", () => {
     let runs = 0
     const dig = aTool("dig", {
       idempotent: true,
-      run: () =>
+      effect: () =>
         Effect.suspend(() => {
           runs++
           return Effect.never
@@ -311,7 +311,7 @@ describe("a worker", () => {
       assistants: all,
       model: () => Effect.delay(Effect.succeed({ text: "Here." }), 10_000)
     })
-    life.work({ isOneOfMany: true, concurrency: 4, idleTimeoutMillis: 0 }, (store) => ({
+    life.work({ isOneOfMany: true, concurrency: 4, idleMs: 0 }, (store) => ({
       ...store,
       mailbox: {
         ...store.mailbox,

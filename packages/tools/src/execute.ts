@@ -40,7 +40,7 @@ const finished = (tool: Tool, value: unknown, sends: ReadonlyArray<Envelope>): T
   const isPending = tool.category === "async_required"
   if (value instanceof AsyncReport) {
     if (!isPending)
-      return unshowable("it is a later report, which only a tool of the category async_required has", sends)
+      return unshowable("it is a later report, which only a tool with background: true gives", sends)
     return { ok: true, content: capped(value.acknowledgement), sends, pending: true, report: capped(value.report) }
   }
   const rendered = render(value)
@@ -167,7 +167,7 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     return answer(tool, call, run, watch)
   }).pipe(
     Effect.onInterrupt(() => Effect.sync(() => watch.inside(() => controller.abort()))),
-    Effect.timeoutOption(tool.timeoutMillis),
+    Effect.timeoutOption(tool.timeoutMs),
     Effect.ensuring(
       Effect.sync(() => {
         sends.close()
@@ -181,7 +181,7 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     tool,
     call,
     sends,
-    tookMillis > tool.timeoutMillis ? Exit.succeed(Option.none()) : exit,
+    tookMillis > tool.timeoutMs ? Exit.succeed(Option.none()) : exit,
     stray
   )
   const changed = records.changes()
@@ -200,7 +200,7 @@ class Misfit {
 const answer = (tool: Tool, call: ToolCall, run: ToolRun, watch: Watch): Effect.Effect<unknown, unknown> =>
   Effect.suspend(() => watch.inside(() => tool.validate(call.arguments))).pipe(
     Effect.mapError((issues) => new Misfit(issues)),
-    Effect.flatMap((args) => tool.run(args, run)),
+    Effect.flatMap((args) => tool.effect(args, run)),
     Effect.provideService(CurrentWatch, watch),
     Effect.tap(watch.settled)
   )
@@ -248,7 +248,7 @@ const misfit = (call: ToolCall, issues: ReadonlyArray<string>): ToolResult =>
 const tooLate = (tool: Tool, call: ToolCall, unsentCount: number): ToolResult =>
   failed(
     "timeout",
-    `The tool ${nameOf(call)} gave no answer within ${spelledMillis(tool.timeoutMillis)} and was stopped; ` +
+    `The tool ${nameOf(call)} gave no answer within ${spelledMillis(tool.timeoutMs)} and was stopped; ` +
       `whether it took effect is unknown.${unsent(unsentCount)}`
   )
 
@@ -330,4 +330,4 @@ const isPlain = ({ ok, pending, records = [], report, sends }: ToolResult): bool
 
 // A clock that was set back says nothing of how old a result is.
 const hasExpired = ({ keptAt, tool }: Kept, now: number): boolean =>
-  tool.cache?.scope === "ttl" && (now < keptAt || now - keptAt >= tool.cache.ttlMillis)
+  tool.cache?.scope === "ttl" && (now < keptAt || now - keptAt >= tool.cache.ttlMs)

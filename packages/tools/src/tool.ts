@@ -116,7 +116,7 @@ export interface LoopState {
 }
 
 /** tick: until the tick ends. session: as long as the assistant stays in memory. ttl: for a time. */
-export type CachePolicy = { readonly scope: "tick" | "session" } | { readonly scope: "ttl"; readonly ttlMillis: number }
+export type CachePolicy = { readonly scope: "tick" | "session" } | { readonly scope: "ttl"; readonly ttlMs: number }
 
 export interface Tool {
   readonly name: string
@@ -124,7 +124,7 @@ export interface Tool {
   /** JSON Schema of the arguments, an object schema. */
   readonly parameters: { readonly [key: string]: Json }
   readonly category: ToolCategory
-  readonly timeoutMillis: number
+  readonly timeoutMs: number
   /** True when running it twice with the same key does no more than running it once. */
   readonly idempotent: boolean
   /** It runs in a process of its own: whatever it does there, this one goes on. */
@@ -138,7 +138,7 @@ export interface Tool {
   /** Checks arguments and gives what `run` takes; the sentences say what to correct. */
   readonly validate: (args: Json) => Effect.Effect<unknown, ReadonlyArray<string>>
   /** Runs on what `validate` gave, which is its own decoded form and need not be JSON. */
-  readonly run: (args: unknown, run: ToolRun) => Effect.Effect<unknown, unknown>
+  readonly effect: (args: unknown, run: ToolRun) => Effect.Effect<unknown, unknown>
 }
 
 /** crashed: the process ended while it ran, so often that it is not run again. */

@@ -3,7 +3,7 @@
 import { defineAssistant, defineFleet } from "reverie"
 
 const remembering = (id: string) =>
-  defineAssistant({ id, prompt: "You listen, and remember what you are told.", maxContextTokens: 8_000 })
+  defineAssistant({ id, instructions: "You listen, and remember what you are told.", maxContextTokens: 8_000 })
 
 export const [young, old] = [remembering("young"), remembering("old")]
 

@@ -10,4 +10,4 @@ const leave = (): void => {
 
 setTimeout(leave, 3_000)
 
-export default defineFleet({ assistants: [defineAssistant({ id: "ann", prompt: "You say aye." })] })
+export default defineFleet({ assistants: [defineAssistant({ id: "ann", instructions: "You say aye." })] })

@@ -78,10 +78,10 @@ const ownerCheck = async (data: string): Promise<Check> => {
 }
 
 const formatCheck = async (data: string): Promise<Check> => {
-  const { Peek } = await import("reverie")
+  const { FleetReader } = await import("reverie")
   try {
-    await using peek = await Peek.open(data)
-    const { accepted } = await peek.totals()
+    await using peek = await FleetReader.open(data)
+    const { accepted } = await peek.monitor.totals()
     return { name: "format", ok: true, says: `readable, ${accepted} envelopes accepted so far` }
   } catch (error) {
     const { code, hint, message } = failureOf(error)
@@ -182,9 +182,9 @@ const MOST_TOLD = 20
 
 /** Reads every row. What is damaged is named with its assistant, whose work it stops, and nobody else's. */
 const deepChecks = async (data: string | undefined): Promise<ReadonlyArray<Check>> => {
-  const { Peek } = await import("reverie")
+  const { FleetReader } = await import("reverie")
   try {
-    await using peek = await Peek.open(data)
+    await using peek = await FleetReader.open(data)
     const { assistants, entries, flaws } = await peek.deepCheck()
     const read = `${counted(assistants, "assistant")} and ${entries} commits read`
     if (flaws.length === 0) return [{ name: "deep", ok: true, says: `${read}, nothing is damaged` }]

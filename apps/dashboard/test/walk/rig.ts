@@ -68,7 +68,7 @@ const tools = {
     defineTool({
       name: "sink",
       description: "Sinks a ship.",
-      category: "dangerous",
+      needsApproval: true,
       input: { type: "object", properties: { ship: { type: "string" } }, required: ["ship"] },
       run: (args) => {
         runs.push(args)
@@ -78,7 +78,7 @@ const tools = {
   ask_harbour: defineTool({
     name: "ask_harbour",
     description: "Asks the harbour, which answers later.",
-    category: "async_required",
+    background: true,
     run: () => "asked"
   })
 }
@@ -101,7 +101,7 @@ const walker = (sunk: Array<unknown>) =>
     prompt: `You walk through every state. ${attack}`,
     tools: [...selfTools, ...memoryTools, tools.look, tools.sink(sunk), tools.ask_harbour],
     assessWith: "model",
-    subAgents: { limits: { tokens: 50_000 } },
+    subAgents: { budget: { tokens: 50_000 } },
     blocks: [{ label: "rules", type: "core", content: `Be kind. ${attack}` }],
     maxContextTokens: 6_000,
     reservedResponseTokens: 500,

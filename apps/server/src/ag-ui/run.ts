@@ -46,7 +46,7 @@ export const beginningOf = async (
 ): Promise<Beginning> => {
   let looked = 0
   let end: number | undefined
-  for await (const { entry } of fleet.newest(assistant)) {
+  for await (const { entry } of fleet.history.newest(assistant)) {
     if (signal.aborted) return undefined
     if (beginsWith(entry, envelope)) return { from: entry.no }
     if (settles(entry, envelope)) end = entry.no
@@ -54,7 +54,7 @@ export const beginningOf = async (
   }
   if (end !== undefined) return { from: end }
   if (signal.aborted) return undefined
-  const letters = await fleet.mailbox(assistant, MAX_LETTERS)
+  const letters = await fleet.history.mailbox(assistant, MAX_LETTERS)
   if (letters.some(({ id }) => id === envelope)) return "waiting"
   // More waits than can be looked through: it may be among them.
   const { waiting = 0 } = (await fleet.inspect(assistant)) ?? {}
@@ -74,7 +74,7 @@ export interface Listening {
 }
 
 const statusBefore = async (fleet: ReadFleet, id: string, no: number): Promise<string> => {
-  const [row] = no > 1 ? await fleet.entries(id, no - 1, 1) : []
+  const [row] = no > 1 ? await fleet.history.entries(id, no - 1, 1) : []
   return row?.entry.status ?? "awake.idle"
 }
 
@@ -106,7 +106,7 @@ class Reading {
     this.#next = beginning === "waiting" ? heardSince + 1 : beginning.from
     yield* this.#teller.begin(await statusBefore(fleet, request.assistant, this.#next))
     while (!this.#teller.isOver && !signal.aborted) {
-      const rows = await fleet.entries(request.assistant, this.#next, READ_AT_ONCE)
+      const rows = await fleet.history.entries(request.assistant, this.#next, READ_AT_ONCE)
       for (const { entry, seq } of rows) {
         yield* this.#pieces(seq - 1)
         yield* this.#take(entry)
@@ -127,7 +127,7 @@ class Reading {
     const { fleet, request } = this.#listening
     const isHalted = state.status === "halted"
     if (!isHalted && (this.#tick === undefined || !isAsking(state.status))) return false
-    const letters = await fleet.mailbox(request.assistant, MAX_LETTERS)
+    const letters = await fleet.history.mailbox(request.assistant, MAX_LETTERS)
     if (letters.some(({ type }) => movers.has(type))) return false
     return (await fleet.inspect(request.assistant))?.version === version
   }

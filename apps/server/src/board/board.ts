@@ -5,7 +5,7 @@
 // B3  It holds one row an assistant and nothing that grows with their lives.
 // B4  What cannot be read of one assistant is in nobody else's way.
 
-import type { AssistantRecord, Fleet, OutboxRow } from "reverie"
+import type { AssistantRecord, FleetReadings, OutboxRow } from "reverie"
 import type { AssistantRow, Counts, Outage } from "../api/index.ts"
 import { Choice, isMeant, type Question } from "./choice.ts"
 import { Counting, Outages } from "./counting.ts"
@@ -35,7 +35,9 @@ export interface Work {
   readonly delayed: number
 }
 
-type Reading = Pick<Fleet, "list" | "inspect" | "entries" | "tenant">
+type Reading = Pick<FleetReadings, "list" | "inspect" | "tenant"> & {
+  readonly history: Pick<FleetReadings["history"], "entries">
+}
 
 /** Damaged, or written by a newer Reverie: a matter of one assistant. */
 const isUnreadable = (error: unknown): boolean => {
@@ -220,7 +222,7 @@ export class Board {
   /** Since when it is in its state, as far as its newest entries tell. */
   async #lookBack(row: Row): Promise<void> {
     const { commits } = row
-    const entries = await this.#fleet.entries(row.id, Math.max(1, commits - LOOK_BACK + 1), LOOK_BACK)
+    const entries = await this.#fleet.history.entries(row.id, Math.max(1, commits - LOOK_BACK + 1), LOOK_BACK)
     if (row.commits === commits && row.since === 0) lookBackInto(row, entries)
   }
 

@@ -32,7 +32,7 @@ interface Written {
 }
 
 const write = async (fleet: Fleet, key: string, { expected, text, ...texts }: Written) => {
-  const prompts = await fleet.prompts()
+  const prompts = fleet.prompts
   const draft = { ...texts, content: text }
   const { version } =
     expected === 0
@@ -47,10 +47,10 @@ export const promptsLive = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     return handlers.handleAll({
       templates: () =>
-        asking(async (fleet) => ({ items: (await (await fleet.prompts()).listTemplates()).map(viewOf) })),
+        asking(async (fleet) => ({ items: (await fleet.prompts.listTemplates()).map(viewOf) })),
       components: () =>
         asking(async (fleet) => ({
-          items: (await (await fleet.prompts()).listComponents()) as unknown as ReadonlyArray<Json>
+          items: (await fleet.prompts.listComponents()) as unknown as ReadonlyArray<Json>
         })),
       write: ({ params: { key }, payload }) => changing("prompts.write", key, (fleet) => write(fleet, key, payload))
     })

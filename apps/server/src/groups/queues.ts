@@ -80,7 +80,7 @@ export const queuesLive = HttpApiBuilder.group(
     const queuesOf = async (fleet: ReadFleet) => {
       const board = await boards.of(fleet.tenant)
       const { busy, delayed, waiting } = await board.work(Date.now())
-      const failed = (await fleet.deadLetters(MAX_DEAD)).length
+      const failed = (await fleet.deadLetters.list(MAX_DEAD)).length
       const mailboxes: QueueFigures = {
         name: "mailboxes",
         waiting,
@@ -91,7 +91,7 @@ export const queuesLive = HttpApiBuilder.group(
       }
       const own = { backend: fleet.profile }
       if (fleet.tenant !== ownTenant) return { ...own, queues: [mailboxes] }
-      const [metrics, totals, others] = await Promise.all([fleet.metrics(), fleet.totals(), fleet.otherWorkers()])
+      const [metrics, totals, others] = await Promise.all([fleet.monitor.metrics(), fleet.monitor.totals(), fleet.monitor.otherWorkers()])
       const workers = workersOf(role, others, busy.slice(0, MAX_NAMED))
       return {
         ...own,
@@ -104,7 +104,7 @@ export const queuesLive = HttpApiBuilder.group(
       queues: () => asking(queuesOf),
       dead: ({ query: { limit } }) =>
         asking(async (fleet) => ({
-          items: (await fleet.deadLetters(limit)).map(({ address, at, envelope, reason, text, type }) => ({
+          items: (await fleet.deadLetters.list(limit)).map(({ address, at, envelope, reason, text, type }) => ({
             assistant: address.assistant,
             envelope,
             reason,
@@ -114,13 +114,13 @@ export const queuesLive = HttpApiBuilder.group(
         })),
       redeliver: ({ params: { id }, payload: { envelope } }) =>
         changing("queues.redeliver", `${id} ${envelope}`, async (fleet) => {
-          const receipt = await fleet.redeliver(id, envelope)
+          const receipt = await fleet.deadLetters.retry(id, envelope)
           boards.touch(fleet.tenant, id)
           return receipt
         }),
       discard: ({ params: { id }, payload: { envelope } }) =>
         changing("queues.discard", `${id} ${envelope}`, async (fleet) => ({
-          outcome: await fleet.discard(id, envelope)
+          outcome: await fleet.deadLetters.discard(id, envelope)
         }))
     })
   })

@@ -74,8 +74,8 @@ const systemOf = async (question: SystemQuestion) => {
   const { config, gateway, fleet, ownTenant, outages, principal } = question
   const isOperator = principal.tenant === ownTenant && !principal.readOnly
   const [store, outboxEnd] = await Promise.all([
-    checked("store", async () => `position ${await fleet.outboxEnd()}`, "look whether the store of the profile runs"),
-    fleet.outboxEnd()
+    checked("store", async () => `position ${await fleet.outbox.end()}`, "look whether the store of the profile runs"),
+    fleet.outbox.end()
   ])
   const definitions = (await definitionsFor(question)) as unknown as ReadonlyArray<Json>
   return {

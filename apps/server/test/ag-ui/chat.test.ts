@@ -11,7 +11,7 @@ const look = defineTool({
   input: Schema.Struct({ at: Schema.String }),
   run: ({ at }) => at
 })
-const sink = defineTool({ name: "sink", description: "Sinks.", category: "dangerous", run: () => "sunk" })
+const sink = defineTool({ name: "sink", description: "Sinks.", needsApproval: true, run: () => "sunk" })
 const looking = { text: "Let me see. ", calls: [{ tool: "look", arguments: { at: HOSTILE } }] }
 const waiting = { text: "Let me see. ", calls: [{ tool: "wait" }] }
 
@@ -41,7 +41,7 @@ const settledOf = (events: ReadonlyArray<Told>) => [
 /** How many listen to the notices of a fleet. */
 const counted = (fleet: Fleet) => {
   let listeners = 0
-  const own = fleet.of("north", { exact: true })
+  const own = fleet.forTenant("north", { exact: true })
   const on = own.on.bind(own) as (type: "*", listener: (notice: never) => void) => () => void
   Object.assign(own, {
     on: (type: "*", listener: (notice: never) => void) => {
@@ -82,7 +82,7 @@ describe("a chat", () => {
     )
     const again = await allIn(await rig.chat.run("desk", "run-1", "Something else."))
     assert.deepStrictEqual(settledOf(again), settledOf(first))
-    const history = await rig.fleet.entries("desk")
+    const history = await rig.fleet.history.entries("desk")
     assert.lengthOf(
       history.flatMap(({ entry }) => entry.messages).filter(({ role }) => role === "user"),
       1
@@ -128,7 +128,7 @@ describe("a chat", () => {
     assert.strictEqual((await chat.answers("desk", "nothing")).status, 404)
     assert.strictEqual(listeners(), before)
     await fleet.halt("clerk", "for now")
-    await fleet.rest()
+    await fleet.idle()
     const leaving = new AbortController()
     await fleet.send("desk", "And this?", { id: "waits" })
     const response = await chat.answers("desk", "waits", leaving.signal)
@@ -159,7 +159,7 @@ describe("a chat", () => {
     assert.strictEqual(interrupt.toolCallId, "1.1.0")
     assert.isFalse(Number.isNaN(Date.parse(interrupt.expiresAt)))
     assert.notInclude(typesOf(first), "TOOL_CALL_RESULT")
-    await rig.fleet.decide("desk", interrupt.id, "approved")
+    await rig.fleet.approve("desk", interrupt.id)
     const whole = await allIn(await rig.chat.answers("desk", "run-1"))
     assert.deepInclude(endOf(whole)["outcome"], { type: "success" })
     assert.deepStrictEqual(textsIn(whole), ["It is done."])
@@ -176,7 +176,7 @@ describe("a chat", () => {
     const failed = await allIn(await rig.chat.run("desk", "run-1", [{ type: "text", text: "Hello?" }]))
     assert.deepInclude(endOf(failed), { type: "RUN_ERROR", code: "dead" })
     await rig.fleet.halt("clerk", "for now")
-    await rig.fleet.rest()
+    await rig.fleet.idle()
     const halted = await allIn(await rig.chat.run("clerk", "run-2", "Hello?"))
     assert.deepInclude(endOf(halted), { type: "RUN_ERROR", code: "halted" })
   })
@@ -225,7 +225,7 @@ describe("a chat", () => {
   })
 
   test("I4 of ask: a team's run ends with the answer of the team", async () => {
-    const members = ["ada", "bo"].map((id) => defineAssistant({ id, prompt: "You are under test." }))
+    const members = ["ada", "bo"].map((id) => defineAssistant({ id, instructions: "You are under test." }))
     const council = defineTeam({
       id: "council",
       members: members.map((assistant) => ({ assistant })),
@@ -248,7 +248,7 @@ describe("a chat", () => {
 
   test("D1 a run of another tenant is unknown, whoever knows its name", async () => {
     await using rig = await aRig({ says: [{ text: HOSTILE }] })
-    await rig.fleet.of("south").create("desk")
+    await rig.fleet.forTenant("south").create("desk")
     await allIn(await rig.chat.run("desk", "run-1", "Hello?"))
     const south = chatOf(rig.server.url, "south")
     assert.strictEqual((await south.answers("desk", "run-1")).status, 404)

@@ -33,14 +33,14 @@ describe("board", () => {
         const fleet = await aFleet()
         const reader = new OutboxReader({
           outbox: {
-            read: (after, limit) => fleet.outbox(after, limit),
-            end: () => fleet.outboxEnd(),
-            listen: (listener) => fleet.onEvery(listener)
+            read: (after, limit) => fleet.outbox.read(after, limit),
+            end: () => fleet.outbox.end(),
+            listen: (listener) => fleet.outbox.onEvery(listener)
           },
           pollMillis: 1_000,
           onTrouble: () => {}
         })
-        const boards = new Boards((tenant) => fleet.of(tenant), reader)
+        const boards = new Boards((tenant) => fleet.forTenant(tenant), reader)
         try {
           const kept = await boards.of("default")
           for (const { do: what, who } of steps) {
@@ -53,10 +53,10 @@ describe("board", () => {
             if (what === "retire") await fleet.retire(name).catch(refused)
             if (what === "create") await fleet.create(name, "desk")
             if (what === "list") await kept.list({ limit: 2 }, Date.now())
-            if (what === "rest") await fleet.rest()
+            if (what === "rest") await fleet.idle()
           }
-          await fleet.rest()
-          const end = await fleet.outboxEnd()
+          await fleet.idle()
+          const end = await fleet.outbox.end()
           while (reader.position < end) await new Promise((resolve) => setTimeout(resolve, 2))
           const fresh = new Board(fleet)
           const later = Date.now() + HOUR

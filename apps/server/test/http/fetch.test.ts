@@ -7,12 +7,12 @@ import { allIn, textsIn } from "../ag-ui/chat-rig.ts"
 import { Sse } from "./sse.ts"
 
 const HOST = "http://app.example"
-const sink = defineTool({ name: "sink", description: "Sinks.", category: "dangerous", run: () => "sunk" })
+const sink = defineTool({ name: "sink", description: "Sinks.", needsApproval: true, run: () => "sunk" })
 
 const mounted = async (options: FetchOptions = { open: true }, asked: Asked = {}) => {
   const fleet = await aFleet(asked)
   const trouble: Array<string> = []
-  const handler = fetchHandler(fleet, { onTrouble: (line) => trouble.push(line), ...options })
+  const handler = fetchHandler(fleet, { onError: (line) => trouble.push(line), ...options })
   later(async () => {
     await handler.close()
     await fleet.close()
@@ -41,7 +41,7 @@ const counted = (fleet: Fleet): (() => number) => {
         stop()
       }
     }
-  const own = fleet.of(fleet.tenant, { exact: true })
+  const own = fleet.forTenant(fleet.tenant, { exact: true })
   Object.assign(own, { on: counting(own.on.bind(own) as never) })
   Object.assign(fleet, { of: () => own })
   return () => listeners
@@ -112,7 +112,7 @@ describe("a fleet mounted in a web framework", () => {
       await fleet.close()
     })
     await fleet.send("desk", "Sink it.")
-    await fleet.rest()
+    await fleet.idle()
     // Waits behind the call that asks for an approval.
     await fleet.send("desk", "And this?", { id: "waits" })
     const asked = (path: string, signal?: AbortSignal) =>

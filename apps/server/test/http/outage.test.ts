@@ -25,7 +25,7 @@ describe("a model that is away", () => {
     const rig = await openRig({
       says: () => (isBack ? Effect.succeed({ text: "Back." }) : Effect.fail(down)),
       // Far longer than this test: only an answer to another one ends the wait.
-      assistant: { settings: { parkMinMillis: 3_600_000, parkMaxMillis: 3_600_000 } }
+      assistant: { settings: { retryMinMs: 3_600_000, retryMaxMs: 3_600_000 } }
     })
     const { ask, fleet, post } = rig
     assert.deepInclude(await modelCheck(rig), { ok: true })
@@ -48,7 +48,7 @@ describe("a model that is away", () => {
     await post("/v1/assistants/clerk/messages", { text: "And you?" })
     const after = await until(rig, ({ outages }) => outages.length === 0)
     for (const each of after.items) assert.notProperty(each, "outage")
-    await fleet.rest()
+    await fleet.idle()
     assert.strictEqual((await ask("/v1/assistants/desk")).json.state, "awake.idle")
     assert.deepInclude(await modelCheck(rig), { ok: true })
   })

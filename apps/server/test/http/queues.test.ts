@@ -8,7 +8,10 @@ afterEach(() => vi.restoreAllMocks())
 
 /** Whoever is asked: the server asks the fleet of the tenant that a request belongs to. */
 const otherWorkersAre = (names: ReadonlyArray<string> | undefined): void => {
-  vi.spyOn(Fleet.prototype, "otherWorkers").mockResolvedValue(names)
+  const whole = Object.getOwnPropertyDescriptor(Fleet.prototype, "monitor")?.get
+  vi.spyOn(Fleet.prototype, "monitor", "get").mockImplementation(function (this: Fleet) {
+    return { ...(whole?.call(this) as Fleet["monitor"]), otherWorkers: async () => names }
+  })
 }
 
 describe("queues: who works", () => {

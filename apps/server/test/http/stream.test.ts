@@ -39,12 +39,12 @@ describe("the event stream by HTTP", () => {
     await first.until((sse) => settledIn(sse, "one"))
     await first.leave()
     await post("/v1/assistants/desk/messages", { text: "Two.", id: "two" })
-    await fleet.rest()
+    await fleet.idle()
     const second = await listen(rig, "", { "last-event-id": first.sse.lastId ?? "" })
     await post("/v1/assistants/clerk/messages", { text: "Three.", id: "three" })
     await second.until((sse) => settledIn(sse, "three"))
     await second.leave()
-    const { notices } = await fleet.notices(2, 1_000)
+    const { notices } = await fleet.outbox.notices(2, 1_000)
     const durable = [...first.sse.events, ...second.sse.events].filter(({ id }) => id !== undefined)
     assert.deepStrictEqual(
       durable.map(({ notice }) => notice),
@@ -66,7 +66,7 @@ describe("the event stream by HTTP", () => {
     const { fleet } = rig
     await fleet.send("desk", "One.", { id: "one" })
     await fleet.send("clerk", "Two.", { id: "two" })
-    await fleet.rest()
+    await fleet.idle()
     const clerk = await listen(rig, "?after=0&assistant=clerk")
     await clerk.until((sse) => settledIn(sse, "two"))
     await clerk.leave()

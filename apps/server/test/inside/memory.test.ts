@@ -26,7 +26,7 @@ const rig = async (heard?: Heard) => {
     tools: [seedTool(rows)],
     assistant: { blocks: [{ label: "notes", type: "core", description: HOSTILE.slice(0, 50), content: "Notes:" }] }
   })
-  await fleet.of("south").create("desk")
+  await fleet.forTenant("south").create("desk")
   await seeded(fleet)
   return { fleet, ask: asker(fleet, heard) }
 }
@@ -78,14 +78,14 @@ describe("memory", () => {
       says: [...seeding, ...seeding],
       tools: [seedTool([rowsOf.fact(aFact(1))])]
     })
-    await fleet.of("south").create("desk")
+    await fleet.forTenant("south").create("desk")
     let reads = 0
     const counting = (tenant: string) => {
-      const own = fleet.of(tenant)
+      const own = fleet.forTenant(tenant)
       return Object.assign(own, {
         facts: (id: string) => {
           reads++
-          return Fleet.prototype.facts.call(own, id)
+          return Fleet.prototype.memory.facts.call(own, id)
         }
       })
     }
@@ -138,7 +138,7 @@ describe("memory", () => {
     const heard: Heard = { audit: [], trouble: [] }
     const { ask, fleet } = await rig(heard)
     await using _ = fleet
-    const [block] = await fleet.blocks().list("desk")
+    const [block] = await fleet.blocks.list("desk")
     const params = { block: block?.id ?? "" }
     const edit = (token: string, text: string) =>
       ask(token, ({ memory }) => memory.editBlock({ params, payload: { operation: { op: "set_text", text } } }))

@@ -15,9 +15,9 @@ const rig = async (heard?: Heard) => {
     tenant: "north",
     says: seeding,
     tools: [seedTool(rows)],
-    assistant: { sleep: { enabled: true, sleepStartHour: 2, sleepDurationHours: 4, timeZone: "UTC" } }
+    assistant: { sleep: { enabled: true, startHour: 2, durationHours: 4, timeZone: "UTC" } }
   })
-  await fleet.of("south").create("desk")
+  await fleet.forTenant("south").create("desk")
   await seeded(fleet)
   return { fleet, ask: asker(fleet, heard) }
 }
@@ -74,7 +74,7 @@ describe("night", () => {
       ["dream_2", "dream_1"]
     )
     assert.isNumber(nextAt)
-    assert.deepInclude(schedule, { enabled: true, sleepStartHour: 2 })
+    assert.deepInclude(schedule, { enabled: true, startHour: 2 })
     const other = await ask("south", ({ night }) => night.dreams({ params: { id: "desk" } }))
     assert.deepStrictEqual(other.items, [])
     assert.deepStrictEqual(

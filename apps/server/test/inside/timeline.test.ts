@@ -26,9 +26,9 @@ const rig = async (heard?: Heard) => {
           : { text: HOSTILE }
       )
   })
-  await fleet.of("south").create("desk")
+  await fleet.forTenant("south").create("desk")
   for (let number = 1; number <= TICKS; number++) await fleet.answer("desk", `${number} ${HOSTILE}`, { from: "Ann" })
-  await fleet.rest()
+  await fleet.idle()
   return { fleet, ask: asker(fleet, heard) }
 }
 
@@ -71,7 +71,7 @@ describe("timeline", () => {
     await using _ = fleet
     const first = await ask("north", ({ timeline }) => timeline.entries({ params: desk, query: { limit: 7 } }))
     assert.strictEqual(first.next, 8)
-    const [kept] = await fleet.entries("desk", 1, 1)
+    const [kept] = await fleet.history.entries("desk", 1, 1)
     assert.deepStrictEqual(first.items[0], JSON.parse(JSON.stringify(kept?.entry)))
     const version = (await fleet.inspect("desk"))?.version ?? 0
     const last = await ask("north", ({ timeline }) =>
@@ -184,12 +184,15 @@ describe("replay", () => {
     const { fleet } = await rig()
     await using _ = fleet
     let begun = 0
-    const counting = Object.assign(fleet.of("north"), {
-      replay: (...request: Parameters<Fleet["replay"]>) => {
-        begun++
-        return fleet.replay(...request)
+    const counting = {
+      tenant: fleet.forTenant("north").tenant,
+      replay: {
+        frames: (...request: Parameters<Fleet["replay"]["frames"]>) => {
+          begun++
+          return fleet.replay.frames(...request)
+        }
       }
-    })
+    }
     const walks = new ReplayWalks()
     const pageFrom = async (from: number, count: number) => {
       const walk = walks.take(counting, { id: "desk", from, snapshots: false })
@@ -200,7 +203,7 @@ describe("replay", () => {
     }
     const walked = [...(await pageFrom(1, 10)), ...(await pageFrom(11, 10)), ...(await pageFrom(21, 10))]
     assert.strictEqual(begun, 1)
-    const whole = await Array.fromAsync(fleet.replay("desk", { from: 1, to: 30 }))
+    const whole = await Array.fromAsync(fleet.replay.frames("desk", { from: 1, to: 30 }))
     assert.deepStrictEqual(walked, whole)
     assert.deepStrictEqual(await pageFrom(11, 10), whole.slice(10, 20))
     assert.strictEqual(begun, 2)
@@ -222,7 +225,7 @@ describe("replay", () => {
     const heard: Heard = { audit: [], trouble: [] }
     const { ask, fleet } = await rig(heard)
     await using _ = fleet
-    const before = await fleet.outboxEnd()
+    const before = await fleet.outbox.end()
     const fork = (
       token: string,
       payload: { tick: number; prompt?: string; model?: string; stubs?: Record<string, string> }
@@ -242,7 +245,7 @@ describe("replay", () => {
     assert.strictEqual(await refusalOf(fork("north", { tick: 99 })), "NotFound")
     assert.strictEqual(await refusalOf(fork("south", { tick: 1 })), "NotFound")
     assert.strictEqual(await refusalOf(fork("north:ro", { tick: 1 })), "Forbidden")
-    assert.strictEqual(await fleet.outboxEnd(), before)
+    assert.strictEqual(await fleet.outbox.end(), before)
     assert.deepStrictEqual(heard.trouble, [])
   })
 })

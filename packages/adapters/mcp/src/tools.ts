@@ -6,8 +6,8 @@
 // T2  A tool whose definition is not the one that was first read, or pinned, is not called: not after a change of the
 //     list, and not after a reconnect.
 // T3  A call ends in bounded time with one text or one plain failure. It is never sent a second time.
-// T4  What a server hints about its tools decides nothing: without a word of the user a tool is dangerous and is not
-//     repeated.
+// T4  What a server hints about its tools decides nothing: without a word of the user a person approves each call, and it is
+//     not repeated.
 
 import { defined, isJsonObject, type Json, plain } from "@reverie/protocol"
 import { defineTool, type Tool, type ToolRun } from "@reverie/tools"
@@ -185,26 +185,27 @@ const refuseTwins = (server: McpServer, listing: Listing, tools: ReadonlyArray<T
 
 const toolOf = (server: McpServer, connection: Connection, allowed: McpAllowed, offered: Offered): Tool => {
   const { description, inputSchema, name: tool } = offered.definition
-  const { as = toolNameOf(server.name, tool), category = "dangerous", idempotent = false } = allowed
+  const { as = toolNameOf(server.name, tool), final = false, idempotent = false, needsApproval = true } = allowed
   const definition = {
     name: as,
     description: descriptionOf(server.name, tool, description),
-    category,
+    needsApproval,
+    final,
     idempotent,
-    timeoutMillis: Math.min(waitMillis(server) + server.timeoutMillis + GRACE_MILLIS, MAX_MILLIS),
+    timeoutMs: Math.min(waitMillis(server) + server.timeoutMillis + GRACE_MILLIS, MAX_MILLIS),
     run: () => undefined
   }
   const defined = (input: unknown) => defineTool({ ...definition, input: input as { readonly [key: string]: unknown } })
   try {
     const { validate } = defined(checkedSchema(inputSchema))
-    const run: Tool["run"] = (args, toolRun) =>
+    const effect: Tool["effect"] = (args, toolRun) =>
       Effect.flatMap(Effect.option(Effect.currentSpan), (span) =>
         Effect.tryPromise({
           try: (signal) => called({ server, connection, offered }, args, toolRun, Option.getOrUndefined(span), signal),
           catch: (thrown) => failed(server, tool, thrown)
         })
       )
-    return Object.freeze({ ...defined(shownSchema(inputSchema)), validate, run })
+    return Object.freeze({ ...defined(shownSchema(inputSchema)), validate, effect })
   } catch (error) {
     const words = oneLine(error instanceof Error ? error.message : String(error), 500)
     throw refusal(server, new Map([[tool, offered]]), `${JSON.stringify(tool)} can not be used: ${words}`)

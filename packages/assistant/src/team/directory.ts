@@ -107,16 +107,16 @@ export const reach = (directory: Directory, target: string, from?: string): Reac
 export interface PairRate {
   /** Messages that two assistants may exchange within the window, both ways together; answers not counted. */
   readonly perPair: number
-  readonly windowMillis: number
+  readonly windowMs: number
 }
 
-const DEFAULT_PAIR_RATE: PairRate = { perPair: 60, windowMillis: 600_000 }
+const DEFAULT_PAIR_RATE: PairRate = { perPair: 60, windowMs: 600_000 }
 
 /** A rate of its own where it is given; nonsense is brought into the range. */
 export const pairRateOf = (chosen: Partial<PairRate> = {}): PairRate => {
-  const { perPair, windowMillis } = { ...DEFAULT_PAIR_RATE, ...chosen }
+  const { perPair, windowMs: windowMillis } = { ...DEFAULT_PAIR_RATE, ...chosen }
   const whole = (count: number, least: number) => (Number.isFinite(count) ? Math.max(least, Math.floor(count)) : least)
-  return { perPair: whole(perPair, 2), windowMillis: whole(windowMillis, 1) }
+  return { perPair: whole(perPair, 2), windowMs: whole(windowMillis, 1) }
 }
 
 /** When the messages of the window were written, the oldest first. */
@@ -129,13 +129,13 @@ const share = ({ perPair }: PairRate): number => Math.floor(perPair / 2)
 
 /** Those of the times that still count. */
 const counted = (rate: PairRate, times: ReadonlyArray<number>, now: number): ReadonlyArray<number> =>
-  times.filter((time) => time > now - rate.windowMillis && time <= now).slice(-share(rate))
+  times.filter((time) => time > now - rate.windowMs && time <= now).slice(-share(rate))
 
 /** When one more message may go: now, or later. */
 export const mayWriteAt = (rate: PairRate, times: ReadonlyArray<number>, now: number): number => {
   const recent = counted(rate, times, now)
   const oldest = recent[0]
-  return recent.length < share(rate) || oldest === undefined ? now : oldest + rate.windowMillis
+  return recent.length < share(rate) || oldest === undefined ? now : oldest + rate.windowMs
 }
 
 /** The record after one more message. */
@@ -146,5 +146,5 @@ export const written = (rate: PairRate, times: ReadonlyArray<number>, now: numbe
 
 /** Why a message does not go, and when it may. */
 export const rateRefusal = (rate: PairRate, to: string, retryAt: number): string =>
-  `you and ${to} may exchange ${rate.perPair} messages within ${rate.windowMillis / 1_000} s, and your half of them is ` +
+  `you and ${to} may exchange ${rate.perPair} messages within ${rate.windowMs / 1_000} s, and your half of them is ` +
   `used up; you may write to ${to} again at ${new Date(retryAt).toISOString()}`

@@ -84,7 +84,7 @@ describe("the pair rate", () => {
         fc.integer({ min: 1, max: 1_000 }),
         fc.array(fc.nat(300), { minLength: 1, maxLength: 60 }),
         (perPair, windowMillis, gaps) => {
-          const rate = pairRateOf({ perPair, windowMillis })
+          const rate = pairRateOf({ perPair, windowMs: windowMillis })
           let now = 1
           let times = timesOf(undefined)
           const sent: Array<number> = []
@@ -115,6 +115,6 @@ describe("the pair rate", () => {
   it("P1 a record that can not be read counts nothing, and an absurd rate lets one message through", () => {
     assert.deepStrictEqual(timesOf({ times: ["1", 2] }), [2])
     assert.deepStrictEqual(timesOf("x"), [])
-    assert.deepStrictEqual(pairRateOf({ perPair: -3, windowMillis: Number.NaN }), { perPair: 2, windowMillis: 1 })
+    assert.deepStrictEqual(pairRateOf({ perPair: -3, windowMs: Number.NaN }), { perPair: 2, windowMs: 1 })
   })
 })

@@ -11,7 +11,7 @@ const openingHours = defineTool({
 
 export const host = defineAssistant({
   id: "host",
-  prompt: "You answer visitors of a website. You answer briefly.",
+  instructions: "You answer visitors of a website. You answer briefly.",
   tools: [openingHours]
 })
 

@@ -21,13 +21,13 @@ export const searchNotes = defineTool({
 
 export const researcher = defineAssistant({
   id: "researcher",
-  prompt:
+  instructions:
     "You answer questions from the notes. Hand each part of a long question to a sub-agent, and join the reports.",
   tools: [searchNotes],
   // In its whole life, sub-agents included; what a sub-agent does not spend comes back.
   budget: { tokens: 200_000 },
   // Two at once; each has its own limits, and is ended when it passes one of them.
-  subAgents: { budget: 2, limits: { tokens: 5_000, seconds: 60 } }
+  subAgents: { maxConcurrent: 2, budget: { tokens: 5_000, timeoutMs: 60_000 } }
 })
 
 export default defineFleet({ assistants: [researcher] })

@@ -19,21 +19,21 @@ const weigh = defineTool({
   name: "weigh",
   description: "Weighs a crate and tells the weight in grams.",
   idempotent: true,
-  timeoutMillis: 10_000,
+  timeoutMs: 10_000,
   input: { type: "object", properties: { crate: { type: "string" } }, required: ["crate"] },
   run: (args) => `${200 + (args as { crate: string }).crate.length * 10} grams`
 })
 
 export const intake = defineAssistant({
   id: "intake",
-  prompt: "You take notes in. Hand each one over to the worker, in one sentence.",
+  instructions: "You take notes in. Hand each one over to the worker, in one sentence.",
   tools: [handOver]
 })
 
 export const worker = defineAssistant({
   id: "worker",
-  prompt: "You work on the notes that you are sent.",
+  instructions: "You work on the notes that you are sent.",
   tools: [weigh]
 })
 
-export default defineFleet({ assistants: [intake, worker], reception: "intake" })
+export default defineFleet({ assistants: [intake, worker], defaultAssistant: "intake" })

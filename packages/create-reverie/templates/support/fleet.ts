@@ -18,7 +18,7 @@ const findOrder = defineTool({
 export const refund = defineTool({
   name: "refund",
   description: "Pays an order back.",
-  category: "dangerous",
+  needsApproval: true,
   idempotent: true,
   input: {
     type: "object",
@@ -34,9 +34,9 @@ export const refund = defineTool({
 
 export const support = defineAssistant({
   id: "support",
-  prompt: "You answer customers. Look an order up before you say anything about it, and refund only what was paid.",
+  instructions: "You answer customers. Look an order up before you say anything about it, and refund only what was paid.",
   tools: [findOrder, refund],
-  settings: { approvalMillis: 8 * 60 * 60 * 1_000 }
+  settings: { approvalMs: 8 * 60 * 60 * 1_000 }
 })
 
 export default defineFleet({ assistants: [support] })

@@ -6,7 +6,7 @@ import { Model } from "@reverie/model"
 import * as Effect from "effect/Effect"
 import { isService, type ModelChoice, modelLayer, serverFromConfig } from "../opening/model-choice.ts"
 import { deployedQueueMeasures, type Deployment, deploymentFromConfig, hostIn } from "../opening/deployment.ts"
-import { Peek } from "../views/peek.ts"
+import { FleetReader } from "../views/peek.ts"
 
 const OFFLINE = "the offline model"
 
@@ -49,8 +49,8 @@ export interface ServerProbe {
 const database = async (deployment: Deployment): Promise<ServerProbe> => {
   const says = `PostgreSQL at ${hostIn(deployment.database)}`
   try {
-    await using peek = await Peek.open()
-    const { accepted } = await peek.totals()
+    await using peek = await FleetReader.open()
+    const { accepted } = await peek.monitor.totals()
     return { name: "database", says: `${says} answers, ${accepted} envelopes accepted so far` }
   } catch (failure) {
     return { name: "database", says, failure }

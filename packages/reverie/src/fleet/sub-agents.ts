@@ -1,5 +1,6 @@
-// SubAgents: sub-agents as they are stored: who is below whom, and what became of their budgets.
-// Owns reading the tree and a report. Leaves handing tasks on to ordering.ts.
+// SubAgents: `fleet.subAgents`: who is below whom, what became of their budgets, and handing tasks on from outside.
+// D1  `delegate` resolves when the task was admitted and its grant is durable, and rejects with the refusal when it was not.
+// D2  A report is that of the last try.
 // K1  A reading changes nothing; what can not be read is left out of the tree.
 
 import {
@@ -13,9 +14,20 @@ import {
   used
 } from "@reverie/assistant"
 import type { AssistantRecord } from "@reverie/ledger"
-import { type Amount, type AssignmentReport, type Entry, defined } from "@reverie/protocol"
-import { subAgentId } from "@reverie/runtime"
+import {
+  type Amount,
+  type AssignmentReport,
+  type AssignmentRequest,
+  type Entry,
+  defined,
+  type Receipt
+} from "@reverie/protocol"
+import { orderCall, subAgentId } from "@reverie/runtime"
 import * as Result from "effect/Result"
+import { DelegationRefused } from "../errors.ts"
+import { pollPause } from "../opening/ground.ts"
+import type { Post } from "./ordering.ts"
+import type { Core } from "./records.ts"
 
 /** What an assistant may spend; null where nothing bounds it. */
 export interface BudgetView {
@@ -48,7 +60,7 @@ export interface SubAgentsView extends BudgetView {
   readonly subAgents: ReadonlyArray<SubAgentView>
 }
 
-export type Inspect = (id: string) => Promise<AssistantRecord | undefined>
+type Inspect = (id: string) => Promise<AssistantRecord | undefined>
 
 export const contextIn = (record: AssistantRecord | undefined): AssistantContext | undefined => {
   const restored = record === undefined ? undefined : restore(record.state.snapshot)
@@ -112,13 +124,100 @@ const below = (id: string, context: AssistantContext, inspect: Inspect): Promise
   )
 
 /** An assistant and everybody below it, as far as its snapshot still tells of them. */
-export const subAgentTreeOf = async (id: string, inspect: Inspect): Promise<SubAgentsView | undefined> => {
+const subAgentTreeOf = async (id: string, inspect: Inspect): Promise<SubAgentsView | undefined> => {
   const context = contextIn(await inspect(id))
   return context === undefined ? undefined : { id, ...budgetOf(context), subAgents: await below(id, context, inspect) }
 }
 
 /** The report that an entry sends home; undefined for any other. */
-export const reportIn = ({ sends = [] }: Entry): AssignmentReport | undefined => {
+const reportIn = ({ sends = [] }: Entry): AssignmentReport | undefined => {
   for (const { event } of sends) if (event.type === "report" && event.assignment !== undefined) return event.assignment
   return undefined
+}
+
+/** A task that was handed on. */
+export interface Delegated {
+  /** The sub-agent that was sent first. */
+  readonly child: string
+  /** What stands for its call. */
+  readonly call: string
+  /** Resolves when it has ended, whichever way; undefined when it ended without a word. */
+  readonly report: () => Promise<AssignmentReport | undefined>
+}
+
+/** The reading of `fleet.subAgents`. */
+export interface SubAgentReadings {
+  /** An assistant with its budget and every sub-agent below it; undefined when there is no such assistant. Rejects with IdInvalid. */
+  readonly tree: (id: string) => Promise<SubAgentsView | undefined>
+}
+
+export const subAgentsIn = ({ inspect }: Core): SubAgentReadings => ({ tree: (id) => subAgentTreeOf(id, inspect) })
+
+/** `fleet.subAgents`: the tree of sub-agents, and tasks that a program hands on or ends. */
+export interface FleetSubAgents extends SubAgentReadings {
+  /**
+   * Hands a task on to a new sub-agent of an assistant, as its own `delegate_task` would. Resolves when the task was admitted
+   * and its budget is durable. `id` is an idempotency key. Rejects with DelegationRefused and UnknownAssistant.
+   * @example
+   * const { report } = await fleet.subAgents.delegate("desk", "Find every ship that is due tomorrow.")
+   * console.log((await report())?.result)
+   */
+  readonly delegate: (
+    parent: string,
+    request: string | AssignmentRequest,
+    options?: { readonly id?: string; readonly from?: string }
+  ) => Promise<Delegated>
+  /** Ends a sub-agent and everything below it; what it did not spend goes back. Rejects with UnknownAssistant. */
+  readonly cancel: (child: string, reason?: string) => Promise<Receipt>
+}
+
+const POLL_MILLIS = 20
+
+export const openSubAgents = (core: Core, post: Post): FleetSubAgents => {
+  const pause = (): Promise<void> => core.run(pollPause(POLL_MILLIS))
+
+  /** Why an order was refused; undefined when it was not. Waits until it was heard. */
+  const refusal = async (parent: string, envelope: string): Promise<string | undefined> => {
+    while (true) {
+      for await (const { entry } of core.newest(parent)) {
+        const end = entry.settled?.find(({ id }) => id === envelope)
+        if (end !== undefined) return end.outcome === "handled" ? undefined : (end.reason ?? end.outcome)
+      }
+      await pause()
+    }
+  }
+
+  const lastReport = async (parent: string, call: string): Promise<AssignmentReport | undefined> => {
+    let report: AssignmentReport | undefined
+    for (let tries = 1; ; tries++) {
+      const child = subAgentId(parent, call, tries)
+      if ((await core.inspect(child)) === undefined) return report
+      for await (const { entry } of core.newest(child)) {
+        report = reportIn(entry)
+        if (report !== undefined) break
+      }
+    }
+  }
+
+  const reported = async (parent: string, call: string): Promise<AssignmentReport | undefined> => {
+    while (true) {
+      const line = contextIn(await core.inspect(parent))?.subAgents.find((each) => each.call === call)
+      if (line === undefined || !isOpen(line)) return lastReport(parent, call)
+      await pause()
+    }
+  }
+
+  return {
+    ...subAgentsIn(core),
+    delegate: async (parent, request, options = {}) => {
+      const asked = typeof request === "string" ? { task: request } : request
+      const { envelope } = await post(parent, { type: "delegate", ...asked }, { from: "person", ...options })
+      const refused = await refusal(parent, envelope)
+      if (refused !== undefined) throw new DelegationRefused({ message: `${parent} refused the task: ${refused}` })
+      const call = orderCall(envelope)
+      return { call, child: subAgentId(parent, call, 1), report: () => reported(parent, call) }
+    },
+    cancel: (child, reason = "it was called back") =>
+      post(child, { type: "retire", reason }, { from: "person", id: `cancel/${child}` })
+  }
 }

@@ -11,7 +11,7 @@ import { type Entry, type ToolCall, defined } from "@reverie/protocol"
 import type { RecordedTick, Shown } from "@reverie/runtime"
 import { type ContextReport, contextReportOf } from "../views/context-report.ts"
 import type { FleetDefinition } from "../fleet-options.ts"
-import type { Records } from "../fleet/records.ts"
+import type { FleetReadings } from "../fleet/records.ts"
 import { liveAgain } from "./sandbox.ts"
 
 export interface PromptPart {
@@ -159,11 +159,11 @@ const pairsOf = (recorded: RecordedTick, entries: ReadonlyArray<Entry>): Readonl
 
 /** The prompts of a tick, one for each recorded model call that left a report. Rejects with UnknownAssistant or ForkRefused. */
 export const promptsOfTick = async (
-  records: Pick<Records, "tickSource">,
+  records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
   fleet: FleetDefinition,
   question: PromptQuestion
 ): Promise<ReadonlyArray<TickPrompt>> => {
-  const source = await records.tickSource(question.assistant, question.tick)
+  const source = await records.replay.source(question.assistant, question.tick)
   const lived = await liveAgain(source, { fleet, model: "recorded", order: "recorded" })
   const { reason } = lived.end
   const seen = new Map<number, number>()
@@ -179,7 +179,7 @@ export const promptsOfTick = async (
 
 /** The prompt of one iteration, the last attempt at it; of the last iteration when none is named. */
 export const promptOfTick = async (
-  records: Pick<Records, "tickSource">,
+  records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
   fleet: FleetDefinition,
   question: PromptQuestion & { readonly iteration?: number }
 ): Promise<TickPrompt | undefined> => {

@@ -12,7 +12,7 @@ import { readTick } from "@reverie/runtime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { FleetDefinition } from "../fleet-options.ts"
-import type { Records } from "../fleet/records.ts"
+import type { FleetReadings } from "../fleet/records.ts"
 import { entriesUpTo } from "../fleet/replay.ts"
 import { compareTicks, digestOf, type ForkComparison, type TickDigest } from "./digest.ts"
 import { ForkRefused } from "./errors.ts"
@@ -69,11 +69,11 @@ export interface FixtureRequest {
 
 /** Puts a tick away. Rejects with UnknownAssistant or ForkRefused. */
 export const fixtureOfTick = async (
-  records: Pick<Records, "tickSource">,
+  records: { readonly replay: Pick<FleetReadings["replay"], "source"> },
   fleet: FleetDefinition,
   { assistant, isWhole = false, tick }: FixtureRequest
 ): Promise<TickFixture> => {
-  const { address, blocks, definition, envelope, envelopes, prompts, recorded } = await records.tickSource(
+  const { address, blocks, definition, envelope, envelopes, prompts, recorded } = await records.replay.source(
     assistant,
     tick
   )
@@ -118,14 +118,14 @@ export const readFixture = (value: unknown): TickFixture => {
 /** The entries before the tick: its own, or those of the ledger that it was taken from. */
 const prefixOf = async (
   { address, prefix }: TickFixture,
-  records: Pick<Records, "inspect" | "entries" | "address"> | undefined
+  records: { readonly history: Pick<FleetReadings["history"], "entries"> } | undefined
 ): Promise<ReadonlyArray<Entry>> => {
   const { commits, entries, hash } = prefix
   const found =
     entries ??
     (records === undefined
       ? refuse("it does not carry what stands before the tick, and no ledger was named")
-      : await Array.fromAsync(entriesUpTo(records, address.assistant, commits)))
+      : await Array.fromAsync(entriesUpTo(records.history, address.assistant, commits)))
   if (hashOf(found) !== hash) refuse(`what stands before the tick is not what it was taken from`)
   return found
 }
@@ -137,7 +137,7 @@ async function* inOrder(...parts: ReadonlyArray<ReadonlyArray<Entry>>): AsyncGen
 /** The tick of a fixture, ready to be lived through. Rejects with ForkRefused. */
 export const sourceOfFixture = async (
   fixture: TickFixture,
-  records?: Pick<Records, "inspect" | "entries" | "address">
+  records?: { readonly history: Pick<FleetReadings["history"], "entries"> }
 ): Promise<TickSource> => {
   const { address, blocks, definition, entries, envelope, envelopes, prompts, settings, tick } = fixture
   const recorded = await readTick(inOrder(await prefixOf(fixture, records), entries), tick, settings)
@@ -161,7 +161,7 @@ export const sourceOfFixture = async (
 export const checkFixture = async (
   fleet: FleetDefinition,
   fixture: TickFixture,
-  records?: Pick<Records, "inspect" | "entries" | "address">
+  records?: { readonly history: Pick<FleetReadings["history"], "entries"> }
 ): Promise<ForkComparison> => {
   const source = await sourceOfFixture(fixture, records)
   const lived = await liveAgain(source, { fleet, model: "recorded", order: "free" })

@@ -113,8 +113,8 @@ export interface AgentsImported {
 const definitionOf = ({ contextTokens, id, rules, system }: AgentDraft) =>
   defineAssistant({
     id,
-    prompt: system.trim() === "" ? `You are ${id}.` : system,
-    rules,
+    instructions: system.trim() === "" ? `You are ${id}.` : system,
+    toolRules: rules,
     ...defined({ maxContextTokens: contextTokens })
   })
 

@@ -136,7 +136,7 @@ const sustained = <R>(work: Effect.Effect<never, StoreFailure, R>): Effect.Effec
   Effect.retry(work, Schedule.spaced(AGAIN_MILLIS))
 
 /** What differs from a worker beside its store: wake-ups are held back while a lease session lasts, so none may stay idle. */
-const worker: Profile["worker"] = { leaseMillis: 5_000, idleTimeoutMillis: 0, isOneOfMany: true }
+const worker: Profile["worker"] = { leaseMs: 5_000, idleMs: 0, isOneOfMany: true }
 
 const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string =>
   `${name} at ${hostIn(database)}, wake-ups through ${redis === undefined ? "the same" : hostIn(redis)}`

@@ -36,10 +36,10 @@ export const assistantTask =
       ...rest,
       model: typeof model === "function" ? model(input) : model
     })
-    const id = to ?? fleet.reception
+    const id = to ?? fleet.defaultAssistant
     const result = await fleet.answer(id, input)
     const made = await toolCallsOf(fleet, id)
-    const { calls, costMicros, tokens } = await fleet.usage(id, 0)
+    const { calls, costMicros, tokens } = await fleet.history.usage(id, 0)
     return {
       result,
       toolCalls: made.map(({ arguments: args, tool }) => ({ name: tool, arguments: args })),

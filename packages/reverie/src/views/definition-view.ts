@@ -54,7 +54,7 @@ const toolsOf = ({ toolkit }: AssistantDefinition): ReadonlyArray<ToolView> =>
   toolkit.names.flatMap((name) => {
     const tool = toolkit.get(name)
     if (tool === undefined) return []
-    const { category, description, idempotent, parameters, timeoutMillis } = tool
+    const { category, description, idempotent, parameters, timeoutMs: timeoutMillis } = tool
     return [{ name, category, description, parameters, idempotent, timeoutMillis }]
   })
 

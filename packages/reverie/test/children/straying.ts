@@ -45,13 +45,13 @@ const stray = defineTool({
     data: ":memory:",
     model,
     fleet: defineFleet({
-      assistants: ["desk", "clerk"].map((id) => defineAssistant({ id, prompt: "You are under test.", tools: [stray] }))
+      assistants: ["desk", "clerk"].map((id) => defineAssistant({ id, instructions: "You are under test.", tools: [stray] }))
     })
   })
   opened.fleet = fleet
   if (own === "leaves") fleet.on("tick-ended", ({ address }) => address.assistant === "clerk" && process.exit(5))
   say(await fleet.answer("desk", "Go."))
-  await fleet.rest()
+  await fleet.idle()
   if (own === "rejects") void Promise.reject(new Error("the program's own"))
   await later(200)
 }

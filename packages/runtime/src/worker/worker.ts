@@ -155,10 +155,10 @@ const leaving = (line: TurnLine, turn: FairTurn): Effect.Effect<void> =>
 export interface WorkerSettings {
   /** Names this worker on its claims. */
   readonly worker: string
-  readonly leaseMillis: number
-  readonly idleTimeoutMillis: number
+  readonly leaseMs: number
+  readonly idleMs: number
   /** How often the store is asked for what is due and held by nobody. */
-  readonly sweepMillis: number
+  readonly sweepMs: number
   /**
    * Other workers are at the same store: a sweep takes up no more than there are free turns for. What is due waits for its
    * wake-up as well, and all of them would wake the same at once.
@@ -173,9 +173,9 @@ export interface WorkerSettings {
 }
 
 export const DEFAULT_WORKER: Omit<WorkerSettings, "worker"> = {
-  leaseMillis: 30_000,
-  idleTimeoutMillis: 10_000,
-  sweepMillis: 1_000,
+  leaseMs: 30_000,
+  idleMs: 10_000,
+  sweepMs: 1_000,
   concurrency: 64
 }
 
@@ -230,8 +230,8 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
   const hosts = yield* openHosts(
     {
       worker: settings.worker,
-      leaseMillis: settings.leaseMillis,
-      idleTimeoutMillis: settings.idleTimeoutMillis,
+      leaseMillis: settings.leaseMs,
+      idleTimeoutMillis: settings.idleMs,
       onSent: Effect.asVoid(Latch.open(sent)),
       working: counted
     },
@@ -246,7 +246,7 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
         most <= 0 ? [] : yield* pastDamage<ReadonlyArray<Address>>([])(mailbox.due(most + hosts.refusedCount()))
       for (const address of due) if (!hosts.isKnown(address)) yield* hosts.wake(address)
       yield* Latch.open(sent)
-      yield* Effect.sleep(settings.sweepMillis)
+      yield* Effect.sleep(settings.sweepMs)
     }
   })
 
@@ -257,7 +257,7 @@ const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
     }
   })
 
-  const { isOneOfMany = false, leaseMillis } = settings
+  const { isOneOfMany = false, leaseMs: leaseMillis } = settings
   const recovery = recovering(hosts.wake, { isOneOfMany, leaseMillis })
   return yield* Effect.raceAllFirst([dispatch, sweep, relaying(sent), recovery, Deferred.await(fatal)])
 })

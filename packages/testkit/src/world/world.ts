@@ -220,9 +220,9 @@ const startProcess = (world: World, name: string, incarnation: number): void => 
       const bound = boundOf(world)
       return yield* runWorker({
         worker: `${name}/${incarnation}`,
-        leaseMillis: LEASE_MILLIS,
-        idleTimeoutMillis: 4_000,
-        sweepMillis: 1_500,
+        leaseMs: LEASE_MILLIS,
+        idleMs: 4_000,
+        sweepMs: 1_500,
         concurrency: CONCURRENCY,
         bound
       }).pipe(

@@ -156,7 +156,7 @@ const acts: Readonly<Record<Action, BlockAct>> = {
 const isAction = (action: unknown): action is Action => actions.some((each) => each === action)
 
 /** Read off the arguments as the model gave them, which need not fit. */
-const needsConsent = (args: Json, blocks: ReadonlyArray<BlockView>): boolean => {
+const needsApproval = (args: Json, blocks: ReadonlyArray<BlockView>): boolean => {
   if (!isJsonObject(args)) return false
   const { action, block: name } = args
   const block = typeof name === "string" ? namedBlock(blocks, name) : ""
@@ -171,7 +171,7 @@ export const blockEditTool = selfTool({
     "Changes what one of your memory blocks holds, as far as its permission allows. Changes to a block that asks for a " +
     "person's consent wait for it.",
   input: Input,
-  needsConsent,
+  needsApproval,
   run: (input, { records: { blocks }, key }) =>
     withBlock(blocks, input.block, (block) => edited(blocks, key, block, input))
 })

@@ -115,7 +115,7 @@ const delegateTaskTool = selfTool({
   description:
     "Hands a self-contained task to a sub-agent, which has your tools at most and a budget out of yours. Its report " +
     "answers this call. Hand on several tasks at once by calling this several times in one reply.",
-  category: "async_required",
+  background: true,
   input: Schema.Struct({
     task: task.annotate({
       description: "Everything the sub-agent has to know: it sees nothing else unless insulation says so"

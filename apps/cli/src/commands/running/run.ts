@@ -98,7 +98,7 @@ const answerOf = async (
   for await (const part of backend.ask(to, prompt, id === undefined ? {} : { id })) {
     if (jsonl) sayJson(part)
     if (part.type === "done") return { reply: part.reply, outcome: part.outcome }
-    if (part.type === "failed") throw noAnswer(to, part.reason)
+    if (part.type === "failed") throw noAnswer(to, part.error.message)
     if (part.type === "approval") {
       throw new CommandFailed("approval-needed", `${to} waits for approval of ${part.tool} (${part.approval})`)
     }
@@ -115,7 +115,7 @@ const addresseeOf = async (options: RunOptions): Promise<string> => {
     return agent
   }
   const file = needsFleet(fleet, "run")
-  const { assistants, reception } = await loadFleet(file)
+  const { assistants, defaultAssistant: reception } = await loadFleet(file)
   const to = agent ?? reception
   await assertLives(to, { ...options, fleet: file }, assistants)
   return to
@@ -128,8 +128,8 @@ export const assertLives = async (
   assistants: ReadonlyArray<{ readonly id: string }>
 ): Promise<void> => {
   if (assistants.some(({ id }) => id.startsWith(to) && to !== "")) return
-  const { Peek } = await import("reverie")
-  const opened = await Peek.open(data).catch(() => undefined)
+  const { FleetReader } = await import("reverie")
+  const opened = await FleetReader.open(data).catch(() => undefined)
   const ids = opened === undefined ? [] : (await opened.views()).map(({ id }) => id)
   await opened?.[Symbol.asyncDispose]()
   if (ids.some((id) => id.startsWith(to) && to !== "")) return

@@ -57,7 +57,7 @@ export const serve = async (options: ServeOptions, stop: Stop): Promise<number> 
       model: model === "offline" ? ("offline" as const) : undefined,
       worker: concurrency === undefined ? undefined : { concurrency }
     }),
-    onTrouble: ({ assistant }, failure) => note(`${painted("yellow", assistant)} can not work here: ${failure.message}`)
+    onError: ({ assistant }, failure) => note(`${painted("yellow", assistant)} can not work here: ${failure.message}`)
   })
   const withPage = options.page && role !== "worker"
   const page = withPage ? "built" : "none"

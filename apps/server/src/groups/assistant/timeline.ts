@@ -52,18 +52,18 @@ export const timelineLive = HttpApiBuilder.group(
       ticks: ({ params: { id }, query }) =>
         asking(async (fleet) => {
           await living(fleet, id)
-          const { next, ticks } = await fleet.ticks(id, query)
+          const { next, ticks } = await fleet.history.ticks(id, query)
           return { items: ticks.map(viewOf), next }
         }),
       tick: ({ params: { id, tick } }) =>
         asking(async (fleet) => {
           await living(fleet, id)
-          return viewOf(found(await fleet.tick(id, tick), `tick ${tick} of ${id}`))
+          return viewOf(found(await fleet.history.tick(id, tick), `tick ${tick} of ${id}`))
         }),
       entries: ({ params: { id }, query: { from = 1, limit } }) =>
         asking(async (fleet) => {
           const { version } = await living(fleet, id)
-          const rows = await fleet.entries(id, Math.max(1, from), limit)
+          const rows = await fleet.history.entries(id, Math.max(1, from), limit)
           const last = rows.at(-1)?.entry.no ?? version
           return {
             items: rows.map(({ entry }) => clipAll(entry, maxChars) as Entry),
