@@ -92,7 +92,7 @@ export interface Tree {
 const isOfDocs = ({ path }: Document): boolean => path.startsWith("docs/")
 
 /** Written for users: its paths and commands are those of their projects. */
-export const isGuide = ({ path }: Document): boolean => path.startsWith("docs/guides/")
+const isGuide = ({ path }: Document): boolean => path.startsWith("docs/guides/")
 
 /** Code in backticks outside of fences, and the lines of `sh` fences, each with its place in the text. */
 const codeIn = ({ text }: Document): ReadonlyArray<{ readonly code: string; readonly at: number }> =>

@@ -62,7 +62,7 @@ export const missingLine = (printed: string, wanted: ReadonlyArray<string>): str
   const lines = printed.split("\n")
   let at = 0
   for (const line of wanted) {
-    const pattern = new RegExp(`^${line.split("…").map(RegExp.escape).join(".*")}\\s*$`)
+    const pattern = new RegExp(`^${line.split("…").map((part) => RegExp.escape(part)).join(".*")}\\s*$`)
     const found = lines.findIndex((each, index) => index >= at && pattern.test(each))
     if (found === -1) return line
     at = found + 1
@@ -98,7 +98,7 @@ const curlFault = (line: string, { routes }: Known): string | undefined => {
     const [, template = ""] = route.split(" ")
     const pattern = template
       .split(/:\w+|\{\w+\}/)
-      .map(RegExp.escape)
+      .map((part) => RegExp.escape(part))
       .join("[^/]+")
     return new RegExp(`^${pattern}$`).test(path)
   })

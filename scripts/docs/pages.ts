@@ -136,7 +136,7 @@ export const llmsText = (pages: ReadonlyArray<Page>): string => {
   return `# Reverie\n\n> ${INTRODUCTION}\n\n${sections.join("\n\n")}\n`
 }
 
-export const llmsFullText = (pages: ReadonlyArray<Page>): string =>
+const llmsFullText = (pages: ReadonlyArray<Page>): string =>
   `# Reverie\n\n> ${INTRODUCTION}\n\n${pages.map((page) => markdownFile(page).replace(/^# /, "# Page: ")).join("\n---\n\n")}`
 
 const write = (file: string, text: string): void => {

@@ -3,7 +3,6 @@
 // Leaves what programs import to sdk.ts.
 // N1  A page that would have no entry breaks the build.
 
-import type { Argument, Command, Option } from "commander"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { secretFiles, settings } from "../../apps/cli/src/config/settings.ts"
 import { everyCommand, treeOf } from "../../apps/cli/src/program.ts"
@@ -13,6 +12,10 @@ import { Api } from "../../apps/server/src/api/index.ts"
 import { DEFAULT_SETTINGS } from "../../packages/assistant/src/settings.ts"
 import { filesOfRepository, moduleOf, readText } from "../../test/architecture/repository.ts"
 import { markdownOf, type Syntax } from "./sdk.ts"
+
+type Command = ReturnType<typeof treeOf>
+type Option = Command["options"][number]
+type Argument = Command["registeredArguments"][number]
 
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ").trim()
 const code = (text: string): string => `\`${text}\``
@@ -35,12 +38,6 @@ const root = (): Command => treeOf({ stop: new Stop(), onExit: () => {} })
 const pathOf = (command: Command): string =>
   command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
 
-/** The names of all commands that do something, from the root: `reverie agents ls`. */
-export const commandNames = (): ReadonlyArray<string> =>
-  everyCommand(root())
-    .filter((command) => factsOf(command) !== undefined)
-    .map(pathOf)
-
 const optionRow = ({ defaultValue, description, flags }: Option): ReadonlyArray<string> => {
   const byDefault = defaultValue === undefined || defaultValue === false ? "" : code(JSON.stringify(defaultValue))
   return [code(flags), description, byDefault]
@@ -54,11 +51,14 @@ const argumentRow = (argument: Argument): ReadonlyArray<string> => [
 
 const commandEntry = (command: Command): string => {
   const facts = factsOf(command)
-  if (facts === undefined) return ""
+  if (facts === undefined) {
+    const names = command.commands.map((each) => code(pathOf(each)))
+    return joined(`## ${pathOf(command)}`, `${command.description()}: ${names.join(", ")}.`)
+  }
   const rows = [...command.registeredArguments.map(argumentRow), ...command.options.map(optionRow)]
   return joined(
     `## ${pathOf(command)}`,
-    `${facts.says.replace(/^./, (first) => first.toUpperCase()).replace(/([^.])$/, "$1.")}`,
+    facts.says.replace(/^./, (first) => first.toUpperCase()).replace(/([^.])$/, "$1."),
     `\`\`\`sh\n${pathOf(command)} ${command.usage()}\nreverie ${facts.example}\n\`\`\``,
     table(["Argument or option", "Meaning", "Default"], rows)
   )
@@ -68,8 +68,8 @@ export const commandLineText = (): string =>
   entriesOf(
     "the command line",
     everyCommand(root())
+      .filter((command) => command.parent !== null)
       .map(commandEntry)
-      .filter((entry) => entry !== "")
   )
 
 /** What is read from the environment and is no setting of the command line. */
@@ -242,7 +242,7 @@ const recoveryIn = (body: string): string => {
 }
 
 /** Errors of the source, the testkit's own apart. */
-export const errorClasses = (): ReadonlyArray<ErrorClass> => {
+const errorClasses = (): ReadonlyArray<ErrorClass> => {
   const files = filesOfRepository("packages/*.ts", "apps/*.ts").filter(
     (path) => path.includes("/src/") && !path.startsWith("packages/testkit/") && readText(path).includes("TaggedError<")
   )

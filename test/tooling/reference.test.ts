@@ -1,11 +1,13 @@
 // The generated reference has an entry for everything there is. What there is is found another way than the generator finds it.
 
-import { mkdirSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, test } from "vitest"
 import { entries } from "../../scripts/pack/parts.ts"
 import { bundleTypes } from "../../scripts/pack/bundle.ts"
 import { llmsText, markdownFile, type Page, pagesOf } from "../../scripts/docs/pages.ts"
+import { flawsOf } from "../../scripts/docs.ts"
 import { root, run } from "../../scripts/check/program.ts"
 import { filesOfRepository, readText } from "../architecture/repository.ts"
 
@@ -55,16 +57,11 @@ describe("the generated reference", () => {
   )
 
   test("N1 has an entry for every command that the command line completes", async () => {
-    const said = await run("node", ["--disable-warning=ExperimentalWarning", "apps/cli/src/main.ts", "--help"])
-    const names = [...said.stdout.matchAll(/^ {2}([a-z]+)/gm)]
-      .map(([, name = ""]) => name)
-      .filter((name) => name !== "help")
-    assert.isAbove(names.length, 15)
-    const body = bodyOf("reference/command-line")
-    assert.deepStrictEqual(
-      names.filter((name) => !new RegExp(`^## reverie ${name}\\b`, "m").test(body)),
-      []
-    )
+    const said = await run("node", ["--disable-warning=ExperimentalWarning", "apps/cli/src/main.ts", "completion", "bash"])
+    const names = [...said.stdout.matchAll(/^ {4}'([a-z -]+)'\) path=/gm)].map(([, name = ""]) => name)
+    assert.isAbove(names.length, 50)
+    const titles = names.map((name) => `## reverie ${name}`)
+    assert.deepStrictEqual(without(bodyOf("reference/command-line"), titles), [])
   })
 
   test("N1 has an entry for every class of errors in the sources", () => {
@@ -133,5 +130,25 @@ describe("the generated reference", () => {
       [...links, ...listed].filter((link) => !files.has(link)),
       []
     )
+  })
+})
+
+describe("a built site", () => {
+  test("D1 D2 is no site where a page, its Markdown or the search is missing, or where it asks for something from elsewhere", () => {
+    const folder = mkdtempSync(join(tmpdir(), "reverie-site-"))
+    try {
+      const page: Page = { slug: "tools", section: "Guides", title: "Tools", description: "d", body: "b" }
+      assert.deepStrictEqual(flawsOf(folder, []), ["there is no page", "there is no search"])
+      for (const path of ["tools", "pagefind"]) mkdirSync(join(folder, path))
+      writeFileSync(join(folder, "pagefind/index.js"), "")
+      assert.deepStrictEqual(flawsOf(folder, [page]), ["tools/index.html was not made", "tools.md was not made"])
+      writeFileSync(join(folder, "tools.md"), "# Tools")
+      writeFileSync(join(folder, "tools/index.html"), '<a href="https://a.example">a link</a><script src="/x.js"></script>')
+      assert.deepStrictEqual(flawsOf(folder, [page]), [])
+      writeFileSync(join(folder, "tools/index.html"), '<link rel="stylesheet" href="https://fonts.example/a.css">')
+      assert.include(flawsOf(folder, [page])[0], "fonts.example")
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 })
