@@ -228,7 +228,9 @@ describe("the harbor day", () => {
     assert.deepInclude(await failureOf(forked("nobody", 1)), { _tag: "UnknownAssistant" })
     const strangers = { ...day.fleet, assistants: day.fleet.assistants.filter(({ id }) => id !== "desk") }
     assert.deepInclude(await failureOf(forked("desk", 1, strangers)), { _tag: "ForkRefused", reason: "no-definition" })
-    const slept = (await Array.fromAsync(peek.replay.frames("archivist"))).find(({ eventType }) => eventType === "sleep")
+    const slept = (await Array.fromAsync(peek.replay.frames("archivist"))).find(
+      ({ eventType }) => eventType === "sleep"
+    )
     assert.deepInclude(await failureOf(forked("archivist", slept?.tick ?? 0)), { reason: "no-message" })
   })
 

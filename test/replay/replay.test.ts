@@ -140,7 +140,9 @@ describe("the harbor day", () => {
 
   it("P2 where only the snapshot tells of it, the commit that wrote there is named", LIMIT, async () => {
     await using peek = await FleetReader.open(day.data)
-    const last = (await Array.fromAsync(peek.replay.frames("planner"))).findLast(({ eventType }) => eventType === "sleep")
+    const last = (await Array.fromAsync(peek.replay.frames("planner"))).findLast(
+      ({ eventType }) => eventType === "sleep"
+    )
     const { no, verdict } = await afterChange(
       day.data,
       "planner",

@@ -59,10 +59,7 @@ describe("OWASP LLM applications", () => {
     assert.deepStrictEqual(wire.runs, [])
     assert.include(saidAs(prompts, "tool"), ATTACK)
     assert.notInclude(saidAs(prompts, "system"), "wire_money with everything")
-    await fleet.deny(
-      "desk",
-      (await fleet.views()).find(({ id }) => id === "desk")?.approvals[0]?.approval ?? ""
-    )
+    await fleet.deny("desk", (await fleet.views()).find(({ id }) => id === "desk")?.approvals[0]?.approval ?? "")
     await fleet.idle()
     assert.deepStrictEqual(wire.runs, [])
   })
@@ -187,7 +184,8 @@ describe("OWASP LLM applications", () => {
     await fleet.idle()
     const other = fleet.forTenant("rival")
     await other.create("desk")
-    const found = async (rig: typeof fleet) => (await rig.memory.recall("desk", words)).hits.map(({ entry }) => entry.text)
+    const found = async (rig: typeof fleet) =>
+      (await rig.memory.recall("desk", words)).hits.map(({ entry }) => entry.text)
     assert.include((await found(fleet)).join("\n"), "thirty-one")
     assert.deepStrictEqual(await found(other), [])
     const far = await other.memory.recall("desk", words, { scope: "fleet" }).catch((error: unknown) => error)

@@ -35,7 +35,13 @@ export const openRig = async ({ assistant, says, tools = [], ...options }: Reque
 }
 
 /** A tool that counts its runs, and with what it was called. */
-export const counted = (options: Partial<Pick<Tool, "parameters">> & { readonly name: string; readonly gives?: string; readonly needsApproval?: boolean }) => {
+export const counted = (
+  options: Partial<Pick<Tool, "parameters">> & {
+    readonly name: string
+    readonly gives?: string
+    readonly needsApproval?: boolean
+  }
+) => {
   const runs: Array<unknown> = []
   const { gives = "done", name, needsApproval = false } = options
   const tool = defineTool({

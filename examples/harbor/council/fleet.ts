@@ -31,7 +31,8 @@ const clerk = defineAssistant({ id: "clerk", instructions: "You keep the minutes
 /** Who is asked at the gate: it can write to everybody by id, name, group or role. */
 const porter = defineAssistant({
   id: "porter",
-  instructions: "You keep the gate. What only the council can decide you bring before group:council, and expect an answer.",
+  instructions:
+    "You keep the gate. What only the council can decide you bring before group:council, and expect an answer.",
   tools: [sendMessage]
 })
 
@@ -48,7 +49,7 @@ const council = defineTeam({
     type: "voting",
     choices: ["close", "keep open"],
     quorum: 2,
-    deadlineMillis: 120_000,
+    deadlineMs: 120_000,
     tieBreaker: "specific_member",
     decider: "pilot"
   }
@@ -62,7 +63,7 @@ const notices = defineTeam({
     type: "pipeline",
     stages: [
       { member: "drafter", onFailure: "retry" },
-      { member: "checker", onFailure: "skip", timeoutMillis: 60_000 },
+      { member: "checker", onFailure: "skip", timeoutMs: 60_000 },
       { member: "crier" }
     ]
   }

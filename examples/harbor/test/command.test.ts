@@ -63,7 +63,10 @@ const leftIn = async (data: string, { assistants, total }: Report) => {
       state,
       text
     })),
-    profiles: (await peek.memory.profiles("archivist")).map(({ attributes, id }) => ({ id, attributes: attributes.length })),
+    profiles: (await peek.memory.profiles("archivist")).map(({ attributes, id }) => ({
+      id,
+      attributes: attributes.length
+    })),
     passages: (await peek.memory.passages("archivist")).map(({ id, text }) => ({ id, text })),
     compactions: (await peek.compactions.list("archivist")).map(({ range }) => [range.from, range.to]),
     journal: (await peek.memory.records("archivist", ["journal"])).length

@@ -30,8 +30,7 @@ export const findBerth = defineTool({
     },
     required: ["metres"]
   },
-  run: (args) => {
-    const { draught = 0, metres } = args as { metres: number; draught?: number }
+  run: ({ draught = 0, metres }) => {
     const fitting = berths.filter((berth) => berth.metres >= metres && berth.depth > draught)
     return fitting.length === 0
       ? `No berth takes a ship of ${metres} m.`
@@ -52,8 +51,5 @@ export const assignBerth = defineTool({
     },
     required: ["ship", "berth"]
   },
-  run: (args, run) => {
-    const { berth, ship } = args as { ship: string; berth: string }
-    return `${ship} lies at ${berth}, slip ${run.key}.`
-  }
+  run: ({ berth, ship }, run) => `${ship} lies at ${berth}, slip ${run.key}.`
 })

@@ -15,8 +15,7 @@ export const findRecord = defineTool({
   name: "find_record",
   description: "Finds the record of a ship in the archive of earlier years.",
   input: { type: "object", properties: { ship: { type: "string", minLength: 1 } }, required: ["ship"] },
-  run: (args) => {
-    const { ship } = args as { ship: string }
+  run: ({ ship }) => {
     return archive[ship.toLowerCase()] ?? `There is no record of a ship called ${ship}.`
   }
 })
@@ -30,10 +29,7 @@ export const fileRecord = defineTool({
     properties: { ship: { type: "string", minLength: 1 }, text: { type: "string", minLength: 1 } },
     required: ["ship", "text"]
   },
-  run: (args, run) => {
-    const { ship, text } = args as { ship: string; text: string }
-    return `Filed under ${run.key}: ${ship}, ${text}`
-  }
+  run: ({ ship, text }, run) => `Filed under ${run.key}: ${ship}, ${text}`
 })
 
 export const requestSurvey = defineTool({
@@ -42,8 +38,5 @@ export const requestSurvey = defineTool({
   background: true,
   idempotent: true,
   input: { type: "object", properties: { ship: { type: "string", minLength: 1 } }, required: ["ship"] },
-  run: (args, run) => {
-    const { ship } = args as { ship: string }
-    return `The diver has the order for ${ship}, number ${run.call}.`
-  }
+  run: ({ ship }, run) => `The diver has the order for ${ship}, number ${run.call}.`
 })

@@ -80,7 +80,8 @@ export const defineFleet = (
   const flawOfLimits = flawOfTerms(options)
   if (flawOfLimits !== undefined) refuse("fleet", flawOfLimits)
   const fallback = assistants.find((assistant) => assistant.id === (options.defaultAssistant ?? first.id))
-  if (fallback === undefined) return refuse("fleet", `its defaultAssistant "${options.defaultAssistant}" is none of its assistants`)
+  if (fallback === undefined)
+    return refuse("fleet", `its defaultAssistant "${options.defaultAssistant}" is none of its assistants`)
   return Object.freeze({
     assistants,
     defaultAssistant: fallback.id,

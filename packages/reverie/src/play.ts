@@ -16,7 +16,7 @@ import type { FleetDefinition } from "./fleet-options.ts"
 //
 // {"id", "to"?, "from"?, "text", "image"?}  somebody says something; an image stands as its caption behind the text.
 // {"id", "to"?, "from"?, "event": {...}}    any other event.
-// Without `to` the reception of the fleet is meant.
+// Without `to` the default assistant of the fleet is meant.
 
 export interface ScriptLine {
   /** The number of its line, from 1. */

@@ -142,7 +142,7 @@ describe("blocks of a fleet", () => {
         assert.strictEqual(await textOf(fleet), "a")
         await fleet.approve("desk", part.approval)
       }
-      assert.deepStrictEqual(types, ["approval", "tool", "text", "done"])
+      assert.deepStrictEqual(types, ["approval", "tool-result", "text", "done"])
       assert.strictEqual(await textOf(fleet), "ab")
     })
   }
@@ -170,7 +170,7 @@ describe("blocks of a fleet", () => {
     const parts = await all(fleet.ask("desk", "Then yours."))
     assert.deepStrictEqual(
       parts.map(({ type }) => type),
-      ["tool", "text", "done"]
+      ["tool-result", "text", "done"]
     )
     assert.strictEqual(await textOf(fleet, "own"), "ab")
   })
@@ -184,7 +184,9 @@ describe("blocks of a fleet", () => {
     const shown: Array<boolean> = []
     for (const blocks of [[id], []]) {
       await fleet.answer("desk", "Look.", { blocks })
-      shown.push((await fleet.history.contextReport("desk"))?.parts.some(({ key }) => key === "working_blocks") ?? false)
+      shown.push(
+        (await fleet.history.contextReport("desk"))?.parts.some(({ key }) => key === "working_blocks") ?? false
+      )
     }
     assert.deepStrictEqual(shown, [true, false])
   })

@@ -41,7 +41,9 @@ const viewed = async (fleet: Fleet) => {
 }
 
 const settledAs = async (fleet: Fleet, id: string) =>
-  (await fleet.history.entries("desk", 1, 1_000)).flatMap(({ entry }) => entry.settled ?? []).find((each) => each.id === id)
+  (await fleet.history.entries("desk", 1, 1_000))
+    .flatMap(({ entry }) => entry.settled ?? [])
+    .find((each) => each.id === id)
 
 describe("a compaction that a person orders", () => {
   it("F50 F53 compacts a history that fills no window, and an undo brings it back; the life is told again the same", async () => {

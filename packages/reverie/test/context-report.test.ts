@@ -99,7 +99,10 @@ describe("contextReport", () => {
       assert.deepInclude(newest, { tick: 2, iteration: 2, ok: true, model: "reverie-offline", context: "tick_event" })
       const first = await opened.history.contextReport("clerk", { tick: 1 })
       assert.deepInclude(first, { tick: 1, iteration: 1 })
-      assert.deepInclude(await opened.history.contextReport("clerk", { tick: 2, iteration: 1 }), { tick: 2, iteration: 1 })
+      assert.deepInclude(await opened.history.contextReport("clerk", { tick: 2, iteration: 1 }), {
+        tick: 2,
+        iteration: 1
+      })
       assert.deepInclude(await opened.history.contextReport("clerk", { iteration: 1 }), { tick: 2, iteration: 1 })
       for (const question of [{ tick: 0 }, { tick: 3 }, { tick: 99 }, { tick: 1, iteration: 2 }, { iteration: 7 }]) {
         assert.isUndefined(await opened.history.contextReport("clerk", question), JSON.stringify(question))
@@ -129,7 +132,10 @@ describe("contextReport", () => {
     assert.deepStrictEqual(others, [])
     assert.deepInclude(goal, { kind: "goal", key: "goal_1_0" })
     assert.deepInclude(goal?.value, { description: "Clear the desk", progress: 0 })
-    assert.deepStrictEqual(new Set((await opened.memory.records("clerk")).map(({ kind }) => kind)), new Set(["goal", "state"]))
+    assert.deepStrictEqual(
+      new Set((await opened.memory.records("clerk")).map(({ kind }) => kind)),
+      new Set(["goal", "state"])
+    )
     assert.deepStrictEqual(await opened.memory.records("clerk", ["journal"]), [])
   })
 })

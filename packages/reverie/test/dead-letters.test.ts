@@ -119,10 +119,25 @@ describe("use", () => {
       assistant: { prices: { inputMicros: 1_000_000, outputMicros: 1_000_000 } }
     })
     for (let n = 0; n < 3; n++) await fleet.answer("desk", `Hello ${n}.`)
-    assert.deepStrictEqual(await fleet.history.usage("desk", 0), { tokens: 330, costMicros: 330, calls: 3, isWhole: true })
+    assert.deepStrictEqual(await fleet.history.usage("desk", 0), {
+      tokens: 330,
+      costMicros: 330,
+      calls: 3,
+      isWhole: true
+    })
     const end = (await fleet.history.ticks("desk")).ticks[0]?.endedAt ?? 0
-    assert.deepStrictEqual(await fleet.history.usage("desk", end + 1), { tokens: 0, costMicros: 0, calls: 0, isWhole: true })
-    assert.deepStrictEqual(await fleet.history.usage("nobody", 0), { tokens: 0, costMicros: 0, calls: 0, isWhole: true })
+    assert.deepStrictEqual(await fleet.history.usage("desk", end + 1), {
+      tokens: 0,
+      costMicros: 0,
+      calls: 0,
+      isWhole: true
+    })
+    assert.deepStrictEqual(await fleet.history.usage("nobody", 0), {
+      tokens: 0,
+      costMicros: 0,
+      calls: 0,
+      isWhole: true
+    })
   })
 })
 

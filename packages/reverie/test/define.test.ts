@@ -61,7 +61,7 @@ describe("defineAssistant", () => {
   it("I1 refuses an empty prompt, and a window that leaves nothing for the question", () => {
     assert.match(
       refusal(() => defineAssistant({ ...clerk, instructions: " \n" })),
-      /assistant "clerk": its prompt is empty/
+      /assistant "clerk": its instructions are empty/
     )
     for (const [maxContextTokens, reservedResponseTokens] of [
       [100, 100],
@@ -86,13 +86,13 @@ describe("defineAssistant", () => {
 })
 
 describe("defineFleet", () => {
-  it("the first assistant is the reception, unless another one is named", () => {
+  it("the first assistant is the default one, unless another one is named", () => {
     const assistants = [defineAssistant(clerk), defineAssistant({ ...clerk, id: "desk" })]
     assert.strictEqual(defineFleet({ assistants }).defaultAssistant, "clerk")
     assert.strictEqual(defineFleet({ assistants, defaultAssistant: "desk" }).defaultAssistant, "desk")
   })
 
-  it("I1 refuses nobody, twins, and a reception that is nobody", () => {
+  it("I1 refuses nobody, twins, and a default assistant that is none", () => {
     const assistants = [defineAssistant(clerk)]
     assert.match(
       refusal(() => defineFleet({ assistants: [] })),
@@ -104,7 +104,7 @@ describe("defineFleet", () => {
     )
     assert.match(
       refusal(() => defineFleet({ assistants, defaultAssistant: "desk" })),
-      /fleet: its reception "desk" is none of its assistants/
+      /fleet: its defaultAssistant "desk" is none of its assistants/
     )
   })
 

@@ -119,7 +119,7 @@ describe("asking", () => {
         assert.strictEqual((await fleet.approve("desk", part.approval)).outcome, "accepted")
       }
     }
-    assert.deepStrictEqual(types, ["approval", "tool", "text", "done"])
+    assert.deepStrictEqual(types, ["approval", "tool-result", "text", "done"])
   })
 
   it("answer gives the whole reply, or says why there is none", async () => {

@@ -7,7 +7,9 @@ import { assert, describe, test } from "vitest"
 import { defineAssistant, defineFleet, defineTool, Fleet, FleetReader, play, readScript } from "../src/index.ts"
 
 const sign = defineTool({ name: "sign", description: "Signs.", needsApproval: true, run: () => "signed" })
-const fleet = defineFleet({ assistants: [defineAssistant({ id: "clerk", instructions: "You are a clerk.", tools: [sign] })] })
+const fleet = defineFleet({
+  assistants: [defineAssistant({ id: "clerk", instructions: "You are a clerk.", tools: [sign] })]
+})
 
 const lettersOf = (...lines: ReadonlyArray<object>) =>
   readScript(lines.map((line) => JSON.stringify(line)).join("\n"), fleet).letters

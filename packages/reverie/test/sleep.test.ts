@@ -6,7 +6,9 @@ const openWith = (data: string, options: Partial<AssistantOptions>): Promise<Fle
   Fleet.open({
     data,
     model: "offline",
-    fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You keep the desk.", ...options })] })
+    fleet: defineFleet({
+      assistants: [defineAssistant({ id: "desk", instructions: "You keep the desk.", ...options })]
+    })
   })
 
 const bedtimes = async (fleet: Fleet): Promise<ReadonlyArray<string>> => {

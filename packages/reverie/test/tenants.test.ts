@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { defineAssistant, defineFleet, DefinitionUnknown, type Fleet, type Notice, type FleetReadings } from "../src/index.ts"
+import {
+  defineAssistant,
+  defineFleet,
+  DefinitionUnknown,
+  type Fleet,
+  type Notice,
+  type FleetReadings
+} from "../src/index.ts"
 import { failureOf, openFleet } from "./rig.ts"
 
 // Before and after "default" in the order of addresses.

@@ -105,7 +105,7 @@ describe("ticks", () => {
   })
 
   it("S3 dreams, compactions and orders between ticks are rows of their own, whatever the size of the pages", async () => {
-    const settings = { sleepMillis: 3_600_000, compactSleepRatio: 0 }
+    const settings = { sleepMs: 3_600_000, compactSleepRatio: 0 }
     await using fleet = await openFleet({ assistant: { settings } })
     for (let n = 1; n <= 30; n++) await fleet.send("desk", `Hello ${n}.`, { id: `m-${n}` })
     await fleet.idle()

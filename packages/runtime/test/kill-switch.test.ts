@@ -94,7 +94,9 @@ describe("the kill switch", () => {
       const idempotent = category === "dangerous"
       const { life } = digger({
         settings: { confirmDangerous: false },
-        tools: [aTool("dig", { category, idempotent, effect: (_, { key }) => Effect.sync(() => `dug ${dug.push(key)}`) })],
+        tools: [
+          aTool("dig", { category, idempotent, effect: (_, { key }) => Effect.sync(() => `dug ${dug.push(key)}`) })
+        ],
         model: inTurn(calling("dig"), { text: "Done." }),
         faults: { at: (point) => (point === "before-tool" ? Effect.sleep(5_000) : Effect.void) }
       })

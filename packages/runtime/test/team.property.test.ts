@@ -14,7 +14,7 @@ const patterns: ReadonlyArray<Pattern> = [
   dynamic({ selector: "random" }),
   supervisor({ maxRounds: 2, fallback: "member" }),
   pipeline({ stages: [{ member: "ada", onFailure: "retry" }, { member: "bo", onFailure: "skip" }, { member: "cy" }] }),
-  voting({ quorum: 1, deadlineMillis: 20_000 })
+  voting({ quorum: 1, deadlineMs: 20_000 })
 ]
 
 const teamOf = (pattern: Pattern): Team => ({

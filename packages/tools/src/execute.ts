@@ -39,8 +39,7 @@ const failed = (failure: NonNullable<ToolResult["failure"]>, content: string): T
 const finished = (tool: Tool, value: unknown, sends: ReadonlyArray<Envelope>): ToolResult => {
   const isPending = tool.category === "async_required"
   if (value instanceof AsyncReport) {
-    if (!isPending)
-      return unshowable("it is a later report, which only a tool with background: true gives", sends)
+    if (!isPending) return unshowable("it is a later report, which only a tool with background: true gives", sends)
     return { ok: true, content: capped(value.acknowledgement), sends, pending: true, report: capped(value.report) }
   }
   const rendered = render(value)
@@ -177,13 +176,7 @@ const checkedRun = Effect.fnUntraced(function* (tool: Tool, call: ToolCall, cont
     Effect.exit
   )
   const tookMillis = Number((yield* Clock.monotonicTimeNanos) - began) / 1e6
-  const result = resultOf(
-    tool,
-    call,
-    sends,
-    tookMillis > tool.timeoutMs ? Exit.succeed(Option.none()) : exit,
-    stray
-  )
+  const result = resultOf(tool, call, sends, tookMillis > tool.timeoutMs ? Exit.succeed(Option.none()) : exit, stray)
   const changed = records.changes()
   return result.ok && changed.length > 0 ? { ...result, records: changed } : result
 })

@@ -186,7 +186,7 @@ describe("define I2: a plain function becomes a tool", () => {
 })
 
 describe("define I1: a wrong definition throws at once, in one sentence", () => {
-  const names = ["", "Upper", "1st", "with-dash", "with space", "a".repeat(65), "é"]
+  const names = ["", "_a", "1st", "-a", "with space", "with.dot", "a".repeat(65), "é"]
   for (const name of names) {
     it(`refuses the name ${JSON.stringify(name.slice(0, 12))}`, () => {
       assert.include(
@@ -200,10 +200,10 @@ describe("define I1: a wrong definition throws at once, in one sentence", () => 
     assert.strictEqual(defineTool({ name: "a".repeat(64), ...described, run: () => 1 }).name.length, 64)
   })
 
-  for (const timeoutMillis of [-1, 0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]) {
-    it(`refuses the timeout ${timeoutMillis}`, () => {
-      const complaint = complaintOf(() => defineTool({ name: "slow", ...described, timeoutMs: timeoutMillis, run: () => 1 }))
-      assert.strictEqual(complaint, `tool "slow": its timeoutMillis must be a whole number from 1 to 2147483647`)
+  for (const timeoutMs of [-1, 0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]) {
+    it(`refuses the timeout ${timeoutMs}`, () => {
+      const complaint = complaintOf(() => defineTool({ name: "slow", ...described, timeoutMs, run: () => 1 }))
+      assert.strictEqual(complaint, `tool "slow": its timeoutMs must be a whole number from 1 to 2147483647`)
     })
   }
 

@@ -62,8 +62,8 @@ describe("a later report", () => {
   it.effect("async report I1: an object with the same members is a value like any other", () =>
     Effect.gen(function* () {
       const members = { acknowledgement: "The work has begun.", report: "It was done." }
-      for (const category of ["async_required", "safe_chain"] as const) {
-        const result = yield* probe(running(() => members, { category }))
+      for (const background of [true, false]) {
+        const result = yield* probe(running(() => members, { background }))
         assert.strictEqual(result.content, JSON.stringify(members))
         assert.notProperty(result, "report")
       }
@@ -72,21 +72,18 @@ describe("a later report", () => {
 
   it.effect("is refused from a tool of another category, whose call nobody would wait for", () =>
     Effect.gen(function* () {
-      for (const category of ["safe_chain", "terminal", "dangerous"] as const) {
+      for (const kind of [{}, { final: true }, { needsApproval: true }]) {
         const result = yield* probe(
-          running(
-            (run) => {
-              run.send("archive", "begun")
-              return reporting()
-            },
-            { category }
-          )
+          running((run) => {
+            run.send("archive", "begun")
+            return reporting()
+          }, kind)
         )
         assert.deepStrictEqual(result, {
           ok: false,
           content:
-            "The tool ran, but its result can not be shown: it is a later report, which only a tool of the category " +
-            "async_required has. The message it wanted to send was not sent.",
+            "The tool ran, but its result can not be shown: it is a later report, which only a tool with " +
+            "background: true gives. The message it wanted to send was not sent.",
           sends: [],
           failure: "not-json"
         })

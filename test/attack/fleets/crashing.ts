@@ -98,7 +98,9 @@ const tools = [
   })
 ]
 
-const neighbours = ["ann", "bob", "cid", "dee", "eve"].map((id) => defineAssistant({ id, instructions: "You say aye." }))
+const neighbours = ["ann", "bob", "cid", "dee", "eve"].map((id) =>
+  defineAssistant({ id, instructions: "You say aye." })
+)
 
 export default defineFleet({
   assistants: [defineAssistant({ id: "desk", instructions: "You do what you are asked.", tools }), ...neighbours]

@@ -11,4 +11,6 @@ export const SOME: ReadonlyArray<string> = CROWD.filter((_, at) => at % 4 === 0)
 const { REVERIE_ATTACK_PAUSE_MILLIS: pause } = process.env
 const settings = pause === undefined ? {} : { retryMinMs: Number(pause) }
 
-export default defineFleet({ assistants: CROWD.map((id) => defineAssistant({ id, instructions: "You say aye.", settings })) })
+export default defineFleet({
+  assistants: CROWD.map((id) => defineAssistant({ id, instructions: "You say aye.", settings }))
+})

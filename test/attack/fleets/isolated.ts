@@ -12,8 +12,13 @@ const harm = defineTool({
   run: new URL("./modules/isolated.ts", import.meta.url)
 })
 
-const neighbours = ["ann", "bob", "cid", "dee", "eve"].map((id) => defineAssistant({ id, instructions: "You say aye." }))
+const neighbours = ["ann", "bob", "cid", "dee", "eve"].map((id) =>
+  defineAssistant({ id, instructions: "You say aye." })
+)
 
 export default defineFleet({
-  assistants: [defineAssistant({ id: "desk", instructions: "You do what you are asked.", tools: [harm] }), ...neighbours]
+  assistants: [
+    defineAssistant({ id: "desk", instructions: "You do what you are asked.", tools: [harm] }),
+    ...neighbours
+  ]
 })

@@ -263,8 +263,8 @@ export class Backend implements AsyncDisposable {
     return (await this.#ask("queues", (api) => api.dead({ query: { limit: Math.min(limit, PAGE) } }))).items
   }
 
-  redeliver(id: string, envelope: string): Promise<Taken> {
-    return this.#ask("queues", (api) => api.redeliver({ params: { id }, payload: { envelope } }))
+  retry(id: string, envelope: string): Promise<Taken> {
+    return this.#ask("queues", (api) => api.retry({ params: { id }, payload: { envelope } }))
   }
 
   /** Discards a dead letter without sending it; `already` when somebody else was faster. */

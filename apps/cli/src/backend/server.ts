@@ -84,8 +84,14 @@ class AnswerReader {
       case "CUSTOM":
         return event["name"] === "reverie.model-away" ? [awayIn(event["value"])] : []
       case "RUN_ERROR":
-        if (event["code"] === "halted") return [{ type: "halted", error: { code: "Halted", message: text(event["message"]) } }]
-        return [{ type: "failed", error: { code: "Failed", message: text(event["message"]) || "the run ended with an error" } }]
+        if (event["code"] === "halted")
+          return [{ type: "halted", error: { code: "Halted", message: text(event["message"]) } }]
+        return [
+          {
+            type: "failed",
+            error: { code: "Failed", message: text(event["message"]) || "the run ended with an error" }
+          }
+        ]
       case "RUN_FINISHED":
         return [this.#endOf(event)]
       default:

@@ -25,7 +25,7 @@ export default defineFleet({
   assistants: [
     defineAssistant({
       id: "desk",
-      prompt: "You are the front desk of a small harbour. You answer briefly and remember what you are told.",
+      instructions: "You are the front desk of a small harbour. You answer briefly and remember what you are told.",
       tools: [clock]
     })
   ]

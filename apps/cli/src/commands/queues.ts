@@ -98,7 +98,7 @@ export const retry = async (name: string, envelope: string, options: OrderOption
   await using backend = await findBackend(options, "order", stop)
   const view = await named(backend, name)
   await deadLetteredAs(backend, view.id, envelope, options)
-  return await giveOrder(backend, view, { type: "redeliver", envelope }, options)
+  return await giveOrder(backend, view, { type: "retry", envelope }, options)
 }
 
 /** Discards a dead letter, without sending it. */

@@ -3,7 +3,15 @@
 // M1  Every text of an assistant, a person or a tool is on one line and harmless to a terminal.
 // M2  A hit says why it was found, and an answer that is poorer than usual says so first.
 
-import { type EntityProfile, type Fact, type Hit, type Json, type Recalled, type RecordRow, explainRecall } from "reverie"
+import {
+  type EntityProfile,
+  type Fact,
+  type Hit,
+  type Json,
+  type Recalled,
+  type RecordRow,
+  explainRecall
+} from "reverie"
 import { onOneLine, counted, table } from "./plain.ts"
 
 const MAX_TEXT = 400

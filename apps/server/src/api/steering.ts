@@ -148,7 +148,7 @@ export class QueuesGroup extends HttpApiGroup.make("queues").add(
     error: failures
   }),
   /** Sends dead letters again, under a new id, and discards the dead letter. */
-  HttpApiEndpoint.post("redeliver", "/v1/dead-letters/:id/redeliver", {
+  HttpApiEndpoint.post("retry", "/v1/dead-letters/:id/retry", {
     params: ofAssistant,
     payload: Schema.Struct({ envelope: Key }),
     success: Receipt,

@@ -46,8 +46,7 @@ export const promptsLive = HttpApiBuilder.group(
   "prompts",
   Effect.fnUntraced(function* (handlers) {
     return handlers.handleAll({
-      templates: () =>
-        asking(async (fleet) => ({ items: (await fleet.prompts.listTemplates()).map(viewOf) })),
+      templates: () => asking(async (fleet) => ({ items: (await fleet.prompts.listTemplates()).map(viewOf) })),
       components: () =>
         asking(async (fleet) => ({
           items: (await fleet.prompts.listComponents()) as unknown as ReadonlyArray<Json>

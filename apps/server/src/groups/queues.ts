@@ -91,7 +91,11 @@ export const queuesLive = HttpApiBuilder.group(
       }
       const own = { backend: fleet.profile }
       if (fleet.tenant !== ownTenant) return { ...own, queues: [mailboxes] }
-      const [metrics, totals, others] = await Promise.all([fleet.monitor.metrics(), fleet.monitor.totals(), fleet.monitor.otherWorkers()])
+      const [metrics, totals, others] = await Promise.all([
+        fleet.monitor.metrics(),
+        fleet.monitor.totals(),
+        fleet.monitor.otherWorkers()
+      ])
       const workers = workersOf(role, others, busy.slice(0, MAX_NAMED))
       return {
         ...own,
@@ -112,8 +116,8 @@ export const queuesLive = HttpApiBuilder.group(
             ...defined({ type, text })
           }))
         })),
-      redeliver: ({ params: { id }, payload: { envelope } }) =>
-        changing("queues.redeliver", `${id} ${envelope}`, async (fleet) => {
+      retry: ({ params: { id }, payload: { envelope } }) =>
+        changing("queues.retry", `${id} ${envelope}`, async (fleet) => {
           const receipt = await fleet.deadLetters.retry(id, envelope)
           boards.touch(fleet.tenant, id)
           return receipt

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { createServer } from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { defineAssistant, defineFleet, Fleet } from "reverie"

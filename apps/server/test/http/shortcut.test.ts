@@ -77,7 +77,11 @@ const answersOf = async (shortcut: boolean) => {
   const answers: Array<ReturnType<typeof comparable>> = []
   for (const [path, asking] of corpus) answers.push(comparable(await ask(path, asking)))
   const audit = (await ask("/v1/audit", { headers: bearer(SECRETS.north) })).json.items
-  const waiting = (await north.history.mailbox("desk", 100)).map(({ from, id, text }) => ({ from, id, text: text?.length }))
+  const waiting = (await north.history.mailbox("desk", 100)).map(({ from, id, text }) => ({
+    from,
+    id,
+    text: text?.length
+  }))
   return { answers, audit: audit.map(({ at: _, ...line }: Loose) => line), waiting, trouble }
 }
 

@@ -154,16 +154,16 @@ describe("queues and dead letters by HTTP", () => {
     await settled(rig)
     const dead = await ask("/v1/dead-letters")
     assert.deepInclude(dead.json.items[0], { assistant: "clerk", envelope: "late", text: "Too late." })
-    assertFailure(await post("/v1/dead-letters/clerk/redeliver", { envelope: "unknown" }), 404, "NotFound")
+    assertFailure(await post("/v1/dead-letters/clerk/retry", { envelope: "unknown" }), 404, "NotFound")
     const queues = await ask("/v1/queues")
     assert.deepInclude(queues.json.queues[0], { name: "mailboxes", waiting: 0, failed: 1 })
     assert.strictEqual(queues.json.totals.dead, 1)
     // Who has retired takes nothing any more, and so the letter stays.
-    assertFailure(await post("/v1/dead-letters/clerk/redeliver", { envelope: "late" }), 404, "NotFound")
+    assertFailure(await post("/v1/dead-letters/clerk/retry", { envelope: "late" }), 404, "NotFound")
     assert.lengthOf((await ask("/v1/dead-letters")).json.items, 1)
     await rig.fleet.send("desk", " ", { id: "empty" })
     await settled(rig)
-    const sendAgain = async () => (await post("/v1/dead-letters/desk/redeliver", { envelope: "empty" })).json
+    const sendAgain = async () => (await post("/v1/dead-letters/desk/retry", { envelope: "empty" })).json
     assert.deepInclude(await sendAgain(), { outcome: "accepted", envelope: "again/empty/1" })
     assert.deepInclude(await sendAgain(), { outcome: "duplicate", envelope: "again/empty/1" })
     await settled(rig)

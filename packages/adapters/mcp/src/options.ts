@@ -88,7 +88,13 @@ export const defineMcpServer = (options: McpServerOptions): McpServer => {
   const flaw = flawOf(options)
   const name = String((options as Partial<McpServerOptions> | undefined)?.name)
   if (flaw !== undefined) throw new McpServerInvalid({ server: name, message: `MCP server ${name}: ${flaw}` })
-  const { maxResultBytes = 65_536, maxTools = 256, startMs: startMillis = 30_000, timeoutMs: timeoutMillis = 30_000, transport } = options
+  const {
+    maxResultBytes = 65_536,
+    maxTools = 256,
+    startMs: startMillis = 30_000,
+    timeoutMs: timeoutMillis = 30_000,
+    transport
+  } = options
   const allow = options.allow.map((entry) => (typeof entry === "string" ? { tool: entry } : { ...entry }))
   const own = allow.flatMap(({ pin, tool }) => (pin === undefined ? [] : [[tool, pin] as const]))
   return Object.freeze({
@@ -113,8 +119,8 @@ const flawOf = (options: McpServerOptions): string | undefined => {
   return (
     flawOfTransport(options.transport) ??
     flawOfAllow(options) ??
-    outside("timeoutMillis", timeoutMillis, 1, MAX_MILLIS) ??
-    outside("startMillis", startMillis, 1, MAX_MILLIS) ??
+    outside("timeoutMs", timeoutMillis, 1, MAX_MILLIS) ??
+    outside("startMs", startMillis, 1, MAX_MILLIS) ??
     outside("maxResultBytes", maxResultBytes, 256, 8 * 1024 * 1024) ??
     outside("maxTools", maxTools, 1, 10_000)
   )

@@ -32,11 +32,11 @@ const wrong: ReadonlyArray<readonly [object | undefined, RegExp]> = [
   [{ ...right, allow: [{ tool: "a", final: true }] }, /its final of "a" needs needsApproval: false/],
   [{ ...right, allow: [{ tool: "a", idempotent: 1 }] }, /its idempotent of "a"/],
   [{ ...right, allow: [{ tool: "a", pin: "abc" }] }, /its pin of "a" must be 64/],
-  [{ ...right, allow: [{ tool: "a", as: "A-b" }] }, /its name here \(as\) of "a"/],
+  [{ ...right, allow: [{ tool: "a", as: "1b" }] }, /its name here \(as\) of "a"/],
   [{ ...right, pins: { read: "abc" } }, /its pin of "read" must be 64/],
   [{ ...right, pins: { write: pin } }, /its pins name "write", which allow does not/],
-  [{ ...right, timeoutMillis: 0 }, /its timeoutMillis must be a whole number/],
-  [{ ...right, startMillis: 1.5 }, /its startMillis must be a whole number/],
+  [{ ...right, timeoutMs: 0 }, /its timeoutMs must be a whole number/],
+  [{ ...right, startMs: 1.5 }, /its startMs must be a whole number/],
   [{ ...right, maxResultBytes: 10 }, /its maxResultBytes must be a whole number/],
   [{ ...right, maxTools: Number.NaN }, /its maxTools must be a whole number/]
 ]

@@ -14,7 +14,7 @@ export interface Stage {
   readonly onFailure?: "skip" | "retry" | "abort" | { readonly fallback: string }
   /** How often a stage with `retry` is tried again; once when not said. After that it aborts. */
   readonly retries?: number
-  readonly timeoutMillis?: number
+  readonly timeoutMs?: number
 }
 
 interface Plan {
@@ -37,7 +37,7 @@ const ask = (stage: Stage, member: string, plan: Plan): Move => ({
     {
       member,
       text: stage.instruction === undefined ? plan.input : `${stage.instruction}\n\n${plan.input}`,
-      ...defined({ withinMillis: stage.timeoutMillis })
+      ...defined({ withinMillis: stage.timeoutMs })
     }
   ]
 })

@@ -116,7 +116,7 @@ export interface VotingOptions {
   /** Votes that are needed: a number of them, or below 1 a share of all who may vote. Half of them when not said. */
   readonly quorum?: number
   /** How long there is to vote; 5 minutes when not said. */
-  readonly deadlineMillis?: number
+  readonly deadlineMs?: number
   /** `no_decision` when not said. */
   readonly tieBreaker?: TieBreaker
   /** Who decides under `specific_member`. */
@@ -160,7 +160,7 @@ const noted = (plan: Plan, { member, outcome, text }: Answer): Plan => {
 }
 
 const begin = (options: VotingOptions, text: string, { candidates }: Table): Move => {
-  const { choices = choicesIn(text), deadlineMillis = DEADLINE_MILLIS, quorum = 0.5 } = options
+  const { choices = choicesIn(text), deadlineMs: deadlineMillis = DEADLINE_MILLIS, quorum = 0.5 } = options
   const voters = candidates.filter(isAvailable)
   if (voters.length === 0) return failing(NOBODY)
   const plan: Plan = { choices, votes: [], abstained: [], quorum: quorumOf(quorum, candidates) }

@@ -12,9 +12,9 @@ export const searchNotes = defineTool({
   name: "search_notes",
   description: "Searches the notes for words.",
   input: { type: "object", properties: { words: { type: "string" } }, required: ["words"] },
-  run: (args) => {
-    const words = (args as { words: string }).words.toLowerCase().match(/[a-z]{3,}/g) ?? []
-    const found = notes.filter((note) => words.some((word) => note.toLowerCase().includes(word)))
+  run: ({ words }) => {
+    const wanted = words.toLowerCase().match(/[a-z]{3,}/g) ?? []
+    const found = notes.filter((note) => wanted.some((word) => note.toLowerCase().includes(word)))
     return found.length === 0 ? "no note mentions that" : found.join("\n")
   }
 })

@@ -10,7 +10,7 @@ const handOver = defineTool({
   input: { type: "object", properties: { note: { type: "string" } }, required: ["note"] },
   run: (args, run) => {
     // It leaves together with this result, in one commit: never without it, never twice, on whichever machine this runs.
-    run.send("worker", (args as { note: string }).note)
+    run.send("worker", args.note)
     return "The worker has it."
   }
 })
@@ -21,7 +21,7 @@ const weigh = defineTool({
   idempotent: true,
   timeoutMs: 10_000,
   input: { type: "object", properties: { crate: { type: "string" } }, required: ["crate"] },
-  run: (args) => `${200 + (args as { crate: string }).crate.length * 10} grams`
+  run: ({ crate }) => `${200 + crate.length * 10} grams`
 })
 
 export const intake = defineAssistant({

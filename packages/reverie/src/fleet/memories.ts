@@ -15,14 +15,7 @@ import {
 import { type Compaction, type HistoryStart, historyStartOf } from "@reverie/context"
 import type { Recalled, RecallOptions } from "@reverie/memory"
 import type { Address, PlacedMessage, RecordKind, RecordRow } from "@reverie/protocol"
-import {
-  type DreamReport,
-  isDreamReport,
-  readCompactions,
-  readPast,
-  rebuildIndex,
-  recallFor
-} from "@reverie/runtime"
+import { type DreamReport, isDreamReport, readCompactions, readPast, rebuildIndex, recallFor } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Core, RunReading } from "./records.ts"

@@ -31,12 +31,17 @@ import { type CompactionReadings, compactionsIn, type FleetMemory, memoryIn } fr
 import { type Prompts, promptsOf } from "./prompts.ts"
 import { type ReplayReadings, replayIn } from "./replay.ts"
 import { type SubAgentReadings, subAgentsIn } from "./sub-agents.ts"
-import { type FleetHistory, historyIn, type MonitorReadings, monitorIn, type OutboxReadings, outboxIn } from "./watching.ts"
+import {
+  type FleetHistory,
+  historyIn,
+  type MonitorReadings,
+  monitorIn,
+  type OutboxReadings,
+  outboxIn
+} from "./watching.ts"
 
 /** Runs what only reads. */
-export type RunReading = <A, E>(
-  reading: Effect.Effect<A, E, Ledger | Mailbox | BlockStore | PromptStore>
-) => Promise<A>
+export type RunReading = <A, E>(reading: Effect.Effect<A, E, Ledger | Mailbox | BlockStore | PromptStore>) => Promise<A>
 
 /** What `Fleet` and `FleetReader` have in common. Every reading rejects with FleetClosed after the end of the fleet. */
 export interface FleetReadings {

@@ -38,7 +38,11 @@ export interface EntrySource {
 }
 
 /** The entries of an assistant up to a version. */
-export async function* entriesUpTo(entrySource: Pick<EntrySource, "entries">, id: string, version: number): AsyncGenerator<Entry> {
+export async function* entriesUpTo(
+  entrySource: Pick<EntrySource, "entries">,
+  id: string,
+  version: number
+): AsyncGenerator<Entry> {
   for (let from = 1; from <= version; from += PAGE) {
     for (const { entry } of await entrySource.entries(id, from, PAGE)) {
       if (entry.no > version) return
@@ -61,11 +65,7 @@ export const settingsKept = ({ state }: AssistantRecord): Partial<Settings> => {
 }
 
 /** Frames from the creation to the newest commit, or of a range. Rejects with UnknownAssistant. */
-async function* replayOf(
-  entrySource: EntrySource,
-  id: string,
-  range: ReplayRange = {}
-): AsyncGenerator<ReplayFrame> {
+async function* replayOf(entrySource: EntrySource, id: string, range: ReplayRange = {}): AsyncGenerator<ReplayFrame> {
   const record = await recordOf(entrySource, id)
   const entries: Entries = () => entriesUpTo(entrySource, id, record.version)
   yield* replayFrames(entries, range, settingsKept(record))

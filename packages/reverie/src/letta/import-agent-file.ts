@@ -53,9 +53,9 @@ const assistantText = ({ contextTokens, id, rules, system }: AgentDraft, tools: 
   const own = ["...blockTools", "...memoryTools", ...(tools === undefined ? [] : [`...${tools}`])]
   const lines = [
     `id: ${literal(id)}`,
-    `prompt: ${literal(system.trim() === "" ? `You are ${id}.` : system)}`,
+    `instructions: ${literal(system.trim() === "" ? `You are ${id}.` : system)}`,
     `tools: [${own.join(", ")}]`,
-    ...(rules.length === 0 ? [] : [`rules: JSON.parse(${literal(JSON.stringify(rules))})`]),
+    ...(rules.length === 0 ? [] : [`toolRules: JSON.parse(${literal(JSON.stringify(rules))})`]),
     ...(contextTokens === undefined ? [] : [`maxContextTokens: ${contextTokens}`])
   ]
   return `    defineAssistant({\n${lines.map((line) => `      ${line}`).join(",\n")}\n    })`

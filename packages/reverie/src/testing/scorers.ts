@@ -18,7 +18,7 @@ import { testFleet, type TestFleetOptions } from "./test-fleet.ts"
 export interface AssistantTaskOptions extends Omit<TestFleetOptions, "model"> {
   /** Who answers; a function gives every case a model of its own. */
   readonly model: ModelChoice | ((input: string) => ModelChoice)
-  /** Who is asked; the reception of the fleet when not said. */
+  /** Who is asked; the default assistant of the fleet when not said. */
   readonly to?: string
 }
 

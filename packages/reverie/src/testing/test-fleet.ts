@@ -109,7 +109,13 @@ const dressed = (fleet: Fleet, stage: Stage, clock: TestClock, restart: TestFlee
 }
 
 const opened = async (fleet: FleetDefinition, options: TestFleetOptions, place: Place): Promise<TestFleet> => {
-  const { data: _, patienceMs: patienceMillis = PATIENCE_MILLIS, startAt, clock = testClock(startAt), ...lent } = options
+  const {
+    data: _,
+    patienceMs: patienceMillis = PATIENCE_MILLIS,
+    startAt,
+    clock = testClock(startAt),
+    ...lent
+  } = options
   const { model = scriptedModel([]) } = options
   const stage = new Stage({ clock: clock.virtual, patienceMillis, problem: problemOf(model) })
   const asked: FleetOptions = {

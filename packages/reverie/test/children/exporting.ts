@@ -16,7 +16,9 @@ const { model } = scriptedModel(inTurn({ calls: [{ tool: "look" }] }, { text: "N
 const fleet = await Fleet.open({
   data: ":memory:",
   model: { ...model, serves: { provider: "openai", model: "lamp-1" } },
-  fleet: defineFleet({ assistants: [defineAssistant({ id: "desk", instructions: "You keep the lamp.", tools: [look] })] })
+  fleet: defineFleet({
+    assistants: [defineAssistant({ id: "desk", instructions: "You keep the lamp.", tools: [look] })]
+  })
 })
 const answer = await fleet.answer("desk", "What is there?")
 // Longer than an export waits, so that one is under way or has failed before the closing.

@@ -45,7 +45,9 @@ const stray = defineTool({
     data: ":memory:",
     model,
     fleet: defineFleet({
-      assistants: ["desk", "clerk"].map((id) => defineAssistant({ id, instructions: "You are under test.", tools: [stray] }))
+      assistants: ["desk", "clerk"].map((id) =>
+        defineAssistant({ id, instructions: "You are under test.", tools: [stray] })
+      )
     })
   })
   opened.fleet = fleet

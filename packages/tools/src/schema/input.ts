@@ -145,9 +145,13 @@ type RequiredIn<S> = S extends { readonly required: ReadonlyArray<infer Name> } 
 type ObjectOf<S> = S extends { readonly properties: infer Properties }
   ? Flat<
       {
-        readonly [Name in keyof Properties as Name extends RequiredIn<S> ? Name : never]: FromJsonSchema<Properties[Name]>
+        readonly [Name in keyof Properties as Name extends RequiredIn<S> ? Name : never]: FromJsonSchema<
+          Properties[Name]
+        >
       } & {
-        readonly [Name in keyof Properties as Name extends RequiredIn<S> ? never : Name]?: FromJsonSchema<Properties[Name]>
+        readonly [Name in keyof Properties as Name extends RequiredIn<S> ? never : Name]?: FromJsonSchema<
+          Properties[Name]
+        >
       }
     >
   : S extends { readonly additionalProperties: infer Value extends object }

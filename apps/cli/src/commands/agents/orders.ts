@@ -28,7 +28,7 @@ export type Order =
       readonly note?: string
     }
   | { readonly type: "undoCompaction"; readonly compaction: string }
-  | { readonly type: "redeliver"; readonly envelope: string }
+  | { readonly type: "retry"; readonly envelope: string }
 
 export interface OrderOptions extends Where, ChangeOptions {
   /** As long as somebody works there when not said. */
@@ -63,8 +63,8 @@ const give = (backend: Backend, view: View, order: Order, id: string | undefined
     }
     case "undoCompaction":
       return backend.undoCompaction(view.id, order.compaction)
-    case "redeliver":
-      return backend.redeliver(view.id, order.envelope)
+    case "retry":
+      return backend.retry(view.id, order.envelope)
   }
 }
 

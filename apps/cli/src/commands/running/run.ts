@@ -111,12 +111,12 @@ const answerOf = async (
 const addresseeOf = async (options: RunOptions): Promise<string> => {
   const { agent, fleet } = options
   if ((await serverFor(options)) !== undefined) {
-    if (agent === undefined) throw new CommandFailed("usage", "a server has no reception: say --agent ID")
+    if (agent === undefined) throw new CommandFailed("usage", "a server has no default assistant: say --agent ID")
     return agent
   }
   const file = needsFleet(fleet, "run")
-  const { assistants, defaultAssistant: reception } = await loadFleet(file)
-  const to = agent ?? reception
+  const { assistants, defaultAssistant } = await loadFleet(file)
+  const to = agent ?? defaultAssistant
   await assertLives(to, { ...options, fleet: file }, assistants)
   return to
 }

@@ -54,7 +54,9 @@ const nodesBelow = async (
   definitions: Definitions
 ): Promise<ReadonlyArray<SubAgentNode>> => {
   if (subAgents.length === 0) return []
-  const handedOn = new Map((await fleet.memory.records(parent, ["assignment"])).map(({ key, value }) => [key, taskIn(value)]))
+  const handedOn = new Map(
+    (await fleet.memory.records(parent, ["assignment"])).map(({ key, value }) => [key, taskIn(value)])
+  )
   const nodes: Array<SubAgentNode> = []
   for (const each of subAgents) {
     const { call, granted, id, phase, reserved, returned, spent, state, until } = each
@@ -78,7 +80,10 @@ const nodesBelow = async (
 
 const treeOf = async (fleet: ReadFleet, id: string): Promise<SubAgentNode> => {
   const { state } = await living(fleet, id)
-  const { granted, reserved, spent, subAgents } = found(await fleet.subAgents.tree(id), `snapshot of ${id} that can be read`)
+  const { granted, reserved, spent, subAgents } = found(
+    await fleet.subAgents.tree(id),
+    `snapshot of ${id} that can be read`
+  )
   const definitions = new Map(fleet.definitions().map((each) => [each.name, each]))
   return {
     id,
@@ -116,7 +121,9 @@ export const subAgentsLive = HttpApiBuilder.group(
       delegate: ({ params: { id }, payload }) =>
         changing("sub-agent-tree.delegate", id, async (fleet) => {
           await living(fleet, id)
-          return admitted(fleet.subAgents.delegate(id, payload.task, payload.id === undefined ? {} : { id: payload.id }))
+          return admitted(
+            fleet.subAgents.delegate(id, payload.task, payload.id === undefined ? {} : { id: payload.id })
+          )
         }),
       cancel: ({ params: { id }, payload: { reason } }) =>
         changing("sub-agent-tree.cancel", id, async (fleet) => {
