@@ -62,7 +62,12 @@ export const missingLine = (printed: string, wanted: ReadonlyArray<string>): str
   const lines = printed.split("\n")
   let at = 0
   for (const line of wanted) {
-    const pattern = new RegExp(`^${line.split("…").map((part) => RegExp.escape(part)).join(".*")}\\s*$`)
+    const pattern = new RegExp(
+      `^${line
+        .split("…")
+        .map((part) => RegExp.escape(part))
+        .join(".*")}\\s*$`
+    )
     const found = lines.findIndex((each, index) => index >= at && pattern.test(each))
     if (found === -1) return line
     at = found + 1

@@ -57,7 +57,12 @@ describe("the generated reference", () => {
   )
 
   test("N1 has an entry for every command that the command line completes", async () => {
-    const said = await run("node", ["--disable-warning=ExperimentalWarning", "apps/cli/src/main.ts", "completion", "bash"])
+    const said = await run("node", [
+      "--disable-warning=ExperimentalWarning",
+      "apps/cli/src/main.ts",
+      "completion",
+      "bash"
+    ])
     const names = [...said.stdout.matchAll(/^ {4}'([a-z -]+)'\) path=/gm)].map(([, name = ""]) => name)
     assert.isAbove(names.length, 50)
     const titles = names.map((name) => `## reverie ${name}`)
@@ -143,7 +148,10 @@ describe("a built site", () => {
       writeFileSync(join(folder, "pagefind/index.js"), "")
       assert.deepStrictEqual(flawsOf(folder, [page]), ["tools/index.html was not made", "tools.md was not made"])
       writeFileSync(join(folder, "tools.md"), "# Tools")
-      writeFileSync(join(folder, "tools/index.html"), '<a href="https://a.example">a link</a><script src="/x.js"></script>')
+      writeFileSync(
+        join(folder, "tools/index.html"),
+        '<a href="https://a.example">a link</a><script src="/x.js"></script>'
+      )
       assert.deepStrictEqual(flawsOf(folder, [page]), [])
       writeFileSync(join(folder, "tools/index.html"), '<link rel="stylesheet" href="https://fonts.example/a.css">')
       assert.include(flawsOf(folder, [page])[0], "fonts.example")
