@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { root } from "../../scripts/check/program.ts"
 import { bundled } from "./bundled.ts"
-import { mounted, tests } from "./entries.ts"
+import { documents, mounted, tasks, tests } from "./entries.ts"
 import {
   answered,
   peersProgram,
@@ -365,6 +365,8 @@ export const rows: ReadonlyArray<Row> = [
   readme,
   tests,
   mounted,
+  documents,
+  tasks,
   oldNode,
   copied("link", []),
   copied("copy", ["--install-links"]),
