@@ -98,7 +98,7 @@ export interface Rig {
 const walker = (sunk: Array<unknown>) =>
   defineAssistant({
     id: "walker",
-    prompt: `You walk through every state. ${attack}`,
+    instructions: `You walk through every state. ${attack}`,
     tools: [...selfTools, ...memoryTools, tools.look, tools.sink(sunk), tools.ask_harbour],
     assessWith: "model",
     subAgents: { budget: { tokens: 50_000 } },
