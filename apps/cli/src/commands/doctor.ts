@@ -82,7 +82,7 @@ const formatCheck = async (data: string): Promise<Check> => {
   try {
     await using peek = await Peek.open(data)
     const { accepted } = await peek.totals()
-    return { name: "format", ok: true, says: `readable, ${accepted} envelopes accepted so far` }
+    return { name: "format", ok: true, says: `readable, ${accepted} messages received so far` }
   } catch (error) {
     const { code, hint, message } = failureOf(error)
     if (code === "data-not-found") return { name: "format", ok: true, says: "no data yet" }

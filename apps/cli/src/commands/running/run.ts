@@ -111,7 +111,7 @@ const answerOf = async (
 const addresseeOf = async (options: RunOptions): Promise<string> => {
   const { agent, fleet } = options
   if ((await serverFor(options)) !== undefined) {
-    if (agent === undefined) throw new CommandFailed("usage", "a server has no reception: say --agent ID")
+    if (agent === undefined) throw new CommandFailed("usage", "a server has no default assistant: say --agent ID")
     return agent
   }
   const file = needsFleet(fleet, "run")
