@@ -14,7 +14,7 @@ import { CommandFailed, failureOf } from "../failure.ts"
 import { failureEnvelope, note, painted, say, sayJson } from "../output.ts"
 import { isPageBuilt } from "../running/page.ts"
 import { onOneLine, counted } from "../texts/plain.ts"
-import { findBackend, serverFor, type Where } from "../backend/find-backend.ts"
+import { findBackend, isAlive, serverFor, type Where } from "../backend/find-backend.ts"
 import { Stop } from "../running/stop.ts"
 
 const OLDEST_NODE = 24
@@ -58,15 +58,6 @@ const directoryCheck = async (data: string): Promise<Check> => {
     ok,
     says: `${existing} can not be written`,
     fix: "choose another --data, or correct its owner"
-  }
-}
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && Reflect.get(error, "code") === "EPERM"
   }
 }
 
