@@ -227,7 +227,7 @@ export const compact = async (name: string, options: OrderOptions, stop: Stop): 
     const { after, before, compacted_count: count } = made
     say(plain(`${id}: ${made.id} compacted ${counted(count, "message")}, ${before.tokens} → ${after.tokens} tokens`))
   } else {
-    const told = outcome === "duplicate" ? "was told so before" : "is asked to compact its history; it does at rest"
+    const told = outcome === "duplicate" ? "was asked before" : "is asked to compact its history; it does at rest"
     say(onOneLine(`${id} ${skipped === undefined ? told : `compacted nothing: ${skipped}`}`))
   }
   return 0

@@ -78,7 +78,7 @@ const Row = ({ item, isOpen, onOpen }: { item: PendingCompaction; isOpen: boolea
       <td data-align="end">{tokens(beforeTokens)}</td>
       <td data-align="end">{tokens(afterTokens)}</td>
       <td data-align="end">{saved(item)}</td>
-      <td>{undone ? <Chip tone="retired" text="reverted" /> : <Chip tone="compacting" text="in force" />}</td>
+      <td>{undone ? <Chip tone="retired" text="reverted" /> : <Chip tone="compacting" text="active" />}</td>
     </tr>
   )
 }
