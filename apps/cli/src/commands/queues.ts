@@ -136,7 +136,7 @@ const tellAll = async (
     return 0
   }
   if (order === "halt") await assertConsent(options, "all would be halted")
-  // An order to halt may not have been heard yet: anyone who has something waiting is asked to go on too.
+  // An order to halt may not have been heard yet: an assistant with something waiting is asked to go on too.
   const waiting = everybody.filter(
     ({ tags, waiting: some }) => !tags.includes("retired") && (tags.includes("halted") || some > 0)
   )

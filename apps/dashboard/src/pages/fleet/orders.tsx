@@ -17,10 +17,10 @@ type Payload = Asked<typeof ORDER_ALL>["payload"]
 type Order = Payload["order"]
 
 const verbs: ReadonlyArray<readonly [Order, string, string]> = [
-  ["wake", "Wake", "Anyone who dreams comes back as soon as the step at hand is done; others are not touched."],
+  ["wake", "Wake", "An assistant that dreams comes back as soon as the step at hand is done; others are not touched."],
   ["sleep", "Start dreaming", "They dream when they next rest."],
   ["halt", "Halt", "They stop at once, keep their mail, and go on when they are asked to resume."],
-  ["resume", "Resume", "Anyone who is halted goes on with what was in progress."],
+  ["resume", "Resume", "An assistant that is halted goes on with what was in progress."],
   ["retire", "Retire", "This can not be undone: they end, and what waits for them is dead-lettered."]
 ]
 
