@@ -3,7 +3,7 @@
 // statechart.
 // J1  Created again after a crash, it is the same one; an assistant of that name that is someone else is left alone.
 // J2  Its task is sent by a commit of its parent: a worker that has lost the parent can bear it, and no one sets it to work.
-// J3  Anyone who is asked to end while its creation is under way is created first, so that the order finds someone.
+// J3  An assistant that is asked to end while its creation is under way is created first, so that the order finds it.
 
 import {
   contextOf,
