@@ -104,7 +104,7 @@ export const exceptions: ReadonlyArray<Exception> = [
     reason: "a text that a model reads: another one would answer otherwise"
   },
   {
-    path: /^(packages\/(assistant\/test\/(awake\.test|persona-corpus)|adapters\/(mcp|model-offline)\/test\/.*|runtime\/test\/(relay|team)\.test|reverie\/test\/fleet\.test|tools\/test\/define\.test)|apps\/(cli\/test\/failures|dashboard\/test\/live)\.test)\.ts$/,
+    path: /^(packages\/(assistant\/test\/(awake\.test|persona-corpus)|adapters\/(mcp|model-offline)\/test\/.*|runtime\/test\/(relay|team)\.test|reverie\/test\/fleet\.test|tools\/test\/define\.test)|test\/night\/conversation|apps\/(cli\/test\/failures|dashboard\/test\/live)\.test)\.ts$/,
     word: "nobody",
     reason: "an id, a sample, or a text that a model reads"
   },

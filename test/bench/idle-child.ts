@@ -1,4 +1,4 @@
-// One process of the benchmark of sleepers: it registers them, or measures what they cost anyone who is awake.
+// One process of the benchmark of sleepers: it registers them, or measures what they cost one that is awake.
 // S1  Every sleeper is created through the ledger's port, like any other assistant. Every second one has a timer that is a
 //     month away.
 // S2  Memory is what is resident after the collector has run, with a fleet open that has worked.

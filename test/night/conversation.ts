@@ -47,7 +47,7 @@ const talk = [
   (ship: string, cargo: string) => `How was your morning? Mine was all paper, mostly about ${cargo} and the ${ship}.`,
   (ship: string, _: string, index: number) =>
     `The ${ship} needs a new sail, and the sailmaker wants ${90 + index} crowns.`,
-  (_: string, cargo: string) => `Well, no one here knows how to stow ${cargo}. I will ask the old hands tomorrow.`
+  (_: string, cargo: string) => `Well, nobody here knows how to stow ${cargo}. I will ask the old hands tomorrow.`
 ]
 
 /** As many messages of our own, for where no real ones are at hand: the same every time. */

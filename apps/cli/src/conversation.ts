@@ -22,8 +22,8 @@ const SLASH_HELP = `/state              who is doing what
 /context            what the model was shown last
 /memory             what it keeps
 /compact            tell it to compact its history, and how full its window is
-/dream              tell it to sleep, and show its last dream
-/undo               take the newest compaction of its history back
+/dream              start dreaming, and show its last dream
+/undo               undo the newest compaction of its history
 /cost               what it has spent
 /approve [id]       let the call that waits for you run
 /deny [id]          refuse it
@@ -58,14 +58,14 @@ const dream = async (backend: Backend, id: string): Promise<string> => {
   const view = await backend.view(id)
   if (view?.activity === "dreaming") return `${id} dreams\n${last}`
   await backend.order(id, "sleep", {})
-  return `${id} is asked to sleep\n${last}`
+  return `${id} is asked to dream\n${last}`
 }
 
 const undo = async (backend: Backend, id: string): Promise<string> => {
   const newest = (await backend.compactions(id)).findLast(({ undone_at }) => undone_at === undefined)
   if (newest === undefined) return `nothing of ${id}'s history is compacted`
   await backend.undoCompaction(id, newest.id)
-  return `${id} is asked to take ${newest.id} back`
+  return `${id} is asked to revert ${newest.id}`
 }
 
 const cost = async (backend: Backend, id: string): Promise<string> => {

@@ -42,7 +42,7 @@ describe.concurrent("compact", () => {
     assert.deepStrictEqual(await triggersIn(data), ["order"])
     const again = jsonOf(await run([...order, "--json"]))
     assert.deepInclude(again, { ok: true, receipt: "duplicate", compaction: null })
-    assert.strictEqual((await run(order)).stdout, "clerk was told so before\n")
+    assert.strictEqual((await run(order)).stdout, "clerk was asked before\n")
     assert.deepStrictEqual(await triggersIn(data), ["order"])
     const shown = await run(["compactions", "clerk", "--show", "compact_", ...data])
     assert.match(shown.stdout, /\norder, at \d+\.\d % of the window, truncate\n/)

@@ -162,7 +162,7 @@ test("a server that does not answer is said once, and no one is claimed to be ab
   tab.wrongs.length = 0
 })
 
-test("a model that is away is said with its server: in the banner, in the rows, and by anyone who waits for it", async () => {
+test("a model that is away is said with its server: in the banner, in the rows, and by those that wait for it", async () => {
   const { page } = tab
   const waiting = api.world.rows.filter(({ outage }) => outage !== undefined)
   for (const server of ["127.0.0.1:8080", "models.example:8443"]) {

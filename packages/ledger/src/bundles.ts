@@ -8,10 +8,10 @@
 // R3  A bundle is unpacked whole or not at all, also when the process dies in between.
 // R4  Where another life is led, under this address or with one of its blocks, unpacking is refused and changes nothing.
 //     Where this very life is led already, or a later time of it, it answers `present` and changes nothing.
-// R5  Anyone who was granted a claim before the move can write nothing after it.
+// R5  A worker that was granted a claim before the move can write nothing after it.
 // R6  An envelope that was accepted before is a duplicate after.
 // R7  Tenants are apart: packing takes nothing of another, unpacking touches nothing of another.
-// R8  Anyone who has moved in is held, neither due nor claimable, until he is admitted: of a fleet that moves together none
+// R8  An assistant that has moved in is held, neither due nor claimable, until he is admitted: of a fleet that moves together none
 //     begins before all are there.
 
 import type { Address, TenantId } from "@reverie/protocol"

@@ -33,7 +33,7 @@ describe("fairness", () => {
     assert.isAtMost(Math.max(...shares), EACH / 2 + 2)
   })
 
-  it("I4 of the host: anyone who is never out of work does not keep the others from theirs", () => {
+  it("I4 of the host: an assistant that is never out of work does not keep the others from theirs", () => {
     let questions = 0
     const life = live({
       assistants: ["glutton", "ada"],

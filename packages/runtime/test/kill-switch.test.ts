@@ -138,7 +138,7 @@ describe("the kill switch", () => {
     assert.deepStrictEqual(life.failures, [])
   })
 
-  it("I2 of the lease session: anyone who lingers at rest is halted at once too, again and again, without trouble", () => {
+  it("I2 of the lease session: an assistant that lingers at rest is halted at once too, again and again, without trouble", () => {
     const life = live({ model: { text: "Here." } })
     life.say("Hello?")
     life.rest()

@@ -155,7 +155,7 @@ describe("sub-agents", () => {
     assert.strictEqual(contextIn(life).account?.spent.tokens, 9_000)
   })
 
-  it("no orphan: anyone who retires takes everybody below along, those being created among them", () => {
+  it("no orphan: an assistant that retires takes everybody below along, those being created among them", () => {
     for (const passed of [0, 1, 5, 50, 500, 5_000]) {
       const life = office({
         settings: { ...MAY, subAgentDepth: 2 },

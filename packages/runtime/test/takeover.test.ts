@@ -145,7 +145,7 @@ describe("two workers", () => {
     assert.strictEqual(life.ends().length, 1)
   })
 
-  it("I2 of the tool job: anyone who was paused beyond its lease begins no tool, not even a harmless one", () => {
+  it("I2 of the tool job: a worker that was paused beyond its lease begins no tool, not even a harmless one", () => {
     const runs: Array<string> = []
     let paused = false
     const life = live({

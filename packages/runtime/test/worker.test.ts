@@ -253,7 +253,7 @@ describe("a worker", () => {
     assert.strictEqual(life.disk.resident(anAddress())?.state.jobs.length, 1)
   })
 
-  it("I4 of the lease session: anyone who is let go with a timer set leaves a wake-up for it, anyone who has none leaves none", () => {
+  it("I4 of the lease session: an assistant that is let go with a timer set leaves a wake-up for it, one without leaves none", () => {
     const sleep = { ...DEFAULT_SCHEDULE, enabled: true }
     const life = live({ definition: { sleep }, model: { text: "Here." }, worker: { idleMs: 0 } })
     life.say("Hello?")

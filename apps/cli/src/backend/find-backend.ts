@@ -88,7 +88,8 @@ const isLoopbackUrl = (url: string): boolean => {
   return protocol === "http:" && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 }
 
-const isAlive = (pid: number): boolean => {
+/** A process of another user lives too, though it may not be signalled. */
+export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
     return true

@@ -14,7 +14,7 @@ import { CommandFailed, failureOf } from "../failure.ts"
 import { failureEnvelope, note, painted, say, sayJson } from "../output.ts"
 import { isPageBuilt } from "../running/page.ts"
 import { onOneLine, counted } from "../texts/plain.ts"
-import { findBackend, serverFor, type Where } from "../backend/find-backend.ts"
+import { findBackend, isAlive, serverFor, type Where } from "../backend/find-backend.ts"
 import { Stop } from "../running/stop.ts"
 
 const OLDEST_NODE = 24
@@ -61,15 +61,6 @@ const directoryCheck = async (data: string): Promise<Check> => {
   }
 }
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && Reflect.get(error, "code") === "EPERM"
-  }
-}
-
 const ownerCheck = async (data: string): Promise<Check> => {
   const text = await readFile(join(data, "owner.pid"), "utf8").catch(() => "")
   const pid = Number.parseInt(text, 10)
@@ -82,7 +73,7 @@ const formatCheck = async (data: string): Promise<Check> => {
   try {
     await using peek = await FleetReader.open(data)
     const { accepted } = await peek.monitor.totals()
-    return { name: "format", ok: true, says: `readable, ${accepted} envelopes accepted so far` }
+    return { name: "format", ok: true, says: `readable, ${accepted} messages received so far` }
   } catch (error) {
     const { code, hint, message } = failureOf(error)
     if (code === "data-not-found") return { name: "format", ok: true, says: "no data yet" }

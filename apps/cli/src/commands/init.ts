@@ -50,7 +50,7 @@ const readme = `# A fleet of assistants
     npm i                        once
     npx reverie dev              keeps it up, with a page to look at it
     npx reverie chat desk        speaks with the desk
-    npx reverie agents ls        who lives here, and what they do
+    npx reverie agents ls        the assistants, and what they do
 
 \`fleet.ts\` says who they are; \`reverie.config.json\` where the fleet and its data are.
 `

@@ -135,8 +135,8 @@ const tellAll = async (
     else say(`${counted(meant.length, "assistant")} would be ${what}`)
     return 0
   }
-  if (order === "halt") await assertConsent(options, "everybody would be halted")
-  // An order to halt may not have been heard yet: anyone who has something waiting is asked to go on too.
+  if (order === "halt") await assertConsent(options, "all would be halted")
+  // An order to halt may not have been heard yet: an assistant with something waiting is asked to go on too.
   const waiting = everybody.filter(
     ({ tags, waiting: some }) => !tags.includes("retired") && (tags.includes("halted") || some > 0)
   )

@@ -15,7 +15,7 @@ import { Ear } from "./ear.ts"
 import { type AgUiEvent, BEAT, frameOf } from "./events.ts"
 
 // RunStream: a run as the body of an answer.
-// U1  Anyone who leaves, or never comes, ends the run's listening at once, whatever it waits for.
+// U1  A client that leaves, or never comes, ends the run's listening at once, whatever it waits for.
 // U2  Nothing is read from the ledger before there is room for it.
 
 const BEAT_MILLIS = 15_000

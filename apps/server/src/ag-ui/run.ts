@@ -33,7 +33,7 @@ export type Beginning = { readonly from: number } | "waiting" | undefined
 const beginsWith = ({ cause }: Entry, envelope: string): boolean =>
   (cause.kind === "envelope" || cause.kind === "dead-letter") && cause.id === envelope
 
-/** Letters that make anyone who waits for a person go on. */
+/** Letters that make an assistant that waits for a person go on. */
 const movers: ReadonlySet<string> = new Set(["approval", "resume"])
 
 const settles = ({ settled = [] }: Entry, envelope: string): boolean => settled.some(({ id }) => id === envelope)

@@ -116,7 +116,7 @@ export class Teller {
     return end === undefined ? events : [...events, ...end]
   }
 
-  /** Nothing more is in the ledger: anyone who waits for a person, or is halted, goes on only when someone acts. */
+  /** Nothing more is in the ledger: an assistant that waits for a person, or is halted, goes on only when someone acts. */
   caughtUp(status: string, approvals: ReadonlyArray<OpenApproval>): ReadonlyArray<AgUiEvent> {
     if (this.#isOver) return []
     const asked = approvals.filter(({ call }) => this.#calls.has(call))

@@ -163,7 +163,7 @@ export class Board {
   #tellOne(told: OutboxRow): void {
     const id = told.address.assistant
     const row = this.#rows.get(id)
-    // Anyone who was created since is read with the next list, and what was told of it with it.
+    // An assistant that was created since is read with the next list, and what was told of it with it.
     if (row === undefined || tellRow(row, told)) this.#changed.add(id)
   }
 

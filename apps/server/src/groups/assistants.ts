@@ -92,7 +92,7 @@ const giveAll = async (fleet: Fleet, ids: ReadonlyArray<string>, said: Said): Pr
     const outcomes = await Promise.allSettled(ids.slice(first, first + AT_ONCE).map((id) => give(fleet, id, said)))
     for (const outcome of outcomes) {
       if (outcome.status === "fulfilled") told++
-      // Anyone who has retired meanwhile needs no order.
+      // An assistant that has retired meanwhile needs no order.
       else if (Reflect.get(Object(outcome.reason), "_tag") !== "UnknownAssistant") throw outcome.reason
     }
   }

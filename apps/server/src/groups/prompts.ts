@@ -57,7 +57,7 @@ export const promptsLive = HttpApiBuilder.group(
 )
 
 // Machine: the group about the statechart that every assistant lives by.
-// H1  Anyone who names the present hash learns nothing but that it is the present one.
+// H1  A client that names the present hash learns nothing but that it is the present one.
 
 /** Asked each time whether it is the present one: a newer version of the server may live by another chart. */
 const CACHING = "private, no-cache"

@@ -111,7 +111,7 @@ export const systemLive = HttpApiBuilder.group(
           return systemOf({ fleet, principal, gateway, config, ownTenant, outages, used })
         }),
       audit: ({ query: { limit } }) => asking(({ tenant }) => ({ items: gateway.audited(tenant, limit) })),
-      // Anyone who leaves before the answer has begun leaves no stream behind: the answer destroys what no one reads.
+      // A client that leaves before the answer has begun leaves no stream behind: the answer destroys what no one reads.
       events: ({ headers, query }) =>
         Effect.uninterruptible(
           asking(async (_, principal) => {

@@ -2,7 +2,7 @@
 // Owns the way from a judged request to the protocol and back. Leaves who may come in to the guard before it.
 // M1  It acts for the tenant of its principal alone; anyone who may only look is offered nothing that says something.
 // M2  It is loaded with the first request to it.
-// M3  Anyone who leaves ends what was asked for them.
+// M3  A client that leaves ends what was asked for them.
 // M4  What is said through it is written down as any change is.
 
 import { defined, loadWith } from "@reverie/protocol"

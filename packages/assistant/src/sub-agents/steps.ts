@@ -4,7 +4,7 @@
 // S1  A line and its grant begin and end in the same step: there is no grant without an open line, nor the other way.
 // S2  News of a sub-agent that is not open under that number of tries changes nothing.
 // S3  A call that waits for a sub-agent is answered when the last try has ended, once.
-// S4  Anyone who leaves tells all that are open to retire, and counts them as spent whole.
+// S4  An assistant that leaves tells all that are open to retire, and counts them as spent whole.
 
 import { defined } from "@reverie/protocol"
 import { type Bound, grantable, NOTHING, settleGrant } from "../budget/account.ts"

@@ -1,7 +1,7 @@
 // Correspondence: what an assistant owes to those who wrote to it, and how often it wrote to whom.
 // Owns the answer that leaves with the end of a tick, and the verdict of the pair rate on what a run sends. Leaves the
 // rate to `assistant`, delivery to the relay.
-// M1  Anyone who asked for an answer and is an assistant gets exactly one, with the commit that settles its message: what the
+// M1  An assistant that asked for an answer gets exactly one, with the commit that settles its message: what the
 //     tick said, that it said nothing, or why it failed.
 // M2  An answer asks for none, and what is returned or told by Reverie asks for none: no notice makes another one.
 // M3  A message over the pair rate does not leave; the run that wanted it learns when it may.

@@ -4,7 +4,7 @@
 // B1  The server is away from a failure on until the next answer, whomever it answers.
 // B2  Who waits is known from the commit, or the look into the store, that says so, until a commit says that it does not.
 // B3  A pause ends before its time for one that was chosen to try, and for everybody after an answer, as far as the outage
-//     that it has met allows (`Haste`). Anyone who fails in spite of it waits anew.
+//     that it has met allows (`Haste`). An assistant that fails in spite of it waits anew.
 // B4  Nothing here is durable: a process that starts finds those that wait in the store.
 
 import { contextOf, type Outage, type OutageSeen } from "@reverie/assistant"

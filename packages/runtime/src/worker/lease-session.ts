@@ -1,10 +1,10 @@
 // LeaseSession: one stay with an assistant, from the request to claim it until it is let go.
 // Owns the claim, the lease and the end of both. Leaves the work in between to host.ts.
-// I1  Nothing is claimed before there is a turn for it: anyone who waits holds nothing that another worker could do.
+// I1  Nothing is claimed before there is a turn for it: an assistant that waits holds nothing that another worker could do.
 // I2  A lost lease, or a fenced commit, drops everything in memory; nothing of it is written any more.
 //     Where it was lost to an order, the order is heard in another lease session at once.
 // I3  An assistant at rest is let go after a while: the claim is released and nothing of it stays in memory.
-// I4  Anyone who is let go with a timer set leaves a wake-up for it.
+// I4  An assistant that is let go with a timer set leaves a wake-up for it.
 // I5  Whatever runs for an assistant has been stopped when its claim is released.
 // I6  A lease session that broke on a bug keeps its claim until the lease ends: released, it would not count as an attempt.
 

@@ -4,7 +4,7 @@
 // I2  A lost wake-up is found by the sweep: whatever is due and held by no one is hosted within `sweepMillis`, and what was
 //     sent and not delivered, by a worker that died for one, is relayed.
 // I3  Only a store that can not be written ends the worker. What is damaged in it is in the way of its own assistant.
-// I4  Anyone who waits for a model that is away comes back to life soon after its first answer (outages/recovery.ts).
+// I4  An assistant that waits for a model that is away comes back to life soon after its first answer (outages/recovery.ts).
 
 import { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { type Address, addressKey, type TenantId } from "@reverie/protocol"

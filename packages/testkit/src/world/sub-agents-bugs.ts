@@ -66,7 +66,7 @@ export const grantingTooMuch = (store: Store): Store => ({
   }
 })
 
-/** Anyone who retires leaves those below alone. */
+/** An assistant that retires leaves those below alone. */
 export const leavingOrphans = (store: Store): Store => ({
   ...store,
   mailbox: {

@@ -129,7 +129,7 @@ const takeBack = async (name: string, wanted: string, options: CompactionsOption
   const { id } = await named(backend, name)
   const compaction = chosen(await backend.compactions(id), wanted, id)
   if (compaction.undone_at !== undefined) {
-    throw new CommandFailed("wrong-state", `${compaction.id} has been taken back before`)
+    throw new CommandFailed("wrong-state", `${compaction.id} has been reverted before`)
   }
   if (options.dryRun) {
     if (options.json) sayJson({ ok: true, dryRun: true, would: { undoCompaction: compaction.id }, assistant: id })
@@ -151,8 +151,8 @@ const takeBack = async (name: string, wanted: string, options: CompactionsOption
   say(
     plain(
       isDone
-        ? `${compaction.id} is taken back: what ${id} is shown begins ${where} again`
-        : `${id} is asked to take ${compaction.id} back; it does when it is at rest`
+        ? `${compaction.id} is reverted: what ${id} is shown begins ${where} again`
+        : `${id} is asked to revert ${compaction.id}; it does when it is at rest`
     )
   )
   return 0
@@ -227,7 +227,7 @@ export const compact = async (name: string, options: OrderOptions, stop: Stop): 
     const { after, before, compacted_count: count } = made
     say(plain(`${id}: ${made.id} compacted ${counted(count, "message")}, ${before.tokens} → ${after.tokens} tokens`))
   } else {
-    const told = outcome === "duplicate" ? "was told so before" : "is asked to compact its history; it does at rest"
+    const told = outcome === "duplicate" ? "was asked before" : "is asked to compact its history; it does at rest"
     say(onOneLine(`${id} ${skipped === undefined ? told : `compacted nothing: ${skipped}`}`))
   }
   return 0

@@ -132,12 +132,12 @@ export const create = async (
     const isThere = (await backend.view(id)) !== undefined
     if (options.json)
       sayJson({ ok: true, dryRun: true, would: { create: id, definition: options.from ?? id }, isThere })
-    else say(onOneLine(isThere ? `${id} lives there already` : `would bring ${id} to life`))
+    else say(onOneLine(isThere ? `${id} exists already` : `would create ${id}`))
     return 0
   }
   const outcome = await backend.create(id, options.from)
   const assistant = await backend.view(id)
   if (options.json) sayJson({ ok: true, outcome, assistant: assistant ?? null })
-  else say(onOneLine(outcome === "created" ? `${id} has come to life` : `${id} lived there already`))
+  else say(onOneLine(outcome === "created" ? `${id} is created` : `${id} existed already`))
   return 0
 }

@@ -75,6 +75,6 @@ export const migrate = async ({ data, dryRun, json }: MigrateOptions): Promise<n
   const { accepted } = await fleet.monitor.totals()
   const words = isCurrent ? "it had the form of this version" : "it was brought to the form of this version"
   if (json) sayJson({ ok: true, migrated: !isCurrent, place: fleet.profile, accepted })
-  else say(onOneLine(`${fleet.profile}: ${words}; ${accepted} envelopes accepted so far`, 300))
+  else say(onOneLine(`${fleet.profile}: ${words}; ${accepted} messages received so far`, 300))
   return 0
 }

@@ -117,7 +117,7 @@ const Opened = ({ profile }: { readonly profile: Profile }) => {
           )}
         </dl>
       </Section>
-      <Section title="What was made of it" side={<span className="label tabular">{count(attributes.length)}</span>}>
+      <Section title="Summary" side={<span className="label tabular">{count(attributes.length)}</span>}>
         {attributes.length === 0 ? (
           <p className="p-3 text-ink-2">Nothing yet: it is thought over in a dream.</p>
         ) : (

@@ -60,7 +60,7 @@ const Totals = ({ accepted, discarded, dead, settled }: NonNullable<Queues["tota
   const parts = [
     ["accepted", accepted, "everything that was ever taken in"],
     ["settled", settled, "ended in a tick"],
-    ["open", open, "taken in, and neither settled nor deadLettered"],
+    ["open", open, "received, and neither processed nor dead-lettered"],
     ["dead", dead - discarded, `dead-lettered, with a reason; ${count(discarded)} more were sent again or discarded`]
   ] as const
   return (
@@ -148,7 +148,7 @@ const QueuesPage = () => {
             <div className="grid gap-4 xl:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
               <Section title="Queues" className="overflow-x-auto">
                 {rows.length === 0 ? (
-                  <Empty title="No queue">Hints go from hand to hand in this process.</Empty>
+                  <Empty title="No queue">An in-process queue: hints stay in this process.</Empty>
                 ) : (
                   <Rows queues={rows} />
                 )}

@@ -211,7 +211,7 @@ const CallBack = ({ id, onClose }: { id: string; onClose: () => void }) => {
       onClose={onClose}
       onConfirm={(reason) => mutateAsync({ params: { id }, payload: reason === undefined ? {} : { reason } })}
     >
-      It ends at once, and everybody below it. What it has not spent goes back to the one who sent it.
+      It ends at once, with all its sub-agents. What it has not spent goes back to the one who sent it.
     </ConfirmLater>
   )
 }
@@ -236,7 +236,7 @@ const SubAgentsPage = () => {
               <Tree root={root} measure={measure} onCancel={cancel} />
               {root.subAgents.length > 0 ? null : (
                 <Empty title="No sub-agents">
-                  It hands tasks on with delegate_task where its definition allows it, within its budget.
+                  It delegates tasks with delegate_task where its definition allows it, within its budget.
                 </Empty>
               )}
             </Section>

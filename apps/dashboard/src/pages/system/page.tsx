@@ -142,7 +142,7 @@ const Audit = () => {
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="Nothing was changed">
-              Orders, decisions and edits by this page or the command line stand here.
+              Actions, decisions and edits by this page or the command line stand here.
             </Empty>
           ) : (
             <table className="plain-table" data-audit={items.length}>

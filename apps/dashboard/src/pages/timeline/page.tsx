@@ -191,7 +191,7 @@ const Foot = ({ life, loaded, onward, search, shown }: FootProps): ReactNode => 
       <Loading lines={2} />
     )
   }
-  if (shown > 0) return <p className="p-3 text-center text-ink-3">This is where its life began.</p>
+  if (shown > 0) return <p className="p-3 text-center text-ink-3">Start of history.</p>
   return isFiltered(search) ? (
     <Empty title="Nothing is like that">Choose another kind or outcome, or search for other words.</Empty>
   ) : (

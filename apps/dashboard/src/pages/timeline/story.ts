@@ -21,7 +21,7 @@ export interface Sentence {
 
 const begun: Readonly<Record<View["kind"], string>> = {
   tick: "Something came",
-  dream: "The night began",
+  dream: "The dream run began",
   compaction: "The window was compacted",
   order: "An order came"
 }
