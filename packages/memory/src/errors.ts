@@ -17,7 +17,7 @@ export class VectorsUnfit extends Schema.TaggedError<VectorsUnfit>()("VectorsUnf
   readonly recovery = "tell-owner" as const
 }
 
-/** Nobody of that name is there for whoever asks: there is none, or it is none of his. */
+/** The caller sees nothing of that name: it does not exist, or it belongs to another. */
 export class BlockUnknown extends Schema.TaggedError<BlockUnknown>()("BlockUnknown", { block: Schema.String }) {
   readonly recovery = "tell-owner" as const
   override get message(): string {

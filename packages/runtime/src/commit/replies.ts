@@ -160,7 +160,7 @@ const refusalOf = (session: Session, to: string, times: ReadonlyArray<number>, n
   return retryAt <= now ? undefined : { reason: rateRefusal(rate, to, retryAt), retryAt }
 }
 
-/** What a run may know of the others: whom a target means, and whether a message to somebody may go. */
+/** What a run may know of the others: which assistants a target means, and whether a message to one may go. */
 export const postOf = (session: Session, directory: Directory, now: number): Post => ({
   reach: (target) => reach(directory, target, session.address.assistant),
   refusal: (to, more) => {
@@ -205,7 +205,7 @@ export const posted = (session: Session, wanted: ReadonlyArray<Envelope>, now: n
 }
 
 // NoticeHub: passes notices on to whoever listens in this process.
-// I1  A listener that throws hurts nobody else, and never the commit it is told of.
+// I1  A listener that throws harms no other listener, and never the commit.
 // I2  Without listeners nothing is computed.
 
 type Listener = (notice: Notice) => void

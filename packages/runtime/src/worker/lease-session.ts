@@ -202,7 +202,7 @@ export const openHosts = Effect.fnUntraced(function* (
     try {
       listener(address, failure)
     } catch {
-      // Whoever is told may break; that is no trouble of the assistant.
+      // A listener may throw; the assistant is not affected.
     }
   }
 
