@@ -15,7 +15,6 @@ import {
   type TenantId
 } from "@reverie/protocol"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import { arrive, lookedFor, orderCall, subAgentId } from "@reverie/runtime"
 import { isOpen } from "@reverie/assistant"
 import { againId, deadLetterUnderId, discarded } from "./dead-letters.ts"
@@ -93,8 +92,13 @@ abstract class Delegating extends Records {
   /** What a look finds, now or after a commit of this assistant. Rejects when the fleet ends, and with what the look does. */
   #lookedFor<A>(id: string, look: () => Promise<A | undefined>): Promise<A> {
     const key = addressKey(this.address(id))
-    const looking = Effect.tryPromise({ try: look, catch: identity })
-    return this.#run(lookedFor(({ address }) => addressKey(address) === key, looking))
+    // A look fails as a run of the fleet does; its reason is passed on as it is.
+    return this.#run(
+      lookedFor(
+        ({ address }) => addressKey(address) === key,
+        Effect.promise(() => look())
+      )
+    )
   }
 
   async #lastReport(parent: string, call: string): Promise<AssignmentReport | undefined> {
