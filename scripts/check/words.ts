@@ -76,7 +76,7 @@ export interface Exception {
 }
 
 export const exceptions: ReadonlyArray<Exception> = [
-  { path: /reverie\/src\/moving\/place\.ts$/, word: "unfold", reason: "Stream.unfold of Effect" },
+  { path: /reverie\/src\/moving\/bundle-stream\.ts$/, word: "unfold", reason: "Stream.unfold of Effect" },
   {
     path: /^(scripts\/house|test\/tooling\/)/,
     word: "house",

@@ -52,7 +52,7 @@ export interface Report {
   readonly absent: ReadonlyArray<Absent>
   readonly leftOut: ReadonlyArray<LeftOut>
   readonly cuts: ReadonlyArray<CutContent>
-  /** Ids of calls without a result, which the model learns of as interrupted. */
+  /** Ids of calls without a result, which the prompt names as interrupted. */
   readonly interrupted: ReadonlyArray<string>
 }
 

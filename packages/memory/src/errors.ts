@@ -17,7 +17,7 @@ export class VectorsUnfit extends Schema.TaggedError<VectorsUnfit>()("VectorsUnf
   readonly recovery = "tell-owner" as const
 }
 
-/** No one of that name is there for the caller: there is none, or it is none of his. */
+/** The caller sees nothing of that name: it does not exist, or it belongs to another. */
 export class BlockUnknown extends Schema.TaggedError<BlockUnknown>()("BlockUnknown", { block: Schema.String }) {
   readonly recovery = "tell-owner" as const
   override get message(): string {

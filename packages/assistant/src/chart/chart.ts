@@ -1,4 +1,4 @@
-// Chart: the statechart as data, for the one who draws it.
+// Chart: the statechart as data, for drawing it.
 // Owns reading nodes and edges off the machine's own definition. Leaves their places on a page to the drawer.
 // C1  Every state is a node and every transition an edge, once; both ends of an edge are nodes.
 // C2  It is JSON, in an order that is always the same, and `hash` changes with its content only.

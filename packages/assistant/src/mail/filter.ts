@@ -2,7 +2,7 @@
 // Owns the rules 0 to 8 and their order. Leaves keeping what was overheard to overheard.ts, and the tick to the chart.
 // I1  The first rule that applies decides, and exactly one does: the last one applies to everything.
 // I2  An assistant that is disabled receives nothing, whatever else is said of it.
-// I3  No one triggers itself: what an assistant says is never heard by it.
+// I3  An assistant never triggers itself: it does not receive its own messages.
 // I4  Only what has no channel is direct.
 
 import { assistantSender, type RecordChange, sendingAssistant } from "@reverie/protocol"

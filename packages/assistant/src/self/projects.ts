@@ -17,13 +17,13 @@ import * as Schema from "effect/Schema"
 /** Records of one kind, by key. */
 export type Records = ReadonlyMap<string, Json>
 
-/** What a rule comes to: the state after it, and what the assistant learns. */
+/** The result of a rule: the state after it, and the text for the assistant. */
 export interface Outcome<State, Result> {
   readonly state: State
   readonly result: Result
 }
 
-/** What the assistant learns when a rule says no. */
+/** The text for the assistant when a rule refuses. */
 export interface Refusal {
   readonly success: false
   readonly error: string

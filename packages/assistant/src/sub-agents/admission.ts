@@ -39,7 +39,7 @@ const LEAST_GRANT = { tokens: 1_000, costMicros: 1, calls: 1, millis: 1_000 }
 
 const bound = (setting: number): number | null => (setting === 0 ? null : setting)
 
-/** What settings grant an assistant that no one sent. */
+/** The bound that settings grant to an assistant without a parent. */
 const ownBound = ({ budgetCalls, budgetCostMicros, budgetTokens }: Settings): Bound => ({
   tokens: bound(budgetTokens),
   costMicros: bound(budgetCostMicros),
@@ -70,7 +70,7 @@ const refusal = (context: AssistantContext, more: Omit<DelegationRefusal, "succe
 
 const YOURSELF = "Do the work yourself, or ask for less."
 
-/** Without a request of its own, a sub-agent of someone with a bound gets half of what is left at most. */
+/** Without a request of its own, a sub-agent of a bounded parent gets at most half of what is left. */
 const requestOf = (context: AssistantContext, account: Account, request: DelegateRequest): Bound => {
   const { subAgentCalls, subAgentCostMicros, subAgentTokens } = settingsNow(context)
   const left = remaining(account)

@@ -1,12 +1,12 @@
 // Directory: who can be written to in a fleet, and under which names.
 // Owns finding the assistants that a target means. Leaves its making to the fleet's definition, delivery to the relay.
 // D1  A target is an id before it is a name; `group:` and `role:` come after both, so no id is ever hidden by a form.
-// D2  A name that several have reaches no one: the refusal tells the candidates. An unknown target tells who there is.
-// D3  No one is reached by their own role: anyone who writes to a role they hold writes to the others who hold it.
+// D2  A name that several members have is refused with the candidates. An unknown target is refused with the known names.
+// D3  A message to a role never reaches its sender: it goes to the others that hold the role.
 
 import { isJsonObject, type Json } from "@reverie/protocol"
 
-/** supervisor: leads. specialist: has a domain. observer: listens and never answers. member: everybody else. */
+/** supervisor: leads. specialist: has a domain. observer: listens and never answers. member: all others. */
 export const teamRoles = ["supervisor", "specialist", "observer", "member"] as const
 export type TeamRole = (typeof teamRoles)[number]
 
@@ -49,7 +49,7 @@ const ambiguous = (target: string, found: ReadonlyArray<Listed>): Unreached => {
   return { refused: "ambiguous", reason, candidates }
 }
 
-/** Every target there is for someone: the others' ids, groups, and roles that others hold. */
+/** Every target that an assistant can write to: the others' ids, groups, and roles that others hold. */
 export const targetsFor = (directory: Directory, from?: string): ReadonlyArray<string> => {
   const others = directory.filter(({ id }) => id !== from)
   const groups = others.flatMap(({ id, isTeam }) => (isTeam ? [`group:${id}`] : []))

@@ -2,7 +2,7 @@
 // Owns the triggers and what the watcher learns. Leaves what it makes of that to the watcher.
 // S1  The watcher runs only when a trigger is due, and one run at a time: what falls due meanwhile is one later run.
 // S2  Nothing is due while nothing has been said since the last run, so a team at rest stays at rest.
-// S3  Anyone who writes to the team is answered at once that it was noted; what the watcher says is the team's own.
+// S3  A sender gets the answer at once that its message was noted; what the watcher says stays in the team.
 
 import { type Ask, asPlan, isAvailable, type Move, type Pattern, type Question, saidBy, type Table } from "./team.ts"
 
@@ -17,7 +17,7 @@ export type WatchTrigger =
 export interface SleepTimeOptions {
   readonly watcher: string
   readonly triggers: ReadonlyArray<WatchTrigger>
-  /** What the watcher is asked to do with what was said. */
+  /** The instruction that the watcher gets with the messages. */
   readonly instruction?: string
 }
 

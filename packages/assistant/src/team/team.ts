@@ -61,7 +61,7 @@ export interface Ask {
   readonly member: string
   readonly text: string
   readonly tag?: string
-  /** As long as the team gives everybody, when not said. */
+  /** The team's own deadline when not given. */
   readonly withinMillis?: number
 }
 
@@ -148,7 +148,7 @@ export const saidBy = ({ member, outcome, text }: Answer): string => {
 }
 
 // Gathering: the same question to several members, and one answer made of theirs.
-// G1  It ends when everybody has answered, failed or is late; one good answer makes a good one.
+// G1  It ends when every member has answered, failed or is late; one good answer makes a good result.
 // G2  Answers stand in the order of the asks, whichever came first.
 
 export interface Gathered {

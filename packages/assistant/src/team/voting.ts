@@ -1,7 +1,7 @@
 // Voting: the members vote, and the team answers with what was decided.
-// Owns ballots out, votes in, reading and counting them, and the end.
-// V1  Ballots go to everybody who is available, at once, with one deadline. What comes after it does not count.
-// V2  One vote a member: its first answer. Anyone who answers without a vote has abstained.
+// Owns ballots out, votes in, and the end. Leaves reading and counting to voting.ts.
+// V1  Every available member gets a ballot at once, with one deadline. Later votes do not count.
+// V2  One vote a member: its first answer. An answer without a vote is an abstention.
 // V3  A quorum that is a share is a share of all who may vote, whether they are available or not.
 
 import { defined } from "@reverie/protocol"

@@ -17,7 +17,7 @@ import { type CompactionQuestion, planCompaction, skip, type Skipped, type Split
 /** A shorter history is not worth it (F59). */
 const MIN_EXTRACTION_MESSAGES = 5
 
-/** Most rounds of an emergency, in which someone waits (A15). */
+/** Most rounds of an emergency, in which a sender waits (A15). */
 const MAX_EMERGENCY_ROUNDS = 3
 
 const EXTRACTION_PROMPT = `The older part of this conversation is about to be compacted into a summary. You will keep its meaning, but not its wording.

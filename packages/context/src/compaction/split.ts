@@ -136,7 +136,7 @@ export interface CompactionQuestion {
   /** Tokens of the conversation by those of the context window. */
   readonly ratio: number
   readonly threshold: number
-  /** Anyone who asks has measured already: the ratio is not looked at (A14). */
+  /** The caller has measured already: the ratio is not checked (A14). */
   readonly force?: boolean
   readonly maxContextTokens: number
 }

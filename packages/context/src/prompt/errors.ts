@@ -67,7 +67,7 @@ export class NothingToUndo extends Schema.TaggedError<NothingToUndo>()("NothingT
   }
 }
 
-/** Someone else has changed it since it was read. Nothing was written: read it again, and decide again. */
+/** Another writer has changed it since it was read. Nothing was written: read it again, and decide again. */
 export class PromptConflict extends Schema.TaggedError<PromptConflict>()("PromptConflict", {
   kind: Schema.String,
   key: Schema.String,

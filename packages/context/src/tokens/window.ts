@@ -19,7 +19,7 @@ import { type PromptMessage, TOKENS_PER_MESSAGE } from "@reverie/model"
 // U2  On the wire every call has a result: a call without one is answered as interrupted.
 // U3  The wire message of a history message is one object as long as the unit lives and is not cut.
 
-/** What a model learns of a call that has no recorded result. */
+/** The text in place of a result that was not recorded. */
 export const INTERRUPTED = "Interrupted: no result of this call was recorded; whether it took effect is unknown."
 
 /** At least what a made-up result costs: no vocabulary has more tokens than an ASCII text has letters. */

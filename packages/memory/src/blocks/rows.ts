@@ -14,7 +14,7 @@ export interface BlockLooks {
   readonly answer: (tenant: TenantId, key: string) => string | undefined
   readonly block: (tenant: TenantId, id: string) => string | undefined
   readonly isTaken: (tenant: TenantId, owner: string, label: string) => boolean
-  /** Those that someone owns or was given, in any order; all of the tenant for no one in particular. */
+  /** The blocks that an assistant owns or shares, in any order; all of the tenant when no assistant is named. */
   readonly blocks: (tenant: TenantId, by: string | undefined) => ReadonlyArray<string>
   readonly snapshot: (tenant: TenantId, id: string) => Uint8Array | undefined
   /** After a version, oldest first. */

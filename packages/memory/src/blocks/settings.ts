@@ -157,7 +157,7 @@ export const configured = (
 
 // Indexed: blocks as an index finds them again.
 // X1  A core block is in no index: it is in every prompt of its owner already.
-// X2  Anyone a block is shared with finds it, and no one else.
+// X2  Only those that a block is shared with find it.
 
 /** What an assistant keeps on purpose is believed as far as the assistant itself. */
 const TRUST = 0.6

@@ -31,7 +31,7 @@ export const memoryKinds = [
   "fact",
   /** Archival memory: a text that was put away to be searched for. */
   "passage",
-  /** What is known of someone or something; recalled only when asked for by this kind. */
+  /** A profile of a person or a thing; recalled only when this kind is asked for. */
   "profile",
   /** A memory block that is searchable. */
   "block"

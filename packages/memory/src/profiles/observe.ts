@@ -1,4 +1,4 @@
-// Observe: something is heard of someone or something.
+// Observe: a new observation about a person or a thing.
 // Owns what becomes an observation of whom. Leaves making attributes of it to `digest.ts`.
 // O1  The same thing is observed once, whatever its id, its case, its spaces and its last stop.
 // O2  Over the bound the oldest that is digested gives way, then the oldest; whatever came last stays.
@@ -236,7 +236,7 @@ const nextKey = (records: Records, tick: number): string => {
   return `obs_${tick}_${next}`
 }
 
-/** Notes something about someone; gives the changes of records and what the assistant learns. */
+/** Adds an observation to a profile; gives the changes of records and the text for the assistant. */
 export const noteObservation = (
   records: Records,
   { entity, observation, type = "unknown" }: NewNote,

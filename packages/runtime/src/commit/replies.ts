@@ -160,7 +160,7 @@ const refusalOf = (session: Session, to: string, times: ReadonlyArray<number>, n
   return retryAt <= now ? undefined : { reason: rateRefusal(rate, to, retryAt), retryAt }
 }
 
-/** What a run may know of the others: whom a target means, and whether a message to someone may go. */
+/** What a run may know of the others: which assistants a target means, and whether a message to one may go. */
 export const postOf = (session: Session, directory: Directory, now: number): Post => ({
   reach: (target) => reach(directory, target, session.address.assistant),
   refusal: (to, more) => {
@@ -204,8 +204,8 @@ export const posted = (session: Session, wanted: ReadonlyArray<Envelope>, now: n
   return { sends, records, refusals: [...refusals] }
 }
 
-// NoticeHub: passes notices on to anyone who listens in this process.
-// I1  A listener that throws hurts no one else, and never the commit it learns of.
+// NoticeHub: passes notices on to whoever listens in this process.
+// I1  A listener that throws harms no other listener, and never the commit.
 // I2  Without listeners nothing is computed.
 
 type Listener = (notice: Notice) => void

@@ -131,7 +131,7 @@ export const isDreamReport = Schema.is(DreamReport)
 
 export const dreamId = (tick: number): string => `dream_${tick}`
 
-/** What is reported of one step. */
+/** The report of one step. */
 export interface StepMark {
   readonly operation: DreamOperation
   readonly startedAt: number

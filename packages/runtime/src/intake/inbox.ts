@@ -218,7 +218,7 @@ export const noteTopics = Effect.fnUntraced(function* (session: Session) {
   noteShown(session, { topics: `With ${cleanLine(conversation)}, lately. ${lately}` })
 })
 
-/** Whom one deals with: what is known of them, and what it was about lately. */
+/** The people of the conversation: their profiles, and its recent topics. */
 export const acquaintances = ({ recollection, topics }: Session): Content => {
   const known = recollection.profiles
   return topics === "" ? known : dataOf([textOf(known), topics].filter((text) => text !== "").join("\n\n"))
@@ -230,7 +230,7 @@ export const acquaintances = ({ recollection, topics }: Session): Content => {
 //     hears the order first.
 // I3  A long text waits until the event loop has room for it.
 
-/** No one lives there any more: then no one writes either. */
+/** An assistant that does not exist any more has no writer to fence. */
 const fenced = (mailbox: Mailbox["Service"], address: Address) =>
   Effect.catchTag(mailbox.fence(address), "UnknownAssistant", () => Effect.void)
 

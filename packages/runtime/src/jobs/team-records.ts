@@ -123,7 +123,7 @@ export const addTeamDue = (draft: CommitDraft, _decision: Decision, { session }:
   return { timers }
 }
 
-/** What is written when the timer fires: the team learns it, behind what waits for it already. */
+/** What is written when the timer fires: a message to the team, behind the mail that already waits. */
 export const teamDueOf = (to: Address, no: number): TurnInput => {
   const order: Envelope = {
     v: ENVELOPE_VERSION,

@@ -205,7 +205,7 @@ const blocksIndexed = Effect.fnUntraced(function* (address: Address, position: I
   )
   const bundles = gone.map((id) => ({ type: "remove", id: `b/${id}` }) as const)
   const span = { from: position, to: position }
-  // Someone else may have moved the index on meanwhile: then blocks are reported the next time.
+  // Another worker may have moved the index on meanwhile: then blocks are indexed the next time.
   if (samePosition(yield* recall.apply(address, [...puts.flat(), ...bundles], span), position)) {
     state.keepBlocks(address, now)
   }

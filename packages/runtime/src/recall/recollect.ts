@@ -152,7 +152,7 @@ const namedAmongMany = Effect.fnUntraced(function* ({ address }: Session, speake
   return ids.map((id) => found.get(id))
 })
 
-/** What is known of who speaks, and of whom he speaks. */
+/** The profiles of the speaker, and of those that the message names. */
 const profilesOf = Effect.fnUntraced(function* (session: Session, question: string) {
   const speaker = session.window.messages.findLast(({ role }) => role === "user")?.name
   if (speaker === undefined) return undefined

@@ -1,6 +1,6 @@
 // ReplayFrame: one commit as a person follows it.
-// Owns its shape, and where a replay stops. Leaves the replay itself to state.ts.
-// M1  It holds no text that anybody said: that stands in the entry of the same number.
+// Owns its shape, and where a replay stops. Leaves the replay itself to compact.ts.
+// M1  It holds no text of messages: that is in the entry of the same number.
 
 import { createHash } from "node:crypto"
 import { Buffer } from "node:buffer"

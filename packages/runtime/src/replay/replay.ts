@@ -141,7 +141,7 @@ export interface ReplayVerdict {
   /** The first ones. */
   readonly mismatches: ReadonlyArray<Mismatch>
   readonly differences: ReadonlyArray<Difference>
-  /** Nothing here can call anybody: what is reported stands in the ledger. */
+  /** Calls nothing outside: every value comes from the ledger. */
   readonly modelCalls: 0
   readonly toolCalls: 0
   readonly sends: 0

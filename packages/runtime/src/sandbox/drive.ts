@@ -1,7 +1,7 @@
 // Drive: one tick lived through again in a store of its own, until nothing moves any more.
 // Owns handing over what was recorded, the time, and the end. Leaves the walk of an event to the host, which is the one that
 // every worker uses.
-// D1  No one else is there: what is sent is written down and delivered to no one.
+// D1  The assistant is alone: sends are recorded and never delivered.
 // D2  In the recorded order each commit comes where it came, and the first that is another one ends it.
 // D3  In free order it goes on as long as something moves; an assistant that waits is handed what was recorded for the like.
 

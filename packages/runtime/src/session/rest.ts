@@ -1,5 +1,5 @@
 // Rest: whether an assistant has anything to do.
-// Owns the question. Leaves the answer's use to the code that waits for a fleet to come to rest.
+// Owns the question. The fleet, tests and worlds wait by it.
 
 import { isTagged } from "@reverie/assistant"
 import type { AssistantRecord, LedgerUnavailable } from "@reverie/ledger"

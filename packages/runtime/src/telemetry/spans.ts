@@ -189,7 +189,7 @@ export const spanning =
       )
     })
 
-/** What is running, as others learn of it; undefined when no one looks. */
+/** The traceparent of the running span; undefined without a tracer. */
 export const runningTraceparent: Effect.Effect<string | undefined> = Effect.withFiberSucceed((fiber) => {
   if (!isTracedBy(fiber)) return undefined
   const span = Context.getOption(fiber.context, Tracer.ParentSpan)

@@ -24,7 +24,7 @@ export type HostFailure =
   | DefinitionMissing
   | HostBroken
 
-/** Told of every host that ended with an error; by default no one listens. */
+/** Called for every host that ended with an error; by default it does nothing. */
 export const HostFailures = Context.Reference<(address: Address, failure: HostFailure) => void>(
   "@reverie/runtime/HostFailures",
   { defaultValue: () => () => {} }

@@ -199,7 +199,7 @@ export const openHosts = Effect.fnUntraced(function* (
     try {
       listener(address, failure)
     } catch {
-      // Anyone who learns of it may break; that is no trouble of the assistant.
+      // A listener may throw; the assistant is not affected.
     }
   }
 

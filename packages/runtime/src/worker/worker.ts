@@ -157,7 +157,7 @@ export interface WorkerSettings {
   readonly worker: string
   readonly leaseMs: number
   readonly idleMs: number
-  /** How often the store is asked for what is due and held by nobody. */
+  /** How often the store is asked for assistants that are due and not held. */
   readonly sweepMs: number
   /**
    * Other workers are at the same store: a sweep takes up no more than there are free turns for. What is due waits for its
@@ -202,7 +202,7 @@ const pastDamage =
       (failure) => Effect.as(Effect.logWarning(`${failure.operation}: ${failure.message}`), otherwise)
     )
 
-/** Relays as often as someone says that something was sent; what is sent meanwhile is relayed after. */
+/** Relays after each signal that something was sent; what is sent meanwhile is relayed after. */
 const relaying = Effect.fnUntraced(function* (sent: Latch.Latch) {
   while (true) {
     yield* Latch.await(sent)

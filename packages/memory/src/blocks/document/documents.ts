@@ -30,7 +30,7 @@ export class Documents {
     return this.#held.size
   }
 
-  /** Takes it out, or reads it: anyone who asked owns it until he keeps it. */
+  /** Takes it out of the cache, or reads it: the caller owns it until it is put back. */
   take(
     loro: Loro,
     rows: BlockLooks,
