@@ -109,7 +109,7 @@ export interface ReplayReadings {
   readonly page: (id: string, range?: ReplayRange & { readonly limit?: number }) => Promise<FramePage>
   /**
    * Replays an assistant to its newest commit and compares it with what the store keeps.
-   * @example const { isEqual } = await fleet.replay.verify("desk")
+   * @example const { equal } = await fleet.replay.verify("desk")
    */
   readonly verify: (id: string) => Promise<ReplayVerdict>
   /** Everything that a tick began from, for `forkTick`, `promptOfTick` and `fixtureOfTick`. Rejects with ForkRefused. */
