@@ -81,7 +81,9 @@ export interface DefinedTool<Args, Output> extends Tool {
    * @example const berth = await findBerth.run({ metres: 95 })
    */
   readonly run: (
-    ...args: object extends Args ? [args?: Args, given?: Partial<ToolRun>] : [args: Args, given?: Partial<ToolRun>]
+    ...args: Record<never, never> extends Args
+      ? [args?: Args, given?: Partial<ToolRun>]
+      : [args: Args, given?: Partial<ToolRun>]
   ) => Promise<Awaited<Output>>
 }
 
