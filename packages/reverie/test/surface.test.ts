@@ -7,6 +7,7 @@ import { basename, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import * as reverie from "../src/index.ts"
 import * as testing from "../src/testing/index.ts"
+import { examples as checked } from "./fixtures/doc-examples.ts"
 
 const root = join(import.meta.dirname, "../../..")
 const paths = globSync(["packages/*/src/**/*.ts", "packages/adapters/*/src/**/*.ts"], { cwd: root })
@@ -163,6 +164,7 @@ describe("the surface of the SDK", () => {
     )
     const shown = examples.filter(({ path }) => isPublic(path))
     assert.isAbove(shown.length, 60)
+    assert.isFunction(checked)
     const file = join(import.meta.dirname, "fixtures/doc-examples.ts")
     const wanted = exampleFile(shown)
     if (process.env["UPDATE_EXAMPLES"] !== undefined) writeFileSync(file, wanted)
@@ -186,12 +188,17 @@ function exampleFile(examples: ReadonlyArray<{ readonly path: string; readonly c
   const used = (from: object) =>
     names.filter((name) => name in from && examples.some(({ code }) => new RegExp(`\\b${name}\\b`).test(code)))
   const ofTesting = used(testing).filter((name) => !(name in reverie))
-  const functions = examples.map(({ code, path }, index) => {
+  const isLine = ({ code }: { readonly code: string }) =>
+    code.startsWith("if (error instanceof") && !code.includes("\n")
+  const functions = examples.flatMap((example) => {
+    if (isLine(example)) return []
+    const { code, path } = example
     const made = [...code.matchAll(/^(?:await using|const) (?:\{ ([\w, ]+) \}|(\w+)) =/gm)].flatMap(
-      ([, several = "", one = several]) => one.split(", ").map((name) => `  void ${name}`)
+      ([, several = "", one = several]) => one.split(", ").map((name) => `void ${name}`)
     )
-    return `// ${path}\nexport const example${index + 1} = async () => {\n${code}\n${made.join("\n")}\n}`
+    return [`// ${path}\nasync () => {\n${[code, ...made].join("\n")}\n}`]
   })
+  const lines = examples.filter(isLine).map(({ code }) => code)
   return `// Written by surface.test.ts from the examples in the sources. Every one of them must compile.
 
 import { ${[...new Set([...used(reverie), "Fleet"])].join(", ")} } from "../../src/index.ts"
@@ -206,8 +213,12 @@ declare const fleet: Fleet
 declare const harbor: FleetDefinition
 declare const part: Extract<Part, { readonly type: "approval" }>
 
-export const given = [${given.join(", ")}]
-
-${functions.join("\n\n")}
+export const examples = () => [
+() => [${given.join(", ")}],
+() => {
+${lines.join("\n")}
+},
+${functions.join(",\n")}
+]
 `
 }

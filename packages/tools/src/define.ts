@@ -81,6 +81,8 @@ export interface DefinedTool<Args, Output> extends Tool {
    * @example const berth = await findBerth.run({ metres: 95 })
    */
   readonly run: (
+    // The empty object is meant.
+    // oxlint-disable-next-line typescript/no-generated-empty-object-type
     ...args: Record<never, never> extends Args
       ? [args?: Args, given?: Partial<ToolRun>]
       : [args: Args, given?: Partial<ToolRun>]
