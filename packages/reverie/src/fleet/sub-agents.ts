@@ -41,6 +41,7 @@ export interface BudgetView {
   readonly reserved: Amount
 }
 
+/** One sub-agent, as its parent and the store see it. */
 export interface SubAgentView extends BudgetView {
   readonly id: string
   readonly call: string
@@ -59,6 +60,7 @@ export interface SubAgentView extends BudgetView {
   readonly subAgents: ReadonlyArray<SubAgentView>
 }
 
+/** An assistant with its budget and its sub-agents. */
 export interface SubAgentsView extends BudgetView {
   readonly id: string
   readonly subAgents: ReadonlyArray<SubAgentView>
@@ -164,7 +166,7 @@ export interface FleetSubAgents extends SubAgentReadings {
    * and its budget is durable. `id` is an idempotency key. Rejects with DelegationRefused and UnknownAssistant.
    * @example
    * const { report } = await fleet.subAgents.delegate("desk", "Find every ship that is due tomorrow.")
-   * console.log((await report())?.result)
+   * console.log((await report())?.summary)
    */
   readonly delegate: (
     parent: string,

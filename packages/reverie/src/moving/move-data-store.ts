@@ -21,6 +21,7 @@ import {
 import { MoveRefused } from "./errors.ts"
 import { type DataStorePlace, dataStoreLayer, type DataStoreServices, placeName, withDataStore } from "./place.ts"
 
+/** From where to where a data store is moved. */
 export interface MoveOptions {
   readonly from: DataStorePlace
   readonly to: DataStorePlace
@@ -29,6 +30,7 @@ export interface MoveOptions {
   readonly onProgress?: OnProgress
 }
 
+/** What was moved. */
 export interface DataStoreMoved extends MovedIn {
   /** What the data stores are called; without secrets. */
   readonly from: string
