@@ -76,6 +76,8 @@ export type FailureCode = keyof typeof ownRows
 /** Failures of the fleet, by the tag of the error. */
 const rowsByTag: Readonly<Record<string, Row>> = {
   StoreBusy: row("data-in-use", 5, true, "one process at a time may write a data directory"),
+  DatabaseUnreleased: row("data-unreleased", 5, false, "nothing in it was changed"),
+  DatabaseFormatNewer: row("data-format-newer", 5, false, "nothing in it was changed"),
   StoreUnreleased: row("data-unreleased", 5, false, "nothing in it was changed"),
   StoreFormatNewer: row("data-format-newer", 5, false, "nothing in it was changed"),
   StoreFormatOlder: row("data-format-older", 5, false, "nothing in it was changed"),

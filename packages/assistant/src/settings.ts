@@ -63,6 +63,7 @@ export interface Settings {
 
 const MINUTE_MILLIS = 60_000
 
+/** What holds where nothing was chosen. */
 export const DEFAULT_SETTINGS: Settings = {
   multiAction: true,
   maxIterations: 5,

@@ -13,7 +13,7 @@ export {
 export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
 export { contextBuilder, toolRulesText } from "./builder.ts"
 export { type ContextTypeConfig, findContextType, getContextType } from "./layout/context-types.ts"
-export { ContextTooSmall } from "./errors.ts"
+export { ContextTooSmall, NoPlaceAfter, PlacesTaken } from "./errors.ts"
 export {
   compact,
   Compaction,
@@ -59,7 +59,18 @@ export {
 } from "./tokens/window.ts"
 export { type Content, dataOf, openPriceBook, type PriceBook, textOf } from "./tokens/price-book.ts"
 export { componentToPromptComponent } from "./prompt/components.ts"
-export { PromptConflict, PromptStoreUnavailable } from "./prompt/errors.ts"
+export {
+  BuiltInLocked,
+  ImportRefused,
+  KeyTaken,
+  NothingToUndo,
+  PlaceholdersMissing,
+  PromptConflict,
+  PromptInvalid,
+  PromptStoreUnavailable,
+  PromptUnknown,
+  PromptUnreadable
+} from "./prompt/errors.ts"
 export {
   type PromptRow,
   readPromptRow,

@@ -67,6 +67,7 @@ export interface PartChange {
   readonly messages: readonly [number | null, number | null]
 }
 
+/** How two prompts differ, part by part. */
 export interface ReportComparison {
   readonly context: readonly [string | null, string | null]
   readonly tokens: readonly [number, number]

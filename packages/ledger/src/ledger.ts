@@ -56,6 +56,7 @@ export interface OpenSend {
   readonly envelope: Envelope
 }
 
+/** What is stored of one assistant. */
 export interface AssistantRecord {
   readonly address: Address
   readonly state: AssistantState
@@ -66,6 +67,7 @@ export interface AssistantRecord {
   readonly waiting: number
 }
 
+/** An envelope that could not be handled, with the reason. */
 export interface DeadLetter {
   readonly address: Address
   readonly envelope: EnvelopeId
@@ -87,6 +89,7 @@ export interface RecordFilter {
   readonly limit?: number
 }
 
+/** Counts of the whole store. */
 export interface Totals {
   /** Envelopes accepted, settled by a tick or handling, and dead-lettered, over the whole store. */
   readonly accepted: number

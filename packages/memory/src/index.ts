@@ -52,6 +52,7 @@ export {
   BlockRefused,
   BlockStoreUnavailable,
   BlockUnknown,
+  BlockUnreadable,
   ConsentNeeded,
   RecallUnavailable,
   VectorsUnfit

@@ -35,6 +35,7 @@ export type SearchKind = "fts" | "vector" | "hybrid"
  * may read.
  */
 export const recallScopes = ["own", "shared", "fleet"] as const
+/** Whose memories are looked into. */
 export type RecallScope = (typeof recallScopes)[number]
 
 export interface RecallQuery {
@@ -75,6 +76,7 @@ export interface Why {
   readonly boosts: ReadonlyArray<string>
 }
 
+/** One memory that was found. */
 export interface Hit {
   readonly owner: AssistantId
   /** Without its context. */
@@ -164,6 +166,7 @@ export interface RecallOptions {
 export const DEFAULT_RECALL_LIMIT = 10
 export const MAX_RECALL_LIMIT = 100
 
+/** What a question found. */
 export interface Recalled {
   /** The best first. */
   readonly hits: ReadonlyArray<Hit>

@@ -36,6 +36,7 @@ export interface OpenTimer {
 
 // ToolRule: a constraint on the order and number of tool calls in a tick.
 
+/** A constraint on the order or number of tool calls in a tick. */
 export type ToolRule =
   /** Called before any other tool of the tick. */
   | { readonly type: "start"; readonly tool: string }

@@ -16,6 +16,7 @@ interface Base {
   readonly tick: number
 }
 
+/** A fact that a commit made public, for screens and callers. */
 export type Notice = Base &
   (
     | { readonly type: "created" }
@@ -61,6 +62,7 @@ export type Notice = Base &
     | { readonly type: "emitted"; readonly event: { readonly type: string; readonly [key: string]: Json } }
     | { readonly type: "part"; readonly envelope: EnvelopeId; readonly text: string }
   )
+/** The types of notices, for `fleet.on`. */
 export type NoticeType = Notice["type"]
 
 /** A text as it stands, anything else as JSON. */

@@ -29,6 +29,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type AssistantDefinition, ID_FORM, refuse } from "./define-assistant.ts"
 
+/** One member of a team. */
 export interface SeatOptions {
   /** The member, or its id. */
   readonly assistant: AssistantDefinition | string
@@ -49,6 +50,7 @@ export type TeamPattern =
   | ({ readonly type: "sleep-time" } & SleepTimeOptions)
   | Pattern
 
+/** What `defineTeam` takes. */
 export interface TeamOptions {
   /** Its address; others write to `group:<id>` or to the id itself. */
   readonly id: string
@@ -60,6 +62,7 @@ export interface TeamOptions {
   readonly maxAsks?: number
 }
 
+/** What `defineTeam` returns: an assistant among others. */
 export interface TeamDefinition extends AssistantDefinition {
   readonly team: Team
 }

@@ -49,6 +49,7 @@ export interface SendOptions {
 // DefineFleet: the assistants and teams of one deployment.
 // I1  A wrong description throws at once, with one sentence that names what is wrong.
 
+/** What `defineFleet` returns. */
 export interface FleetDefinition extends Terms {
   /** Teams are among them. */
   readonly assistants: ReadonlyArray<AssistantDefinition>

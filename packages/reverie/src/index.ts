@@ -87,13 +87,20 @@ export type {
 } from "@reverie/runtime"
 export {
   blockTools,
+  type ArgumentsOf,
+  type DefinedTool,
   defineTool,
+  type FromJsonSchema,
   type IsolatedRun,
+  type IsolatedToolDefinition,
   type IsolateOptions,
   memoryTools,
   selfTools,
   sendMessage,
   type Tool,
+  type ToolBasics,
+  type ToolDefinition,
+  type ToolInput,
   type ToolRun,
   explainRecall
 } from "@reverie/tools"
@@ -102,7 +109,13 @@ export { type AnswerError, type Part, letterProblem } from "./ask.ts"
 export type { Blocks, CreatedBlock, EditOptions } from "./fleet/blocks.ts"
 export { backup, type BackupRequest, restore, type RestoreRequest } from "./opening/backup.ts"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"
-export { type AssistantDefinition, type AssistantOptions, defineAssistant } from "./define-assistant.ts"
+export {
+  type AssistantDefinition,
+  type AssistantOptions,
+  type AssistantSettings,
+  defineAssistant,
+  type SleepOption
+} from "./define-assistant.ts"
 export {
   defineFleet,
   type FleetDefinition,
@@ -138,7 +151,7 @@ export { databaseUrl, type Deployment, type RecallChoice, type ServerIndex } fro
 export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from "./opening/model-choice.ts"
 export type { FleetReadings } from "./fleet/records.ts"
 export { type FleetReplay, type FramePage, MAX_FRAMES, type ReplayReadings } from "./fleet/replay.ts"
-export type { BudgetOption, PricesOption, SubAgentsOption } from "./sub-agents-option.ts"
+export type { BudgetOption, PricesOption, SubAgentBudget, SubAgentsOption } from "./sub-agents-option.ts"
 export { EntityProfile, Fact } from "@reverie/memory"
 export type { SpanKind } from "./timeline/spans.ts"
 export type { ModelCallView, StepView, TickView, ToolCallView } from "./timeline/tick-view.ts"
@@ -155,3 +168,13 @@ export type {
 } from "./fleet/watching.ts"
 export { type AssistantView, type OutageView, viewOf } from "./views/view.ts"
 export type { Prompts } from "./fleet/prompts.ts"
+export { MailboxUnavailable, StateUnreadable, UnknownAssistant } from "@reverie/mailbox"
+export { BundleRefused, LedgerUnavailable, UnreadableRecord } from "@reverie/ledger"
+export { BackupRefused, StoreBusy, StoreDamaged, StoreExposed, StoreFormatNewer, StoreFormatOlder, StoreLost, StoreMoved, StoreShortened, StoreUnopenable, StoreUnreleased } from "@reverie/store-sqlite"
+export { DatabaseFormatNewer, DatabaseUnreleased, StoreLeft, StoreUnguarded, StoreUnreachable } from "@reverie/store-postgres/errors"
+export { BuiltInLocked, ImportRefused, KeyTaken, NoPlaceAfter, NothingToUndo, PlaceholdersMissing, PlacesTaken, PromptConflict, PromptInvalid, PromptStoreUnavailable, PromptUnknown, PromptUnreadable } from "@reverie/context"
+export { BlockRefused, BlockStoreUnavailable, BlockUnknown, BlockUnreadable, RecallUnavailable } from "@reverie/memory"
+export { ModelDenied, ModelRefused, ModelUnavailable, ReplyUnusable } from "@reverie/model"
+export { DefinitionMissing, HostBroken, RecallRefused } from "@reverie/runtime"
+export { ToolDefinitionInvalid } from "@reverie/tools"
+export { McpServerInvalid } from "@reverie/mcp"

@@ -18,6 +18,7 @@ import type { FleetDefinition } from "./fleet-options.ts"
 // {"id", "to"?, "from"?, "event": {...}}    any other event.
 // Without `to` the default assistant of the fleet is meant.
 
+/** One event of a script. */
 export interface ScriptLine {
   /** The number of its line, from 1. */
   readonly line: number
@@ -27,6 +28,7 @@ export interface ScriptLine {
   readonly event: Event
 }
 
+/** A line of a script that can not be sent. */
 export interface ScriptProblem {
   readonly line: number
   readonly kind: "malformed" | "unknown-assistant"
@@ -112,6 +114,7 @@ export const readScript = (text: string, fleet: FleetDefinition): Script => {
 /** How many letters are on their way at once: their acceptance shares fsyncs. */
 const IN_FLIGHT = 256
 
+/** How much of a script was accepted. */
 export interface Played {
   readonly accepted: number
   readonly duplicates: number
@@ -149,6 +152,7 @@ const restOf = async (fleet: Fleet, signal: AbortSignal | undefined): Promise<vo
   await Promise.race([rest, aborted.promise]).finally(() => signal.removeEventListener("abort", abort))
 }
 
+/** Sends a script to a fleet, in its order, each event once however often it is played. */
 export const play = async (
   fleet: Fleet,
   letters: ReadonlyArray<ScriptLine>,

@@ -118,6 +118,7 @@ export interface LoopState {
 /** tick: until the tick ends. session: as long as the assistant stays in memory. ttl: for a time. */
 export type CachePolicy = { readonly scope: "tick" | "session" } | { readonly scope: "ttl"; readonly ttlMs: number }
 
+/** A tool of any input, as an assistant takes it. `defineTool` makes one. */
 export interface Tool {
   readonly name: string
   readonly description: string

@@ -41,6 +41,7 @@ export interface McpAllowed {
   readonly as?: string
 }
 
+/** What `defineMcpServer` and `mcpServer` take. */
 export interface McpServerOptions {
   /** Small letters, digits and `_`: the first part of the names of its tools. */
   readonly name: string

@@ -99,6 +99,7 @@ const GRACE_MILLIS = 1_000
 /** A call that finds no connection waits for one first: for the handshake, and for the list. */
 const waitMillis = ({ startMillis }: McpServer): number => Math.min(startMillis * 2, MAX_MILLIS - 1)
 
+/** The allowed tools of an open MCP server. */
 export interface McpTools {
   readonly tools: ReadonlyArray<Tool>
   /** The hash of each allowed tool, by the server's name of it. `pinsText` prints them. */

@@ -8,6 +8,7 @@ import { isJsonObject, type Json } from "@reverie/protocol"
 
 /** supervisor: leads. specialist: has a domain. observer: listens and never answers. member: everybody else. */
 export const teamRoles = ["supervisor", "specialist", "observer", "member"] as const
+/** What a member does in its team. */
 export type TeamRole = (typeof teamRoles)[number]
 
 /** A place in a team. */
@@ -104,6 +105,7 @@ export const reach = (directory: Directory, target: string, from?: string): Reac
 // P2  People, timers and answers are not counted: an answer exists only once for each message that was.
 // P3  A refusal says when the next message may go.
 
+/** How often two assistants may write to each other. */
 export interface PairRate {
   /** Messages that two assistants may exchange within the window, both ways together; answers not counted. */
   readonly perPair: number

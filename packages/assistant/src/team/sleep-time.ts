@@ -6,6 +6,7 @@
 
 import { type Ask, asPlan, isAvailable, type Move, type Pattern, type Question, saidBy, type Table } from "./team.ts"
 
+/** What makes the watcher of a sleep-time team work. */
 export type WatchTrigger =
   /** So long after the first message that the watcher has not seen. */
   | { readonly type: "elapsed"; readonly millis: number }

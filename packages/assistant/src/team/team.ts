@@ -5,6 +5,7 @@
 import type { AnswerOutcome, Json } from "@reverie/protocol"
 import type { TeamRole } from "./directory.ts"
 
+/** One member of a team. */
 export interface TeamMember {
   readonly id: string
   /** What it is called besides its id. */
@@ -101,6 +102,7 @@ export interface Table {
   readonly seed: string
 }
 
+/** How a team comes to an answer: pure steps over the replies of its members. */
 export interface Pattern {
   readonly name: string
   readonly begin: (question: Question, table: Table) => Move
@@ -112,6 +114,7 @@ export interface Pattern {
   readonly needs?: ReadonlyArray<string>
 }
 
+/** The members of a team, their pattern and its limits. */
 export interface Team {
   readonly id: string
   readonly members: ReadonlyArray<TeamMember>

@@ -55,6 +55,7 @@ export interface BlockChange {
   readonly restores?: number
 }
 
+/** A change of how a block is kept or shared, not of its text. */
 export type BlockSetting =
   | { readonly set: "pinned"; readonly pinned: boolean }
   | { readonly set: "type"; readonly type: BlockType }
@@ -68,6 +69,7 @@ export type BlockSetting =
   | { readonly set: "description"; readonly description: string }
   | { readonly set: "charLimit"; readonly charLimit: number }
 
+/** One version of a block. */
 export interface BlockVersion {
   readonly version: number
   readonly at: number
@@ -197,6 +199,7 @@ export interface BlockView extends Omit<KeptBlock, "past" | "future" | "shows" |
   readonly shares: ReadonlyArray<BlockShare>
 }
 
+/** A memory block to be made. */
 export interface BlockDraft {
   /** The assistant it belongs to. Others than the system create only their own. */
   readonly owner: string

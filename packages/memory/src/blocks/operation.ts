@@ -63,6 +63,7 @@ export type BlockType = (typeof blockTypes)[number]
 
 /** As a prompt prints them (A31), the weakest first. */
 export const blockPermissions = ["ReadOnly", "Partner", "Human", "Append", "ReadWrite", "Admin"] as const
+/** What a holder may do with a block. */
 export type BlockPermission = (typeof blockPermissions)[number]
 
 export const blockActs = ["append", "overwrite", "delete"] as const

@@ -99,6 +99,7 @@ export interface MessagePlace {
   readonly index: number
 }
 
+/** A message of the history, with its place. */
 export interface PlacedMessage {
   readonly place: MessagePlace
   readonly message: Message

@@ -150,6 +150,7 @@ const ResumeEvent = Schema.Struct({ type: Schema.Literal("resume"), reason })
 const RefreshEvent = Schema.Struct({ type: Schema.Literal("refresh") })
 const RetireEvent = Schema.Struct({ type: Schema.Literal("retire"), reason })
 
+/** Whatever can arrive at an assistant. */
 export const Event = Schema.Union([
   MessageEvent,
   TimerEvent,

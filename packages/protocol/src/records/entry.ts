@@ -53,6 +53,7 @@ export interface TickEnd {
   readonly reply: string
 }
 
+/** One line of the ledger: what a commit did. */
 export interface Entry {
   readonly v: typeof ENTRY_VERSION
   /** Equals the assistant's version after this commit. */

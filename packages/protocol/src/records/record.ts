@@ -50,6 +50,7 @@ const archiveKinds = [
 ] as const
 
 export const recordKinds = [...ownKinds, ...memoryKinds, ...archiveKinds] as const
+/** The kinds of what an assistant keeps. */
 export type RecordKind = (typeof recordKinds)[number]
 
 export interface RecordChange {
@@ -59,6 +60,7 @@ export interface RecordChange {
   readonly value: Json | null
 }
 
+/** One record of an assistant. */
 export interface RecordRow {
   readonly kind: RecordKind
   readonly key: string

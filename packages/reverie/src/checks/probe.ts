@@ -39,6 +39,7 @@ export const probeModel = (choice?: ModelChoice): Promise<string> =>
 // ProbeServers: whether the servers of a deployment answer.
 // P1  Nothing of a password is in what it says. The tables of the store are made where they are missing, nothing else.
 
+/** Whether a server that the environment names answers. */
 export interface ServerProbe {
   readonly name: "database" | "queue"
   /** Why it does not answer; undefined when it does. */

@@ -32,6 +32,7 @@ export interface Requester {
   readonly text?: string
 }
 
+/** A tool call that waits for a person. */
 export interface ApprovalAsked {
   readonly assistant: string
   readonly approval: string

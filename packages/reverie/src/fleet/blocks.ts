@@ -27,6 +27,7 @@ import * as Result from "effect/Result"
 /** A block that an assistant is created with. */
 export type CreatedBlock = Omit<BlockDraft, "owner">
 
+/** For every change of a block. */
 export interface EditOptions {
   /** Idempotency key: the same change under the same key is made once. A fresh one when not said. */
   readonly key?: string

@@ -23,6 +23,7 @@ import { clipped } from "../timeline/tick-view.ts"
 import type { Core } from "./records.ts"
 import type { Post } from "./ordering.ts"
 
+/** A dead letter, with what stood in it. */
 export interface DeadLetterView extends DeadLetter {
   /** What was in it, where it can still be read. */
   readonly type?: EventType

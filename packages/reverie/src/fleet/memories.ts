@@ -29,6 +29,7 @@ const factsIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<Fact> = fitting
 const profilesIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<EntityProfile> = fitting(isEntityProfile)
 const passagesIn: (rows: ReadonlyArray<RecordRow>) => ReadonlyArray<Passage> = fitting(isPassage)
 
+/** What a rebuilt index was made from, and holds. */
 export interface Rebuilt {
   readonly assistant: string
   /** Ledger entries gone through. */

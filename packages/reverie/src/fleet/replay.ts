@@ -71,6 +71,7 @@ async function* replayOf(entrySource: EntrySource, id: string, range: ReplayRang
   yield* replayFrames(entries, range, settingsKept(record))
 }
 
+/** One page of a replay. */
 export interface FramePage {
   readonly frames: ReadonlyArray<ReplayFrame>
   /** Where the next page begins; absent when this was the last one. */

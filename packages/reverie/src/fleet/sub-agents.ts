@@ -37,6 +37,7 @@ export interface BudgetView {
   readonly reserved: Amount
 }
 
+/** One sub-agent, as its parent and the store see it. */
 export interface SubAgentView extends BudgetView {
   readonly id: string
   readonly call: string
@@ -55,6 +56,7 @@ export interface SubAgentView extends BudgetView {
   readonly subAgents: ReadonlyArray<SubAgentView>
 }
 
+/** An assistant with its budget and its sub-agents. */
 export interface SubAgentsView extends BudgetView {
   readonly id: string
   readonly subAgents: ReadonlyArray<SubAgentView>

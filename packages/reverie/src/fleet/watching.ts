@@ -61,6 +61,7 @@ const beganWith = ({ rows }: Span): EnvelopeId | undefined => {
   return cause?.kind === "envelope" ? cause.id : undefined
 }
 
+/** One page of what an assistant has done. */
 export interface TickPage {
   /** The newest first. */
   readonly ticks: ReadonlyArray<TickView>

@@ -14,6 +14,7 @@ import type { FleetDefinition } from "../fleet-options.ts"
 import type { FleetReadings } from "../fleet/records.ts"
 import { liveAgain } from "./sandbox.ts"
 
+/** One part of a prompt, with its words. */
 export interface PromptPart {
   readonly id: number
   readonly key: string
@@ -24,6 +25,7 @@ export interface PromptPart {
   readonly exact: boolean
 }
 
+/** One message that a model was shown. */
 export interface ShownMessage {
   /** Of which part it is. */
   readonly part: { readonly id: number; readonly key: string }
@@ -37,6 +39,7 @@ export interface ShownMessage {
   readonly exact: boolean
 }
 
+/** The exact prompt of one model call. */
 export interface TickPrompt {
   readonly assistant: string
   readonly tick: number
@@ -62,6 +65,7 @@ export interface TickPrompt {
 /** Longest text of a message that is told. */
 export const MAX_SHOWN_CHARS = 100_000
 
+/** Which prompt is meant. */
 export interface PromptQuestion {
   readonly assistant: string
   readonly tick: number

@@ -20,6 +20,7 @@ import { digestOfLived } from "./fork.ts"
 import { liveAgain } from "./sandbox.ts"
 import type { TickSource } from "./tick-source.ts"
 
+/** The version of fixtures that this program writes and reads. */
 export const FIXTURE_VERSION = 1
 
 /** Most commits that a fixture carries with it. */
@@ -60,6 +61,7 @@ const hashOf = (entries: ReadonlyArray<Entry>): string => {
   return hash.digest("hex")
 }
 
+/** Which tick is put away. */
 export interface FixtureRequest {
   readonly assistant: string
   readonly tick: number

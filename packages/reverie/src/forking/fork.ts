@@ -12,6 +12,7 @@ import { compareTicks, digestOf, type ForkComparison } from "./digest.ts"
 import { liveAgain, type Lived, type Request } from "./sandbox.ts"
 import type { TickSource } from "./tick-source.ts"
 
+/** Which tick is forked, and what is changed in it. */
 export interface ForkRequest {
   readonly assistant: string
   readonly tick: number
@@ -27,6 +28,7 @@ export interface ForkRequest {
   readonly stubs?: ReadonlyArray<ToolStub>
 }
 
+/** A forked tick, compared with the recorded one. */
 export interface Fork extends ForkComparison {
   /** Whether the envelope that began the tick was still kept as it was accepted. */
   readonly isOriginalEnvelope: boolean

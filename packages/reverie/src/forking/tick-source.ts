@@ -31,6 +31,7 @@ import { ForkRefused } from "./errors.ts"
 /** Most commits that may stand before a tick that is tried again: all of them are laid out in memory. */
 export const MAX_COMMITS_BEFORE = 50_000
 
+/** Everything that a tick began from. */
 export interface TickSource {
   readonly address: Address
   /** The name of the definition that the assistant was created from. */

@@ -77,6 +77,7 @@ ${agents.map((agent, index) => assistantText(agent, names[index])).join(",\n")}
 `
 }
 
+/** How an agent file is imported. */
 export interface AgentImportOptions {
   readonly into: DataStorePlace
   /** The text of the file. */
@@ -88,6 +89,7 @@ export interface AgentImportOptions {
   readonly isForced?: boolean
 }
 
+/** One assistant that was imported. */
 export interface ImportedAgent {
   readonly id: string
   readonly name: string
@@ -100,6 +102,7 @@ export interface ImportedAgent {
   readonly secrets: ReadonlyArray<string>
 }
 
+/** What was imported, and the fleet file to go on with. */
 export interface AgentsImported {
   readonly moved: ReadonlyArray<string>
   readonly present: ReadonlyArray<string>

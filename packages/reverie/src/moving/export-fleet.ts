@@ -15,6 +15,7 @@ import { MoveRefused } from "./errors.ts"
 import { type ExportHeader, ExportWriter } from "./export-lines.ts"
 import { type DataStorePlace, dataStoreLayer, residentsOf } from "./place.ts"
 
+/** What is exported, and where to. */
 export interface ExportOptions {
   readonly from: DataStorePlace
   /** Ids of assistants of one tenant. Everybody when neither this nor `tenant` is said. */

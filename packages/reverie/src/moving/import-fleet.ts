@@ -105,6 +105,7 @@ export async function* bundlesOf(
   reader.close()
 }
 
+/** How an export is imported. */
 export interface ImportOptions {
   readonly into: DataStorePlace
   readonly source: ExportSource
@@ -119,6 +120,7 @@ export interface ImportOptions {
   readonly onProgress?: (phase: "checked" | "judged" | "written", who: string, done: number) => void
 }
 
+/** What an import brought. */
 export interface Imported {
   readonly header: ExportHeader
   readonly manifest: ExportManifest

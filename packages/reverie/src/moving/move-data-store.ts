@@ -22,6 +22,7 @@ import {
   residentsOf
 } from "./place.ts"
 
+/** From where to where a data store is moved. */
 export interface MoveOptions {
   readonly from: DataStorePlace
   readonly to: DataStorePlace
@@ -30,6 +31,7 @@ export interface MoveOptions {
   readonly onProgress?: MovingIn["onProgress"]
 }
 
+/** What was moved. */
 export interface DataStoreMoved extends MovedIn {
   /** What the data stores are called; without secrets. */
   readonly from: string

@@ -92,6 +92,7 @@ export const remoteRecallLayer = (choice?: RecallChoice): Layer.Layer<never, Con
     ? Layer.unwrap(Effect.map(indexFromConfig, (found) => (found === undefined ? Layer.empty : server(found))))
     : recallLayer(KEEPS_NOTHING, choice)
 
+/** The servers of a fleet of several processes. */
 export interface Deployment {
   /** `postgres://...`: where everything is kept. */
   readonly database: string

@@ -9,6 +9,7 @@ import { type Json, type ToolCategory, type ToolRule, defined } from "@reverie/p
 import type { MemoryRequest } from "@reverie/runtime"
 import type { AssistantDefinition } from "../define-assistant.ts"
 
+/** A tool of a definition. */
 export interface ToolView {
   readonly name: string
   readonly category: ToolCategory
@@ -20,11 +21,13 @@ export interface ToolView {
   readonly timeoutMillis: number
 }
 
+/** The team of a definition. */
 export interface TeamView {
   readonly pattern: string
   readonly members: ReadonlyArray<{ readonly id: string; readonly role: string; readonly domain?: string }>
 }
 
+/** A definition as a person or a page wants to see it. */
 export interface DefinitionView {
   readonly name: string
   readonly isTeam: boolean

@@ -116,6 +116,7 @@ const DreamLine = Schema.Struct({
   skipped: Schema.optionalKey(Schema.String),
   error: Schema.optionalKey(Schema.String)
 })
+/** One step of a dream, as its report tells it. */
 export type DreamLine = typeof DreamLine.Type
 
 /** As it is kept, under its id, as a record of the kind `dream`. */
@@ -125,6 +126,7 @@ const DreamReport = Schema.Struct({
   ended_at: count,
   lines: Schema.Array(DreamLine)
 })
+/** What a dream read, proposed and accepted. */
 export type DreamReport = typeof DreamReport.Type
 
 export const isDreamReport = Schema.is(DreamReport)

@@ -11,6 +11,7 @@ const MAX_VALUE_CHARS = 200
 
 export type Path = ReadonlyArray<string | number>
 
+/** One place at which two values differ. */
 export interface Difference {
   readonly path: Path
   /** As JSON, cut where it is long; undefined where nothing stands. */

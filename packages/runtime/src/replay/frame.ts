@@ -16,6 +16,7 @@ import {
 } from "@reverie/protocol"
 import type { ReplayState, ReplayStep } from "./state.ts"
 
+/** The state of an assistant after one commit. */
 export interface ReplayFrame {
   readonly no: number
   readonly tick: number
@@ -48,6 +49,7 @@ export interface Breakpoint {
   readonly tick?: number
 }
 
+/** Which snapshot a frame carries. */
 export interface SnapshotMark {
   readonly bytes: number
   readonly hash: string

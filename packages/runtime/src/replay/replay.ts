@@ -113,6 +113,7 @@ export const contradiction = (before: ReplayState, step: ReplayStep, entry: Entr
 /** The entries of one assistant from its creation on, again from the beginning each time. */
 export type Entries = () => AsyncIterable<Entry>
 
+/** Which commits are replayed. */
 export interface ReplayRange {
   /** Numbers of commits, both included; the whole life when not said. */
   readonly from?: number
@@ -129,6 +130,7 @@ export interface Mismatch {
   readonly what: string
 }
 
+/** Whether a replay gives what is stored. */
 export interface ReplayVerdict {
   readonly commits: number
   readonly equal: boolean

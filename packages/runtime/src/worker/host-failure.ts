@@ -12,6 +12,7 @@ import { type DefinitionMissing, HostBroken } from "../errors.ts"
 
 export type StoreFailure = MailboxUnavailable | LedgerUnavailable
 
+/** Why an assistant can not be worked on, as `onError` gets it. */
 export type HostFailure =
   | StoreFailure
   | ClaimHeld

@@ -162,4 +162,5 @@ const storeMemoryTool = selfTool({
   }
 })
 
+/** The tools by which an assistant searches, notes and reads what it remembers. */
 export const memoryTools: ReadonlyArray<Tool> = [recallMemoriesTool, storeMemoryTool, readHistoryTool]

@@ -78,6 +78,7 @@ const goToSleepTool = selfTool({
   }
 })
 
+/** The tools by which an assistant manages its goals, projects, journal and sleep. */
 export const selfTools: ReadonlyArray<Tool> = [
   createProjectTool,
   listProjectsTool,

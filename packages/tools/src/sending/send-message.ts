@@ -34,6 +34,7 @@ const sendAll = ({ expect_answer = false, text, to }: Message, run: ToolRun) => 
   return { sent, ...defined({ refused: refused.length === 0 ? undefined : refused }) }
 }
 
+/** The tool by which an assistant writes to another one. */
 export const sendMessage: Tool = defineTool({
   name: "send_message",
   description:

@@ -45,6 +45,7 @@ const Contents = Schema.Struct({
   committed: Schema.Int,
   files: Schema.Array(Schema.Struct({ name: Schema.String, bytes: Schema.Int, sha256: Schema.String }))
 })
+/** What a backup holds. */
 export type BackupContents = typeof Contents.Type
 
 const decodeContents = Schema.decodeUnknownSync(Schema.fromJsonString(Contents))
@@ -222,6 +223,7 @@ export const backupDirectory = (
 ): Effect.Effect<BackupContents, Refusal> =>
   attempted(directory, () => makeBackup(resolve(directory), resolve(target), force))
 
+/** What was put back. */
 export interface Restored extends BackupContents {
   /** Where the files that were there before are kept. */
   readonly former?: string
