@@ -170,9 +170,40 @@ export { type AssistantView, type OutageView, viewOf } from "./views/view.ts"
 export type { Prompts } from "./fleet/prompts.ts"
 export { MailboxUnavailable, StateUnreadable, UnknownAssistant } from "@reverie/mailbox"
 export { BundleRefused, LedgerUnavailable, UnreadableRecord } from "@reverie/ledger"
-export { BackupRefused, StoreBusy, StoreDamaged, StoreExposed, StoreFormatNewer, StoreFormatOlder, StoreLost, StoreMoved, StoreShortened, StoreUnopenable, StoreUnreleased } from "@reverie/store-sqlite"
-export { DatabaseFormatNewer, DatabaseUnreleased, StoreLeft, StoreUnguarded, StoreUnreachable } from "@reverie/store-postgres/errors"
-export { BuiltInLocked, ImportRefused, KeyTaken, NoPlaceAfter, NothingToUndo, PlaceholdersMissing, PlacesTaken, PromptConflict, PromptInvalid, PromptStoreUnavailable, PromptUnknown, PromptUnreadable } from "@reverie/context"
+export {
+  BackupRefused,
+  StoreBusy,
+  StoreDamaged,
+  StoreExposed,
+  StoreFormatNewer,
+  StoreFormatOlder,
+  StoreLost,
+  StoreMoved,
+  StoreShortened,
+  StoreUnopenable,
+  StoreUnreleased
+} from "@reverie/store-sqlite"
+export {
+  DatabaseFormatNewer,
+  DatabaseUnreleased,
+  StoreLeft,
+  StoreUnguarded,
+  StoreUnreachable
+} from "@reverie/store-postgres/errors"
+export {
+  BuiltInLocked,
+  ImportRefused,
+  KeyTaken,
+  NoPlaceAfter,
+  NothingToUndo,
+  PlaceholdersMissing,
+  PlacesTaken,
+  PromptConflict,
+  PromptInvalid,
+  PromptStoreUnavailable,
+  PromptUnknown,
+  PromptUnreadable
+} from "@reverie/context"
 export { BlockRefused, BlockStoreUnavailable, BlockUnknown, BlockUnreadable, RecallUnavailable } from "@reverie/memory"
 export { ModelDenied, ModelRefused, ModelUnavailable, ReplyUnusable } from "@reverie/model"
 export { DefinitionMissing, HostBroken, RecallRefused } from "@reverie/runtime"

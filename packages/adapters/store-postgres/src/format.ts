@@ -79,7 +79,9 @@ export const migrate = (
   Effect.gen(function* () {
     const supported = steps.length
     const known = (found: number) =>
-      found > supported ? Effect.fail(new DatabaseFormatNewer({ place, schema, found, supported })) : Effect.succeed(found)
+      found > supported
+        ? Effect.fail(new DatabaseFormatNewer({ place, schema, found, supported }))
+        : Effect.succeed(found)
     const found = yield* Effect.flatMap(formatIn(query, { place, schema }), known)
     if (found === supported && !(yield* isBehind(query))) return
     yield* transaction(MIGRATION_MILLIS, (inside) =>
