@@ -14,17 +14,22 @@ export type FleetRole = "all" | "api" | "worker"
 
 /** Limits of tenants, and prices, stand in place of those of the definition. */
 export interface FleetOptions extends Partial<ProfileOptions>, Terms, TracingOptions {
+  /** What `defineFleet` returned. */
   readonly fleet: FleetDefinition
   /** What this process does; "all" when not said. */
   readonly role?: FleetRole
   /** "default" when not said. */
   readonly tenant?: string
+  /**
+   * How this process works: `concurrency` (64 assistants at once), `leaseMs` (30,000), `idleMs` (10,000: how long an assistant
+   * at rest stays in memory), `sweepMs` (1,000: how often the store is asked for what is due).
+   */
   readonly worker?: Partial<WorkerSettings>
   /** Where tests stop, delay or kill. */
   readonly faults?: (typeof Faults)["Service"]
-  /** Told of assistants that can not be hosted, e.g. because their definition is gone. */
+  /** Called with assistants that can not be hosted, e.g. because their definition is gone. */
   readonly onError?: (address: Address, failure: HostFailure) => void
-  /** Told of every notice from the first one on; `fleet.on` receives only what comes after the opening. */
+  /** Called with every notice from the first one on; `fleet.on` receives only what comes after the opening. */
   readonly onNotice?: (notice: Notice) => void
 }
 
@@ -57,13 +62,22 @@ export interface FleetDefinition extends Terms {
   readonly defaultAssistant: AssistantId
 }
 
-export const defineFleet = (
-  options: {
-    readonly assistants: ReadonlyArray<AssistantDefinition>
-    readonly teams?: ReadonlyArray<TeamDefinition>
-    readonly defaultAssistant?: string
-  } & Terms
-): FleetDefinition => {
+/** What `defineFleet` takes. */
+export interface DefineFleetOptions extends Terms {
+  /** At least one; each id once. */
+  readonly assistants: ReadonlyArray<AssistantDefinition>
+  /** Teams whose members are among the assistants. None when left out. */
+  readonly teams?: ReadonlyArray<TeamDefinition>
+  /** The id of the assistant that gets what is addressed to none in particular: the first one when left out. */
+  readonly defaultAssistant?: string
+}
+
+/**
+ * Describes the assistants and teams of one deployment.
+ * @throws FleetDefinitionInvalid with one sentence that names what is wrong
+ * @example const office = defineFleet({ assistants: [clerk], prices: { "*": { inputMicros: 250_000, outputMicros: 2_000_000 } } })
+ */
+export const defineFleet = (options: DefineFleetOptions): FleetDefinition => {
   const [first] = options.assistants
   if (first === undefined) return refuse("fleet", "it has no assistants")
   const assistants = [...options.assistants, ...(options.teams ?? [])]

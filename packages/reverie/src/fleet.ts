@@ -81,7 +81,6 @@ export class Fleet implements FleetReadings, AsyncDisposable {
    * The one open fleet of a directory (or deployment) in this process; opens it where none is. Each caller closes what it
    * received, and the last one closes the store. Safe under hot reload: another definition object replaces the fleet, whose
    * holders then get FleetClosed. Other options count when it opens.
-   * @throws whatever `open` throws
    * @example const fleet = await Fleet.shared({ data: ".reverie", fleet: harbor })
    */
   static shared(options: FleetOptions): Promise<Fleet> {
@@ -109,7 +108,6 @@ export class Fleet implements FleetReadings, AsyncDisposable {
    * Creates an assistant of this tenant from the definition of that name; from the one with the same id when none is given.
    * Resolves when it is durable. One that exists goes on as before.
    * @throws IdInvalid, DefinitionUnknown
-   * @example await fleet.create("desk-2", "desk")
    */
   async create(id: string, definition: string = id): Promise<"created" | "exists"> {
     const { assistant } = this.#read.core.address(id)
@@ -157,7 +155,6 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   /**
    * Sends any event; resolves when it is durable. `send`, `approve`, `halt` and the like are made of it.
    * @throws EnvelopeInvalid, TargetAmbiguous, UnknownAssistant
-   * @example await fleet.post("desk", { type: "timer", name: "tide", note: "High tide at noon." }, { id: "tide-1" })
    */
   async post(to: string, event: Event, options: SendOptions = {}): Promise<Receipt> {
     const id = options.id ?? (await this.#run(freshId))
@@ -254,7 +251,6 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   /**
    * Refuses a tool call that waits for a person; the model reads the note.
    * @throws UnknownAssistant, EnvelopeInvalid
-   * @example await fleet.deny("desk", part.approval, { note: "Not on a Sunday." })
    */
   deny(to: string, approval: string, options: OrderOptions & { readonly note?: string } = {}): Promise<Receipt> {
     return this.#decide(to, approval, "denied", options)
@@ -363,7 +359,6 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   /**
    * Resolves when no assistant of the store has anything to do; rejects when the fleet ends before that. With `patienceMs`, what
    * happens by itself within so many milliseconds (an approval that expires, a short sleep) is waited for too.
-   * @example await fleet.idle({ patienceMs: 1_000 })
    */
   idle({ patienceMs = 0 }: IdleOptions = {}): Promise<void> {
     return new Promise((resolve, reject) => {

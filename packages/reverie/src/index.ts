@@ -118,6 +118,7 @@ export {
 } from "./define-assistant.ts"
 export {
   defineFleet,
+  type DefineFleetOptions,
   type FleetDefinition,
   type FleetOptions,
   type FleetRole,

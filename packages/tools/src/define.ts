@@ -81,7 +81,11 @@ export interface DefinedTool<Args, Output> extends Tool {
    * @example const berth = await findBerth.run({ metres: 95 })
    */
   readonly run: (
-    ...args: object extends Args ? [args?: Args, given?: Partial<ToolRun>] : [args: Args, given?: Partial<ToolRun>]
+    // The empty object is meant.
+    // oxlint-disable-next-line typescript/no-generated-empty-object-type
+    ...args: Record<never, never> extends Args
+      ? [args?: Args, given?: Partial<ToolRun>]
+      : [args: Args, given?: Partial<ToolRun>]
   ) => Promise<Awaited<Output>>
 }
 

@@ -12,10 +12,10 @@ LoopWatch.prototype.longest = function (...asked) {
   told.add(this)
   return found
 }
-const monitor = Object.getOwnPropertyDescriptor(Fleet.prototype, "monitor")?.get
-if (monitor === undefined) throw new Error("a fleet has no monitor to break")
+const monitor = Object.getOwnPropertyDescriptor(Fleet.prototype, "monitor")
+if (monitor?.get === undefined) throw new Error("a fleet has no monitor to break")
 Object.defineProperty(Fleet.prototype, "monitor", {
   get(this: Fleet): Fleet["monitor"] {
-    return { ...(monitor.call(this) as Fleet["monitor"]), readiness: async () => ({ allHalted: 0 }) }
+    return { ...(monitor.get?.call(this) as Fleet["monitor"]), readiness: async () => ({ allHalted: 0 }) }
   }
 })

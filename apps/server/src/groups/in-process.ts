@@ -73,8 +73,19 @@ const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, pl
   const { approvals, blocks, compactions, deadLetters, history, inspect, list, memory, outbox, prompts } = peek
   const { monitor, replay, subAgents, tenant, views } = peek
   return {
-    ...{ approvals, blocks, compactions, deadLetters, history, inspect, list, memory, outbox, prompts },
-    ...{ subAgents, tenant, views },
+    approvals,
+    blocks,
+    compactions,
+    deadLetters,
+    history,
+    inspect,
+    list,
+    memory,
+    outbox,
+    prompts,
+    subAgents,
+    tenant,
+    views,
     profile: place,
     definitions: () => [],
     teams: () => [],

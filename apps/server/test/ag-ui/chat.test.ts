@@ -53,7 +53,7 @@ const counted = (fleet: Fleet) => {
       }
     }
   })
-  Object.assign(fleet, { of: () => own })
+  Object.assign(fleet, { forTenant: () => own })
   return () => listeners
 }
 

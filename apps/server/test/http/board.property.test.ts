@@ -97,7 +97,7 @@ describe("board", () => {
   it("B4 what cannot be read of one assistant is in nobody else's way", async () => {
     const unreadable = Object.assign(new Error("a page is damaged"), { _tag: "UnreadableRecord" })
     const fail = (): Promise<never> => Promise.reject(unreadable)
-    const { board, records } = await boardOf(5, { inspect: fail, entries: fail })
+    const { board, records } = await boardOf(5, { inspect: fail, history: { entries: fail } })
     board.tell([
       {
         seq: 1,
@@ -127,7 +127,7 @@ describe("board", () => {
         return records.slice(from, from + limit)
       },
       inspect: async (id: string) => records[Number(id.slice(1))],
-      entries: async () => [] as ReadonlyArray<OutboxRow>,
+      history: { entries: async () => [] as ReadonlyArray<OutboxRow> },
       ...otherwise
     } as never)
     await board.build(0)

@@ -43,7 +43,7 @@ const counted = (fleet: Fleet): (() => number) => {
     }
   const own = fleet.forTenant(fleet.tenant, { exact: true })
   Object.assign(own, { on: counting(own.on.bind(own) as never) })
-  Object.assign(fleet, { of: () => own })
+  Object.assign(fleet, { forTenant: () => own })
   return () => listeners
 }
 

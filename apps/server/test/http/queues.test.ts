@@ -8,9 +8,9 @@ afterEach(() => vi.restoreAllMocks())
 
 /** Whoever is asked: the server asks the fleet of the tenant that a request belongs to. */
 const otherWorkersAre = (names: ReadonlyArray<string> | undefined): void => {
-  const whole = Object.getOwnPropertyDescriptor(Fleet.prototype, "monitor")?.get
+  const whole = Object.getOwnPropertyDescriptor(Fleet.prototype, "monitor")
   vi.spyOn(Fleet.prototype, "monitor", "get").mockImplementation(function (this: Fleet) {
-    return { ...(whole?.call(this) as Fleet["monitor"]), otherWorkers: async () => names }
+    return { ...(whole?.get?.call(this) as Fleet["monitor"]), otherWorkers: async () => names }
   })
 }
 

@@ -1,4 +1,3 @@
-import { Fleet } from "reverie"
 import * as Effect from "effect/Effect"
 import { assert, describe, test } from "vitest"
 import { factCache } from "../../src/views/facts.ts"
@@ -82,12 +81,12 @@ describe("memory", () => {
     let reads = 0
     const counting = (tenant: string) => {
       const own = fleet.forTenant(tenant)
-      return Object.assign(own, {
-        facts: (id: string) => {
-          reads++
-          return Fleet.prototype.memory.facts.call(own, id)
-        }
-      })
+      const { memory } = own
+      const facts = (id: string) => {
+        reads++
+        return memory.facts(id)
+      }
+      return Object.defineProperty(own, "memory", { value: { ...memory, facts } })
     }
     const factsOf = factCache()
     const read = async (tenant: string) => {

@@ -74,7 +74,7 @@ describe("night", () => {
       ["dream_2", "dream_1"]
     )
     assert.isNumber(nextAt)
-    assert.deepInclude(schedule, { enabled: true, startHour: 2 })
+    assert.deepInclude(schedule, { enabled: true, sleepStartHour: 2 })
     const other = await ask("south", ({ night }) => night.dreams({ params: { id: "desk" } }))
     assert.deepStrictEqual(other.items, [])
     assert.deepStrictEqual(

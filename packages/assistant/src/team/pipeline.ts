@@ -6,6 +6,7 @@
 import { defined } from "@reverie/protocol"
 import { asPlan, failing, isAvailable, type Move, type Pattern, type Question, type Table } from "./team.ts"
 
+/** One stage of a pipeline: which member it is, and what becomes of its failure. */
 export interface Stage {
   readonly member: string
   /** Said before what it works on. */

@@ -36,6 +36,7 @@ export const memoryKinds = [
   /** A memory block that is searchable. */
   "block"
 ] as const
+/** The kinds of memories that are searched. */
 export type MemoryKind = (typeof memoryKinds)[number]
 
 /** What a question is answered from when it names no kinds: profiles are looked up apart from episodes. */

@@ -21,6 +21,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { ID_FORM } from "../define-assistant.ts"
 import { IdInvalid } from "../errors.ts"
+import { tickSourceOf } from "../forking/tick-source.ts"
 import { newestFirst } from "../views/history.ts"
 import { tenantPage } from "../views/tenant-page.ts"
 import { type AssistantView, viewOf } from "../views/view.ts"
@@ -190,7 +191,9 @@ export class Readings implements FleetReadings {
   }
 
   get replay() {
-    return (this.#made.replay ??= replayIn(this.core))
+    return (this.#made.replay ??= replayIn(this.core, async (id, tick) =>
+      tickSourceOf(this.core, this.core.run, id, tick)
+    ))
   }
 
   get blocks() {

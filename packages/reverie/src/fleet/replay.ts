@@ -21,7 +21,7 @@ import type { Model } from "@reverie/model"
 import type { FleetDefinition } from "../fleet-options.ts"
 import type { PromptQuestion, TickPrompt } from "../forking/exact-prompt.ts"
 import type { Fork, ForkRequest } from "../forking/fork.ts"
-import { type TickSource, tickSourceOf } from "../forking/tick-source.ts"
+import type { TickSource } from "../forking/tick-source.ts"
 import type { Core } from "./records.ts"
 
 const PAGE = 500
@@ -109,18 +109,18 @@ export interface ReplayReadings {
   readonly page: (id: string, range?: ReplayRange & { readonly limit?: number }) => Promise<FramePage>
   /**
    * Replays an assistant to its newest commit and compares it with what the store keeps.
-   * @example const { isEqual } = await fleet.replay.verify("desk")
+   * @example const { equal } = await fleet.replay.verify("desk")
    */
   readonly verify: (id: string) => Promise<ReplayVerdict>
   /** Everything that a tick began from, for `forkTick`, `promptOfTick` and `fixtureOfTick`. Rejects with ForkRefused. */
   readonly source: (id: string, tick: number) => Promise<TickSource>
 }
 
-export const replayIn = (core: Core): ReplayReadings => ({
+export const replayIn = (core: Core, source: ReplayReadings["source"]): ReplayReadings => ({
   frames: (id, range) => replayOf(core, id, range),
   page: (id, range) => framePageOf(core, id, range),
   verify: (id) => verdictOf(core, id),
-  source: async (id, tick) => tickSourceOf(core, core.run, id, tick)
+  source
 })
 
 /** `fleet.replay`: assistants gone through again, and single ticks with changes. */

@@ -162,7 +162,7 @@ export interface FleetSubAgents extends SubAgentReadings {
    * and its budget is durable. `id` is an idempotency key. Rejects with DelegationRefused and UnknownAssistant.
    * @example
    * const { report } = await fleet.subAgents.delegate("desk", "Find every ship that is due tomorrow.")
-   * console.log((await report())?.result)
+   * console.log((await report())?.summary)
    */
   readonly delegate: (
     parent: string,

@@ -150,13 +150,36 @@ const MAX_TICKS = 500
 const LISTED_CHARS = 500
 const OPENED_CHARS = 100_000
 
+const historyOf = ({ entries }: Core, id: string, record: AssistantRecord | undefined): History => ({
+  version: record?.version ?? 0,
+  read: (from, limit) => entries(id, from, limit)
+})
+
+const contextReportsIn = (core: Core): FleetHistory["contextReport"] => {
+  const newestReport = async (id: string): Promise<ContextReport | undefined> => {
+    for await (const { entry } of core.newest(id)) {
+      const report = contextReportOf(entry)
+      if (report !== undefined) return report
+    }
+    return undefined
+  }
+
+  const contextReport: FleetHistory["contextReport"] = async (id, { iteration, tick } = {}) => {
+    if (tick === undefined) {
+      const report = await newestReport(id)
+      if (report === undefined || iteration === undefined || report.iteration === iteration) return report
+      return contextReport(id, { tick: report.tick, iteration })
+    }
+    const rows = await entriesOfTick(historyOf(core, id, await core.inspect(id)), tick)
+    const reports = rows.flatMap(({ entry }) => contextReportOf(entry) ?? [])
+    return reports.findLast((report) => iteration === undefined || report.iteration === iteration)
+  }
+
+  return contextReport
+}
+
 export const historyIn = (core: Core): FleetHistory => {
   const { address, entries, inspect, newest, run } = core
-
-  const historyOf = (id: string, record: AssistantRecord | undefined): History => ({
-    version: record?.version ?? 0,
-    read: (from, limit) => entries(id, from, limit)
-  })
 
   const views = async (
     id: string,
@@ -170,36 +193,17 @@ export const historyIn = (core: Core): FleetHistory => {
     return spans.map((span) => tickViewOf(span, letters.get(beganWith(span) ?? ""), { maxChars, price }))
   }
 
-  const newestReport = async (id: string): Promise<ContextReport | undefined> => {
-    for await (const { entry } of newest(id)) {
-      const report = contextReportOf(entry)
-      if (report !== undefined) return report
-    }
-    return undefined
-  }
-
-  const contextReport: FleetHistory["contextReport"] = async (id, { iteration, tick } = {}) => {
-    if (tick === undefined) {
-      const report = await newestReport(id)
-      if (report === undefined || iteration === undefined || report.iteration === iteration) return report
-      return contextReport(id, { tick: report.tick, iteration })
-    }
-    const rows = await entriesOfTick(historyOf(id, await inspect(id)), tick)
-    const reports = rows.flatMap(({ entry }) => contextReportOf(entry) ?? [])
-    return reports.findLast((report) => iteration === undefined || report.iteration === iteration)
-  }
-
   return {
     ticks: async (id, { before, limit = DEFAULT_TICKS } = {}) => {
       const record = await inspect(id)
-      const history = historyOf(id, record)
+      const history = historyOf(core, id, record)
       const most = Math.max(1, Math.min(limit, MAX_TICKS))
       const { next, spans } = await spansBefore(history, before ?? history.version + 1, most)
       return { ticks: await views(id, record, spans, LISTED_CHARS), next }
     },
     tick: async (id, tick) => {
       const record = await inspect(id)
-      const history = historyOf(id, record)
+      const history = historyOf(core, id, record)
       const rows = await entriesOfTick(history, tick)
       const last = rows.at(-1)?.entry.no
       const [later] = last === undefined ? [] : await history.read(last + 1, 1)
@@ -216,10 +220,10 @@ export const historyIn = (core: Core): FleetHistory => {
     usage: async (id, sinceMillis) => {
       const record = await inspect(id)
       const price = await run(priceFor(contextIn(record)))
-      return usageIn(newestFirst(historyOf(id, record)), sinceMillis, price)
+      return usageIn(newestFirst(historyOf(core, id, record)), sinceMillis, price)
     },
-    lastError: async (id) => lastErrorIn(newestFirst(historyOf(id, await inspect(id)))),
-    contextReport
+    lastError: async (id) => lastErrorIn(newestFirst(historyOf(core, id, await inspect(id)))),
+    contextReport: contextReportsIn(core)
   }
 }
 

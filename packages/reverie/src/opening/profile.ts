@@ -32,7 +32,9 @@ export interface ProfileOptions {
   readonly data: string
   /** The servers of a deployment; what the environment names when neither this nor `data` is said. */
   readonly deployment?: Deployment
+  /** Which model is asked: what the environment names, and the offline stand-in without that, when left out. */
   readonly model?: ModelChoice
+  /** What texts are embedded with: what the environment names when left out; without one, memory is searched by words. */
   readonly embedder?: EmbedderChoice
   /** Where memories are found again: what the environment names, or a file beside the store, when not said. */
   readonly recall?: RecallChoice

@@ -28,7 +28,7 @@ const noKey = Effect.die(new Error("a reader changes no block"))
  * memories.
  * @example
  * await using reader = await FleetReader.open(".reverie/hello")
- * for (const { id, status } of await reader.views()) console.log(id, status)
+ * for (const { id, state } of await reader.views()) console.log(id, state)
  */
 export class FleetReader extends Readings implements AsyncDisposable, FleetReadings {
   readonly #opened: Opened
