@@ -4,6 +4,7 @@
 // B2  A block with a title is a file beside the others of its page. Two blocks of a page never have the same title.
 // B3  A `text` block after one that runs is what it prints: its lines come in this order, `…` stands for anything.
 // B4  A line of a `sh` block is a command that exists: of npm, of `reverie`, or of a file of the page; `curl` asks a route.
+//     So is what a sentence quotes of `npx reverie`. Options and the number of arguments are judged too.
 // B5  A guide has at least one block, and every block is of a language that is examined.
 
 export interface Block {
@@ -75,25 +76,45 @@ export const missingLine = (printed: string, wanted: ReadonlyArray<string>): str
   return undefined
 }
 
+export interface KnownCommand {
+  /** Whether each option takes a value. */
+  readonly options: ReadonlyMap<string, boolean>
+  readonly leastArguments: number
+  readonly mostArguments: number
+}
+
 /** What commands a guide may name. */
 export interface Known {
-  /** Every command of `reverie` with its options, e.g. "reverie agents ls" with "--json". */
-  readonly commands: ReadonlyMap<string, ReadonlyArray<string>>
+  /** Every command of `reverie`, by its whole name, e.g. "reverie agents ls". */
+  readonly commands: ReadonlyMap<string, KnownCommand>
   /** "POST /v1/assistants/:id/messages". */
   readonly routes: ReadonlyArray<string>
 }
 
+/** The words of a line: what stands in quotes is one. */
+const wordsOf = (line: string): ReadonlyArray<string> => line.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []
+
 const reverieFault = (words: ReadonlyArray<string>, { commands }: Known): string | undefined => {
   const plain = words.filter((word) => !word.startsWith("-"))
-  const name = [3, 2, 1]
-    .map((size) => ["reverie", ...plain].slice(0, size).join(" "))
-    .find((each) => commands.has(each))
+  const sizes = [3, 2, 1].filter((size) => size <= plain.length + 1)
+  const name = sizes.map((size) => ["reverie", ...plain].slice(0, size).join(" ")).find((each) => commands.has(each))
+  const found = name === undefined ? undefined : commands.get(name)
   const isBranch = [...commands.keys()].some((each) => each.startsWith(`${name} `))
-  const isMeant = name !== undefined && (!isBranch || name === ["reverie", ...plain].join(" "))
-  if (!isMeant) return `there is no command reverie ${plain.slice(0, 2).join(" ")}`
-  const options = commands.get(name) ?? []
-  const unknown = words.find((word) => word.startsWith("-") && !options.includes(word.replace(/=.*/, "")))
-  return unknown === undefined ? undefined : `${name} has no option ${unknown}`
+  if (found === undefined || (isBranch && name !== ["reverie", ...plain].join(" "))) {
+    return `there is no command reverie ${plain.slice(0, 2).join(" ")}`
+  }
+  let given = 1 - (name ?? "").split(" ").length
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index] ?? ""
+    if (!word.startsWith("-")) given += 1
+    else {
+      const takesValue = found.options.get(word.replace(/=.*/, ""))
+      if (takesValue === undefined) return `${name} has no option ${word}`
+      if (takesValue && !word.includes("=")) index += 1
+    }
+  }
+  const isRight = given >= found.leastArguments && given <= found.mostArguments
+  return isRight ? undefined : `${name} takes other arguments than the ${given} given`
 }
 
 const curlFault = (line: string, { routes }: Known): string | undefined => {
@@ -112,7 +133,7 @@ const curlFault = (line: string, { routes }: Known): string | undefined => {
 
 const commandFault = (line: string, files: ReadonlyArray<string>, known: Known): string | undefined => {
   const command = line.replace(/\s+#.*$/, "").replace(/^(?:[A-Z_]+=\S*\s+)+/, "")
-  const [program = "", ...rest] = command.split(/\s+/)
+  const [program = "", ...rest] = wordsOf(command)
   if (program === "npx" && rest[0] === "reverie") return reverieFault(rest.slice(1), known)
   if (program === "npx" && rest[0] === "skills") return undefined
   if (program === "curl") return curlFault(command, known)
@@ -144,15 +165,25 @@ const blockFault = (block: Block): string | undefined => {
   return ["sh", "text"].includes(language) ? undefined : `a block of ${language} is not examined`
 }
 
+/** B4: commands that sentences and tables quote. */
+const quotedClaims = ({ path, text }: Text, known: Known): ReadonlyArray<BlockClaim> => {
+  const prose = text.replaceAll(FENCE, (fence) => fence.replaceAll(/[^\n]/g, " "))
+  return [...prose.matchAll(/`npx reverie ([^`\n]+)`/g)].map((match) => ({
+    where: lineAt({ path, text }, match.index),
+    fault: reverieFault(wordsOf(match[1] ?? ""), known)
+  }))
+}
+
 /** Everything that can be said of the blocks of a guide without running them. */
 export const blockClaims = (page: Text, known: Known): ReadonlyArray<BlockClaim> => {
   const blocks = blocksOf(page)
   if (blocks.length === 0) return [{ where: page.path, fault: "a guide without a block of code" }]
   const titles = blocks.flatMap(({ title }) => title ?? [])
-  return blocks.flatMap((block, index) => {
+  const ofBlocks = blocks.flatMap((block, index) => {
     const isTwice = block.title !== undefined && titles.indexOf(block.title) !== titles.lastIndexOf(block.title)
     const fault = isTwice ? `two blocks are called ${block.title}` : blockFault(block)
     const files = Object.keys(filesOf(blocks.slice(0, index)))
     return [{ where: block.where, fault }, ...(block.language === "sh" ? shellClaims(block, files, known) : [])]
   })
+  return [...ofBlocks, ...quotedClaims(page, known)]
 }

@@ -22,8 +22,20 @@ export const knownCommands = (): Known => {
       names.unshift(each.name())
       if (each.parent === null) break
     }
-    const options = command.options.flatMap(({ long, short }) => [long ?? "", short ?? ""])
-    return [names.join(" "), [...options, "--help", "--version"]] as const
+    const options = command.options.flatMap(({ long, optional, required, short }) =>
+      [long, short].flatMap((flag) =>
+        flag === undefined || flag === null ? [] : [[flag, required || optional] as const]
+      )
+    )
+    const { registeredArguments } = command
+    return [
+      names.join(" "),
+      {
+        options: new Map([...options, ["--help", false], ["--version", false]]),
+        leastArguments: registeredArguments.filter(({ required }) => required).length,
+        mostArguments: registeredArguments.some(({ variadic }) => variadic) ? Infinity : registeredArguments.length
+      }
+    ] as const
   })
   return { commands: new Map(commands), routes: routeNames() }
 }

@@ -3,8 +3,19 @@ import { blockClaims, blocksOf, fileOf, filesOf, type Known, missingLine } from 
 
 const known: Known = {
   commands: new Map([
-    ["reverie", ["--version"]],
-    ["reverie agents ls", ["--json", "--data"]]
+    ["reverie", { options: new Map([["--version", false]]), leastArguments: 0, mostArguments: 0 }],
+    [
+      "reverie agents ls",
+      {
+        options: new Map([
+          ["--json", false],
+          ["--data", true]
+        ]),
+        leastArguments: 0,
+        mostArguments: 0
+      }
+    ],
+    ["reverie chat", { options: new Map(), leastArguments: 1, mostArguments: 2 }]
   ]),
   routes: ["GET /v1/assistants", "POST /v1/assistants/{id}/messages"]
 }
@@ -50,6 +61,9 @@ describe("what is claimed by the blocks of a guide", () => {
       "npx reverie agents ls --data x",
       "npx reverie agents list",
       "npx reverie agents ls --colour",
+      'npx reverie chat clerk "two words"',
+      "npx reverie chat",
+      "npx reverie chat clerk two words",
       "A=1 npx reverie --version # a note",
       "node gone.ts",
       "curl -s http://127.0.0.1:4000/v1/assistants/clerk/messages -d x",
@@ -63,12 +77,21 @@ describe("what is claimed by the blocks of a guide", () => {
       [
         "there is no command reverie agents list",
         "reverie agents ls has no option --colour",
+        "reverie chat takes other arguments than the 0 given",
+        "reverie chat takes other arguments than the 3 given",
         "node gone.ts runs no file of this page",
         "no route answers /v1/gone",
         "npm run is not known",
         "rm is not known"
       ]
     )
+  })
+
+  test("B4 a command in a sentence is judged too", () => {
+    const block = ["```text", "a", "```"]
+    assert.deepStrictEqual(faults("Say `npx reverie agents ls` or `npx reverie gone`.", ...block), [
+      "docs/guides/tools.md:1 there is no command reverie gone"
+    ])
   })
 
   test("B5 a guide without a block, and a block that is not examined, are faults", () => {
