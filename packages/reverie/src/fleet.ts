@@ -45,12 +45,13 @@ import { endOf, envelopeOf, type Part, partsOf } from "./ask.ts"
 import { type Blocks, blocksOf } from "./fleet/blocks.ts"
 import { bringToLife } from "./creation.ts"
 import { ID_FORM } from "./define-assistant.ts"
-import type { FleetDefinition, FleetOptions, SendOptions } from "./fleet-options.ts"
+import { type FleetDefinition, type FleetOptions, flawOfTerms, type SendOptions, weightIn } from "./fleet-options.ts"
 import { type DefinitionView, definitionViewOf } from "./views/definition-view.ts"
 import { directoryOf } from "./fleet/directory.ts"
+import { loaded } from "./doors.ts"
 import { DefinitionUnknown, FleetClosed, FleetDefinitionInvalid, TargetAmbiguous } from "./errors.ts"
 import type { Fork, ForkRequest, PromptQuestion, TickPrompt } from "./forking/index.ts"
-import { flawOfTerms, limitsLayer, OpenFleet, type Terms, weightIn } from "./opening/open-fleet.ts"
+import { limitsLayer, OpenFleet } from "./opening/open-fleet.ts"
 import type { Profile, Services } from "./opening/deployment.ts"
 import { groundOf } from "./opening/ground.ts"
 import { profileOf } from "./opening/profile.ts"
@@ -61,12 +62,10 @@ import { type Prompts, promptsOf } from "./fleet/prompts.ts"
 import { type Readiness, readiness } from "./checks/readiness.ts"
 import { tracingLayer } from "./opening/tracing.ts"
 
-const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, "0")
-
 /** 128 random bits, from the Random service. */
 const freshId = Effect.gen(function* () {
   let id = ""
-  for (let part = 0; part < 4; part++) id += hex(yield* Random.nextInt)
+  for (let part = 0; part < 4; part++) id += ((yield* Random.nextInt) >>> 0).toString(16).padStart(8, "0")
   return id
 })
 
@@ -122,7 +121,7 @@ export class Fleet extends Ordering implements AsyncDisposable {
     const tenant = tenantOf(options.tenant)
     const profile = await Effect.runPromise(profileOf(options))
     const byName = new Map(fleet.assistants.map((assistant) => [assistant.name, assistant]))
-    const terms: Terms = { ...fleet, ...options }
+    const terms = { ...fleet, ...options }
     const flaw = flawOfTerms(terms)
     if (flaw !== undefined) throw new FleetDefinitionInvalid({ subject: "fleet", message: `fleet: ${flaw}` })
     assertModules(fleet.assistants)
@@ -319,13 +318,13 @@ export class Fleet extends Ordering implements AsyncDisposable {
 
   /** The very words that a model of this tenant was shown with one call; undefined when there was none. */
   async promptOf(question: PromptQuestion & { readonly iteration?: number }): Promise<TickPrompt | undefined> {
-    const { promptOfTick } = await import("./forking/index.ts")
+    const { promptOfTick } = await import("./forking/exact-prompt.ts")
     return promptOfTick(this, this.#opened.definition, question)
   }
 
   /** Lives through a tick once more beside the fleet, with its own model when none is said: see `forkTick`. */
   async fork(request: ForkRequest): Promise<Fork> {
-    const { forkTick } = await import("./forking/index.ts")
+    const { forkTick } = await import("./forking/fork.ts")
     return forkTick(this, this.#opened.definition, { ...request, model: request.model ?? (await this.#run(Model)) })
   }
 
@@ -397,3 +396,5 @@ export class Fleet extends Ordering implements AsyncDisposable {
     return this.#opened.openFleet.run(effect)
   }
 }
+
+loaded.Fleet = Fleet

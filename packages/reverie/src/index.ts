@@ -99,16 +99,23 @@ export {
 } from "@reverie/tools"
 export type { ApprovalAsked, Requester } from "./fleet/approvals.ts"
 export { type Part, letterProblem } from "./ask.ts"
-export type { Blocks, CreatedBlock, EditOptions } from "./fleet/blocks.ts"
-export { backup, type BackupRequest, restore, type RestoreRequest } from "./opening/backup.ts"
+export type { Blocks, EditOptions } from "./fleet/blocks.ts"
+export type { BackupRequest, RestoreRequest } from "./opening/backup.ts"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"
-export { type AssistantDefinition, type AssistantOptions, defineAssistant } from "./define-assistant.ts"
+export {
+  type AssistantDefinition,
+  type AssistantOptions,
+  type CreatedBlock,
+  defineAssistant
+} from "./define-assistant.ts"
 export {
   defineFleet,
   type FleetDefinition,
   type FleetOptions,
   type FleetRole,
-  type SendOptions
+  type SendOptions,
+  type TenantTerms,
+  type Terms
 } from "./fleet-options.ts"
 export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, type TeamPattern } from "./define-team.ts"
 export type { DeadLetterView } from "./fleet/dead-letters.ts"
@@ -116,20 +123,40 @@ export type { DefinitionView, TeamView, ToolView } from "./views/definition-view
 export { type Delegated, type OrderOptions, type SleepOptions } from "./fleet/ordering.ts"
 export * from "./errors.ts"
 export * from "./forking/index.ts"
-export { Fleet } from "./fleet.ts"
+export {
+  backup,
+  checkExport,
+  checkFixture,
+  describeModel,
+  exportFleet,
+  fixtureOfTick,
+  Fleet,
+  forkTick,
+  importAgentFile,
+  importFleet,
+  moveDataStore,
+  Peek,
+  play,
+  probeModel,
+  probeServers,
+  promptOfTick,
+  promptsOfTick,
+  reopenDataStore,
+  restore
+} from "./doors.ts"
 export type { BudgetView, SubAgentsView, SubAgentView } from "./fleet/sub-agents.ts"
 export type { Rebuilt } from "./fleet/memories.ts"
 export type { WaitingDeadLetter } from "./views/mail-view.ts"
-export type { TenantTerms, Terms } from "./opening/open-fleet.ts"
 export * from "./moving/index.ts"
 export type { DeepCheck, Flaw } from "./checks/deep-check.ts"
-export { Peek } from "./views/peek.ts"
-export { play, type Played, readScript, type Script, type ScriptLine, type ScriptProblem } from "./play.ts"
-export { describeModel, probeModel, probeServers, type ServerProbe } from "./checks/probe.ts"
-export { databaseUrl, type Deployment, type RecallChoice, type ServerIndex } from "./opening/deployment.ts"
+export { type Played, readScript, type Script, type ScriptLine, type ScriptProblem } from "./play.ts"
+export type { ServerProbe } from "./checks/probe.ts"
+export type { Deployment, RecallChoice, ServerIndex } from "./opening/deployment.ts"
+export { databaseUrl } from "./fleet-options.ts"
 export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from "./opening/model-choice.ts"
-export { type ContextQuestion, type NoticePage, Records } from "./fleet/records.ts"
-export { type FramePage, MAX_FRAMES } from "./fleet/replay.ts"
+export type { ContextQuestion, NoticePage, Records } from "./fleet/records.ts"
+export type { FramePage } from "./fleet/replay.ts"
+export { MAX_FRAMES } from "./forking/errors.ts"
 export type { BudgetOption, PricesOption, SubAgentsOption } from "./sub-agents-option.ts"
 export { EntityProfile, Fact } from "@reverie/memory"
 export type { SpanKind } from "./timeline/spans.ts"

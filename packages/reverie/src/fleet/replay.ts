@@ -17,11 +17,10 @@ import {
   verifyReplay
 } from "@reverie/runtime"
 import * as Result from "effect/Result"
+import { MAX_FRAMES } from "../forking/errors.ts"
 
 const PAGE = 500
 
-/** Most frames of a page. */
-export const MAX_FRAMES = 500
 const DEFAULT_FRAMES = 100
 
 /** Where entries are read. */

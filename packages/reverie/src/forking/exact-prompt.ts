@@ -12,6 +12,7 @@ import type { RecordedTick, Shown } from "@reverie/runtime"
 import { type ContextReport, contextReportOf } from "../views/context-report.ts"
 import type { FleetDefinition } from "../fleet-options.ts"
 import type { Records } from "../fleet/records.ts"
+import { MAX_SHOWN_CHARS } from "./errors.ts"
 import { liveAgain } from "./sandbox.ts"
 
 export interface PromptPart {
@@ -58,9 +59,6 @@ export interface TickPrompt {
   /** Why the tick could not be gone through to its end; the prompts up to there are here. */
   readonly diverged?: string
 }
-
-/** Longest text of a message that is told. */
-export const MAX_SHOWN_CHARS = 100_000
 
 export interface PromptQuestion {
   readonly assistant: string

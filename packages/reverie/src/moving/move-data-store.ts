@@ -10,6 +10,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Stream from "effect/Stream"
+import { placeName } from "../fleet-options.ts"
 import { MoveRefused } from "./errors.ts"
 import { assertFree, type MovedIn, moveIn, type MovingIn, type BundleSource } from "./import-fleet.ts"
 import {
@@ -18,7 +19,6 @@ import {
   dataStoreLayer,
   type DataStoreServices,
   bundleOf,
-  placeName,
   residentsOf
 } from "./place.ts"
 

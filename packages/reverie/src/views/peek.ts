@@ -19,6 +19,7 @@ import type { Rebuilt } from "../fleet/memories.ts"
 import { type Prompts, promptsOf } from "../fleet/prompts.ts"
 import { reading, readingIndex } from "../opening/profile.ts"
 import { Records } from "../fleet/records.ts"
+import { loaded } from "../doors.ts"
 
 type Run = <A, E>(reading: Effect.Effect<A, E, Mailbox | Ledger | PromptStore | BlockStore>) => Promise<A>
 
@@ -99,3 +100,5 @@ export class Peek extends Records implements AsyncDisposable {
     return new Records(this.#opened.runWithIndex, this.tenant)
   }
 }
+
+loaded.Peek = Peek
