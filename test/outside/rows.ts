@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { root } from "../../scripts/check/program.ts"
 import { bundled } from "./bundled.ts"
+import { clone } from "./clone.ts"
 import { mounted, tests } from "./entries.ts"
 import {
   answered,
@@ -376,5 +377,6 @@ export const rows: ReadonlyArray<Row> = [
   second,
   init,
   start,
+  clone,
   ...bundled
 ]

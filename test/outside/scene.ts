@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly seconds?: number
   /** The program is ended as soon as it has said this. */
   readonly until?: RegExp
+  /** How it is ended then, as a terminal ends all of its group; without it at once, and that counts as success. */
+  readonly endBy?: NodeJS.Signals
   /** What is done while the program runs; then it is ended. */
   readonly meanwhile?: () => Promise<unknown>
 }
@@ -102,7 +104,7 @@ export class Scene {
 
   /** Runs a program: of the folder's own, of the system, or a file of JavaScript. */
   run(cwd: string, program: string, args: ReadonlyArray<string>, options: RunOptions = {}): Promise<Said> {
-    const { env, meanwhile, node = process.execPath, seconds = 120, until } = options
+    const { endBy, env, meanwhile, node = process.execPath, seconds = 120, until } = options
     const begun = performance.now()
     const child = spawn(program === "node" ? node : program, [...args], {
       cwd,
@@ -116,14 +118,18 @@ export class Scene {
     let stderr = ""
     return new Promise((resolve) => {
       let isWanted = false
+      let isHeard = false
       const timer = setTimeout(() => this.#end(child), seconds * 1_000)
       const finish = () => {
-        isWanted = true
-        this.#end(child)
+        isWanted = endBy === undefined
+        this.#end(child, endBy)
       }
       if (meanwhile !== undefined) void meanwhile().then(finish, finish)
       const hear = () => {
-        if (!isWanted && until?.test(stdout + stderr) === true) finish()
+        if (!isHeard && until?.test(stdout + stderr) === true) {
+          isHeard = true
+          finish()
+        }
       }
       child.stdout.setEncoding("utf8").on("data", (text: string) => ((stdout += text), hear()))
       child.stderr.setEncoding("utf8").on("data", (text: string) => ((stderr += text), hear()))
@@ -149,10 +155,10 @@ export class Scene {
     return said
   }
 
-  #end(child: ChildProcess): void {
+  #end(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): void {
     try {
       if (isWindows || child.pid === undefined) child.kill()
-      else process.kill(-child.pid, "SIGKILL")
+      else process.kill(-child.pid, signal)
     } catch {
       // It has ended.
     }
