@@ -54,11 +54,15 @@ export class Scene {
   readonly #children = new Set<ChildProcess>()
   readonly #nodes: string
 
-  constructor(tarball: string, isShort: boolean, nodes: string) {
+  /** The Node of everything that asks for no other. */
+  readonly #own: string
+
+  constructor(tarball: string, isShort: boolean, nodes: string, own: string = process.execPath) {
     this.folder = mkdtempSync(join(tmpdir(), "reverie-outside-"))
     this.tarball = tarball
     this.isShort = isShort
     this.#nodes = nodes
+    this.#own = own
   }
 
   get ran(): ReadonlyArray<Ran> {
@@ -90,7 +94,12 @@ export class Scene {
 
   /** A Node of this version: the running one, or the one that npm has for this platform. */
   async node(version: string): Promise<string> {
-    if (this.isShort || process.versions.node.startsWith(`${version}.`)) return process.execPath
+    if (this.isShort) return this.#own
+    return this.installedNode(version)
+  }
+
+  async installedNode(version: string): Promise<string> {
+    if (process.versions.node.startsWith(`${version}.`)) return process.execPath
     const name = `node-${isWindows ? "win" : process.platform}-${process.arch}`
     const folder = join(this.#nodes, version)
     const node = join(folder, "node_modules", name, "bin", isWindows ? "node.exe" : "node")
@@ -104,7 +113,7 @@ export class Scene {
 
   /** Runs a program: of the folder's own, of the system, or a file of JavaScript. */
   run(cwd: string, program: string, args: ReadonlyArray<string>, options: RunOptions = {}): Promise<Said> {
-    const { endBy, env, meanwhile, node = process.execPath, seconds = 120, until } = options
+    const { endBy, env, meanwhile, node = this.#own, seconds = 120, until } = options
     const begun = performance.now()
     const child = spawn(program === "node" ? node : program, [...args], {
       cwd,
