@@ -4,11 +4,13 @@
 // G2  The machine has an old Node, so that the newer one, the largest part, is installed too.
 
 import { lstatSync, readdirSync, readFileSync } from "node:fs"
+import { availableParallelism, loadavg } from "node:os"
 import { join } from "node:path"
 import { root } from "../../scripts/check/program.ts"
 import type { Row } from "./scene.ts"
 
 const MOST_MEGABYTES = 300
+/** On a machine at rest; on a busy one as much later as others work on it. */
 const MOST_SECONDS = 3
 const STARTS = 3
 const ADDRESS = /http:\/\/127\.0\.0\.1:\d+/
@@ -50,6 +52,8 @@ export const clone: Row = {
     figure("megabytes", megabytes)
     const left = workingIn(folder)
     const seconds: Array<number> = []
+    const [load = 0] = loadavg()
+    const busy = Math.round((1 + load / availableParallelism()) * 10) / 10
     for (let times = 0; times < STARTS; times++) {
       const again = performance.now()
       let heard = Number.POSITIVE_INFINITY
@@ -69,9 +73,9 @@ export const clone: Row = {
       ["Ctrl-C ends it, with its code", [0, 130].includes(first.code), `${first.code}: ${first.text.slice(-400)}`],
       ["nothing of it goes on", left.length === 0, left.join(" ")],
       [
-        `the next start says the address within ${MOST_SECONDS} s`,
-        Math.min(...seconds) <= MOST_SECONDS,
-        seconds.join(" ")
+        `the next start says the address within ${MOST_SECONDS} s of a machine at rest`,
+        Math.min(...seconds) <= MOST_SECONDS * busy,
+        `${seconds.join(" ")}, on a machine that is ${busy} times as slow`
       ],
       ["a check installs the tools and runs", checked.code === 0, checked.text.slice(-800)]
     ]

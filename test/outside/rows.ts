@@ -21,6 +21,7 @@ import {
   testingProgram
 } from "./programs.ts"
 import type { Finding, Row, Scene } from "./scene.ts"
+import { upgrade } from "./upgrade.ts"
 
 const NODES = ["22.13.0", "22", "24", "26"]
 const nodesFor = ({ isShort }: Scene): ReadonlyArray<string> => (isShort ? ["this"] : NODES)
@@ -378,5 +379,6 @@ export const rows: ReadonlyArray<Row> = [
   init,
   start,
   clone,
+  upgrade,
   ...bundled
 ]

@@ -6,7 +6,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { constants, tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 
 export interface Ran {
@@ -152,7 +152,9 @@ export class Scene {
         resolve({ ...ran, stdout, stderr, text: stdout + stderr })
       }
       child.on("error", (error) => ((stderr += error.message), done(127)))
-      child.on("close", (code) => done(isWanted ? 0 : (code ?? 1)))
+      child.on("close", (code, signal) =>
+        done(isWanted ? 0 : (code ?? (signal === null ? 1 : 128 + constants.signals[signal])))
+      )
     })
   }
 
