@@ -112,7 +112,7 @@ const neededBy = (packages, folders) => {
 }
 
 /** No program reads them: Node runs no TypeScript of a package, and maps are for debuggers. */
-const isUnread = (file) => /\.map$/.test(file) || (/\.[cm]?tsx?$/.test(file) && !/\.d\.[cm]?ts$/.test(file))
+const isUnread = (file) => file.endsWith(".map") || (/\.[cm]?tsx?$/.test(file) && !/\.d\.[cm]?ts$/.test(file))
 
 /** Builds the page, and takes away what running does not need. */
 const slim = () => {

@@ -51,13 +51,15 @@ const valuesOf = ({ specifiers = [] }: Statement): ReadonlyArray<Specifier> => s
 
 /** What a file declares and shows itself. */
 const declaredIn = (statements: ReadonlyArray<Statement>): ReadonlyArray<string> =>
-  statements
-    .filter((statement) => statement.type === "ExportNamedDeclaration" && isValue(statement))
-    .flatMap((statement) => [
-      ...(statement.declaration?.declarations ?? []).map(({ id }) => textOf(id)),
-      textOf(statement.declaration?.id),
-      ...valuesOf(statement).map(({ exported }) => textOf(exported))
-    ])
+  statements.flatMap((statement) =>
+    statement.type === "ExportNamedDeclaration" && isValue(statement)
+      ? [
+          ...(statement.declaration?.declarations ?? []).map(({ id }) => textOf(id)),
+          textOf(statement.declaration?.id),
+          ...valuesOf(statement).map(({ exported }) => textOf(exported))
+        ]
+      : []
+  )
 
 /** Where each name that a file shows comes from. */
 const shownBy = async (context: Context, file: string, known: Map<string, Shown>): Promise<Shown> => {
