@@ -5,8 +5,6 @@ import { type Address, type AssistantId, defined, type Notice } from "@reverie/p
 import type { TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
 import type { Faults, HostFailure, TenantWeight, WorkerSettings } from "@reverie/runtime"
-import type { DataStorePlace } from "./moving/place.ts"
-import type { Deployment } from "./opening/deployment.ts"
 import type { ProfileOptions } from "./opening/profile.ts"
 import type { TracingOptions } from "./opening/tracing.ts"
 import { type AssistantDefinition, refuse } from "./define-assistant.ts"
@@ -133,25 +131,3 @@ export const weightIn =
   (terms: Terms): TenantWeight =>
   (tenant) =>
     termsOf(terms, tenant)?.weight ?? 1
-
-// Addresses: the names of data stores, for those who open them and for those who read them.
-
-/** The name of a deployment that none is given. */
-export const DEFAULT_NAME = "reverie"
-
-/** The URL of the database with its password in it. */
-export const databaseUrl = ({ database, password = "" }: Deployment): string => {
-  if (password === "" || !URL.canParse(database)) return database
-  const url = new URL(database)
-  if (url.password === "") url.password = encodeURIComponent(password)
-  return url.href
-}
-
-/** What a place is called where anybody may read it. */
-export const placeName = (place: DataStorePlace): string => {
-  if ("data" in place) return place.data
-  const { database, name = DEFAULT_NAME } = place.deployment
-  if (!URL.canParse(database)) return "a database"
-  const { host, pathname, protocol } = new URL(database)
-  return `${protocol}//${host}${pathname} (${name})`
-}

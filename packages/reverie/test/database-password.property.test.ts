@@ -11,7 +11,7 @@ import * as Redacted from "effect/Redacted"
 import * as fc from "fast-check"
 import { assert, describe, test } from "vitest"
 import { deploymentFromConfig } from "../src/opening/deployment.ts"
-import { databaseUrl } from "../src/fleet-options.ts"
+import { databaseUrl } from "../src/opening/addresses.ts"
 
 const DATABASE = "postgres://reverie@127.0.0.1:5432/reverie"
 

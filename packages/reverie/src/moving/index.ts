@@ -11,5 +11,5 @@ export { EXPORT_VERSION, type ExportHeader, type ExportManifest, MAX_LINE_BYTES 
 export type { ExportOptions } from "./export-fleet.ts"
 export type { Checked, Imported, ImportOptions, ExportSource } from "./import-fleet.ts"
 export type { DataStoreMoved, MoveOptions } from "./move-data-store.ts"
-export { placeName } from "../fleet-options.ts"
+export { placeName } from "../opening/addresses.ts"
 export type { DataStorePlace } from "./place.ts"

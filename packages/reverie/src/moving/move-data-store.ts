@@ -10,7 +10,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Stream from "effect/Stream"
-import { placeName } from "../fleet-options.ts"
+import { placeName } from "../opening/addresses.ts"
 import { MoveRefused } from "./errors.ts"
 import { assertFree, type MovedIn, moveIn, type MovingIn, type BundleSource } from "./import-fleet.ts"
 import {

@@ -13,7 +13,7 @@ import * as References from "effect/References"
 import * as Stream from "effect/Stream"
 import { MoveRefused } from "./errors.ts"
 import type { Deployment } from "../opening/deployment.ts"
-import { databaseUrl, DEFAULT_NAME } from "../fleet-options.ts"
+import { databaseUrl, DEFAULT_NAME } from "../opening/addresses.ts"
 
 /** Where assistants live: a data directory, or the database of a deployment. */
 export type DataStorePlace = { readonly data: string } | { readonly deployment: Deployment }

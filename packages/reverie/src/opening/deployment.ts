@@ -21,7 +21,7 @@ import type { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { type BlockStore, Recall } from "@reverie/memory"
 import type { Model, Tokens } from "@reverie/model"
 import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
-import { databaseUrl, DEFAULT_NAME } from "../fleet-options.ts"
+import { databaseUrl, DEFAULT_NAME } from "./addresses.ts"
 
 // RecallIndex: where a fleet's memories are found again.
 // R1  The key of an index is only ever sent to the server it was configured with, and never printed.
