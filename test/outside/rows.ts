@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { root } from "../../scripts/check/program.ts"
 import { bundled } from "./bundled.ts"
+import { clone } from "./clone.ts"
 import { documents, mounted, tasks, tests } from "./entries.ts"
 import {
   answered,
@@ -20,6 +21,7 @@ import {
   testingProgram
 } from "./programs.ts"
 import type { Finding, Row, Scene } from "./scene.ts"
+import { upgrade } from "./upgrade.ts"
 
 const NODES = ["22.13.0", "22", "24", "26"]
 const nodesFor = ({ isShort }: Scene): ReadonlyArray<string> => (isShort ? ["this"] : NODES)
@@ -378,5 +380,7 @@ export const rows: ReadonlyArray<Row> = [
   second,
   init,
   start,
+  clone,
+  upgrade,
   ...bundled
 ]

@@ -189,6 +189,18 @@ describe("init", () => {
       assert.isTrue(dry["dryRun"])
       assert.isUndefined(await stat(join(directory, "other")).catch(() => undefined))
     }))
+
+  test("I1 what it wrote leaves the choice of the data to the environment", () =>
+    within({}, async ({ directory, home }) => {
+      await run(["init", "harbour"], inside2(directory, home))
+      const inHarbour = { ...inside2(directory, home), cwd: join(directory, "harbour") }
+      const env = { ...inHarbour.env, DATABASE_URL: "postgres://127.0.0.1:1/none" }
+      const listed = await run(["config", "list", "--show-origin"], { ...inHarbour, env })
+      const lineOf = (name: string) => listed.stdout.split("\n").find((line) => line.startsWith(`${name} `)) ?? ""
+      assert.match(lineOf("fleet"), /project/)
+      assert.match(lineOf("data"), /default/)
+      assert.match(lineOf("database"), /env/)
+    }))
 })
 
 const inside2 = (directory: string, home: string) => ({

@@ -11,13 +11,20 @@ import {
   settingsOf
 } from "@reverie/assistant"
 import type { CompactionConfig } from "@reverie/context"
-import { recallScopes as known, type RecallScope } from "@reverie/memory"
+import {
+  type BlockDraft,
+  flawOfDraft,
+  PLAIN_TEXT,
+  readBlockSchema,
+  recallScopes as known,
+  type RecallScope
+} from "@reverie/memory"
 import { AssistantId, type ToolRule, defined } from "@reverie/protocol"
 import type { Definition, MemoryRequest } from "@reverie/runtime"
 import { flawOfRules, noop, type Tool, toolkitOf } from "@reverie/tools"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type CreatedBlock, flawOfBlocks } from "./fleet/blocks.ts"
 import { FleetDefinitionInvalid } from "./errors.ts"
 import { flawOfSpending, type SpendingOptions, spendingSettings, spendingTools } from "./sub-agents-option.ts"
 
@@ -71,6 +78,9 @@ export interface SleepOption {
 }
 
 /** What `defineAssistant` takes. */
+/** A block that an assistant is created with. */
+export type CreatedBlock = Omit<BlockDraft, "owner">
+
 export interface AssistantOptions extends SpendingOptions {
   /** Its address: letters, digits and `. _ : @ # + -`, at most 128 characters. */
   readonly id: string
@@ -240,4 +250,18 @@ export const defineAssistant = (options: AssistantOptions): AssistantDefinition 
     maxContextTokens,
     reservedResponseTokens
   })
+}
+
+/** What is wrong with the blocks of a definition, in one sentence; undefined when nothing is. */
+const flawOfBlocks = (owner: AssistantId, blocks: ReadonlyArray<CreatedBlock>): string | undefined => {
+  const labels = blocks.map(({ label }) => label)
+  const twice = labels.find((label, index) => labels.indexOf(label) !== index)
+  if (twice !== undefined) return `two of its blocks are called ${JSON.stringify(twice)}`
+  return blocks
+    .map((block) => {
+      const schema = readBlockSchema(block.schema ?? PLAIN_TEXT)
+      const flaw = flawOfDraft({ ...block, owner }) ?? (Result.isFailure(schema) ? schema.failure : undefined)
+      return flaw === undefined ? undefined : `its block ${JSON.stringify(block.label)}: ${flaw}`
+    })
+    .find((flaw) => flaw !== undefined)
 }

@@ -2,8 +2,9 @@
 // Owns the shapes. Leaves what they do to fleet.ts.
 
 import { type Address, type AssistantId, defined, type Notice } from "@reverie/protocol"
-import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
-import { flawOfTerms, type Terms } from "./opening/open-fleet.ts"
+import type { TenantLimits } from "@reverie/ledger"
+import type { Tariff } from "@reverie/model"
+import type { Faults, HostFailure, TenantWeight, WorkerSettings } from "@reverie/runtime"
 import type { ProfileOptions } from "./opening/profile.ts"
 import type { TracingOptions } from "./opening/tracing.ts"
 import { type AssistantDefinition, refuse } from "./define-assistant.ts"
@@ -103,3 +104,55 @@ export const defineFleet = (options: DefineFleetOptions): FleetDefinition => {
     ...defined({ tenants, prices })
   })
 }
+
+// Limits: what tenants may use of models, as a user writes it.
+
+export interface TenantTerms extends TenantLimits {
+  /** Turns that its assistants have before those of the next tenant; 1 when not said. */
+  readonly weight?: number
+}
+
+export interface Terms {
+  /** By the id of the tenant. One that is not named is not limited. */
+  readonly tenants?: Readonly<Record<string, TenantTerms>>
+  /** What models cost, by the beginning of their names; `*` for any other. What is not named costs nothing. */
+  readonly prices?: Tariff
+}
+
+const knownTerms: Readonly<Record<keyof Required<TenantTerms>, true>> = {
+  callsPerMinute: true,
+  callsPerDay: true,
+  tokensPerMinute: true,
+  tokensPerDay: true,
+  costMicrosPerMinute: true,
+  costMicrosPerDay: true,
+  concurrentCalls: true,
+  weight: true
+}
+
+const isAmount = (value: unknown): boolean => typeof value === "number" && Number.isSafeInteger(value) && value >= 0
+
+/** What is wrong with terms, in words that follow on a colon; undefined when nothing is. */
+export const flawOfTerms = ({ prices = {}, tenants = {} }: Terms): string | undefined => {
+  for (const [tenant, terms] of Object.entries(tenants)) {
+    for (const [name, value] of Object.entries(terms)) {
+      if (!Object.hasOwn(knownTerms, name)) return `the tenant "${tenant}" has the unknown limit "${name}"`
+      if (!isAmount(value)) return `the ${name} of the tenant "${tenant}" must be a whole number of at least 0`
+    }
+    if (terms.weight === 0) return `the weight of the tenant "${tenant}" must be at least 1`
+  }
+  for (const [model, { inputMicros, outputMicros }] of Object.entries(prices)) {
+    if (!isAmount(inputMicros) || !isAmount(outputMicros)) {
+      return `the price of "${model}" needs whole numbers of at least 0, inputMicros and outputMicros`
+    }
+  }
+  return undefined
+}
+
+export const termsOf = ({ tenants = {} }: Terms, tenant: string): TenantTerms | undefined =>
+  Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined
+
+export const weightIn =
+  (terms: Terms): TenantWeight =>
+  (tenant) =>
+    termsOf(terms, tenant)?.weight ?? 1

@@ -25,6 +25,7 @@ import { asked, envelopeOf, type Part, wholeAnswer } from "./ask.ts"
 import { bringToLife } from "./creation.ts"
 import type { FleetDefinition, FleetOptions, IdleOptions, SendOptions } from "./fleet-options.ts"
 import { type DefinitionView, definitionViewOf } from "./views/definition-view.ts"
+import { loaded } from "./doors.ts"
 import { DefinitionUnknown, type FleetClosed, TargetAmbiguous } from "./errors.ts"
 import { freshId, type Opened, opened, tenantOf } from "./opening/open-fleet.ts"
 import type { Services } from "./opening/deployment.ts"
@@ -402,3 +403,5 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     return this.#opened.openFleet.run(effect)
   }
 }
+
+loaded.Fleet = Fleet

@@ -106,13 +106,14 @@ export {
 } from "@reverie/tools"
 export type { ApprovalAsked, ApprovalReadings, Requester } from "./fleet/approvals.ts"
 export { type AnswerError, type Part, letterProblem } from "./ask.ts"
-export type { Blocks, CreatedBlock, EditOptions } from "./fleet/blocks.ts"
-export { backup, type BackupRequest, restore, type RestoreRequest } from "./opening/backup.ts"
+export type { Blocks, EditOptions } from "./fleet/blocks.ts"
+export type { BackupRequest, RestoreRequest } from "./opening/backup.ts"
 export { type ContextReport, contextReportOf } from "./views/context-report.ts"
 export {
   type AssistantDefinition,
   type AssistantOptions,
   type AssistantSettings,
+  type CreatedBlock,
   defineAssistant,
   type SleepOption
 } from "./define-assistant.ts"
@@ -123,7 +124,9 @@ export {
   type FleetOptions,
   type FleetRole,
   type IdleOptions,
-  type SendOptions
+  type SendOptions,
+  type TenantTerms,
+  type Terms
 } from "./fleet-options.ts"
 export { defineTeam, type SeatOptions, type TeamDefinition, type TeamOptions, type TeamPattern } from "./define-team.ts"
 export type { DeadLetterReadings, DeadLetterView, FleetDeadLetters } from "./fleet/dead-letters.ts"
@@ -131,7 +134,27 @@ export type { DefinitionView, TeamView, ToolView } from "./views/definition-view
 export type { FleetCompactions, OrderOptions, SleepOptions } from "./fleet/ordering.ts"
 export * from "./errors.ts"
 export * from "./forking/index.ts"
-export { Fleet } from "./fleet.ts"
+export {
+  backup,
+  checkExport,
+  checkFixture,
+  describeModel,
+  exportFleet,
+  fixtureOfTick,
+  Fleet,
+  FleetReader,
+  forkTick,
+  importAgentFile,
+  importFleet,
+  moveDataStore,
+  play,
+  probeModel,
+  probeServers,
+  promptOfTick,
+  promptsOfTick,
+  reopenDataStore,
+  restore
+} from "./doors.ts"
 export type {
   BudgetView,
   Delegated,
@@ -142,16 +165,16 @@ export type {
 } from "./fleet/sub-agents.ts"
 export type { CompactionReadings, FleetMemory, Rebuilt } from "./fleet/memories.ts"
 export type { WaitingDeadLetter } from "./views/mail-view.ts"
-export type { TenantTerms, Terms } from "./opening/open-fleet.ts"
 export * from "./moving/index.ts"
 export type { DeepCheck, Flaw } from "./checks/deep-check.ts"
-export { FleetReader } from "./views/peek.ts"
-export { play, type Played, readScript, type Script, type ScriptLine, type ScriptProblem } from "./play.ts"
-export { describeModel, probeModel, probeServers, type ServerProbe } from "./checks/probe.ts"
-export { databaseUrl, type Deployment, type RecallChoice, type ServerIndex } from "./opening/deployment.ts"
+export { type Played, readScript, type Script, type ScriptLine, type ScriptProblem } from "./play.ts"
+export type { ServerProbe } from "./checks/probe.ts"
+export type { Deployment, RecallChoice, ServerIndex } from "./opening/deployment.ts"
+export { databaseUrl } from "./opening/addresses.ts"
 export type { EmbedderChoice, ModelChoice, ServerEmbedder, ServerModel } from "./opening/model-choice.ts"
 export type { FleetReadings } from "./fleet/records.ts"
-export { type FleetReplay, type FramePage, MAX_FRAMES, type ReplayReadings } from "./fleet/replay.ts"
+export type { FleetReplay, FramePage, ReplayReadings } from "./fleet/replay.ts"
+export { MAX_FRAMES } from "./forking/errors.ts"
 export type { BudgetOption, PricesOption, SubAgentBudget, SubAgentsOption } from "./sub-agents-option.ts"
 export { EntityProfile, Fact } from "@reverie/memory"
 export type { SpanKind } from "./timeline/spans.ts"

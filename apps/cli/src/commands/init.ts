@@ -52,10 +52,12 @@ const readme = `# A fleet of assistants
     npx reverie chat desk        speaks with the desk
     npx reverie agents ls        the assistants, and what they do
 
-\`fleet.ts\` says who they are; \`reverie.config.json\` where the fleet and its data are.
+\`fleet.ts\` says who they are; \`reverie.config.json\` where the fleet is. Its data is in
+\`.reverie\`, or in the database that \`DATABASE_URL\` names.
 `
 
-const config = `${JSON.stringify({ fleet: "fleet.ts", data: ".reverie" }, undefined, 2)}\n`
+// Without `data`, which would count for more than DATABASE_URL; embedded it is .reverie all the same.
+const config = `${JSON.stringify({ fleet: "fleet.ts" }, undefined, 2)}\n`
 
 /** Servers that the environment names. */
 const detected = (): ReadonlyArray<string> =>

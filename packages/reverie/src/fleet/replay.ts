@@ -23,11 +23,10 @@ import type { PromptQuestion, TickPrompt } from "../forking/exact-prompt.ts"
 import type { Fork, ForkRequest } from "../forking/fork.ts"
 import type { TickSource } from "../forking/tick-source.ts"
 import type { Core } from "./records.ts"
+import { MAX_FRAMES } from "../forking/errors.ts"
 
 const PAGE = 500
 
-/** Most frames of a page. */
-export const MAX_FRAMES = 500
 const DEFAULT_FRAMES = 100
 
 /** Where entries are read. */
@@ -141,11 +140,11 @@ export const openReplay = (
 ): FleetReplay => ({
   ...replay,
   fork: async (request) => {
-    const { forkTick } = await import("../forking/index.ts")
+    const { forkTick } = await import("../forking/fork.ts")
     return forkTick({ replay }, definition, { ...request, model: request.model ?? (await model()) })
   },
   prompt: async (question) => {
-    const { promptOfTick } = await import("../forking/index.ts")
+    const { promptOfTick } = await import("../forking/exact-prompt.ts")
     return promptOfTick({ replay }, definition, question)
   }
 })

@@ -12,6 +12,7 @@ import type { RecordedTick, Shown } from "@reverie/runtime"
 import { type ContextReport, contextReportOf } from "../views/context-report.ts"
 import type { FleetDefinition } from "../fleet-options.ts"
 import type { FleetReadings } from "../fleet/records.ts"
+import { MAX_SHOWN_CHARS } from "./errors.ts"
 import { liveAgain } from "./sandbox.ts"
 
 /** One part of a prompt, with its words. */
@@ -61,9 +62,6 @@ export interface TickPrompt {
   /** Why the tick could not be gone through to its end; the prompts up to there are here. */
   readonly diverged?: string
 }
-
-/** Longest text of a message that is told. */
-export const MAX_SHOWN_CHARS = 100_000
 
 /** Which prompt is meant. */
 export interface PromptQuestion {

@@ -8,23 +8,13 @@ import type { Settings } from "@reverie/assistant"
 import type { PromptVersion } from "@reverie/context"
 import type { BlockView } from "@reverie/memory"
 import { Address, defined, type Entry, type Envelope, isJsonObject } from "@reverie/protocol"
-import { readTick } from "@reverie/runtime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { FleetDefinition } from "../fleet-options.ts"
 import type { FleetReadings } from "../fleet/records.ts"
-import { entriesUpTo } from "../fleet/replay.ts"
 import { compareTicks, digestOf, type ForkComparison, type TickDigest } from "./digest.ts"
-import { ForkRefused } from "./errors.ts"
-import { digestOfLived } from "./fork.ts"
-import { liveAgain } from "./sandbox.ts"
+import { FIXTURE_VERSION, ForkRefused, MAX_FIXTURE_COMMITS } from "./errors.ts"
 import type { TickSource } from "./tick-source.ts"
-
-/** The version of fixtures that this program writes and reads. */
-export const FIXTURE_VERSION = 1
-
-/** Most commits that a fixture carries with it. */
-export const MAX_FIXTURE_COMMITS = 5_000
 
 /** JSON through and through: it is kept in a file, and read again in another year. */
 export interface TickFixture {
@@ -123,6 +113,7 @@ const prefixOf = async (
   records: { readonly history: Pick<FleetReadings["history"], "entries"> } | undefined
 ): Promise<ReadonlyArray<Entry>> => {
   const { commits, entries, hash } = prefix
+  const { entriesUpTo } = await import("../fleet/replay.ts")
   const found =
     entries ??
     (records === undefined
@@ -142,6 +133,7 @@ export const sourceOfFixture = async (
   records?: { readonly history: Pick<FleetReadings["history"], "entries"> }
 ): Promise<TickSource> => {
   const { address, blocks, definition, entries, envelope, envelopes, prompts, settings, tick } = fixture
+  const { readTick } = await import("@reverie/runtime")
   const recorded = await readTick(inOrder(await prefixOf(fixture, records), entries), tick, settings)
   if (recorded === undefined) return refuse(`tick ${tick} is not in it`)
   return {
@@ -165,6 +157,8 @@ export const checkFixture = async (
   fixture: TickFixture,
   records?: { readonly history: Pick<FleetReadings["history"], "entries"> }
 ): Promise<ForkComparison> => {
+  // A fixture is also read where no tick is lived through.
+  const [{ liveAgain }, { digestOfLived }] = await Promise.all([import("./sandbox.ts"), import("./fork.ts")])
   const source = await sourceOfFixture(fixture, records)
   const lived = await liveAgain(source, { fleet, model: "recorded", order: "free" })
   return compareTicks(fixture.expected, digestOfLived(source, fleet, lived))

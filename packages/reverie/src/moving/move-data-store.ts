@@ -19,7 +19,8 @@ import {
   writeAll
 } from "./bundle-stream.ts"
 import { MoveRefused } from "./errors.ts"
-import { type DataStorePlace, dataStoreLayer, type DataStoreServices, placeName, withDataStore } from "./place.ts"
+import { placeName } from "../opening/addresses.ts"
+import { type DataStorePlace, dataStoreLayer, type DataStoreServices, withDataStore } from "./place.ts"
 
 /** From where to where a data store is moved. */
 export interface MoveOptions {

@@ -21,6 +21,7 @@ import type { Mailbox, WakeQueue } from "@reverie/mailbox"
 import { type BlockStore, Recall } from "@reverie/memory"
 import type { Model, Tokens } from "@reverie/model"
 import { type EmbedderChoice, embedderLayer, type ModelChoice, modelLayer } from "./model-choice.ts"
+import { databaseUrl, DEFAULT_NAME } from "./addresses.ts"
 
 // RecallIndex: where a fleet's memories are found again.
 // R1  The key of an index is only ever sent to the server it was configured with, and never printed.
@@ -111,8 +112,6 @@ export interface DeploymentOptions {
   readonly worker?: Partial<WorkerSettings>
 }
 
-const DEFAULT_NAME = "reverie"
-
 /** The servers that the environment names; undefined when it names no database. */
 export const deploymentFromConfig = Effect.gen(function* () {
   const database = yield* Config.option(Config.Redacted("DATABASE_URL"))
@@ -144,14 +143,6 @@ const describe = ({ database, name = DEFAULT_NAME, redis }: Deployment): string 
 
 /** Host and port of a URL; nothing else of it. */
 export const hostIn = (url: string): string => (URL.canParse(url) ? new URL(url).host : "an address that is no URL")
-
-/** The URL of the database with its password in it. */
-export const databaseUrl = ({ database, password = "" }: Deployment): string => {
-  if (password === "" || !URL.canParse(database)) return database
-  const url = new URL(database)
-  if (url.password === "") url.password = encodeURIComponent(password)
-  return url.href
-}
 
 /** The store of a deployment. Loaded when chosen: anyone who needs no server does not wait for its client. */
 export const deployedStore = (deployment: Deployment) =>

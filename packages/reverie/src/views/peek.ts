@@ -12,6 +12,7 @@ import * as References from "effect/References"
 import type { DeepCheck } from "../checks/deep-check.ts"
 import { reading, readingIndex } from "../opening/profile.ts"
 import { type FleetReadings, Readings, type RunReading } from "../fleet/records.ts"
+import { loaded } from "../doors.ts"
 
 interface Opened {
   readonly run: RunReading
@@ -75,3 +76,5 @@ export class FleetReader extends Readings implements AsyncDisposable, FleetReadi
     return this.#opened.dispose()
   }
 }
+
+loaded.FleetReader = FleetReader
