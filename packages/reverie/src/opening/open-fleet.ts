@@ -25,11 +25,10 @@ import {
   runWorker
 } from "@reverie/runtime"
 import * as Layer from "effect/Layer"
-import { bringToLife } from "../creation.ts"
+import { bringToLife, flawOfTerms, limitsLayer, type Terms, weightIn } from "../creation.ts"
 import { ID_FORM } from "../define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
 import type { FleetDefinition, FleetOptions } from "../fleet-options.ts"
-import { flawOfTerms, limitsLayer, type Terms, weightIn } from "../sub-agents-option.ts"
 import { directoryOf } from "../fleet/directory.ts"
 import type { Profile, Services } from "./deployment.ts"
 import { groundOf } from "./ground.ts"
