@@ -81,6 +81,7 @@ export interface SleepOption {
 /** A block that an assistant is created with. */
 export type CreatedBlock = Omit<BlockDraft, "owner">
 
+/** What `defineAssistant` takes. */
 export interface AssistantOptions extends SpendingOptions {
   /** Its address: letters, digits and `. _ : @ # + -`, at most 128 characters. */
   readonly id: string

@@ -107,11 +107,13 @@ export const defineFleet = (options: DefineFleetOptions): FleetDefinition => {
 
 // Limits: what tenants may use of models, as a user writes it.
 
+/** What one tenant may use of models; whole numbers of at least 0. */
 export interface TenantTerms extends TenantLimits {
   /** Turns that its assistants have before those of the next tenant; 1 when not said. */
   readonly weight?: number
 }
 
+/** Limits of tenants, and prices of models. */
 export interface Terms {
   /** By the id of the tenant. One that is not named is not limited. */
   readonly tenants?: Readonly<Record<string, TenantTerms>>

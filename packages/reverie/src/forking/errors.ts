@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 /** Longest text of a message that is told. */
 export const MAX_SHOWN_CHARS = 100_000
 
+/** The version of fixtures that this program writes and reads. */
 export const FIXTURE_VERSION = 1
 
 /** Most commits that a fixture carries with it. */
