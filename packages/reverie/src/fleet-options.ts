@@ -3,7 +3,7 @@
 
 import { type Address, type AssistantId, defined, type Notice } from "@reverie/protocol"
 import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
-import { flawOfTerms, type Terms } from "./opening/open-fleet.ts"
+import { flawOfTerms, type Terms } from "./creation.ts"
 import type { ProfileOptions } from "./opening/profile.ts"
 import type { TracingOptions } from "./opening/tracing.ts"
 import { type AssistantDefinition, refuse } from "./define-assistant.ts"

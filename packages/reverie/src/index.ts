@@ -142,7 +142,7 @@ export type {
 } from "./fleet/sub-agents.ts"
 export type { CompactionReadings, FleetMemory, Rebuilt } from "./fleet/memories.ts"
 export type { WaitingDeadLetter } from "./views/mail-view.ts"
-export type { TenantTerms, Terms } from "./opening/open-fleet.ts"
+export type { TenantTerms, Terms } from "./creation.ts"
 export * from "./moving/index.ts"
 export type { DeepCheck, Flaw } from "./checks/deep-check.ts"
 export { FleetReader } from "./views/peek.ts"

@@ -87,7 +87,7 @@ const types: ReadonlyArray<readonly [path: string, name: string]> = [
   [`${S}/fleet-options.ts`, "IdleOptions"],
   [`${S}/fleet-options.ts`, "DefineFleetOptions"],
   [`${S}/opening/profile.ts`, "ProfileOptions"],
-  [`${S}/opening/open-fleet.ts`, "Terms"],
+  [`${S}/creation.ts`, "Terms"],
   [`${S}/define-assistant.ts`, "AssistantOptions"],
   [`${S}/define-assistant.ts`, "AssistantSettings"],
   [`${S}/define-assistant.ts`, "SleepOption"],

@@ -143,7 +143,7 @@ export function defineTool(definition: AnyDefinition): Tool {
     parameters: input.parameters,
     validate: input.validate,
     effect: isolated === undefined ? runHere(definition.run) : runElsewhere(name, timeoutMs, isolated),
-    ...(isolated === undefined ? { run: called(definition.run) } : {})
+    ...defined({ run: isolated === undefined ? called(definition.run) : undefined })
   })
 }
 

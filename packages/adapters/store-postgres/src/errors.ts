@@ -90,5 +90,3 @@ export class StoreLeft extends Schema.TaggedError<StoreLeft>()("StoreLeft", {
     return `a move between ${place} and ${to} has not come to its end; run the same command again`
   }
 }
-
-export type StoreError = StoreUnreachable | DatabaseFormatNewer | DatabaseUnreleased | StoreLeft | StoreUnguarded

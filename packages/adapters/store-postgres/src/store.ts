@@ -29,7 +29,13 @@ import * as Duration from "effect/Duration"
 import { postgresAllowance } from "./ports/allowance.ts"
 import { postgresBlocks } from "./ports/blocks.ts"
 import { type Database, openDatabase, PgFailure, type Rows } from "./database.ts"
-import { type StoreError, StoreLeft, StoreUnguarded, StoreUnreachable } from "./errors.ts"
+import {
+  type DatabaseFormatNewer,
+  type DatabaseUnreleased,
+  StoreLeft,
+  StoreUnguarded,
+  StoreUnreachable
+} from "./errors.ts"
 import { migrate, type Place } from "./format.ts"
 import { postgresLedger } from "./ports/ledger.ts"
 import { postgresMailbox } from "./ports/mailbox.ts"
@@ -37,6 +43,8 @@ import { markIn, postgresBundles } from "./bundles/bundles.ts"
 import { Time, type TimeSource } from "./time.ts"
 import { Writer, type WriterStats } from "./writer.ts"
 import { limited } from "./ports/assistants.ts"
+
+type StoreError = StoreUnreachable | DatabaseFormatNewer | DatabaseUnreleased | StoreLeft | StoreUnguarded
 
 // Prompts on PostgreSQL: the versions of what tenants write for their prompts.
 // I1  A look at what is current goes from key to key along the primary key, newest version first: it costs what is
