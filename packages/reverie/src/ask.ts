@@ -7,7 +7,7 @@
 //     is not yet an end.
 // I5  Nobody waits for a fleet that has ended: reading fails with the reason.
 
-import { contextOf, restore } from "@reverie/assistant"
+import { contextOf, type Directory, reach, restore } from "@reverie/assistant"
 import type { AssistantRecord, OutboxRow } from "@reverie/ledger"
 import {
   Envelope,
@@ -24,7 +24,7 @@ import {
 import { storedTraceparent } from "@reverie/runtime"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { AnswerFailed, EnvelopeInvalid, type FleetClosed } from "./errors.ts"
+import { AnswerFailed, EnvelopeInvalid, type FleetClosed, TargetAmbiguous } from "./errors.ts"
 
 /** What went wrong. `code` is the name of the error class where there is one (`ModelDenied`), else `Failed` or `Halted`. */
 export interface AnswerError {
@@ -189,6 +189,19 @@ const partsOf = ({ begin, envelope, haltReason, isAbout, isTeam, listen, onEnd }
     }
   }
 })
+
+/** The assistant that a target means. What the definition does not know may still be in the store, under its id. */
+export const targetIn = (directory: Directory, target: string): string => {
+  const reached = reach(directory, target)
+  if ("refused" in reached) {
+    if (reached.refused === "unknown") return target
+    throw new TargetAmbiguous({ message: reached.reason, candidates: reached.candidates })
+  }
+  const [only, ...others] = reached.ids
+  if (only !== undefined && others.length === 0) return only
+  const message = `"${target}" means ${reached.ids.length}: write to one of them, or to all with sendAll`
+  throw new TargetAmbiguous({ message, candidates: reached.ids })
+}
 
 const haltReasonIn = (record: AssistantRecord | undefined): string | undefined => {
   const restored = record === undefined ? undefined : restore(record.state.snapshot)
