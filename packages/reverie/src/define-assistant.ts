@@ -77,7 +77,6 @@ export interface SleepOption {
   readonly timeZone?: string
 }
 
-/** What `defineAssistant` takes. */
 /** A block that an assistant is created with. */
 export type CreatedBlock = Omit<BlockDraft, "owner">
 
