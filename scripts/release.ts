@@ -4,7 +4,7 @@
 // `reverie` to pack.ts; publishing for good is the work of a workflow, whose identity signs where the packages are from.
 // R1  Both packages have one version, and so has what names it: create-reverie installs the `reverie` of its own number.
 // R2  Nothing is published that publint or the judge of types refuses, or that is published already.
-// R3  Without --dry-run it runs in a workflow only: a package from somebody's machine has no provenance.
+// R3  Without --dry-run it runs in a workflow only: a package from a private machine has no provenance.
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -83,7 +83,7 @@ const release = async (isTrial: boolean): Promise<void> => {
   const reverie = await tarballOf((await pack(resolve(root, "packages/reverie/dist/package"))).folder)
   await judged(reverie)
   const create = join(root, "packages/create-reverie")
-  // What others install comes first, so that nobody is given a number that is not there.
+  // What others install comes first, so that no one reads a number that is not there.
   for (const what of [reverie, create]) {
     const how = isTrial ? ["--dry-run"] : ["--provenance", "--access", "public"]
     await must("npm", ["publish", ...how, what])

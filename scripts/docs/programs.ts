@@ -42,7 +42,7 @@ export const knownCommands = (): Known => {
 
 const LEFT = /^(?:npm_|NODE_|VITEST|OPENAI_|DATABASE_|REDIS_|QDRANT_|REVERIE_|OTEL_|CI$)/
 
-/** Of whoever runs it, without what would change what a program does. */
+/** The environment of the caller, without what would change what a program does. */
 const environment = (bin: string): Record<string, string | undefined> => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !LEFT.test(name))),
   PATH: [bin, dirname(process.execPath), process.env["PATH"] ?? ""].join(":"),

@@ -168,7 +168,7 @@ const behindHistories = async (
       const directory = await mkdtemp(join(tmpdir(), "reverie-bench-"))
       await seedHistory(directory, messages)
       const fleet = await open(directory, url, idsOf(1))
-      // Whoever has lived through it has it in its index.
+      // An assistant that has lived through it has it in its index.
       await fleet.memory.rebuild()
       return { messages, directory, fleet, laps: [] as Array<Lap> }
     })

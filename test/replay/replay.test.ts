@@ -90,7 +90,7 @@ describe("the harbor day", () => {
     assert.isAbove(await assertSame(day), 250)
   })
 
-  it("stops where it is told to, in pages and ranges", LIMIT, async () => {
+  it("stops where it should, in pages and ranges", LIMIT, async () => {
     await using peek = await FleetReader.open(day.data)
     const asking = await Array.fromAsync(peek.replay.frames("desk", { until: { status: "awake.awaitingApproval" } }))
     assert.deepInclude(asking.at(-1), { after: "awake.awaitingApproval", before: "awake.thinking.inferring" })
@@ -110,7 +110,7 @@ describe("the harbor day", () => {
     assert.deepStrictEqual(await Array.fromAsync(peek.replay.frames("desk", { from: 5, to: 9 })), whole.slice(4, 9))
   })
 
-  it("of nobody is refused", LIMIT, async () => {
+  it("of an unknown assistant is refused", LIMIT, async () => {
     await using peek = await FleetReader.open(day.data)
     const refused = await peek.replay.verify("nobody").then(
       () => undefined,

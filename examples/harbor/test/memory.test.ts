@@ -99,7 +99,7 @@ describe("what the archivist remembers", () => {
 })
 
 describe("the notice board", () => {
-  test("F89 it is shared: two assistants write on it, and whoever has it in view answers from it", async () => {
+  test("F89 it is shared: two assistants write on it, and each one that has it in view answers from it", async () => {
     const blocks = day.fleet.blocks
     const board = await blocks.find("planner", "board")
     assert.strictEqual(board?.text, "Notices:\nThe north gate is closed on day 23.\nBonita has a licence until 2027.")

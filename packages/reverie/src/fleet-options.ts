@@ -4,7 +4,7 @@
 import { type Address, type AssistantId, defined, type Notice } from "@reverie/protocol"
 import type { TenantLimits } from "@reverie/ledger"
 import type { Tariff } from "@reverie/model"
-import type { Faults, HostFailure, TenantWeight, WorkerSettings } from "@reverie/runtime"
+import type { Faults, HostFailure, WorkerSettings } from "@reverie/runtime"
 import type { ProfileOptions } from "./opening/profile.ts"
 import type { TracingOptions } from "./opening/tracing.ts"
 import { type AssistantDefinition, refuse } from "./define-assistant.ts"
@@ -150,11 +150,3 @@ export const flawOfTerms = ({ prices = {}, tenants = {} }: Terms): string | unde
   }
   return undefined
 }
-
-export const termsOf = ({ tenants = {} }: Terms, tenant: string): TenantTerms | undefined =>
-  Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined
-
-export const weightIn =
-  (terms: Terms): TenantWeight =>
-  (tenant) =>
-    termsOf(terms, tenant)?.weight ?? 1

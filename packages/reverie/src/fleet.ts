@@ -37,6 +37,7 @@ import {
   haltAll,
   openCompactions,
   type OrderOptions,
+  type Post,
   resumeAll,
   type SleepOptions
 } from "./fleet/ordering.ts"
@@ -56,6 +57,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
   /** What closing it does; nothing where another fleet was opened. */
   readonly #release: (() => Promise<void>) | undefined
   readonly #isExact: boolean
+  readonly #post: Post = (...sent) => this.post(...sent)
 
   private constructor(opened: Opened, tenant: TenantId, release?: () => Promise<void>, isExact = false) {
     this.#opened = opened
@@ -111,13 +113,11 @@ export class Fleet implements FleetReadings, AsyncDisposable {
    */
   async create(id: string, definition: string = id): Promise<"created" | "exists"> {
     const { assistant } = this.#read.core.address(id)
-    const { assistants } = this.#opened.definition
-    const found = assistants.find(({ name }) => name === definition)
-    if (found !== undefined) {
-      const { keepHours } = this.#opened.profile
-      return this.#run(bringToLife({ tenant: this.tenant, id: assistant, definition: found, keepHours }))
-    }
-    const known = assistants.map(({ name }) => name)
+    const { definition: fleet, profile } = this.#opened
+    const found = fleet.assistants.find(({ name }) => name === definition)
+    const made = { tenant: this.tenant, id: assistant, keepHours: profile.keepHours }
+    if (found !== undefined) return this.#run(bringToLife({ ...made, definition: found }))
+    const known = fleet.assistants.map(({ name }) => name)
     const message = `there is no definition ${JSON.stringify(definition)}; the fleet has ${known.join(", ")}`
     throw new DefinitionUnknown({ definition, known, message })
   }
@@ -248,10 +248,7 @@ export class Fleet implements FleetReadings, AsyncDisposable {
     return this.#decide(to, approval, "approved", options)
   }
 
-  /**
-   * Refuses a tool call that waits for a person; the model reads the note.
-   * @throws UnknownAssistant, EnvelopeInvalid
-   */
+  /** Refuses a tool call that waits for a person; the model reads the note. @throws UnknownAssistant, EnvelopeInvalid */
   deny(to: string, approval: string, options: OrderOptions & { readonly note?: string } = {}): Promise<Receipt> {
     return this.#decide(to, approval, "denied", options)
   }
@@ -318,21 +315,17 @@ export class Fleet implements FleetReadings, AsyncDisposable {
 
   /** Messages that could not be handled, and what becomes of them. */
   get deadLetters(): FleetDeadLetters {
-    return openDeadLetters(this.#read.core, (...sent) => this.post(...sent))
+    return openDeadLetters(this.#read.core, this.#post)
   }
 
   /** The tree of sub-agents, and tasks that a program hands on or ends. */
   get subAgents(): FleetSubAgents {
-    return openSubAgents(
-      this.#read.core,
-      (effect) => this.#run(effect),
-      (...sent) => this.post(...sent)
-    )
+    return openSubAgents(this.#read.core, (effect) => this.#run(effect), this.#post)
   }
 
   /** How histories were compacted, and orders to do or undo it. */
   get compactions(): FleetCompactions {
-    return openCompactions(this.#read.core, (...sent) => this.post(...sent))
+    return openCompactions(this.#read.core, this.#post)
   }
 
   /** Assistants gone through again from their ledger, and single ticks with changes. */

@@ -142,7 +142,7 @@ describe("use", () => {
 })
 
 describe("dreams", () => {
-  it("are told by their reports, the newest first", async () => {
+  it("are listed by their reports, the newest first", async () => {
     await using fleet = await openFleet({ assistant: { settings: { sleepMs: 3_600_000 } } })
     for (const night of [1, 2]) {
       await fleet.answer("desk", `Good evening ${night}.`)

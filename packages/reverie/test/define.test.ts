@@ -92,7 +92,7 @@ describe("defineFleet", () => {
     assert.strictEqual(defineFleet({ assistants, defaultAssistant: "desk" }).defaultAssistant, "desk")
   })
 
-  it("I1 refuses nobody, twins, and a default assistant that is none", () => {
+  it("I1 refuses an empty list, twins, and a default assistant that is none", () => {
     const assistants = [defineAssistant(clerk)]
     assert.match(
       refusal(() => defineFleet({ assistants: [] })),

@@ -61,7 +61,7 @@ const fallen = inTurn(
 const toolsIn = (parts: ReadonlyArray<Part>) => parts.filter((part) => part.type === "tool-result")
 
 describe("tools of an MCP server", () => {
-  it("an assistant uses one that is allowed; one that nobody called harmless waits for a person; both stand in the ledger", async () => {
+  it("an assistant uses one that is allowed; one without that word waits for a person; both stand in the ledger", async () => {
     await using source = await everything([{ tool: "echo", needsApproval: false }, "get-sum"])
     const data = aDirectory()
     const parts: Array<Part> = []

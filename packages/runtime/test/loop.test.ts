@@ -145,7 +145,7 @@ describe("the loop of a tick", () => {
     assert.deepInclude(life.ends()[0], { outcome: "answered", reply: "I see." })
   })
 
-  it("I2 what a tool throws is told to the model, and the tick goes on", () => {
+  it("I2 what a tool throws is reported to the model, and the tick goes on", () => {
     const broken = aTool("look", { effect: () => Effect.die(new Error("the lens is broken")) })
     const life = live({ tools: [broken], model: inTurn(calling("look"), { text: "Pity." }) })
     life.say("Look!")

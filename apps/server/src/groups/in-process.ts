@@ -104,7 +104,7 @@ const lookedAt = (peek: FleetReader, definition: FleetDefinition | undefined, pl
 
 const sourceOf = ({ place, source }: MountOptions): { readonly fleet?: Fleet; readonly read: ReadFleet } => {
   if ("peek" in source) return { read: lookedAt(source.peek, source.definition, place) }
-  // An id in a request is that id, and never a name of somebody else.
+  // An id in a request is that id, and never a name of another.
   const fleet = source.fleet.forTenant(source.fleet.tenant, { exact: true })
   return { fleet, read: fleet }
 }

@@ -1,5 +1,5 @@
 // Accepts: the events that mean something to an assistant as it stands.
-// Owns the list for whoever offers them, e.g. as buttons. Leaves hearing to decide.ts and the reasons to ignored.ts.
+// Owns the list for callers that offer them, e.g. as buttons. Leaves hearing to decide.ts and the reasons to ignored.ts.
 // B1  The present state accepts what is listed. What is not listed would wait or mean nothing.
 
 import { Event, type EventType, laneOf, type Event as AnyEvent } from "@reverie/protocol"

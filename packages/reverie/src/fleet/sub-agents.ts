@@ -26,7 +26,6 @@ import {
 } from "@reverie/protocol"
 import { lookedFor, orderCall, subAgentId } from "@reverie/runtime"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as Result from "effect/Result"
 import { DelegationRefused } from "../errors.ts"
 import type { Services } from "../opening/deployment.ts"
@@ -183,7 +182,8 @@ export const openSubAgents = (core: Core, run: RunWork, post: Post): FleetSubAge
   /** What a look finds, now or after a commit of this assistant. Rejects when the fleet ends, and with what the look does. */
   const found = <A>(id: string, look: () => Promise<A | undefined>): Promise<A> => {
     const key = addressKey(core.address(id))
-    const looking = Effect.tryPromise({ try: look, catch: identity })
+    // A look fails as a run of the fleet does; its reason is passed on as it is.
+    const looking = Effect.promise(() => look())
     return run(lookedFor(({ address }) => addressKey(address) === key, looking))
   }
 

@@ -23,20 +23,14 @@ import {
   HostFailures,
   Limits,
   NoticeHub,
-  runWorker
+  runWorker,
+  type TenantWeight
 } from "@reverie/runtime"
 import * as Layer from "effect/Layer"
 import { bringToLife } from "../creation.ts"
 import { ID_FORM } from "../define-assistant.ts"
 import { FleetClosed, FleetDefinitionInvalid } from "../errors.ts"
-import {
-  type FleetDefinition,
-  type FleetOptions,
-  flawOfTerms,
-  type Terms,
-  termsOf,
-  weightIn
-} from "../fleet-options.ts"
+import { type FleetDefinition, type FleetOptions, flawOfTerms, type TenantTerms, type Terms } from "../fleet-options.ts"
 import { directoryOf } from "../fleet/directory.ts"
 import type { Profile, Services } from "./deployment.ts"
 import { groundOf } from "./ground.ts"
@@ -101,6 +95,14 @@ class OpenFleet<Services> {
     this.#waiting.clear()
   }
 }
+
+const termsOf = ({ tenants = {} }: Terms, tenant: string): TenantTerms | undefined =>
+  Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined
+
+const weightIn =
+  (terms: Terms): TenantWeight =>
+  (tenant) =>
+    termsOf(terms, tenant)?.weight ?? 1
 
 /** The limits and prices of these terms, as the runtime asks for them. */
 const limitsLayer = (terms: Terms): Layer.Layer<never> =>

@@ -78,7 +78,7 @@ describe("a fixture of a tick", () => {
     assert.deepInclude(all, { asked: 1, reused: 0, after: "Ask again.", isSame: false })
   })
 
-  it("R2 with nobody to ask, a changed request is refused and shows as a difference", async () => {
+  it("R2 without a model to ask, a changed request is refused and shows as a difference", async () => {
     const again = await replayFixture(await aTick(), { fleet: desk, instructions: "You are a pirate." })
     assert.deepInclude(again, { isSame: false, reused: 0, asked: 0 })
     assert.match(JSON.stringify(again.comparison?.differs), /no model was named to ask/)

@@ -245,7 +245,7 @@ describe("a test fleet", () => {
     assert.strictEqual(existsSync(".reverie/reverie.db"), false)
   })
 
-  it("tells every call of the model, whoever made it", async () => {
+  it("shows every call of the model, of any assistant", async () => {
     const assistants = ["desk", "clerk"].map((id) => defineAssistant({ id, instructions: `You are the ${id}.` }))
     await using fleet = await testFleet(defineFleet({ assistants }), {
       model: scriptedModel(({ text }) => (text.includes("the clerk") ? "C." : "D."))

@@ -1,7 +1,7 @@
 // Feed: a NoticeHub that publishes every commit of the store, from every process.
 // Owns reading the outbox on. Leaves listeners to the NoticeHub that it stands in for; parts of a reply that is still being
-// written are told only in the process that writes it.
-// D1  Every entry after the opening is told once, in the order of the outbox.
+// written are published only in the process that writes it.
+// D1  Every entry after the opening is published once, in the order of the outbox.
 // D2  Without a listener no entry is read.
 // D3  A store that does not answer delays the feed and ends nothing.
 

@@ -204,7 +204,7 @@ export const posted = (session: Session, wanted: ReadonlyArray<Envelope>, now: n
   return { sends, records, refusals: [...refusals] }
 }
 
-// NoticeHub: passes notices on to whoever listens in this process.
+// NoticeHub: passes notices on to the listeners in this process.
 // I1  A listener that throws harms no other listener, and never the commit.
 // I2  Without listeners nothing is computed.
 

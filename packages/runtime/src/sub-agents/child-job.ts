@@ -1,7 +1,7 @@
 // ChildJob: creates a sub-agent.
 // Owns its creation, once, and its task, which leaves with the commit that this job's end brings about. Leaves granting to the
 // statechart.
-// J1  Created again after a crash, it is the same one; an assistant of that name that is somebody else is left alone.
+// J1  Created again after a crash, it is the same one; another assistant of that name is left alone.
 // J2  Its task is sent by a commit of its parent: a worker that has lost the parent can create it and not set it to work.
 // J3  A sub-agent that is ordered to end while its creation is under way is created before that commit, so that the order
 //     finds it.

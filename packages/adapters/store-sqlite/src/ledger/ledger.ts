@@ -36,6 +36,7 @@ import {
   assistantQueries,
   cursorsOf,
   entryQueries,
+  envelopeQueries,
   ledgerUnavailable,
   type ListedRow,
   padded,
@@ -43,7 +44,7 @@ import {
   sqliteEntryHistory,
   type StateRow
 } from "./assistants.ts"
-import { envelopeQueries, wakeOnCommit } from "../mailbox/mailbox.ts"
+import { wakeOnCommit } from "../mailbox/mailbox.ts"
 import { AT_REST } from "../formats.ts"
 import { change, lengthOf, limited, pageOf, query, reading, readingPage } from "../sql.ts"
 import { BEHIND, salvaging, undamaged } from "../files/salvage.ts"
