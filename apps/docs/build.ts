@@ -27,6 +27,9 @@ const style = `:root { --sl-content-width: 52rem; }
 .sl-markdown-content table { font-size: var(--sl-text-sm); }
 `
 
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#4f46e5"/></svg>
+`
+
 /** In the site a link leads to the page made for people; the Markdown file is beside it. */
 const forPeople = (body: string): string =>
   body.replaceAll(/\]\(\/([^)#]+)\.md(#[^)]*)?\)/g, (_, path: string, anchor = "") => `](/${path}/${anchor})`)
@@ -73,6 +76,8 @@ export const buildSite = async (
   process.env["ASTRO_TELEMETRY_DISABLED"] = "1"
   rmSync(project, { recursive: true, force: true })
   mkdirSync(join(project, "src/styles"), { recursive: true })
+  mkdirSync(join(project, "public"))
+  writeFileSync(join(project, "public/favicon.svg"), icon)
   writeFileSync(join(project, "src/content.config.mjs"), config)
   writeFileSync(join(project, "src/styles/site.css"), style)
   for (const page of [frontOf(pages), ...pages]) write(page)

@@ -3,23 +3,18 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, test } from "vitest"
+import { assert, beforeAll, describe, test } from "vitest"
 import { entries } from "../../scripts/pack/parts.ts"
-import { bundleTypes } from "../../scripts/pack/bundle.ts"
-import { llmsText, markdownFile, type Page, pagesOf } from "../../scripts/docs/pages.ts"
-import { flawsOf } from "../../scripts/docs.ts"
-import { root, run } from "../../scripts/check/program.ts"
+import { llmsText, markdownFile, type Page } from "../../scripts/docs/pages.ts"
+import { currentPages, flawsOf } from "../../scripts/docs.ts"
+import { run } from "../../scripts/check/program.ts"
 import { filesOfRepository, readText } from "../architecture/repository.ts"
 
-const lib = join(root, ".reverie", `types-test-${process.pid}`)
 let pages: ReadonlyArray<Page> = []
 
 beforeAll(async () => {
-  mkdirSync(lib, { recursive: true })
-  await bundleTypes(lib)
-  pages = pagesOf(lib)
+  pages = await currentPages()
 }, 300_000)
-afterAll(() => rmSync(lib, { recursive: true, force: true }))
 
 const bodyOf = (slug: string): string =>
   pages.find((page) => page.slug === slug)?.body ?? assert.fail(`no page ${slug}`)
