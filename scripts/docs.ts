@@ -4,7 +4,7 @@
 // D1  It fetches nothing, and a page that asks for something from elsewhere breaks the build.
 // D2  A site without a page, without its search, or without the Markdown of a page is no site.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { buildSite, missingIn, searchFilesIn } from "../apps/docs/build.ts"
@@ -12,27 +12,11 @@ import { root } from "./check/program.ts"
 import { type Page, pagesOf, writeForSite, writeMarkdown } from "./docs/pages.ts"
 import { bundleTypes } from "./pack/bundle.ts"
 
-const TRIES = 3
-
-/**
- * The bundler of declarations sometimes finds files missing that its compiler has just written, on a busy machine. It never
- * goes on with less than all of them, so the same is tried again; any other failure counts at once.
- */
-const bundleOf = async (lib: string, tries = TRIES): Promise<void> => {
-  mkdirSync(lib, { recursive: true })
-  try {
-    await bundleTypes(lib)
-  } catch (error) {
-    if (tries <= 1 || !String(error).includes("did not generate dts file")) throw error
-    await bundleOf(lib, tries - 1)
-  }
-}
-
 /** The pages, from declarations made for them. */
 export const currentPages = async (): Promise<ReadonlyArray<Page>> => {
   const lib = join(root, ".reverie", `types-${process.pid}`)
   try {
-    await bundleOf(lib)
+    await bundleTypes(lib)
     return pagesOf(lib)
   } finally {
     rmSync(lib, { recursive: true, force: true })

@@ -7,7 +7,7 @@
 //     process or a thread shares with it stays apart, so that none of them loads the rest.
 // B4  Anyone who bundles it again needs no optional peer: they are asked for by names that bundlers do not follow.
 
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { build, type Rolldown } from "tsdown"
 import { root } from "../check/program.ts"
@@ -258,8 +258,24 @@ const ownPaths = (): Readonly<Record<string, ReadonlyArray<string>>> => {
   )
 }
 
+const TRIES = 3
+
+/**
+ * The bundler of declarations sometimes finds files missing that its compiler has just written, on a busy machine. It never
+ * goes on with less than all of them, so the same is tried again; any other failure counts at once.
+ */
+const tried = async (work: () => Promise<unknown>, tries = TRIES): Promise<void> => {
+  try {
+    await work()
+  } catch (error) {
+    if (tries <= 1 || !String(error).includes("did not generate dts file")) throw error
+    await tried(work, tries - 1)
+  }
+}
+
 /** Writes the types of the entry points, which are types of ours and of effect. */
 export const bundleTypes = async (outDir: string): Promise<void> => {
+  mkdirSync(outDir, { recursive: true })
   const shown = Object.entries(entries).filter(([, { subpath }]) => subpath !== undefined)
   // The compiler takes the folder of its project for the root of the sources.
   const project = join(root, `tsconfig.pack-${process.pid}.json`)
@@ -276,22 +292,24 @@ export const bundleTypes = async (outDir: string): Promise<void> => {
     JSON.stringify({ extends: "./tsconfig.json", compilerOptions, include: [], exclude: [], files })
   )
   try {
-    await build({
-      ...settings,
-      outDir,
-      entry: Object.fromEntries(shown.map(([name, { source }]) => [name, source])),
-      tsconfig: project,
-      dts: { emitDtsOnly: true },
-      // A file that several entries share is not named like one of them.
-      outputOptions: { chunkFileNames: "shared-[name].ts" },
-      hash: false,
-      clean: false,
-      deps: {
-        alwaysBundle: (id) => !oneOf(foreign).test(id),
-        neverBundle: [oneOf(foreign)],
-        onlyBundle: false
-      }
-    })
+    await tried(() =>
+      build({
+        ...settings,
+        outDir,
+        entry: Object.fromEntries(shown.map(([name, { source }]) => [name, source])),
+        tsconfig: project,
+        dts: { emitDtsOnly: true },
+        // A file that several entries share is not named like one of them.
+        outputOptions: { chunkFileNames: "shared-[name].ts" },
+        hash: false,
+        clean: false,
+        deps: {
+          alwaysBundle: (id) => !oneOf(foreign).test(id),
+          neverBundle: [oneOf(foreign)],
+          onlyBundle: false
+        }
+      })
+    )
   } finally {
     rmSync(project, { force: true })
   }

@@ -49,7 +49,6 @@ export interface AssistantRow extends Cursors {
   readonly id: string
 }
 
-/** What accepting an envelope asks of the row. */
 export type DoorRow = Pick<AssistantRow, "key" | "wake" | "receives" | "retired">
 
 export interface StateRow extends AssistantRow {
@@ -238,7 +237,6 @@ export const envelopeQueries = (database: DatabaseSync) => {
       })
     },
     rowAt: (seq: number): EnvelopeRow | undefined => bySeq.one(seq),
-    /** The row of an id, with its lane. */
     rowOf: (assistant: number, id: EnvelopeId): { readonly row: EnvelopeRow; readonly lane: Lane } | undefined => {
       const found = named.one(assistant, keyText(id))
       const lane = found === undefined ? undefined : LANES[found.lane]

@@ -73,12 +73,10 @@ const lettersIn = (order: "ASC" | "DESC"): string => `
 /** What the body of a letter of this id begins with, and of no other. */
 const beginningOf = (envelope: EnvelopeId): string => `${JSON.stringify({ envelope }).slice(0, -1)},`
 
-/** How many letters were discarded. They are numbered in that order, so the next one has the number after it. */
+/** How many letters were discarded: they are numbered in that order. */
 export const discardedCounting = (database: DatabaseSync): (() => number) => {
-  const last = query<{ readonly count: number | null }>(
-    database,
-    "SELECT max(discarded) AS count FROM dead_letters WHERE discarded IS NOT NULL"
-  )
+  const sql = "SELECT max(discarded) AS count FROM dead_letters WHERE discarded IS NOT NULL"
+  const last = query<{ readonly count: number | null }>(database, sql)
   return () => last.one()?.count ?? 0
 }
 
@@ -99,9 +97,9 @@ const sqliteRegister = (database: DatabaseSync, readable: Readable): Register =>
     if (Result.isFailure(state)) {
       return Result.fail(new UnreadableRecord({ record: `state of ${addressKey(address)}`, message: state.failure }))
     }
-    const { version, epoch, key } = row
+    const { version, epoch } = row
     const cursors = cursorsOf(row)
-    const waiting = envelopes.waitingCount(key, cursors)
+    const waiting = envelopes.waitingCount(row.key, cursors)
     return Result.succeed({ address, state: state.success, version, epoch, cursors, waiting })
   }
 
