@@ -141,7 +141,7 @@ describe("assistants that always answer each other", () => {
       assistants: ring,
       tools: [pass(ring)],
       settings: { maxIterations: 1 },
-      definition: { pairRate: { perPair: 4, windowMillis: WINDOW } },
+      definition: { pairRate: { perPair: 4, windowMs: WINDOW } },
       model: (prompt: { readonly messages: ReadonlyArray<{ readonly content: string }> }) =>
         Effect.succeed(prompt.messages.at(-1)?.content === "Go." ? calling("pass") : { text: "Yes." })
     }
