@@ -187,7 +187,7 @@ export interface EnvelopeRow {
   readonly body: string
 }
 
-export const columnOf = (lane: Lane): number => LANES.indexOf(lane)
+const columnOf = (lane: Lane): number => LANES.indexOf(lane)
 
 export const envelopeQueries = (database: DatabaseSync) => {
   const insert = change(
