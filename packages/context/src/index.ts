@@ -8,11 +8,16 @@ export {
   type PluggedIn,
   bufferContent,
   characterContent,
-  goalsContent
+  goalsContent,
+  type Marks,
+  type ShownPart,
+  type Standing,
+  unshown
 } from "./collect.ts"
 export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
 export { contextBuilder, toolRulesText } from "./builder.ts"
 export { type ContextTypeConfig, findContextType, getContextType } from "./layout/context-types.ts"
+export type { Component } from "./layout/component.ts"
 export { ContextTooSmall } from "./errors.ts"
 export {
   compact,
@@ -79,5 +84,5 @@ export {
   type Report,
   type ReportComparison
 } from "./report.ts"
-export { PLACES } from "./layout/scheme.ts"
+export { inReadingOrder, isLate, PLACES } from "./layout/scheme.ts"
 export { effectiveMode } from "./search-options.ts"

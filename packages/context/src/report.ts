@@ -7,6 +7,18 @@
 import type { Role } from "@reverie/protocol"
 import type { Amount } from "./tokens/window.ts"
 
+/** A short fingerprint of a text: two texts of one life hardly ever have the same. */
+export const fingerprintOf = (text: string): string => {
+  let one = 0xdeadbeef
+  let other = 0x41c6ce57
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    one = Math.imul(one ^ unit, 2_654_435_761)
+    other = Math.imul(other ^ unit, 1_597_334_677)
+  }
+  return ((one ^ (one >>> 15)) >>> 0).toString(36) + ((other ^ (other >>> 13)) >>> 0).toString(36)
+}
+
 /** One part of a prompt, as it came out. */
 export interface Part {
   readonly id: number
@@ -26,7 +38,8 @@ export interface LeftOut extends Amount {
 /** A component that is not in the prompt. */
 export interface Absent {
   readonly key: string
-  readonly reason: "disabled" | "not-in-context" | "empty" | "over-memory"
+  /** `shown-before`: all of it stands beside earlier events of the window. */
+  readonly reason: "disabled" | "not-in-context" | "empty" | "over-memory" | "shown-before"
 }
 
 /** A content that was cut, in UTF-16 units. */

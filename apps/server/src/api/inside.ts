@@ -49,7 +49,7 @@ export const ContextView = Schema.Struct({
   absent: Schema.Array(
     Schema.Struct({
       key: Schema.String,
-      reason: Schema.Literals(["disabled", "not-in-context", "empty", "over-memory"])
+      reason: Schema.Literals(["disabled", "not-in-context", "empty", "over-memory", "shown-before"])
     })
   ),
   /** Of the history, by reason. */
