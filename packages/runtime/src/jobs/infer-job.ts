@@ -13,7 +13,7 @@ import {
   PromptStore
 } from "@reverie/context"
 import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model"
-import { defined, type EnvelopeId, type Json, type OpenJob, type StepRecord, type ToolCall } from "@reverie/protocol"
+import { defined, type EnvelopeId, type Json, type OpenJob, type RecordChange, type StepRecord, type ToolCall } from "@reverie/protocol"
 import { approvalId, judgeCalls } from "@reverie/tools"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -109,10 +109,17 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
   })
 }
 
-const inferred = (session: Session, job: OpenJob, reply: Reply, now: number, startedAt: number): JobEnd => {
+const inferred = (
+  session: Session,
+  job: OpenJob,
+  reply: Reply,
+  shown: ReadonlyArray<RecordChange>,
+  now: number,
+  startedAt: number
+): JobEnd => {
   const calls = reply.calls.slice(0, MAX_CALLS)
   const requests = requestsOf(session, calls)
-  const records = calls.length === 0 ? insightsOf(session, reply.text, now) : []
+  const records = [...(calls.length === 0 ? insightsOf(session, reply.text, now) : []), ...shown]
   noteRun(session, job, records)
   return {
     job,
@@ -199,7 +206,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   if (context.iteration <= 1) yield* noteTopics(session)
   const { window } = session
   const warning = warningOf(session, startedAt)
-  const { assembled, offers } = yield* session
+  const { assembled, offers, shown } = yield* session
     .inSlices(() => promptOf(session, warning))
     .pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {
@@ -239,7 +246,7 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
   const now = yield* Clock.currentTimeMillis
   const end =
     "reply" in outcome
-      ? inferred(session, job, outcome.reply, now, startedAt)
+      ? inferred(session, job, outcome.reply, shown, now, startedAt)
       : inferFailed(job, outcome.failure, now, startedAt)
   return seeing(end, report, patternShown(session), session.recollection.ids)
 })

@@ -26,6 +26,7 @@ import {
   windowOf
 } from "@reverie/assistant"
 import {
+  type Absent,
   append,
   assemble,
   type AssembleInput,
@@ -34,19 +35,24 @@ import {
   collect,
   type Content,
   type ContextTypeConfig,
+  dataOf,
   getContextType,
   goalsContent,
   openWindow,
   PLACES,
-  toolRulesText
+  type Standing,
+  textOf,
+  toolRulesText,
+  unshown
 } from "@reverie/context"
+import { asData } from "@reverie/memory"
 import { failureCost, isOutage, type Model, type ModelError, ModelRefused, type ToolOffer } from "@reverie/model"
 import { type Amount, defined, type Message, type Usage } from "@reverie/protocol"
 import { delegateToolNames } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import { acquaintances } from "../intake/inbox.ts"
 import { recordsOf } from "../session/own-records.ts"
-import { windowOn } from "./blocks-in-view.ts"
+import { besideChanges, besideEvents, windowOn } from "./blocks-in-view.ts"
 import { contextTypeNow } from "./layers.ts"
 import type { Session } from "../session/session.ts"
 import type { UncountedMessage } from "../commit/commit-draft.ts"
@@ -162,7 +168,7 @@ const remembered = (session: Session, key: string, sources: ReadonlyArray<object
   return content
 }
 
-const textsOf = (session: Session): Readonly<Record<string, Content>> => {
+const textsOf = (session: Session) => {
   const { definition, own } = session
   const { persona, rules, systemPrompt } = definition
   const [prompts, projects, facts, memory, goals, ambientMessages] = (
@@ -210,15 +216,91 @@ const limitsOf = ({ book, decoded, definition }: Session) => ({
   count: book.count
 })
 
+// Standing: what changes seldom is shown beside the event that it changed before, and stays there.
+// S1  A tick is shown one state of it from its first model call to its last, like its blocks and memories.
+// S2  Memories are shown anew with every event, and never twice: they are many, and hardly one comes to mind again.
+
+/** The id of the goal that a line tells of. */
+const goalOf = (line: string): string => /^ *- \[([^\]]+)\]/.exec(line)?.[1] ?? ""
+
+/** All goals where none was shown, later those that have changed. */
+const goalsStanding = (goals: Content): Standing => {
+  const lines = textOf(goals).split("\n").filter((line) => goalOf(line) !== "")
+  return {
+    key: PLACES.goals.key,
+    things: lines.map((line) => ({ id: goalOf(line), says: line })),
+    isWhole: true,
+    render: (ids) => {
+      const changed = lines.filter((line) => ids.has(goalOf(line)))
+      const open = new Set(lines.map(goalOf))
+      const ended = [...ids].filter((id) => !open.has(id)).map((id) => `- [${id}] is open no more`)
+      if (changed.length === lines.length && ended.length === 0) return textOf(goals)
+      return ["# Goals", "The others are as they were shown before.", ...changed, ...ended].join("\n")
+    }
+  }
+}
+
+const profilesStanding = ({ recollection, topics }: Session): Standing => {
+  const { profileLines } = recollection
+  const conversation = topics.slice(0, Math.max(0, topics.indexOf(", lately")))
+  const profiles = [...profileLines].map(([id, { at, text }]) => ({ id, says: `${at} ${text}` }))
+  return {
+    key: PLACES.entityContext.key,
+    // What it was about lately is told once with each: it changes with every word.
+    things: topics === "" ? profiles : [...profiles, { id: conversation, says: "told" }],
+    render: (ids) => {
+      const told = ids.has(conversation) ? [topics] : []
+      return [asData([...profileLines].flatMap(([id, line]) => (ids.has(id) ? [line] : []))), ...told]
+        .filter((text) => text !== "")
+        .join("\n\n")
+    }
+  }
+}
+
+const standingsOf = (session: Session, texts: ReturnType<typeof textsOf>): ReadonlyArray<Standing> => {
+  const { book, own } = session
+  const nearby = recordsOf(own, "ambientMessages")
+  const heard = book.rendered("nearby", [nearby], () => [...ambienceOf(nearby)])
+  return [
+    profilesStanding(session),
+    {
+      key: PLACES.contextBuffer.key,
+      things: heard.map(([id]) => ({ id, says: "heard" })),
+      render: (ids) => textOf(bufferContent(heard.flatMap(([id, line]) => (ids.has(id) ? [line] : []))))
+    },
+    goalsStanding(texts.goals)
+  ]
+}
+
+/** What stands beside the event of the tick at hand, with what stands beside earlier ones. */
+const standingNow = (session: Session, { contextType, enabledComponents }: ContextTypeConfig) => {
+  const texts = textsOf(session)
+  const beside = besideEvents(session)
+  const standings = standingsOf(session, texts)
+  const isShown = enabledComponents.includes(PLACES.conversationHistory.id)
+  const parts =
+    beside.recorded?.parts ?? (isShown ? standings.flatMap((each) => unshown(each, beside.marks) ?? []) : [])
+  const ofKey = new Map(parts.map(({ key, text }) => [key, dataOf(text)]))
+  const fresh = Object.fromEntries(standings.map(({ key }) => [key, ofKey.get(key) ?? ""]))
+  const known = new Set(standings.flatMap(({ key, things }) => (things.some(({ says }) => says !== "") ? [key] : [])))
+  return { beside, contextType, known, parts, texts: isShown ? { ...texts, ...fresh } : texts }
+}
+
+const besideReason =
+  (known: ReadonlySet<string>) =>
+  (each: Absent): Absent =>
+    each.reason === "empty" && known.has(each.key) ? { ...each, reason: "shown-before" } : each
+
 /** The prompt of the tick at hand, within its limits, and the tools that go with it. `last` stands in this one only. */
 export const promptOf = (session: Session, last?: UncountedMessage) => {
   const { book, count, decoded } = session
   const window = last === undefined ? session.window : append(session.window, [{ ...last, tokens: count(last) }])
   const context = contextTypeNow(session)
   const offers = offersOf(session, context)
+  const { beside, known, parts, texts } = standingNow(session, context)
   const { absent, components } = collect({
     context,
-    texts: textsOf(session),
+    texts,
     pluggedIn: session.plugged,
     values: session.values,
     mode: patternNow(contextOf(decoded)).mode,
@@ -227,12 +309,13 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
   const input: AssembleInput = {
     ...limitsOf(session),
     components,
-    absent: [...absent, ...session.blocks.absent],
+    absent: [...absent.map(besideReason(known)), ...session.blocks.absent],
     window,
+    beside: beside.components,
     context,
     toolTokens: book.toolTokens(offers)
   }
-  return { offers, assembled: assemble(input) }
+  return { offers, assembled: assemble(input), shown: besideChanges(beside, parts) }
 }
 
 /** The prompt of a question that is no part of the conversation. */
