@@ -70,8 +70,9 @@ export const oldLayout = (messages: ReadonlyArray<WireMessage>): ReadonlyArray<W
   const moved = [...parts].flatMap(([kind, some]): ReadonlyArray<WireMessage> => {
     const last = some.at(-1)
     if (last === undefined) return []
-    if (kind === "# Goals") return [last]
-    const lines = [...new Set(some.flatMap((message) => contentOf(message).split("\n").slice(1)))]
+    const all = some.flatMap((message) => contentOf(message).split("\n").slice(1))
+    // Of each goal the newest line.
+    const lines = new Map(all.map((line) => [kind === "# Goals" ? line.split("]")[0] : line, line])).values()
     return [{ ...last, content: [kind, ...lines].join("\n") }]
   })
   return [...others.slice(0, begin), ...moved, ...others.slice(begin)]
