@@ -87,7 +87,8 @@ const purposeOf = ({ messages }: ModelRequest, { isQuestion }: Scene): Purpose =
   const [first, last] = [said(messages[0]?.content), said(messages.at(-1)?.content)]
   if (messages.some(({ content }) => said(content).includes(SUMMARY))) return "summaries"
   if (!first.startsWith(PROMPT)) return "dreams"
-  if (messages.some(({ content }) => said(content).includes(EXTRACTION)) || last.includes(EXTRACTION)) return "extraction"
+  if (messages.some(({ content }) => said(content).includes(EXTRACTION)) || last.includes(EXTRACTION))
+    return "extraction"
   return isQuestion ? "questions" : "answers"
 }
 
@@ -120,9 +121,10 @@ const offline = offlineModel()
 
 const offlineReply = ({ messages, tools }: ModelRequest): ScriptedReply => {
   const prompt = {
-    messages: messages.map(
-      ({ content, role }): PromptMessage => ({ role: role as PromptMessage["role"], content: said(content) })
-    ),
+    messages: messages.map(({ content, role }): PromptMessage => ({
+      role: role as PromptMessage["role"],
+      content: said(content)
+    })),
     tools: tools.map((name) => ({ name, description: name, parameters: { type: "object" } })),
     callPrefix: "bench"
   }
@@ -272,7 +274,9 @@ export const benchCache = async (data: string, isShort: boolean): Promise<CacheR
   const conversations = await readConversations(data)
   const sayings = await conversationSayings(data)
   const turns = isShort ? SHORT_TURNS : TURNS
-  const meter = openMeter(await Effect.runPromise(Tokens.use(({ ready }) => ready).pipe(Effect.provide(gptTokenizerLayer))))
+  const meter = openMeter(
+    await Effect.runPromise(Tokens.use(({ ready }) => ready).pipe(Effect.provide(gptTokenizerLayer)))
+  )
   const scene: Scene = { place: 0, saying: sayings.at(0), isQuestion: false, goal: undefined, goals: 0 }
   let request: ModelRequest | undefined
   const server = await startModelServer({ script: scripted(scene, meter, (asked) => (request = asked)), record: false })

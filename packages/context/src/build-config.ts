@@ -4,12 +4,12 @@
 
 export interface ModelContextLimits {
   /** The whole context window. */
-  readonly maxTokens: number;
+  readonly maxTokens: number
   /** Blocks of memory. */
-  readonly memoryTokens: number;
+  readonly memoryTokens: number
   /** Message history. */
-  readonly historyTokens: number;
-  readonly reservedResponseTokens: number;
+  readonly historyTokens: number
+  readonly reservedResponseTokens: number
 }
 
 /**
@@ -18,39 +18,35 @@ export interface ModelContextLimits {
  */
 export type CompressionStrategy =
   | { readonly type: "truncate"; readonly keepRecent: number }
-  | {
-      readonly type: "recursive-summarization";
-      readonly chunkSize: number;
-      readonly summarizationModel: string;
-    };
+  | { readonly type: "recursive-summarization"; readonly chunkSize: number; readonly summarizationModel: string }
 
 /** Not the same as the configuration of a kind of context (A34). */
 export interface ContextBuildConfig {
-  readonly defaultLimits: ModelContextLimits;
+  readonly defaultLimits: ModelContextLimits
   /** By the name of the model. */
-  readonly modelOverrides: Readonly<Record<string, ModelContextLimits>>;
-  readonly includeDescriptions: boolean;
-  readonly includeSchemas: boolean;
+  readonly modelOverrides: Readonly<Record<string, ModelContextLimits>>
+  readonly includeDescriptions: boolean
+  readonly includeSchemas: boolean
   /** Most entries of the activity section. */
-  readonly activityEntriesLimit: number;
-  readonly compressionStrategy: CompressionStrategy;
+  readonly activityEntriesLimit: number
+  readonly compressionStrategy: CompressionStrategy
   /** Most messages of history, however short. */
-  readonly maxMessagesCap: number;
+  readonly maxMessagesCap: number
 }
 
 const LARGE_LIMITS: ModelContextLimits = {
   maxTokens: 200_000,
   memoryTokens: 12_000,
   historyTokens: 80_000,
-  reservedResponseTokens: 8_000,
-};
+  reservedResponseTokens: 8_000
+}
 
 export const SMALL_LIMITS: ModelContextLimits = {
   maxTokens: 200_000,
   memoryTokens: 6_000,
   historyTokens: 40_000,
-  reservedResponseTokens: 4_000,
-};
+  reservedResponseTokens: 4_000
+}
 
 export const DEFAULT_BUILD_CONFIG: ContextBuildConfig = {
   defaultLimits: LARGE_LIMITS,
@@ -59,13 +55,11 @@ export const DEFAULT_BUILD_CONFIG: ContextBuildConfig = {
   includeSchemas: false,
   activityEntriesLimit: 20,
   compressionStrategy: { type: "truncate", keepRecent: 100 },
-  maxMessagesCap: 500,
-};
+  maxMessagesCap: 500
+}
 
 export const limitsFor = (
   { defaultLimits, modelOverrides }: Pick<ContextBuildConfig, "defaultLimits" | "modelOverrides">,
-  model: string | undefined,
+  model: string | undefined
 ): ModelContextLimits =>
-  model !== undefined && Object.hasOwn(modelOverrides, model)
-    ? (modelOverrides[model] ?? defaultLimits)
-    : defaultLimits;
+  model !== undefined && Object.hasOwn(modelOverrides, model) ? (modelOverrides[model] ?? defaultLimits) : defaultLimits

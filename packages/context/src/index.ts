@@ -1,4 +1,4 @@
-export { assemble, type AssembleInput } from "./assemble.ts";
+export { assemble, type AssembleInput } from "./assemble.ts"
 export {
   type PromptBlock,
   renderBlock,
@@ -12,13 +12,13 @@ export {
   type Marks,
   type ShownPart,
   type Standing,
-  unshown,
-} from "./collect.ts";
-export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts";
-export { contextBuilder, toolRulesText } from "./builder.ts";
-export { type ContextTypeConfig, findContextType, getContextType } from "./layout/context-types.ts";
-export type { Component } from "./layout/component.ts";
-export { ContextTooSmall } from "./errors.ts";
+  unshown
+} from "./collect.ts"
+export { type ContextBuildConfig, DEFAULT_BUILD_CONFIG } from "./build-config.ts"
+export { contextBuilder, toolRulesText } from "./builder.ts"
+export { type ContextTypeConfig, findContextType, getContextType } from "./layout/context-types.ts"
+export type { Component } from "./layout/component.ts"
+export { ContextTooSmall } from "./errors.ts"
 export {
   compact,
   Compaction,
@@ -27,14 +27,9 @@ export {
   HistoryStart,
   historyStartOf,
   isCompaction,
-  undoCompaction,
-} from "./compaction/compaction.ts";
-export {
-  compactionConfig,
-  type CompactionConfig,
-  type CompactionTrigger,
-  thresholdOf,
-} from "./compaction/config.ts";
+  undoCompaction
+} from "./compaction/compaction.ts"
+export { compactionConfig, type CompactionConfig, type CompactionTrigger, thresholdOf } from "./compaction/config.ts"
 export {
   draftOf,
   isRead,
@@ -42,8 +37,8 @@ export {
   pendingCompactionOf,
   pieceOf,
   withPiece,
-  placedMessages,
-} from "./compaction/draft.ts";
+  placedMessages
+} from "./compaction/draft.ts"
 export {
   afterFailedRound,
   afterRound,
@@ -54,28 +49,22 @@ export {
   extractionText,
   judgeRound,
   NO_EXTRACTION,
-  planExtraction,
-} from "./compaction/extraction.ts";
-export { maxSummaryChars, SUMMARY_HEAD } from "./compaction/marker.ts";
-export { type CompactionQuestion, planCompaction, skipReasons } from "./compaction/split.ts";
-export { pieceLimits, readSummary, summaryAsk } from "./compaction/summary.ts";
+  planExtraction
+} from "./compaction/extraction.ts"
+export { maxSummaryChars, SUMMARY_HEAD } from "./compaction/marker.ts"
+export { type CompactionQuestion, planCompaction, skipReasons } from "./compaction/split.ts"
+export { pieceLimits, readSummary, summaryAsk } from "./compaction/summary.ts"
 export {
   countMessage,
   type UncountedMessage,
   append,
   conversationTokens,
   openWindow,
-  type Window,
-} from "./tokens/window.ts";
-export {
-  type Content,
-  dataOf,
-  openPriceBook,
-  type PriceBook,
-  textOf,
-} from "./tokens/price-book.ts";
-export { componentToPromptComponent } from "./prompt/components.ts";
-export { PromptConflict, PromptStoreUnavailable } from "./prompt/errors.ts";
+  type Window
+} from "./tokens/window.ts"
+export { type Content, dataOf, openPriceBook, type PriceBook, textOf } from "./tokens/price-book.ts"
+export { componentToPromptComponent } from "./prompt/components.ts"
+export { PromptConflict, PromptStoreUnavailable } from "./prompt/errors.ts"
 export {
   type PromptRow,
   readPromptRow,
@@ -83,17 +72,17 @@ export {
   type PromptKind,
   type PromptLine,
   PromptStore,
-  type PromptVersion,
-} from "./prompt/store/prompt-store.ts";
-export { getPromptRegistry, type PromptRegistry } from "./prompt/registry.ts";
-export type { PlaceholderValues } from "./prompt/template.ts";
+  type PromptVersion
+} from "./prompt/store/prompt-store.ts"
+export { getPromptRegistry, type PromptRegistry } from "./prompt/registry.ts"
+export type { PlaceholderValues } from "./prompt/template.ts"
 export {
   type Absent,
   compareReports,
   type ContextReport,
   type PartChange,
   type Report,
-  type ReportComparison,
-} from "./report.ts";
-export { inReadingOrder, isLate, PLACES } from "./layout/scheme.ts";
-export { effectiveMode } from "./search-options.ts";
+  type ReportComparison
+} from "./report.ts"
+export { inReadingOrder, isLate, PLACES } from "./layout/scheme.ts"
+export { effectiveMode } from "./search-options.ts"

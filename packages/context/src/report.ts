@@ -4,27 +4,27 @@
 // R2  Whatever was known and is not in the prompt is in the report, with the reason.
 // R3  A comparison names every part that differs, and nothing that does not.
 
-import type { Role } from "@reverie/protocol";
-import type { Amount } from "./tokens/window.ts";
+import type { Role } from "@reverie/protocol"
+import type { Amount } from "./tokens/window.ts"
 
 /** A short fingerprint of a text: two texts of one life hardly ever have the same. */
 export const fingerprintOf = (text: string): string => {
-  let one = 0xdeadbeef;
-  let other = 0x41c6ce57;
+  let one = 0xdeadbeef
+  let other = 0x41c6ce57
   for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    one = Math.imul(one ^ unit, 2_654_435_761);
-    other = Math.imul(other ^ unit, 1_597_334_677);
+    const unit = text.charCodeAt(at)
+    one = Math.imul(one ^ unit, 2_654_435_761)
+    other = Math.imul(other ^ unit, 1_597_334_677)
   }
-  return ((one ^ (one >>> 15)) >>> 0).toString(36) + ((other ^ (other >>> 13)) >>> 0).toString(36);
-};
+  return ((one ^ (one >>> 15)) >>> 0).toString(36) + ((other ^ (other >>> 13)) >>> 0).toString(36)
+}
 
 /** One part of a prompt, as it came out. */
 export interface Part {
-  readonly id: number;
-  readonly key: string;
-  readonly messages: number;
-  readonly tokens: number;
+  readonly id: number
+  readonly key: string
+  readonly messages: number
+  readonly tokens: number
 }
 
 export interface LeftOut extends Amount {
@@ -32,76 +32,70 @@ export interface LeftOut extends Amount {
    * `result-without-call`: its call was left out before, or never was in history. `not-in-context`: this kind of
    * context has no such part. `replaced`: a component stands in its place.
    */
-  readonly reason: "over-limit" | "result-without-call" | "not-in-context" | "replaced";
+  readonly reason: "over-limit" | "result-without-call" | "not-in-context" | "replaced"
 }
 
 /** A component that is not in the prompt. */
 export interface Absent {
-  readonly key: string;
+  readonly key: string
   /** `shown-before`: all of it stands beside earlier events of the window. */
-  readonly reason: "disabled" | "not-in-context" | "empty" | "over-memory" | "shown-before";
+  readonly reason: "disabled" | "not-in-context" | "empty" | "over-memory" | "shown-before"
 }
 
 /** A content that was cut, in UTF-16 units. */
 export interface CutContent {
-  readonly role: Role;
-  readonly call?: string;
-  readonly characters: number;
-  readonly of: number;
+  readonly role: Role
+  readonly call?: string
+  readonly characters: number
+  readonly of: number
 }
 
 export interface Report {
   /** The kind of context, when one was given. */
-  readonly context?: string;
+  readonly context?: string
   /** In ascending order of their ids. */
-  readonly parts: ReadonlyArray<Part>;
-  readonly toolTokens: number;
+  readonly parts: ReadonlyArray<Part>
+  readonly toolTokens: number
   /** All parts and the offered tools together. */
-  readonly tokens: number;
+  readonly tokens: number
   /** What they may be together. */
-  readonly limit: number;
+  readonly limit: number
   /** `tokens` as a share of the context window, 0 to 1. */
-  readonly share: number;
-  readonly absent: ReadonlyArray<Absent>;
-  readonly leftOut: ReadonlyArray<LeftOut>;
-  readonly cuts: ReadonlyArray<CutContent>;
+  readonly share: number
+  readonly absent: ReadonlyArray<Absent>
+  readonly leftOut: ReadonlyArray<LeftOut>
+  readonly cuts: ReadonlyArray<CutContent>
   /** Ids of calls without a result, which the model is told of as interrupted. */
-  readonly interrupted: ReadonlyArray<string>;
+  readonly interrupted: ReadonlyArray<string>
 }
 
 /** A report as it is kept and shown. */
-export type ContextReport = Report;
+export type ContextReport = Report
 
 /** How one part differs; null where it was not there. */
 export interface PartChange {
-  readonly id: number;
-  readonly key: string;
-  readonly tokens: readonly [number | null, number | null];
-  readonly messages: readonly [number | null, number | null];
+  readonly id: number
+  readonly key: string
+  readonly tokens: readonly [number | null, number | null]
+  readonly messages: readonly [number | null, number | null]
 }
 
 export interface ReportComparison {
-  readonly context: readonly [string | null, string | null];
-  readonly tokens: readonly [number, number];
-  readonly toolTokens: readonly [number, number];
-  readonly limit: readonly [number, number];
-  readonly share: readonly [number, number];
+  readonly context: readonly [string | null, string | null]
+  readonly tokens: readonly [number, number]
+  readonly toolTokens: readonly [number, number]
+  readonly limit: readonly [number, number]
+  readonly share: readonly [number, number]
   /** What the second prompt has more than the first, less than nothing when it has less. */
-  readonly tokensMore: number;
+  readonly tokensMore: number
   /** Parts that differ, in ascending order of their ids. */
-  readonly parts: ReadonlyArray<PartChange>;
+  readonly parts: ReadonlyArray<PartChange>
   /** Components absent from the one and not, or for another reason, from the other. */
-  readonly absent: ReadonlyArray<{
-    readonly key: string;
-    readonly reasons: readonly [string | null, string | null];
-  }>;
+  readonly absent: ReadonlyArray<{ readonly key: string; readonly reasons: readonly [string | null, string | null] }>
   /** History left out, by reason, where it differs. */
-  readonly leftOut: ReadonlyArray<{
-    readonly reason: string;
-    readonly messages: readonly [number, number];
-  }>;
-  readonly cuts: readonly [number, number];
-  readonly interrupted: readonly [number, number];
+  readonly leftOut: ReadonlyArray<{ readonly reason: string; readonly messages: readonly [number, number] }>
+  readonly cuts: readonly [number, number]
+  readonly interrupted: readonly [number, number]
 }
 
 /** Two ticks side by side: each pair is the first report's value, then the second's. */
@@ -118,34 +112,31 @@ export const compareReports = (a: Report, b: Report): ReportComparison => ({
       id: (one ?? other)?.id ?? 0,
       key: (one ?? other)?.key ?? "",
       tokens: [one?.tokens ?? null, other?.tokens ?? null],
-      messages: [one?.messages ?? null, other?.messages ?? null],
+      messages: [one?.messages ?? null, other?.messages ?? null]
     }))
     .toSorted((one, other) => one.id - other.id),
   absent: pairs(a.absent, b.absent, ({ key }) => key)
     .filter(([one, other]) => one?.reason !== other?.reason)
     .map(([one, other]) => ({
       key: (one ?? other)?.key ?? "",
-      reasons: [one?.reason ?? null, other?.reason ?? null],
+      reasons: [one?.reason ?? null, other?.reason ?? null]
     })),
   leftOut: pairs(a.leftOut, b.leftOut, ({ reason }) => reason)
     .filter(([one, other]) => one?.messages !== other?.messages)
     .map(([one, other]) => ({
       reason: (one ?? other)?.reason ?? "",
-      messages: [one?.messages ?? 0, other?.messages ?? 0],
+      messages: [one?.messages ?? 0, other?.messages ?? 0]
     })),
   cuts: [a.cuts.length, b.cuts.length],
-  interrupted: [a.interrupted.length, b.interrupted.length],
-});
+  interrupted: [a.interrupted.length, b.interrupted.length]
+})
 
 const pairs = <A>(
   one: ReadonlyArray<A>,
   other: ReadonlyArray<A>,
-  nameOf: (each: A) => string,
+  nameOf: (each: A) => string
 ): ReadonlyArray<readonly [A | undefined, A | undefined]> => {
-  const first = new Map(one.map((each) => [nameOf(each), each]));
-  const second = new Map(other.map((each) => [nameOf(each), each]));
-  return [...new Set([...first.keys(), ...second.keys()])].map((name) => [
-    first.get(name),
-    second.get(name),
-  ]);
-};
+  const first = new Map(one.map((each) => [nameOf(each), each]))
+  const second = new Map(other.map((each) => [nameOf(each), each]))
+  return [...new Set([...first.keys(), ...second.keys()])].map((name) => [first.get(name), second.get(name)])
+}

@@ -1,77 +1,72 @@
 // Histories: what an assistant may have lived through, for property tests, whole and damaged.
 
-import type { Message, ToolCall } from "@reverie/protocol";
-import * as fc from "fast-check";
-import { countMessage, type UncountedMessage } from "../src/index.ts";
-import { type CountMessage } from "../src/tokens/window.ts";
+import type { Message, ToolCall } from "@reverie/protocol"
+import * as fc from "fast-check"
+import { countMessage, type UncountedMessage } from "../src/index.ts"
+import { type CountMessage } from "../src/tokens/window.ts"
 
 /** A vocabulary for tests: a token for every three characters begun. */
-export const countText = (text: string): number => Math.ceil(text.length / 3);
+export const countText = (text: string): number => Math.ceil(text.length / 3)
 
-export const count: CountMessage = (message) => countMessage(message, countText);
+export const count: CountMessage = (message) => countMessage(message, countText)
 
-const priced = (message: UncountedMessage): Message => ({ ...message, tokens: count(message) });
+const priced = (message: UncountedMessage): Message => ({ ...message, tokens: count(message) })
 
 export const user = (content: string, name?: string): Message =>
-  priced({ role: "user", content, at: 0, ...(name === undefined ? {} : { name }) });
+  priced({ role: "user", content, at: 0, ...(name === undefined ? {} : { name }) })
 
 export const said = (content: string, calls: ReadonlyArray<ToolCall> = []): Message =>
-  priced({ role: "assistant", content, at: 0, ...(calls.length === 0 ? {} : { calls }) });
+  priced({ role: "assistant", content, at: 0, ...(calls.length === 0 ? {} : { calls }) })
 
 export const result = (call: string, content: string): Message =>
-  priced({ role: "tool", content, name: "look", call, at: 0 });
+  priced({ role: "tool", content, name: "look", call, at: 0 })
 
-export const note = (content: string): Message => priced({ role: "system", content, at: 0 });
+export const note = (content: string): Message => priced({ role: "system", content, at: 0 })
 
-export const callOf = (id: string): ToolCall => ({ id, tool: "look", arguments: { at: id } });
+export const callOf = (id: string): ToolCall => ({ id, tool: "look", arguments: { at: id } })
 
-const text = fc
-  .integer({ min: 0, max: 400 })
-  .map((length) => "berth ".repeat(length).slice(0, length));
+const text = fc.integer({ min: 0, max: 400 }).map((length) => "berth ".repeat(length).slice(0, length))
 
 /** An iteration: what is said, how many calls it makes, which of them are answered at once, late or never. */
 const iteration = fc.record({
   content: text,
-  answers: fc.array(
-    fc.record({ content: text, when: fc.constantFrom("now", "now", "now", "late", "never") }),
-    {
-      maxLength: 3,
-    },
-  ),
-});
+  answers: fc.array(fc.record({ content: text, when: fc.constantFrom("now", "now", "now", "late", "never") }), {
+    maxLength: 3
+  })
+})
 
 const tick = fc.record({
   opener: fc.constantFrom("user", "user", "user", "system", "none"),
   content: text,
   iterations: fc.array(iteration, { maxLength: 3 }),
-  stray: fc.boolean(),
-});
+  stray: fc.boolean()
+})
 
 const messagesOf = (
-  ticks: ReadonlyArray<typeof tick extends fc.Arbitrary<infer T> ? T : never>,
+  ticks: ReadonlyArray<typeof tick extends fc.Arbitrary<infer T> ? T : never>
 ): ReadonlyArray<Message> => {
-  const messages: Array<Message> = [];
-  let late: Array<Message> = [];
+  const messages: Array<Message> = []
+  let late: Array<Message> = []
   for (const [place, { content, iterations, opener, stray }] of ticks.entries()) {
-    if (opener === "user") messages.push(user(content, "ann"));
-    if (opener === "system") messages.push(note(content));
+    if (opener === "user") messages.push(user(content, "ann"))
+    if (opener === "system") messages.push(note(content))
     for (const [turn, { answers, content }] of iterations.entries()) {
-      const id = (index: number): string => `${place}.${turn}.${index}`;
+      const id = (index: number): string => `${place}.${turn}.${index}`
       messages.push(
         said(
           content,
-          answers.map((_, index) => callOf(id(index))),
-        ),
-      );
+          answers.map((_, index) => callOf(id(index)))
+        )
+      )
       for (const [index, answer] of answers.entries()) {
-        if (answer.when === "now") messages.push(result(id(index), answer.content));
-        if (answer.when === "late") late.push(result(id(index), answer.content));
+        if (answer.when === "now") messages.push(result(id(index), answer.content))
+        if (answer.when === "late") late.push(result(id(index), answer.content))
       }
     }
-    if (stray) messages.push(result(`stray.${place}`, content), ...late.splice(0));
+    if (stray) messages.push(result(`stray.${place}`, content), ...late.splice(0))
   }
-  return messages;
-};
+  return messages
+}
 
 /** Whole histories: every call has its result right after it. */
 export const wholeHistory = fc.array(tick, { maxLength: 12 }).map((ticks) =>
@@ -81,11 +76,11 @@ export const wholeHistory = fc.array(tick, { maxLength: 12 }).map((ticks) =>
       stray: false,
       iterations: each.iterations.map(({ answers, content }) => ({
         content,
-        answers: answers.map((answer) => ({ ...answer, when: "now" as const })),
-      })),
-    })),
-  ),
-);
+        answers: answers.map((answer) => ({ ...answer, when: "now" as const }))
+      }))
+    }))
+  )
+)
 
 /** Any history, as an import or a lost write may have left it. */
-export const anyHistory = fc.array(tick, { maxLength: 12 }).map(messagesOf);
+export const anyHistory = fc.array(tick, { maxLength: 12 }).map(messagesOf)

@@ -1,17 +1,14 @@
-import { Address, addressKey } from "@reverie/protocol";
-import * as Schema from "effect/Schema";
+import { Address, addressKey } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
 
 /** The assistant was created from a definition that this process does not have. Its mail waits until it does. */
-export class DefinitionMissing extends Schema.TaggedError<DefinitionMissing>()(
-  "DefinitionMissing",
-  {
-    address: Address,
-    definition: Schema.String,
-  },
-) {
-  readonly recovery = "tell-owner" as const;
+export class DefinitionMissing extends Schema.TaggedError<DefinitionMissing>()("DefinitionMissing", {
+  address: Address,
+  definition: Schema.String
+}) {
+  readonly recovery = "tell-owner" as const
   override get message(): string {
-    return `${addressKey(this.address)} was created from the definition "${this.definition}", which this process does not have`;
+    return `${addressKey(this.address)} was created from the definition "${this.definition}", which this process does not have`
   }
 }
 
@@ -19,18 +16,18 @@ export class DefinitionMissing extends Schema.TaggedError<DefinitionMissing>()(
 export class HostBroken extends Schema.TaggedError<HostBroken>()("HostBroken", {
   address: Address,
   problem: Schema.String,
-  cause: Schema.optionalKey(Schema.Defect()),
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
-  readonly recovery = "retry" as const;
+  readonly recovery = "retry" as const
   override get message(): string {
-    return `the work on ${addressKey(this.address)} broke: ${this.problem}`;
+    return `the work on ${addressKey(this.address)} broke: ${this.problem}`
   }
 }
 
 /** An assistant asked for memories of others that its definition does not grant it. */
 export class RecallRefused extends Schema.TaggedError<RecallRefused>()("RecallRefused", {
   scope: Schema.String,
-  message: Schema.String,
+  message: Schema.String
 }) {
-  readonly recovery = "tell-owner" as const;
+  readonly recovery = "tell-owner" as const
 }

@@ -1,55 +1,44 @@
-export { sleepTimerIn } from "./commit/turn.ts";
-export { creationOf } from "./session/session.ts";
-export { FleetDirectory } from "./session/directory.ts";
-export { type DreamLine, type DreamReport, isDreamReport } from "./dream/profiling.ts";
-export { type Definition, Definitions, type MemoryRequest } from "./session/definition.ts";
-export { feedLayer, lookedFor } from "./commit/feed.ts";
-export { type FaultPoint, faultPoints, Faults } from "./jobs/job-end.ts";
+export { sleepTimerIn } from "./commit/turn.ts"
+export { creationOf } from "./session/session.ts"
+export { FleetDirectory } from "./session/directory.ts"
+export { type DreamLine, type DreamReport, isDreamReport } from "./dream/profiling.ts"
+export { type Definition, Definitions, type MemoryRequest } from "./session/definition.ts"
+export { feedLayer, lookedFor } from "./commit/feed.ts"
+export { type FaultPoint, faultPoints, Faults } from "./jobs/job-end.ts"
 export {
   inTurns,
   openTurnLine,
   type TenantWeight,
   DEFAULT_WORKER,
   runWorker,
-  type WorkerSettings,
-} from "./worker/worker.ts";
-export { arrive } from "./intake/inbox.ts";
-export { type HostFailure, HostFailures, type StoreFailure } from "./worker/host-failure.ts";
-export { Limits } from "./jobs/jobs.ts";
-export { NoticeHub } from "./commit/replies.ts";
-export { readCompactions, readPast } from "./prompt/past.ts";
-export { orderCall, subAgentId } from "./sub-agents/assignments.ts";
-export { keepIndexed, rebuildIndex } from "./recall/indexer.ts";
-export { recallFor } from "./recall/recaller.ts";
-export { beginningOf } from "./replay/state.ts";
-export type { Difference } from "./replay/difference.ts";
+  type WorkerSettings
+} from "./worker/worker.ts"
+export { arrive } from "./intake/inbox.ts"
+export { type HostFailure, HostFailures, type StoreFailure } from "./worker/host-failure.ts"
+export { Limits } from "./jobs/jobs.ts"
+export { NoticeHub } from "./commit/replies.ts"
+export { readCompactions, readPast } from "./prompt/past.ts"
+export { orderCall, subAgentId } from "./sub-agents/assignments.ts"
+export { keepIndexed, rebuildIndex } from "./recall/indexer.ts"
+export { recallFor } from "./recall/recaller.ts"
+export { beginningOf } from "./replay/state.ts"
+export type { Difference } from "./replay/difference.ts"
 export {
   type Entries,
   type Mismatch,
   replayFrames,
   type ReplayRange,
   type ReplayVerdict,
-  verifyReplay,
-} from "./replay/replay.ts";
-export type { Breakpoint, ReplayFrame, SnapshotMark } from "./replay/frame.ts";
-export { isAtRest } from "./session/rest.ts";
-export { hiding, Secrets } from "./jobs/tool-job.ts";
-export { DisplayName, storedTraceparent } from "./telemetry/spans.ts";
-export { type ContentRequest, Telemetry } from "./telemetry/telemetry.ts";
-export { deliveriesOf, type Driven, driveTick, type Driving, untilTurn } from "./sandbox/drive.ts";
-export { HeldClock } from "./sandbox/held-clock.ts";
-export {
-  type Asking,
-  noting,
-  recordedModel,
-  type Shown,
-  steppedModel,
-} from "./sandbox/recorded-model.ts";
-export { readTick, type RecordedTick } from "./sandbox/recorded-tick.ts";
-export {
-  type AnsweredBy,
-  type ToolAnswers,
-  toolAnswers,
-  type ToolStub,
-} from "./sandbox/tool-answers.ts";
-export { ledgerOfThen, recallOfThen, withConversations } from "./sandbox/then.ts";
+  verifyReplay
+} from "./replay/replay.ts"
+export type { Breakpoint, ReplayFrame, SnapshotMark } from "./replay/frame.ts"
+export { isAtRest } from "./session/rest.ts"
+export { hiding, Secrets } from "./jobs/tool-job.ts"
+export { DisplayName, storedTraceparent } from "./telemetry/spans.ts"
+export { type ContentRequest, Telemetry } from "./telemetry/telemetry.ts"
+export { deliveriesOf, type Driven, driveTick, type Driving, untilTurn } from "./sandbox/drive.ts"
+export { HeldClock } from "./sandbox/held-clock.ts"
+export { type Asking, noting, recordedModel, type Shown, steppedModel } from "./sandbox/recorded-model.ts"
+export { readTick, type RecordedTick } from "./sandbox/recorded-tick.ts"
+export { type AnsweredBy, type ToolAnswers, toolAnswers, type ToolStub } from "./sandbox/tool-answers.ts"
+export { ledgerOfThen, recallOfThen, withConversations } from "./sandbox/then.ts"

@@ -1,7 +1,7 @@
-import { assert, describe, it } from "@effect/vitest";
-import { Ledger } from "@reverie/ledger";
-import { INDEX_START, Recall, RecallUnavailable } from "@reverie/memory";
-import type { Entry, Message } from "@reverie/protocol";
+import { assert, describe, it } from "@effect/vitest"
+import { Ledger } from "@reverie/ledger"
+import { INDEX_START, Recall, RecallUnavailable } from "@reverie/memory"
+import type { Entry, Message } from "@reverie/protocol"
 import {
   aMessage,
   anAddress,
@@ -12,31 +12,26 @@ import {
   MemoryDisk,
   memoryRecall,
   memoryStore,
-  RecallDisk,
-} from "@reverie/testkit";
-import * as Effect from "effect/Effect";
-import * as References from "effect/References";
-import * as fc from "fast-check";
-import { rebuildIndex } from "../src/index.ts";
-import { catchUp } from "../src/recall/indexer.ts";
+  RecallDisk
+} from "@reverie/testkit"
+import * as Effect from "effect/Effect"
+import * as References from "effect/References"
+import * as fc from "fast-check"
+import { rebuildIndex } from "../src/index.ts"
+import { catchUp } from "../src/recall/indexer.ts"
 
-const ada = anAddress("ada");
+const ada = anAddress("ada")
 
-type Service = Recall["Service"];
+type Service = Recall["Service"]
 
 const message: fc.Arbitrary<Message> = fc
   .tuple(
     fc.constantFrom("user", "user", "assistant", "tool" as const),
     fc.constantFrom("Ann", "Bob", "note"),
-    fc.constantFrom(
-      "",
-      "Noted.",
-      "The tug Juniper lies at berth nine.",
-      "Where is the long rope that we bought?",
-    ),
-    fc.nat(99),
+    fc.constantFrom("", "Noted.", "The tug Juniper lies at berth nine.", "Where is the long rope that we bought?"),
+    fc.nat(99)
   )
-  .map(([role, name, text, at]) => aMessage(text, { role, name, at }));
+  .map(([role, name, text, at]) => aMessage(text, { role, name, at }))
 
 const passage = (text: string) => ({
   id: "p",
@@ -46,16 +41,13 @@ const passage = (text: string) => ({
   readers: "owner",
   origin: { type: "self", name: "ada" },
   trust: 0.6,
-  importance: 6,
-});
+  importance: 6
+})
 
 const records = fc.array(
-  fc.tuple(
-    fc.constantFrom("p", "q"),
-    fc.option(fc.constantFrom("The key is under the mat.", "Gulls steal herring.")),
-  ),
-  { maxLength: 2 },
-);
+  fc.tuple(fc.constantFrom("p", "q"), fc.option(fc.constantFrom("The key is under the mat.", "Gulls steal herring."))),
+  { maxLength: 2 }
+)
 
 const life: fc.Arbitrary<ReadonlyArray<Entry>> = fc
   .array(fc.tuple(fc.array(message, { maxLength: 3 }), records), { minLength: 1, maxLength: 40 })
@@ -65,235 +57,185 @@ const life: fc.Arbitrary<ReadonlyArray<Entry>> = fc
         no: index + 1,
         event: { type: "message" },
         messages,
-        records: kept.map(([key, text]) => ({
-          kind: "passage",
-          key,
-          value: text === null ? null : passage(text),
-        })),
-      }),
-    ),
-  );
+        records: kept.map(([key, text]) => ({ kind: "passage", key, value: text === null ? null : passage(text) }))
+      })
+    )
+  )
 
 /** A ledger that holds a life, as far as it was lived. */
 const ledgerOf = (entries: ReadonlyArray<Entry>) => {
-  const disk = new MemoryDisk();
-  const resident = aResident(ada, aState(), 0);
-  disk.residents.set("harbor/ada", resident);
+  const disk = new MemoryDisk()
+  const resident = aResident(ada, aState(), 0)
+  disk.residents.set("harbor/ada", resident)
   const live = (more: ReadonlyArray<Entry>) => {
     for (const entry of more) {
-      fileEntry(disk, resident, entry);
-      resident.version = entry.no;
+      fileEntry(disk, resident, entry)
+      resident.version = entry.no
     }
-  };
-  live(entries);
-  return { ledger: memoryStore(disk).ledger, live };
-};
+  }
+  live(entries)
+  return { ledger: memoryStore(disk).ledger, live }
+}
 
-const run = <A, E>(
-  effect: Effect.Effect<A, E, Ledger | Recall>,
-  ledger: Ledger["Service"],
-  recall: Service,
-) =>
+const run = <A, E>(effect: Effect.Effect<A, E, Ledger | Recall>, ledger: Ledger["Service"], recall: Service) =>
   effect.pipe(
     Effect.provideService(Ledger, ledger),
     Effect.provideService(Recall, recall),
-    Effect.provideService(References.MinimumLogLevel, "None"),
-  );
+    Effect.provideService(References.MinimumLogLevel, "None")
+  )
 
 /** What an index holds of an assistant, without its way there. */
 const heldBy = (disk: RecallDisk) => {
-  const held = disk.assistants.get(JSON.stringify([ada.tenant, ada.assistant]));
+  const held = disk.assistants.get(JSON.stringify([ada.tenant, ada.assistant]))
   return {
     position: held?.position ?? INDEX_START,
     entries: [...(held?.entries ?? [])]
       .map(([id, { entry, facts }]) => ({ id, entry, facts }))
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-  };
-};
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  }
+}
 
 const builtFrom = async (entries: ReadonlyArray<Entry>) => {
-  const disk = new RecallDisk();
-  await Effect.runPromise(run(catchUp(ada), ledgerOf(entries).ledger, memoryRecall(disk)));
-  return heldBy(disk);
-};
+  const disk = new RecallDisk()
+  await Effect.runPromise(run(catchUp(ada), ledgerOf(entries).ledger, memoryRecall(disk)))
+  return heldBy(disk)
+}
 
-const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
+const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
 
 /** Every apply may break off before or after what it did. */
 const breaking = (recall: Service, fates: Iterator<"whole" | "before" | "after">): Service => ({
   ...recall,
   apply: (address, changes, span) => {
-    const fate = fates.next().value ?? "whole";
-    const broken = Effect.fail(
-      new RecallUnavailable({ operation: "apply", message: `it broke ${fate}` }),
-    );
-    if (fate === "before") return broken;
-    const applied = recall.apply(address, changes, span);
-    return fate === "after" ? Effect.andThen(applied, broken) : applied;
-  },
-});
+    const fate = fates.next().value ?? "whole"
+    const broken = Effect.fail(new RecallUnavailable({ operation: "apply", message: `it broke ${fate}` }))
+    if (fate === "before") return broken
+    const applied = recall.apply(address, changes, span)
+    return fate === "after" ? Effect.andThen(applied, broken) : applied
+  }
+})
 
 describe("the indexer", () => {
   it("I1 what the caller still holds of the newest entries makes the same index, and is not read again", async () => {
     await fc.assert(
-      fc.asyncProperty(
-        life,
-        fc.nat({ max: 12 }),
-        fc.nat({ max: 12 }),
-        async (entries, before, held) => {
-          const disk = new RecallDisk();
-          const { ledger } = ledgerOf(entries);
-          const known = {
-            maxEntries: before,
-            newest: entries.slice(entries.length - Math.min(held, entries.length)),
-          };
-          await Effect.runPromise(run(catchUp(ada, known), ledger, memoryRecall(disk)));
-          await Effect.runPromise(
-            run(catchUp(ada, { newest: known.newest }), ledger, memoryRecall(disk)),
-          );
-          assert.deepStrictEqual(heldBy(disk), await builtFrom(entries));
-        },
-      ),
-    );
-    const entries =
-      fc.sample(life, { numRuns: 20, seed: 7 }).find(({ length }) => length > 2) ?? [];
-    assert.isAbove(entries.length, 2);
-    const { ledger } = ledgerOf(entries);
-    const deaf: Ledger["Service"] = {
-      ...ledger,
-      entries: () => Effect.die(new Error("read again")),
-    };
-    const caught = await Effect.runPromise(
-      run(catchUp(ada, { newest: entries }), deaf, memoryRecall(new RecallDisk())),
-    );
-    assert.isTrue(caught.isWhole);
-  });
+      fc.asyncProperty(life, fc.nat({ max: 12 }), fc.nat({ max: 12 }), async (entries, before, held) => {
+        const disk = new RecallDisk()
+        const { ledger } = ledgerOf(entries)
+        const known = { maxEntries: before, newest: entries.slice(entries.length - Math.min(held, entries.length)) }
+        await Effect.runPromise(run(catchUp(ada, known), ledger, memoryRecall(disk)))
+        await Effect.runPromise(run(catchUp(ada, { newest: known.newest }), ledger, memoryRecall(disk)))
+        assert.deepStrictEqual(heldBy(disk), await builtFrom(entries))
+      })
+    )
+    const entries = fc.sample(life, { numRuns: 20, seed: 7 }).find(({ length }) => length > 2) ?? []
+    assert.isAbove(entries.length, 2)
+    const { ledger } = ledgerOf(entries)
+    const deaf: Ledger["Service"] = { ...ledger, entries: () => Effect.die(new Error("read again")) }
+    const caught = await Effect.runPromise(run(catchUp(ada, { newest: entries }), deaf, memoryRecall(new RecallDisk())))
+    assert.isTrue(caught.isWhole)
+  })
 
   it("I1 F83 in pieces of any size, or made again from nothing, an index holds the same", async () => {
     await fc.assert(
       fc.asyncProperty(life, sizes, async (entries, pieces) => {
-        const expected = await builtFrom(entries);
-        const disk = new RecallDisk();
-        const { ledger } = ledgerOf(entries);
+        const expected = await builtFrom(entries)
+        const disk = new RecallDisk()
+        const { ledger } = ledgerOf(entries)
         for (let turn = 0; ; turn++) {
           // Another service over the same disk has forgotten everything but what is durable.
-          const maxEntries = pieces[turn % pieces.length] ?? 1;
-          const caught = await Effect.runPromise(
-            run(catchUp(ada, { maxEntries }), ledger, memoryRecall(disk)),
-          );
-          assert.isAtMost(caught.entries, maxEntries);
-          if (caught.isWhole) break;
+          const maxEntries = pieces[turn % pieces.length] ?? 1
+          const caught = await Effect.runPromise(run(catchUp(ada, { maxEntries }), ledger, memoryRecall(disk)))
+          assert.isAtMost(caught.entries, maxEntries)
+          if (caught.isWhole) break
         }
-        assert.deepStrictEqual(heldBy(disk), expected);
-        await Effect.runPromise(run(rebuildIndex(ada), ledger, memoryRecall(disk)));
-        assert.deepStrictEqual(heldBy(disk), expected);
+        assert.deepStrictEqual(heldBy(disk), expected)
+        await Effect.runPromise(run(rebuildIndex(ada), ledger, memoryRecall(disk)))
+        assert.deepStrictEqual(heldBy(disk), expected)
       }),
-      { numRuns: 60 },
-    );
-  });
+      { numRuns: 60 }
+    )
+  })
 
   it("I1 lived and indexed in turn, an index holds what it holds when all is indexed at the end", async () => {
     await fc.assert(
       fc.asyncProperty(life, sizes, async (entries, pieces) => {
-        const disk = new RecallDisk();
-        const recall = memoryRecall(disk);
-        const { ledger, live } = ledgerOf([]);
+        const disk = new RecallDisk()
+        const recall = memoryRecall(disk)
+        const { ledger, live } = ledgerOf([])
         for (let from = 0, turn = 0; from < entries.length; turn++) {
-          const size = pieces[turn % pieces.length] ?? 1;
-          live(entries.slice(from, from + size));
-          from += size;
-          await Effect.runPromise(run(catchUp(ada), ledger, recall));
+          const size = pieces[turn % pieces.length] ?? 1
+          live(entries.slice(from, from + size))
+          from += size
+          await Effect.runPromise(run(catchUp(ada), ledger, recall))
         }
-        assert.deepStrictEqual(heldBy(disk), await builtFrom(entries));
+        assert.deepStrictEqual(heldBy(disk), await builtFrom(entries))
       }),
-      { numRuns: 60 },
-    );
-  });
+      { numRuns: 60 }
+    )
+  })
 
   it("I2 broken off before or after any apply, it goes on where the index is", async () => {
-    const fate = fc.constantFrom("whole", "before", "after" as const);
+    const fate = fc.constantFrom("whole", "before", "after" as const)
     await fc.assert(
-      fc.asyncProperty(
-        life,
-        sizes,
-        fc.array(fate, { maxLength: 12 }),
-        async (entries, pieces, fates) => {
-          const disk = new RecallDisk();
-          const { ledger } = ledgerOf(entries);
-          const told = fates[Symbol.iterator]();
-          for (let turn = 0; turn < 200; turn++) {
-            const maxEntries = pieces[turn % pieces.length] ?? 1;
-            const attempt = run(
-              catchUp(ada, { maxEntries }),
-              ledger,
-              breaking(memoryRecall(disk), told),
-            );
-            const caught = await Effect.runPromise(Effect.option(attempt));
-            if (caught._tag === "Some" && caught.value.isWhole) break;
-          }
-          assert.deepStrictEqual(heldBy(disk), await builtFrom(entries));
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
+      fc.asyncProperty(life, sizes, fc.array(fate, { maxLength: 12 }), async (entries, pieces, fates) => {
+        const disk = new RecallDisk()
+        const { ledger } = ledgerOf(entries)
+        const told = fates[Symbol.iterator]()
+        for (let turn = 0; turn < 200; turn++) {
+          const maxEntries = pieces[turn % pieces.length] ?? 1
+          const attempt = run(catchUp(ada, { maxEntries }), ledger, breaking(memoryRecall(disk), told))
+          const caught = await Effect.runPromise(Effect.option(attempt))
+          if (caught._tag === "Some" && caught.value.isWhole) break
+        }
+        assert.deepStrictEqual(heldBy(disk), await builtFrom(entries))
+      }),
+      { numRuns: 60 }
+    )
+  })
 
   it("I5 after the store was restored, wherever it begins again, an index holds what this life came to", async () => {
     const later = (entries: ReadonlyArray<Entry>, from: number, at: number) =>
-      entries.map((entry, index) => ({ ...entry, no: from + index + 1, at }));
+      entries.map((entry, index) => ({ ...entry, no: from + index + 1, at }))
     await fc.assert(
-      fc.asyncProperty(
-        life,
-        life,
-        life,
-        sizes,
-        fc.boolean(),
-        async (before, one, other, pieces, isSameProcess) => {
-          const disk = new RecallDisk();
-          const [was, is] = [later(one, before.length, 1_000), later(other, before.length, 2_000)];
-          const recall = memoryRecall(disk);
-          await Effect.runPromise(run(catchUp(ada), ledgerOf([...before, ...was]).ledger, recall));
-          const now = [...before, ...is];
-          const { ledger } = ledgerOf(now);
-          const maxEntries = pieces[0] ?? 1;
-          for (let isWhole = false; !isWhole;) {
-            const service = isSameProcess ? recall : memoryRecall(disk);
-            const caught = await Effect.runPromise(
-              run(catchUp(ada, { maxEntries }), ledger, service),
-            );
-            isWhole = caught.isWhole;
-          }
-          assert.deepStrictEqual(heldBy(disk), await builtFrom(now));
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
+      fc.asyncProperty(life, life, life, sizes, fc.boolean(), async (before, one, other, pieces, isSameProcess) => {
+        const disk = new RecallDisk()
+        const [was, is] = [later(one, before.length, 1_000), later(other, before.length, 2_000)]
+        const recall = memoryRecall(disk)
+        await Effect.runPromise(run(catchUp(ada), ledgerOf([...before, ...was]).ledger, recall))
+        const now = [...before, ...is]
+        const { ledger } = ledgerOf(now)
+        const maxEntries = pieces[0] ?? 1
+        for (let isWhole = false; !isWhole;) {
+          const service = isSameProcess ? recall : memoryRecall(disk)
+          const caught = await Effect.runPromise(run(catchUp(ada, { maxEntries }), ledger, service))
+          isWhole = caught.isWhole
+        }
+        assert.deepStrictEqual(heldBy(disk), await builtFrom(now))
+      }),
+      { numRuns: 60 }
+    )
+  })
 
   it("I3 two that catch up at the same time leave what one would have left", async () => {
     await fc.assert(
       fc.asyncProperty(life, sizes, async (entries, pieces) => {
-        const disk = new RecallDisk();
-        const { ledger } = ledgerOf(entries);
+        const disk = new RecallDisk()
+        const { ledger } = ledgerOf(entries)
         const one = (pauses: number) => {
-          const recall = memoryRecall(disk);
+          const recall = memoryRecall(disk)
           const late: Service = {
             ...recall,
-            apply: (...told) =>
-              Effect.andThen(
-                Effect.repeat(Effect.yieldNow, { times: pauses }),
-                recall.apply(...told),
-              ),
-          };
+            apply: (...told) => Effect.andThen(Effect.repeat(Effect.yieldNow, { times: pauses }), recall.apply(...told))
+          }
           const steps = Effect.forEach(entries, (_, turn) =>
-            catchUp(ada, { maxEntries: pieces[(turn + pauses) % pieces.length] ?? 1 }),
-          );
-          return run(steps, ledger, late);
-        };
-        await Effect.runPromise(Effect.all([one(0), one(3), one(7)], { concurrency: "unbounded" }));
-        assert.deepStrictEqual(heldBy(disk), await builtFrom(entries));
+            catchUp(ada, { maxEntries: pieces[(turn + pauses) % pieces.length] ?? 1 })
+          )
+          return run(steps, ledger, late)
+        }
+        await Effect.runPromise(Effect.all([one(0), one(3), one(7)], { concurrency: "unbounded" }))
+        assert.deepStrictEqual(heldBy(disk), await builtFrom(entries))
       }),
-      { numRuns: 60 },
-    );
-  });
-});
+      { numRuns: 60 }
+    )
+  })
+})

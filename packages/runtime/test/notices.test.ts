@@ -1,38 +1,35 @@
-import { assert, describe, it } from "@effect/vitest";
-import { type Notice, noticesOf } from "@reverie/protocol";
-import { anAddress, inTurn } from "@reverie/testkit";
-import * as Effect from "effect/Effect";
-import { aTool, calling, live } from "./rig.ts";
+import { assert, describe, it } from "@effect/vitest"
+import { type Notice, noticesOf } from "@reverie/protocol"
+import { anAddress, inTurn } from "@reverie/testkit"
+import * as Effect from "effect/Effect"
+import { aTool, calling, live } from "./rig.ts"
 
 const inShort = (notice: Notice): string => {
   switch (notice.type) {
     case "state-changed":
-      return `state ${notice.status}`;
+      return `state ${notice.status}`
     case "tick-started":
-      return `started ${notice.envelope} by ${notice.from}: ${notice.text}`;
+      return `started ${notice.envelope} by ${notice.from}: ${notice.text}`
     case "model-replied":
-      return `replied ${notice.iteration}: ${notice.text}[${notice.calls.map(({ id, tool }) => `${id} ${tool}`).join()}]`;
+      return `replied ${notice.iteration}: ${notice.text}[${notice.calls.map(({ id, tool }) => `${id} ${tool}`).join()}]`
     case "tool-finished":
-      return `tool ${notice.call} ${notice.tool} ${notice.ok ? "ok" : "failed"}: ${notice.content}`;
+      return `tool ${notice.call} ${notice.tool} ${notice.ok ? "ok" : "failed"}: ${notice.content}`
     case "tick-ended":
-      return `ended ${notice.envelope} ${notice.outcome} after ${notice.iterations}: ${notice.reply}`;
+      return `ended ${notice.envelope} ${notice.outcome} after ${notice.iterations}: ${notice.reply}`
     case "envelope-settled":
-      return `settled ${notice.envelope} ${notice.outcome}`;
+      return `settled ${notice.envelope} ${notice.outcome}`
     case "part":
-      return `part of ${notice.envelope}: ${notice.text}`;
+      return `part of ${notice.envelope}: ${notice.text}`
     default:
-      return notice.type;
+      return notice.type
   }
-};
+}
 
 describe("notices", () => {
   it("I1 of the tick: one tick is told in order, each fact once, after its commit", () => {
-    const life = live({
-      tools: [aTool("look")],
-      model: inTurn({ text: "Hm.", ...calling("look") }, { text: "Seen." }),
-    });
-    life.say("Look.", { id: "m-1", from: "kim" });
-    life.rest();
+    const life = live({ tools: [aTool("look")], model: inTurn({ text: "Hm.", ...calling("look") }, { text: "Seen." }) })
+    life.say("Look.", { id: "m-1", from: "kim" })
+    life.rest()
     assert.deepStrictEqual(life.notices.map(inShort), [
       "started m-1 by kim: Look.",
       "state awake.thinking.inferring",
@@ -45,70 +42,67 @@ describe("notices", () => {
       "replied 2: Seen.[]",
       "state awake.idle",
       "ended m-1 answered after 2: Seen.",
-      "settled m-1 handled",
-    ]);
-  });
+      "settled m-1 handled"
+    ])
+  })
 
   it("durable notices are what the outbox holds, with its positions; parts stand nowhere", () => {
-    const life = live({
-      tools: [aTool("look")],
-      model: inTurn(calling("look"), { text: "Seen." }),
-    });
-    life.say("Look.");
-    life.rest();
+    const life = live({ tools: [aTool("look")], model: inTurn(calling("look"), { text: "Seen." }) })
+    life.say("Look.")
+    life.rest()
     const replayed = life.disk.outbox
       .filter(({ entry }) => entry.cause.kind !== "creation")
-      .flatMap(({ address, entry, seq }) => noticesOf(address, seq, entry));
+      .flatMap(({ address, entry, seq }) => noticesOf(address, seq, entry))
     assert.deepStrictEqual(
       life.notices.filter(({ type }) => type !== "part"),
-      replayed,
-    );
-    assert.isTrue(life.told("part").every(({ seq }) => seq === undefined));
-  });
+      replayed
+    )
+    assert.isTrue(life.told("part").every(({ seq }) => seq === undefined))
+  })
 
   it("I2 without a listener no part is asked for", () => {
-    const asked: Array<boolean> = [];
+    const asked: Array<boolean> = []
     const life = live({
       quiet: true,
       model: {
         infer: (prompt, options) =>
           Effect.sync(() => {
-            asked.push(options?.onText !== undefined);
+            asked.push(options?.onText !== undefined)
             return {
               text: prompt.callPrefix,
               calls: [],
               finish: "stop",
               usage: { inputTokens: 1, outputTokens: 1, source: "counted" },
-              model: "own",
-            };
-          }),
-      },
-    });
-    life.say("One.");
-    life.rest();
-    const stop = life.hub.listen(() => {});
-    life.say("Two.");
-    life.rest();
-    stop();
-    life.say("Three.");
-    life.rest();
-    assert.deepStrictEqual(asked, [false, true, false]);
-  });
+              model: "own"
+            }
+          })
+      }
+    })
+    life.say("One.")
+    life.rest()
+    const stop = life.hub.listen(() => {})
+    life.say("Two.")
+    life.rest()
+    stop()
+    life.say("Three.")
+    life.rest()
+    assert.deepStrictEqual(asked, [false, true, false])
+  })
 
   it("I1 a listener that throws hurts neither the other listeners nor the tick", () => {
-    const life = live({ quiet: true, model: { text: "Here." } });
-    const heard: Array<string> = [];
+    const life = live({ quiet: true, model: { text: "Here." } })
+    const heard: Array<string> = []
     life.hub.listen(() => {
-      throw new Error("the screen is broken");
-    });
-    life.hub.listen(({ type }) => heard.push(type));
-    life.say("Hello?");
-    life.rest();
-    assert.deepInclude(life.ends()[0], { reply: "Here." });
-    assert.include(heard, "part");
-    assert.include(heard, "tick-ended");
-    assert.deepStrictEqual(life.failures, []);
-  });
+      throw new Error("the screen is broken")
+    })
+    life.hub.listen(({ type }) => heard.push(type))
+    life.say("Hello?")
+    life.rest()
+    assert.deepInclude(life.ends()[0], { reply: "Here." })
+    assert.include(heard, "part")
+    assert.include(heard, "tick-ended")
+    assert.deepStrictEqual(life.failures, [])
+  })
 
   it("I1 a commit that was refused is told to nobody", () => {
     const life = live({
@@ -116,21 +110,21 @@ describe("notices", () => {
       faults: {
         at: (point) =>
           Effect.sync(() => {
-            const resident = life.disk.resident(anAddress());
+            const resident = life.disk.resident(anAddress())
             // Another worker takes over between the decision and its commit.
-            if (point === "before-commit" && resident?.epoch === 1) resident.epoch++;
-          }),
-      },
-    });
-    life.say("Hello?", { id: "m-1" });
-    life.rest();
-    assert.strictEqual(life.told("tick-started").length, 1);
-    assert.strictEqual(life.told("tick-ended").length, 1);
+            if (point === "before-commit" && resident?.epoch === 1) resident.epoch++
+          })
+      }
+    })
+    life.say("Hello?", { id: "m-1" })
+    life.rest()
+    assert.strictEqual(life.told("tick-started").length, 1)
+    assert.strictEqual(life.told("tick-ended").length, 1)
     assert.isTrue(
       life
         .entries()
         .slice(1)
-        .every(({ epoch }) => epoch === 3),
-    );
-  });
-});
+        .every(({ epoch }) => epoch === 3)
+    )
+  })
+})

@@ -4,56 +4,53 @@
 // A2  A call whose result came later, wherever it stands now, is no longer told as not done.
 // A3  It is bounded, however much was compacted: the newest are named, the others counted.
 
-import { cleanLine } from "@reverie/memory";
-import type { MessagePlace, PlacedMessage, ToolCall } from "@reverie/protocol";
-import * as Schema from "effect/Schema";
+import { cleanLine } from "@reverie/memory"
+import type { MessagePlace, PlacedMessage, ToolCall } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
 
 // Clip: a text brought to a length.
 // L1  Never longer than it may be, and never cut through a character.
 // L2  A longer text keeps its beginning and, of a summary, more of its end: what came last matters most.
 
-const ELLIPSIS = "…";
+const ELLIPSIS = "…"
 
-const halved = (text: string): boolean => /[\ud800-\udbff]$/.test(text);
+const halved = (text: string): boolean => /[\ud800-\udbff]$/.test(text)
 
 const headOf = (text: string, chars: number): string => {
-  const head = text.slice(0, chars);
-  return halved(head) ? head.slice(0, -1) : head;
-};
+  const head = text.slice(0, chars)
+  return halved(head) ? head.slice(0, -1) : head
+}
 
 const tailOf = (text: string, chars: number): string => {
-  const tail = text.slice(text.length - chars);
-  return /^[\udc00-\udfff]/.test(tail) ? tail.slice(1) : tail;
-};
+  const tail = text.slice(text.length - chars)
+  return /^[\udc00-\udfff]/.test(tail) ? tail.slice(1) : tail
+}
 
 /** The beginning of a text, with an ellipsis where it was cut. In UTF-16 units. */
 export const bounded = (text: string, maxChars: number): string =>
-  text.length <= maxChars ? text : `${headOf(text, Math.max(0, maxChars - 1))}${ELLIPSIS}`;
+  text.length <= maxChars ? text : `${headOf(text, Math.max(0, maxChars - 1))}${ELLIPSIS}`
 
-const GAP = "\n[…]\n";
-const HEAD_SHARE = 1 / 3;
+const GAP = "\n[…]\n"
+const HEAD_SHARE = 1 / 3
 
 /** The beginning and the end of a text, cut between lines where there are any near. */
 export const endsOf = (text: string, maxChars: number): string => {
-  if (text.length <= maxChars) return text;
-  const room = maxChars - GAP.length;
-  if (room < 3) return bounded(text, maxChars);
-  const headChars = Math.floor(room * HEAD_SHARE);
-  const head = headOf(text, headChars);
-  const tail = tailOf(text, room - headChars);
-  const headLine = head.lastIndexOf("\n");
-  const tailLine = tail.indexOf("\n");
+  if (text.length <= maxChars) return text
+  const room = maxChars - GAP.length
+  if (room < 3) return bounded(text, maxChars)
+  const headChars = Math.floor(room * HEAD_SHARE)
+  const head = headOf(text, headChars)
+  const tail = tailOf(text, room - headChars)
+  const headLine = head.lastIndexOf("\n")
+  const tailLine = tail.indexOf("\n")
   return (
     (headLine > head.length / 2 ? head.slice(0, headLine) : head) +
     GAP +
     (tailLine >= 0 && tailLine < tail.length / 2 ? tail.slice(tailLine + 1) : tail)
-  );
-};
+  )
+}
 
-export const Place = Schema.Struct({
-  no: Schema.Int,
-  index: Schema.Int,
-}) satisfies Schema.Schema<MessagePlace>;
+export const Place = Schema.Struct({ no: Schema.Int, index: Schema.Int }) satisfies Schema.Schema<MessagePlace>
 
 /** A call that the assistant made, as it is named in an account. */
 export const NamedCall = Schema.Struct({
@@ -62,9 +59,9 @@ export const NamedCall = Schema.Struct({
   /** On one line, cut. */
   arguments: Schema.String,
   /** Of the message that made it. */
-  place: Place,
-});
-export type NamedCall = typeof NamedCall.Type;
+  place: Place
+})
+export type NamedCall = typeof NamedCall.Type
 
 export const Account = Schema.Struct({
   /** Messages compacted since the history began, and where and when the first of them was said. */
@@ -78,32 +75,32 @@ export const Account = Schema.Struct({
   /** Calls that never had a result, the oldest first. */
   unfinished: Schema.Array(NamedCall),
   /** Those that have no room here. */
-  moreUnfinished: Schema.Int,
-});
-export type Account = typeof Account.Type;
+  moreUnfinished: Schema.Int
+})
+export type Account = typeof Account.Type
 
-const MAX_TOOLS = 20;
-const MAX_NEWEST = 8;
-const MAX_UNFINISHED = 12;
-const MAX_ARGUMENT_CHARS = 160;
-const MAX_NAME_CHARS = 64;
+const MAX_TOOLS = 20
+const MAX_NEWEST = 8
+const MAX_UNFINISHED = 12
+const MAX_ARGUMENT_CHARS = 160
+const MAX_NAME_CHARS = 64
 
 const named = ({ arguments: args, id, tool }: ToolCall, place: MessagePlace): NamedCall => ({
   call: id,
   tool: bounded(cleanLine(tool), MAX_NAME_CHARS),
   arguments: bounded(cleanLine(JSON.stringify(args)), MAX_ARGUMENT_CHARS),
-  place,
-});
+  place
+})
 
 /** The counts of both, the most frequent tools first. */
 const counted = (before: Account["results"], tools: ReadonlyArray<string>): Account["results"] => {
-  const counts = new Map(before.map(({ count, tool }) => [tool, count]));
-  for (const tool of tools) counts.set(tool, (counts.get(tool) ?? 0) + 1);
+  const counts = new Map(before.map(({ count, tool }) => [tool, count]))
+  for (const tool of tools) counts.set(tool, (counts.get(tool) ?? 0) + 1)
   return [...counts]
     .map(([tool, count]) => ({ tool, count }))
     .toSorted((a, b) => b.count - a.count || (a.tool < b.tool ? -1 : 1))
-    .slice(0, MAX_TOOLS);
-};
+    .slice(0, MAX_TOOLS)
+}
 
 /**
  * The account after these messages were compacted; `preserved` stays, and may hold the late result of an earlier call.
@@ -112,34 +109,30 @@ const counted = (before: Account["results"], tools: ReadonlyArray<string>): Acco
 export const accountOf = (
   before: Account | undefined,
   compacted: ReadonlyArray<PlacedMessage>,
-  preserved: ReadonlyArray<PlacedMessage>,
+  preserved: ReadonlyArray<PlacedMessage>
 ): Account | undefined => {
-  const [first] = compacted;
-  if (first === undefined) return before;
-  const calls = compacted.flatMap(({ message, place }) =>
-    (message.calls ?? []).map((call) => named(call, place)),
-  );
-  const isAnswered = answers([...compacted, ...preserved]);
-  const isCompacted = answers(compacted);
-  const answered = calls.filter(({ call }) => isCompacted.has(call));
-  const open = [...(before?.unfinished ?? []), ...calls].filter(
-    ({ call }) => !isAnswered.has(call),
-  );
-  const unfinished = open.slice(-MAX_UNFINISHED);
+  const [first] = compacted
+  if (first === undefined) return before
+  const calls = compacted.flatMap(({ message, place }) => (message.calls ?? []).map((call) => named(call, place)))
+  const isAnswered = answers([...compacted, ...preserved])
+  const isCompacted = answers(compacted)
+  const answered = calls.filter(({ call }) => isCompacted.has(call))
+  const open = [...(before?.unfinished ?? []), ...calls].filter(({ call }) => !isAnswered.has(call))
+  const unfinished = open.slice(-MAX_UNFINISHED)
   return {
     count: (before?.count ?? 0) + compacted.length,
     from: before?.from ?? first.place,
     since: before?.since ?? first.message.at,
     results: counted(
       before?.results ?? [],
-      answered.map(({ tool }) => tool),
+      answered.map(({ tool }) => tool)
     ),
     newest: [...(before?.newest ?? []), ...answered].slice(-MAX_NEWEST),
     unfinished,
-    moreUnfinished: (before?.moreUnfinished ?? 0) + open.length - unfinished.length,
-  };
-};
+    moreUnfinished: (before?.moreUnfinished ?? 0) + open.length - unfinished.length
+  }
+}
 
 /** Ids of the calls that have a result among these. */
 const answers = (messages: ReadonlyArray<PlacedMessage>): ReadonlySet<string> =>
-  new Set(messages.flatMap(({ message }) => (message.role === "tool" ? (message.call ?? []) : [])));
+  new Set(messages.flatMap(({ message }) => (message.role === "tool" ? (message.call ?? []) : [])))

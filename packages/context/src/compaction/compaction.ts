@@ -7,24 +7,24 @@
 // K4  Ids are `compact_YYYYMMDD_HHMMSS` by UTC, with a suffix where one is taken (A38).
 // K5  A compaction that would not make the history shorter does not happen.
 
-import { addEntry, type Journal, journalChanges, type Moment } from "@reverie/assistant";
-import { isBefore, type Message, type PlacedMessage, type RecordChange } from "@reverie/protocol";
-import * as Schema from "effect/Schema";
-import type { CountMessage } from "../tokens/window.ts";
-import { Account, accountOf, endsOf, Place } from "./account.ts";
-import { type CompactionConfig, compactionTriggers } from "./config.ts";
-import { between, type CompactionDraft, pendingCompactionChange, tokensOf } from "./draft.ts";
-import { Extraction } from "./extraction.ts";
-import { markerOf, maxSummaryChars, type OpenApproval } from "./marker.ts";
-import { skip, type Skipped } from "./split.ts";
+import { addEntry, type Journal, journalChanges, type Moment } from "@reverie/assistant"
+import { isBefore, type Message, type PlacedMessage, type RecordChange } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
+import type { CountMessage } from "../tokens/window.ts"
+import { Account, accountOf, endsOf, Place } from "./account.ts"
+import { type CompactionConfig, compactionTriggers } from "./config.ts"
+import { between, type CompactionDraft, pendingCompactionChange, tokensOf } from "./draft.ts"
+import { Extraction } from "./extraction.ts"
+import { markerOf, maxSummaryChars, type OpenApproval } from "./marker.ts"
+import { skip, type Skipped } from "./split.ts"
 
 const Marker = Schema.Struct({
   role: Schema.Literal("system"),
   content: Schema.String,
   at: Schema.Finite,
   tokens: Schema.Finite,
-  meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-}) satisfies Schema.Schema<Message>;
+  meta: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json))
+}) satisfies Schema.Schema<Message>
 
 /** From where on messages are shown, and what stands before them. */
 export const HistoryStart = Schema.Struct({
@@ -34,11 +34,11 @@ export const HistoryStart = Schema.Struct({
   marker: Marker,
   /** What the marker is made of, for the next compaction. */
   summary: Schema.String,
-  account: Account,
-});
-export type HistoryStart = typeof HistoryStart.Type;
+  account: Account
+})
+export type HistoryStart = typeof HistoryStart.Type
 
-const Amount = Schema.Struct({ messages: Schema.Int, tokens: Schema.Finite });
+const Amount = Schema.Struct({ messages: Schema.Int, tokens: Schema.Finite })
 
 /** As it is kept, under its id, as a record of the kind `compaction`: the names are those of the wire. */
 export const Compaction = Schema.Struct({
@@ -62,123 +62,99 @@ export const Compaction = Schema.Struct({
   summary: Schema.String,
   marker: Marker,
   journal_entry: Schema.String,
-  undone_at: Schema.optionalKey(Schema.Finite),
-});
-export type Compaction = typeof Compaction.Type;
+  undone_at: Schema.optionalKey(Schema.Finite)
+})
+export type Compaction = typeof Compaction.Type
 
-export const isCompaction = Schema.is(Compaction);
-const isHistoryStart = Schema.is(HistoryStart);
+export const isCompaction = Schema.is(Compaction)
+const isHistoryStart = Schema.is(HistoryStart)
 
 /** Under this key of the kind `state`. */
-export const HISTORY_START_KEY = "history-start";
+export const HISTORY_START_KEY = "history-start"
 
 /** Where the history begins; undefined when nothing is compacted. */
-export const historyStartOf = (
-  stateRecords: ReadonlyMap<string, unknown>,
-): HistoryStart | undefined => {
-  const kept = stateRecords.get(HISTORY_START_KEY);
-  return isHistoryStart(kept) ? kept : undefined;
-};
+export const historyStartOf = (stateRecords: ReadonlyMap<string, unknown>): HistoryStart | undefined => {
+  const kept = stateRecords.get(HISTORY_START_KEY)
+  return isHistoryStart(kept) ? kept : undefined
+}
 
 const startChange = (start: HistoryStart | null): RecordChange => ({
   kind: "state",
   key: HISTORY_START_KEY,
-  value: start,
-});
+  value: start
+})
 
 const compactionChange = (compaction: Compaction): RecordChange => ({
   kind: "compaction",
   key: compaction.id,
-  value: compaction,
-});
+  value: compaction
+})
 
 const numbered = (now: number, number: number): string => {
-  const [date = "", time = ""] = new Date(now)
-    .toISOString()
-    .slice(0, 19)
-    .replace(/[-:]/g, "")
-    .split("T");
-  return `compact_${date}_${time}${number === 1 ? "" : `_${number}`}`;
-};
+  const [date = "", time = ""] = new Date(now).toISOString().slice(0, 19).replace(/[-:]/g, "").split("T")
+  return `compact_${date}_${time}${number === 1 ? "" : `_${number}`}`
+}
 
 /** The first ids of compactions made at a time: `compact_20251206_171500`, then with a number behind it. */
 export const compactionIds = (now: number, count: number): ReadonlyArray<string> =>
-  Array.from({ length: count }, (_, index) => numbered(now, index + 1));
+  Array.from({ length: count }, (_, index) => numbered(now, index + 1))
 
 /** The first of them that is not taken. */
 export const compactionId = (now: number, taken: (id: string) => boolean): string => {
-  let number = 1;
-  while (taken(numbered(now, number))) number++;
-  return numbered(now, number);
-};
+  let number = 1
+  while (taken(numbered(now, number))) number++
+  return numbered(now, number)
+}
 
 /** What stands for a summary where none was asked for. */
-const UNREAD = "Earlier messages were moved away without a summary.";
+const UNREAD = "Earlier messages were moved away without a summary."
 
 export interface CompactInput {
-  readonly draft: CompactionDraft;
+  readonly draft: CompactionDraft
   /** Every message that is shown now, from where the history begins on. */
-  readonly history: ReadonlyArray<PlacedMessage>;
-  readonly start: HistoryStart | undefined;
-  readonly extraction?: Extraction | undefined;
-  readonly config: Pick<CompactionConfig, "compactModel" | "strategy">;
-  readonly approvals: ReadonlyArray<OpenApproval>;
-  readonly canRead: boolean;
-  readonly journal: Journal;
-  readonly moment: Moment;
+  readonly history: ReadonlyArray<PlacedMessage>
+  readonly start: HistoryStart | undefined
+  readonly extraction?: Extraction | undefined
+  readonly config: Pick<CompactionConfig, "compactModel" | "strategy">
+  readonly approvals: ReadonlyArray<OpenApproval>
+  readonly canRead: boolean
+  readonly journal: Journal
+  readonly moment: Moment
   /** True for ids of compactions that were made before. */
-  readonly taken: (id: string) => boolean;
-  readonly maxContextTokens: number;
-  readonly priced: CountMessage;
+  readonly taken: (id: string) => boolean
+  readonly maxContextTokens: number
+  readonly priced: CountMessage
 }
 
 export interface Compacted {
-  readonly skipped: false;
-  readonly compaction: Compaction;
-  readonly start: HistoryStart;
-  readonly changes: ReadonlyArray<RecordChange>;
+  readonly skipped: false
+  readonly compaction: Compaction
+  readonly start: HistoryStart
+  readonly changes: ReadonlyArray<RecordChange>
 }
 
 /** The last step: everything that the replacing commit writes. */
 export const compact = (input: CompactInput): Compacted | Skipped => {
-  const { draft, history, start, journal, moment } = input;
-  const compacted = between(history, draft.from, draft.to);
-  const preserved = history.slice(compacted.length);
-  const account = accountOf(start?.account, compacted, preserved);
-  const [first, last] = [compacted[0], compacted.at(-1)];
+  const { draft, history, start, journal, moment } = input
+  const compacted = between(history, draft.from, draft.to)
+  const preserved = history.slice(compacted.length)
+  const account = accountOf(start?.account, compacted, preserved)
+  const [first, last] = [compacted[0], compacted.at(-1)]
   // A draft of another history compacts nothing of this one.
   if (account === undefined || first === undefined || last === undefined || history[0] !== first)
-    return skip("one-piece");
-  const id = compactionId(moment.now, (each) => input.taken(each) || journal.entries.has(each));
-  const summary = endsOf(
-    draft.summary === "" ? UNREAD : draft.summary,
-    maxSummaryChars(input.maxContextTokens),
-  );
-  const range = {
-    from: first.place,
-    to: last.place,
-    since: first.message.at,
-    until: last.message.at,
-  };
-  const marker = markerIn(input, {
-    compaction: id,
-    summary,
-    count: compacted.length,
-    account,
-    ...range,
-  });
+    return skip("one-piece")
+  const id = compactionId(moment.now, (each) => input.taken(each) || journal.entries.has(each))
+  const summary = endsOf(draft.summary === "" ? UNREAD : draft.summary, maxSummaryChars(input.maxContextTokens))
+  const range = { from: first.place, to: last.place, since: first.message.at, until: last.message.at }
+  const marker = markerIn(input, { compaction: id, summary, count: compacted.length, account, ...range })
   const before = {
     messages: history.length + (start === undefined ? 0 : 1),
     tokens: tokensOf(history) + (start?.marker.tokens ?? 0),
-    start: start ?? null,
-  };
-  const after = {
-    messages: preserved.length + 1,
-    tokens: tokensOf(preserved) + marker.tokens,
-    from: draft.keep,
-  };
-  if (after.tokens >= before.tokens) return skip("no-shorter");
-  const { config, extraction } = input;
+    start: start ?? null
+  }
+  const after = { messages: preserved.length + 1, tokens: tokensOf(preserved) + marker.tokens, from: draft.keep }
+  if (after.tokens >= before.tokens) return skip("no-shorter")
+  const { config, extraction } = input
   const compaction: Compaction = {
     id,
     at: moment.now,
@@ -196,9 +172,9 @@ export const compact = (input: CompactInput): Compacted | Skipped => {
     after,
     summary,
     marker,
-    journal_entry: id,
-  };
-  const next: HistoryStart = { compaction: id, from: draft.keep, marker, summary, account };
+    journal_entry: id
+  }
+  const next: HistoryStart = { compaction: id, from: draft.keep, marker, summary, account }
   return {
     skipped: false,
     compaction,
@@ -207,18 +183,18 @@ export const compact = (input: CompactInput): Compacted | Skipped => {
       compactionChange(compaction),
       startChange(next),
       pendingCompactionChange(null),
-      ...archived(input, id, summary),
-    ],
-  };
-};
+      ...archived(input, id, summary)
+    ]
+  }
+}
 
 type Known = Pick<
   Parameters<typeof markerOf>[0],
   "compaction" | "summary" | "count" | "account" | "from" | "to" | "since" | "until"
->;
+>
 
 const markerIn = (input: CompactInput, known: Known): HistoryStart["marker"] => {
-  const { approvals, canRead, config, draft, maxContextTokens, moment, priced } = input;
+  const { approvals, canRead, config, draft, maxContextTokens, moment, priced } = input
   return markerOf({
     ...known,
     trigger: draft.trigger,
@@ -227,19 +203,15 @@ const markerIn = (input: CompactInput, known: Known): HistoryStart["marker"] => 
     canRead,
     now: moment.now,
     maxContextTokens,
-    priced,
-  });
-};
+    priced
+  })
+}
 
-const SYNTHESIS_HEAD = "[CONTEXT SYNTHESIS]";
-const SYNTHESIS_IMPORTANCE = 7;
+const SYNTHESIS_HEAD = "[CONTEXT SYNTHESIS]"
+const SYNTHESIS_IMPORTANCE = 7
 
 /** The summary as the journal keeps it (F55). */
-const archived = (
-  { journal, moment }: CompactInput,
-  id: string,
-  summary: string,
-): ReadonlyArray<RecordChange> =>
+const archived = ({ journal, moment }: CompactInput, id: string, summary: string): ReadonlyArray<RecordChange> =>
   journalChanges(
     journal,
     addEntry(
@@ -249,11 +221,11 @@ const archived = (
         content: `${SYNTHESIS_HEAD}\n${summary}`,
         source_type: "compaction",
         importance: SYNTHESIS_IMPORTANCE,
-        tags: ["compaction", "synthesis"],
+        tags: ["compaction", "synthesis"]
       },
-      moment,
-    ).state,
-  );
+      moment
+    ).state
+  )
 
 // Undo: a compaction taken back.
 // U1  The history begins where it began before the compaction, with the marker that stood there, if any.
@@ -261,48 +233,45 @@ const archived = (
 // U3  Nothing is deleted: each is marked, its journal entry stays, and what it compacted is shown again.
 
 interface UndoneCompaction {
-  readonly success: true;
+  readonly success: true
   /** Where the history begins now; null at its very beginning. */
-  readonly start: HistoryStart | null;
+  readonly start: HistoryStart | null
   /** Ids of the compactions that were taken back, the newest first. */
-  readonly undone: ReadonlyArray<string>;
-  readonly changes: ReadonlyArray<RecordChange>;
+  readonly undone: ReadonlyArray<string>
+  readonly changes: ReadonlyArray<RecordChange>
 }
 
 interface CompactionNotUndone {
-  readonly success: false;
-  readonly error: string;
+  readonly success: false
+  readonly error: string
 }
 
 /** Those that hold, the oldest first: each begins where the one before it ends. */
 export const standing = (compactions: ReadonlyArray<Compaction>): ReadonlyArray<Compaction> =>
   compactions
     .filter(({ undone_at }) => undone_at === undefined)
-    .toSorted((a, b) => (isBefore(a.range.to, b.range.to) ? -1 : 1));
+    .toSorted((a, b) => (isBefore(a.range.to, b.range.to) ? -1 : 1))
 
 export const undoCompaction = (
   compactions: ReadonlyArray<Compaction>,
   id: string,
-  now: number,
+  now: number
 ): UndoneCompaction | CompactionNotUndone => {
-  const held = standing(compactions);
-  const at = held.findIndex((compaction) => compaction.id === id);
-  const wanted = held[at];
+  const held = standing(compactions)
+  const at = held.findIndex((compaction) => compaction.id === id)
+  const wanted = held[at]
   if (wanted === undefined) {
-    const isKnown = compactions.some((compaction) => compaction.id === id);
-    return {
-      success: false,
-      error: isKnown ? `${id} has been taken back before` : `there is no compaction ${id}`,
-    };
+    const isKnown = compactions.some((compaction) => compaction.id === id)
+    return { success: false, error: isKnown ? `${id} has been taken back before` : `there is no compaction ${id}` }
   }
-  const fallen = held.slice(at).toReversed();
+  const fallen = held.slice(at).toReversed()
   return {
     success: true,
     start: wanted.before.start,
     undone: fallen.map((compaction) => compaction.id),
     changes: [
       startChange(wanted.before.start),
-      ...fallen.map((compaction) => compactionChange({ ...compaction, undone_at: now })),
-    ],
-  };
-};
+      ...fallen.map((compaction) => compactionChange({ ...compaction, undone_at: now }))
+    ]
+  }
+}

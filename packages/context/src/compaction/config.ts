@@ -4,9 +4,9 @@
 // C1  A value outside its range is brought into it, never refused at run time.
 // C2  What is null is Reverie's own: the model of the assistant, its own wording.
 
-import { defined } from "@reverie/protocol";
-import { DEFAULT_SETTINGS } from "@reverie/assistant";
-import type { CompressionStrategy } from "../build-config.ts";
+import { defined } from "@reverie/protocol"
+import { DEFAULT_SETTINGS } from "@reverie/assistant"
+import type { CompressionStrategy } from "../build-config.ts"
 
 /**
  * truncate: what is compacted is named, and nobody is asked. recursive-summarization: a model writes what it was, piece by
@@ -15,27 +15,27 @@ import type { CompressionStrategy } from "../build-config.ts";
 export type CompactionStrategy =
   | { readonly type: "truncate" }
   | {
-      readonly type: "recursive-summarization";
+      readonly type: "recursive-summarization"
       /** Most tokens of history that one call reads. */
-      readonly chunkTokens: number;
+      readonly chunkTokens: number
       /** Most messages of it, where that is limited too. */
-      readonly chunkMessages?: number;
-    };
+      readonly chunkMessages?: number
+    }
 
 export interface CompactionConfig {
   /** How many of the newest messages stay as they are. */
-  readonly compactPreserveWindow: number;
-  readonly compactModel: string | null;
-  readonly compactPrompt: string | null;
+  readonly compactPreserveWindow: number
+  readonly compactModel: string | null
+  readonly compactPrompt: string | null
   /** The assistant may save facts before its history is compacted. */
-  readonly preCompactExtractionEnabled: boolean;
+  readonly preCompactExtractionEnabled: boolean
   /** How often it is asked for them at most. */
-  readonly preCompactMaxIterations: number;
-  readonly preCompactPrompt: string | null;
-  readonly strategy: CompactionStrategy;
+  readonly preCompactMaxIterations: number
+  readonly preCompactPrompt: string | null
+  readonly strategy: CompactionStrategy
 }
 
-const DEFAULT_CHUNK_TOKENS = 64_000;
+const DEFAULT_CHUNK_TOKENS = 64_000
 
 export const DEFAULT_COMPACTION: CompactionConfig = {
   compactPreserveWindow: 20,
@@ -44,31 +44,28 @@ export const DEFAULT_COMPACTION: CompactionConfig = {
   preCompactExtractionEnabled: true,
   preCompactMaxIterations: 5,
   preCompactPrompt: null,
-  strategy: { type: "recursive-summarization", chunkTokens: DEFAULT_CHUNK_TOKENS },
-};
+  strategy: { type: "recursive-summarization", chunkTokens: DEFAULT_CHUNK_TOKENS }
+}
 
 const within = (value: number, minimum: number, maximum: number): number =>
-  Number.isNaN(value) ? minimum : Math.min(maximum, Math.max(minimum, Math.round(value)));
+  Number.isNaN(value) ? minimum : Math.min(maximum, Math.max(minimum, Math.round(value)))
 
 /** An empty text says nothing, so it is Reverie's own. */
-const said = (text: string | null): string | null =>
-  text === null || text.trim() === "" ? null : text;
+const said = (text: string | null): string | null => (text === null || text.trim() === "" ? null : text)
 
 const strategyOf = (strategy: CompactionStrategy): CompactionStrategy => {
-  if (strategy.type === "truncate") return strategy;
-  const { chunkMessages, chunkTokens, type } = strategy;
+  if (strategy.type === "truncate") return strategy
+  const { chunkMessages, chunkTokens, type } = strategy
   return {
     type,
     chunkTokens: within(chunkTokens, 200, 10_000_000),
-    ...defined({
-      chunkMessages: chunkMessages === undefined ? undefined : within(chunkMessages, 1, 1_000_000),
-    }),
-  };
-};
+    ...defined({ chunkMessages: chunkMessages === undefined ? undefined : within(chunkMessages, 1, 1_000_000) })
+  }
+}
 
 /** Fills in defaults and brings every number into its range. */
 export const compactionConfig = (chosen: Partial<CompactionConfig> = {}): CompactionConfig => {
-  const all = { ...DEFAULT_COMPACTION, ...chosen };
+  const all = { ...DEFAULT_COMPACTION, ...chosen }
   return {
     compactPreserveWindow: within(all.compactPreserveWindow, 1, 10_000),
     compactModel: said(all.compactModel),
@@ -76,34 +73,27 @@ export const compactionConfig = (chosen: Partial<CompactionConfig> = {}): Compac
     preCompactExtractionEnabled: all.preCompactExtractionEnabled,
     preCompactMaxIterations: within(all.preCompactMaxIterations, 1, 10),
     preCompactPrompt: said(all.preCompactPrompt),
-    strategy: strategyOf(all.strategy),
-  };
-};
+    strategy: strategyOf(all.strategy)
+  }
+}
 
 /** What a strategy of the context configuration (F103) says of compaction. */
 export const compactionOf = (strategy: CompressionStrategy): Partial<CompactionConfig> =>
   strategy.type === "truncate"
     ? { strategy: { type: "truncate" }, compactPreserveWindow: strategy.keepRecent }
     : {
-        strategy: {
-          type: strategy.type,
-          chunkTokens: DEFAULT_CHUNK_TOKENS,
-          chunkMessages: strategy.chunkSize,
-        },
-        compactModel: strategy.summarizationModel,
-      };
+        strategy: { type: strategy.type, chunkTokens: DEFAULT_CHUNK_TOKENS, chunkMessages: strategy.chunkSize },
+        compactModel: strategy.summarizationModel
+      }
 
 /** What makes an assistant compact its history: sleep, a window that is nearly full, or an order, however full it is. */
-export const compactionTriggers = ["sleep", "emergency", "order"] as const;
-export type CompactionTrigger = (typeof compactionTriggers)[number];
+export const compactionTriggers = ["sleep", "emergency", "order"] as const
+export type CompactionTrigger = (typeof compactionTriggers)[number]
 
 export const thresholdOf = (
   trigger: CompactionTrigger,
-  settings: {
-    readonly compactSleepRatio: number;
-    readonly compactEmergencyRatio: number;
-  } = DEFAULT_SETTINGS,
+  settings: { readonly compactSleepRatio: number; readonly compactEmergencyRatio: number } = DEFAULT_SETTINGS
 ): number => {
-  if (trigger === "order") return 0;
-  return trigger === "sleep" ? settings.compactSleepRatio : settings.compactEmergencyRatio;
-};
+  if (trigger === "order") return 0
+  return trigger === "sleep" ? settings.compactSleepRatio : settings.compactEmergencyRatio
+}

@@ -4,19 +4,13 @@
 // D2  What is compacted is settled when the draft is made, so that what is said meanwhile stays.
 // D3  A step that is repeated after a crash reads the same piece.
 
-import {
-  type Entry,
-  isBefore,
-  type MessagePlace,
-  type PlacedMessage,
-  type RecordChange,
-} from "@reverie/protocol";
-import * as Schema from "effect/Schema";
-import { Place } from "./account.ts";
-import { type CompactionConfig, type CompactionTrigger, compactionTriggers } from "./config.ts";
-import { Extraction } from "./extraction.ts";
-import type { Split } from "./split.ts";
-import { nextPiece, type PieceLimits } from "./summary.ts";
+import { type Entry, isBefore, type MessagePlace, type PlacedMessage, type RecordChange } from "@reverie/protocol"
+import * as Schema from "effect/Schema"
+import { Place } from "./account.ts"
+import { type CompactionConfig, type CompactionTrigger, compactionTriggers } from "./config.ts"
+import { Extraction } from "./extraction.ts"
+import type { Split } from "./split.ts"
+import { nextPiece, type PieceLimits } from "./summary.ts"
 
 // Placed: messages with their places in the ledger.
 // P1  They stand in the order of history, each where the ledger has it.
@@ -24,28 +18,27 @@ import { nextPiece, type PieceLimits } from "./summary.ts";
 /** The messages of entries in their order, from a place on. */
 export const placedMessages = (
   entries: ReadonlyArray<Pick<Entry, "no" | "messages">>,
-  from?: MessagePlace,
+  from?: MessagePlace
 ): ReadonlyArray<PlacedMessage> => {
-  const placed: Array<PlacedMessage> = [];
+  const placed: Array<PlacedMessage> = []
   for (const { messages, no } of entries) {
     for (const [index, message] of messages.entries()) {
-      const place = { no, index };
-      if (from === undefined || !isBefore(place, from)) placed.push({ place, message });
+      const place = { no, index }
+      if (from === undefined || !isBefore(place, from)) placed.push({ place, message })
     }
   }
-  return placed;
-};
+  return placed
+}
 
 /** The messages from one place to another one, both of them among them. */
 export const between = (
   history: ReadonlyArray<PlacedMessage>,
   from: MessagePlace,
-  to: MessagePlace,
-): ReadonlyArray<PlacedMessage> =>
-  history.filter(({ place }) => !isBefore(place, from) && !isBefore(to, place));
+  to: MessagePlace
+): ReadonlyArray<PlacedMessage> => history.filter(({ place }) => !isBefore(place, from) && !isBefore(to, place))
 
 export const tokensOf = (history: ReadonlyArray<PlacedMessage>): number =>
-  history.reduce((sum, { message }) => sum + message.tokens, 0);
+  history.reduce((sum, { message }) => sum + message.tokens, 0)
 
 export const CompactionDraft = Schema.Struct({
   trigger: Schema.Literals(compactionTriggers),
@@ -61,45 +54,43 @@ export const CompactionDraft = Schema.Struct({
   next: Schema.NullOr(Place),
   summary: Schema.String,
   /** Calls that have been made. */
-  pieces: Schema.Int,
-});
-export type CompactionDraft = typeof CompactionDraft.Type;
+  pieces: Schema.Int
+})
+export type CompactionDraft = typeof CompactionDraft.Type
 
 /** What is kept while a history is being compacted. */
 export const PendingCompaction = Schema.Struct({
   extraction: Schema.optionalKey(Extraction),
-  draft: Schema.optionalKey(CompactionDraft),
-});
-export type PendingCompaction = typeof PendingCompaction.Type;
+  draft: Schema.optionalKey(CompactionDraft)
+})
+export type PendingCompaction = typeof PendingCompaction.Type
 
-const isPendingCompaction = Schema.is(PendingCompaction);
+const isPendingCompaction = Schema.is(PendingCompaction)
 
 /** Under this key of the kind `state`. */
-const COMPACTION_KEY = "compaction";
+const COMPACTION_KEY = "compaction"
 
 /** What is kept of the compaction at hand; nothing when it can not be read. */
-export const pendingCompactionOf = (
-  stateRecords: ReadonlyMap<string, unknown>,
-): PendingCompaction => {
-  const kept = stateRecords.get(COMPACTION_KEY);
-  return isPendingCompaction(kept) ? kept : {};
-};
+export const pendingCompactionOf = (stateRecords: ReadonlyMap<string, unknown>): PendingCompaction => {
+  const kept = stateRecords.get(COMPACTION_KEY)
+  return isPendingCompaction(kept) ? kept : {}
+}
 
 /** Null: no compaction is at hand any more. */
 export const pendingCompactionChange = (compaction: PendingCompaction | null): RecordChange => ({
   kind: "state",
   key: COMPACTION_KEY,
-  value: compaction,
-});
+  value: compaction
+})
 
 export interface DraftInput {
-  readonly split: Split;
-  readonly trigger: CompactionTrigger;
-  readonly threshold: number;
-  readonly ratio: number;
+  readonly split: Split
+  readonly trigger: CompactionTrigger
+  readonly threshold: number
+  readonly ratio: number
   /** The summary of what was compacted before; empty when nothing was. */
-  readonly earlier: string;
-  readonly strategy: CompactionConfig["strategy"];
+  readonly earlier: string
+  readonly strategy: CompactionConfig["strategy"]
 }
 
 /** The beginning of a compaction; undefined when the split compacts or keeps nothing. */
@@ -109,46 +100,45 @@ export const draftOf = ({
   split: { compacted, preserved },
   strategy,
   threshold,
-  trigger,
+  trigger
 }: DraftInput): CompactionDraft | undefined => {
-  const [from, to, keep] = [compacted[0]?.place, compacted.at(-1)?.place, preserved[0]?.place];
-  if (from === undefined || to === undefined || keep === undefined) return undefined;
-  const next = strategy.type === "truncate" ? null : from;
-  return { trigger, threshold, ratio, from, to, keep, next, summary: earlier, pieces: 0 };
-};
+  const [from, to, keep] = [compacted[0]?.place, compacted.at(-1)?.place, preserved[0]?.place]
+  if (from === undefined || to === undefined || keep === undefined) return undefined
+  const next = strategy.type === "truncate" ? null : from
+  return { trigger, threshold, ratio, from, to, keep, next, summary: earlier, pieces: 0 }
+}
 
 /** What the next call reads; empty when all has been read. `history`: from `draft.next` on, or from before it. */
 export const pieceOf = (
   { next, to }: CompactionDraft,
   history: ReadonlyArray<PlacedMessage>,
-  limits: PieceLimits,
-): ReadonlyArray<PlacedMessage> =>
-  next === null ? [] : nextPiece(between(history, next, to), limits);
+  limits: PieceLimits
+): ReadonlyArray<PlacedMessage> => (next === null ? [] : nextPiece(between(history, next, to), limits))
 
 /** The draft after a piece was read and summarized. */
 export const withPiece = (
   draft: CompactionDraft,
   history: ReadonlyArray<PlacedMessage>,
   piece: ReadonlyArray<PlacedMessage>,
-  summary: string,
+  summary: string
 ): CompactionDraft => {
-  const last = piece.at(-1)?.place;
+  const last = piece.at(-1)?.place
   return {
     ...draft,
     next: last === undefined ? null : placeAfter(history, last, draft.to),
     summary,
-    pieces: draft.pieces + 1,
-  };
-};
+    pieces: draft.pieces + 1
+  }
+}
 
 const placeAfter = (
   history: ReadonlyArray<PlacedMessage>,
   last: MessagePlace,
-  to: MessagePlace,
+  to: MessagePlace
 ): MessagePlace | null => {
-  const next = history.find(({ place }) => isBefore(last, place))?.place;
-  return next === undefined || isBefore(to, next) ? null : next;
-};
+  const next = history.find(({ place }) => isBefore(last, place))?.place
+  return next === undefined || isBefore(to, next) ? null : next
+}
 
 /** Everything has been read: the history can be replaced. */
-export const isRead = ({ next }: CompactionDraft): boolean => next === null;
+export const isRead = ({ next }: CompactionDraft): boolean => next === null

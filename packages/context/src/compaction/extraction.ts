@@ -6,25 +6,19 @@
 // X3  What goes into the history is calls with their results: no call stands there without one.
 // X4  Only journal entries that were really written count as facts; observations are counted apart (A19).
 
-import { isJsonObject, type Message, parseJson, taskLine, type ToolCall } from "@reverie/protocol";
-import * as Result from "effect/Result";
-import * as Schema from "effect/Schema";
-import { PRE_COMPACTION_TOOLS } from "../layout/context-types.ts";
-import type { UncountedMessage } from "../tokens/window.ts";
-import type { CompactionConfig, CompactionTrigger } from "./config.ts";
-import {
-  type CompactionQuestion,
-  planCompaction,
-  skip,
-  type Skipped,
-  type Split,
-} from "./split.ts";
+import { isJsonObject, type Message, parseJson, taskLine, type ToolCall } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { PRE_COMPACTION_TOOLS } from "../layout/context-types.ts"
+import type { UncountedMessage } from "../tokens/window.ts"
+import type { CompactionConfig, CompactionTrigger } from "./config.ts"
+import { type CompactionQuestion, planCompaction, skip, type Skipped, type Split } from "./split.ts"
 
 /** A shorter history is not worth it (F59). */
-const MIN_EXTRACTION_MESSAGES = 5;
+const MIN_EXTRACTION_MESSAGES = 5
 
 /** Most rounds of an emergency, in which somebody waits (A15). */
-const MAX_EMERGENCY_ROUNDS = 3;
+const MAX_EMERGENCY_ROUNDS = 3
 
 const EXTRACTION_PROMPT = `The older part of this conversation is about to be compacted into a summary. You will keep its meaning, but not its wording.
 
@@ -33,77 +27,65 @@ promises and deadlines, decisions, exact values (numbers, dates, names, ids) tha
 Write each with add_journal_entry, or with update_entity_observation when it is about somebody or something you know.
 Save nothing that your journal holds already, and nothing that only says how to behave.
 
-Nobody reads your answer. Call noop when nothing is left to save.`;
+Nobody reads your answer. Call noop when nothing is left to save.`
 
 /** The event that is pending in the context `pre_compaction`. */
-export const extractionText = ({
-  preCompactPrompt,
-}: Pick<CompactionConfig, "preCompactPrompt">): string =>
-  `${taskLine("extract")}\n${preCompactPrompt ?? EXTRACTION_PROMPT}`;
+export const extractionText = ({ preCompactPrompt }: Pick<CompactionConfig, "preCompactPrompt">): string =>
+  `${taskLine("extract")}\n${preCompactPrompt ?? EXTRACTION_PROMPT}`
 
 export const extractionRounds = (
   { preCompactMaxIterations }: Pick<CompactionConfig, "preCompactMaxIterations">,
-  trigger: CompactionTrigger,
+  trigger: CompactionTrigger
 ): number =>
-  trigger === "emergency"
-    ? Math.min(MAX_EMERGENCY_ROUNDS, preCompactMaxIterations)
-    : preCompactMaxIterations;
+  trigger === "emergency" ? Math.min(MAX_EMERGENCY_ROUNDS, preCompactMaxIterations) : preCompactMaxIterations
 
 /** Whether there is an extraction: what will be compacted, or why nothing is extracted. */
 export const planExtraction = (
   question: CompactionQuestion,
-  { preCompactExtractionEnabled }: Pick<CompactionConfig, "preCompactExtractionEnabled">,
+  { preCompactExtractionEnabled }: Pick<CompactionConfig, "preCompactExtractionEnabled">
 ): Split | Skipped => {
-  if (!preCompactExtractionEnabled) return skip("disabled");
-  if (question.history.length < MIN_EXTRACTION_MESSAGES) return skip("too-short");
-  return planCompaction(question);
-};
+  if (!preCompactExtractionEnabled) return skip("disabled")
+  if (question.history.length < MIN_EXTRACTION_MESSAGES) return skip("too-short")
+  return planCompaction(question)
+}
 
 /** How the calls of a round are named: `<prefix>.<index>`, like no call of any tick. `no`: the entry that began its job. */
-export const extractionPrefix = (no: number): string => `fold.${no}`;
+export const extractionPrefix = (no: number): string => `fold.${no}`
 
-export const extractionEnds = ["noop", "no-tool-call", "other-tool", "cap"] as const;
-export type ExtractionEnd = (typeof extractionEnds)[number];
+export const extractionEnds = ["noop", "no-tool-call", "other-tool", "cap"] as const
+export type ExtractionEnd = (typeof extractionEnds)[number]
 
 export interface ExtractionRound {
   /** The calls that are run, and stand in the history with their results. */
-  readonly run: ReadonlyArray<ToolCall>;
+  readonly run: ReadonlyArray<ToolCall>
   /** Why this round is the last one; undefined when there is another one. */
-  readonly end?: ExtractionEnd;
+  readonly end?: ExtractionEnd
 }
 
-const isListed = ({ tool }: ToolCall): boolean =>
-  PRE_COMPACTION_TOOLS.some((name) => name === tool);
-const isNoop = ({ tool }: ToolCall): boolean => tool === "noop";
+const isListed = ({ tool }: ToolCall): boolean => PRE_COMPACTION_TOOLS.some((name) => name === tool)
+const isNoop = ({ tool }: ToolCall): boolean => tool === "noop"
 
 /** What becomes of a reply. Rounds count from 1. */
-export const judgeRound = (
-  calls: ReadonlyArray<ToolCall>,
-  round: number,
-  cap: number,
-): ExtractionRound => {
-  const run = calls.filter((call) => isListed(call) && !isNoop(call));
-  if (calls.length === 0) return { run, end: "no-tool-call" };
-  if (!calls.every(isListed)) return { run, end: "other-tool" };
-  if (calls.some(isNoop)) return { run, end: "noop" };
-  return round >= cap ? { run, end: "cap" } : { run };
-};
+export const judgeRound = (calls: ReadonlyArray<ToolCall>, round: number, cap: number): ExtractionRound => {
+  const run = calls.filter((call) => isListed(call) && !isNoop(call))
+  if (calls.length === 0) return { run, end: "no-tool-call" }
+  if (!calls.every(isListed)) return { run, end: "other-tool" }
+  if (calls.some(isNoop)) return { run, end: "noop" }
+  return round >= cap ? { run, end: "cap" } : { run }
+}
 
 /** How one call of a round ended. */
 export interface ExtractionResult {
-  readonly call: ToolCall;
-  readonly ok: boolean;
-  readonly content: string;
+  readonly call: ToolCall
+  readonly ok: boolean
+  readonly content: string
 }
 
 /** A run may end well and yet say that it did nothing. */
 const hasSucceeded = ({ content, ok }: ExtractionResult): boolean => {
-  const said = ok ? parseJson(content) : Result.fail("");
-  return (
-    ok &&
-    !(Result.isSuccess(said) && isJsonObject(said.success) && said.success["success"] === false)
-  );
-};
+  const said = ok ? parseJson(content) : Result.fail("")
+  return ok && !(Result.isSuccess(said) && isJsonObject(said.success) && said.success["success"] === false)
+}
 
 /** What an extraction has come to, under the names of the wire (F62). */
 export const Extraction = Schema.Struct({
@@ -112,67 +94,61 @@ export const Extraction = Schema.Struct({
   observations_recorded: Schema.Int,
   /** Rounds, the last one included. */
   iterations: Schema.Int,
-  ended_by: Schema.NullOr(Schema.Literals([...extractionEnds, "failure"])),
-});
-export type Extraction = typeof Extraction.Type;
+  ended_by: Schema.NullOr(Schema.Literals([...extractionEnds, "failure"]))
+})
+export type Extraction = typeof Extraction.Type
 
 export const NO_EXTRACTION: Extraction = {
   success: true,
   facts_recorded: 0,
   observations_recorded: 0,
   iterations: 0,
-  ended_by: null,
-};
+  ended_by: null
+}
 
 /** After one more round. */
 export const afterRound = (
   before: Extraction,
   { end }: ExtractionRound,
-  results: ReadonlyArray<ExtractionResult>,
+  results: ReadonlyArray<ExtractionResult>
 ): Extraction => {
   const recorded = (tool: string): number =>
-    results.filter((result) => result.call.tool === tool && hasSucceeded(result)).length;
+    results.filter((result) => result.call.tool === tool && hasSucceeded(result)).length
   return {
     success: true,
     facts_recorded: before.facts_recorded + recorded("add_journal_entry"),
     observations_recorded: before.observations_recorded + recorded("update_entity_observation"),
     iterations: before.iterations + 1,
-    ended_by: end ?? null,
-  };
-};
+    ended_by: end ?? null
+  }
+}
 
 /** After a round that could not be: what was recorded before it stays. */
 export const afterFailedRound = (before: Extraction): Extraction => ({
   ...before,
   success: false,
   iterations: before.iterations + 1,
-  ended_by: "failure",
-});
+  ended_by: "failure"
+})
 
 /** Says of a message that it belongs to an extraction: nobody was spoken to. */
-const EXTRACTION_META: NonNullable<Message["meta"]> = { type: "extraction" };
+const EXTRACTION_META: NonNullable<Message["meta"]> = { type: "extraction" }
 
 /** What a round leaves in the history; nothing when nothing was run. The text of the reply is addressed to nobody. */
 export const extractionMessages = (
   results: ReadonlyArray<ExtractionResult>,
-  now: number,
+  now: number
 ): ReadonlyArray<UncountedMessage> =>
   results.length === 0
     ? []
     : [
-        {
-          role: "assistant",
-          content: "",
-          calls: results.map(({ call }) => call),
-          at: now,
-          meta: EXTRACTION_META,
-        },
+        { role: "assistant", content: "", calls: results.map(({ call }) => call), at: now, meta: EXTRACTION_META },
         ...results.map(({ call, content }): UncountedMessage => ({
           role: "tool",
           content,
           call: call.id,
           name: call.tool,
           at: now,
-          meta: EXTRACTION_META,
-        })),
-      ];
+          meta: EXTRACTION_META
+        }))
+      ]

@@ -7,18 +7,18 @@
 //     what is quoted can not pose as another line.
 // S4  Any history is read in finitely many pieces, each of at least one message.
 
-import { cleanLine, cleanText, messageId } from "@reverie/memory";
-import { type Ask, askLine, type Message, type PlacedMessage, taskLine } from "@reverie/protocol";
-import { bounded, endsOf } from "./account.ts";
-import type { CompactionConfig } from "./config.ts";
-import { SUMMARY_HEAD } from "./marker.ts";
+import { cleanLine, cleanText, messageId } from "@reverie/memory"
+import { type Ask, askLine, type Message, type PlacedMessage, taskLine } from "@reverie/protocol"
+import { bounded, endsOf } from "./account.ts"
+import type { CompactionConfig } from "./config.ts"
+import { SUMMARY_HEAD } from "./marker.ts"
 
 /** Longest text of one message in an ask, in UTF-16 units; of a longer one the beginning and the end are read. */
-const MAX_LINE_CHARS = 4_000;
-const MAX_CALL_CHARS = 400;
+const MAX_LINE_CHARS = 4_000
+const MAX_CALL_CHARS = 400
 
 /** What a line costs besides its text: its id, its date, its speaker. */
-const LINE_TOKENS = 32;
+const LINE_TOKENS = 32
 
 const COMPACTION_PROMPT = `You write down what an assistant has to know of the older part of its conversation, which it will not see any more.
 
@@ -33,104 +33,95 @@ Keep, in this order of importance:
 Leave out greetings, repetitions, and how tools were used. Name names. Where an exact value matters, name the id of the
 message that holds it rather than the value. Invent nothing.
 
-Answer with the summary alone: plain text, short lines, at most 600 words.`;
+Answer with the summary alone: plain text, short lines, at most 600 words.`
 
 export interface SummaryQuestion {
-  readonly config: Pick<CompactionConfig, "compactPrompt">;
+  readonly config: Pick<CompactionConfig, "compactPrompt">
   /** The next piece of what is compacted. */
-  readonly messages: ReadonlyArray<PlacedMessage>;
+  readonly messages: ReadonlyArray<PlacedMessage>
   /** What is known of everything before it; empty when nothing is. */
-  readonly soFar: string;
+  readonly soFar: string
   /** The assistant's own name. */
-  readonly self: string;
+  readonly self: string
 }
 
 const speakerOf = ({ name, role }: Message, self: string): string => {
   switch (role) {
     case "assistant":
-      return self;
+      return self
     case "tool":
-      return `result of ${name ?? "a tool"}`;
+      return `result of ${name ?? "a tool"}`
     default:
-      return name ?? role;
+      return name ?? role
   }
-};
+}
 
-const minute = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`;
+const minute = (at: number): string => `${new Date(at).toISOString().slice(0, 16)}Z`
 
 const saidIn = ({ calls = [], content }: Message): string =>
   [
     cleanText(endsOf(content, MAX_LINE_CHARS)),
-    ...calls.map(({ arguments: args, tool }) =>
-      bounded(`[calls ${tool} ${JSON.stringify(args)}]`, MAX_CALL_CHARS),
-    ),
-  ].join(" ");
+    ...calls.map(({ arguments: args, tool }) => bounded(`[calls ${tool} ${JSON.stringify(args)}]`, MAX_CALL_CHARS))
+  ].join(" ")
 
 const lineOf = ({ message, place }: PlacedMessage, self: string): string => {
   // A name with a colon would end the speaker early.
-  const speaker = cleanLine(speakerOf(message, self)).replaceAll(":", " ");
-  return askLine(
-    messageId(place),
-    `${minute(message.at)} ${speaker}: ${cleanLine(saidIn(message))}`,
-  );
-};
+  const speaker = cleanLine(speakerOf(message, self)).replaceAll(":", " ")
+  return askLine(messageId(place), `${minute(message.at)} ${speaker}: ${cleanLine(saidIn(message))}`)
+}
 
 const soFarLines = (soFar: string): ReadonlyArray<string> =>
   soFar.split("\n").flatMap((line) => {
-    const said = cleanLine(line).replace(/^[-*•] /, "");
-    return said === "" ? [] : [askLine("summary", said)];
-  });
+    const said = cleanLine(line).replace(/^[-*•] /, "")
+    return said === "" ? [] : [askLine("summary", said)]
+  })
 
 export const summaryAsk = ({ config, messages, self, soFar }: SummaryQuestion): Ask => ({
   task: "summarize",
   instructions: `${taskLine("summarize")}\n${config.compactPrompt ?? COMPACTION_PROMPT}`,
-  data: [...soFarLines(soFar), ...messages.map((message) => lineOf(message, self))].join("\n"),
-});
+  data: [...soFarLines(soFar), ...messages.map((message) => lineOf(message, self))].join("\n")
+})
 
 /** The summary in an answer, at most so long; undefined when it says nothing. */
 export const readSummary = (answer: string, maxChars: number): string | undefined => {
-  const text = cleanText(answer).trim();
-  const said = (text.startsWith(SUMMARY_HEAD) ? text.slice(SUMMARY_HEAD.length) : text).trim();
-  return said === "" ? undefined : endsOf(said, maxChars);
-};
+  const text = cleanText(answer).trim()
+  const said = (text.startsWith(SUMMARY_HEAD) ? text.slice(SUMMARY_HEAD.length) : text).trim()
+  return said === "" ? undefined : endsOf(said, maxChars)
+}
 
 /** What a message costs in an ask, where a long one is cut. */
 const lineTokens = ({ content, tokens }: Message): number =>
-  LINE_TOKENS +
-  Math.ceil(tokens * Math.min(1, (MAX_LINE_CHARS + MAX_CALL_CHARS) / Math.max(1, content.length)));
+  LINE_TOKENS + Math.ceil(tokens * Math.min(1, (MAX_LINE_CHARS + MAX_CALL_CHARS) / Math.max(1, content.length)))
 
 export interface PieceLimits {
-  readonly maxTokens: number;
-  readonly maxMessages?: number | undefined;
+  readonly maxTokens: number
+  readonly maxMessages?: number | undefined
 }
 
 /** The messages that one call reads: from the first on, as many as fit, at least one. */
 export const nextPiece = (
   messages: ReadonlyArray<PlacedMessage>,
-  { maxMessages = Infinity, maxTokens }: PieceLimits,
+  { maxMessages = Infinity, maxTokens }: PieceLimits
 ): ReadonlyArray<PlacedMessage> => {
-  let tokens = 0;
-  let count = 0;
+  let tokens = 0
+  let count = 0
   for (const { message } of messages) {
-    tokens += lineTokens(message);
-    if (count > 0 && (tokens > maxTokens || count >= maxMessages)) break;
-    count++;
+    tokens += lineTokens(message)
+    if (count > 0 && (tokens > maxTokens || count >= maxMessages)) break
+    count++
   }
-  return messages.slice(0, count);
-};
+  return messages.slice(0, count)
+}
 
 /** Of the room that a prompt has, this much is for the messages of a piece. */
-const PIECE_SHARE = 0.7;
+const PIECE_SHARE = 0.7
 
 /** How much one call reads: what the strategy says, as far as the model has room for it. */
 export const pieceLimits = (
   { strategy }: Pick<CompactionConfig, "strategy">,
-  room: { readonly maxContextTokens: number; readonly reservedResponseTokens: number },
+  room: { readonly maxContextTokens: number; readonly reservedResponseTokens: number }
 ): PieceLimits => {
-  const free = Math.max(
-    1,
-    Math.floor((room.maxContextTokens - room.reservedResponseTokens) * PIECE_SHARE),
-  );
-  if (strategy.type === "truncate") return { maxTokens: free };
-  return { maxTokens: Math.min(strategy.chunkTokens, free), maxMessages: strategy.chunkMessages };
-};
+  const free = Math.max(1, Math.floor((room.maxContextTokens - room.reservedResponseTokens) * PIECE_SHARE))
+  if (strategy.type === "truncate") return { maxTokens: free }
+  return { maxTokens: Math.min(strategy.chunkTokens, free), maxMessages: strategy.chunkMessages }
+}

@@ -3,39 +3,37 @@
 // and the three parts that history fills to `window.ts`.
 // K1  A component is priced once, when it is made; its wire message is one object for as long as the component lives.
 
-import type { PromptMessage } from "@reverie/model";
-import type { CountMessage } from "../tokens/window.ts";
-import { PLACES } from "./scheme.ts";
+import type { PromptMessage } from "@reverie/model"
+import type { CountMessage } from "../tokens/window.ts"
+import { PLACES } from "./scheme.ts"
 
 export interface Component {
-  readonly id: number;
-  readonly key: string;
-  readonly enabled: boolean;
-  readonly message: PromptMessage;
-  readonly tokens: number;
+  readonly id: number
+  readonly key: string
+  readonly enabled: boolean
+  readonly message: PromptMessage
+  readonly tokens: number
 }
 
 interface Draft {
-  readonly id: number;
-  readonly key: string;
-  readonly content: string;
+  readonly id: number
+  readonly key: string
+  readonly content: string
   /** Never `tool`: a tool message answers a call, and a component has none. */
-  readonly role?: "system" | "user" | "assistant";
-  readonly enabled?: boolean;
+  readonly role?: "system" | "user" | "assistant"
+  readonly enabled?: boolean
 }
 
 export const component = (draft: Draft, count: CountMessage): Component => {
-  const { content, enabled = true, id, key, role = "system" } = draft;
-  return { id, key, enabled, message: { role, content }, tokens: count({ role, content, at: 0 }) };
-};
+  const { content, enabled = true, id, key, role = "system" } = draft
+  return { id, key, enabled, message: { role, content }, tokens: count({ role, content, at: 0 }) }
+}
 
 /** The components every assistant has. Without a persona there is no second one. */
 export const staticComponents = (
   texts: { readonly systemPrompt: string; readonly persona?: string },
-  count: CountMessage,
+  count: CountMessage
 ): ReadonlyArray<Component> => [
   component({ ...PLACES.systemPrompt, content: texts.systemPrompt }, count),
-  ...(texts.persona === undefined
-    ? []
-    : [component({ ...PLACES.characterContext, content: texts.persona }, count)]),
-];
+  ...(texts.persona === undefined ? [] : [component({ ...PLACES.characterContext, content: texts.persona }, count)])
+]

@@ -4,9 +4,9 @@
 // C1  `toolFilter` null offers every tool, an empty list none (A5).
 // C2  Looking up an override never throws, whatever stands there (F15).
 
-import type { ContextLayer } from "@reverie/assistant";
-import { isJsonObject } from "@reverie/protocol";
-import { isStaticId, orderedStaticIds, PLACES, reservedComponent, staticBefore } from "./scheme.ts";
+import type { ContextLayer } from "@reverie/assistant"
+import { isJsonObject } from "@reverie/protocol"
+import { isStaticId, orderedStaticIds, PLACES, reservedComponent, staticBefore } from "./scheme.ts"
 
 export const contextTypes = [
   "tick_event",
@@ -15,33 +15,29 @@ export const contextTypes = [
   "reflection_cont",
   "sleep_consolidate",
   "goal_decompose",
-  "pre_compaction",
-] as const;
-export type ContextType = (typeof contextTypes)[number];
+  "pre_compaction"
+] as const
+export type ContextType = (typeof contextTypes)[number]
 
 /** Everything that is said of one kind of context (F2). What a tick may do in it is the second layer of the pattern. */
 export interface ContextTypeConfig extends ContextLayer {
-  readonly name: string;
-  readonly description: string;
-  readonly enabledComponents: ReadonlyArray<number>;
+  readonly name: string
+  readonly description: string
+  readonly enabledComponents: ReadonlyArray<number>
   /** By the key of a component: `{ content }` takes the place of its content. */
-  readonly componentOverrides: Readonly<Record<string, unknown>>;
+  readonly componentOverrides: Readonly<Record<string, unknown>>
   /** Names of tools. Null for all. */
-  readonly toolFilter: ReadonlyArray<string> | null;
+  readonly toolFilter: ReadonlyArray<string> | null
   /** Most tokens a prompt may have. Null for what the window has room for. */
-  readonly tokenBudget: number | null;
+  readonly tokenBudget: number | null
 }
 
 /** The tools of a context that looks at itself (F10). */
-export const REFLECTION_TOOLS = ["noop", "add_journal_entry", "review_journal"] as const;
+export const REFLECTION_TOOLS = ["noop", "add_journal_entry", "review_journal"] as const
 /** The tools of a context that sleeps (F11). */
-export const SLEEP_TOOLS = [...REFLECTION_TOOLS, "recall_memories", "store_memory"] as const;
+export const SLEEP_TOOLS = [...REFLECTION_TOOLS, "recall_memories", "store_memory"] as const
 /** The tools of a context that saves what compaction would lose (F12). */
-export const PRE_COMPACTION_TOOLS = [
-  "noop",
-  "add_journal_entry",
-  "update_entity_observation",
-] as const;
+export const PRE_COMPACTION_TOOLS = ["noop", "add_journal_entry", "update_entity_observation"] as const
 
 const SELF_REFLECTION = `You are looking back on your own recent work. Nobody waits for an answer.
 
@@ -52,7 +48,7 @@ Go through what you did and what you wrote in your journal, and ask yourself:
 4. What should I change from now on?
 
 Use the journal tools: read what you need with review_journal, write down each insight with add_journal_entry, and call
-noop when there is nothing left to note.`;
+noop when there is nothing left to note.`
 
 /** What the source documents leave open (A6). */
 const usual = {
@@ -64,14 +60,12 @@ const usual = {
   terminalEndsLoop: true,
   dangerousRequiresConfirm: false,
   allowsMultiTool: true,
-  allowsSubAgents: false,
-} as const;
+  allowsSubAgents: false
+} as const
 
-const { conversationHistory, goals, pendingEvent, semanticMemories, systemPrompt, toolResult } =
-  PLACES;
+const { conversationHistory, goals, pendingEvent, semanticMemories, systemPrompt, toolResult } = PLACES
 
-const idsOf = (...places: ReadonlyArray<{ readonly id: number }>): ReadonlyArray<number> =>
-  places.map(({ id }) => id);
+const idsOf = (...places: ReadonlyArray<{ readonly id: number }>): ReadonlyArray<number> => places.map(({ id }) => id)
 
 const all: ReadonlyArray<ContextTypeConfig & { readonly contextType: ContextType }> = [
   {
@@ -81,7 +75,7 @@ const all: ReadonlyArray<ContextTypeConfig & { readonly contextType: ContextType
     description: "Something arrived and is dealt with.",
     enabledComponents: orderedStaticIds(),
     maxIterations: 5,
-    allowsSubAgents: true,
+    allowsSubAgents: true
   },
   {
     ...usual,
@@ -90,7 +84,7 @@ const all: ReadonlyArray<ContextTypeConfig & { readonly contextType: ContextType
     description: "Nothing arrived; the assistant goes after its goals.",
     enabledComponents: orderedStaticIds(),
     maxIterations: 5,
-    allowsSubAgents: true,
+    allowsSubAgents: true
   },
   {
     ...usual,
@@ -100,7 +94,7 @@ const all: ReadonlyArray<ContextTypeConfig & { readonly contextType: ContextType
     enabledComponents: idsOf(systemPrompt, pendingEvent, toolResult),
     componentOverrides: { system_prompt: { content: SELF_REFLECTION } },
     toolFilter: REFLECTION_TOOLS,
-    maxIterations: 3,
+    maxIterations: 3
   },
   {
     ...usual,
@@ -110,7 +104,7 @@ const all: ReadonlyArray<ContextTypeConfig & { readonly contextType: ContextType
     enabledComponents: idsOf(systemPrompt, toolResult),
     componentOverrides: { system_prompt: { content: SELF_REFLECTION } },
     toolFilter: REFLECTION_TOOLS,
-    maxIterations: 2,
+    maxIterations: 2
   },
   {
     ...usual,
@@ -119,7 +113,7 @@ const all: ReadonlyArray<ContextTypeConfig & { readonly contextType: ContextType
     description: "Turns the journal into memory while the assistant sleeps.",
     enabledComponents: idsOf(systemPrompt, semanticMemories),
     toolFilter: SLEEP_TOOLS,
-    maxIterations: 10,
+    maxIterations: 10
   },
   {
     ...usual,
@@ -130,7 +124,7 @@ const all: ReadonlyArray<ContextTypeConfig & { readonly contextType: ContextType
     toolFilter: [],
     executionMode: "single_action",
     maxIterations: 1,
-    allowsMultiTool: false,
+    allowsMultiTool: false
   },
   {
     ...usual,
@@ -139,36 +133,32 @@ const all: ReadonlyArray<ContextTypeConfig & { readonly contextType: ContextType
     description: "Saves facts from a conversation that is about to be summarised.",
     enabledComponents: idsOf(systemPrompt, conversationHistory, pendingEvent, toolResult),
     toolFilter: PRE_COMPACTION_TOOLS,
-    maxIterations: 5,
-  },
-];
+    maxIterations: 5
+  }
+]
 
-const byType = new Map<string, ContextTypeConfig>(
-  all.map((config) => [config.contextType, config]),
-);
+const byType = new Map<string, ContextTypeConfig>(all.map((config) => [config.contextType, config]))
 
 export const getContextType = (contextType: ContextType): ContextTypeConfig =>
-  byType.get(contextType) ?? (all[0] as ContextTypeConfig);
+  byType.get(contextType) ?? (all[0] as ContextTypeConfig)
 
 /** For a word that comes from outside; undefined when it names no kind of context. */
-export const findContextType = (contextType: string): ContextTypeConfig | undefined =>
-  byType.get(contextType);
+export const findContextType = (contextType: string): ContextTypeConfig | undefined => byType.get(contextType)
 
 /** What takes the place of a component's content in this context; null when nothing does (F15). */
 export const contentOverride = (config: ContextTypeConfig, key: string): string | null => {
-  const overrides = config.componentOverrides;
-  const override = Object.hasOwn(overrides, key) ? overrides[key] : undefined;
-  if (!isJsonObject(override) || !Object.hasOwn(override, "content")) return null;
-  const { content } = override;
-  return typeof content === "string" ? content : null;
-};
+  const overrides = config.componentOverrides
+  const override = Object.hasOwn(overrides, key) ? overrides[key] : undefined
+  if (!isJsonObject(override) || !Object.hasOwn(override, "content")) return null
+  const { content } = override
+  return typeof content === "string" ? content : null
+}
 
 /** Of some named things, those that the context's tool filter lets through. */
 export const allowedTools = <Named extends { readonly name: string }>(
   { toolFilter }: Pick<ContextTypeConfig, "toolFilter">,
-  tools: ReadonlyArray<Named>,
-): ReadonlyArray<Named> =>
-  toolFilter === null ? tools : tools.filter(({ name }) => toolFilter.includes(name));
+  tools: ReadonlyArray<Named>
+): ReadonlyArray<Named> => (toolFilter === null ? tools : tools.filter(({ name }) => toolFilter.includes(name)))
 
 // Inclusion: which components a context has.
 // I1  Nothing that is not enabled is ever in (F19).
@@ -176,20 +166,18 @@ export const allowedTools = <Named extends { readonly name: string }>(
 // I3  What is plugged in is in when the context lists its id, or that of the static component it stands behind (A4).
 
 interface Includable {
-  readonly id: number;
-  readonly enabled: boolean;
+  readonly id: number
+  readonly enabled: boolean
   /** What it was plugged in behind; found from its id when not said. */
-  readonly afterStatic?: number;
+  readonly afterStatic?: number
 }
 
 export const isIncluded = (
   { afterStatic, enabled, id }: Includable,
-  enabledComponents: ReadonlyArray<number> | undefined,
+  enabledComponents: ReadonlyArray<number> | undefined
 ): boolean => {
-  if (!enabled) return false;
-  if (enabledComponents === undefined || enabledComponents.includes(id)) return true;
-  if (isStaticId(id)) return false;
-  return enabledComponents.includes(
-    reservedComponent(id)?.companion ?? afterStatic ?? staticBefore(id),
-  );
-};
+  if (!enabled) return false
+  if (enabledComponents === undefined || enabledComponents.includes(id)) return true
+  if (isStaticId(id)) return false
+  return enabledComponents.includes(reservedComponent(id)?.companion ?? afterStatic ?? staticBefore(id))
+}

@@ -7,32 +7,26 @@
 // N4  What changes with the event is rendered behind the conversation, right before the event: a provider's prompt cache
 //     knows a prompt up to the first token that changed. Memories stand last, for they are shown with that event only.
 
-import * as Result from "effect/Result";
-import { NoPlaceAfter, PlacesTaken } from "../errors.ts";
+import * as Result from "effect/Result"
+import { NoPlaceAfter, PlacesTaken } from "../errors.ts"
 
-export const promptRoles = ["system", "user", "assistant", "tool", "mixed"] as const;
-export type PromptRole = (typeof promptRoles)[number];
+export const promptRoles = ["system", "user", "assistant", "tool", "mixed"] as const
+export type PromptRole = (typeof promptRoles)[number]
 
 /** One part of a context window, before it is rendered (F17). */
 export interface PromptComponent {
-  readonly id: number;
-  readonly key: string;
-  readonly name: string;
-  readonly description: string;
+  readonly id: number
+  readonly key: string
+  readonly name: string
+  readonly description: string
   /** The text, with `{gaps}`. That of a static component is one gap, filled for each prompt. */
-  readonly content: string;
-  readonly isStatic: boolean;
-  readonly enabled: boolean;
-  readonly role: PromptRole;
+  readonly content: string
+  readonly isStatic: boolean
+  readonly enabled: boolean
+  readonly role: PromptRole
 }
 
-const builtIn = (
-  id: number,
-  key: string,
-  role: PromptRole,
-  name: string,
-  description: string,
-): PromptComponent => ({
+const builtIn = (id: number, key: string, role: PromptRole, name: string, description: string): PromptComponent => ({
   id,
   key,
   name,
@@ -40,8 +34,8 @@ const builtIn = (
   content: `{${key}}`,
   isStatic: true,
   enabled: true,
-  role,
-});
+  role
+})
 
 /**
  * In the order of their ids, with their nominal roles. Entities and memories may hold what anybody once said: their texts
@@ -49,21 +43,15 @@ const builtIn = (
  */
 export const STATIC_COMPONENTS: ReadonlyArray<PromptComponent> = [
   builtIn(0, "system_prompt", "system", "System prompt", "Who the assistant is and how it works."),
-  builtIn(
-    1000,
-    "character_context",
-    "system",
-    "Character",
-    "Persona, active project and session memory.",
-  ),
+  builtIn(1000, "character_context", "system", "Character", "Persona, active project and session memory."),
   builtIn(1500, "entity_context", "system", "Entities", "Profiles of those it deals with now."),
   builtIn(2000, "semantic_memories", "system", "Memories", "Facts recalled for what is at hand."),
   builtIn(3000, "context_buffer", "system", "Surroundings", "What was said nearby."),
   builtIn(4000, "goals", "system", "Goals", "What it wants to reach, as a tree."),
   builtIn(5000, "conversation_history", "mixed", "Conversation", "What was said before this turn."),
   builtIn(6000, "pending_event", "user", "Pending event", "What waits for an answer."),
-  builtIn(7000, "tool_result", "tool", "Tool results", "What has come of this turn so far."),
-];
+  builtIn(7000, "tool_result", "tool", "Tool results", "What has come of this turn so far.")
+]
 
 /** The static parts by a name that code can use. */
 export const PLACES = {
@@ -75,27 +63,20 @@ export const PLACES = {
   goals: { id: 4000, key: "goals" },
   conversationHistory: { id: 5000, key: "conversation_history" },
   pendingEvent: { id: 6000, key: "pending_event" },
-  toolResult: { id: 7000, key: "tool_result" },
-} as const;
+  toolResult: { id: 7000, key: "tool_result" }
+} as const
 
 /** Before the conversation, for models whose first message must be a user's. */
-export const OPENING_PLACE = { id: 4990, key: "opening" } as const;
+export const OPENING_PLACE = { id: 4990, key: "opening" } as const
 
-const reserved = (
-  id: number,
-  key: string,
-  companion: number,
-  role: PromptRole,
-  name: string,
-  description: string,
-) => ({
+const reserved = (id: number, key: string, companion: number, role: PromptRole, name: string, description: string) => ({
   ...builtIn(id, key, role, name, description),
   /** It is in a context exactly when this static component is. */
-  companion,
-});
+  companion
+})
 
 export interface ReservedComponent extends PromptComponent {
-  readonly companion: number;
+  readonly companion: number
 }
 
 /**
@@ -104,23 +85,9 @@ export interface ReservedComponent extends PromptComponent {
  */
 export const RESERVED_COMPONENTS: ReadonlyArray<ReservedComponent> = [
   reserved(600, "core_blocks", 1000, "system", "Core blocks", "Memory that is always in context."),
-  reserved(
-    700,
-    "working_blocks",
-    1000,
-    "system",
-    "Working blocks",
-    "Memory that is pinned or was referred to.",
-  ),
+  reserved(700, "working_blocks", 1000, "system", "Working blocks", "Memory that is pinned or was referred to."),
   reserved(800, "activity", 3000, "system", "Activity", "What happened around it of late."),
-  reserved(
-    900,
-    "tool_rules",
-    0,
-    "system",
-    "Tool rules",
-    "In which order and how often tools may be called.",
-  ),
+  reserved(900, "tool_rules", 0, "system", "Tool rules", "In which order and how often tools may be called."),
   reserved(950, "plan_first", 0, "system", "Plan first", "Asks for a plan before the first step."),
   reserved(
     OPENING_PLACE.id,
@@ -128,105 +95,95 @@ export const RESERVED_COMPONENTS: ReadonlyArray<ReservedComponent> = [
     5000,
     "user",
     "Opening",
-    "A first user message, for models that must have one.",
-  ),
-];
+    "A first user message, for models that must have one."
+  )
+]
 
 /** Parts that change with the event: entities, memories, surroundings, goals. */
 const lateIds: ReadonlySet<number> = new Set([
   PLACES.entityContext.id,
   PLACES.semanticMemories.id,
   PLACES.contextBuffer.id,
-  PLACES.goals.id,
-]);
+  PLACES.goals.id
+])
 
-export const isLate = (id: number): boolean => lateIds.has(id);
+export const isLate = (id: number): boolean => lateIds.has(id)
 
 interface Numbered {
-  readonly id: number;
+  readonly id: number
 }
 
 /** More than any id. */
-const ALL_IDS = 10_000;
+const ALL_IDS = 10_000
 
 const rankOf = ({ id }: Numbered): number => {
-  if (!isLate(id)) return id;
-  return (
-    PLACES.pendingEvent.id - 1 + (id === PLACES.semanticMemories.id ? ALL_IDS - 1 : id) / ALL_IDS
-  );
-};
+  if (!isLate(id)) return id
+  return PLACES.pendingEvent.id - 1 + (id === PLACES.semanticMemories.id ? ALL_IDS - 1 : id) / ALL_IDS
+}
 
 /** Parts in the order in which a model reads them (N4). */
-export const inReadingOrder = <Part extends Numbered>(
-  parts: ReadonlyArray<Part>,
-): ReadonlyArray<Part> => parts.toSorted((a, b) => rankOf(a) - rankOf(b));
+export const inReadingOrder = <Part extends Numbered>(parts: ReadonlyArray<Part>): ReadonlyArray<Part> =>
+  parts.toSorted((a, b) => rankOf(a) - rankOf(b))
 
-const staticIds: ReadonlyArray<number> = STATIC_COMPONENTS.map(({ id }) => id);
-const staticById = new Map(STATIC_COMPONENTS.map((each) => [each.id, each]));
-const staticByKey = new Map(STATIC_COMPONENTS.map((each) => [each.key, each]));
-const reservedById = new Map(RESERVED_COMPONENTS.map((each) => [each.id, each]));
-const reservedByKey = new Map(RESERVED_COMPONENTS.map((each) => [each.key, each]));
+const staticIds: ReadonlyArray<number> = STATIC_COMPONENTS.map(({ id }) => id)
+const staticById = new Map(STATIC_COMPONENTS.map((each) => [each.id, each]))
+const staticByKey = new Map(STATIC_COMPONENTS.map((each) => [each.key, each]))
+const reservedById = new Map(RESERVED_COMPONENTS.map((each) => [each.id, each]))
+const reservedByKey = new Map(RESERVED_COMPONENTS.map((each) => [each.key, each]))
 
-export const getStaticComponents = (): ReadonlyArray<PromptComponent> => STATIC_COMPONENTS;
+export const getStaticComponents = (): ReadonlyArray<PromptComponent> => STATIC_COMPONENTS
 
-export const getStaticComponent = (key: string): PromptComponent | undefined =>
-  staticByKey.get(key);
+export const getStaticComponent = (key: string): PromptComponent | undefined => staticByKey.get(key)
 
 /** `[0, 1000, 1500, ..., 7000]`. */
-export const orderedStaticIds = (): ReadonlyArray<number> => staticIds;
+export const orderedStaticIds = (): ReadonlyArray<number> => staticIds
 
-export const isStaticId = (id: number): boolean => staticById.has(id);
+export const isStaticId = (id: number): boolean => staticById.has(id)
 
-export const isReservedId = (id: number): boolean => reservedById.has(id);
+export const isReservedId = (id: number): boolean => reservedById.has(id)
 
 /** A static or reserved component by its key. */
-const builtInComponent = (key: string): PromptComponent | undefined =>
-  staticByKey.get(key) ?? reservedByKey.get(key);
+const builtInComponent = (key: string): PromptComponent | undefined => staticByKey.get(key) ?? reservedByKey.get(key)
 
 /** Keys that nothing plugged in may take. */
-export const isBuiltInKey = (key: string): boolean => builtInComponent(key) !== undefined;
+export const isBuiltInKey = (key: string): boolean => builtInComponent(key) !== undefined
 
-export const reservedComponent = (id: number): ReservedComponent | undefined =>
-  reservedById.get(id);
+export const reservedComponent = (id: number): ReservedComponent | undefined => reservedById.get(id)
 
 /** Most ids between two static components. */
-const MAX_PLACES = 999;
+const MAX_PLACES = 999
 
 /** The ids behind a static component, first and last inclusive, reserved ones among them. */
 export interface PlaceRange {
-  readonly first: number;
-  readonly last: number;
+  readonly first: number
+  readonly last: number
 }
 
 /** The range behind a static id (A1): up to the next static id, and never more than MAX_PLACES. */
 export const pluggableRange = (afterStatic: number): Result.Result<PlaceRange, NoPlaceAfter> => {
-  if (!isStaticId(afterStatic)) return Result.fail(new NoPlaceAfter({ afterStatic }));
-  const next = staticIds.find((id) => id > afterStatic) ?? Infinity;
-  return Result.succeed({
-    first: afterStatic + 1,
-    last: Math.min(next - 1, afterStatic + MAX_PLACES),
-  });
-};
+  if (!isStaticId(afterStatic)) return Result.fail(new NoPlaceAfter({ afterStatic }))
+  const next = staticIds.find((id) => id > afterStatic) ?? Infinity
+  return Result.succeed({ first: afterStatic + 1, last: Math.min(next - 1, afterStatic + MAX_PLACES) })
+}
 
 /** The static id that an id stands behind; itself when it is one. */
-export const staticBefore = (id: number): number => staticIds.findLast((each) => each <= id) ?? 0;
+export const staticBefore = (id: number): number => staticIds.findLast((each) => each <= id) ?? 0
 
 /** The lowest free id behind a static component. */
 export const allocatePluggableId = (
   existing: Iterable<number>,
-  afterStatic: number,
+  afterStatic: number
 ): Result.Result<number, NoPlaceAfter | PlacesTaken> => {
-  const range = pluggableRange(afterStatic);
-  if (Result.isFailure(range)) return Result.fail(range.failure);
-  const { first, last } = range.success;
-  const taken = new Set(existing);
-  for (let id = first; id <= last; id++)
-    if (!taken.has(id) && !isReservedId(id)) return Result.succeed(id);
-  return Result.fail(new PlacesTaken({ afterStatic, first, last }));
-};
+  const range = pluggableRange(afterStatic)
+  if (Result.isFailure(range)) return Result.fail(range.failure)
+  const { first, last } = range.success
+  const taken = new Set(existing)
+  for (let id = first; id <= last; id++) if (!taken.has(id) && !isReservedId(id)) return Result.succeed(id)
+  return Result.fail(new PlacesTaken({ afterStatic, first, last }))
+}
 
 /** Why a component of this id can not have this role, or undefined (A3). */
 export const roleProblem = (id: number, role: PromptRole): string | undefined =>
   role === "mixed" && id !== PLACES.conversationHistory.id
     ? `the role mixed is that of ${PLACES.conversationHistory.key} alone`
-    : undefined;
+    : undefined

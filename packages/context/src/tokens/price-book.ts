@@ -6,132 +6,116 @@
 // P3  A text that was rendered from some objects is not rendered again from the same ones.
 // P4  It remembers what the last prompt with that component had, and nothing older.
 
-import type { ToolOffer } from "@reverie/model";
-import type { Component } from "../layout/component.ts";
-import type { CountMessage } from "./window.ts";
+import type { ToolOffer } from "@reverie/model"
+import type { Component } from "../layout/component.ts"
+import type { CountMessage } from "./window.ts"
 
 /** A text of a component. In pieces, when parts of it change and most of it stays. */
-export type Content = string | Pieces;
+export type Content = string | Pieces
 
 export interface Pieces {
-  readonly pieces: ReadonlyArray<string>;
+  readonly pieces: ReadonlyArray<string>
   /** Stands between any two of them. Ends with a line break, so that no token reaches over it. */
-  readonly separator: string;
+  readonly separator: string
   /** What each piece costs with its separator, where that is known. */
-  readonly tokens?: ReadonlyArray<number>;
+  readonly tokens?: ReadonlyArray<number>
   /** It is what memory brings to mind: it may hold what anybody once said, and is never the system's word. */
-  readonly isData?: true;
+  readonly isData?: true
 }
 
-export const linesOf = (text: string): Pieces => ({
-  pieces: text === "" ? [] : text.split("\n"),
-  separator: "\n",
-});
+export const linesOf = (text: string): Pieces => ({ pieces: text === "" ? [] : text.split("\n"), separator: "\n" })
 
 /** The lines of a text that memory brings to mind. */
-export const dataOf = (text: string): Pieces => ({ ...linesOf(text), isData: true });
+export const dataOf = (text: string): Pieces => ({ ...linesOf(text), isData: true })
 
 export const textOf = (content: Content): string =>
-  typeof content === "string" ? content : content.pieces.join(content.separator);
+  typeof content === "string" ? content : content.pieces.join(content.separator)
 
 interface Place {
-  readonly id: number;
-  readonly key: string;
-  readonly role: "system" | "user" | "assistant";
+  readonly id: number
+  readonly key: string
+  readonly role: "system" | "user" | "assistant"
 }
 
 interface Page {
-  readonly content: Content;
-  readonly component: Component;
-  readonly prices: ReadonlyMap<string, number>;
+  readonly content: Content
+  readonly component: Component
+  readonly prices: ReadonlyMap<string, number>
 }
 
 export interface PriceBook {
-  readonly count: CountMessage;
+  readonly count: CountMessage
   /** The component of a place, priced when it is not the one from before. */
-  readonly component: (place: Place, content: Content) => Component;
+  readonly component: (place: Place, content: Content) => Component
   /** What `render` makes, asked only when one of the sources is not the one from before. */
-  readonly rendered: <A>(key: string, sources: ReadonlyArray<unknown>, render: () => A) => A;
+  readonly rendered: <A>(key: string, sources: ReadonlyArray<unknown>, render: () => A) => A
   /** What a piece costs with its separator, without the frame of a message. */
-  readonly pieceTokens: (piece: string, separator: string) => number;
+  readonly pieceTokens: (piece: string, separator: string) => number
   /** What offered tools cost. */
-  readonly toolTokens: (offers: ReadonlyArray<ToolOffer>) => number;
+  readonly toolTokens: (offers: ReadonlyArray<ToolOffer>) => number
 }
 
 export const openPriceBook = (count: CountMessage): PriceBook => {
-  const pages = new Map<string, Page>();
-  const renderings = new Map<
-    string,
-    { readonly sources: ReadonlyArray<unknown>; readonly made: unknown }
-  >();
-  const offerTokens = new WeakMap<ToolOffer, number>();
-  const offersTokens = new WeakMap<ReadonlyArray<ToolOffer>, number>();
-  const frame = count({ role: "system", content: "", at: 0 });
-  const bodyOf = (text: string): number => count({ role: "system", content: text, at: 0 }) - frame;
+  const pages = new Map<string, Page>()
+  const renderings = new Map<string, { readonly sources: ReadonlyArray<unknown>; readonly made: unknown }>()
+  const offerTokens = new WeakMap<ToolOffer, number>()
+  const offersTokens = new WeakMap<ReadonlyArray<ToolOffer>, number>()
+  const frame = count({ role: "system", content: "", at: 0 })
+  const bodyOf = (text: string): number => count({ role: "system", content: text, at: 0 }) - frame
 
   const priced = (content: Content, before: ReadonlyMap<string, number>) => {
-    if (typeof content === "string") return { tokens: frame + bodyOf(content), prices: NO_PRICES };
-    const prices = new Map<string, number>();
-    let tokens = frame;
+    if (typeof content === "string") return { tokens: frame + bodyOf(content), prices: NO_PRICES }
+    const prices = new Map<string, number>()
+    let tokens = frame
     for (const [index, piece] of content.pieces.entries()) {
       const price =
-        content.tokens?.[index] ??
-        prices.get(piece) ??
-        before.get(piece) ??
-        bodyOf(piece + content.separator);
-      prices.set(piece, price);
-      tokens += price;
+        content.tokens?.[index] ?? prices.get(piece) ?? before.get(piece) ?? bodyOf(piece + content.separator)
+      prices.set(piece, price)
+      tokens += price
     }
-    return { tokens, prices };
-  };
+    return { tokens, prices }
+  }
 
   return {
     count,
     component: ({ id, key, role }, content) => {
-      const before = pages.get(key);
-      const isPlaced = before?.component.id === id && before.component.message.role === role;
-      if (isPlaced && before.content === content) return before.component;
-      const text = textOf(content);
+      const before = pages.get(key)
+      const isPlaced = before?.component.id === id && before.component.message.role === role
+      if (isPlaced && before.content === content) return before.component
+      const text = textOf(content)
       if (isPlaced && before.component.message.content === text) {
-        pages.set(key, { ...before, content });
-        return before.component;
+        pages.set(key, { ...before, content })
+        return before.component
       }
-      const { prices, tokens } = priced(content, before?.prices ?? NO_PRICES);
-      const component: Component = {
-        id,
-        key,
-        enabled: true,
-        message: { role, content: text },
-        tokens,
-      };
-      pages.set(key, { content, component, prices });
-      return component;
+      const { prices, tokens } = priced(content, before?.prices ?? NO_PRICES)
+      const component: Component = { id, key, enabled: true, message: { role, content: text }, tokens }
+      pages.set(key, { content, component, prices })
+      return component
     },
     rendered: (key, sources, render) => {
-      const before = renderings.get(key);
-      if (before !== undefined && areSame(before.sources, sources))
-        return before.made as ReturnType<typeof render>;
-      const made = render();
-      renderings.set(key, { sources, made });
-      return made;
+      const before = renderings.get(key)
+      if (before !== undefined && areSame(before.sources, sources)) return before.made as ReturnType<typeof render>
+      const made = render()
+      renderings.set(key, { sources, made })
+      return made
     },
     pieceTokens: (piece, separator) => bodyOf(piece + separator),
     toolTokens: (offers) => {
-      const known = offersTokens.get(offers);
-      if (known !== undefined) return known;
-      let tokens = 0;
+      const known = offersTokens.get(offers)
+      if (known !== undefined) return known
+      let tokens = 0
       for (const offer of offers) {
-        const price = offerTokens.get(offer) ?? bodyOf(`${JSON.stringify(offer)},`);
-        offerTokens.set(offer, price);
-        tokens += price;
+        const price = offerTokens.get(offer) ?? bodyOf(`${JSON.stringify(offer)},`)
+        offerTokens.set(offer, price)
+        tokens += price
       }
-      offersTokens.set(offers, tokens);
-      return tokens;
-    },
-  };
-};
+      offersTokens.set(offers, tokens)
+      return tokens
+    }
+  }
+}
 
-const NO_PRICES: ReadonlyMap<string, number> = new Map();
+const NO_PRICES: ReadonlyMap<string, number> = new Map()
 
 const areSame = (one: ReadonlyArray<unknown>, other: ReadonlyArray<unknown>): boolean =>
-  one.length === other.length && one.every((source, index) => source === other[index]);
+  one.length === other.length && one.every((source, index) => source === other[index])

@@ -11,8 +11,8 @@
 // W5  Appending one by one keeps at least what opening with the whole history keeps, and both keep the limit, unless the
 //     pending turn alone is longer.
 
-import { defined, type Message, type ToolCall } from "@reverie/protocol";
-import { type PromptMessage, TOKENS_PER_MESSAGE } from "@reverie/model";
+import { defined, type Message, type ToolCall } from "@reverie/protocol"
+import { type PromptMessage, TOKENS_PER_MESSAGE } from "@reverie/model"
 
 // Unit: the smallest piece of history that stays or goes as a whole.
 // U1  A unit is one message without calls, or an assistant message with calls and all the results it has so far.
@@ -20,82 +20,74 @@ import { type PromptMessage, TOKENS_PER_MESSAGE } from "@reverie/model";
 // U3  The wire message of a history message is one object as long as the unit lives and is not cut.
 
 /** What a model is told of a call that has no recorded result. */
-export const INTERRUPTED =
-  "Interrupted: no result of this call was recorded; whether it took effect is unknown.";
+export const INTERRUPTED = "Interrupted: no result of this call was recorded; whether it took effect is unknown."
 
 /** At least what a made-up result costs: no vocabulary has more tokens than an ASCII text has letters. */
-const INTERRUPTED_TOKENS = TOKENS_PER_MESSAGE + INTERRUPTED.length;
+const INTERRUPTED_TOKENS = TOKENS_PER_MESSAGE + INTERRUPTED.length
 
 /** Text taken out of one message of a unit. */
 export interface Cut {
   /** Position of the message in the unit. */
-  readonly index: number;
+  readonly index: number
   /** UTF-16 units taken out, and how many there were. */
-  readonly characters: number;
-  readonly of: number;
+  readonly characters: number
+  readonly of: number
 }
 
 export interface Unit {
   /** The messages as they are in history, never cut. */
-  readonly history: ReadonlyArray<Message>;
+  readonly history: ReadonlyArray<Message>
   /** One for each history message, then one for each open call. */
-  readonly wire: ReadonlyArray<PromptMessage>;
+  readonly wire: ReadonlyArray<PromptMessage>
   /** What the messages of history cost as they are sent, without what is made up for open calls. */
-  readonly tokens: number;
+  readonly tokens: number
   /** Calls that have no result. */
-  readonly open: ReadonlyArray<ToolCall>;
-  readonly cuts: ReadonlyArray<Cut>;
+  readonly open: ReadonlyArray<ToolCall>
+  readonly cuts: ReadonlyArray<Cut>
 }
 
 const wireOf = ({ call, calls, content, name, role }: Message): PromptMessage => ({
   role,
   content,
-  ...defined({ name, calls: calls === undefined || calls.length === 0 ? undefined : calls, call }),
-});
+  ...defined({ name, calls: calls === undefined || calls.length === 0 ? undefined : calls, call })
+})
 
-const interruption = (call: ToolCall): PromptMessage => ({
-  role: "tool",
-  content: INTERRUPTED,
-  call: call.id,
-});
+const interruption = (call: ToolCall): PromptMessage => ({ role: "tool", content: INTERRUPTED, call: call.id })
 
 /** The history messages, or the wire messages, of units in a row. A plain loop: this runs over the window at every step. */
-const inRow = <A>(
-  units: ReadonlyArray<Unit>,
-  messagesOf: (unit: Unit) => ReadonlyArray<A>,
-): ReadonlyArray<A> => {
-  const row: Array<A> = [];
+const inRow = <A>(units: ReadonlyArray<Unit>, messagesOf: (unit: Unit) => ReadonlyArray<A>): ReadonlyArray<A> => {
+  const row: Array<A> = []
   for (const unit of units) {
-    for (const message of messagesOf(unit)) row.push(message);
+    for (const message of messagesOf(unit)) row.push(message)
   }
-  return row;
-};
+  return row
+}
 
 /** What the made-up results of so many open calls cost. */
-export const interruptionTokens = (calls: number): number => calls * INTERRUPTED_TOKENS;
+export const interruptionTokens = (calls: number): number => calls * INTERRUPTED_TOKENS
 
 /** Units in a row, and what must be known of all of them together. */
 export interface Row {
-  readonly units: ReadonlyArray<Unit>;
+  readonly units: ReadonlyArray<Unit>
   /** Without what is made up for open calls. */
-  readonly tokens: number;
+  readonly tokens: number
   /** The history messages, never cut. */
-  readonly messages: ReadonlyArray<Message>;
-  readonly wire: ReadonlyArray<PromptMessage>;
+  readonly messages: ReadonlyArray<Message>
+  readonly wire: ReadonlyArray<PromptMessage>
   /** Calls that have no result. */
-  readonly open: number;
+  readonly open: number
   /** Units with a content that is cut. */
-  readonly cut: number;
+  readonly cut: number
 }
 
 const rowOf = (units: ReadonlyArray<Unit>): Row => {
-  let tokens = 0;
-  let open = 0;
-  let cut = 0;
+  let tokens = 0
+  let open = 0
+  let cut = 0
   for (const unit of units) {
-    tokens += unit.tokens;
-    open += unit.open.length;
-    if (unit.cuts.length > 0) cut++;
+    tokens += unit.tokens
+    open += unit.open.length
+    if (unit.cuts.length > 0) cut++
   }
   return {
     units,
@@ -103,23 +95,23 @@ const rowOf = (units: ReadonlyArray<Unit>): Row => {
     messages: inRow(units, ({ history }) => history),
     wire: inRow(units, ({ wire }) => wire),
     open,
-    cut,
-  };
-};
+    cut
+  }
+}
 
 /** The row up to a unit, and from it on. Costs what comes after the unit: the long beginning is copied, not walked. */
 const split = (row: Row, at: number): readonly [Row, Row] => {
-  const after = rowOf(row.units.slice(at));
+  const after = rowOf(row.units.slice(at))
   const before: Row = {
     units: row.units.slice(0, at),
     tokens: row.tokens - after.tokens,
     messages: row.messages.slice(0, row.messages.length - after.messages.length),
     wire: row.wire.slice(0, row.wire.length - after.wire.length),
     open: row.open - after.open,
-    cut: row.cut - after.cut,
-  };
-  return [before, after];
-};
+    cut: row.cut - after.cut
+  }
+  return [before, after]
+}
 
 const joined = (one: Row, other: Row): Row => ({
   units: one.units.concat(other.units),
@@ -127,217 +119,190 @@ const joined = (one: Row, other: Row): Row => ({
   messages: one.messages.concat(other.messages),
   wire: one.wire.concat(other.wire),
   open: one.open + other.open,
-  cut: one.cut + other.cut,
-});
+  cut: one.cut + other.cut
+})
 
-const NO_ROW: Row = { units: [], tokens: 0, messages: [], wire: [], open: 0, cut: 0 };
+const NO_ROW: Row = { units: [], tokens: 0, messages: [], wire: [], open: 0, cut: 0 }
 
 /** The unit that a message other than a tool result begins. */
 const unitOf = (message: Message): Unit => {
-  const open = message.role === "assistant" ? (message.calls ?? []) : [];
+  const open = message.role === "assistant" ? (message.calls ?? []) : []
   return {
     history: [message],
     wire: [wireOf(message), ...open.map(interruption)],
     tokens: message.tokens,
     open,
-    cuts: [],
-  };
-};
+    cuts: []
+  }
+}
 
 /** The unit with the result of one of its open calls; undefined when it has no such call. */
 const answered = (unit: Unit, result: Message): Unit | undefined => {
-  const at = unit.open.findIndex((call) => call.id === result.call);
-  if (at < 0) return undefined;
-  const answers = unit.history.length;
+  const at = unit.open.findIndex((call) => call.id === result.call)
+  if (at < 0) return undefined
+  const answers = unit.history.length
   return {
     history: [...unit.history, result],
-    wire: [
-      ...unit.wire.slice(0, answers),
-      wireOf(result),
-      ...unit.wire.slice(answers).toSpliced(at, 1),
-    ],
+    wire: [...unit.wire.slice(0, answers), wireOf(result), ...unit.wire.slice(answers).toSpliced(at, 1)],
     tokens: unit.tokens + result.tokens,
     open: unit.open.toSpliced(at, 1),
-    cuts: unit.cuts,
-  };
-};
+    cuts: unit.cuts
+  }
+}
 
 /** The unit with the wire messages of some of its history messages replaced by shorter ones. */
 export const withCuts = (
   unit: Unit,
-  shorter: ReadonlyMap<
-    number,
-    { readonly content: string; readonly tokens: number; readonly cut: Cut }
-  >,
+  shorter: ReadonlyMap<number, { readonly content: string; readonly tokens: number; readonly cut: Cut }>
 ): Unit => ({
   ...unit,
   wire: unit.wire.map((wire, index) => {
-    const message = unit.history[index];
-    const short = shorter.get(index);
-    if (message === undefined) return wire;
-    if (short !== undefined)
-      return wire.content === short.content ? wire : { ...wire, content: short.content };
-    return wire.content === message.content ? wire : wireOf(message);
+    const message = unit.history[index]
+    const short = shorter.get(index)
+    if (message === undefined) return wire
+    if (short !== undefined) return wire.content === short.content ? wire : { ...wire, content: short.content }
+    return wire.content === message.content ? wire : wireOf(message)
   }),
-  tokens: unit.history.reduce(
-    (sum, message, index) => sum + (shorter.get(index)?.tokens ?? message.tokens),
-    0,
-  ),
-  cuts: [...shorter.values()].map(({ cut }) => cut),
-});
+  tokens: unit.history.reduce((sum, message, index) => sum + (shorter.get(index)?.tokens ?? message.tokens), 0),
+  cuts: [...shorter.values()].map(({ cut }) => cut)
+})
 
 /** What an overflowing window is brought down to, as a share of its limit. */
-export const KEPT_SHARE = 0.8;
+export const KEPT_SHARE = 0.8
 
 /** How much was left out. */
 export interface Amount {
-  readonly messages: number;
-  readonly tokens: number;
+  readonly messages: number
+  readonly tokens: number
 }
 
 export interface Window extends Row {
   /** Tokens the window may hold. */
-  readonly limit: number;
+  readonly limit: number
   /** Index of the unit that begins the pending turn. */
-  readonly turn: number;
+  readonly turn: number
   /** Units at the beginning that never leave: the marker, if there is one. */
-  readonly pinned: 0 | 1;
+  readonly pinned: 0 | 1
   /** Left out since the window was opened because it did not fit. */
-  readonly overLimit: Amount;
+  readonly overLimit: Amount
   /** Tool results left out since then because their call is not in the window. */
-  readonly withoutCall: Amount;
+  readonly withoutCall: Amount
 }
 
 /** How many messages a window may have, and what it is brought down to when it has more. */
 export interface MessageCap {
-  readonly max: number;
-  readonly kept: number;
+  readonly max: number
+  readonly kept: number
 }
 
-const NOTHING: Amount = { messages: 0, tokens: 0 };
+const NOTHING: Amount = { messages: 0, tokens: 0 }
 
-const EMPTY: Omit<Window, "limit"> = {
-  ...NO_ROW,
-  turn: 0,
-  pinned: 0,
-  overLimit: NOTHING,
-  withoutCall: NOTHING,
-};
+const EMPTY: Omit<Window, "limit"> = { ...NO_ROW, turn: 0, pinned: 0, overLimit: NOTHING, withoutCall: NOTHING }
 
 /** A window on messages that are in the order of history, after the marker of what was compacted before them. */
-export const openWindow = (
-  messages: ReadonlyArray<Message>,
-  limit: number,
-  marker?: Message,
-): Window => {
-  if (marker === undefined) return append({ ...EMPTY, limit }, messages);
-  return append({ ...EMPTY, ...rowOf([unitOf(marker)]), turn: 1, pinned: 1, limit }, messages);
-};
+export const openWindow = (messages: ReadonlyArray<Message>, limit: number, marker?: Message): Window => {
+  if (marker === undefined) return append({ ...EMPTY, limit }, messages)
+  return append({ ...EMPTY, ...rowOf([unitOf(marker)]), turn: 1, pinned: 1, limit }, messages)
+}
 
 /**
  * Tokens of the conversation: what the window holds, the marker with it, and what has left it since it was opened (F65).
  * The share of these in the context window is what compaction goes by.
  */
-export const conversationTokens = ({ overLimit, tokens }: Window): number =>
-  tokens + overLimit.tokens;
+export const conversationTokens = ({ overLimit, tokens }: Window): number => tokens + overLimit.tokens
 
 /** The window after further messages of history. */
 export const append = (window: Window, messages: ReadonlyArray<Message>): Window => {
-  if (messages.length === 0) return window;
-  const units = window.units.slice();
+  if (messages.length === 0) return window
+  const units = window.units.slice()
   // A result mostly answers the newest unit; only a late one needs the map, and a flood of them builds it once.
-  let places: Map<string, number> | undefined;
+  let places: Map<string, number> | undefined
   const placeOf = (call: string): number => {
-    if (units.at(-1)?.open.some(({ id }) => id === call) === true) return units.length - 1;
-    places ??= openCalls(units);
-    return places.get(call) ?? -1;
-  };
-  const { pinned } = window;
-  let { turn, withoutCall } = window;
-  let changedFrom = units.length;
+    if (units.at(-1)?.open.some(({ id }) => id === call) === true) return units.length - 1
+    places ??= openCalls(units)
+    return places.get(call) ?? -1
+  }
+  const { pinned } = window
+  let { turn, withoutCall } = window
+  let changedFrom = units.length
   for (const message of messages) {
     if (message.role !== "tool") {
-      const unit = unitOf(message);
-      for (const call of unit.open) places?.set(call.id, units.length);
-      if (message.role === "user") turn = units.length;
-      units.push(unit);
-      continue;
+      const unit = unitOf(message)
+      for (const call of unit.open) places?.set(call.id, units.length)
+      if (message.role === "user") turn = units.length
+      units.push(unit)
+      continue
     }
-    const at = placeOf(message.call ?? "");
-    const before = units[at];
-    const after = before === undefined ? undefined : answered(before, message);
+    const at = placeOf(message.call ?? "")
+    const before = units[at]
+    const after = before === undefined ? undefined : answered(before, message)
     if (after === undefined) {
-      withoutCall = plus(withoutCall, 1, message.tokens);
-      continue;
+      withoutCall = plus(withoutCall, 1, message.tokens)
+      continue
     }
-    units[at] = after;
-    changedFrom = Math.min(changedFrom, at);
+    units[at] = after
+    changedFrom = Math.min(changedFrom, at)
   }
-  const [kept] = split(window, changedFrom);
-  const row = joined(kept, rowOf(units.slice(changedFrom)));
+  const [kept] = split(window, changedFrom)
+  const row = joined(kept, rowOf(units.slice(changedFrom)))
   return shrink(
-    {
-      ...window,
-      ...row,
-      turn: beginsTurn(units[turn]) ? turn : newest(units, pinned),
-      withoutCall,
-    },
-    window.limit,
-  );
-};
+    { ...window, ...row, turn: beginsTurn(units[turn]) ? turn : newest(units, pinned), withoutCall },
+    window.limit
+  )
+}
 
 /**
  * The same window when it keeps the limit and the cap, else one brought down to KEPT_SHARE of the limit and to what the
  * cap keeps, or to its pending turn.
  */
 export const shrink = (window: Window, limit: number, cap?: MessageCap): Window => {
-  const isTooLong = window.tokens > limit;
-  const hasTooMany = cap !== undefined && window.messages.length > cap.max;
-  if (!isTooLong && !hasTooMany) return window;
-  const target = isTooLong ? Math.floor(limit * KEPT_SHARE) : limit;
-  const most = cap === undefined ? Infinity : Math.min(cap.max, cap.kept);
-  let { tokens } = window;
-  let count = window.messages.length;
-  let start: number = window.pinned;
+  const isTooLong = window.tokens > limit
+  const hasTooMany = cap !== undefined && window.messages.length > cap.max
+  if (!isTooLong && !hasTooMany) return window
+  const target = isTooLong ? Math.floor(limit * KEPT_SHARE) : limit
+  const most = cap === undefined ? Infinity : Math.min(cap.max, cap.kept)
+  let { tokens } = window
+  let count = window.messages.length
+  let start: number = window.pinned
   for (; start < window.turn && (tokens > target || count > most); start++) {
-    const unit = window.units[start];
-    tokens -= unit?.tokens ?? 0;
-    count -= unit?.history.length ?? 0;
+    const unit = window.units[start]
+    tokens -= unit?.tokens ?? 0
+    count -= unit?.history.length ?? 0
   }
-  return start === window.pinned ? window : from(window, start);
-};
+  return start === window.pinned ? window : from(window, start)
+}
 
 /** The window with its pending turn replaced by the same units, cut. */
 export const withTurn = (window: Window, turn: ReadonlyArray<Unit>): Window => ({
   ...window,
-  ...joined(split(window, window.turn)[0], rowOf(turn)),
-});
+  ...joined(split(window, window.turn)[0], rowOf(turn))
+})
 
 /** The three parts of a prompt that a window fills. */
 export interface WindowParts {
-  readonly conversationHistory: Row;
-  readonly pendingEvent: Row;
-  readonly toolResult: Row;
+  readonly conversationHistory: Row
+  readonly pendingEvent: Row
+  readonly toolResult: Row
 }
 
 export const partsOf = (window: Window): WindowParts => {
-  const [conversationHistory, pending] = split(window, window.turn);
-  const [pendingEvent, toolResult] = split(pending, beginsTurn(pending.units[0]) ? 1 : 0);
-  return { conversationHistory, pendingEvent, toolResult };
-};
+  const [conversationHistory, pending] = split(window, window.turn)
+  const [pendingEvent, toolResult] = split(pending, beginsTurn(pending.units[0]) ? 1 : 0)
+  return { conversationHistory, pendingEvent, toolResult }
+}
 
 /** The window with some of its parts only. */
 export const withParts = (window: Window, parts: Partial<WindowParts>): Window => {
-  const { conversationHistory = NO_ROW, pendingEvent = NO_ROW, toolResult = NO_ROW } = parts;
-  const row = joined(conversationHistory, joined(pendingEvent, toolResult));
-  const { length } = conversationHistory.units;
-  return { ...window, ...row, turn: length, pinned: length === 0 ? 0 : window.pinned };
-};
+  const { conversationHistory = NO_ROW, pendingEvent = NO_ROW, toolResult = NO_ROW } = parts
+  const row = joined(conversationHistory, joined(pendingEvent, toolResult))
+  const { length } = conversationHistory.units
+  return { ...window, ...row, turn: length, pinned: length === 0 ? 0 : window.pinned }
+}
 
 /** The window from a unit on, and what is pinned. */
 const from = (window: Window, start: number): Window => {
-  const { pinned } = window;
-  const left = rowOf(window.units.slice(pinned, start));
+  const { pinned } = window
+  const left = rowOf(window.units.slice(pinned, start))
   return {
     ...window,
     // What is pinned is one unit of one message, on the wire too.
@@ -348,52 +313,46 @@ const from = (window: Window, start: number): Window => {
     open: window.open - left.open,
     cut: window.cut - left.cut,
     turn: window.turn - start + pinned,
-    overLimit: plus(window.overLimit, left.messages.length, left.tokens),
-  };
-};
+    overLimit: plus(window.overLimit, left.messages.length, left.tokens)
+  }
+}
 
 const without = <A>(items: ReadonlyArray<A>, at: number, count: number): ReadonlyArray<A> =>
-  at === 0 ? items.slice(count) : items.toSpliced(at, count);
+  at === 0 ? items.slice(count) : items.toSpliced(at, count)
 
 const plus = (amount: Amount, messages: number, tokens: number): Amount => ({
   messages: amount.messages + messages,
-  tokens: amount.tokens + tokens,
-});
+  tokens: amount.tokens + tokens
+})
 
-const beginsTurn = (unit: Unit | undefined): boolean => unit?.history[0]?.role === "user";
+const beginsTurn = (unit: Unit | undefined): boolean => unit?.history[0]?.role === "user"
 
-const newest = (units: ReadonlyArray<Unit>, pinned: number): number =>
-  Math.max(pinned, units.length - 1);
+const newest = (units: ReadonlyArray<Unit>, pinned: number): number => Math.max(pinned, units.length - 1)
 
 /** The newest unit in which a call waits for its result, by the id of the call. */
 const openCalls = (units: ReadonlyArray<Unit>): Map<string, number> => {
-  const places = new Map<string, number>();
+  const places = new Map<string, number>()
   for (const [place, unit] of units.entries()) {
-    for (const call of unit.open) places.set(call.id, place);
+    for (const call of unit.open) places.set(call.id, place)
   }
-  return places;
-};
+  return places
+}
 
 // MessageTokens: how long one message is for a model.
 // M1  The price depends on the message alone, never on its neighbours, so that it can be remembered with it.
 // M2  A message with more in it is never cheaper.
 
-type CountText = (text: string) => number;
+type CountText = (text: string) => number
 
 /** What a message is before it is priced. */
-export type UncountedMessage = Omit<Message, "tokens">;
+export type UncountedMessage = Omit<Message, "tokens">
 
 /** Prices a message, with the vocabulary already chosen. */
-export type CountMessage = (message: UncountedMessage) => number;
+export type CountMessage = (message: UncountedMessage) => number
 
 /** Tokens of a message on the wire: what it says, who says it, the calls it makes, and what a chat format adds. */
-export const countMessage = (
-  message: Pick<Message, "content" | "name" | "calls">,
-  count: CountText,
-): number =>
+export const countMessage = (message: Pick<Message, "content" | "name" | "calls">, count: CountText): number =>
   TOKENS_PER_MESSAGE +
   count(message.content) +
   (message.name === undefined ? 0 : count(message.name)) +
-  (message.calls === undefined || message.calls.length === 0
-    ? 0
-    : count(JSON.stringify(message.calls)));
+  (message.calls === undefined || message.calls.length === 0 ? 0 : count(JSON.stringify(message.calls)))

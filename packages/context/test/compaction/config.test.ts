@@ -1,31 +1,25 @@
-import { DEFAULT_SETTINGS } from "@reverie/assistant";
-import { assert, describe, it } from "@effect/vitest";
-import { compactionConfig, pieceLimits, thresholdOf } from "../../src/index.ts";
-import { DEFAULT_COMPACTION, compactionOf } from "../../src/compaction/config.ts";
+import { DEFAULT_SETTINGS } from "@reverie/assistant"
+import { assert, describe, it } from "@effect/vitest"
+import { compactionConfig, pieceLimits, thresholdOf } from "../../src/index.ts"
+import { DEFAULT_COMPACTION, compactionOf } from "../../src/compaction/config.ts"
 
 describe("the configuration of compaction", () => {
   it("F47 has the documented defaults, with the thresholds of the settings", () => {
-    assert.deepStrictEqual(compactionConfig(), DEFAULT_COMPACTION);
-    const { strategy, ...documented } = DEFAULT_COMPACTION;
+    assert.deepStrictEqual(compactionConfig(), DEFAULT_COMPACTION)
+    const { strategy, ...documented } = DEFAULT_COMPACTION
     assert.deepStrictEqual(documented, {
       compactPreserveWindow: 20,
       compactModel: null,
       compactPrompt: null,
       preCompactExtractionEnabled: true,
       preCompactMaxIterations: 5,
-      preCompactPrompt: null,
-    });
-    assert.strictEqual(strategy.type, "recursive-summarization");
-    assert.deepStrictEqual(
-      [thresholdOf("sleep"), thresholdOf("emergency"), thresholdOf("order")],
-      [0.7, 0.8, 0],
-    );
-    const settings = { ...DEFAULT_SETTINGS, compactSleepRatio: 0.5, compactEmergencyRatio: 0.6 };
-    assert.deepStrictEqual(
-      [thresholdOf("sleep", settings), thresholdOf("emergency", settings)],
-      [0.5, 0.6],
-    );
-  });
+      preCompactPrompt: null
+    })
+    assert.strictEqual(strategy.type, "recursive-summarization")
+    assert.deepStrictEqual([thresholdOf("sleep"), thresholdOf("emergency"), thresholdOf("order")], [0.7, 0.8, 0])
+    const settings = { ...DEFAULT_SETTINGS, compactSleepRatio: 0.5, compactEmergencyRatio: 0.6 }
+    assert.deepStrictEqual([thresholdOf("sleep", settings), thresholdOf("emergency", settings)], [0.5, 0.6])
+  })
 
   it("C1 C2 brings every number into its range, and takes an empty text for none", () => {
     const wild = compactionConfig({
@@ -34,29 +28,29 @@ describe("the configuration of compaction", () => {
       compactPrompt: "  ",
       compactModel: "",
       preCompactPrompt: "Save the numbers.",
-      strategy: { type: "recursive-summarization", chunkTokens: Number.NaN, chunkMessages: 0 },
-    });
+      strategy: { type: "recursive-summarization", chunkTokens: Number.NaN, chunkMessages: 0 }
+    })
     assert.deepInclude(wild, {
       compactPreserveWindow: 1,
       preCompactMaxIterations: 10,
       compactPrompt: null,
       compactModel: null,
       preCompactPrompt: "Save the numbers.",
-      strategy: { type: "recursive-summarization", chunkTokens: 200, chunkMessages: 1 },
-    });
-    assert.strictEqual(compactionConfig({ compactPreserveWindow: 12.4 }).compactPreserveWindow, 12);
-  });
+      strategy: { type: "recursive-summarization", chunkTokens: 200, chunkMessages: 1 }
+    })
+    assert.strictEqual(compactionConfig({ compactPreserveWindow: 12.4 }).compactPreserveWindow, 12)
+  })
 
   it("F105 takes both strategies as the context configuration has them", () => {
     assert.deepInclude(compactionConfig(compactionOf({ type: "truncate", keepRecent: 30 })), {
       strategy: { type: "truncate" },
-      compactPreserveWindow: 30,
-    });
+      compactPreserveWindow: 30
+    })
     const recursive = compactionConfig(
-      compactionOf({ type: "recursive-summarization", chunkSize: 12, summarizationModel: "small" }),
-    );
-    assert.deepInclude(recursive, { compactModel: "small", compactPreserveWindow: 20 });
-    const room = { maxContextTokens: 10_000, reservedResponseTokens: 2_000 };
-    assert.deepStrictEqual(pieceLimits(recursive, room), { maxTokens: 5_600, maxMessages: 12 });
-  });
-});
+      compactionOf({ type: "recursive-summarization", chunkSize: 12, summarizationModel: "small" })
+    )
+    assert.deepInclude(recursive, { compactModel: "small", compactPreserveWindow: 20 })
+    const room = { maxContextTokens: 10_000, reservedResponseTokens: 2_000 }
+    assert.deepStrictEqual(pieceLimits(recursive, room), { maxTokens: 5_600, maxMessages: 12 })
+  })
+})

@@ -1,5 +1,5 @@
-import { assert, describe, it } from "@effect/vitest";
-import { taskOf, type ToolCall } from "@reverie/protocol";
+import { assert, describe, it } from "@effect/vitest"
+import { taskOf, type ToolCall } from "@reverie/protocol"
 import {
   afterFailedRound,
   afterRound,
@@ -10,21 +10,21 @@ import {
   extractionText,
   judgeRound,
   NO_EXTRACTION,
-  planExtraction,
-} from "../../src/index.ts";
-import { user } from "../histories.ts";
-import { NOW, placed } from "./compacted.ts";
-import { DEFAULT_COMPACTION } from "../../src/compaction/config.ts";
+  planExtraction
+} from "../../src/index.ts"
+import { user } from "../histories.ts"
+import { NOW, placed } from "./compacted.ts"
+import { DEFAULT_COMPACTION } from "../../src/compaction/config.ts"
 
-const call = (tool: string, id = tool): ToolCall => ({ id, tool, arguments: {} });
-const entry = call("add_journal_entry");
-const observation = call("update_entity_observation");
-const noop = call("noop");
+const call = (tool: string, id = tool): ToolCall => ({ id, tool, arguments: {} })
+const entry = call("add_journal_entry")
+const observation = call("update_entity_observation")
+const noop = call("noop")
 const done = (each: ToolCall, content = '{"success":true}', ok = true): ExtractionResult => ({
   call: each,
   ok,
-  content,
-});
+  content
+})
 
 const due = (length: number) => ({
   history: placed(Array.from({ length }, (_, index) => user(`word${index}`))),
@@ -32,89 +32,80 @@ const due = (length: number) => ({
   enabled: true,
   ratio: 0.75,
   threshold: 0.7,
-  maxContextTokens: 100_000,
-});
+  maxContextTokens: 100_000
+})
 
 const reasonOf = (length: number, changes: object = {}, config = DEFAULT_COMPACTION): string => {
-  const plan = planExtraction({ ...due(length), ...changes }, config);
-  return plan.skipped ? plan.reason : "extract";
-};
+  const plan = planExtraction({ ...due(length), ...changes }, config)
+  return plan.skipped ? plan.reason : "extract"
+}
 
 describe("extraction before a compaction", () => {
   it("F59 happens when it is switched on and there are five messages", () => {
-    assert.strictEqual(reasonOf(5), "extract");
-    assert.strictEqual(reasonOf(4), "too-short");
-    assert.strictEqual(
-      reasonOf(50, {}, { ...DEFAULT_COMPACTION, preCompactExtractionEnabled: false }),
-      "disabled",
-    );
-  });
+    assert.strictEqual(reasonOf(5), "extract")
+    assert.strictEqual(reasonOf(4), "too-short")
+    assert.strictEqual(reasonOf(50, {}, { ...DEFAULT_COMPACTION, preCompactExtractionEnabled: false }), "disabled")
+  })
 
   it("F59 A13 happens only where a compaction follows", () => {
-    assert.strictEqual(reasonOf(50, { ratio: 0.69 }), "below-threshold");
-    assert.strictEqual(reasonOf(50, { window: 50 }), "within-window");
-    assert.strictEqual(reasonOf(50, { enabled: false }), "disabled");
-    assert.strictEqual(reasonOf(50, { ratio: 0.1, force: true }), "extract");
-  });
+    assert.strictEqual(reasonOf(50, { ratio: 0.69 }), "below-threshold")
+    assert.strictEqual(reasonOf(50, { window: 50 }), "within-window")
+    assert.strictEqual(reasonOf(50, { enabled: false }), "disabled")
+    assert.strictEqual(reasonOf(50, { ratio: 0.1, force: true }), "extract")
+  })
 
   it("F57 A15 has its configured rounds asleep and by order, at most three in an emergency", () => {
     const rounds = (preCompactMaxIterations: number) =>
       (["sleep", "order", "emergency"] as const).map((trigger) =>
-        extractionRounds({ preCompactMaxIterations }, trigger),
-      );
-    assert.deepStrictEqual(rounds(5), [5, 5, 3]);
-    assert.deepStrictEqual(rounds(2), [2, 2, 2]);
-  });
+        extractionRounds({ preCompactMaxIterations }, trigger)
+      )
+    assert.deepStrictEqual(rounds(5), [5, 5, 3])
+    assert.deepStrictEqual(rounds(2), [2, 2, 2])
+  })
 
   it("F47 F60 the pending event names the task; a prompt of its own takes the place of the wording", () => {
-    assert.strictEqual(taskOf(extractionText(DEFAULT_COMPACTION)), "extract");
-    assert.match(extractionText(DEFAULT_COMPACTION), /^Task: extract\n[^]*noop/);
-    assert.strictEqual(
-      extractionText({ preCompactPrompt: "Save numbers." }),
-      "Task: extract\nSave numbers.",
-    );
-  });
+    assert.strictEqual(taskOf(extractionText(DEFAULT_COMPACTION)), "extract")
+    assert.match(extractionText(DEFAULT_COMPACTION), /^Task: extract\n[^]*noop/)
+    assert.strictEqual(extractionText({ preCompactPrompt: "Save numbers." }), "Task: extract\nSave numbers.")
+  })
 
   it("F60 X2 allowed calls are run, noop and calls outside the list are not", () => {
-    assert.deepStrictEqual(judgeRound([entry, observation], 1, 5), { run: [entry, observation] });
-    assert.deepStrictEqual(judgeRound([entry, noop], 1, 5), { run: [entry], end: "noop" });
-    const stray = call("send_message");
+    assert.deepStrictEqual(judgeRound([entry, observation], 1, 5), { run: [entry, observation] })
+    assert.deepStrictEqual(judgeRound([entry, noop], 1, 5), { run: [entry], end: "noop" })
+    const stray = call("send_message")
     assert.deepStrictEqual(judgeRound([entry, stray, observation], 1, 5), {
       run: [entry, observation],
-      end: "other-tool",
-    });
-  });
+      end: "other-tool"
+    })
+  })
 
   it("F61 ends with noop, without a call, with a tool outside the list, and at its cap", () => {
-    assert.deepStrictEqual(judgeRound([noop], 1, 5), { run: [], end: "noop" });
-    assert.deepStrictEqual(judgeRound([], 1, 5), { run: [], end: "no-tool-call" });
-    assert.deepStrictEqual(judgeRound([call("review_journal")], 1, 5), {
-      run: [],
-      end: "other-tool",
-    });
-    assert.isUndefined(judgeRound([entry], 4, 5).end);
-    assert.deepStrictEqual(judgeRound([entry], 5, 5), { run: [entry], end: "cap" });
-    assert.strictEqual(judgeRound([noop], 5, 5).end, "noop");
-  });
+    assert.deepStrictEqual(judgeRound([noop], 1, 5), { run: [], end: "noop" })
+    assert.deepStrictEqual(judgeRound([], 1, 5), { run: [], end: "no-tool-call" })
+    assert.deepStrictEqual(judgeRound([call("review_journal")], 1, 5), { run: [], end: "other-tool" })
+    assert.isUndefined(judgeRound([entry], 4, 5).end)
+    assert.deepStrictEqual(judgeRound([entry], 5, 5), { run: [entry], end: "cap" })
+    assert.strictEqual(judgeRound([noop], 5, 5).end, "noop")
+  })
 
   it("F62 A19 three facts and a noop are three facts in four rounds", () => {
-    const rounds = [[entry], [entry], [entry], [noop]];
+    const rounds = [[entry], [entry], [entry], [noop]]
     const extraction = rounds.reduce((before, calls, at) => {
-      const round = judgeRound(calls, at + 1, 5);
+      const round = judgeRound(calls, at + 1, 5)
       return afterRound(
         before,
         round,
-        round.run.map((each) => done(each)),
-      );
-    }, NO_EXTRACTION);
+        round.run.map((each) => done(each))
+      )
+    }, NO_EXTRACTION)
     assert.deepStrictEqual(extraction, {
       success: true,
       facts_recorded: 3,
       observations_recorded: 0,
       iterations: 4,
-      ended_by: "noop",
-    });
-  });
+      ended_by: "noop"
+    })
+  })
 
   it("F62 A19 only what was really recorded counts, observations apart", () => {
     const results = [
@@ -122,44 +113,39 @@ describe("extraction before a compaction", () => {
       done(entry, '{"success":false,"error":"full"}'),
       done(entry, "Failed: threw", false),
       done(observation),
-      done(entry, "not JSON, yet it worked"),
-    ];
+      done(entry, "not JSON, yet it worked")
+    ]
     assert.deepInclude(afterRound(NO_EXTRACTION, { run: [] }, results), {
       facts_recorded: 2,
       observations_recorded: 1,
       iterations: 1,
-      ended_by: null,
-    });
-  });
+      ended_by: null
+    })
+  })
 
   it("A18 a round that failed keeps what was recorded before it", () => {
-    const before = afterRound(NO_EXTRACTION, { run: [entry] }, [done(entry)]);
+    const before = afterRound(NO_EXTRACTION, { run: [entry] }, [done(entry)])
     assert.deepStrictEqual(afterFailedRound(before), {
       success: false,
       facts_recorded: 1,
       observations_recorded: 0,
       iterations: 2,
-      ended_by: "failure",
-    });
-  });
+      ended_by: "failure"
+    })
+  })
 
   it("F64 X3 a round leaves its calls with their results in the history, or nothing", () => {
-    assert.deepStrictEqual(extractionMessages([], NOW), []);
-    const messages = extractionMessages([done(entry, "kept"), done(observation, "seen")], NOW);
+    assert.deepStrictEqual(extractionMessages([], NOW), [])
+    const messages = extractionMessages([done(entry, "kept"), done(observation, "seen")], NOW)
     assert.deepStrictEqual(
-      messages.map(({ calls, call: answered, content, role }) => [
-        role,
-        content,
-        answered ?? calls,
-      ]),
+      messages.map(({ calls, call: answered, content, role }) => [role, content, answered ?? calls]),
       [
         ["assistant", "", [entry, observation]],
         ["tool", "kept", entry.id],
-        ["tool", "seen", observation.id],
-      ],
-    );
-    for (const { at, meta } of messages)
-      assert.deepStrictEqual([at, meta], [NOW, { type: "extraction" }]);
-    assert.notMatch(`${extractionPrefix(12)}.0`, /^\d/, "no tick has such calls");
-  });
-});
+        ["tool", "seen", observation.id]
+      ]
+    )
+    for (const { at, meta } of messages) assert.deepStrictEqual([at, meta], [NOW, { type: "extraction" }])
+    assert.notMatch(`${extractionPrefix(12)}.0`, /^\d/, "no tick has such calls")
+  })
+})

@@ -10,8 +10,8 @@ import type {
   OpenTimer,
   RecordChange,
   Settlement,
-  StepRecord,
-} from "@reverie/protocol";
+  StepRecord
+} from "@reverie/protocol"
 
 type Written =
   | "no"
@@ -24,28 +24,28 @@ type Written =
   | "tickEnd"
   | "emitted"
   | "records"
-  | "sends";
+  | "sends"
 
 export interface CommitDraft extends Pick<Entry, Written> {
   /** The timers that are open after it. */
-  readonly timers: ReadonlyArray<OpenTimer>;
+  readonly timers: ReadonlyArray<OpenTimer>
 }
 
 /** What comes with a machine event: the text and facts that the event itself does not carry. */
 export interface TurnInput {
-  readonly cause: Cause;
-  readonly event: Json;
+  readonly cause: Cause
+  readonly event: Json
   /** Messages without their token count. */
-  readonly messages: ReadonlyArray<UncountedMessage>;
-  readonly step?: StepRecord;
-  readonly sends?: ReadonlyArray<Envelope>;
-  readonly records?: ReadonlyArray<RecordChange>;
+  readonly messages: ReadonlyArray<UncountedMessage>
+  readonly step?: StepRecord
+  readonly sends?: ReadonlyArray<Envelope>
+  readonly records?: ReadonlyArray<RecordChange>
   /** Told to screens and callers, besides what the decision emits. */
-  readonly emitted?: NonNullable<Entry["emitted"]>;
+  readonly emitted?: NonNullable<Entry["emitted"]>
   /** The text of a report, for the call it answers. */
-  readonly report?: string;
+  readonly report?: string
   /** How the envelope of the cause ends, when it starts no tick. */
-  readonly settled?: Settlement;
+  readonly settled?: Settlement
 }
 
-export type UncountedMessage = Omit<Message, "tokens">;
+export type UncountedMessage = Omit<Message, "tokens">

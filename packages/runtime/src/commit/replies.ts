@@ -6,7 +6,7 @@
 // M2  An answer asks for none, and what is returned or told by Reverie asks for none: no notice makes another one.
 // M3  A message over the pair rate does not leave; the run that wanted it is told when it may.
 
-import { createHash } from "node:crypto";
+import { createHash } from "node:crypto"
 import {
   callCounted,
   countersOf,
@@ -22,8 +22,8 @@ import {
   sessionBegun,
   SLEEP_ORDER_KEY,
   timesOf,
-  written,
-} from "@reverie/assistant";
+  written
+} from "@reverie/assistant"
 import {
   type AcceptedEnvelope,
   type Address,
@@ -43,37 +43,37 @@ import {
   sendingAssistant,
   type Settlement,
   type TickEnd,
-  type ToolCall,
-} from "@reverie/protocol";
-import type { Post, ToolResult } from "@reverie/tools";
-import * as Option from "effect/Option";
-import * as Schema from "effect/Schema";
-import * as Context from "effect/Context";
-import * as Layer from "effect/Layer";
-import type { CommitDraft } from "./commit-draft.ts";
-import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts";
-import type { Session } from "../session/session.ts";
-import type { CommitView } from "./commit-view.ts";
+  type ToolCall
+} from "@reverie/protocol"
+import type { Post, ToolResult } from "@reverie/tools"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Context from "effect/Context"
+import * as Layer from "effect/Layer"
+import type { CommitDraft } from "./commit-draft.ts"
+import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
+import type { Session } from "../session/session.ts"
+import type { CommitView } from "./commit-view.ts"
 
 /** The message that the tick at hand is about, as far as the statechart does not keep it. */
 export interface InHand {
-  readonly envelope: string;
-  readonly from: string;
-  readonly hops: number;
-  readonly acceptedAt: number;
-  readonly wantsAnswer: boolean;
-  readonly isTimer: boolean;
-  readonly answers: { readonly envelope: string; readonly outcome: AnswerOutcome } | null;
+  readonly envelope: string
+  readonly from: string
+  readonly hops: number
+  readonly acceptedAt: number
+  readonly wantsAnswer: boolean
+  readonly isTimer: boolean
+  readonly answers: { readonly envelope: string; readonly outcome: AnswerOutcome } | null
 }
 
-const IN_HAND = "in-hand";
-const TO = "to:";
+const IN_HAND = "in-hand"
+const TO = "to:"
 
-const decodeAssistant = Schema.decodeUnknownOption(AssistantId);
+const decodeAssistant = Schema.decodeUnknownOption(AssistantId)
 
 /** An envelope id has 256 characters at most; a longer one keeps its identity as a hash. */
 export const shortId = (id: string): EnvelopeId =>
-  EnvelopeId.make(id.length <= 256 ? id : createHash("sha256").update(id).digest("hex"));
+  EnvelopeId.make(id.length <= 256 ? id : createHash("sha256").update(id).digest("hex"))
 
 const handOf = ({ acceptedAt, event, from, hops, id }: AcceptedEnvelope): InHand => ({
   envelope: id,
@@ -82,118 +82,102 @@ const handOf = ({ acceptedAt, event, from, hops, id }: AcceptedEnvelope): InHand
   acceptedAt,
   wantsAnswer: event.type === "message" && event.wantsAnswer === true,
   isTimer: event.type === "timer",
-  answers: (event.type === "message" ? event.answers : undefined) ?? null,
-});
+  answers: (event.type === "message" ? event.answers : undefined) ?? null
+})
 
 /** What is kept of a message while its tick lasts: nothing, but for who waits for an answer and for a team. */
-export const recordInFlight = (
-  { records = [] }: CommitDraft,
-  _decision: Decision,
-  view: CommitView,
-) => {
-  const { arrival, isTaken, session } = view;
-  if (arrival === undefined || !isTaken) return {};
-  const hand = handOf(arrival);
+export const recordInFlight = ({ records = [] }: CommitDraft, _decision: Decision, view: CommitView) => {
+  const { arrival, isTaken, session } = view
+  if (arrival === undefined || !isTaken) return {}
+  const hand = handOf(arrival)
   const isKept =
-    session.definition.team !== undefined ||
-    (hand.wantsAnswer && sendingAssistant(hand.from) !== undefined);
-  if (!isKept) return {};
-  const inFlight: RecordChange = {
-    kind: "replies",
-    key: IN_HAND,
-    value: { ...hand } as unknown as Json,
-  };
-  return { records: [...records, inFlight] };
-};
+    session.definition.team !== undefined || (hand.wantsAnswer && sendingAssistant(hand.from) !== undefined)
+  if (!isKept) return {}
+  const inFlight: RecordChange = { kind: "replies", key: IN_HAND, value: { ...hand } as unknown as Json }
+  return { records: [...records, inFlight] }
+}
 
 export const inHandOf = ({ own }: { readonly own: ShownRecords }): InHand | undefined =>
-  recordsOf(own, "replies").get(IN_HAND) as unknown as InHand | undefined;
+  recordsOf(own, "replies").get(IN_HAND) as unknown as InHand | undefined
 
 /** The answer to a message; undefined when nobody waits for one. */
 export const answerTo = (
   { address }: Session,
   asked: Pick<InHand, "envelope" | "from" | "hops" | "wantsAnswer">,
   outcome: AnswerOutcome,
-  text: string,
+  text: string
 ): Envelope | undefined => {
-  const asker = decodeAssistant(sendingAssistant(asked.from));
-  if (!asked.wantsAnswer || Option.isNone(asker)) return undefined;
+  const asker = decodeAssistant(sendingAssistant(asked.from))
+  if (!asked.wantsAnswer || Option.isNone(asker)) return undefined
   return {
     v: ENVELOPE_VERSION,
     id: shortId(`answer:${addressKey(address)}:${asked.envelope}`),
     to: { tenant: address.tenant, assistant: asker.value },
     from: assistantSender(address.assistant),
     event: { type: "message", text, answers: { envelope: asked.envelope, outcome } },
-    hops: asked.hops + 1,
-  };
-};
+    hops: asked.hops + 1
+  }
+}
 
-const NOTHING_SAID = "(no answer)";
+const NOTHING_SAID = "(no answer)"
 
 /** What a settled message comes to. A team answers by its own steps; only where it broke this speaks for it. */
 const outcomeOf = (
   { definition }: Session,
   { outcome, reason }: Settlement,
-  tickEnd: TickEnd | undefined,
+  tickEnd: TickEnd | undefined
 ): readonly [AnswerOutcome, string] | undefined => {
-  if (outcome === "dead") return ["failed", reason ?? "it failed"];
-  if (definition.team !== undefined && tickEnd !== undefined) return undefined;
-  const reply = tickEnd?.reply ?? "";
-  return reply === "" ? ["silent", NOTHING_SAID] : ["answered", reply];
-};
+  if (outcome === "dead") return ["failed", reason ?? "it failed"]
+  if (definition.team !== undefined && tickEnd !== undefined) return undefined
+  const reply = tickEnd?.reply ?? ""
+  return reply === "" ? ["silent", NOTHING_SAID] : ["answered", reply]
+}
 
 /** The answers that a commit owes to those whose messages it settles. */
-export const addReplies = (
-  draft: CommitDraft,
-  _decision: Decision,
-  view: CommitView,
-): Partial<CommitDraft> => {
-  const { arrival, session } = view;
-  const { records = [], sends = [], settled = [], tickEnd } = draft;
-  const hand = inHandOf({ own: recordsWith(session.own, records) });
+export const addReplies = (draft: CommitDraft, _decision: Decision, view: CommitView): Partial<CommitDraft> => {
+  const { arrival, session } = view
+  const { records = [], sends = [], settled = [], tickEnd } = draft
+  const hand = inHandOf({ own: recordsWith(session.own, records) })
   const answers = settled.flatMap((each) => {
-    const asked =
-      arrival?.id === each.id ? handOf(arrival) : hand?.envelope === each.id ? hand : undefined;
-    const said = outcomeOf(session, each, tickEnd?.envelope === each.id ? tickEnd : undefined);
-    return asked === undefined || said === undefined
-      ? []
-      : [answerTo(session, asked, ...said) ?? []].flat();
-  });
-  const isDone = hand !== undefined && settled.some(({ id }) => id === hand.envelope);
-  const done: RecordChange = { kind: "replies", key: IN_HAND, value: null };
+    const asked = arrival?.id === each.id ? handOf(arrival) : hand?.envelope === each.id ? hand : undefined
+    const said = outcomeOf(session, each, tickEnd?.envelope === each.id ? tickEnd : undefined)
+    return asked === undefined || said === undefined ? [] : [answerTo(session, asked, ...said) ?? []].flat()
+  })
+  const isDone = hand !== undefined && settled.some(({ id }) => id === hand.envelope)
+  const done: RecordChange = { kind: "replies", key: IN_HAND, value: null }
   return {
     ...(isDone ? { records: [...records, done] } : {}),
-    ...(answers.length > 0 ? { sends: [...sends, ...answers] } : {}),
-  };
-};
+    ...(answers.length > 0 ? { sends: [...sends, ...answers] } : {})
+  }
+}
 
 const timesTo = ({ own }: Session, to: string): ReadonlyArray<number> =>
-  timesOf(recordsOf(own, "replies").get(`${TO}${to}`));
+  timesOf(recordsOf(own, "replies").get(`${TO}${to}`))
 
 const refusalOf = (session: Session, to: string, times: ReadonlyArray<number>, now: number) => {
-  const rate = pairRateOf(session.definition.pairRate);
-  const retryAt = mayWriteAt(rate, times, now);
-  return retryAt <= now ? undefined : { reason: rateRefusal(rate, to, retryAt), retryAt };
-};
+  const rate = pairRateOf(session.definition.pairRate)
+  const retryAt = mayWriteAt(rate, times, now)
+  return retryAt <= now ? undefined : { reason: rateRefusal(rate, to, retryAt), retryAt }
+}
 
 /** What a run may know of the others: whom a target means, and whether a message to somebody may go. */
 export const postOf = (session: Session, directory: Directory, now: number): Post => ({
   reach: (target) => reach(directory, target, session.address.assistant),
   refusal: (to, more) => {
-    const rate = pairRateOf(session.definition.pairRate);
+    const rate = pairRateOf(session.definition.pairRate)
     const times = Array.from({ length: more }).reduce<ReadonlyArray<number>>(
       (so) => written(rate, so, now),
-      timesTo(session, to),
-    );
-    return refusalOf(session, to, times, now);
-  },
-});
+      timesTo(session, to)
+    )
+    return refusalOf(session, to, times, now)
+  }
+})
 
 export interface Posted {
-  readonly sends: ReadonlyArray<Envelope>;
-  readonly records: ReadonlyArray<RecordChange>;
+  readonly sends: ReadonlyArray<Envelope>
+  readonly records: ReadonlyArray<RecordChange>
   /** Why some of them do not leave; empty when all do. */
-  readonly refusals: ReadonlyArray<string>;
+  readonly refusals: ReadonlyArray<string>
 }
 
 /**
@@ -201,84 +185,84 @@ export interface Posted {
  * room for their own messages only, so it is judged again here, one run after the other.
  */
 export const posted = (session: Session, wanted: ReadonlyArray<Envelope>, now: number): Posted => {
-  const rate = pairRateOf(session.definition.pairRate);
-  const times = new Map<string, ReadonlyArray<number>>();
-  const refusals = new Set<string>();
+  const rate = pairRateOf(session.definition.pairRate)
+  const times = new Map<string, ReadonlyArray<number>>()
+  const refusals = new Set<string>()
   const sends = wanted.filter(({ event, to }) => {
-    if (event.type !== "message" || to.assistant === session.address.assistant) return true;
-    const before = times.get(to.assistant) ?? timesTo(session, to.assistant);
-    const refusal = refusalOf(session, to.assistant, before, now);
-    if (refusal !== undefined) refusals.add(`Not sent: ${refusal.reason}.`);
-    else times.set(to.assistant, written(rate, before, now));
-    return refusal === undefined;
-  });
+    if (event.type !== "message" || to.assistant === session.address.assistant) return true
+    const before = times.get(to.assistant) ?? timesTo(session, to.assistant)
+    const refusal = refusalOf(session, to.assistant, before, now)
+    if (refusal !== undefined) refusals.add(`Not sent: ${refusal.reason}.`)
+    else times.set(to.assistant, written(rate, before, now))
+    return refusal === undefined
+  })
   const records = [...times].map(([to, each]): RecordChange => ({
     kind: "replies",
     key: `${TO}${to}`,
-    value: { times: each },
-  }));
-  return { sends, records, refusals: [...refusals] };
-};
+    value: { times: each }
+  }))
+  return { sends, records, refusals: [...refusals] }
+}
 
 // NoticeHub: passes notices on to whoever listens in this process.
 // I1  A listener that throws hurts nobody else, and never the commit it is told of.
 // I2  Without listeners nothing is computed.
 
-type Listener = (notice: Notice) => void;
+type Listener = (notice: Notice) => void
 
 export class NoticeHub extends Context.Service<
   NoticeHub,
   {
     /** Answers how to stop listening. */
-    readonly listen: (listener: Listener) => () => void;
-    readonly tell: (notice: Notice) => void;
-    readonly tellEntry: (address: Address, seq: number, entry: Entry) => void;
-    readonly isHeard: () => boolean;
+    readonly listen: (listener: Listener) => () => void
+    readonly tell: (notice: Notice) => void
+    readonly tellEntry: (address: Address, seq: number, entry: Entry) => void
+    readonly isHeard: () => boolean
   }
 >()("@reverie/runtime/NoticeHub") {
   static readonly layer = Layer.sync(NoticeHub, () => {
-    const listeners = new Set<Listener>();
+    const listeners = new Set<Listener>()
     const tell = (notice: Notice) => {
       for (const listener of listeners) {
         try {
-          listener(notice);
+          listener(notice)
         } catch {
           // I1: a screen's mistake is the screen's.
-          continue;
+          continue
         }
       }
-    };
+    }
     return {
       listen: (listener) => {
-        listeners.add(listener);
+        listeners.add(listener)
         return () => {
-          listeners.delete(listener);
-        };
+          listeners.delete(listener)
+        }
       },
       tell,
       tellEntry: (address, seq, entry) => {
-        if (listeners.size > 0) for (const notice of noticesOf(address, seq, entry)) tell(notice);
+        if (listeners.size > 0) for (const notice of noticesOf(address, seq, entry)) tell(notice)
       },
-      isHeard: () => listeners.size > 0,
-    };
-  });
+      isHeard: () => listeners.size > 0
+    }
+  })
 }
 
 // Consequences: what a finished run brings about besides its result.
 // I1  Their ids follow from the key of the run: a run repeated after a crash brings about the same ones.
 
 /** The timer that begins a reflection. */
-export const REFLECTION_TIMER = "reflection";
+export const REFLECTION_TIMER = "reflection"
 /** Who sends it when the journal has gathered enough. */
-const JOURNAL_SENDER = "journal";
+const JOURNAL_SENDER = "journal"
 
 /** True of the timer by which a journal asks to be looked back upon; whoever else sends one has reasons of their own. */
 export const isJournalsReflection = ({ event, from }: Pick<Envelope, "event" | "from">): boolean =>
-  event.type === "timer" && event.name === REFLECTION_TIMER && from === JOURNAL_SENDER;
+  event.type === "timer" && event.name === REFLECTION_TIMER && from === JOURNAL_SENDER
 
 interface SideEffects {
-  readonly sends: ReadonlyArray<Envelope>;
-  readonly records: ReadonlyArray<RecordChange>;
+  readonly sends: ReadonlyArray<Envelope>
+  readonly records: ReadonlyArray<RecordChange>
 }
 
 const toItself = (to: Address, id: string, from: string, hops: number, event: Event): Envelope => ({
@@ -287,16 +271,10 @@ const toItself = (to: Address, id: string, from: string, hops: number, event: Ev
   to,
   from,
   event,
-  hops,
-});
+  hops
+})
 
-const reportOf = (
-  session: Session,
-  call: ToolCall,
-  key: string,
-  hops: number,
-  { report }: ToolResult,
-) =>
+const reportOf = (session: Session, call: ToolCall, key: string, hops: number, { report }: ToolResult) =>
   report === undefined
     ? []
     : [
@@ -304,71 +282,51 @@ const reportOf = (
           type: "report",
           call: call.id,
           outcome: "reported",
-          content: report,
-        }),
-      ];
+          content: report
+        })
+      ]
 
 /** Enough has gathered since the last reflection, and this run is what made it enough. */
-const reflectionAfter = (
-  session: Session,
-  key: string,
-  hops: number,
-  { records = [] }: ToolResult,
-) => {
-  const before = recordsOf(session.own, "reflection");
-  const after = new Map(before);
-  for (const { key: name, kind, value } of records)
-    if (kind === "reflection" && value !== null) after.set(name, value);
+const reflectionAfter = (session: Session, key: string, hops: number, { records = [] }: ToolResult) => {
+  const before = recordsOf(session.own, "reflection")
+  const after = new Map(before)
+  for (const { key: name, kind, value } of records) if (kind === "reflection" && value !== null) after.set(name, value)
   return isReflectionDue(reflectionOf(after)) && !isReflectionDue(reflectionOf(before))
-    ? [
-        toItself(session.address, `${key}#reflection`, JOURNAL_SENDER, hops, {
-          type: "timer",
-          name: REFLECTION_TIMER,
-        }),
-      ]
-    : [];
-};
+    ? [toItself(session.address, `${key}#reflection`, JOURNAL_SENDER, hops, { type: "timer", name: REFLECTION_TIMER })]
+    : []
+}
 
-const isSleepOrder = ({ key, kind }: RecordChange): boolean =>
-  kind === "state" && key === SLEEP_ORDER_KEY;
+const isSleepOrder = ({ key, kind }: RecordChange): boolean => kind === "state" && key === SLEEP_ORDER_KEY
 
 /** The order that `go_to_sleep` has put among the records. */
-const sleepOrderOf = (
-  session: Session,
-  key: string,
-  hops: number,
-  { records = [] }: ToolResult,
-) => {
-  const order = records.find(isSleepOrder)?.value as { readonly forMillis?: number } | undefined;
+const sleepOrderOf = (session: Session, key: string, hops: number, { records = [] }: ToolResult) => {
+  const order = records.find(isSleepOrder)?.value as { readonly forMillis?: number } | undefined
   return order === undefined
     ? []
-    : [toItself(session.address, `${key}#sleep`, "itself", hops, { type: "sleep", ...order })];
-};
+    : [toItself(session.address, `${key}#sleep`, "itself", hops, { type: "sleep", ...order })]
+}
 
 /** Counted only for assistants that can ask for the count. */
 const counted = (session: Session, ok: boolean, now: number): ReadonlyArray<RecordChange> => {
-  if (session.definition.toolkit.get("get_system_status") === undefined) return [];
-  const own = recordsOf(session.own, "state");
-  return [
-    ...(own.has(SESSION_START_KEY) ? [] : sessionBegun(now)),
-    callCounted(countersOf(own), ok),
-  ];
-};
+  if (session.definition.toolkit.get("get_system_status") === undefined) return []
+  const own = recordsOf(session.own, "state")
+  return [...(own.has(SESSION_START_KEY) ? [] : sessionBegun(now)), callCounted(countersOf(own), ok)]
+}
 
 export const sideEffectsOf = (
   session: Session,
   call: ToolCall,
   run: { readonly key: string; readonly hops: number; readonly now: number },
-  result: ToolResult,
+  result: ToolResult
 ): SideEffects => ({
   sends: [
     ...result.sends,
     ...sleepOrderOf(session, run.key, run.hops, result),
     ...reportOf(session, call, run.key, run.hops, result),
-    ...reflectionAfter(session, run.key, run.hops, result),
+    ...reflectionAfter(session, run.key, run.hops, result)
   ],
   records: [
     ...(result.records ?? []).filter((change) => !isSleepOrder(change)),
-    ...counted(session, result.ok, run.now),
-  ],
-});
+    ...counted(session, result.ok, run.now)
+  ]
+})

@@ -14,8 +14,8 @@ import {
   persist,
   receives,
   type SleepSchedule,
-  statusOf,
-} from "@reverie/assistant";
+  statusOf
+} from "@reverie/assistant"
 import {
   type Address,
   type AssistantState,
@@ -34,294 +34,249 @@ import {
   type Settlement,
   STATE_VERSION,
   type TickEnd,
-  type TickOutcome,
-} from "@reverie/protocol";
-import type { CommitDraft, TurnInput, UncountedMessage } from "./commit-draft.ts";
+  type TickOutcome
+} from "@reverie/protocol"
+import type { CommitDraft, TurnInput, UncountedMessage } from "./commit-draft.ts"
 
 // SleepTimer: how an assistant goes to sleep by itself.
 // I1  An assistant with sleep schedule always has one timer for its next night, whatever its state; one without has none.
 // I2  The order of a night has one id: however often it is sent, it is accepted once. It waits behind the mail before it.
 
 /** The timer of the next night. */
-export const SLEEP_TIMER = "sleepTimer";
+export const SLEEP_TIMER = "sleepTimer"
 
 /** What the timer carries: the end of its night, and the schedule it was set by. */
 interface Night {
-  readonly type: typeof SLEEP_TIMER;
-  readonly end: number;
-  readonly schedule: string;
+  readonly type: typeof SLEEP_TIMER
+  readonly end: number
+  readonly schedule: string
 }
 
 /** The next night among some timers, and the schedule it was set by. */
 export const sleepTimerIn = (
-  timers: ReadonlyArray<OpenTimer>,
+  timers: ReadonlyArray<OpenTimer>
 ): { readonly start: number; readonly schedule: string } | undefined => {
-  const timer = timers.find(({ name }) => name === SLEEP_TIMER);
-  return timer === undefined
-    ? undefined
-    : { start: timer.dueAt, schedule: (timer.event as unknown as Night).schedule };
-};
+  const timer = timers.find(({ name }) => name === SLEEP_TIMER)
+  return timer === undefined ? undefined : { start: timer.dueAt, schedule: (timer.event as unknown as Night).schedule }
+}
 
-const NO_SCHEDULE = "null";
-const schedules = new WeakMap<SleepSchedule, string>();
+const NO_SCHEDULE = "null"
+const schedules = new WeakMap<SleepSchedule, string>()
 
 /** The text of a schedule, made once for each object. */
 const scheduleText = (schedule: SleepSchedule | undefined): string => {
-  if (schedule === undefined) return NO_SCHEDULE;
-  const text = schedules.get(schedule) ?? JSON.stringify(schedule);
-  schedules.set(schedule, text);
-  return text;
-};
+  if (schedule === undefined) return NO_SCHEDULE
+  const text = schedules.get(schedule) ?? JSON.stringify(schedule)
+  schedules.set(schedule, text)
+  return text
+}
 
 /** The timers with that of the next night among them: kept as long as it lies ahead and the schedule is the same. */
 export const addSleepTimer = (
   timers: ReadonlyArray<OpenTimer>,
   schedule: SleepSchedule | undefined,
-  now: number,
+  now: number
 ): ReadonlyArray<OpenTimer> => {
-  const present = timers.find(({ name }) => name === SLEEP_TIMER);
-  const key = scheduleText(schedule);
-  const known = sleepTimerIn(timers);
-  if (known !== undefined && known.start > now && known.schedule === key) return timers;
-  const others = present === undefined ? timers : timers.filter((timer) => timer !== present);
-  const night = schedule === undefined ? undefined : nextNight(schedule, now);
-  if (night === undefined) return others;
-  const event: Night = { type: SLEEP_TIMER, end: night.end, schedule: key };
-  return [...others, { name: SLEEP_TIMER, dueAt: night.start, event: { ...event } }];
-};
+  const present = timers.find(({ name }) => name === SLEEP_TIMER)
+  const key = scheduleText(schedule)
+  const known = sleepTimerIn(timers)
+  if (known !== undefined && known.start > now && known.schedule === key) return timers
+  const others = present === undefined ? timers : timers.filter((timer) => timer !== present)
+  const night = schedule === undefined ? undefined : nextNight(schedule, now)
+  if (night === undefined) return others
+  const event: Night = { type: SLEEP_TIMER, end: night.end, schedule: key }
+  return [...others, { name: SLEEP_TIMER, dueAt: night.start, event: { ...event } }]
+}
 
 /** What is written when the timer of a night has come: the order to sleep, sent to the assistant itself. */
 export const sleepTimerOf = (address: Address, { dueAt, event }: OpenTimer): TurnInput => {
-  const { end } = event as unknown as Night;
+  const { end } = event as unknown as Night
   const order: Envelope = {
     v: ENVELOPE_VERSION,
     id: EnvelopeId.make(`${SLEEP_TIMER}-${dueAt}`),
     to: address,
     from: "clock",
     event: { type: "sleep", until: end },
-    hops: 0,
-  };
-  return { cause: { kind: "timer", name: SLEEP_TIMER }, event: null, messages: [], sends: [order] };
-};
+    hops: 0
+  }
+  return { cause: { kind: "timer", name: SLEEP_TIMER }, event: null, messages: [], sends: [order] }
+}
 
 /** How the text of a call begins that was refused. */
-export const REFUSED = "Refused: ";
+export const REFUSED = "Refused: "
 
 export interface Inputs {
-  readonly before: Decoded;
-  readonly decision: Decision;
-  readonly version: number;
-  readonly epoch: number;
-  readonly now: number;
-  readonly definition: string;
-  readonly jobs: ReadonlyArray<OpenJob>;
-  readonly timers: ReadonlyArray<OpenTimer>;
-  readonly count: (message: UncountedMessage) => number;
+  readonly before: Decoded
+  readonly decision: Decision
+  readonly version: number
+  readonly epoch: number
+  readonly now: number
+  readonly definition: string
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
+  readonly count: (message: UncountedMessage) => number
   /** Hours of sleep. */
-  readonly schedule?: SleepSchedule | undefined;
+  readonly schedule?: SleepSchedule | undefined
   /** The newest messages, for the reply of a tick that ends. */
-  readonly tail: ReadonlyArray<Message>;
+  readonly tail: ReadonlyArray<Message>
 }
 
 export interface Turn {
-  readonly entry: Entry;
-  readonly state: AssistantState;
-  readonly started: ReadonlyArray<OpenJob>;
-  readonly stopped: ReadonlyArray<string>;
+  readonly entry: Entry
+  readonly state: AssistantState
+  readonly started: ReadonlyArray<OpenJob>
+  readonly stopped: ReadonlyArray<string>
 }
 
-type Params = { readonly [key: string]: Json };
+type Params = { readonly [key: string]: Json }
 
 /** The jobs that are open after these commands. */
-export const jobsAfter = (
-  jobs: ReadonlyArray<OpenJob>,
-  commands: ReadonlyArray<Command>,
-  no: number,
-) =>
+export const jobsAfter = (jobs: ReadonlyArray<OpenJob>, commands: ReadonlyArray<Command>, no: number) =>
   commands.reduce<ReadonlyArray<OpenJob>>((open, command) => {
     switch (command._tag) {
       case "StartJob":
         return [
           ...open.filter((job) => job.name !== command.name),
-          {
-            id: `${no}/${command.name}`,
-            name: command.name,
-            src: command.src,
-            input: command.input,
-          },
-        ];
+          { id: `${no}/${command.name}`, name: command.name, src: command.src, input: command.input }
+        ]
       case "StopJob":
-        return open.filter((job) => job.name !== command.name);
+        return open.filter((job) => job.name !== command.name)
       default:
-        return open;
+        return open
     }
-  }, jobs);
+  }, jobs)
 
-export const timersAfter = (
-  timers: ReadonlyArray<OpenTimer>,
-  commands: ReadonlyArray<Command>,
-  now: number,
-) =>
+export const timersAfter = (timers: ReadonlyArray<OpenTimer>, commands: ReadonlyArray<Command>, now: number) =>
   commands.reduce<ReadonlyArray<OpenTimer>>((open, command) => {
     switch (command._tag) {
       case "SetTimer":
         return [
           ...open.filter((timer) => timer.name !== command.name),
-          { name: command.name, dueAt: now + command.delayMillis, event: command.event },
-        ];
+          { name: command.name, dueAt: now + command.delayMillis, event: command.event }
+        ]
       case "CancelTimer":
-        return open.filter((timer) => timer.name !== command.name);
+        return open.filter((timer) => timer.name !== command.name)
       default:
-        return open;
+        return open
     }
-  }, timers);
+  }, timers)
 
 const actionsOf = (commands: ReadonlyArray<Command>, type: string): ReadonlyArray<Params> =>
-  commands.flatMap((command) =>
-    command._tag === "Action" && command.type === type ? [command.params as Params] : [],
-  );
+  commands.flatMap((command) => (command._tag === "Action" && command.type === type ? [command.params as Params] : []))
 
 /** Tool messages for the calls that the decision itself answers: refused, denied, expired, halted, reported. */
 const answersOf = (inputs: Inputs, turnInput: TurnInput): ReadonlyArray<UncountedMessage> => {
   // The iteration before: the decision may already have gone on to the next one.
-  const { calls, iteration, tick } = contextOf(inputs.before);
-  const asked =
-    calls.length > 0 ? calls : turnInput.messages.flatMap((message) => message.calls ?? []);
+  const { calls, iteration, tick } = contextOf(inputs.before)
+  const asked = calls.length > 0 ? calls : turnInput.messages.flatMap((message) => message.calls ?? [])
   const answer = (index: number, content: string): UncountedMessage => ({
     role: "tool",
     content,
     call: callId(tick, iteration, index),
     at: inputs.now,
-    ...defined({ name: asked[index] === undefined ? undefined : asked[index].tool }),
-  });
+    ...defined({ name: asked[index] === undefined ? undefined : asked[index].tool })
+  })
   const refused = actionsOf(inputs.decision.commands, "refuseCalls").flatMap((params) =>
-    (
-      params["refusals"] as unknown as ReadonlyArray<{
-        readonly index: number;
-        readonly reason: string;
-      }>
-    ).map(({ index, reason }) => answer(index, `${REFUSED}${reason}`)),
-  );
+    (params["refusals"] as unknown as ReadonlyArray<{ readonly index: number; readonly reason: string }>).map(
+      ({ index, reason }) => answer(index, `${REFUSED}${reason}`)
+    )
+  )
   const reported = actionsOf(inputs.decision.commands, "answerReport").map((params) =>
-    answer(Number(params["index"]), turnInput.report ?? ""),
-  );
+    answer(Number(params["index"]), turnInput.report ?? "")
+  )
   const unhired = actionsOf(inputs.decision.commands, "refuseDelegation").flatMap((params) =>
-    Number(params["index"]) < 0
-      ? []
-      : [answer(Number(params["index"]), JSON.stringify(params["refusal"]))],
-  );
-  return [...refused, ...reported, ...unhired];
-};
+    Number(params["index"]) < 0 ? [] : [answer(Number(params["index"]), JSON.stringify(params["refusal"]))]
+  )
+  return [...refused, ...reported, ...unhired]
+}
 
 /** The calls that end a loop and worked: what they gave is the reply, whichever tool of the iteration ended last. */
 const spokenCalls = ({ before }: Inputs, { step }: TurnInput): ReadonlySet<string> => {
-  const { calls, iteration, tick } = contextOf(before);
-  const isSpoken = (phase: string) =>
-    phase === "done" || (phase === "running" && step?.ok === true);
+  const { calls, iteration, tick } = contextOf(before)
+  const isSpoken = (phase: string) => phase === "done" || (phase === "running" && step?.ok === true)
   return new Set(
     calls.flatMap(({ category, ends, phase }, index) =>
       (ends === "exit" || (category === "terminal" && ends !== "continue")) && isSpoken(phase)
         ? [callId(tick, iteration, index)]
-        : [],
-    ),
-  );
-};
+        : []
+    )
+  )
+}
 
 /** What the assistant said in the tick that ends here. */
 const replyOf = (
   outcome: TickOutcome,
   inputs: Inputs,
   turnInput: TurnInput,
-  messages: ReadonlyArray<Message>,
+  messages: ReadonlyArray<Message>
 ): string => {
-  if (outcome === "failed" || outcome === "slept") return "";
-  if (outcome === "cut") return partOf(messages);
-  const spoken = outcome === "terminal" ? spokenCalls(inputs, turnInput) : undefined;
-  const isSaid = ({ call = "", role }: Message) =>
-    spoken === undefined ? role === "assistant" : spoken.has(call);
+  if (outcome === "failed" || outcome === "slept") return ""
+  if (outcome === "cut") return partOf(messages)
+  const spoken = outcome === "terminal" ? spokenCalls(inputs, turnInput) : undefined
+  const isSaid = ({ call = "", role }: Message) => (spoken === undefined ? role === "assistant" : spoken.has(call))
   for (const message of messages.toReversed()) {
-    if (message.role === "user") return "";
-    if (isSaid(message) && message.content !== "") return message.content;
+    if (message.role === "user") return ""
+    if (isSaid(message) && message.content !== "") return message.content
   }
-  return "";
-};
+  return ""
+}
 
 /** What a tick that was cut has come to: its last words, or else the last result it has seen. */
 const partOf = (messages: ReadonlyArray<Message>): string => {
-  const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
+  const since = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1)
   const isIn = (wanted: Message["role"]) =>
-    since.findLast(({ content, role }) => role === wanted && content !== "")?.content;
-  return [
-    isIn("assistant") ?? isIn("tool") ?? "",
-    "[Cut: the budget was used up before this was done.]",
-  ]
+    since.findLast(({ content, role }) => role === wanted && content !== "")?.content
+  return [isIn("assistant") ?? isIn("tool") ?? "", "[Cut: the budget was used up before this was done.]"]
     .filter((text) => text !== "")
-    .join("\n\n");
-};
+    .join("\n\n")
+}
 
 const tickEndOf = (inputs: Inputs, turnInput: TurnInput, messages: ReadonlyArray<Message>) => {
-  const [ended] = actionsOf(inputs.decision.commands, "endTick");
-  if (ended === undefined) return undefined;
-  const outcome = ended["outcome"] as TickOutcome;
-  const { iteration } = contextOf(inputs.decision.next);
+  const [ended] = actionsOf(inputs.decision.commands, "endTick")
+  if (ended === undefined) return undefined
+  const outcome = ended["outcome"] as TickOutcome
+  const { iteration } = contextOf(inputs.decision.next)
   return {
     outcome,
     iterations: iteration,
     reply: replyOf(outcome, inputs, turnInput, [...inputs.tail, ...messages]),
-    ...defined({ reason: typeof ended["reason"] === "string" ? ended["reason"] : undefined }),
-  };
-};
+    ...defined({ reason: typeof ended["reason"] === "string" ? ended["reason"] : undefined })
+  }
+}
 
 /** The end of the tick's envelope; one that failed is dead-lettered with its reason. */
-const settlementOf = (
-  tickEnd: TickEnd | undefined,
-  reason: string | undefined,
-): ReadonlyArray<Settlement> => {
-  if (tickEnd === undefined) return [];
-  const { envelope: id, outcome } = tickEnd;
-  return [
-    outcome === "failed"
-      ? { id, outcome: "dead", reason: reason ?? "failed" }
-      : { id, outcome: "handled" },
-  ];
-};
+const settlementOf = (tickEnd: TickEnd | undefined, reason: string | undefined): ReadonlyArray<Settlement> => {
+  if (tickEnd === undefined) return []
+  const { envelope: id, outcome } = tickEnd
+  return [outcome === "failed" ? { id, outcome: "dead", reason: reason ?? "failed" } : { id, outcome: "handled" }]
+}
 
 /** A list that has something in it. */
-const some = <A>(list: ReadonlyArray<A> = []): ReadonlyArray<A> | undefined =>
-  list.length === 0 ? undefined : list;
+const some = <A>(list: ReadonlyArray<A> = []): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
 const emittedOf = ({ commands }: Decision, { emitted = [] }: TurnInput) => [
   ...commands.flatMap((command) => (command._tag === "Emit" ? [command.event] : [])),
-  ...emitted,
-];
+  ...emitted
+]
 
 /** The first draft: the input, and what the decision says of it. */
 export const draftOf = (inputs: Inputs, turnInput: TurnInput): CommitDraft => {
-  const { before, decision, now } = inputs;
-  const messages = [...turnInput.messages, ...answersOf(inputs, turnInput)].map(
-    (message): Message => ({
-      ...message,
-      tokens: inputs.count(message),
-    }),
-  );
-  const envelope =
-    contextOf(before).envelope ??
-    (turnInput.cause.kind === "envelope" ? turnInput.cause.id : undefined);
-  const end = tickEndOf(inputs, turnInput, messages);
+  const { before, decision, now } = inputs
+  const messages = [...turnInput.messages, ...answersOf(inputs, turnInput)].map((message): Message => ({
+    ...message,
+    tokens: inputs.count(message)
+  }))
+  const envelope = contextOf(before).envelope ?? (turnInput.cause.kind === "envelope" ? turnInput.cause.id : undefined)
+  const end = tickEndOf(inputs, turnInput, messages)
   const tickEnd: TickEnd | undefined =
     end === undefined || envelope === undefined
       ? undefined
-      : {
-          envelope: EnvelopeId.make(envelope),
-          outcome: end.outcome,
-          iterations: end.iterations,
-          reply: end.reply,
-        };
+      : { envelope: EnvelopeId.make(envelope), outcome: end.outcome, iterations: end.iterations, reply: end.reply }
   const settled = [
     ...settlementOf(tickEnd, end?.reason),
-    ...(turnInput.settled === undefined ? [] : [turnInput.settled]),
-  ];
-  const status = statusOf(decision.next);
+    ...(turnInput.settled === undefined ? [] : [turnInput.settled])
+  ]
+  const status = statusOf(decision.next)
   return {
     no: inputs.version + 1,
     cause: turnInput.cause,
@@ -334,21 +289,21 @@ export const draftOf = (inputs: Inputs, turnInput: TurnInput): CommitDraft => {
       tickEnd,
       emitted: some(emittedOf(decision, turnInput)),
       records: some(turnInput.records),
-      sends: some(turnInput.sends),
+      sends: some(turnInput.sends)
     }),
     timers:
       status === "retired"
         ? []
-        : addSleepTimer(timersAfter(inputs.timers, decision.commands, now), inputs.schedule, now),
-  };
-};
+        : addSleepTimer(timersAfter(inputs.timers, decision.commands, now), inputs.schedule, now)
+  }
+}
 
 /** Everything one commit writes, and what it starts and stops. */
 export const turnOf = (inputs: Inputs, { timers, ...draft }: CommitDraft): Turn => {
-  const { decision, now } = inputs;
-  const { cause, event, messages, no, status, ...more } = draft;
-  const { iteration, tick } = contextOf(decision.next);
-  const jobs = jobsAfter(inputs.jobs, decision.commands, no);
+  const { decision, now } = inputs
+  const { cause, event, messages, no, status, ...more } = draft
+  const { iteration, tick } = contextOf(decision.next)
+  const jobs = jobsAfter(inputs.jobs, decision.commands, no)
   return {
     entry: {
       v: ENTRY_VERSION,
@@ -361,7 +316,7 @@ export const turnOf = (inputs: Inputs, { timers, ...draft }: CommitDraft): Turn 
       event,
       status,
       messages,
-      ...more,
+      ...more
     },
     state: {
       v: STATE_VERSION,
@@ -371,9 +326,9 @@ export const turnOf = (inputs: Inputs, { timers, ...draft }: CommitDraft): Turn 
       // A retired assistant stays due until everything that waits for it has been dead-lettered.
       receives: status === "retired" ? LANES : receives(decision.next),
       status,
-      definition: inputs.definition,
+      definition: inputs.definition
     },
     started: jobs.filter((job) => !inputs.jobs.includes(job)),
-    stopped: inputs.jobs.filter((job) => !jobs.includes(job)).map((job) => job.id),
-  };
-};
+    stopped: inputs.jobs.filter((job) => !jobs.includes(job)).map((job) => job.id)
+  }
+}

@@ -11,8 +11,8 @@ import {
   journalChanges,
   type JournalEntry,
   markConsolidated,
-  personaRejection,
-} from "@reverie/assistant";
+  personaRejection
+} from "@reverie/assistant"
 import {
   applyRoutes,
   consolidateAsk,
@@ -37,9 +37,9 @@ import {
   routeAsk,
   routeQuestions,
   type WorkingLine,
-  type WorkingMemory,
-} from "@reverie/memory";
-import { Model, type Reply } from "@reverie/model";
+  type WorkingMemory
+} from "@reverie/memory"
+import { Model, type Reply } from "@reverie/model"
 import {
   type Address,
   addressKey,
@@ -50,45 +50,45 @@ import {
   type Message,
   type MessagePlace,
   type RecordChange,
-  type Usage,
-} from "@reverie/protocol";
-import * as Clock from "effect/Clock";
-import * as Effect from "effect/Effect";
-import { Ledger } from "@reverie/ledger";
-import * as Context from "effect/Context";
-import { assemble, collect, dataOf, getContextType, openWindow } from "@reverie/context";
-import { journalOn, recordsOf } from "../session/own-records.ts";
-import type { Session } from "../session/session.ts";
-import { Faults } from "../jobs/job-end.ts";
+  type Usage
+} from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Ledger } from "@reverie/ledger"
+import * as Context from "effect/Context"
+import { assemble, collect, dataOf, getContextType, openWindow } from "@reverie/context"
+import { journalOn, recordsOf } from "../session/own-records.ts"
+import type { Session } from "../session/session.ts"
+import { Faults } from "../jobs/job-end.ts"
 
 // Known: what memory holds, read for a step of a dream.
 // K1  A record that does not fit is left alone: neither used nor overwritten nor taken away.
 
 /** Every fact of whatever state, by its id. */
 export const factsOf = Effect.fnUntraced(function* ({ address }: Session) {
-  const rows = yield* (yield* Ledger).records(address, ["fact"]);
-  return new Map(rows.flatMap(({ value }) => (isFact(value) ? [[value.id, value] as const] : [])));
-});
+  const rows = yield* (yield* Ledger).records(address, ["fact"])
+  return new Map(rows.flatMap(({ value }) => (isFact(value) ? [[value.id, value] as const] : [])))
+})
 
 export const profilesOf = Effect.fnUntraced(function* ({ address }: Session) {
-  const rows = yield* (yield* Ledger).records(address, ["entity"]);
+  const rows = yield* (yield* Ledger).records(address, ["entity"])
   const profiles: Profiles = new Map(
-    rows.flatMap(({ value }) => (isEntityProfile(value) ? [[value.id, value] as const] : [])),
-  );
-  return profiles;
-});
+    rows.flatMap(({ value }) => (isEntityProfile(value) ? [[value.id, value] as const] : []))
+  )
+  return profiles
+})
 
 export const factChange = (fact: Fact): RecordChange => ({
   kind: "fact",
   key: fact.id,
-  value: fact as unknown as Json,
-});
+  value: fact as unknown as Json
+})
 
 export const profileChange = (profile: EntityProfile): RecordChange => ({
   kind: "entity",
   key: profile.id,
-  value: profile as unknown as Json,
-});
+  value: profile as unknown as Json
+})
 
 // Step: one step of a dream operation, and how the model is asked for it.
 // S1  What a step changes, and its line in the report, leave with one commit: a crash repeats the step whole.
@@ -97,97 +97,80 @@ export const profileChange = (profile: EntityProfile): RecordChange => ({
 /** What one step did. */
 export interface DreamStep {
   /** Things looked at, things the model or a rule proposed, and things that came of it. */
-  readonly read: number;
-  readonly proposed: number;
-  readonly accepted: number;
-  readonly records: ReadonlyArray<RecordChange>;
-  readonly usage: ReadonlyArray<Usage>;
+  readonly read: number
+  readonly proposed: number
+  readonly accepted: number
+  readonly records: ReadonlyArray<RecordChange>
+  readonly usage: ReadonlyArray<Usage>
   /** The operation goes on with another step. */
-  readonly more?: boolean;
+  readonly more?: boolean
   /** Why there was nothing to do. */
-  readonly skipped?: string;
+  readonly skipped?: string
   /** What else is worth knowing of it. */
-  readonly note?: string;
+  readonly note?: string
 }
 
-export const nothingToDo = (
-  skipped: string,
-  records: ReadonlyArray<RecordChange> = [],
-): DreamStep => ({
+export const nothingToDo = (skipped: string, records: ReadonlyArray<RecordChange> = []): DreamStep => ({
   read: 0,
   proposed: 0,
   accepted: 0,
   records,
   usage: [],
-  skipped,
-});
+  skipped
+})
 
 const promptOf = ({ book, definition, values }: Session, { data, instructions }: Ask) => {
-  const { maxContextTokens, reservedResponseTokens } = definition;
-  const context = getContextType("sleep_consolidate");
-  const texts = { system_prompt: instructions, semantic_memories: dataOf(data) };
-  const { absent, components } = collect({ context, texts, values, book });
-  const window = openWindow([], maxContextTokens);
-  return assemble({
-    components,
-    absent,
-    window,
-    context,
-    maxContextTokens,
-    reservedResponseTokens,
-    count: book.count,
-  });
-};
+  const { maxContextTokens, reservedResponseTokens } = definition
+  const context = getContextType("sleep_consolidate")
+  const texts = { system_prompt: instructions, semantic_memories: dataOf(data) }
+  const { absent, components } = collect({ context, texts, values, book })
+  const window = openWindow([], maxContextTokens)
+  return assemble({ components, absent, window, context, maxContextTokens, reservedResponseTokens, count: book.count })
+}
 
 /** Asks the model. `name` tells the asks of one step apart. */
-export const askModel = Effect.fnUntraced(function* (
-  session: Session,
-  ask: Ask,
-  name: string = ask.task,
-) {
-  const model = yield* Model;
-  const { messages } = yield* Effect.fromResult(
-    yield* session.inSlices(() => promptOf(session, ask)),
-  );
-  const { round, tick } = contextOf(session.decoded);
-  const callPrefix = `dream.${tick}.${name}.${round}`;
-  const faults = yield* Faults;
-  yield* faults.at("before-model", session.address);
-  const asked = yield* Effect.result(model.infer({ messages, tools: [], callPrefix }));
-  yield* faults.at("after-model", session.address);
-  return yield* Effect.fromResult(asked);
-});
+export const askModel = Effect.fnUntraced(function* (session: Session, ask: Ask, name: string = ask.task) {
+  const model = yield* Model
+  const { messages } = yield* Effect.fromResult(yield* session.inSlices(() => promptOf(session, ask)))
+  const { round, tick } = contextOf(session.decoded)
+  const callPrefix = `dream.${tick}.${name}.${round}`
+  const faults = yield* Faults
+  yield* faults.at("before-model", session.address)
+  const asked = yield* Effect.result(model.infer({ messages, tools: [], callPrefix }))
+  yield* faults.at("after-model", session.address)
+  return yield* Effect.fromResult(asked)
+})
 
 // Lived: what an assistant has lived through and not yet digested.
 // L1  Everything is read once: the cursor moves with the commit that keeps what was found.
 // L2  The assistant's own words are not read: what it knows of the world it knows from others, and from its journal.
 
 /** Under this key of the kind `state` stands the first place that no dream has read. */
-const CURSOR_KEY = "lived-until";
+const CURSOR_KEY = "lived-until"
 
-const BATCH_ITEMS = 20;
+const BATCH_ITEMS = 20
 /** What one item may have, in UTF-16 units; of a longer text the beginning is read. */
-const MAX_ITEM_CHARS = 2_000;
+const MAX_ITEM_CHARS = 2_000
 /** All items of a batch together. */
-const BATCH_CHARS = 10_000;
-const PAGE = 100;
+const BATCH_CHARS = 10_000
+const PAGE = 100
 
-const START: MessagePlace = { no: 1, index: 0 };
+const START: MessagePlace = { no: 1, index: 0 }
 
 const cursorOf = ({ own }: Session): MessagePlace => {
-  const kept = recordsOf(own, "state").get(CURSOR_KEY);
-  if (kept === undefined || !isJsonObject(kept)) return START;
-  const { index, no } = kept;
-  return typeof no === "number" && typeof index === "number" ? { no, index } : START;
-};
+  const kept = recordsOf(own, "state").get(CURSOR_KEY)
+  if (kept === undefined || !isJsonObject(kept)) return START
+  const { index, no } = kept
+  return typeof no === "number" && typeof index === "number" ? { no, index } : START
+}
 
 const cursorChange = ({ index, no }: MessagePlace): RecordChange => ({
   kind: "state",
   key: CURSOR_KEY,
-  value: { no, index },
-});
+  value: { no, index }
+})
 
-const clipped = (text: string): string => text.slice(0, MAX_ITEM_CHARS);
+const clipped = (text: string): string => text.slice(0, MAX_ITEM_CHARS)
 
 const ofEntry = (entry: JournalEntry): Lived => ({
   id: entryId("episode", entry.id),
@@ -196,188 +179,167 @@ const ofEntry = (entry: JournalEntry): Lived => ({
   text: clipped(entry.content),
   origin: { type: "self", name: "journal" },
   trust: entry.source_trust,
-  importance: entry.importance,
-});
+  importance: entry.importance
+})
 
 /** The journal's entries that have not become memory, the oldest first, and those in which there is nothing to read. */
 const undigestedEntries = ({ own }: Session) => {
-  const { consolidated, entries } = journalOn(own);
-  const pending = [...entries.values()].filter(({ id }) => !consolidated.has(id));
+  const { consolidated, entries } = journalOn(own)
+  const pending = [...entries.values()].filter(({ id }) => !consolidated.has(id))
   // A summary of the history says again what the history was read for.
-  const isSummary = ({ source_type }: JournalEntry): boolean => source_type === "compaction";
+  const isSummary = ({ source_type }: JournalEntry): boolean => source_type === "compaction"
   return {
     items: pending.filter((entry) => !isSummary(entry)).map(ofEntry),
-    passed: pending.filter(isSummary).map(({ id }) => id),
-  };
-};
+    passed: pending.filter(isSummary).map(({ id }) => id)
+  }
+}
 
 /** As many items as one ask may have, at least one. */
 const firstBatch = (items: ReadonlyArray<Lived>): ReadonlyArray<Lived> => {
-  let chars = 0;
+  let chars = 0
   const upTo = items.findIndex(({ text }, index) => {
-    chars += text.length;
-    return index > 0 && (index >= BATCH_ITEMS || chars > BATCH_CHARS);
-  });
-  return upTo === -1 ? items : items.slice(0, upTo);
-};
+    chars += text.length
+    return index > 0 && (index >= BATCH_ITEMS || chars > BATCH_CHARS)
+  })
+  return upTo === -1 ? items : items.slice(0, upTo)
+}
 
 /** What no heuristic has weighed. */
-const UNWEIGHED = 5;
+const UNWEIGHED = 5
 
 const isSaid = ({ content, name, role }: Message): boolean =>
-  role === "user" && name !== "clock" && content.trim() !== "";
+  role === "user" && name !== "clock" && content.trim() !== ""
 
 interface Undigested {
-  readonly items: ReadonlyArray<Lived>;
+  readonly items: ReadonlyArray<Lived>
   /** Where the next batch begins, and whether that is further than before. */
-  readonly next: MessagePlace;
-  readonly moved: boolean;
+  readonly next: MessagePlace
+  readonly moved: boolean
   /** Messages lie behind these. */
-  readonly more: boolean;
+  readonly more: boolean
 }
 
 /** The next messages that others have said, the oldest first, and how far the reading has come. */
 const undigestedMessages = Effect.fnUntraced(function* (session: Session) {
-  const ledger = yield* Ledger;
-  const items: Array<Lived> = [];
-  const from = cursorOf(session);
-  let next = from;
-  let chars = 0;
+  const ledger = yield* Ledger
+  const items: Array<Lived> = []
+  const from = cursorOf(session)
+  let next = from
+  let chars = 0
   while (true) {
-    const rows = yield* ledger.entries(session.address, next.no, PAGE);
+    const rows = yield* ledger.entries(session.address, next.no, PAGE)
     for (const { entry } of rows) {
       for (const [index, message] of entry.messages.entries()) {
-        const place = { no: entry.no, index };
-        if (isBefore(place, next)) continue;
-        if (!isSaid(message)) continue;
-        const text = clipped(message.content);
-        const isFull =
-          items.length >= BATCH_ITEMS || (items.length > 0 && chars + text.length > BATCH_CHARS);
-        if (isFull) return { items, next: place, moved: true, more: true } satisfies Undigested;
-        const { at } = message;
-        chars += text.length;
-        const origin = originOf(message, session.address.assistant);
-        items.push({
-          id: messageId(place),
-          at,
-          speaker: origin.name,
-          text,
-          origin,
-          importance: UNWEIGHED,
-        });
+        const place = { no: entry.no, index }
+        if (isBefore(place, next)) continue
+        if (!isSaid(message)) continue
+        const text = clipped(message.content)
+        const isFull = items.length >= BATCH_ITEMS || (items.length > 0 && chars + text.length > BATCH_CHARS)
+        if (isFull) return { items, next: place, moved: true, more: true } satisfies Undigested
+        const { at } = message
+        chars += text.length
+        const origin = originOf(message, session.address.assistant)
+        items.push({ id: messageId(place), at, speaker: origin.name, text, origin, importance: UNWEIGHED })
       }
-      next = { no: entry.no + 1, index: 0 };
+      next = { no: entry.no + 1, index: 0 }
     }
     if (rows.length < PAGE) {
-      return { items, next, moved: isBefore(from, next), more: false } satisfies Undigested;
+      return { items, next, moved: isBefore(from, next), more: false } satisfies Undigested
     }
   }
-});
+})
 
 /** A batch, what says that it was read, and whether another one follows. */
 interface Batch {
-  readonly items: ReadonlyArray<Lived>;
-  readonly marks: (consolidated: Consolidated) => ReadonlyArray<RecordChange>;
-  readonly more: boolean;
+  readonly items: ReadonlyArray<Lived>
+  readonly marks: (consolidated: Consolidated) => ReadonlyArray<RecordChange>
+  readonly more: boolean
 }
 
-const NOTHING_READ: Consolidated = { scored: new Map(), proposed: [], dropped: [] };
+const NOTHING_READ: Consolidated = { scored: new Map(), proposed: [], dropped: [] }
 
 const weighed = (journal: Journal, { scored }: Consolidated): Journal => {
-  const entries = new Map(journal.entries);
+  const entries = new Map(journal.entries)
   for (const [id, importance] of scored) {
-    const entry = entries.get(keyOfId(id) ?? "");
-    if (entry === undefined || entry.importance_method === "manual") continue;
-    entries.set(entry.id, { ...entry, importance, importance_method: "llm" });
+    const entry = entries.get(keyOfId(id) ?? "")
+    if (entry === undefined || entry.importance_method === "manual") continue
+    entries.set(entry.id, { ...entry, importance, importance_method: "llm" })
   }
-  return { ...journal, entries };
-};
+  return { ...journal, entries }
+}
 
 /** The journal goes first: it holds what the assistant itself found worth writing down. */
 const nextBatch = Effect.fnUntraced(function* (session: Session) {
-  const pending = undigestedEntries(session);
-  const journal = journalOn(session.own);
-  const passed = journalChanges(journal, markConsolidated(journal, pending.passed));
+  const pending = undigestedEntries(session)
+  const journal = journalOn(session.own)
+  const passed = journalChanges(journal, markConsolidated(journal, pending.passed))
   if (pending.items.length > 0) {
-    const items = firstBatch(pending.items);
-    const ids = [...pending.passed, ...items.map(({ id }) => keyOfId(id) ?? "")];
+    const items = firstBatch(pending.items)
+    const ids = [...pending.passed, ...items.map(({ id }) => keyOfId(id) ?? "")]
     const batch: Batch = {
       items,
-      marks: (consolidated) =>
-        journalChanges(journal, markConsolidated(weighed(journal, consolidated), ids)),
-      more: true,
-    };
-    return batch;
+      marks: (consolidated) => journalChanges(journal, markConsolidated(weighed(journal, consolidated), ids)),
+      more: true
+    }
+    return batch
   }
-  const { items, more, moved, next } = yield* undigestedMessages(session);
-  const batch: Batch = {
-    items,
-    marks: () => [...passed, ...(moved ? [cursorChange(next)] : [])],
-    more,
-  };
-  return batch;
-});
+  const { items, more, moved, next } = yield* undigestedMessages(session)
+  const batch: Batch = { items, marks: () => [...passed, ...(moved ? [cursorChange(next)] : [])], more }
+  return batch
+})
 
 const routed = Effect.fnUntraced(function* (
   session: Session,
   facts: ReadonlyMap<string, Fact>,
   { proposed }: Consolidated,
-  usage: Array<Usage>,
+  usage: Array<Usage>
 ) {
-  const questions = routeQuestions(factIndex(facts.values()), facts.values(), proposed);
-  const ask = routeAsk(questions);
-  if (ask === undefined) return [];
-  const reply = yield* askModel(session, ask);
-  usage.push(reply.usage);
-  const routes: ReadonlyArray<Route> = readRoutes(reply.text, questions).routes;
-  return routes;
-});
+  const questions = routeQuestions(factIndex(facts.values()), facts.values(), proposed)
+  const ask = routeAsk(questions)
+  if (ask === undefined) return []
+  const reply = yield* askModel(session, ask)
+  usage.push(reply.usage)
+  const routes: ReadonlyArray<Route> = readRoutes(reply.text, questions).routes
+  return routes
+})
 
 interface Answered {
-  readonly reply?: Reply;
+  readonly reply?: Reply
   /** Why the model would not read this batch. */
-  readonly refused?: string;
+  readonly refused?: string
 }
 
-const UNASKED: Answered = {};
+const UNASKED: Answered = {}
 
 /** A batch that the model refuses for itself would be refused every night, and nothing behind it would ever be read. */
 const asked = (session: Session, ask: Ask) =>
   askModel(session, ask).pipe(
     Effect.map((reply): Answered => ({ reply })),
-    Effect.catchTag("ModelRefused", ({ message }) =>
-      Effect.succeed<Answered>({ refused: message }),
-    ),
-  );
+    Effect.catchTag("ModelRefused", ({ message }) => Effect.succeed<Answered>({ refused: message }))
+  )
 
 const noteOf = (heldBack: number, refused: string | undefined): { readonly note?: string } => {
   const notes = [
     ...(heldBack === 0 ? [] : [`${heldBack} held back`]),
-    ...(refused === undefined ? [] : [`passed over, the model refused it: ${refused}`]),
-  ];
-  return notes.length === 0 ? {} : { note: notes.join("; ") };
-};
+    ...(refused === undefined ? [] : [`passed over, the model refused it: ${refused}`])
+  ]
+  return notes.length === 0 ? {} : { note: notes.join("; ") }
+}
 
 export const consolidating = Effect.fnUntraced(function* (session: Session) {
-  const { items, marks, more } = yield* nextBatch(session);
-  if (items.length === 0)
-    return nothingToDo("nothing has been lived through since the last dream", marks(NOTHING_READ));
-  const usage: Array<Usage> = [];
-  const names = [session.address.assistant];
-  const refuses = (text: string) => personaRejection(text, names);
-  const ask = consolidateAsk(items);
-  const { reply, refused } = ask === undefined ? UNASKED : yield* asked(session, ask);
-  if (reply !== undefined) usage.push(reply.usage);
-  const consolidated = readConsolidated(reply?.text ?? "", items, refuses);
-  const facts = yield* factsOf(session);
-  const routes = yield* routed(session, facts, consolidated, usage);
-  const moment = { tick: contextOf(session.decoded).tick, now: yield* Clock.currentTimeMillis };
-  const { added, changed, quarantined } = applyRoutes(
-    facts.values(),
-    consolidated.proposed,
-    routes,
-    moment,
-  );
+  const { items, marks, more } = yield* nextBatch(session)
+  if (items.length === 0) return nothingToDo("nothing has been lived through since the last dream", marks(NOTHING_READ))
+  const usage: Array<Usage> = []
+  const names = [session.address.assistant]
+  const refuses = (text: string) => personaRejection(text, names)
+  const ask = consolidateAsk(items)
+  const { reply, refused } = ask === undefined ? UNASKED : yield* asked(session, ask)
+  if (reply !== undefined) usage.push(reply.usage)
+  const consolidated = readConsolidated(reply?.text ?? "", items, refuses)
+  const facts = yield* factsOf(session)
+  const routes = yield* routed(session, facts, consolidated, usage)
+  const moment = { tick: contextOf(session.decoded).tick, now: yield* Clock.currentTimeMillis }
+  const { added, changed, quarantined } = applyRoutes(facts.values(), consolidated.proposed, routes, moment)
   const step: DreamStep = {
     read: items.length,
     proposed: consolidated.proposed.length + consolidated.dropped.length,
@@ -385,54 +347,47 @@ export const consolidating = Effect.fnUntraced(function* (session: Session) {
     records: [...changed.map(factChange), ...marks(consolidated)],
     usage,
     more,
-    ...noteOf(quarantined.length, refused),
-  };
-  return step;
-});
+    ...noteOf(quarantined.length, refused)
+  }
+  return step
+})
 
 // Working: what an assistant's conversations are about just now, held by the process (F83).
 // W1  A restart forgets it: nothing here is ever written down.
 // W2  It is bounded: the assistants that were quiet for longest are forgotten first.
 
 /** Assistants of one process that are held at most. */
-const MAX_ASSISTANTS = 10_000;
+const MAX_ASSISTANTS = 10_000
 
 /** By address; the one that was noted last stands last. */
-export class Conversations extends Context.Reference<Map<string, WorkingMemory>>(
-  "@reverie/runtime/Conversations",
-  {
-    defaultValue: () => new Map(),
-  },
-) {}
+export class Conversations extends Context.Reference<Map<string, WorkingMemory>>("@reverie/runtime/Conversations", {
+  defaultValue: () => new Map()
+}) {}
 
 export const workingOf = Effect.fnUntraced(function* (address: Address) {
-  return (yield* Conversations).get(addressKey(address)) ?? NOTHING_WORKING;
-});
+  return (yield* Conversations).get(addressKey(address)) ?? NOTHING_WORKING
+})
 
 /** Notes a line of a conversation. */
-export const noteSaid = Effect.fnUntraced(function* (
-  address: Address,
-  conversation: string,
-  line: WorkingLine,
-) {
-  const held = yield* Conversations;
-  const key = addressKey(address);
-  const working = held.get(key) ?? NOTHING_WORKING;
-  held.delete(key);
-  held.set(key, noteLine(working, conversation, line));
+export const noteSaid = Effect.fnUntraced(function* (address: Address, conversation: string, line: WorkingLine) {
+  const held = yield* Conversations
+  const key = addressKey(address)
+  const working = held.get(key) ?? NOTHING_WORKING
+  held.delete(key)
+  held.set(key, noteLine(working, conversation, line))
   for (const quiet of held.keys()) {
-    if (held.size <= MAX_ASSISTANTS) break;
-    held.delete(quiet);
+    if (held.size <= MAX_ASSISTANTS) break
+    held.delete(quiet)
   }
-});
+})
 
 /** Forgets the conversations that are over; tells how many there were and how many went. */
 export const forgetStale = Effect.fnUntraced(function* (address: Address, now: number) {
-  const held = yield* Conversations;
-  const key = addressKey(address);
-  const working = held.get(key) ?? NOTHING_WORKING;
-  const live = expired(working, now);
-  if (live.size === 0) held.delete(key);
-  else held.set(key, live);
-  return { known: working.size, gone: working.size - live.size };
-});
+  const held = yield* Conversations
+  const key = addressKey(address)
+  const working = held.get(key) ?? NOTHING_WORKING
+  const live = expired(working, now)
+  if (live.size === 0) held.delete(key)
+  else held.set(key, live)
+  return { known: working.size, gone: working.size - live.size }
+})

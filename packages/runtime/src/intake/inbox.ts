@@ -2,8 +2,8 @@
 // Owns that translation. Leaves the decision to `assistant`.
 // I1  The machine event carries control data; the text goes into the history, once.
 
-import { contextOf, holdsSettings, type MachineEvent } from "@reverie/assistant";
-import { type Content, dataOf, getContextType, historyStartOf, textOf } from "@reverie/context";
+import { contextOf, holdsSettings, type MachineEvent } from "@reverie/assistant"
+import { type Content, dataOf, getContextType, historyStartOf, textOf } from "@reverie/context"
 import {
   type AcceptedEnvelope,
   type Address,
@@ -14,158 +14,134 @@ import {
   type Json,
   longWork,
   type RecordChange,
-  type UnreadableEnvelope,
-} from "@reverie/protocol";
-import { cleanLine, expired, workingText } from "@reverie/memory";
-import * as Clock from "effect/Clock";
-import * as Effect from "effect/Effect";
-import { Mailbox, urgencyOf, WakeQueue } from "@reverie/mailbox";
-import { REFLECTION_TIMER } from "../commit/replies.ts";
-import { contextTypeOf, restrictionOf } from "../prompt/layers.ts";
-import { reflectionQuestion } from "../prompt/blocks.ts";
-import { noteShown, type Session, signalsOf } from "../session/session.ts";
-import { newsOf, orderCall, requestOf, writtenAssignment } from "../sub-agents/assignments.ts";
-import type { TurnInput, UncountedMessage } from "../commit/commit-draft.ts";
-import { recordsOf } from "../session/own-records.ts";
-import { noteSaid, workingOf } from "../dream/consolidating.ts";
-import { Faults } from "../jobs/job-end.ts";
-import { below, inSpan, runningTraceparent } from "../telemetry/spans.ts";
+  type UnreadableEnvelope
+} from "@reverie/protocol"
+import { cleanLine, expired, workingText } from "@reverie/memory"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { Mailbox, urgencyOf, WakeQueue } from "@reverie/mailbox"
+import { REFLECTION_TIMER } from "../commit/replies.ts"
+import { contextTypeOf, restrictionOf } from "../prompt/layers.ts"
+import { reflectionQuestion } from "../prompt/blocks.ts"
+import { noteShown, type Session, signalsOf } from "../session/session.ts"
+import { newsOf, orderCall, requestOf, writtenAssignment } from "../sub-agents/assignments.ts"
+import type { TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
+import { recordsOf } from "../session/own-records.ts"
+import { noteSaid, workingOf } from "../dream/consolidating.ts"
+import { Faults } from "../jobs/job-end.ts"
+import { below, inSpan, runningTraceparent } from "../telemetry/spans.ts"
 
 interface Heard {
-  readonly event: MachineEvent;
-  readonly turnInput: TurnInput;
+  readonly event: MachineEvent
+  readonly turnInput: TurnInput
 }
 
 /** `settings` go along only when the definition has changed since the machine last heard of them. */
 const settingsIfChanged = (session: Session) => {
-  const { settings } = session.definition;
-  return holdsSettings(contextOf(session.decoded).settings, settings) ? {} : { settings };
-};
+  const { settings } = session.definition
+  return holdsSettings(contextOf(session.decoded).settings, settings) ? {} : { settings }
+}
 
 /** Said only where they differ from those of an ordinary event. */
 const layersOf = (session: Session, event: AcceptedEnvelope["event"]) => {
-  const contextType = contextTypeOf(event);
-  const restriction = restrictionOf(session, getContextType(contextType));
+  const contextType = contextTypeOf(event)
+  const restriction = restrictionOf(session, getContextType(contextType))
   return defined({
     contextType: contextType === "tick_event" ? undefined : contextType,
-    restriction: Object.keys(restriction).length === 0 ? undefined : restriction,
-  });
-};
+    restriction: Object.keys(restriction).length === 0 ? undefined : restriction
+  })
+}
 
 /** What a timer says: a reflection without a note of its own asks its questions, any other one tells its name. */
-const timerText = (
-  session: Session,
-  { name, note }: { readonly name: string; readonly note?: string },
-): string =>
+const timerText = (session: Session, { name, note }: { readonly name: string; readonly note?: string }): string =>
   name === REFLECTION_TIMER && note === undefined
     ? reflectionQuestion(session)
-    : `[timer ${name}] ${note ?? "It is time."}`;
+    : `[timer ${name}] ${note ?? "It is time."}`
 
-const referring = (blocks: ReadonlyArray<string> = []) => (blocks.length === 0 ? {} : { blocks });
+const referring = (blocks: ReadonlyArray<string> = []) => (blocks.length === 0 ? {} : { blocks })
 
-const messagesOf = (
-  session: Session,
-  envelope: AcceptedEnvelope,
-  now: number,
-): ReadonlyArray<UncountedMessage> => {
-  const { event, from } = envelope;
+const messagesOf = (session: Session, envelope: AcceptedEnvelope, now: number): ReadonlyArray<UncountedMessage> => {
+  const { event, from } = envelope
   switch (event.type) {
     case "message":
-      return [
-        {
-          role: "user",
-          content: event.text,
-          name: from,
-          at: event.at ?? now,
-          ...referring(event.blocks),
-        },
-      ];
+      return [{ role: "user", content: event.text, name: from, at: event.at ?? now, ...referring(event.blocks) }]
     case "timer":
-      return [{ role: "user", content: timerText(session, event), name: "clock", at: now }];
+      return [{ role: "user", content: timerText(session, event), name: "clock", at: now }]
     default:
-      return [];
+      return []
   }
-};
+}
 
-const sleepMillis = (
-  { forMillis, until }: Extract<Event, { readonly type: "sleep" }>,
-  now: number,
-) => {
-  const millis = until === undefined ? forMillis : Math.max(1, until - now);
-  return millis === undefined ? {} : { forMillis: millis };
-};
+const sleepMillis = ({ forMillis, until }: Extract<Event, { readonly type: "sleep" }>, now: number) => {
+  const millis = until === undefined ? forMillis : Math.max(1, until - now)
+  return millis === undefined ? {} : { forMillis: millis }
+}
 
-const machineEventOf = (
-  session: Session,
-  envelope: AcceptedEnvelope,
-  now: number,
-): MachineEvent => {
-  const { event } = envelope;
+const machineEventOf = (session: Session, envelope: AcceptedEnvelope, now: number): MachineEvent => {
+  const { event } = envelope
   const mail = () => ({
     envelope: envelope.id,
     hops: envelope.hops,
     signals: signalsOf(session, false),
     ...layersOf(session, event),
-    ...settingsIfChanged(session),
-  });
+    ...settingsIfChanged(session)
+  })
   switch (event.type) {
     case "message":
-      return { type: "message", ...mail() };
+      return { type: "message", ...mail() }
     case "timer":
-      return { type: "timer", name: event.name, ...mail() };
+      return { type: "timer", name: event.name, ...mail() }
     case "sleep":
-      return { type: "sleep", ...mail(), at: now, ...sleepMillis(event, now) };
+      return { type: "sleep", ...mail(), at: now, ...sleepMillis(event, now) }
     case "compact":
-      return { type: "compact", at: now };
+      return { type: "compact", at: now }
     case "delegate":
-      return { type: "delegate", ...requestOf(orderCall(envelope.id), event, now) };
+      return { type: "delegate", ...requestOf(orderCall(envelope.id), event, now) }
     case "report":
       return (
         newsOf(session, envelope.from, event, now) ?? {
           type: "report",
-          ...defined({ call: event.call, tool: event.tool }),
+          ...defined({ call: event.call, tool: event.tool })
         }
-      );
+      )
     case "approval":
       return {
         type: "approval",
         decision: event.decision,
-        ...defined({ approval: event.approval }),
-      };
+        ...defined({ approval: event.approval })
+      }
     case "halt":
-      return { type: "halt", reason: event.reason ?? "halted by order" };
+      return { type: "halt", reason: event.reason ?? "halted by order" }
     case "retire":
-      return { type: "retire", ...defined({ reason: event.reason }) };
+      return { type: "retire", ...defined({ reason: event.reason }) }
     case "wake":
     case "resume":
     case "refresh":
     case "undoCompaction":
-      return { type: event.type };
+      return { type: event.type }
   }
-};
+}
 
 /** Text of a report as the model is shown it. */
 const reportOf = (envelope: AcceptedEnvelope): string | undefined => {
-  if (envelope.event.type !== "report") return undefined;
+  if (envelope.event.type !== "report") return undefined
   // A sub-agent's own words say how it ended.
-  if (envelope.event.assignment !== undefined) return envelope.event.content;
-  return envelope.event.outcome === "failed"
-    ? `Failed: ${envelope.event.content}`
-    : envelope.event.content;
-};
+  if (envelope.event.assignment !== undefined) return envelope.event.content
+  return envelope.event.outcome === "failed" ? `Failed: ${envelope.event.content}` : envelope.event.content
+}
 
 /** The task that an order from outside hands on. */
 const handedOn = ({ event, id }: AcceptedEnvelope): ReadonlyArray<RecordChange> => {
-  if (event.type !== "delegate") return [];
-  const { type: _type, ...request } = event;
-  return [writtenAssignment(orderCall(id), request)];
-};
+  if (event.type !== "delegate") return []
+  const { type: _type, ...request } = event
+  return [writtenAssignment(orderCall(id), request)]
+}
 
 export const heard = (session: Session, envelope: AcceptedEnvelope, now: number): Heard => {
-  const { id, lane, seq } = envelope;
-  const event = machineEventOf(session, envelope, now);
-  const report = reportOf(envelope);
-  const records = handedOn(envelope);
+  const { id, lane, seq } = envelope
+  const event = machineEventOf(session, envelope, now)
+  const report = reportOf(envelope)
+  const records = handedOn(envelope)
   return {
     event,
     turnInput: {
@@ -175,94 +151,78 @@ export const heard = (session: Session, envelope: AcceptedEnvelope, now: number)
       ...defined({ report, records: records.length === 0 ? undefined : records }),
       // Mail that begins a tick settles when that ends; everything else with this commit.
       ...defined({
-        settled:
-          lane === "mail" && event.type !== "compact"
-            ? undefined
-            : { id, outcome: "handled" as const },
-      }),
-    },
-  };
-};
+        settled: lane === "mail" && event.type !== "compact" ? undefined : { id, outcome: "handled" as const }
+      })
+    }
+  }
+}
 
 /** What is written when an envelope is dead-lettered: its place is passed, its reason kept, the machine not moved. */
-export const deadLetteringOf = (
-  envelope: AcceptedEnvelope | UnreadableEnvelope,
-  reason: string,
-): TurnInput => {
-  const { id, lane, seq } = envelope;
+export const deadLetteringOf = (envelope: AcceptedEnvelope | UnreadableEnvelope, reason: string): TurnInput => {
+  const { id, lane, seq } = envelope
   return {
     cause: { kind: "dead-letter", lane, seq, id },
     event: null,
     messages: [],
-    settled: { id, outcome: "dead", reason },
-  };
-};
+    settled: { id, outcome: "dead", reason }
+  }
+}
 
 /** An envelope the present state ignores on purpose: its place is passed, and that is said. */
-export const ignored = (
-  turnInput: TurnInput,
-  envelope: AcceptedEnvelope,
-  status: string,
-): TurnInput => ({
+export const ignored = (turnInput: TurnInput, envelope: AcceptedEnvelope, status: string): TurnInput => ({
   ...turnInput,
   messages: [],
-  settled: {
-    id: envelope.id,
-    outcome: "ignored",
-    reason: `${envelope.event.type} means nothing in ${status}`,
-  },
-});
+  settled: { id: envelope.id, outcome: "ignored", reason: `${envelope.event.type} means nothing in ${status}` }
+})
 
 // Conversation: what was said in the sitting at hand, for as long as the process runs (F83).
 // C1  A conversation is a channel, or one who speaks directly. Nothing of it is written down: a restart forgets it.
 // C2  A prompt is told its topics where the words themselves have been compacted away.
 
 const conversationWith = (session: Session): string | undefined => {
-  const asked = session.window.messages.findLast(({ role }) => role === "user");
-  return asked?.name === "clock" ? undefined : asked?.name;
-};
+  const asked = session.window.messages.findLast(({ role }) => role === "user")
+  return asked?.name === "clock" ? undefined : asked?.name
+}
 
 /** Notes a message that began a tick. */
 export const noteHeard = Effect.fnUntraced(function* (
   { address }: Session,
   { event, from }: AcceptedEnvelope,
-  now: number,
+  now: number
 ) {
-  if (event.type !== "message") return;
-  yield* noteSaid(address, from, { speaker: from, text: event.text, at: now });
-});
+  if (event.type !== "message") return
+  yield* noteSaid(address, from, { speaker: from, text: event.text, at: now })
+})
 
 /** Notes what was answered in the tick that ended with this entry. */
 export const noteAnswered = Effect.fnUntraced(function* (session: Session, { at, tickEnd }: Entry) {
-  if (tickEnd === undefined || tickEnd.reply === "") return;
-  const conversation = conversationWith(session);
-  if (conversation === undefined) return;
-  const { address } = session;
-  yield* noteSaid(address, conversation, { speaker: address.assistant, text: tickEnd.reply, at });
-});
+  if (tickEnd === undefined || tickEnd.reply === "") return
+  const conversation = conversationWith(session)
+  if (conversation === undefined) return
+  const { address } = session
+  yield* noteSaid(address, conversation, { speaker: address.assistant, text: tickEnd.reply, at })
+})
 
 /**
  * What the conversation of the tick at hand is about, once the beginning of the history has been compacted away; empty when
  * nothing stands out. Before that it would change with every tick, and every prompt would begin anew.
  */
 export const noteTopics = Effect.fnUntraced(function* (session: Session) {
-  noteShown(session, { topics: "" });
-  if (historyStartOf(recordsOf(session.own, "state")) === undefined) return;
-  const conversation = conversationWith(session) ?? "";
-  const now = yield* Clock.currentTimeMillis;
-  const working = expired(yield* workingOf(session.address), now).get(conversation);
-  if (working === undefined || working.topics.length === 0) return;
-  const lately = workingText({ lines: [], topics: working.topics });
-  noteShown(session, { topics: `With ${cleanLine(conversation)}, lately. ${lately}` });
-});
+  noteShown(session, { topics: "" })
+  if (historyStartOf(recordsOf(session.own, "state")) === undefined) return
+  const conversation = conversationWith(session) ?? ""
+  const now = yield* Clock.currentTimeMillis
+  const working = expired(yield* workingOf(session.address), now).get(conversation)
+  if (working === undefined || working.topics.length === 0) return
+  const lately = workingText({ lines: [], topics: working.topics })
+  noteShown(session, { topics: `With ${cleanLine(conversation)}, lately. ${lately}` })
+})
 
 /** Whom one deals with: what is known of them, and what it was about lately. */
 export const acquaintances = ({ recollection, topics }: Session): Content => {
-  const known = recollection.profiles;
-  return topics === ""
-    ? known
-    : dataOf([textOf(known), topics].filter((text) => text !== "").join("\n\n"));
-};
+  const known = recollection.profiles
+  return topics === "" ? known : dataOf([textOf(known), topics].filter((text) => text !== "").join("\n\n"))
+}
 
 // FrontDoor: where envelopes come in.
 // I1  An envelope is acknowledged only after it is durable; the wake-up that follows may be lost.
@@ -272,46 +232,42 @@ export const acquaintances = ({ recollection, topics }: Session): Content => {
 
 /** Nobody lives there any more: then nobody writes either. */
 const fenced = (mailbox: Mailbox["Service"], address: Address) =>
-  Effect.catchTag(mailbox.fence(address), "UnknownAssistant", () => Effect.void);
+  Effect.catchTag(mailbox.fence(address), "UnknownAssistant", () => Effect.void)
 
 /** Accepts an envelope in its own trace, or in the one that is running; whoever takes it up continues that one. */
 const accepted = (mailbox: Mailbox["Service"], envelope: Envelope) => {
   const acceptedIn = (traceparent: string | undefined) =>
-    Effect.map(
-      mailbox.accept(traceparent === undefined ? envelope : { ...envelope, traceparent }),
-      (receipt) => ({
-        receipt,
-        traceparent,
-      }),
-    );
+    Effect.map(mailbox.accept(traceparent === undefined ? envelope : { ...envelope, traceparent }), (receipt) => ({
+      receipt,
+      traceparent
+    }))
   const accepting = inSpan("mailbox.accept")(() =>
     envelope.traceparent === undefined
       ? Effect.flatMap(runningTraceparent, acceptedIn)
-      : acceptedIn(envelope.traceparent),
-  );
-  return below(envelope.traceparent)(accepting);
-};
+      : acceptedIn(envelope.traceparent)
+  )
+  return below(envelope.traceparent)(accepting)
+}
 
 const lengthOf = ({ event }: Envelope): number =>
-  event.type === "message" ? event.text.length : event.type === "report" ? event.content.length : 0;
+  event.type === "message" ? event.text.length : event.type === "report" ? event.content.length : 0
 
 /** Accepts an envelope and wakes its assistant. */
 export const arrive = Effect.fnUntraced(function* (envelope: Envelope) {
-  const faults = yield* Faults;
-  const mailbox = yield* Mailbox;
-  const queue = yield* WakeQueue;
-  yield* faults.at("before-accept", envelope.to);
-  yield* longWork.begin(lengthOf(envelope));
-  const { receipt, traceparent } = yield* accepted(mailbox, envelope);
-  yield* faults.at("after-accept", envelope.to);
-  if (receipt.outcome !== "accepted") return receipt;
+  const faults = yield* Faults
+  const mailbox = yield* Mailbox
+  const queue = yield* WakeQueue
+  yield* faults.at("before-accept", envelope.to)
+  yield* longWork.begin(lengthOf(envelope))
+  const { receipt, traceparent } = yield* accepted(mailbox, envelope)
+  yield* faults.at("after-accept", envelope.to)
+  if (receipt.outcome !== "accepted") return receipt
   const wakeUp = queue
     .wake(envelope.to, urgencyOf(envelope), traceparent)
-    .pipe(inSpan("queue.wake"), below(traceparent));
-  const fencing =
-    envelope.event.type === "halt" ? yield* Effect.result(fenced(mailbox, envelope.to)) : undefined;
+    .pipe(inSpan("queue.wake"), below(traceparent))
+  const fencing = envelope.event.type === "halt" ? yield* Effect.result(fenced(mailbox, envelope.to)) : undefined
   // The order is durable: the wake-up is given also when nobody could be fenced.
-  yield* wakeUp;
-  if (fencing !== undefined) yield* Effect.fromResult(fencing);
-  return receipt;
-});
+  yield* wakeUp
+  if (fencing !== undefined) yield* Effect.fromResult(fencing)
+  return receipt
+})

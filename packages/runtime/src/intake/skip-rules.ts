@@ -21,157 +21,122 @@ import {
   listeningOf,
   overhear,
   reflectionOf,
-  statusOf,
-} from "@reverie/assistant";
-import { planCompaction, skipReasons, undoCompaction } from "@reverie/context";
-import {
-  type AcceptedEnvelope,
-  defined,
-  type RecordChange,
-  type UnreadableEnvelope,
-} from "@reverie/protocol";
-import * as Effect from "effect/Effect";
-import { forgetHistory, inputsOf } from "../compact/phase.ts";
-import { recordsOf } from "../session/own-records.ts";
-import { readCompactions } from "../prompt/past.ts";
-import type { Session } from "../session/session.ts";
-import { addReplies, isJournalsReflection, recordInFlight } from "../commit/replies.ts";
-import { addSubAgentSends, taskEnvelope } from "../sub-agents/assignments.ts";
-import type { CommitDraft, TurnInput } from "../commit/commit-draft.ts";
-import type { CommitView } from "../commit/commit-view.ts";
-import { addTeamDue } from "../jobs/team-records.ts";
-import { addTraces } from "../telemetry/spans.ts";
+  statusOf
+} from "@reverie/assistant"
+import { planCompaction, skipReasons, undoCompaction } from "@reverie/context"
+import { type AcceptedEnvelope, defined, type RecordChange, type UnreadableEnvelope } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import { forgetHistory, inputsOf } from "../compact/phase.ts"
+import { recordsOf } from "../session/own-records.ts"
+import { readCompactions } from "../prompt/past.ts"
+import type { Session } from "../session/session.ts"
+import { addReplies, isJournalsReflection, recordInFlight } from "../commit/replies.ts"
+import { addSubAgentSends, taskEnvelope } from "../sub-agents/assignments.ts"
+import type { CommitDraft, TurnInput } from "../commit/commit-draft.ts"
+import type { CommitView } from "../commit/commit-view.ts"
+import { addTeamDue } from "../jobs/team-records.ts"
+import { addTraces } from "../telemetry/spans.ts"
 
 // MessageFilter: how a message is judged before the statechart decides.
 // I1  A message that triggers nothing is still settled and on record, with the rule that decided.
 // I2  Asleep, only a mention and a direct message trigger; what else would is overheard. A timer wakes as well.
 
 /** What wakes a sleeper. */
-const waking: ReadonlySet<FilterRule> = new Set(["mention", "direct"]);
+const waking: ReadonlySet<FilterRule> = new Set(["mention", "direct"])
 
-const isAsleep = ({ decoded }: Session): boolean => isTagged(statusOf(decoded), "asleep");
+const isAsleep = ({ decoded }: Session): boolean => isTagged(statusOf(decoded), "asleep")
 
 const judged = ({ address, definition }: Session, { event, from }: AcceptedEnvelope) => {
-  if (event.type !== "message") return undefined;
-  const { channel, text } = event;
-  const listening =
-    definition.listening === undefined ? DEFAULT_LISTENING : listeningOf(definition.listening);
-  const heard = { from, text, ...defined({ channel }) };
-  return { heard, ...judgeMessage(listening, heard, { id: address.assistant, names: [] }) };
-};
+  if (event.type !== "message") return undefined
+  const { channel, text } = event
+  const listening = definition.listening === undefined ? DEFAULT_LISTENING : listeningOf(definition.listening)
+  const heard = { from, text, ...defined({ channel }) }
+  return { heard, ...judgeMessage(listening, heard, { id: address.assistant, names: [] }) }
+}
 
 /** True when the envelope ends a sleep. */
-export const wakes = (
-  session: Session,
-  envelope: AcceptedEnvelope | UnreadableEnvelope,
-): boolean => {
-  if ("unreadable" in envelope) return false;
-  const judgement = judged(session, envelope);
+export const wakes = (session: Session, envelope: AcceptedEnvelope | UnreadableEnvelope): boolean => {
+  if ("unreadable" in envelope) return false
+  const judgement = judged(session, envelope)
   return judgement === undefined
     ? envelope.event.type === "timer" && !isJournalsReflection(envelope)
-    : judgement.verdict === "trigger" && waking.has(judgement.rule);
-};
+    : judgement.verdict === "trigger" && waking.has(judgement.rule)
+}
 
 /** What is written of a skipped envelope. */
-type Skip = TurnInput;
+type Skip = TurnInput
 
 const skip = (
   { id, lane, seq }: AcceptedEnvelope,
   outcome: "handled" | "ignored",
   reason: string,
-  records: ReadonlyArray<RecordChange> = [],
+  records: ReadonlyArray<RecordChange> = []
 ): Skip => ({
   cause: { kind: "envelope", lane, seq, id },
   event: null,
   messages: [],
   ...defined({ records: records.length === 0 ? undefined : records }),
-  settled: { id, outcome, reason },
-});
+  settled: { id, outcome, reason }
+})
 
 /** Mail to a sub-agent that is not its task. */
-const skipNotItsTask = (
-  { address, decoded }: Session,
-  envelope: AcceptedEnvelope,
-): Skip | undefined => {
+const skipNotItsTask = ({ address, decoded }: Session, envelope: AcceptedEnvelope): Skip | undefined => {
   const isIts =
-    contextOf(decoded).assignment === null ||
-    envelope.lane !== "mail" ||
-    envelope.id === taskEnvelope(address);
-  return isIts
-    ? undefined
-    : skip(envelope, "ignored", "a sub-agent receives its task and nothing else");
-};
+    contextOf(decoded).assignment === null || envelope.lane !== "mail" || envelope.id === taskEnvelope(address)
+  return isIts ? undefined : skip(envelope, "ignored", "a sub-agent receives its task and nothing else")
+}
 
 /** An order to sleep until a time that is over. */
-const skipExpiredSleep = (
-  _session: Session,
-  envelope: AcceptedEnvelope,
-  now: number,
-): Skip | undefined => {
-  const { event } = envelope;
+const skipExpiredSleep = (_session: Session, envelope: AcceptedEnvelope, now: number): Skip | undefined => {
+  const { event } = envelope
   return event.type === "sleep" && event.until !== undefined && event.until <= now
     ? skip(envelope, "ignored", "the night it was meant for is over")
-    : undefined;
-};
+    : undefined
+}
 
 /** News of a changed definition: the commit itself sets the timer of the sleep schedule. */
 const skipRefreshed = (_session: Session, envelope: AcceptedEnvelope): Skip | undefined =>
   envelope.event.type === "refresh"
     ? skip(envelope, "handled", "its sleep schedule is that of its definition")
-    : undefined;
+    : undefined
 
 /** An order to undo a compaction: the records say it all. */
-const skipUndoneCompaction = Effect.fnUntraced(function* (
-  session: Session,
-  envelope: AcceptedEnvelope,
-  now: number,
-) {
-  const { event } = envelope;
-  if (event.type !== "undoCompaction") return undefined;
-  const undone = undoCompaction(yield* readCompactions(session.address), event.compaction, now);
-  if (!undone.success) return skip(envelope, "ignored", undone.error);
-  return skip(envelope, "handled", `taken back: ${undone.undone.join(", ")}`, undone.changes);
-});
+const skipUndoneCompaction = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope, now: number) {
+  const { event } = envelope
+  if (event.type !== "undoCompaction") return undefined
+  const undone = undoCompaction(yield* readCompactions(session.address), event.compaction, now)
+  if (!undone.success) return skip(envelope, "ignored", undone.error)
+  return skip(envelope, "handled", `taken back: ${undone.undone.join(", ")}`, undone.changes)
+})
 
 /** An order to compact where nothing is to be compacted. */
-const skipNothingToCompact = Effect.fnUntraced(function* (
-  session: Session,
-  envelope: AcceptedEnvelope,
-) {
-  if (envelope.event.type !== "compact") return undefined;
-  const plan = planCompaction((yield* inputsOf(session, "order")).question);
-  if (!plan.skipped) return undefined;
-  forgetHistory(session);
-  return skip(envelope, "ignored", skipReasons[plan.reason]);
-});
+const skipNothingToCompact = Effect.fnUntraced(function* (session: Session, envelope: AcceptedEnvelope) {
+  if (envelope.event.type !== "compact") return undefined
+  const plan = planCompaction((yield* inputsOf(session, "order")).question)
+  if (!plan.skipped) return undefined
+  forgetHistory(session)
+  return skip(envelope, "ignored", skipReasons[plan.reason])
+})
 
 /** The journal's own timer, when it begins no reflection. */
 const skipReflection = (session: Session, envelope: AcceptedEnvelope): Skip | undefined => {
-  if (!isJournalsReflection(envelope)) return undefined;
-  const isDue = isReflectionDue(reflectionOf(recordsOf(session.own, "reflection")));
-  if (isDue && !isAsleep(session)) return undefined;
-  return skip(
-    envelope,
-    "handled",
-    isDue ? "asleep, it looks back in its dreams" : "it has looked back already",
-  );
-};
+  if (!isJournalsReflection(envelope)) return undefined
+  const isDue = isReflectionDue(reflectionOf(recordsOf(session.own, "reflection")))
+  if (isDue && !isAsleep(session)) return undefined
+  return skip(envelope, "handled", isDue ? "asleep, it looks back in its dreams" : "it has looked back already")
+}
 
 /** A message that the filter lets start no tick: ignored, or kept as an ambient one. */
-const skipFiltered = (
-  session: Session,
-  envelope: AcceptedEnvelope,
-  now: number,
-): Skip | undefined => {
-  const judgement = judged(session, envelope);
-  if (judgement === undefined) return skipReflection(session, envelope);
-  const { heard, importance, rule, verdict } = judgement;
-  if (verdict === "trigger" && (waking.has(rule) || !isAsleep(session))) return undefined;
-  if (verdict === "ignore") return skip(envelope, "ignored", `passed by under the rule "${rule}"`);
-  const ambience = ambienceOf(recordsOf(session.own, "ambientMessages"));
-  const records = ambienceChanges(ambience, overhear(ambience, { ...heard, at: now, importance }));
-  return skip(envelope, "handled", `ambient under the rule "${rule}"`, records);
-};
+const skipFiltered = (session: Session, envelope: AcceptedEnvelope, now: number): Skip | undefined => {
+  const judgement = judged(session, envelope)
+  if (judgement === undefined) return skipReflection(session, envelope)
+  const { heard, importance, rule, verdict } = judgement
+  if (verdict === "trigger" && (waking.has(rule) || !isAsleep(session))) return undefined
+  if (verdict === "ignore") return skip(envelope, "ignored", `passed by under the rule "${rule}"`)
+  const ambience = ambienceOf(recordsOf(session.own, "ambientMessages"))
+  const records = ambienceChanges(ambience, overhear(ambience, { ...heard, at: now, importance }))
+  return skip(envelope, "handled", `ambient under the rule "${rule}"`, records)
+}
 
 /** In this order. What they return is written of the envelope; undefined: the rule does not apply. Some read the store. */
 export const skipRules = [
@@ -180,36 +145,21 @@ export const skipRules = [
   skipRefreshed,
   skipUndoneCompaction,
   skipNothingToCompact,
-  skipFiltered,
-] as const;
+  skipFiltered
+] as const
 
 // Contributors: what a commit contains besides the input and the decision itself, with skip-rules.ts.
 // D1  A contributor changes nothing: it returns the fields it has a part in, made of those of the draft before it.
 // D2  It reads the session as it was before the commit. Records of the commit itself are in the draft.
 
-type Contributor = (
-  draft: CommitDraft,
-  decision: Decision,
-  view: CommitView,
-) => Partial<CommitDraft>;
+type Contributor = (draft: CommitDraft, decision: Decision, view: CommitView) => Partial<CommitDraft>
 
 /** In this order: each one sees what those before it have added. */
-const contributors: ReadonlyArray<Contributor> = [
-  recordInFlight,
-  addReplies,
-  addTeamDue,
-  addSubAgentSends,
-  addTraces,
-];
+const contributors: ReadonlyArray<Contributor> = [recordInFlight, addReplies, addTeamDue, addSubAgentSends, addTraces]
 
 /** The draft with what the contributors add. */
-export const contributed = (
-  first: CommitDraft,
-  decision: Decision,
-  view: CommitView,
-): CommitDraft => {
-  const draft = { ...first };
-  for (const contribute of contributors)
-    Object.assign(draft, defined(contribute(draft, decision, view)));
-  return draft;
-};
+export const contributed = (first: CommitDraft, decision: Decision, view: CommitView): CommitDraft => {
+  const draft = { ...first }
+  for (const contribute of contributors) Object.assign(draft, defined(contribute(draft, decision, view)))
+  return draft
+}

@@ -3,22 +3,16 @@
 // I1  Arguments and texts go into messages; the statechart receives control data only.
 // I2  A defect in an adapter is a failed call, not the end of the assistant.
 
-import {
-  type CallRequest,
-  contextOf,
-  type InferFailure,
-  jobDone,
-  jobFailed,
-} from "@reverie/assistant";
+import { type CallRequest, contextOf, type InferFailure, jobDone, jobFailed } from "@reverie/assistant"
 import {
   componentToPromptComponent,
   type ContextReport,
   type ContextTooSmall,
   getPromptRegistry,
   type PluggedIn,
-  PromptStore,
-} from "@reverie/context";
-import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model";
+  PromptStore
+} from "@reverie/context"
+import { type InferOptions, Model, type ModelError, type Reply } from "@reverie/model"
 import {
   defined,
   type EnvelopeId,
@@ -26,19 +20,19 @@ import {
   type OpenJob,
   type RecordChange,
   type StepRecord,
-  type ToolCall,
-} from "@reverie/protocol";
-import { approvalId, judgeCalls } from "@reverie/tools";
-import * as Clock from "effect/Clock";
-import * as Effect from "effect/Effect";
-import * as Result from "effect/Result";
-import * as Option from "effect/Option";
-import { insightsOf, refreshBlocks } from "../prompt/blocks.ts";
-import { noteTopics } from "../intake/inbox.ts";
-import { Faults, type JobEnd } from "./job-end.ts";
-import { patternShown } from "../prompt/layers.ts";
-import { NoticeHub } from "../commit/replies.ts";
-import { outageSeen, withheldBefore } from "../outages/outage-book.ts";
+  type ToolCall
+} from "@reverie/protocol"
+import { approvalId, judgeCalls } from "@reverie/tools"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Option from "effect/Option"
+import { insightsOf, refreshBlocks } from "../prompt/blocks.ts"
+import { noteTopics } from "../intake/inbox.ts"
+import { Faults, type JobEnd } from "./job-end.ts"
+import { patternShown } from "../prompt/layers.ts"
+import { NoticeHub } from "../commit/replies.ts"
+import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
 import {
   failedUse,
   isMetered,
@@ -48,54 +42,44 @@ import {
   replyRoom,
   tookOf,
   UNSENT,
-  warningOf,
-} from "../prompt/prompt.ts";
-import { recollect } from "../recall/recollect.ts";
-import {
-  approvalSubject,
-  noteRun,
-  noteShown,
-  type Session,
-  toolsOfTick,
-} from "../session/session.ts";
-import { Secrets } from "./tool-job.ts";
-import { inSpan } from "../telemetry/spans.ts";
+  warningOf
+} from "../prompt/prompt.ts"
+import { recollect } from "../recall/recollect.ts"
+import { approvalSubject, noteRun, noteShown, type Session, toolsOfTick } from "../session/session.ts"
+import { Secrets } from "./tool-job.ts"
+import { inSpan } from "../telemetry/spans.ts"
 
 // Plugged: what the tenant has put between the static components of every prompt.
 // I1  A tick sees one state of the registry from its first model call to its last; the next tick sees the newest.
 // I2  A registry that can not be read leaves what was last read: a prompt is better without a change than not at all.
 
 const isSame = (before: ReadonlyArray<PluggedIn>, after: ReadonlyArray<PluggedIn>): boolean =>
-  JSON.stringify(before) === JSON.stringify(after);
+  JSON.stringify(before) === JSON.stringify(after)
 
 const refreshPlugged = Effect.fnUntraced(function* (session: Session) {
-  const store = yield* Effect.serviceOption(PromptStore);
-  if (Option.isNone(store)) return;
-  const registry = yield* Effect.provideService(
-    getPromptRegistry(session.address.tenant),
-    PromptStore,
-    store.value,
-  );
-  const read = yield* Effect.option(registry.listPluggableComponents);
-  if (Option.isNone(read)) return;
+  const store = yield* Effect.serviceOption(PromptStore)
+  if (Option.isNone(store)) return
+  const registry = yield* Effect.provideService(getPromptRegistry(session.address.tenant), PromptStore, store.value)
+  const read = yield* Effect.option(registry.listPluggableComponents)
+  if (Option.isNone(read)) return
   const plugged = read.value.map((kept): PluggedIn => ({
     ...componentToPromptComponent(kept),
-    afterStatic: kept.afterStatic,
-  }));
-  if (!isSame(session.plugged, plugged)) noteShown(session, { plugged });
-});
+    afterStatic: kept.afterStatic
+  }))
+  if (!isSame(session.plugged, plugged)) noteShown(session, { plugged })
+})
 
 /** The most calls of one reply that are followed; a longer list is a broken model. */
-const MAX_CALLS = 16;
+const MAX_CALLS = 16
 
 const failureOf = (error: ModelError): InferFailure => ({
   recovery: error.recovery,
   reason: `${error._tag}: ${error.message}`,
   ...defined({
     retryAfterMillis: "retryAfterMillis" in error ? error.retryAfterMillis : undefined,
-    limited: error._tag === "CallLimited" || error._tag === "CallOverLimit" ? true : undefined,
-  }),
-});
+    limited: error._tag === "CallLimited" || error._tag === "CallOverLimit" ? true : undefined
+  })
+})
 
 /** What the statechart is told of a failed call, and what it has cost. */
 const failedWith = Effect.fnUntraced(function* (
@@ -103,41 +87,35 @@ const failedWith = Effect.fnUntraced(function* (
   job: OpenJob,
   error: ModelError,
   promptTokens: number,
-  replyTokens: number | undefined,
+  replyTokens: number | undefined
 ): Effect.fn.Return<InferFailure, never, Model> {
-  const { hide } = yield* Secrets;
-  const outage = yield* outageSeen(session, job, error);
-  return {
-    ...hide(outage ?? failureOf(error)),
-    ...failedUse(session, error, promptTokens, replyTokens),
-  };
-});
+  const { hide } = yield* Secrets
+  const outage = yield* outageSeen(session, job, error)
+  return { ...hide(outage ?? failureOf(error)), ...failedUse(session, error, promptTokens, replyTokens) }
+})
 
 /** What the statechart is told of the calls: categories, what tool rules say, and what an approval would be bound to. */
-const requestsOf = (
-  session: Session,
-  calls: ReadonlyArray<ToolCall>,
-): ReadonlyArray<CallRequest> => {
-  const { address, claim, definition } = session;
-  const { tick } = contextOf(session.decoded);
+const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyArray<CallRequest> => {
+  const { address, claim, definition } = session
+  const { tick } = contextOf(session.decoded)
   const verdicts = judgeCalls({
     rules: definition.rules,
     calledThisTick: definition.rules.length === 0 ? [] : toolsOfTick(session),
     calls,
-    available: definition.toolkit.names,
-  });
+    available: definition.toolkit.names
+  })
   return calls.map((call, index): CallRequest => {
-    const { ends, refusal } = verdicts[index] ?? {};
-    const tool = definition.toolkit.get(call.tool);
-    const asks = tool?.needsConsent?.(call.arguments, session.blocks.known) === true;
-    const category = asks ? "dangerous" : (tool?.category ?? "safe_chain");
-    const rules = defined({ refused: refusal, ends });
-    if (category !== "dangerous") return { tool: call.tool, category, ...rules };
-    const approval = approvalId({ ...approvalSubject(address, tick, call), epoch: claim.epoch });
-    const asking = asks ? { asks } : {};
-    return { tool: call.tool, category, approval, askedIn: claim.epoch, ...asking, ...rules };
-  });
-};
+    const { ends, refusal } = verdicts[index] ?? {}
+    const tool = definition.toolkit.get(call.tool)
+    const asks = tool?.needsConsent?.(call.arguments, session.blocks.known) === true
+    const category = asks ? "dangerous" : (tool?.category ?? "safe_chain")
+    const rules = defined({ refused: refusal, ends })
+    if (category !== "dangerous") return { tool: call.tool, category, ...rules }
+    const approval = approvalId({ ...approvalSubject(address, tick, call), epoch: claim.epoch })
+    const asking = asks ? { asks } : {}
+    return { tool: call.tool, category, approval, askedIn: claim.epoch, ...asking, ...rules }
+  })
+}
 
 const inferred = (
   session: Session,
@@ -145,26 +123,21 @@ const inferred = (
   reply: Reply,
   shown: ReadonlyArray<RecordChange>,
   now: number,
-  startedAt: number,
+  startedAt: number
 ): JobEnd => {
-  const calls = reply.calls.slice(0, MAX_CALLS);
-  const requests = requestsOf(session, calls);
-  const records = [...(calls.length === 0 ? insightsOf(session, reply.text, now) : []), ...shown];
-  noteRun(session, job, records);
+  const calls = reply.calls.slice(0, MAX_CALLS)
+  const requests = requestsOf(session, calls)
+  const records = [...(calls.length === 0 ? insightsOf(session, reply.text, now) : []), ...shown]
+  noteRun(session, job, records)
   return {
     job,
     ...defined({ records: records.length === 0 ? undefined : records }),
     event: jobDone("infer", {
       calls: requests,
-      ...defined({ used: isMetered(session) ? tookOf(session, reply.usage) : undefined }),
+      ...defined({ used: isMetered(session) ? tookOf(session, reply.usage) : undefined })
     }),
     messages: [
-      {
-        role: "assistant",
-        content: reply.text,
-        at: now,
-        ...defined({ calls: calls.length === 0 ? undefined : calls }),
-      },
+      { role: "assistant", content: reply.text, at: now, ...defined({ calls: calls.length === 0 ? undefined : calls }) }
     ],
     step: {
       id: job.id,
@@ -176,170 +149,127 @@ const inferred = (
       detail: {
         model: reply.model,
         finish: reply.finish,
-        ...defined({
-          callsLeftOut:
-            calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined,
-        }),
-      },
-    },
-  };
-};
+        ...defined({ callsLeftOut: calls.length < reply.calls.length ? reply.calls.length - calls.length : undefined })
+      }
+    }
+  }
+}
 
-const inferFailed = (
-  job: OpenJob,
-  failure: InferFailure,
-  now: number,
-  startedAt: number,
-): JobEnd => {
-  const end = { job, event: jobFailed("infer", failure), messages: [] };
+const inferFailed = (job: OpenJob, failure: InferFailure, now: number, startedAt: number): JobEnd => {
+  const end = { job, event: jobFailed("infer", failure), messages: [] }
   // What was never sent is no step of anybody.
-  if (failure.outage?.withheld === true) return end;
+  if (failure.outage?.withheld === true) return end
   const step: StepRecord = {
     id: job.id,
     kind: "infer",
     name: "infer",
     ok: false,
     elapsedMillis: now - startedAt,
-    detail: { error: failure.reason, recovery: failure.recovery },
-  };
-  return { ...end, step };
-};
+    detail: { error: failure.reason, recovery: failure.recovery }
+  }
+  return { ...end, step }
+}
 
 const NO_ROOM: InferFailure = {
   recovery: "cut",
   reason: "the prompt has no room in what is left of the budget",
-  used: UNSENT,
-};
+  used: UNSENT
+}
 
 /** A prompt that can not be made small enough: for the budget, or for the model. */
 const tooLarge = (session: Session, { message, recovery }: ContextTooSmall): InferFailure =>
-  isNarrowed(session)
-    ? { recovery: "cut", reason: message, used: UNSENT }
-    : { recovery, reason: message };
+  isNarrowed(session) ? { recovery: "cut", reason: message, used: UNSENT } : { recovery, reason: message }
 
 /** Why a call of an assistant with a budget is not sent at all; undefined when it may be. */
-const unsentBefore = (
-  session: Session,
-  recovered: boolean,
-  now: number,
-): InferFailure | undefined => {
+const unsentBefore = (session: Session, recovered: boolean, now: number): InferFailure | undefined => {
   if (isTimeOver(session, now))
-    return {
-      recovery: "cut",
-      reason: "its time is over",
-      ...defined({ used: recovered ? undefined : UNSENT }),
-    };
-  if (!recovered || !isMetered(session)) return undefined;
-  return {
-    recovery: "again",
-    reason: "a crash cut this call off; what was moved away for it counts as spent",
-  };
-};
+    return { recovery: "cut", reason: "its time is over", ...defined({ used: recovered ? undefined : UNSENT }) }
+  if (!recovered || !isMetered(session)) return undefined
+  return { recovery: "again", reason: "a crash cut this call off; what was moved away for it counts as spent" }
+}
 
 /** Where the text of a reply is shown while it grows; nowhere when nobody listens. */
-const previewOf = (
-  session: Session,
-  hub: NoticeHub["Service"],
-  at: number,
-): InferOptions | undefined => {
-  const { envelope, tick } = contextOf(session.decoded);
-  if (envelope === null || !hub.isHeard()) return undefined;
-  const { address } = session;
-  return {
-    onText: (text) =>
-      hub.tell({ type: "part", address, at, tick, envelope: envelope as EnvelopeId, text }),
-  };
-};
+const previewOf = (session: Session, hub: NoticeHub["Service"], at: number): InferOptions | undefined => {
+  const { envelope, tick } = contextOf(session.decoded)
+  if (envelope === null || !hub.isHeard()) return undefined
+  const { address } = session
+  return { onText: (text) => hub.tell({ type: "part", address, at, tick, envelope: envelope as EnvelopeId, text }) }
+}
 
-export const infer = Effect.fnUntraced(function* (
-  session: Session,
-  job: OpenJob,
-  recovered: boolean,
-) {
-  const context = contextOf(session.decoded);
-  const model = yield* Model;
-  const faults = yield* Faults;
-  const hub = yield* NoticeHub;
-  const startedAt = yield* Clock.currentTimeMillis;
-  const unsent = unsentBefore(session, recovered, startedAt);
-  if (unsent !== undefined) return inferFailed(job, unsent, startedAt, startedAt);
-  const withheld = yield* withheldBefore;
+export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
+  const context = contextOf(session.decoded)
+  const model = yield* Model
+  const faults = yield* Faults
+  const hub = yield* NoticeHub
+  const startedAt = yield* Clock.currentTimeMillis
+  const unsent = unsentBefore(session, recovered, startedAt)
+  if (unsent !== undefined) return inferFailed(job, unsent, startedAt, startedAt)
+  const withheld = yield* withheldBefore
   if (withheld !== undefined) {
-    return inferFailed(
-      job,
-      yield* failedWith(session, job, withheld, 0, undefined),
-      startedAt,
-      startedAt,
-    );
+    return inferFailed(job, yield* failedWith(session, job, withheld, 0, undefined), startedAt, startedAt)
   }
-  if (context.iteration <= 1) yield* refreshPlugged(session);
-  yield* refreshBlocks(session);
-  yield* recollect(session);
-  if (context.iteration <= 1) yield* noteTopics(session);
-  const { window } = session;
-  const warning = warningOf(session, startedAt);
+  if (context.iteration <= 1) yield* refreshPlugged(session)
+  yield* refreshBlocks(session)
+  yield* recollect(session)
+  if (context.iteration <= 1) yield* noteTopics(session)
+  const { window } = session
+  const warning = warningOf(session, startedAt)
   const { assembled, offers, shown } = yield* session
     .inSlices(() => promptOf(session, warning))
-    .pipe(inSpan("context.assemble"));
+    .pipe(inSpan("context.assemble"))
   if (Result.isFailure(assembled)) {
-    return inferFailed(job, tooLarge(session, assembled.failure), startedAt, startedAt);
+    return inferFailed(job, tooLarge(session, assembled.failure), startedAt, startedAt)
   }
   // The next prompt begins as this one did, unless something was added in the meantime.
-  if (session.window === window && warning === undefined)
-    noteShown(session, { window: assembled.success.window });
-  const { report } = assembled.success;
-  noteShown(session, { promptTokens: report.tokens });
-  const room = replyRoom(session, report.tokens);
-  if (room === undefined) return inferFailed(job, NO_ROOM, startedAt, startedAt);
-  yield* faults.at("before-model", session.address);
-  const { hide } = yield* Secrets;
+  if (session.window === window && warning === undefined) noteShown(session, { window: assembled.success.window })
+  const { report } = assembled.success
+  noteShown(session, { promptTokens: report.tokens })
+  const room = replyRoom(session, report.tokens)
+  if (room === undefined) return inferFailed(job, NO_ROOM, startedAt, startedAt)
+  yield* faults.at("before-model", session.address)
+  const { hide } = yield* Secrets
   const outcome = yield* model
     .infer(
       {
         messages: assembled.success.messages,
         tools: offers,
         callPrefix: `${context.tick}.${context.iteration}`,
-        ...defined({ maxOutputTokens: room.tokens }),
+        ...defined({ maxOutputTokens: room.tokens })
       },
-      previewOf(session, hub, startedAt),
+      previewOf(session, hub, startedAt)
     )
     .pipe(
       Effect.map((reply) => ({ reply })),
       Effect.catch((error) =>
-        Effect.map(failedWith(session, job, error, report.tokens, room.tokens), (failure) => ({
-          failure,
-        })),
+        Effect.map(failedWith(session, job, error, report.tokens, room.tokens), (failure) => ({ failure }))
       ),
       // A defect in an adapter must not take the assistant with it.
       Effect.catchDefect((defect) =>
         Effect.succeed({
-          failure: {
-            recovery: "retry" as const,
-            reason: hide(`the model adapter broke: ${String(defect)}`),
-          },
-        }),
-      ),
-    );
-  yield* faults.at("after-model", session.address);
-  const now = yield* Clock.currentTimeMillis;
+          failure: { recovery: "retry" as const, reason: hide(`the model adapter broke: ${String(defect)}`) }
+        })
+      )
+    )
+  yield* faults.at("after-model", session.address)
+  const now = yield* Clock.currentTimeMillis
   const end =
     "reply" in outcome
       ? inferred(session, job, outcome.reply, shown, now, startedAt)
-      : inferFailed(job, outcome.failure, now, startedAt);
-  return seeing(end, report, patternShown(session), session.recollection.ids);
-});
+      : inferFailed(job, outcome.failure, now, startedAt)
+  return seeing(end, report, patternShown(session), session.recollection.ids)
+})
 
 /** With what the model was shown. */
 const seeing = (
   end: JobEnd,
   report: ContextReport,
   pattern: Json | undefined,
-  recalled: ReadonlyArray<string>,
+  recalled: ReadonlyArray<string>
 ): JobEnd => {
-  if (end.step === undefined) return end;
+  if (end.step === undefined) return end
   const shown = {
     context: report as unknown as Json,
-    ...defined({ pattern, recalled: recalled.length === 0 ? undefined : recalled }),
-  };
-  return { ...end, step: { ...end.step, detail: { ...end.step.detail, ...shown } } };
-};
+    ...defined({ pattern, recalled: recalled.length === 0 ? undefined : recalled })
+  }
+  return { ...end, step: { ...end.step, detail: { ...end.step.detail, ...shown } } }
+}

@@ -2,7 +2,7 @@
 // Owns its shape and what of it goes into the commit. Leaves running jobs to jobs.ts.
 // I1  A job never fails: every failure is an event that the statechart receives.
 
-import type { Input } from "@reverie/assistant";
+import type { Input } from "@reverie/assistant"
 import {
   type Address,
   defined,
@@ -10,35 +10,35 @@ import {
   type Json,
   type OpenJob,
   type RecordChange,
-  type StepRecord,
-} from "@reverie/protocol";
-import * as Context from "effect/Context";
-import * as Effect from "effect/Effect";
-import type { TurnInput, UncountedMessage } from "../commit/commit-draft.ts";
+  type StepRecord
+} from "@reverie/protocol"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { TurnInput, UncountedMessage } from "../commit/commit-draft.ts"
 
 export interface JobEnd {
-  readonly job: OpenJob;
-  readonly event: Input;
-  readonly messages: ReadonlyArray<UncountedMessage>;
+  readonly job: OpenJob
+  readonly event: Input
+  readonly messages: ReadonlyArray<UncountedMessage>
   /** Absent when nothing was done: a call that was never sent. */
-  readonly step?: StepRecord;
-  readonly sends?: ReadonlyArray<Envelope>;
-  readonly records?: ReadonlyArray<RecordChange>;
+  readonly step?: StepRecord
+  readonly sends?: ReadonlyArray<Envelope>
+  readonly records?: ReadonlyArray<RecordChange>
   /** Told to screens and callers, besides what the statechart emits. */
-  readonly emitted?: NonNullable<TurnInput["emitted"]>;
+  readonly emitted?: NonNullable<TurnInput["emitted"]>
 }
 
 /** The number of the commit that started a job stands before its name. */
-export const numberOf = ({ id }: OpenJob): number => Number(id.split("/")[0]);
+export const numberOf = ({ id }: OpenJob): number => Number(id.split("/")[0])
 
-export const kindOf = (job: OpenJob): StepRecord["kind"] => job.src as StepRecord["kind"];
+export const kindOf = (job: OpenJob): StepRecord["kind"] => job.src as StepRecord["kind"]
 
 export const turnInputOf = (end: JobEnd): TurnInput => ({
   cause: { kind: "job", id: end.job.id },
   event: end.event as unknown as Json,
   messages: end.messages,
-  ...defined({ step: end.step, sends: end.sends, records: end.records, emitted: end.emitted }),
-});
+  ...defined({ step: end.step, sends: end.sends, records: end.records, emitted: end.emitted })
+})
 
 // Faults: named points at which a test may stop, delay or kill.
 
@@ -53,10 +53,10 @@ export const faultPoints = [
   "before-commit",
   "after-commit",
   "before-deliver",
-  "after-deliver",
-] as const;
-export type FaultPoint = (typeof faultPoints)[number];
+  "after-deliver"
+] as const
+export type FaultPoint = (typeof faultPoints)[number]
 
 export const Faults = Context.Reference<{
-  readonly at: (point: FaultPoint, address: Address) => Effect.Effect<void>;
-}>("@reverie/runtime/Faults", { defaultValue: () => ({ at: () => Effect.void }) });
+  readonly at: (point: FaultPoint, address: Address) => Effect.Effect<void>
+}>("@reverie/runtime/Faults", { defaultValue: () => ({ at: () => Effect.void }) })

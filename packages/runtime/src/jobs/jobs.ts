@@ -11,8 +11,8 @@ import {
   jobDone,
   jobFailed,
   readAssessment,
-  type Task,
-} from "@reverie/assistant";
+  type Task
+} from "@reverie/assistant"
 import {
   CallLimited,
   CallOverLimit,
@@ -26,42 +26,42 @@ import {
   type Reply,
   type Tariff,
   Tokens,
-  TOKENS_PER_MESSAGE,
-} from "@reverie/model";
-import { addressKey, type Amount, type OpenJob, type TenantId } from "@reverie/protocol";
-import * as Effect from "effect/Effect";
-import * as Clock from "effect/Clock";
-import { Allowance, type AllowanceAnswer, type TenantLimits } from "@reverie/ledger";
-import * as Cause from "effect/Cause";
-import * as Context from "effect/Context";
-import * as Exit from "effect/Exit";
-import * as Metric from "effect/Metric";
-import * as Option from "effect/Option";
-import { dream } from "../dream/dream-job.ts";
-import { compactHistory } from "../compact/compact-job.ts";
-import { infer } from "./infer-job.ts";
-import { type JobEnd, kindOf } from "./job-end.ts";
-import { watchedModel } from "../outages/outage-book.ts";
-import { noteRun, type Session } from "../session/session.ts";
-import { coordinateTeam } from "./team-job.ts";
-import { tracedModel } from "../telemetry/chat-span.ts";
-import { attributes as named, COMPACTION, DREAM } from "../telemetry/names.ts";
-import { agentAttributes, spanning } from "../telemetry/spans.ts";
-import { runChild } from "../sub-agents/child-job.ts";
+  TOKENS_PER_MESSAGE
+} from "@reverie/model"
+import { addressKey, type Amount, type OpenJob, type TenantId } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import * as Clock from "effect/Clock"
+import { Allowance, type AllowanceAnswer, type TenantLimits } from "@reverie/ledger"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import { dream } from "../dream/dream-job.ts"
+import { compactHistory } from "../compact/compact-job.ts"
+import { infer } from "./infer-job.ts"
+import { type JobEnd, kindOf } from "./job-end.ts"
+import { watchedModel } from "../outages/outage-book.ts"
+import { noteRun, type Session } from "../session/session.ts"
+import { coordinateTeam } from "./team-job.ts"
+import { tracedModel } from "../telemetry/chat-span.ts"
+import { attributes as named, COMPACTION, DREAM } from "../telemetry/names.ts"
+import { agentAttributes, spanning } from "../telemetry/spans.ts"
+import { runChild } from "../sub-agents/child-job.ts"
 
-import { brokenTool, runTool } from "./tool-job.ts";
-import { contextTypeNow, restrictionOf } from "../prompt/layers.ts";
-import { isMetered, unreachable } from "../prompt/prompt.ts";
+import { brokenTool, runTool } from "./tool-job.ts"
+import { contextTypeNow, restrictionOf } from "../prompt/layers.ts"
+import { isMetered, unreachable } from "../prompt/prompt.ts"
 
 // StandIn: what is given for the end of a job instead of running it.
 // S1  A job that something stands in for is not begun: no model, no tool and no store is asked for it.
 
 /** The end of a job; undefined where the job is to run. */
-export type StandIn = (session: Session, job: OpenJob) => Effect.Effect<JobEnd | undefined>;
+export type StandIn = (session: Session, job: OpenJob) => Effect.Effect<JobEnd | undefined>
 
 export const StandIns = Context.Reference<StandIn>("@reverie/runtime/StandIns", {
-  defaultValue: () => () => Effect.undefined,
-});
+  defaultValue: () => () => Effect.undefined
+})
 
 // Limits: what the model calls of a tenant are held to, before they are sent.
 // L1  Of a tenant with limits no call is sent that was not granted; of one without, nobody is asked and nothing is written.
@@ -72,196 +72,158 @@ export const StandIns = Context.Reference<StandIn>("@reverie/runtime/StandIns", 
 
 /** What tenants may use, and what it costs. By default nothing is limited. */
 export const Limits = Context.Reference<{
-  readonly of: (tenant: TenantId) => TenantLimits | undefined;
-  readonly tariff: Tariff;
-}>("@reverie/runtime/Limits", { defaultValue: () => ({ of: () => undefined, tariff: {} }) });
+  readonly of: (tenant: TenantId) => TenantLimits | undefined
+  readonly tariff: Tariff
+}>("@reverie/runtime/Limits", { defaultValue: () => ({ of: () => undefined, tariff: {} }) })
 
 /** Model calls that were held back, by the limit that did it. */
-export const refusedCalls = Metric.counter("reverie_model_calls_refused_total", {
-  incremental: true,
-});
+export const refusedCalls = Metric.counter("reverie_model_calls_refused_total", { incremental: true })
 
 /** Longer than any adapter takes for a call, its own retries included. */
-const CALL_LEASE_MILLIS = 10 * 60_000;
+const CALL_LEASE_MILLIS = 10 * 60_000
 /** Before the lease ends a call has been stopped and settled. */
-const CALL_MILLIS = CALL_LEASE_MILLIS - 30_000;
+const CALL_MILLIS = CALL_LEASE_MILLIS - 30_000
 
-const PROVIDER = "allowance";
+const PROVIDER = "allowance"
 
-type Count = (text: string) => number;
+type Count = (text: string) => number
 
 /** What a prompt and its reply may come to. */
 interface Measure {
-  readonly prompt: Prompt;
-  readonly amounts: Amount;
+  readonly prompt: Prompt
+  readonly amounts: Amount
 }
 
-const isMeasured = ({
-  costMicrosPerDay,
-  costMicrosPerMinute,
-  tokensPerDay,
-  tokensPerMinute,
-}: TenantLimits): boolean =>
-  [costMicrosPerDay, costMicrosPerMinute, tokensPerDay, tokensPerMinute].some(
-    (limit) => limit !== undefined,
-  );
+const isMeasured = ({ costMicrosPerDay, costMicrosPerMinute, tokensPerDay, tokensPerMinute }: TenantLimits): boolean =>
+  [costMicrosPerDay, costMicrosPerMinute, tokensPerDay, tokensPerMinute].some((limit) => limit !== undefined)
 
 const promptTokens = ({ messages, tools }: Prompt, count: Count): number =>
   messages.reduce(
     (sum, { calls, content }) =>
-      sum +
-      TOKENS_PER_MESSAGE +
-      count(content) +
-      (calls === undefined ? 0 : count(JSON.stringify(calls))),
-    tools.length === 0 ? 0 : count(JSON.stringify(tools)),
-  );
+      sum + TOKENS_PER_MESSAGE + count(content) + (calls === undefined ? 0 : count(JSON.stringify(calls))),
+    tools.length === 0 ? 0 : count(JSON.stringify(tools))
+  )
 
 /** Counting takes time in proportion to the prompt, so it is done only where it matters. */
-const measured = (
-  prompt: Prompt,
-  reserved: number,
-  tariff: Tariff,
-  count: Count | undefined,
-): Measure => {
-  if (count === undefined) return { prompt, amounts: { calls: 1, tokens: 0, costMicros: 0 } };
-  const maxOutputTokens = prompt.maxOutputTokens ?? reserved;
-  const tokens = { inputTokens: promptTokens(prompt, count), outputTokens: maxOutputTokens };
+const measured = (prompt: Prompt, reserved: number, tariff: Tariff, count: Count | undefined): Measure => {
+  if (count === undefined) return { prompt, amounts: { calls: 1, tokens: 0, costMicros: 0 } }
+  const maxOutputTokens = prompt.maxOutputTokens ?? reserved
+  const tokens = { inputTokens: promptTokens(prompt, count), outputTokens: maxOutputTokens }
   const costMicros =
-    prompt.model === undefined
-      ? dearestCostMicros(tariff, tokens)
-      : costMicrosOf(tariff, prompt.model, tokens);
+    prompt.model === undefined ? dearestCostMicros(tariff, tokens) : costMicrosOf(tariff, prompt.model, tokens)
   return {
     prompt: { ...prompt, maxOutputTokens },
-    amounts: { calls: 1, tokens: tokens.inputTokens + tokens.outputTokens, costMicros },
-  };
-};
+    amounts: { calls: 1, tokens: tokens.inputTokens + tokens.outputTokens, costMicros }
+  }
+}
 
 const failedUse = (error: ModelError, amounts: Amount): Amount => {
-  const cost = failureCost(error);
-  return cost === "unknown"
-    ? amounts
-    : { calls: cost === "unsent" ? 0 : 1, tokens: 0, costMicros: 0 };
-};
+  const cost = failureCost(error)
+  return cost === "unknown" ? amounts : { calls: cost === "unsent" ? 0 : 1, tokens: 0, costMicros: 0 }
+}
 
 const usedBy = (exit: Exit.Exit<Reply, ModelError>, tariff: Tariff, amounts: Amount): Amount => {
   if (Exit.isSuccess(exit)) {
-    const { model, usage } = exit.value;
-    const tokens = usage.inputTokens + usage.outputTokens;
-    return { calls: 1, tokens, costMicros: costMicrosOf(tariff, model, usage) };
+    const { model, usage } = exit.value
+    const tokens = usage.inputTokens + usage.outputTokens
+    return { calls: 1, tokens, costMicros: costMicrosOf(tariff, model, usage) }
   }
-  const error = Cause.findErrorOption(exit.cause);
-  return Option.isSome(error) ? failedUse(error.value, amounts) : amounts;
-};
+  const error = Cause.findErrorOption(exit.cause)
+  return Option.isSome(error) ? failedUse(error.value, amounts) : amounts
+}
 
-type Refusal = Extract<AllowanceAnswer, { readonly outcome: "refused" }>;
+type Refusal = Extract<AllowanceAnswer, { readonly outcome: "refused" }>
 
 const refusedFor = Effect.fnUntraced(function* (tenant: TenantId, { limit, until }: Refusal) {
-  yield* Metric.update(Metric.withAttributes(refusedCalls, { reason: limit }), 1);
+  yield* Metric.update(Metric.withAttributes(refusedCalls, { reason: limit }), 1)
   if (until === undefined) {
-    const message = `this call alone is larger than the limit ${limit} of the tenant ${tenant}; it was not sent`;
-    return yield* new CallOverLimit({ provider: PROVIDER, limit, message });
+    const message = `this call alone is larger than the limit ${limit} of the tenant ${tenant}; it was not sent`
+    return yield* new CallOverLimit({ provider: PROVIDER, limit, message })
   }
-  const time = new Date(until).toISOString();
-  const message = `the limit ${limit} of the tenant ${tenant} leaves no room until ${time}; the call was not sent`;
-  const retryAfterMillis = Math.max(1, until - (yield* Clock.currentTimeMillis));
-  return yield* new CallLimited({ provider: PROVIDER, limit, message, retryAfterMillis });
-});
+  const time = new Date(until).toISOString()
+  const message = `the limit ${limit} of the tenant ${tenant} leaves no room until ${time}; the call was not sent`
+  const retryAfterMillis = Math.max(1, until - (yield* Clock.currentTimeMillis))
+  return yield* new CallLimited({ provider: PROVIDER, limit, message, retryAfterMillis })
+})
 
 const tooLong = new ModelUnavailable({
   provider: PROVIDER,
   kind: "timeout",
   message: "the call took too long",
-  begun: true,
-});
+  begun: true
+})
 
 /** The model as the calls of one run of a job reach it. */
-const limitedModel = Effect.fnUntraced(function* (
-  session: Session,
-  job: OpenJob,
-  model: Model["Service"],
-) {
-  const { of, tariff } = yield* Limits;
-  const { address, claim, definition } = session;
-  const { tenant } = address;
-  const limits = of(tenant);
-  if (limits === undefined) return model;
+const limitedModel = Effect.fnUntraced(function* (session: Session, job: OpenJob, model: Model["Service"]) {
+  const { of, tariff } = yield* Limits
+  const { address, claim, definition } = session
+  const { tenant } = address
+  const limits = of(tenant)
+  if (limits === undefined) return model
   const allowance = Option.getOrThrowWith(
     yield* Effect.serviceOption(Allowance),
-    () => new Error("tenants have limits, and the store keeps no allowance"),
-  );
-  const tokens = yield* Tokens;
-  const count = isMeasured(limits) ? yield* tokens.ready : undefined;
+    () => new Error("tenants have limits, and the store keeps no allowance")
+  )
+  const tokens = yield* Tokens
+  const count = isMeasured(limits) ? yield* tokens.ready : undefined
   const unavailable = ({ message }: { readonly message: string }) =>
-    new ModelUnavailable({ provider: PROVIDER, kind: "network", message });
-  let calls = 0;
+    new ModelUnavailable({ provider: PROVIDER, kind: "network", message })
+  let calls = 0
   const limited: Model["Service"] = {
     ...model,
     infer: (asked, options) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
-          const key = `${addressKey(address)}/${job.id}/${claim.epoch}/${++calls}`;
-          const reserved = definition.reservedResponseTokens;
-          const { amounts, prompt } = yield* tokens.inSlices(() =>
-            measured(asked, reserved, tariff, count),
-          );
-          const leaseMillis = CALL_LEASE_MILLIS;
+          const key = `${addressKey(address)}/${job.id}/${claim.epoch}/${++calls}`
+          const reserved = definition.reservedResponseTokens
+          const { amounts, prompt } = yield* tokens.inSlices(() => measured(asked, reserved, tariff, count))
+          const leaseMillis = CALL_LEASE_MILLIS
           // Whoever is stopped meanwhile leaves a reservation that counts in full, as one who dies does.
-          const reserving = restore(
-            allowance.reserve({ tenant, key, amounts, limits, leaseMillis }),
-          );
-          const answer = yield* Effect.mapError(reserving, unavailable);
-          if (answer.outcome === "refused") return yield* refusedFor(tenant, answer);
+          const reserving = restore(allowance.reserve({ tenant, key, amounts, limits, leaseMillis }))
+          const answer = yield* Effect.mapError(reserving, unavailable)
+          if (answer.outcome === "refused") return yield* refusedFor(tenant, answer)
           const call = model
             .infer(prompt, options)
-            .pipe(
-              Effect.timeoutOrElse({ duration: CALL_MILLIS, orElse: () => Effect.fail(tooLong) }),
-            );
+            .pipe(Effect.timeoutOrElse({ duration: CALL_MILLIS, orElse: () => Effect.fail(tooLong) }))
           // A call that could not be settled counts in full.
           const settled = (exit: Exit.Exit<Reply, ModelError>) =>
-            Effect.ignore(allowance.settle(tenant, key, usedBy(exit, tariff, amounts)));
-          return yield* Effect.onExit(restore(call), settled);
-        }),
-      ),
-  };
-  return limited;
-});
+            Effect.ignore(allowance.settle(tenant, key, usedBy(exit, tariff, amounts)))
+          return yield* Effect.onExit(restore(call), settled)
+        })
+      )
+  }
+  return limited
+})
 
 // AssessJob: weighs a task before the first model call.
 // I1  A model that can not be asked, or answers nonsense, leaves the heuristic's assessment.
 
 /** What started the tick, in the words that are in history. */
 const taskOf = ({ window }: Session): Task => {
-  const message = window.messages.findLast(({ role }) => role === "user");
-  return { type: message?.name === "clock" ? "timer" : "message", text: message?.content ?? "" };
-};
+  const message = window.messages.findLast(({ role }) => role === "user")
+  return { type: message?.name === "clock" ? "timer" : "message", text: message?.content ?? "" }
+}
 
 const byModel = Effect.fnUntraced(function* (task: Task, job: OpenJob) {
-  const model = yield* Model;
+  const model = yield* Model
   const prompt = {
     messages: [{ role: "user" as const, content: assessmentText(task) }],
     tools: [],
-    callPrefix: job.id,
-  };
+    callPrefix: job.id
+  }
   return yield* model.infer(prompt).pipe(
     Effect.map(({ text }) => readAssessment(text, task)),
-    Effect.catch(() => Effect.succeed(assessTask(task))),
-  );
-});
+    Effect.catch(() => Effect.succeed(assessTask(task)))
+  )
+})
 
-const assess = Effect.fnUntraced(function* (
-  session: Session,
-  job: OpenJob,
-): Effect.fn.Return<JobEnd, never, Model> {
-  const startedAt = yield* Clock.currentTimeMillis;
-  const by = session.definition.assessWith ?? "heuristic";
-  const task = taskOf(session);
-  const found = by === "model" ? yield* byModel(task, job) : assessTask(task);
-  const assessment: Assessment = {
-    ...found,
-    by,
-    context_signals: { event_class: found.event_class },
-  };
-  const restriction = restrictionOf(session, contextTypeNow(session), assessment);
+const assess = Effect.fnUntraced(function* (session: Session, job: OpenJob): Effect.fn.Return<JobEnd, never, Model> {
+  const startedAt = yield* Clock.currentTimeMillis
+  const by = session.definition.assessWith ?? "heuristic"
+  const task = taskOf(session)
+  const found = by === "model" ? yield* byModel(task, job) : assessTask(task)
+  const assessment: Assessment = { ...found, by, context_signals: { event_class: found.event_class } }
+  const restriction = restrictionOf(session, contextTypeNow(session), assessment)
   return {
     job,
     event: jobDone(job.name, { restriction }),
@@ -272,70 +234,61 @@ const assess = Effect.fnUntraced(function* (
       name: "assess",
       ok: true,
       elapsedMillis: (yield* Clock.currentTimeMillis) - startedAt,
-      detail: { by, ...found },
-    },
-  };
-});
+      detail: { by, ...found }
+    }
+  }
+})
 
 const run = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
-  const stoodIn = yield* (yield* StandIns)(session, job);
+  const stoodIn = yield* (yield* StandIns)(session, job)
   if (stoodIn !== undefined) {
-    noteRun(session, job, stoodIn.records);
-    return stoodIn;
+    noteRun(session, job, stoodIn.records)
+    return stoodIn
   }
   switch (job.src) {
     case "infer": {
-      const { team } = session.definition;
-      return team === undefined
-        ? yield* infer(session, job, recovered)
-        : yield* coordinateTeam(session, job, team);
+      const { team } = session.definition
+      return team === undefined ? yield* infer(session, job, recovered) : yield* coordinateTeam(session, job, team)
     }
     case "tool":
-      return yield* runTool(session, job, recovered);
+      return yield* runTool(session, job, recovered)
     case "child":
-      return yield* runChild(session, job);
+      return yield* runChild(session, job)
     case "assess":
-      return yield* assess(session, job);
+      return yield* assess(session, job)
     case "dream":
-      return yield* spanning(() => stepRequest(DREAM, session, job))(() => dream(session, job));
+      return yield* spanning(() => stepRequest(DREAM, session, job))(() => dream(session, job))
     default:
-      return yield* spanning(() => stepRequest(COMPACTION, session, job))(() =>
-        compactHistory(session, job),
-      );
+      return yield* spanning(() => stepRequest(COMPACTION, session, job))(() => compactHistory(session, job))
   }
-});
+})
 
 /** One step of a dream, or of a compaction, as a span. */
-const stepRequest = (
-  name: typeof DREAM | typeof COMPACTION,
-  session: Session,
-  { input }: OpenJob,
-) => {
-  const { operation, phase } = input as { readonly operation?: string; readonly phase?: string };
-  const what =
-    name === DREAM ? { [named.dreamOperation]: operation } : { [named.compactionPhase]: phase };
-  return { name, attributes: { ...agentAttributes(session), ...what } };
-};
+const stepRequest = (name: typeof DREAM | typeof COMPACTION, session: Session, { input }: OpenJob) => {
+  const { operation, phase } = input as { readonly operation?: string; readonly phase?: string }
+  const what = name === DREAM ? { [named.dreamOperation]: operation } : { [named.compactionPhase]: phase }
+  return { name, attributes: { ...agentAttributes(session), ...what } }
+}
 
 /** Runs an open job to its end. `recovered` says that a crash may have cut an earlier run of it off. */
 export const runJob = (session: Session, job: OpenJob, recovered: boolean) =>
   Effect.gen(function* () {
-    const model = yield* limitedModel(session, job, yield* watchedModel(yield* Model));
+    const model = yield* limitedModel(session, job, yield* watchedModel(yield* Model))
     return yield* Effect.provideService(
       run(session, job, recovered),
       Model,
-      job.src !== "infer" && isMetered(session) ? unreachable : tracedModel(session, model),
-    );
-  });
+      job.src !== "infer" && isMetered(session) ? unreachable : tracedModel(session, model)
+    )
+  })
 
 /** A job that has no end of its own: said to the statechart as its failure. */
 export const failedJob = (
   session: Session,
   job: OpenJob,
   failure: { readonly recovery: "retry" | "tell-owner"; readonly reason: string },
-  now: number,
+  now: number
 ): JobEnd => {
-  if (job.src === "tool") return brokenTool(session, job, failure.reason, now);
+  if (job.src === "tool") return brokenTool(session, job, failure.reason, now)
   return {
     job,
     event: jobFailed(job.name, failure),
@@ -346,7 +299,7 @@ export const failedJob = (
       name: job.name,
       ok: false,
       elapsedMillis: 0,
-      detail: { error: failure.reason },
-    },
-  };
-};
+      detail: { error: failure.reason }
+    }
+  }
+}

@@ -14,9 +14,9 @@ import {
   type Team,
   type TeamEvent,
   type TeamSend,
-  type TeamStep,
-} from "@reverie/assistant";
-import { Ledger } from "@reverie/ledger";
+  type TeamStep
+} from "@reverie/assistant"
+import { Ledger } from "@reverie/ledger"
 import {
   type Address,
   addressKey,
@@ -26,50 +26,47 @@ import {
   type Envelope,
   type Json,
   type OpenJob,
-  sendingAssistant,
-} from "@reverie/protocol";
-import * as Clock from "effect/Clock";
-import * as Effect from "effect/Effect";
-import { answerTo, type InHand, inHandOf, shortId } from "../commit/replies.ts";
-import type { JobEnd } from "./job-end.ts";
-import { noteRun, type Session } from "../session/session.ts";
-import { teamChanges, teamStateOn } from "./team-records.ts";
+  sendingAssistant
+} from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { answerTo, type InHand, inHandOf, shortId } from "../commit/replies.ts"
+import type { JobEnd } from "./job-end.ts"
+import { noteRun, type Session } from "../session/session.ts"
+import { teamChanges, teamStateOn } from "./team-records.ts"
 
 /** The channel in which observers overhear their team. */
-const teamChannel = (team: string): string => `team:${team}`.slice(0, 128);
+const teamChannel = (team: string): string => `team:${team}`.slice(0, 128)
 
 const standingOf = Effect.fnUntraced(function* (address: Address) {
-  const record = yield* (yield* Ledger).inspect(address);
+  const record = yield* (yield* Ledger).inspect(address)
   const standing: Standing =
     record === undefined
       ? { availability: "missing", waiting: 0 }
-      : { availability: availabilityIn(record.state.status), waiting: record.waiting };
-  return standing;
-});
+      : { availability: availabilityIn(record.state.status), waiting: record.waiting }
+  return standing
+})
 
 const availabilityIn = (status: string): Standing["availability"] =>
-  status === "halted" || status === "retired" ? status : "available";
+  status === "halted" || status === "retired" ? status : "available"
 
 const standingsOf = Effect.fnUntraced(function* ({ address }: Session, { members }: Team) {
-  const standings = new Map<string, Standing>();
+  const standings = new Map<string, Standing>()
   for (const { id } of members) {
-    standings.set(
-      id,
-      yield* standingOf({ tenant: address.tenant, assistant: AssistantId.make(id) }),
-    );
+    standings.set(id, yield* standingOf({ tenant: address.tenant, assistant: AssistantId.make(id) }))
   }
-  return standings;
-});
+  return standings
+})
 
 /** What the message in hand is to the team; undefined when it is nothing that a team receives. */
 const eventOf = (session: Session, hand: InHand): TeamEvent | undefined => {
-  const { acceptedAt: at, answers, envelope: id, from, hops, isTimer, wantsAnswer } = hand;
-  if (isTimer) return { type: "due", id, at };
-  const text = session.window.messages.findLast(({ role }) => role === "user")?.content ?? "";
-  if (answers === null) return { type: "asked", id, text, from, hops, wantsAnswer, at };
-  const { envelope: ask, outcome } = answers;
-  return { type: "answered", ask, from: sendingAssistant(from) ?? from, outcome, text, at };
-};
+  const { acceptedAt: at, answers, envelope: id, from, hops, isTimer, wantsAnswer } = hand
+  if (isTimer) return { type: "due", id, at }
+  const text = session.window.messages.findLast(({ role }) => role === "user")?.content ?? ""
+  if (answers === null) return { type: "asked", id, text, from, hops, wantsAnswer, at }
+  const { envelope: ask, outcome } = answers
+  return { type: "answered", ask, from: sendingAssistant(from) ?? from, outcome, text, at }
+}
 
 const envelopeOf = ({ address }: Session, { hops, id, kind, text, to }: TeamSend): Envelope => ({
   v: ENVELOPE_VERSION,
@@ -79,18 +76,16 @@ const envelopeOf = ({ address }: Session, { hops, id, kind, text, to }: TeamSend
   event: {
     type: "message",
     text,
-    ...(kind === "ask" ? { wantsAnswer: true } : { channel: teamChannel(address.assistant) }),
+    ...(kind === "ask" ? { wantsAnswer: true } : { channel: teamChannel(address.assistant) })
   },
-  hops,
-});
+  hops
+})
 
 const answersIn = (session: Session, { answers }: TeamStep): ReadonlyArray<Envelope> =>
   answers.flatMap(({ outcome, question, text }) => {
-    const { from, hops, id, wantsAnswer } = question;
-    return [
-      answerTo(session, { envelope: id, from, hops, wantsAnswer }, outcome, text) ?? [],
-    ].flat();
-  });
+    const { from, hops, id, wantsAnswer } = question
+    return [answerTo(session, { envelope: id, from, hops, wantsAnswer }, outcome, text) ?? []].flat()
+  })
 
 const stepEnd = (
   session: Session,
@@ -98,11 +93,11 @@ const stepEnd = (
   step: TeamStep | undefined,
   detail: Json,
   startedAt: number,
-  now: number,
+  now: number
 ) => {
-  const records = step === undefined ? [] : teamChanges(teamStateOn(session.own), step.state);
-  noteRun(session, job, records);
-  const note = step?.note ?? "";
+  const records = step === undefined ? [] : teamChanges(teamStateOn(session.own), step.state)
+  noteRun(session, job, records)
+  const note = step?.note ?? ""
   const end: JobEnd = {
     job,
     event: jobDone("infer", { calls: [] }),
@@ -113,40 +108,33 @@ const stepEnd = (
       name: "coordinate",
       ok: true,
       elapsedMillis: now - startedAt,
-      detail: { standings: detail },
+      detail: { standings: detail }
     },
     records,
     sends:
-      step === undefined
-        ? []
-        : [...step.sends.map((send) => envelopeOf(session, send)), ...answersIn(session, step)],
+      step === undefined ? [] : [...step.sends.map((send) => envelopeOf(session, send)), ...answersIn(session, step)],
     emitted: (step?.answers ?? []).map(({ outcome, question, text }) => ({
       type: "answered",
       envelope: question.id,
       outcome,
-      text,
-    })),
-  };
-  return end;
-};
+      text
+    }))
+  }
+  return end
+}
 
-export const coordinateTeam = Effect.fnUntraced(function* (
-  session: Session,
-  job: OpenJob,
-  team: Team,
-) {
-  const startedAt = yield* Clock.currentTimeMillis;
-  const { envelope, tick } = contextOf(session.decoded);
-  const hand = inHandOf(session);
-  const event =
-    hand === undefined || hand.envelope !== envelope ? undefined : eventOf(session, hand);
-  if (event === undefined) return stepEnd(session, job, undefined, null, startedAt, startedAt);
-  const standings = yield* standingsOf(session, team);
+export const coordinateTeam = Effect.fnUntraced(function* (session: Session, job: OpenJob, team: Team) {
+  const startedAt = yield* Clock.currentTimeMillis
+  const { envelope, tick } = contextOf(session.decoded)
+  const hand = inHandOf(session)
+  const event = hand === undefined || hand.envelope !== envelope ? undefined : eventOf(session, hand)
+  if (event === undefined) return stepEnd(session, job, undefined, null, startedAt, startedAt)
+  const standings = yield* standingsOf(session, team)
   const around: Surroundings = {
     standings,
-    nameSend: (index) => shortId(`${addressKey(session.address)}/t${tick}.${index}`),
-  };
-  const step = coordinate(team, teamStateOn(session.own), event, around);
-  const seen = Object.fromEntries([...standings].map(([id, standing]) => [id, { ...standing }]));
-  return stepEnd(session, job, step, seen, startedAt, yield* Clock.currentTimeMillis);
-});
+    nameSend: (index) => shortId(`${addressKey(session.address)}/t${tick}.${index}`)
+  }
+  const step = coordinate(team, teamStateOn(session.own), event, around)
+  const seen = Object.fromEntries([...standings].map(([id, standing]) => [id, { ...standing }]))
+  return stepEnd(session, job, step, seen, startedAt, yield* Clock.currentTimeMillis)
+})

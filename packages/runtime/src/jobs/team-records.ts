@@ -16,8 +16,8 @@ import {
   type Question,
   type SleepBlockers,
   statusOf,
-  type TeamState,
-} from "@reverie/assistant";
+  type TeamState
+} from "@reverie/assistant"
 import {
   type Address,
   defined,
@@ -25,115 +25,103 @@ import {
   ENVELOPE_VERSION,
   type Json,
   type OpenTimer,
-  type RecordChange,
-} from "@reverie/protocol";
-import { getContextType } from "@reverie/context";
-import type { Ledger } from "@reverie/ledger";
-import { Model } from "@reverie/model";
-import type { RecordAccess } from "@reverie/tools";
-import * as Clock from "effect/Clock";
-import * as Effect from "effect/Effect";
-import type { CommitDraft, TurnInput } from "../commit/commit-draft.ts";
-import { shortId } from "../commit/replies.ts";
-import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts";
-import type { CommitView } from "../commit/commit-view.ts";
-import { lentBlocks } from "../prompt/blocks.ts";
-import { readCompacted, readPast } from "../prompt/past.ts";
-import { questionOf } from "../prompt/prompt.ts";
-import { ownRecall } from "../recall/own-recall.ts";
-import { type Session, toolsOfTick } from "../session/session.ts";
-import { subAgentsOf } from "../sub-agents/assignments.ts";
+  type RecordChange
+} from "@reverie/protocol"
+import { getContextType } from "@reverie/context"
+import type { Ledger } from "@reverie/ledger"
+import { Model } from "@reverie/model"
+import type { RecordAccess } from "@reverie/tools"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { CommitDraft, TurnInput } from "../commit/commit-draft.ts"
+import { shortId } from "../commit/replies.ts"
+import { recordsOf, recordsWith, type ShownRecords } from "../session/own-records.ts"
+import type { CommitView } from "../commit/commit-view.ts"
+import { lentBlocks } from "../prompt/blocks.ts"
+import { readCompacted, readPast } from "../prompt/past.ts"
+import { questionOf } from "../prompt/prompt.ts"
+import { ownRecall } from "../recall/own-recall.ts"
+import { type Session, toolsOfTick } from "../session/session.ts"
+import { subAgentsOf } from "../sub-agents/assignments.ts"
 
 // SleepBlockers: what speaks against an assistant going to sleep in the middle of a tick.
 // I1  Who spoke waits for an answer until a call that speaks has been made; a timer waits for nothing.
 
 const isOpen = ({ category, phase }: Call): boolean =>
-  phase === "asking" ||
-  phase === "waiting" ||
-  (category === "dangerous" && (phase === "ready" || phase === "running"));
+  phase === "asking" || phase === "waiting" || (category === "dangerous" && (phase === "ready" || phase === "running"))
 
 const speaks = ({ category, phase }: Call): boolean =>
-  category === "terminal" && (phase === "ready" || phase === "running" || phase === "done");
+  category === "terminal" && (phase === "ready" || phase === "running" || phase === "done")
 
 const speakerOf = ({ window }: Session): string | undefined => {
-  const asked = window.messages.findLast(({ role }) => role === "user");
-  return asked === undefined || asked.name === "clock" ? undefined : (asked.name ?? "somebody");
-};
+  const asked = window.messages.findLast(({ role }) => role === "user")
+  return asked === undefined || asked.name === "clock" ? undefined : (asked.name ?? "somebody")
+}
 
 /** Seen from the call with this index. */
 const sleepBlockersOf = (session: Session, index: number): SleepBlockers => {
-  const { calls } = contextOf(session.decoded);
-  const others = calls.filter((_, at) => at !== index);
-  const waitsForAnswer = others.some(speaks) ? undefined : speakerOf(session);
+  const { calls } = contextOf(session.decoded)
+  const others = calls.filter((_, at) => at !== index)
+  const waitsForAnswer = others.some(speaks) ? undefined : speakerOf(session)
   return {
     isAsleep: isTagged(statusOf(session.decoded), "maintaining"),
     ...defined({ waitsForAnswer }),
-    unfinished: others.filter(isOpen).map(({ tool }) => tool),
-  };
-};
+    unfinished: others.filter(isOpen).map(({ tool }) => tool)
+  }
+}
 
 /** The timer of a team, and the timer event that it becomes. */
-export const TEAM_DUE = "team-due";
+export const TEAM_DUE = "team-due"
 
-const GENERAL = "general";
-const QUESTION = "question:";
+const GENERAL = "general"
+const QUESTION = "question:"
 
-type General = Pick<TeamState, "memory" | "wakeAt"> & { readonly order: ReadonlyArray<string> };
+type General = Pick<TeamState, "memory" | "wakeAt"> & { readonly order: ReadonlyArray<string> }
 
 export const teamStateOn = (own: ShownRecords): TeamState => {
-  const records = recordsOf(own, "team");
-  const general = records.get(GENERAL) as unknown as General | undefined;
-  if (general === undefined) return NEW_TEAM;
-  const { memory, order, wakeAt } = general;
+  const records = recordsOf(own, "team")
+  const general = records.get(GENERAL) as unknown as General | undefined
+  if (general === undefined) return NEW_TEAM
+  const { memory, order, wakeAt } = general
   const questions = order.flatMap((id) => {
-    const question = records.get(`${QUESTION}${id}`) as unknown as Question | undefined;
-    return question === undefined ? [] : [[id, question] as const];
-  });
-  return { memory, wakeAt, questions: new Map(questions) };
-};
+    const question = records.get(`${QUESTION}${id}`) as unknown as Question | undefined
+    return question === undefined ? [] : [[id, question] as const]
+  })
+  return { memory, wakeAt, questions: new Map(questions) }
+}
 
 const generalOf = ({ memory, questions, wakeAt }: TeamState): General => ({
   memory,
   wakeAt,
-  order: [...questions.keys()],
-});
+  order: [...questions.keys()]
+})
 
 /** What makes one state of the other. */
 export const teamChanges = (before: TeamState, after: TeamState): ReadonlyArray<RecordChange> => {
-  const gone = [...before.questions.keys()].filter((id) => !after.questions.has(id));
-  const changed = [...after.questions].filter(
-    ([id, question]) => before.questions.get(id) !== question,
-  );
-  const change = (key: string, value: unknown): RecordChange => ({
-    kind: "team",
-    key,
-    value: value as Json,
-  });
+  const gone = [...before.questions.keys()].filter((id) => !after.questions.has(id))
+  const changed = [...after.questions].filter(([id, question]) => before.questions.get(id) !== question)
+  const change = (key: string, value: unknown): RecordChange => ({ kind: "team", key, value: value as Json })
   return [
     ...(JSON.stringify(generalOf(before)) === JSON.stringify(generalOf(after))
       ? []
       : [change(GENERAL, generalOf(after))]),
     ...gone.map((id) => change(`${QUESTION}${id}`, null)),
-    ...changed.map(([id, question]) => change(`${QUESTION}${id}`, question)),
-  ];
-};
+    ...changed.map(([id, question]) => change(`${QUESTION}${id}`, question))
+  ]
+}
 
 /** The timer of what is due next, when a step of the team is in the commit. */
-export const addTeamDue = (
-  draft: CommitDraft,
-  _decision: Decision,
-  { session }: CommitView,
-): Partial<CommitDraft> => {
-  const { records = [], status, step } = draft;
-  if (step?.kind !== "coordinate" || !step.ok) return {};
-  const due = nextDue(teamStateOn(recordsWith(session.own, records)));
-  const others = draft.timers.filter(({ name }) => name !== TEAM_DUE);
+export const addTeamDue = (draft: CommitDraft, _decision: Decision, { session }: CommitView): Partial<CommitDraft> => {
+  const { records = [], status, step } = draft
+  if (step?.kind !== "coordinate" || !step.ok) return {}
+  const due = nextDue(teamStateOn(recordsWith(session.own, records)))
+  const others = draft.timers.filter(({ name }) => name !== TEAM_DUE)
   const timers: ReadonlyArray<OpenTimer> =
     due === undefined || status === "retired"
       ? others
-      : [...others, { name: TEAM_DUE, dueAt: due, event: { type: TEAM_DUE } }];
-  return { timers };
-};
+      : [...others, { name: TEAM_DUE, dueAt: due, event: { type: TEAM_DUE } }]
+  return { timers }
+}
 
 /** What is written when the timer fires: the team is told, behind what waits for it already. */
 export const teamDueOf = (to: Address, no: number): TurnInput => {
@@ -143,42 +131,37 @@ export const teamDueOf = (to: Address, no: number): TurnInput => {
     to,
     from: "clock",
     event: { type: "timer", name: TEAM_DUE },
-    hops: 0,
-  };
-  return { cause: { kind: "timer", name: TEAM_DUE }, event: null, messages: [], sends: [order] };
-};
+    hops: 0
+  }
+  return { cause: { kind: "timer", name: TEAM_DUE }, event: null, messages: [], sends: [order] }
+}
 
 // RecordAccess: what a run is lent of its assistant.
 // I1  A question to the model is part of the run that asks it: it is repeated with it and recorded with it.
 
 /** Seen from the call with this index; from no call of the tick when it is negative. */
 export const recordAccess = Effect.fnUntraced(function* (session: Session, index: number) {
-  const model = yield* Model;
-  const services = yield* Effect.context<Ledger>();
-  const { definition } = session;
-  const context = contextOf(session.decoded);
-  const now = yield* Clock.currentTimeMillis;
+  const model = yield* Model
+  const services = yield* Effect.context<Ledger>()
+  const { definition } = session
+  const context = contextOf(session.decoded)
+  const now = yield* Clock.currentTimeMillis
   const access: RecordAccess = {
     read: (kind) => recordsOf(session.own, kind),
     consult: (question, text) =>
       Effect.runPromiseWith(services)(
         Effect.gen(function* () {
-          const asked = yield* session.inSlices(() =>
-            questionOf(session, getContextType(question), text),
-          );
-          const { messages } = yield* Effect.fromResult(asked);
-          const callPrefix = `${callId(context.tick, context.iteration, index)}.${question}`;
-          return (yield* model.infer({ messages, tools: [], callPrefix })).text;
-        }),
+          const asked = yield* session.inSlices(() => questionOf(session, getContextType(question), text))
+          const { messages } = yield* Effect.fromResult(asked)
+          const callPrefix = `${callId(context.tick, context.iteration, index)}.${question}`
+          return (yield* model.infer({ messages, tools: [], callPrefix })).text
+        })
       ),
     history: {
-      read: (from, limit) =>
-        Effect.runPromiseWith(services)(readPast(session.address, from, limit)),
-      compacted: (compaction) =>
-        Effect.runPromiseWith(services)(readCompacted(session.address, compaction)),
+      read: (from, limit) => Effect.runPromiseWith(services)(readPast(session.address, from, limit)),
+      compacted: (compaction) => Effect.runPromiseWith(services)(readCompacted(session.address, compaction))
     },
-    recall: (question, options) =>
-      Effect.runPromiseWith(services)(ownRecall(session, question, options)),
+    recall: (question, options) => Effect.runPromiseWith(services)(ownRecall(session, question, options)),
     ...(yield* lentBlocks(session, context.calls[index]?.asks === true)),
     get loop() {
       return {
@@ -192,10 +175,10 @@ export const recordAccess = Effect.fnUntraced(function* (session: Session, index
         sleepBlockers: sleepBlockersOf(session, index),
         subAgents: subAgentsOf(session, now),
         pendingTools: context.calls.flatMap((call, at) =>
-          at !== index && (call.phase === "ready" || call.phase === "running") ? [call.tool] : [],
-        ),
-      };
-    },
-  };
-  return access;
-});
+          at !== index && (call.phase === "ready" || call.phase === "running") ? [call.tool] : []
+        )
+      }
+    }
+  }
+  return access
+})

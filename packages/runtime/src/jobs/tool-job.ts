@@ -5,78 +5,60 @@
 //     other begins only while the lease lasts, or when it could be renewed.
 // I3  Runs that use records follow one another: what one has changed the next one reads.
 
-import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant";
-import { Mailbox } from "@reverie/mailbox";
-import { addressKey, defined, type OpenJob, type ToolCall } from "@reverie/protocol";
-import {
-  convicted,
-  execute,
-  interrupted,
-  isApprovalFor,
-  refused,
-  type Tool,
-  type ToolResult,
-} from "@reverie/tools";
-import * as Clock from "effect/Clock";
-import * as Effect from "effect/Effect";
-import * as Result from "effect/Result";
-import * as Semaphore from "effect/Semaphore";
-import * as Context from "effect/Context";
-import { posted, postOf, sideEffectsOf } from "../commit/replies.ts";
-import { recordAccess } from "./team-records.ts";
-import { FleetDirectory } from "../session/directory.ts";
-import { Faults, type JobEnd } from "./job-end.ts";
-import {
-  approvalSubject,
-  callInWindow,
-  noteRun,
-  renewClaim,
-  type Session,
-} from "../session/session.ts";
-import { askedBy } from "../sub-agents/assignments.ts";
-import { runningTraceparent } from "../telemetry/spans.ts";
-import { inToolSpan } from "../telemetry/chat-span.ts";
+import { callId, contextOf, jobDone, type ToolOutput } from "@reverie/assistant"
+import { Mailbox } from "@reverie/mailbox"
+import { addressKey, defined, type OpenJob, type ToolCall } from "@reverie/protocol"
+import { convicted, execute, interrupted, isApprovalFor, refused, type Tool, type ToolResult } from "@reverie/tools"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Semaphore from "effect/Semaphore"
+import * as Context from "effect/Context"
+import { posted, postOf, sideEffectsOf } from "../commit/replies.ts"
+import { recordAccess } from "./team-records.ts"
+import { FleetDirectory } from "../session/directory.ts"
+import { Faults, type JobEnd } from "./job-end.ts"
+import { approvalSubject, callInWindow, noteRun, renewClaim, type Session } from "../session/session.ts"
+import { askedBy } from "../sub-agents/assignments.ts"
+import { runningTraceparent } from "../telemetry/spans.ts"
+import { inToolSpan } from "../telemetry/chat-span.ts"
 
 // Secrets: the keys and passwords that a fleet was given, kept out of what it writes down.
 // S1  What a run, a model or a failure says goes to the ledger, to models and to screens without them, whoever put them in.
 // S2  Data that holds none is left as it is, the very same value.
 
 /** Shorter ones are placeholders such as `none`, and ordinary words. */
-const SHORTEST_SECRET = 8;
+const SHORTEST_SECRET = 8
 
-const REDACTED = "[redacted]";
+const REDACTED = "[redacted]"
 
 interface Hiding {
   /** The value without them. It must be plain JSON data. */
-  readonly hide: <A>(value: A) => A;
+  readonly hide: <A>(value: A) => A
 }
 
-const HIDING_NOTHING: Hiding = { hide: (value) => value };
+const HIDING_NOTHING: Hiding = { hide: (value) => value }
 
 /** By default nothing is known to be secret. */
-export const Secrets = Context.Reference<Hiding>("@reverie/runtime/Secrets", {
-  defaultValue: () => HIDING_NOTHING,
-});
+export const Secrets = Context.Reference<Hiding>("@reverie/runtime/Secrets", { defaultValue: () => HIDING_NOTHING })
 
 /** As it stands inside of JSON text. */
-const inJson = (secret: string): string => JSON.stringify(secret).slice(1, -1);
+const inJson = (secret: string): string => JSON.stringify(secret).slice(1, -1)
 
 /** Hides these, and what is left of each when it is written as JSON. */
 export const hiding = (secrets: ReadonlyArray<string>): Hiding => {
   const hidden = [...new Set(secrets.filter(({ length }) => length >= SHORTEST_SECRET).map(inJson))]
     // One may be a part of another.
-    .toSorted((a, b) => b.length - a.length);
-  if (hidden.length === 0) return HIDING_NOTHING;
+    .toSorted((a, b) => b.length - a.length)
+  if (hidden.length === 0) return HIDING_NOTHING
   return {
     hide: <A>(value: A): A => {
-      const text = JSON.stringify(value) as string | undefined;
-      if (text === undefined || !hidden.some((secret) => text.includes(secret))) return value;
-      return JSON.parse(
-        hidden.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text),
-      ) as A;
-    },
-  };
-};
+      const text = JSON.stringify(value) as string | undefined
+      if (text === undefined || !hidden.some((secret) => text.includes(secret))) return value
+      return JSON.parse(hidden.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)) as A
+    }
+  }
+}
 
 const toolEnd = (
   job: OpenJob,
@@ -85,10 +67,10 @@ const toolEnd = (
   result: ToolResult,
   now: number,
   startedAt: number,
-  asks: Pick<ToolOutput, "delegate" | "dismiss"> = {},
+  asks: Pick<ToolOutput, "delegate" | "dismiss"> = {}
 ): JobEnd => {
-  const pending = result.pending ?? false;
-  const output: ToolOutput = { ok: result.ok, pending, ...asks };
+  const pending = result.pending ?? false
+  const output: ToolOutput = { ok: result.ok, pending, ...asks }
   return {
     job,
     event: jobDone(job.name, output),
@@ -101,72 +83,67 @@ const toolEnd = (
       elapsedMillis: now - startedAt,
       detail: {
         ...defined({ failure: result.failure }),
-        ...(pending ? { pending: true, call, acknowledgement: result.content } : {}),
-      },
+        ...(pending ? { pending: true, call, acknowledgement: result.content } : {})
+      }
     },
     sends: result.sends,
-    ...defined({ records: result.records }),
-  };
-};
+    ...defined({ records: result.records })
+  }
+}
 
 /** The call that a tool job runs; undefined when the history in memory does not hold it. */
 export const calledBy = (session: Session, job: OpenJob) => {
-  const { iteration, tick } = contextOf(session.decoded);
-  const { index } = job.input as { readonly index: number };
-  return { id: callId(tick, iteration, index), call: callInWindow(session, index) };
-};
+  const { iteration, tick } = contextOf(session.decoded)
+  const { index } = job.input as { readonly index: number }
+  return { id: callId(tick, iteration, index), call: callInWindow(session, index) }
+}
 
-export const runTool = Effect.fnUntraced(function* (
-  session: Session,
-  job: OpenJob,
-  recovered: boolean,
-) {
-  const faults = yield* Faults;
-  const startedAt = yield* Clock.currentTimeMillis;
-  const { call, id } = calledBy(session, job);
+export const runTool = Effect.fnUntraced(function* (session: Session, job: OpenJob, recovered: boolean) {
+  const faults = yield* Faults
+  const startedAt = yield* Clock.currentTimeMillis
+  const { call, id } = calledBy(session, job)
   if (call === undefined) {
-    const lost = interrupted({ id, tool: "unknown", arguments: {} });
-    return toolEnd(job, id, "unknown", lost, startedAt, startedAt);
+    const lost = interrupted({ id, tool: "unknown", arguments: {} })
+    return toolEnd(job, id, "unknown", lost, startedAt, startedAt)
   }
-  const tool = session.definition.toolkit.get(call.tool);
+  const tool = session.definition.toolkit.get(call.tool)
   if (recovered && tool !== undefined && !tool.idempotent) {
-    return toolEnd(job, call.id, call.tool, interrupted(call), startedAt, startedAt);
+    return toolEnd(job, call.id, call.tool, interrupted(call), startedAt, startedAt)
   }
   if (!isApproved(session, job, call)) {
-    const why = "What was approved is not this call with these arguments.";
-    return toolEnd(job, call.id, call.tool, refused(call, why), startedAt, startedAt);
+    const why = "What was approved is not this call with these arguments."
+    return toolEnd(job, call.id, call.tool, refused(call, why), startedAt, startedAt)
   }
-  yield* faults.at("before-tool", session.address);
-  const alone =
-    tool?.usesRecords === true ? Semaphore.withPermits(session.ownLock, 1) : nobodyWaits;
-  const { asks, ...result } = yield* alone(
-    runOnRecords(session, job, tool, indexOf(job), call, startedAt),
-  ).pipe(inToolSpan(session, tool, call));
-  yield* faults.at("after-tool", session.address);
-  return toolEnd(job, call.id, call.tool, result, yield* Clock.currentTimeMillis, startedAt, asks);
-});
+  yield* faults.at("before-tool", session.address)
+  const alone = tool?.usesRecords === true ? Semaphore.withPermits(session.ownLock, 1) : nobodyWaits
+  const { asks, ...result } = yield* alone(runOnRecords(session, job, tool, indexOf(job), call, startedAt)).pipe(
+    inToolSpan(session, tool, call)
+  )
+  yield* faults.at("after-tool", session.address)
+  return toolEnd(job, call.id, call.tool, result, yield* Clock.currentTimeMillis, startedAt, asks)
+})
 
 /** False when another one may be at work on this assistant by now: then nothing is begun that could happen twice. */
 const mayBegin = Effect.fnUntraced(function* (session: Session, tool: Tool | undefined) {
-  if (tool === undefined) return true;
-  const isHarmless = tool.idempotent && tool.category !== "dangerous";
-  if (isHarmless && (yield* Clock.currentTimeMillis) < session.claim.leaseUntil) return true;
-  const renewed = yield* Effect.result((yield* Mailbox).renew(session.claim, session.leaseMillis));
-  if (Result.isSuccess(renewed)) renewClaim(session, renewed.success);
-  return Result.isSuccess(renewed);
-});
+  if (tool === undefined) return true
+  const isHarmless = tool.idempotent && tool.category !== "dangerous"
+  if (isHarmless && (yield* Clock.currentTimeMillis) < session.claim.leaseUntil) return true
+  const renewed = yield* Effect.result((yield* Mailbox).renew(session.claim, session.leaseMillis))
+  if (Result.isSuccess(renewed)) renewClaim(session, renewed.success)
+  return Result.isSuccess(renewed)
+})
 
-const nobodyWaits = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => work;
+const nobodyWaits = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => work
 
 /** A call that was approved runs only as it was approved. */
 const isApproved = ({ address, decoded }: Session, job: OpenJob, call: ToolCall): boolean => {
-  const { calls, tick } = contextOf(decoded);
-  const { index } = job.input as { readonly index: number };
-  const { approval, askedIn } = calls[index] ?? {};
+  const { calls, tick } = contextOf(decoded)
+  const { index } = job.input as { readonly index: number }
+  const { approval, askedIn } = calls[index] ?? {}
   return approval === undefined || askedIn === undefined
     ? true
-    : isApprovalFor({ ...approvalSubject(address, tick, call), epoch: askedIn }, approval);
-};
+    : isApprovalFor({ ...approvalSubject(address, tick, call), epoch: askedIn }, approval)
+}
 
 /** Runs the call, or finds its result; what it changes is among the records before the next run looks. */
 const runOnRecords = Effect.fnUntraced(function* (
@@ -175,102 +152,67 @@ const runOnRecords = Effect.fnUntraced(function* (
   tool: Tool | undefined,
   index: number,
   call: ToolCall,
-  now: number,
+  now: number
 ) {
-  const { address, cache, decoded, definition } = session;
-  const { hops, tick } = contextOf(decoded);
-  cache.onTick(tick);
-  const found = tool === undefined ? undefined : cache.find(tool, call.arguments, now);
-  const key = `${addressKey(address)}/${call.id}`;
-  const access = yield* recordAccess(session, index);
-  const post = postOf(session, yield* FleetDirectory, now);
-  const traceparent = (yield* runningTraceparent) ?? session.trace.carried;
-  const trace = traceparent === undefined ? {} : { traceparent };
-  const { hide } = yield* Secrets;
-  const { names } = definition.toolkit;
+  const { address, cache, decoded, definition } = session
+  const { hops, tick } = contextOf(decoded)
+  cache.onTick(tick)
+  const found = tool === undefined ? undefined : cache.find(tool, call.arguments, now)
+  const key = `${addressKey(address)}/${call.id}`
+  const access = yield* recordAccess(session, index)
+  const post = postOf(session, yield* FleetDirectory, now)
+  const traceparent = (yield* runningTraceparent) ?? session.trace.carried
+  const trace = traceparent === undefined ? {} : { traceparent }
+  const { hide } = yield* Secrets
+  const { names } = definition.toolkit
   const result =
     found ??
     ((yield* mayBegin(session, tool))
-      ? hide(
-          yield* execute(tool, call, {
-            address,
-            key,
-            hops,
-            records: access,
-            names,
-            post,
-            hide,
-            ...trace,
-          }),
-        )
-      : refused(call, "It was not begun: this worker's claim is over."));
-  if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now);
-  const mail = posted(session, result.sends, now);
-  const follows = sideEffectsOf(
-    session,
-    call,
-    { key, hops, now },
-    { ...result, sends: mail.sends },
-  );
-  const { asks, records } = askedBy(call.id, [...follows.records, ...mail.records], now);
-  noteRun(session, job, records);
-  if (result.records !== undefined) cache.onRecordChange();
-  return {
-    ...result,
-    content: [result.content, ...mail.refusals].join("\n"),
-    sends: follows.sends,
-    records,
-    asks,
-  };
-});
+      ? hide(yield* execute(tool, call, { address, key, hops, records: access, names, post, hide, ...trace }))
+      : refused(call, "It was not begun: this worker's claim is over."))
+  if (tool !== undefined && found === undefined) cache.keep(tool, call.arguments, result, now)
+  const mail = posted(session, result.sends, now)
+  const follows = sideEffectsOf(session, call, { key, hops, now }, { ...result, sends: mail.sends })
+  const { asks, records } = askedBy(call.id, [...follows.records, ...mail.records], now)
+  noteRun(session, job, records)
+  if (result.records !== undefined) cache.onRecordChange()
+  return { ...result, content: [result.content, ...mail.refusals].join("\n"), sends: follows.sends, records, asks }
+})
 
 /** Runs a call that no tick has made: Reverie's own, while the history is compacted. */
 export const runBuiltInCall = Effect.fnUntraced(function* (
   session: Session,
   job: OpenJob,
   tool: Tool | undefined,
-  call: ToolCall,
+  call: ToolCall
 ) {
-  const now = yield* Clock.currentTimeMillis;
-  return yield* Semaphore.withPermits(
-    session.ownLock,
-    1,
-  )(runOnRecords(session, job, tool, -1, call, now));
-});
+  const now = yield* Clock.currentTimeMillis
+  return yield* Semaphore.withPermits(session.ownLock, 1)(runOnRecords(session, job, tool, -1, call, now))
+})
 
-const indexOf = (job: OpenJob): number => (job.input as { readonly index: number }).index;
+const indexOf = (job: OpenJob): number => (job.input as { readonly index: number }).index
 
 /** A tool job that is not run again: it took its process with it, or an equal one of the same tick did. */
-export const convictedTool = (
-  session: Session,
-  job: OpenJob,
-  by: Conviction,
-  now: number,
-): JobEnd => {
-  const { call, id } = calledBy(session, job);
-  const found = call ?? { id, tool: "unknown", arguments: {} };
+export const convictedTool = (session: Session, job: OpenJob, by: Conviction, now: number): JobEnd => {
+  const { call, id } = calledBy(session, job)
+  const found = call ?? { id, tool: "unknown", arguments: {} }
   const result =
     by.times === undefined
       ? refused(found, "Earlier in this task the process ended while this tool ran.")
-      : convicted(found, by.times, by.isAlone);
-  return toolEnd(job, id, found.tool, result, now, now);
-};
+      : convicted(found, by.times, by.isAlone)
+  return toolEnd(job, id, found.tool, result, now, now)
+}
 
 /** `times`: how often the process ended with it; undefined where it was another call of the same tool. */
 export interface Conviction {
-  readonly times: number | undefined;
+  readonly times: number | undefined
   /** The last time no other tool ran. */
-  readonly isAlone: boolean;
+  readonly isAlone: boolean
 }
 
 /** A tool job that has no end of its own. */
 export const brokenTool = (session: Session, job: OpenJob, reason: string, now: number): JobEnd => {
-  const { call, id } = calledBy(session, job);
-  const broken: ToolResult = {
-    ok: false,
-    content: `Failed: ${reason}`,
-    sends: [],
-    failure: "threw",
-  };
-  return toolEnd(job, id, call?.tool ?? "unknown", broken, now, now);
-};
+  const { call, id } = calledBy(session, job)
+  const broken: ToolResult = { ok: false, content: `Failed: ${reason}`, sends: [], failure: "threw" }
+  return toolEnd(job, id, call?.tool ?? "unknown", broken, now, now)
+}

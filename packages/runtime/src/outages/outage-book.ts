@@ -7,167 +7,162 @@
 //     that it has met allows (`Haste`). Whoever fails in spite of it waits anew.
 // B4  Nothing here is durable: a process that starts finds those that wait in the store.
 
-import { contextOf, type Outage, type OutageSeen } from "@reverie/assistant";
-import { type Address, addressKey, defined, type OpenJob } from "@reverie/protocol";
-import * as Context from "effect/Context";
-import * as Latch from "effect/Latch";
-import { CallWithheld, isOutage, Model, type ModelError } from "@reverie/model";
-import * as Clock from "effect/Clock";
-import * as Effect from "effect/Effect";
-import * as Metric from "effect/Metric";
-import { Secrets } from "../jobs/tool-job.ts";
-import type { Session } from "../session/session.ts";
+import { contextOf, type Outage, type OutageSeen } from "@reverie/assistant"
+import { type Address, addressKey, defined, type OpenJob } from "@reverie/protocol"
+import * as Context from "effect/Context"
+import * as Latch from "effect/Latch"
+import { CallWithheld, isOutage, Model, type ModelError } from "@reverie/model"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import { Secrets } from "../jobs/tool-job.ts"
+import type { Session } from "../session/session.ts"
 
 /** What is known of a server that is away. */
 export interface Away {
-  readonly server: string;
-  readonly since: number;
+  readonly server: string
+  readonly since: number
   /** The last failure, and the reason of it in one line. */
-  readonly at: number;
-  readonly reason: string;
+  readonly at: number
+  readonly reason: string
 }
 
 interface Waiting {
-  readonly address: Address;
-  readonly outage: Outage;
+  readonly address: Address
+  readonly outage: Outage
   /** Was told that the server answers. */
-  isTold: boolean;
+  isTold: boolean
 }
 
-const mayBeTold = ({ isTold, outage }: Waiting): boolean => !isTold && outage.sooner !== "never";
+const mayBeTold = ({ isTold, outage }: Waiting): boolean => !isTold && outage.sooner !== "never"
 
 export class OutageBook {
   /** Open while somebody should try whether the server is back. */
-  readonly trouble = Latch.makeUnsafe(false);
+  readonly trouble = Latch.makeUnsafe(false)
   /** Opened when some of those that wait may go on. */
-  readonly relief = Latch.makeUnsafe(false);
+  readonly relief = Latch.makeUnsafe(false)
   /** Opened when the server was heard to answer another process. */
-  readonly sign = Latch.makeUnsafe(false);
-  readonly #waiting = new Map<string, Waiting>();
-  readonly #chosen = new Set<string>();
+  readonly sign = Latch.makeUnsafe(false)
+  readonly #waiting = new Map<string, Waiting>()
+  readonly #chosen = new Set<string>()
   /** How many of those that wait may be told. */
-  #untold = 0;
-  #away: Away | undefined;
-  #hasEnded = false;
-  #answeredAt = 0;
+  #untold = 0
+  #away: Away | undefined
+  #hasEnded = false
+  #answeredAt = 0
   /** When this process last tried in vain, or chose somebody to. */
-  #triedAt: number | undefined;
+  #triedAt: number | undefined
 
   get away(): Away | undefined {
-    return this.#away;
+    return this.#away
   }
 
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting.size
   }
 
   /** True when an outage has ended since this was asked last. */
   takeEnd(): boolean {
-    const hasEnded = this.#hasEnded;
-    this.#hasEnded = false;
-    return hasEnded;
+    const hasEnded = this.#hasEnded
+    this.#hasEnded = false
+    return hasEnded
   }
 
   answered(at: number): void {
-    this.#answeredAt = Math.max(this.#answeredAt, at);
+    this.#answeredAt = Math.max(this.#answeredAt, at)
     if (this.#away !== undefined) {
-      this.#away = undefined;
-      this.#hasEnded = true;
-      this.#triedAt = undefined;
-      this.#chosen.clear();
-      Latch.openUnsafe(this.relief);
+      this.#away = undefined
+      this.#hasEnded = true
+      this.#triedAt = undefined
+      this.#chosen.clear()
+      Latch.openUnsafe(this.relief)
     }
-    if (this.#untold > 0) Latch.openUnsafe(this.relief);
+    if (this.#untold > 0) Latch.openUnsafe(this.relief)
   }
 
   failed(at: number, server: string, reason: string): void {
-    this.#triedAt = at;
-    this.#meets({ server, since: this.#away?.since ?? at, at, reason });
+    this.#triedAt = at
+    this.#meets({ server, since: this.#away?.since ?? at, at, reason })
   }
 
   /** The server has answered somebody since then. */
   hasAnsweredSince(at: number): boolean {
-    return this.#answeredAt > at;
+    return this.#answeredAt > at
   }
 
   /** What a commit or the store says of one: that it waits, or that it does not. True when that is news. */
   follow(address: Address, outage: Outage | undefined): boolean {
-    const key = addressKey(address);
-    const known = this.#waiting.get(key);
-    if (known === undefined && outage === undefined) return false;
-    if (
-      known !== undefined &&
-      known.outage.at === outage?.at &&
-      known.outage.tries === outage.tries
-    )
-      return false;
-    if (known !== undefined && mayBeTold(known)) this.#untold--;
-    this.#waiting.delete(key);
-    this.#chosen.delete(key);
-    if (outage !== undefined) this.#waits(key, { address, outage, isTold: false });
-    return true;
+    const key = addressKey(address)
+    const known = this.#waiting.get(key)
+    if (known === undefined && outage === undefined) return false
+    if (known !== undefined && known.outage.at === outage?.at && known.outage.tries === outage.tries) return false
+    if (known !== undefined && mayBeTold(known)) this.#untold--
+    this.#waiting.delete(key)
+    this.#chosen.delete(key)
+    if (outage !== undefined) this.#waits(key, { address, outage, isTold: false })
+    return true
   }
 
   knows(address: Address): boolean {
-    return this.#waiting.has(addressKey(address));
+    return this.#waiting.has(addressKey(address))
   }
 
   mayTry(address: Address, { at, sooner }: Outage): boolean {
-    if (sooner === "never") return false;
-    return at < this.#answeredAt || (sooner === "try" && this.#chosen.has(addressKey(address)));
+    if (sooner === "never") return false
+    return at < this.#answeredAt || (sooner === "try" && this.#chosen.has(addressKey(address)))
   }
 
   /** In how many milliseconds somebody should try, when those are to lie between two tries of this process. */
   tryInMillis(now: number, betweenMillis: number): number {
-    return this.#triedAt === undefined ? 0 : Math.max(0, this.#triedAt + betweenMillis - now);
+    return this.#triedAt === undefined ? 0 : Math.max(0, this.#triedAt + betweenMillis - now)
   }
 
   /** Chooses who tries: the one that has waited longest since its last try. */
   choose(now: number): Address | undefined {
-    let chosen: Waiting | undefined;
+    let chosen: Waiting | undefined
     for (const waiting of this.#waiting.values()) {
-      if (waiting.outage.sooner !== "try") continue;
-      if (chosen === undefined || waiting.outage.at < chosen.outage.at) chosen = waiting;
+      if (waiting.outage.sooner !== "try") continue
+      if (chosen === undefined || waiting.outage.at < chosen.outage.at) chosen = waiting
     }
-    if (chosen === undefined) return undefined;
-    this.#triedAt = now;
-    this.#chosen.add(addressKey(chosen.address));
-    return chosen.address;
+    if (chosen === undefined) return undefined
+    this.#triedAt = now
+    this.#chosen.add(addressKey(chosen.address))
+    return chosen.address
   }
 
   /** So many of those that may go on, each once; none while the server is away. */
   relieved(most: number): ReadonlyArray<Address> {
-    const told: Array<Address> = [];
-    if (this.#away !== undefined) return told;
+    const told: Array<Address> = []
+    if (this.#away !== undefined) return told
     for (const waiting of this.#waiting.values()) {
-      if (told.length >= most) break;
-      const { at, sooner } = waiting.outage;
-      if (waiting.isTold || sooner === "never" || at >= this.#answeredAt) continue;
-      waiting.isTold = true;
-      this.#untold--;
-      told.push(waiting.address);
+      if (told.length >= most) break
+      const { at, sooner } = waiting.outage
+      if (waiting.isTold || sooner === "never" || at >= this.#answeredAt) continue
+      waiting.isTold = true
+      this.#untold--
+      told.push(waiting.address)
     }
-    return told;
+    return told
   }
 
   #waits(key: string, waiting: Waiting): void {
-    const { outage } = waiting;
-    this.#waiting.set(key, waiting);
-    if (mayBeTold(waiting)) this.#untold++;
-    if (outage.at < this.#answeredAt) Latch.openUnsafe(this.relief);
-    else if (this.#away === undefined || outage.at > this.#away.at) this.#meets(outage);
-    else Latch.openUnsafe(this.trouble);
+    const { outage } = waiting
+    this.#waiting.set(key, waiting)
+    if (mayBeTold(waiting)) this.#untold++
+    if (outage.at < this.#answeredAt) Latch.openUnsafe(this.relief)
+    else if (this.#away === undefined || outage.at > this.#away.at) this.#meets(outage)
+    else Latch.openUnsafe(this.trouble)
   }
 
   #meets({ at, reason, server, since }: Away): void {
-    this.#away = { server, since: Math.min(since, this.#away?.since ?? since), at, reason };
-    Latch.openUnsafe(this.trouble);
+    this.#away = { server, since: Math.min(since, this.#away?.since ?? since), at, reason }
+    Latch.openUnsafe(this.trouble)
   }
 }
 
 /** The book of the worker; work that no worker does has one of its own, which nobody reads. */
 export class Outages extends Context.Reference<OutageBook>("@reverie/runtime/Outages", {
-  defaultValue: () => new OutageBook(),
+  defaultValue: () => new OutageBook()
 }) {}
 
 // WatchedModel: the model, and what its calls say of its server.
@@ -175,62 +170,60 @@ export class Outages extends Context.Reference<OutageBook>("@reverie/runtime/Out
 // W2  Any call counts, whoever makes it: a tick, a dream, a compaction, an assessment.
 
 /** 1 while the server of the model answers, 0 while it is away. */
-export const modelUp = Metric.gauge("reverie_model_up", {
-  description: "Whether the server of the model answers.",
-});
+export const modelUp = Metric.gauge("reverie_model_up", { description: "Whether the server of the model answers." })
 const modelWaiting = Metric.gauge("reverie_model_waiting", {
-  description: "Assistants known to this process that wait for the server of their model.",
-});
+  description: "Assistants known to this process that wait for the server of their model."
+})
 const withheldCalls = Metric.counter("reverie_model_calls_withheld_total", {
   description: "Model calls that were not sent, because the server is known to be away.",
-  incremental: true,
-});
+  incremental: true
+})
 
-const upAt = (server: string) => Metric.withAttributes(modelUp, { server });
+const upAt = (server: string) => Metric.withAttributes(modelUp, { server })
 
 /** Host and port of the server, as it names itself or as the failure does. */
 const serverOf = ({ serves }: Pick<Model["Service"], "serves">, error?: ModelError): string =>
-  serves?.server ?? error?.provider ?? "its model";
+  serves?.server ?? error?.provider ?? "its model"
 
 /** What is known of an assistant that may wait; the measures follow. */
 export const followed = Effect.fnUntraced(function* (address: Address, outage: Outage | undefined) {
-  const book = yield* Outages;
-  if (!book.follow(address, outage)) return;
-  yield* Metric.update(modelWaiting, book.waiting);
-  if (book.away !== undefined) yield* Metric.update(upAt(book.away.server), 0);
-});
+  const book = yield* Outages
+  if (!book.follow(address, outage)) return
+  yield* Metric.update(modelWaiting, book.waiting)
+  if (book.away !== undefined) yield* Metric.update(upAt(book.away.server), 0)
+})
 
 export const watchedModel = Effect.fnUntraced(function* (model: Model["Service"]) {
-  const book = yield* Outages;
-  const { hide } = yield* Secrets;
-  const up = model.serves?.server === undefined ? undefined : upAt(model.serves.server);
+  const book = yield* Outages
+  const { hide } = yield* Secrets
+  const up = model.serves?.server === undefined ? undefined : upAt(model.serves.server)
   /** The gauge says so already: nothing is measured with each answer of a server that goes on answering. */
-  let isSaidUp = false;
+  let isSaidUp = false
   const failed = Effect.fnUntraced(function* (error: ModelError) {
-    if (error._tag === "CallWithheld") return yield* Metric.update(withheldCalls, 1);
-    if (!isOutage(error)) return;
-    const server = serverOf(model, error);
-    book.failed(yield* Clock.currentTimeMillis, server, hide(`${error._tag}: ${error.message}`));
-    isSaidUp = false;
-    yield* Metric.update(upAt(server), 0);
-  });
+    if (error._tag === "CallWithheld") return yield* Metric.update(withheldCalls, 1)
+    if (!isOutage(error)) return
+    const server = serverOf(model, error)
+    book.failed(yield* Clock.currentTimeMillis, server, hide(`${error._tag}: ${error.message}`))
+    isSaidUp = false
+    yield* Metric.update(upAt(server), 0)
+  })
   const answered = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const isNews = !isSaidUp || book.away !== undefined;
-    book.answered(now);
-    if (up === undefined || !isNews) return Effect.void;
-    isSaidUp = true;
-    return Metric.update(up, 1);
-  });
+    const isNews = !isSaidUp || book.away !== undefined
+    book.answered(now)
+    if (up === undefined || !isNews) return Effect.void
+    isSaidUp = true
+    return Metric.update(up, 1)
+  })
   const watched: Model["Service"] = {
     ...model,
     infer: (prompt, options) =>
       model.infer(prompt, options).pipe(
         Effect.tap(() => answered),
-        Effect.tapError(failed),
-      ),
-  };
-  return watched;
-});
+        Effect.tapError(failed)
+      )
+  }
+  return watched
+})
 
 // OutageSeen: a failed call of a job, in the words in which the statechart hears of an outage.
 // S1  What is said follows from the job and the failure: no two assistants are told to come back at the same moment.
@@ -238,53 +231,50 @@ export const watchedModel = Effect.fnUntraced(function* (model: Model["Service"]
 
 /** From 0 to 1, another one for each text (FNV-1a). */
 const shareOf = (text: string): number => {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++)
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  return ((hash ^ (hash >>> 15)) >>> 0) / 4_294_967_296;
-};
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return ((hash ^ (hash >>> 15)) >>> 0) / 4_294_967_296
+}
 
 /** A server that is busy speaks to whoever asks; one that counts what it is asked, to this one. */
 const namedBy = (error: ModelError): Pick<OutageSeen, "named"> =>
-  error._tag === "ModelParked" ? { named: error.status === 429 ? "one" : "all" } : {};
+  error._tag === "ModelParked" ? { named: error.status === 429 ? "one" : "all" } : {}
 
 /** What a failure says of the model's server; undefined when it speaks of the call. */
 export const outageSeen = Effect.fnUntraced(function* (
   { address, decoded }: Session,
   { id }: OpenJob,
-  error: ModelError,
+  error: ModelError
 ) {
-  if (!isOutage(error)) return undefined;
-  const book = yield* Outages;
-  const known = contextOf(decoded).outage;
-  const isWithheld = error._tag === "CallWithheld";
+  if (!isOutage(error)) return undefined
+  const book = yield* Outages
+  const known = contextOf(decoded).outage
+  const isWithheld = error._tag === "CallWithheld"
   const outage: OutageSeen = {
     server: serverOf(yield* Model, error),
     at: yield* Clock.currentTimeMillis,
     spread: Math.round(shareOf(`${addressKey(address)}/${id}`) * 1_000) / 1_000,
     ...defined({
       withheld: isWithheld ? true : undefined,
-      alone: !isWithheld && known !== null && book.hasAnsweredSince(known.at) ? true : undefined,
+      alone: !isWithheld && known !== null && book.hasAnsweredSince(known.at) ? true : undefined
     }),
-    ...namedBy(error),
-  };
-  const reason = isWithheld ? (book.away?.reason ?? known?.reason) : undefined;
+    ...namedBy(error)
+  }
+  const reason = isWithheld ? (book.away?.reason ?? known?.reason) : undefined
   return {
     recovery: error.recovery,
     reason: reason ?? `${error._tag}: ${error.message}`,
-    ...defined({
-      retryAfterMillis: "retryAfterMillis" in error ? error.retryAfterMillis : undefined,
-    }),
-    outage,
-  };
-});
+    ...defined({ retryAfterMillis: "retryAfterMillis" in error ? error.retryAfterMillis : undefined }),
+    outage
+  }
+})
 
 /** Why a call would not be sent now: said before anything is made ready for it. */
 export const withheldBefore = Effect.gen(function* () {
-  const model = yield* Model;
-  const retryAfterMillis = model.circuit === undefined ? 0 : yield* model.circuit.withheldMillis();
-  if (retryAfterMillis === 0) return undefined;
-  yield* Metric.update(withheldCalls, 1);
-  const message = `not asked: it is away, and is tried again in ${retryAfterMillis} ms`;
-  return new CallWithheld({ provider: serverOf(model), message, retryAfterMillis });
-});
+  const model = yield* Model
+  const retryAfterMillis = model.circuit === undefined ? 0 : yield* model.circuit.withheldMillis()
+  if (retryAfterMillis === 0) return undefined
+  yield* Metric.update(withheldCalls, 1)
+  const message = `not asked: it is away, and is tried again in ${retryAfterMillis} ms`
+  return new CallWithheld({ provider: serverOf(model), message, retryAfterMillis })
+})

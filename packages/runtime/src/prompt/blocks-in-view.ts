@@ -12,8 +12,8 @@ import {
   type Message,
   type MessagePlace,
   type PlacedMessage,
-  type RecordChange,
-} from "@reverie/protocol";
+  type RecordChange
+} from "@reverie/protocol"
 import {
   type Absent,
   type Component,
@@ -28,30 +28,30 @@ import {
   shownBlocks,
   type ShownPart,
   type Window,
-  withinMemory,
-} from "@reverie/context";
-import { type BlockView, cleanText } from "@reverie/memory";
-import { Ledger } from "@reverie/ledger";
-import * as Effect from "effect/Effect";
-import type { Definition } from "../session/definition.ts";
-import { type OwnRecords, recordsOf } from "../session/own-records.ts";
+  withinMemory
+} from "@reverie/context"
+import { type BlockView, cleanText } from "@reverie/memory"
+import { Ledger } from "@reverie/ledger"
+import * as Effect from "effect/Effect"
+import type { Definition } from "../session/definition.ts"
+import { type OwnRecords, recordsOf } from "../session/own-records.ts"
 
 export interface BlocksInView {
   /** The tick that they were read for; -1 for none. */
-  readonly tick: number;
+  readonly tick: number
   /** Everything the assistant may see, as it was when the tick began or after its own last change. */
-  readonly known: ReadonlyArray<BlockView>;
-  readonly core: Content;
-  readonly working: Content;
-  readonly absent: ReadonlyArray<Absent>;
+  readonly known: ReadonlyArray<BlockView>
+  readonly core: Content
+  readonly working: Content
+  readonly absent: ReadonlyArray<Absent>
 }
 
-export const NO_BLOCKS: BlocksInView = { tick: -1, known: [], core: "", working: "", absent: [] };
+export const NO_BLOCKS: BlocksInView = { tick: -1, known: [], core: "", working: "", absent: [] }
 
-const BETWEEN_BLOCKS = "\n\n";
+const BETWEEN_BLOCKS = "\n\n"
 
 const promptBlock = (block: BlockView): PromptBlock => {
-  const { description, id, label, permission, pinned, schema, sharedFrom, text, type } = block;
+  const { description, id, label, permission, pinned, schema, sharedFrom, text, type } = block
   return {
     id,
     label,
@@ -61,17 +61,16 @@ const promptBlock = (block: BlockView): PromptBlock => {
     description: cleanText(description),
     schema,
     pinned,
-    ...defined({ sharedFrom }),
-  };
-};
+    ...defined({ sharedFrom })
+  }
+}
 
 const contentOf = (blocks: ReadonlyArray<PromptBlock>, before: Content): Content => {
-  const pieces = blocks.map((block) => renderBlock(block, DEFAULT_BUILD_CONFIG));
-  if (pieces.length === 0) return "";
-  const isSame =
-    typeof before !== "string" && JSON.stringify(before.pieces) === JSON.stringify(pieces);
-  return isSame ? before : { pieces, separator: BETWEEN_BLOCKS };
-};
+  const pieces = blocks.map((block) => renderBlock(block, DEFAULT_BUILD_CONFIG))
+  if (pieces.length === 0) return ""
+  const isSame = typeof before !== "string" && JSON.stringify(before.pieces) === JSON.stringify(pieces)
+  return isSame ? before : { pieces, separator: BETWEEN_BLOCKS }
+}
 
 /** What a tick shows of the blocks: those that are always shown, and those that it refers to. */
 export const inView = (
@@ -80,59 +79,49 @@ export const inView = (
   known: ReadonlyArray<BlockView>,
   referred: ReadonlyArray<string>,
   maxTokens: number,
-  tokensOf: (text: string) => number,
+  tokensOf: (text: string) => number
 ): BlocksInView => {
-  const all = shownBlocks(known.map(promptBlock), new Set(referred));
-  const { absent, shown } = withinMemory(all, maxTokens, (block) =>
-    tokensOf(renderBlock(block, DEFAULT_BUILD_CONFIG)),
-  );
+  const all = shownBlocks(known.map(promptBlock), new Set(referred))
+  const { absent, shown } = withinMemory(all, maxTokens, (block) => tokensOf(renderBlock(block, DEFAULT_BUILD_CONFIG)))
   return {
     tick,
     known,
     core: contentOf(shown.core, before.core),
     working: contentOf(shown.working, before.working),
-    absent,
-  };
-};
+    absent
+  }
+}
 
 // History: what of an assistant's past stands in its window.
 // H1  The window is the marker of what was compacted, if anything was, and the newest messages after it.
 
 interface OpenHistory {
-  readonly window: Window;
-  readonly placed: ReadonlyArray<PlacedMessage>;
+  readonly window: Window
+  readonly placed: ReadonlyArray<PlacedMessage>
 }
 
 /** Tokens of history that a prompt may have. */
 const limitOf = ({ maxContextTokens, reservedResponseTokens }: Definition): number =>
-  Math.max(1, maxContextTokens - reservedResponseTokens);
+  Math.max(1, maxContextTokens - reservedResponseTokens)
 
 /** Reads as much as the context window could hold, so that what overflows it is counted too (F65). */
-export const openHistory = Effect.fnUntraced(function* (
-  address: Address,
-  definition: Definition,
-  own: OwnRecords,
-) {
-  const start = historyStartOf(recordsOf(own, "state"));
-  const placed = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from);
-  const messages = placed.map(({ message }) => message);
-  const opened: OpenHistory = { window: windowOn(messages, definition, own), placed };
-  return opened;
-});
+export const openHistory = Effect.fnUntraced(function* (address: Address, definition: Definition, own: OwnRecords) {
+  const start = historyStartOf(recordsOf(own, "state"))
+  const placed = yield* (yield* Ledger).recent(address, definition.maxContextTokens, start?.from)
+  const messages = placed.map(({ message }) => message)
+  const opened: OpenHistory = { window: windowOn(messages, definition, own), placed }
+  return opened
+})
 
 /** A window on all that was said since the last compaction, whatever of it other prompts had no room for. */
-export const windowOn = (
-  messages: ReadonlyArray<Message>,
-  definition: Definition,
-  own: OwnRecords,
-): Window =>
-  openWindow(messages, limitOf(definition), historyStartOf(recordsOf(own, "state"))?.marker);
+export const windowOn = (messages: ReadonlyArray<Message>, definition: Definition, own: OwnRecords): Window =>
+  openWindow(messages, limitOf(definition), historyStartOf(recordsOf(own, "state"))?.marker)
 
 /** Every message since the last compaction, with its place. */
 export const wholeHistory = Effect.fnUntraced(function* (address: Address, own: OwnRecords) {
-  const start = historyStartOf(recordsOf(own, "state"));
-  return yield* (yield* Ledger).recent(address, Number.MAX_SAFE_INTEGER, start?.from);
-});
+  const start = historyStartOf(recordsOf(own, "state"))
+  return yield* (yield* Ledger).recent(address, Number.MAX_SAFE_INTEGER, start?.from)
+})
 
 // Beside: what was shown beside the events of the window, and stays there.
 // E1  It is written with the reply that it was first used for, as a record of its own kind: it is no message, so nobody has
@@ -142,132 +131,116 @@ export const wholeHistory = Effect.fnUntraced(function* (address: Address, own: 
 
 /** What was shown beside one event. */
 export interface ShownBeside {
-  readonly place: MessagePlace;
-  readonly parts: ReadonlyArray<ShownPart>;
-  readonly components: ReadonlyArray<Component>;
-  readonly tokens: number;
+  readonly place: MessagePlace
+  readonly parts: ReadonlyArray<ShownPart>
+  readonly components: ReadonlyArray<Component>
+  readonly tokens: number
 }
 
-type CountMessage = (message: Omit<Message, "tokens">) => number;
+type CountMessage = (message: Omit<Message, "tokens">) => number
 
 /** By the record as it is kept. */
-const readBefore = new WeakMap<object, ShownBeside>();
+const readBefore = new WeakMap<object, ShownBeside>()
 
 const isPart = (part: Json): boolean =>
   isJsonObject(part) &&
   typeof part["key"] === "string" &&
   typeof part["text"] === "string" &&
-  isJsonObject(part["marks"] ?? null);
+  isJsonObject(part["marks"] ?? null)
 
-const idOf = (key: string): number =>
-  Object.values(PLACES).find((place) => place.key === key)?.id ?? -1;
+const idOf = (key: string): number => Object.values(PLACES).find((place) => place.key === key)?.id ?? -1
 
 const readShown = (record: Json, count: CountMessage): ShownBeside | undefined => {
-  if (!isJsonObject(record)) return undefined;
-  const known = readBefore.get(record);
-  if (known !== undefined) return known;
-  const { index, no, parts } = record;
-  if (
-    typeof no !== "number" ||
-    typeof index !== "number" ||
-    !Array.isArray(parts) ||
-    !parts.every(isPart)
-  )
-    return;
-  const read = parts as unknown as ReadonlyArray<ShownPart>;
+  if (!isJsonObject(record)) return undefined
+  const known = readBefore.get(record)
+  if (known !== undefined) return known
+  const { index, no, parts } = record
+  if (typeof no !== "number" || typeof index !== "number" || !Array.isArray(parts) || !parts.every(isPart)) return
+  const read = parts as unknown as ReadonlyArray<ShownPart>
   const components = read.map(({ key, text }): Component => {
-    const message = { role: "user", content: text } as const;
-    return { id: idOf(key), key, enabled: true, message, tokens: count({ ...message, at: 0 }) };
-  });
-  const tokens = components.reduce((sum, component) => sum + component.tokens, 0);
-  const shown = { place: { no, index }, parts: read, components, tokens };
-  readBefore.set(record, shown);
-  return shown;
-};
+    const message = { role: "user", content: text } as const
+    return { id: idOf(key), key, enabled: true, message, tokens: count({ ...message, at: 0 }) }
+  })
+  const tokens = components.reduce((sum, component) => sum + component.tokens, 0)
+  const shown = { place: { no, index }, parts: read, components, tokens }
+  readBefore.set(record, shown)
+  return shown
+}
 
 /** Of whose prompts it is. */
 interface Viewer {
-  readonly own: OwnRecords;
-  readonly window: Window;
-  readonly places: WeakMap<Message, MessagePlace>;
-  readonly count: CountMessage;
+  readonly own: OwnRecords
+  readonly window: Window
+  readonly places: WeakMap<Message, MessagePlace>
+  readonly count: CountMessage
 }
 
 /** Where the messages begin that the model sees; undefined when it sees none. */
-export const windowBegin = ({
-  places,
-  window,
-}: Pick<Viewer, "places" | "window">): MessagePlace | undefined => {
-  const first = window.messages.find(({ role }) => role !== "system");
-  return first === undefined ? undefined : places.get(first);
-};
+export const windowBegin = ({ places, window }: Pick<Viewer, "places" | "window">): MessagePlace | undefined => {
+  const first = window.messages.find(({ role }) => role !== "system")
+  return first === undefined ? undefined : places.get(first)
+}
 
-const keyOf = ({ index, no }: MessagePlace): string => `${no}/${index}`;
+const keyOf = ({ index, no }: MessagePlace): string => `${no}/${index}`
 
 /** What stands beside the events of the window, the oldest first, and what is left of those that are not in it any more. */
 const shownIn = (viewer: Viewer) => {
-  const begin = windowBegin(viewer);
-  const kept: Array<ShownBeside> = [];
-  const stale: Array<string> = [];
+  const begin = windowBegin(viewer)
+  const kept: Array<ShownBeside> = []
+  const stale: Array<string> = []
   for (const [key, record] of recordsOf(viewer.own, "shown")) {
-    const shown = readShown(record, viewer.count);
-    if (shown === undefined || (begin !== undefined && isBefore(shown.place, begin)))
-      stale.push(key);
-    else kept.push(shown);
+    const shown = readShown(record, viewer.count)
+    if (shown === undefined || (begin !== undefined && isBefore(shown.place, begin))) stale.push(key)
+    else kept.push(shown)
   }
-  return { kept: kept.toSorted((a, b) => (isBefore(a.place, b.place) ? -1 : 1)), stale };
-};
+  return { kept: kept.toSorted((a, b) => (isBefore(a.place, b.place) ? -1 : 1)), stale }
+}
 
 export interface Beside {
   /** Where the event of the tick at hand stands. */
-  readonly place: MessagePlace | undefined;
+  readonly place: MessagePlace | undefined
   /** What is shown beside it, once that is recorded. */
-  readonly recorded: ShownBeside | undefined;
-  readonly marks: Marks;
+  readonly recorded: ShownBeside | undefined
+  readonly marks: Marks
   /** By the message of each earlier event. */
-  readonly components: ReadonlyMap<Message, ReadonlyArray<Component>>;
-  readonly stale: ReadonlyArray<string>;
+  readonly components: ReadonlyMap<Message, ReadonlyArray<Component>>
+  readonly stale: ReadonlyArray<string>
 }
 
 export const besideEvents = (viewer: Viewer): Beside => {
-  const { places, window } = viewer;
-  const event = window.messages.findLast(({ role }) => role === "user");
-  const place = event === undefined ? undefined : places.get(event);
-  const { kept, stale } = shownIn(viewer);
-  const earlier = new Map(kept.map((shown) => [keyOf(shown.place), shown]));
-  const recorded = place === undefined ? undefined : earlier.get(keyOf(place));
-  if (place !== undefined) earlier.delete(keyOf(place));
-  const components = new Map<Message, ReadonlyArray<Component>>();
-  const marks = new Map<string, string>();
+  const { places, window } = viewer
+  const event = window.messages.findLast(({ role }) => role === "user")
+  const place = event === undefined ? undefined : places.get(event)
+  const { kept, stale } = shownIn(viewer)
+  const earlier = new Map(kept.map((shown) => [keyOf(shown.place), shown]))
+  const recorded = place === undefined ? undefined : earlier.get(keyOf(place))
+  if (place !== undefined) earlier.delete(keyOf(place))
+  const components = new Map<Message, ReadonlyArray<Component>>()
+  const marks = new Map<string, string>()
   if (earlier.size > 0) {
     for (const message of window.messages) {
-      const at = message.role === "user" ? places.get(message) : undefined;
-      const shown = at === undefined ? undefined : earlier.get(keyOf(at));
-      if (shown === undefined) continue;
-      components.set(message, shown.components);
+      const at = message.role === "user" ? places.get(message) : undefined
+      const shown = at === undefined ? undefined : earlier.get(keyOf(at))
+      if (shown === undefined) continue
+      components.set(message, shown.components)
       for (const { key, marks: said } of shown.parts) {
-        for (const [id, mark] of Object.entries(said)) marks.set(`${key} ${id}`, mark);
+        for (const [id, mark] of Object.entries(said)) marks.set(`${key} ${id}`, mark)
       }
     }
   }
-  return { place, recorded, marks, components, stale };
-};
+  return { place, recorded, marks, components, stale }
+}
 
 /** What the commit of a reply writes of what it was shown, and takes away of what nobody is shown any more. */
 export const besideChanges = (
   { place, recorded, stale }: Beside,
-  parts: ReadonlyArray<ShownPart>,
+  parts: ReadonlyArray<ShownPart>
 ): ReadonlyArray<RecordChange> => {
-  const gone = stale.map((key): RecordChange => ({ kind: "shown", key, value: null }));
-  if (place === undefined || recorded !== undefined || parts.length === 0) return gone;
-  return [
-    ...gone,
-    { kind: "shown", key: keyOf(place), value: { ...place, parts } as unknown as Json },
-  ];
-};
+  const gone = stale.map((key): RecordChange => ({ kind: "shown", key, value: null }))
+  if (place === undefined || recorded !== undefined || parts.length === 0) return gone
+  return [...gone, { kind: "shown", key: keyOf(place), value: { ...place, parts } as unknown as Json }]
+}
 
 /** Tokens of all that stands beside the events of the window. */
 export const besideTokens = (viewer: Viewer): number =>
-  recordsOf(viewer.own, "shown").size === 0
-    ? 0
-    : shownIn(viewer).kept.reduce((sum, { tokens }) => sum + tokens, 0);
+  recordsOf(viewer.own, "shown").size === 0 ? 0 : shownIn(viewer).kept.reduce((sum, { tokens }) => sum + tokens, 0)

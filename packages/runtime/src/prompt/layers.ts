@@ -17,66 +17,59 @@ import {
   type Settings,
   settingsOf,
   statusOf,
-  tokenPressureOf,
-} from "@reverie/assistant";
-import { type ContextTypeConfig, findContextType, getContextType } from "@reverie/context";
-import type { Event, Json } from "@reverie/protocol";
-import { REFLECTION_TIMER } from "../commit/replies.ts";
-import { type Session, signalsOf } from "../session/session.ts";
+  tokenPressureOf
+} from "@reverie/assistant"
+import { type ContextTypeConfig, findContextType, getContextType } from "@reverie/context"
+import type { Event, Json } from "@reverie/protocol"
+import { REFLECTION_TIMER } from "../commit/replies.ts"
+import { type Session, signalsOf } from "../session/session.ts"
 
 /** The kind of context that an event is handled in. */
 export const contextTypeOf = (event: Event): "tick_event" | "tick_autonomous" | "reflection" => {
-  if (event.type !== "timer") return "tick_event";
-  return event.name === REFLECTION_TIMER ? "reflection" : "tick_autonomous";
-};
+  if (event.type !== "timer") return "tick_event"
+  return event.name === REFLECTION_TIMER ? "reflection" : "tick_autonomous"
+}
 
 /** The configuration of the tick at hand: a reflection goes on in its own context once tools have answered. */
 export const contextTypeNow = ({ decoded }: Session): ContextTypeConfig => {
-  const { contextType, iteration } = contextOf(decoded);
-  if (contextType === "reflection" && iteration > 1) return getContextType("reflection_cont");
-  return findContextType(contextType) ?? getContextType("tick_event");
-};
+  const { contextType, iteration } = contextOf(decoded)
+  if (contextType === "reflection" && iteration > 1) return getContextType("reflection_cont")
+  return findContextType(contextType) ?? getContextType("tick_event")
+}
 
-const settingsOfDefinition = ({ definition }: Session): Settings => settingsOf(definition.settings);
+const settingsOfDefinition = ({ definition }: Session): Settings => settingsOf(definition.settings)
 
 /** The signals that are measured and not assessed (A9). */
-const measured = (
-  session: Session,
-  settings: Settings,
-  ratio: number = signalsOf(session, false).tokenRatio,
-) => ({
+const measured = (session: Session, settings: Settings, ratio: number = signalsOf(session, false).tokenRatio) => ({
   token_pressure: settings.compactEnabled ? tokenPressureOf(ratio) : "normal",
   recent_errors: contextOf(session.decoded).errors + contextOf(session.decoded).tries,
-  pre_compaction: isExtracting(session),
-});
+  pre_compaction: isExtracting(session)
+})
 
 /** The signal of the extraction follows from the state, so it can not outlast it, whatever fails (F63). */
-const isExtracting = ({ decoded }: Session): boolean =>
-  statusOf(decoded) === "compacting.extracting";
+const isExtracting = ({ decoded }: Session): boolean => statusOf(decoded) === "compacting.extracting"
 
 /** The pattern of the tick at hand with the layers that made it, where they narrowed anything. */
 export const patternShown = (session: Session): Json | undefined => {
-  const { restriction } = contextOf(session.decoded);
-  if (Object.keys(restriction).length === 0) return undefined;
-  const settings = settingsOfDefinition(session);
-  const { pattern } = selectPattern(settings, contextTypeNow(session), {
-    context_signals: measured(session, settings),
-  });
-  return patternJson({ ...pattern, ...patternNow(contextOf(session.decoded)) }) as unknown as Json;
-};
+  const { restriction } = contextOf(session.decoded)
+  if (Object.keys(restriction).length === 0) return undefined
+  const settings = settingsOfDefinition(session)
+  const { pattern } = selectPattern(settings, contextTypeNow(session), { context_signals: measured(session, settings) })
+  return patternJson({ ...pattern, ...patternNow(contextOf(session.decoded)) }) as unknown as Json
+}
 
 /** What layers 2 and 3 leave, at the present share of the window or another one; empty when the static pattern is narrow enough already. */
 export const restrictionOf = (
   session: Session,
   layer: ContextTypeConfig,
   assessment: Assessment = {},
-  ratio?: number,
+  ratio?: number
 ): Restriction => {
-  const settings = settingsOfDefinition(session);
+  const settings = settingsOfDefinition(session)
   const { restriction } = selectPattern(settings, layer, {
     ...assessment,
-    context_signals: { ...assessment.context_signals, ...measured(session, settings, ratio) },
-  });
-  const whole = patternOf(settings);
-  return samePattern(restrict(whole, restriction), whole) ? {} : restriction;
-};
+    context_signals: { ...assessment.context_signals, ...measured(session, settings, ratio) }
+  })
+  const whole = patternOf(settings)
+  return samePattern(restrict(whole, restriction), whole) ? {} : restriction
+}

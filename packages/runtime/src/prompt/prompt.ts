@@ -23,8 +23,8 @@ import {
   selfPromptOf,
   sessionMemoryOf,
   settingsNow,
-  windowOf,
-} from "@reverie/assistant";
+  windowOf
+} from "@reverie/assistant"
 import {
   type Absent,
   append,
@@ -43,27 +43,20 @@ import {
   type Standing,
   textOf,
   toolRulesText,
-  unshown,
-} from "@reverie/context";
-import { asData } from "@reverie/memory";
-import {
-  failureCost,
-  isOutage,
-  type Model,
-  type ModelError,
-  ModelRefused,
-  type ToolOffer,
-} from "@reverie/model";
-import { type Amount, defined, type Message, type Usage } from "@reverie/protocol";
-import { delegateToolNames } from "@reverie/tools";
-import * as Effect from "effect/Effect";
-import { acquaintances } from "../intake/inbox.ts";
-import { recordsOf } from "../session/own-records.ts";
-import { besideChanges, besideEvents, windowOn } from "./blocks-in-view.ts";
-import { contextTypeNow } from "./layers.ts";
-import type { Session } from "../session/session.ts";
-import type { UncountedMessage } from "../commit/commit-draft.ts";
-import type { Definition } from "../session/definition.ts";
+  unshown
+} from "@reverie/context"
+import { asData } from "@reverie/memory"
+import { failureCost, isOutage, type Model, type ModelError, ModelRefused, type ToolOffer } from "@reverie/model"
+import { type Amount, defined, type Message, type Usage } from "@reverie/protocol"
+import { delegateToolNames } from "@reverie/tools"
+import * as Effect from "effect/Effect"
+import { acquaintances } from "../intake/inbox.ts"
+import { recordsOf } from "../session/own-records.ts"
+import { besideChanges, besideEvents, windowOn } from "./blocks-in-view.ts"
+import { contextTypeNow } from "./layers.ts"
+import type { Session } from "../session/session.ts"
+import type { UncountedMessage } from "../commit/commit-draft.ts"
+import type { Definition } from "../session/definition.ts"
 
 // Metered: what a model call of an assistant with a budget may take, and what it took.
 // M1  Prompt and longest reply together stay within what was reserved, with a margin for another way of counting.
@@ -75,101 +68,84 @@ import type { Definition } from "../session/definition.ts";
 // M5  Whatever else asks the model there, asks in vain: only the calls of ticks are in the budget.
 
 /** Providers count a little differently. */
-const CERTAIN_SHARE = 0.9;
+const CERTAIN_SHARE = 0.9
 
 /** A reply that is shorter is not worth a call. */
-const LEAST_REPLY_TOKENS = 64;
+const LEAST_REPLY_TOKENS = 64
 
-export const isMetered = ({ decoded }: Pick<Session, "decoded">): boolean =>
-  isBounded(accountOf(contextOf(decoded)));
+export const isMetered = ({ decoded }: Pick<Session, "decoded">): boolean => isBounded(accountOf(contextOf(decoded)))
 
 /** Prompt and reply, as the budget leaves them. */
 const windowLimits = (definition: Definition, context: AssistantContext) => {
-  const { maxContextTokens, reservedResponseTokens } = definition;
-  const window = Math.floor(windowOf(accountOf(context), settingsNow(context)) * CERTAIN_SHARE);
-  if (!(window < maxContextTokens)) return { maxContextTokens, reservedResponseTokens };
-  return {
-    maxContextTokens: window,
-    reservedResponseTokens: Math.min(reservedResponseTokens, Math.floor(window / 4)),
-  };
-};
+  const { maxContextTokens, reservedResponseTokens } = definition
+  const window = Math.floor(windowOf(accountOf(context), settingsNow(context)) * CERTAIN_SHARE)
+  if (!(window < maxContextTokens)) return { maxContextTokens, reservedResponseTokens }
+  return { maxContextTokens: window, reservedResponseTokens: Math.min(reservedResponseTokens, Math.floor(window / 4)) }
+}
 
 /** The budget, and not the model, is what bounds a prompt here. */
 export const isNarrowed = ({ decoded, definition }: Session): boolean =>
-  windowLimits(definition, contextOf(decoded)).maxContextTokens < definition.maxContextTokens;
+  windowLimits(definition, contextOf(decoded)).maxContextTokens < definition.maxContextTokens
 
 /** Most tokens that the reply to a prompt may have; undefined where nothing bounds it, none when there is no room. */
-export const replyRoom = (
-  session: Session,
-  promptTokens: number,
-): { readonly tokens?: number } | undefined => {
-  if (!isMetered(session)) return {};
-  const room = roomOfCall(accountOf(contextOf(session.decoded)));
-  if (room === Infinity) return {};
-  const left = Math.floor(room * CERTAIN_SHARE) - promptTokens;
-  return left < LEAST_REPLY_TOKENS
-    ? undefined
-    : { tokens: Math.min(left, session.definition.reservedResponseTokens) };
-};
+export const replyRoom = (session: Session, promptTokens: number): { readonly tokens?: number } | undefined => {
+  if (!isMetered(session)) return {}
+  const room = roomOfCall(accountOf(contextOf(session.decoded)))
+  if (room === Infinity) return {}
+  const left = Math.floor(room * CERTAIN_SHARE) - promptTokens
+  return left < LEAST_REPLY_TOKENS ? undefined : { tokens: Math.min(left, session.definition.reservedResponseTokens) }
+}
 
 export const isTimeOver = ({ decoded }: Session, now: number): boolean => {
-  const { assignment } = contextOf(decoded);
-  return assignment !== null && assignment.until <= now;
-};
+  const { assignment } = contextOf(decoded)
+  return assignment !== null && assignment.until <= now
+}
 
-export const UNSENT: Amount = { tokens: 0, costMicros: 0, calls: 0 };
+export const UNSENT: Amount = { tokens: 0, costMicros: 0, calls: 0 }
 
-export const tookOf = (
-  { decoded }: Session,
-  usage: Pick<Usage, "inputTokens" | "outputTokens">,
-): Amount => ({
+export const tookOf = ({ decoded }: Session, usage: Pick<Usage, "inputTokens" | "outputTokens">): Amount => ({
   tokens: usage.inputTokens + usage.outputTokens,
   costMicros: costOf(usage, settingsNow(contextOf(decoded))),
-  calls: 1,
-});
+  calls: 1
+})
 
 /** What a call took that failed. */
 export const failedUse = (
   session: Session,
   error: ModelError,
   promptTokens: number,
-  replyTokens: number = session.definition.reservedResponseTokens,
+  replyTokens: number = session.definition.reservedResponseTokens
 ): { readonly used?: Amount } => {
-  if (!isMetered(session)) return {};
-  const isSilent = error._tag === "ModelUnavailable" && error.kind === "timeout";
+  if (!isMetered(session)) return {}
+  const isSilent = error._tag === "ModelUnavailable" && error.kind === "timeout"
   switch (failureCost(error)) {
     case "unsent":
-      return { used: UNSENT };
+      return { used: UNSENT }
     case "unheard":
-      return { used: isOutage(error) && !isSilent ? UNSENT : { ...UNSENT, calls: 1 } };
+      return { used: isOutage(error) && !isSilent ? UNSENT : { ...UNSENT, calls: 1 } }
     case "unknown":
       return {
-        used: tookOf(session, {
-          inputTokens: Math.ceil(promptTokens / CERTAIN_SHARE),
-          outputTokens: replyTokens,
-        }),
-      };
+        used: tookOf(session, { inputTokens: Math.ceil(promptTokens / CERTAIN_SHARE), outputTokens: replyTokens })
+      }
   }
-};
+}
 
 /** What a budget has left, for the model to come to an end with. */
 export const warningOf = (session: Session, now: number): UncountedMessage | undefined => {
-  const context = contextOf(session.decoded);
-  if (!isWarned(context)) return undefined;
-  const { calls, costMicros, tokens } = remaining({ ...accountOf(context), reserved: UNSENT });
+  const context = contextOf(session.decoded)
+  if (!isWarned(context)) return undefined
+  const { calls, costMicros, tokens } = remaining({ ...accountOf(context), reserved: UNSENT })
   const seconds =
-    context.assignment === null
-      ? undefined
-      : Math.max(0, Math.round((context.assignment.until - now) / 1_000));
+    context.assignment === null ? undefined : Math.max(0, Math.round((context.assignment.until - now) / 1_000))
   const left = [
     ...(tokens === null ? [] : [`${tokens} tokens`]),
     ...(calls === null ? [] : [`${calls} model calls, this one among them`]),
     ...(costMicros === null ? [] : [`${costMicros} millionths of money`]),
-    ...(seconds === undefined ? [] : [`${seconds} seconds`]),
-  ];
-  const content = `[budget] Little is left: ${left.join(", ")}. Come to an end now, and give what you have.`;
-  return { role: "user", name: "clock", content, at: now };
-};
+    ...(seconds === undefined ? [] : [`${seconds} seconds`])
+  ]
+  const content = `[budget] Little is left: ${left.join(", ")}. Come to an end now, and give what you have.`
+  return { role: "user", name: "clock", content, at: now }
+}
 
 /** A model that nobody reaches. */
 export const unreachable: Model["Service"] = {
@@ -178,186 +154,162 @@ export const unreachable: Model["Service"] = {
       new ModelRefused({
         provider: "budget",
         kind: "bad-request",
-        message: "an assistant with a budget asks the model in its ticks only",
-      }),
-    ),
-};
+        message: "an assistant with a budget asks the model in its ticks only"
+      })
+    )
+}
 
 /** Renders anew only when one of the sources is another object than before. */
-const remembered = (
-  session: Session,
-  key: string,
-  sources: ReadonlyArray<object>,
-  render: () => Content,
-): Content => {
-  const before = session.texts.get(key);
-  if (before !== undefined && before.sources.every((source, index) => source === sources[index]))
-    return before.content;
-  const content = render();
-  session.texts.set(key, { sources, content });
-  return content;
-};
+const remembered = (session: Session, key: string, sources: ReadonlyArray<object>, render: () => Content): Content => {
+  const before = session.texts.get(key)
+  if (before !== undefined && before.sources.every((source, index) => source === sources[index])) return before.content
+  const content = render()
+  session.texts.set(key, { sources, content })
+  return content
+}
 
 const textsOf = (session: Session) => {
-  const { definition, own } = session;
-  const { persona, rules, systemPrompt } = definition;
+  const { definition, own } = session
+  const { persona, rules, systemPrompt } = definition
   const [prompts, projects, facts, memory, goals, ambientMessages] = (
     ["prompt", "project", "state", "session", "goal", "ambientMessages"] as const
-  ).map((kind) => recordsOf(own, kind)) as [Records, Records, Records, Records, Records, Records];
+  ).map((kind) => recordsOf(own, kind)) as [Records, Records, Records, Records, Records, Records]
   return {
     system_prompt: remembered(session, "system_prompt", [prompts], () =>
-      renderPrompts(selfPromptOf(prompts), systemPrompt),
+      renderPrompts(selfPromptOf(prompts), systemPrompt)
     ),
     character_context: remembered(session, "character_context", [projects, facts, memory], () =>
       characterContent({
         ...defined({ persona }),
         projects: projectsOf(projects, facts),
-        sessionMemory: sessionMemoryOf(memory),
-      }),
+        sessionMemory: sessionMemoryOf(memory)
+      })
     ),
     entity_context: acquaintances(session),
     semantic_memories: session.recollection.memories,
     goals: remembered(session, "goals", [goals], () => goalsContent(goalsOf(goals))),
     context_buffer: remembered(session, "context_buffer", [ambientMessages], () =>
-      bufferContent(listAmbientMessages(ambienceOf(ambientMessages))),
+      bufferContent(listAmbientMessages(ambienceOf(ambientMessages)))
     ),
     core_blocks: session.blocks.core,
     working_blocks: session.blocks.working,
-    tool_rules: remembered(session, "tool_rules", [rules], () => toolRulesText(rules)),
-  };
-};
+    tool_rules: remembered(session, "tool_rules", [rules], () => toolRulesText(rules))
+  }
+}
 
-type Records = ReturnType<typeof recordsOf>;
+type Records = ReturnType<typeof recordsOf>
 
-const offersOf = (
-  session: Session,
-  { contextType, toolFilter }: ContextTypeConfig,
-): ReadonlyArray<ToolOffer> => {
-  const { categories, subAgents } = patternNow(contextOf(session.decoded));
-  const key = `${contextType} ${categories.join(" ")} ${subAgents}`;
-  const known = session.offers.get(key);
-  if (known !== undefined) return known;
+const offersOf = (session: Session, { contextType, toolFilter }: ContextTypeConfig): ReadonlyArray<ToolOffer> => {
+  const { categories, subAgents } = patternNow(contextOf(session.decoded))
+  const key = `${contextType} ${categories.join(" ")} ${subAgents}`
+  const known = session.offers.get(key)
+  if (known !== undefined) return known
   const offers = session.definition.toolkit
     .offers({ categories, ...defined({ allow: toolFilter === null ? undefined : toolFilter }) })
-    .filter(({ name }) => subAgents || !delegateToolNames.has(name));
-  session.offers.set(key, offers);
-  return offers;
-};
+    .filter(({ name }) => subAgents || !delegateToolNames.has(name))
+  session.offers.set(key, offers)
+  return offers
+}
 
 const limitsOf = ({ book, decoded, definition }: Session) => ({
   ...windowLimits(definition, contextOf(decoded)),
-  count: book.count,
-});
+  count: book.count
+})
 
 // Standing: what changes seldom is shown beside the event that it changed before, and stays there.
 // S1  A tick is shown one state of it from its first model call to its last, like its blocks and memories.
 // S2  Memories are shown anew with every event, and never twice: they are many, and hardly one comes to mind again.
 
 /** The id of the goal that a line tells of. */
-const goalOf = (line: string): string => /^ *- \[([^\]]+)\]/.exec(line)?.[1] ?? "";
+const goalOf = (line: string): string => /^ *- \[([^\]]+)\]/.exec(line)?.[1] ?? ""
 
 /** All goals where none was shown, later those that have changed. */
 const goalsStanding = (goals: Content): Standing => {
   const lines = textOf(goals)
     .split("\n")
-    .filter((line) => goalOf(line) !== "");
+    .filter((line) => goalOf(line) !== "")
   return {
     key: PLACES.goals.key,
     things: lines.map((line) => ({ id: goalOf(line), says: line })),
     isWhole: true,
     render: (ids) => {
-      const changed = lines.filter((line) => ids.has(goalOf(line)));
-      const open = new Set(lines.map(goalOf));
-      const ended = [...ids].filter((id) => !open.has(id)).map((id) => `- [${id}] is open no more`);
-      if (changed.length === lines.length && ended.length === 0) return textOf(goals);
-      return ["# Goals", "The others are as they were shown before.", ...changed, ...ended].join(
-        "\n",
-      );
-    },
-  };
-};
+      const changed = lines.filter((line) => ids.has(goalOf(line)))
+      const open = new Set(lines.map(goalOf))
+      const ended = [...ids].filter((id) => !open.has(id)).map((id) => `- [${id}] is open no more`)
+      if (changed.length === lines.length && ended.length === 0) return textOf(goals)
+      return ["# Goals", "The others are as they were shown before.", ...changed, ...ended].join("\n")
+    }
+  }
+}
 
 const profilesStanding = ({ recollection, topics }: Session): Standing => {
-  const { profileLines } = recollection;
-  const conversation = topics.slice(0, Math.max(0, topics.indexOf(", lately")));
-  const profiles = [...profileLines].map(([id, { at, text }]) => ({ id, says: `${at} ${text}` }));
+  const { profileLines } = recollection
+  const conversation = topics.slice(0, Math.max(0, topics.indexOf(", lately")))
+  const profiles = [...profileLines].map(([id, { at, text }]) => ({ id, says: `${at} ${text}` }))
   return {
     key: PLACES.entityContext.key,
     // What it was about lately is told once with each: it changes with every word.
     things: topics === "" ? profiles : [...profiles, { id: conversation, says: "told" }],
     render: (ids) => {
-      const told = ids.has(conversation) ? [topics] : [];
-      return [
-        asData([...profileLines].flatMap(([id, line]) => (ids.has(id) ? [line] : []))),
-        ...told,
-      ]
+      const told = ids.has(conversation) ? [topics] : []
+      return [asData([...profileLines].flatMap(([id, line]) => (ids.has(id) ? [line] : []))), ...told]
         .filter((text) => text !== "")
-        .join("\n\n");
-    },
-  };
-};
+        .join("\n\n")
+    }
+  }
+}
 
-const standingsOf = (
-  session: Session,
-  texts: ReturnType<typeof textsOf>,
-): ReadonlyArray<Standing> => {
-  const { book, own } = session;
-  const nearby = recordsOf(own, "ambientMessages");
-  const heard = book.rendered("nearby", [nearby], () => [...ambienceOf(nearby)]);
+const standingsOf = (session: Session, texts: ReturnType<typeof textsOf>): ReadonlyArray<Standing> => {
+  const { book, own } = session
+  const nearby = recordsOf(own, "ambientMessages")
+  const heard = book.rendered("nearby", [nearby], () => [...ambienceOf(nearby)])
   return [
     profilesStanding(session),
     {
       key: PLACES.contextBuffer.key,
       things: heard.map(([id]) => ({ id, says: "heard" })),
-      render: (ids) =>
-        textOf(bufferContent(heard.flatMap(([id, line]) => (ids.has(id) ? [line] : [])))),
+      render: (ids) => textOf(bufferContent(heard.flatMap(([id, line]) => (ids.has(id) ? [line] : []))))
     },
-    goalsStanding(texts.goals),
-  ];
-};
+    goalsStanding(texts.goals)
+  ]
+}
 
 /** What stands beside the event of the tick at hand, with what stands beside earlier ones. */
 const standingNow = (session: Session, { enabledComponents }: ContextTypeConfig) => {
-  const texts = textsOf(session);
-  const beside = besideEvents(session);
-  const standings = standingsOf(session, texts);
-  const isShown = enabledComponents.includes(PLACES.conversationHistory.id);
+  const texts = textsOf(session)
+  const beside = besideEvents(session)
+  const standings = standingsOf(session, texts)
+  const isShown = enabledComponents.includes(PLACES.conversationHistory.id)
   // What a tool of this tick has changed its result tells; it is shown beside the next event.
-  const isFirst = contextOf(session.decoded).iteration <= 1;
-  const fresh =
-    isShown && isFirst ? standings.flatMap((each) => unshown(each, beside.marks) ?? []) : [];
-  const parts = beside.recorded?.parts ?? fresh;
-  const ofKey = new Map(parts.map(({ key, text }) => [key, dataOf(text)]));
-  const shown = Object.fromEntries(standings.map(({ key }) => [key, ofKey.get(key) ?? ""]));
-  const known = new Set(
-    standings.flatMap(({ key, things }) => (things.some(({ says }) => says !== "") ? [key] : [])),
-  );
-  return { beside, known, parts, texts: isShown ? { ...texts, ...shown } : texts };
-};
+  const isFirst = contextOf(session.decoded).iteration <= 1
+  const fresh = isShown && isFirst ? standings.flatMap((each) => unshown(each, beside.marks) ?? []) : []
+  const parts = beside.recorded?.parts ?? fresh
+  const ofKey = new Map(parts.map(({ key, text }) => [key, dataOf(text)]))
+  const shown = Object.fromEntries(standings.map(({ key }) => [key, ofKey.get(key) ?? ""]))
+  const known = new Set(standings.flatMap(({ key, things }) => (things.some(({ says }) => says !== "") ? [key] : [])))
+  return { beside, known, parts, texts: isShown ? { ...texts, ...shown } : texts }
+}
 
 const besideReason =
   (known: ReadonlySet<string>) =>
   (each: Absent): Absent =>
-    each.reason === "empty" && known.has(each.key) ? { ...each, reason: "shown-before" } : each;
+    each.reason === "empty" && known.has(each.key) ? { ...each, reason: "shown-before" } : each
 
 /** The prompt of the tick at hand, within its limits, and the tools that go with it. `last` stands in this one only. */
 export const promptOf = (session: Session, last?: UncountedMessage) => {
-  const { book, count, decoded } = session;
-  const window =
-    last === undefined
-      ? session.window
-      : append(session.window, [{ ...last, tokens: count(last) }]);
-  const context = contextTypeNow(session);
-  const offers = offersOf(session, context);
-  const { beside, known, parts, texts } = standingNow(session, context);
+  const { book, count, decoded } = session
+  const window = last === undefined ? session.window : append(session.window, [{ ...last, tokens: count(last) }])
+  const context = contextTypeNow(session)
+  const offers = offersOf(session, context)
+  const { beside, known, parts, texts } = standingNow(session, context)
   const { absent, components } = collect({
     context,
     texts,
     pluggedIn: session.plugged,
     values: session.values,
     mode: patternNow(contextOf(decoded)).mode,
-    book,
-  });
+    book
+  })
   const input: AssembleInput = {
     ...limitsOf(session),
     components,
@@ -365,25 +317,19 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
     window,
     beside: beside.components,
     context,
-    toolTokens: book.toolTokens(offers),
-  };
-  return { offers, assembled: assemble(input), shown: besideChanges(beside, parts) };
-};
+    toolTokens: book.toolTokens(offers)
+  }
+  return { offers, assembled: assemble(input), shown: besideChanges(beside, parts) }
+}
 
 /** The prompt of a question that is no part of the conversation. */
 export const questionOf = (session: Session, context: ContextTypeConfig, text: string) => {
-  const { book, definition } = session;
-  const texts = { ...textsOf(session), [PLACES.pendingEvent.key]: text };
-  const { absent, components } = collect({
-    context,
-    texts,
-    pluggedIn: session.plugged,
-    values: session.values,
-    book,
-  });
-  const window = openWindow([], definition.maxContextTokens);
-  return assemble({ ...limitsOf(session), components, absent, window, context });
-};
+  const { book, definition } = session
+  const texts = { ...textsOf(session), [PLACES.pendingEvent.key]: text }
+  const { absent, components } = collect({ context, texts, pluggedIn: session.plugged, values: session.values, book })
+  const window = openWindow([], definition.maxContextTokens)
+  return assemble({ ...limitsOf(session), components, absent, window, context })
+}
 
 /**
  * The prompt of a round of extraction: the whole conversation, and after it what is asked (F60). The question is no part
@@ -394,24 +340,12 @@ export const extractionPromptOf = (
   history: ReadonlyArray<Message>,
   text: string,
   offers: ReadonlyArray<ToolOffer>,
-  now: number,
+  now: number
 ) => {
-  const { book, count, definition, own } = session;
-  const context = getContextType("pre_compaction");
-  const asked = { role: "user", name: "clock", content: text, at: now } as const;
-  const window = append(windowOn(history, definition, own), [{ ...asked, tokens: count(asked) }]);
-  const { absent, components } = collect({
-    context,
-    texts: textsOf(session),
-    values: session.values,
-    book,
-  });
-  return assemble({
-    ...limitsOf(session),
-    components,
-    absent,
-    window,
-    context,
-    toolTokens: book.toolTokens(offers),
-  });
-};
+  const { book, count, definition, own } = session
+  const context = getContextType("pre_compaction")
+  const asked = { role: "user", name: "clock", content: text, at: now } as const
+  const window = append(windowOn(history, definition, own), [{ ...asked, tokens: count(asked) }])
+  const { absent, components } = collect({ context, texts: textsOf(session), values: session.values, book })
+  return assemble({ ...limitsOf(session), components, absent, window, context, toolTokens: book.toolTokens(offers) })
+}

@@ -17,252 +17,223 @@ import {
   type RecallOptions,
   type RecallUnavailable,
   samePosition,
-  type SearchKind,
-} from "@reverie/memory";
-import { type Address, addressKey, type Json } from "@reverie/protocol";
-import * as Clock from "effect/Clock";
-import * as Effect from "effect/Effect";
-import * as Metric from "effect/Metric";
-import * as Semaphore from "effect/Semaphore";
-import * as Option from "effect/Option";
-import { effectiveMode } from "@reverie/context";
-import { Embedder, type Vector } from "@reverie/model";
+  type SearchKind
+} from "@reverie/memory"
+import { type Address, addressKey, type Json } from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Semaphore from "effect/Semaphore"
+import * as Option from "effect/Option"
+import { effectiveMode } from "@reverie/context"
+import { Embedder, type Vector } from "@reverie/model"
 
 /** Times that an index, or an embedder, did not answer. */
-const recallFailures = Metric.counter("reverie_recall_failures_total", { incremental: true });
+const recallFailures = Metric.counter("reverie_recall_failures_total", { incremental: true })
 
 /** How long background work leaves an index alone that did not answer. */
-const LEFT_ALONE_MILLIS = 5_000;
+const LEFT_ALONE_MILLIS = 5_000
 
 /** How long the index of somebody else is believed: a store can be restored while this process runs. */
-const BELIEVED_MILLIS = 60_000;
+const BELIEVED_MILLIS = 60_000
 
 /** Assistants of whom something is kept in memory. */
-const MAX_KEPT = 1_024;
+const MAX_KEPT = 1_024
 
 /** Keeps a value under a key; the one that was kept longest ago gives way. */
 const keepIn = <A>(kept: Map<string, A>, key: string, value: A): void => {
-  kept.delete(key);
-  kept.set(key, value);
-  const [oldest] = kept.keys();
-  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-};
+  kept.delete(key)
+  kept.set(key, value)
+  const [oldest] = kept.keys()
+  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest)
+}
 
 interface Turn {
-  readonly lock: Semaphore.Semaphore;
-  users: number;
+  readonly lock: Semaphore.Semaphore
+  users: number
 }
 
 interface Belief {
-  readonly position: IndexPosition;
-  readonly since: number;
-  readonly until: number;
+  readonly position: IndexPosition
+  readonly since: number
+  readonly until: number
 }
 
-const NO_BLOCKS: ReadonlyMap<string, string> = new Map();
+const NO_BLOCKS: ReadonlyMap<string, string> = new Map()
 
 class IndexState {
-  readonly #turns = new Map<string, Turn>();
-  readonly #windows = new Map<
-    string,
-    { readonly position: IndexPosition; readonly window: IndexWindow }
-  >();
-  readonly #blocks = new Map<string, ReadonlyMap<string, string>>();
-  readonly #beliefs = new Map<string, Belief>();
+  readonly #turns = new Map<string, Turn>()
+  readonly #windows = new Map<string, { readonly position: IndexPosition; readonly window: IndexWindow }>()
+  readonly #blocks = new Map<string, ReadonlyMap<string, string>>()
+  readonly #beliefs = new Map<string, Belief>()
   /** Undefined while it answers. */
-  #downSince: number | undefined;
+  #downSince: number | undefined
 
   inTurn<A, E, R>(address: Address, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
-    const key = addressKey(address);
+    const key = addressKey(address)
     return Effect.suspend(() => {
-      const turn = this.#turns.get(key) ?? { lock: Semaphore.makeUnsafe(1), users: 0 };
-      turn.users++;
-      this.#turns.set(key, turn);
+      const turn = this.#turns.get(key) ?? { lock: Semaphore.makeUnsafe(1), users: 0 }
+      turn.users++
+      this.#turns.set(key, turn)
       const leave = Effect.sync(() => {
-        turn.users--;
-        if (turn.users === 0) this.#turns.delete(key);
-      });
-      return Effect.ensuring(Semaphore.withPermits(turn.lock, 1)(work), leave);
-    });
+        turn.users--
+        if (turn.users === 0) this.#turns.delete(key)
+      })
+      return Effect.ensuring(Semaphore.withPermits(turn.lock, 1)(work), leave)
+    })
   }
 
   /** What was said last before the entry after `position`, when it is still known. */
   windowAt(address: Address, position: IndexPosition): IndexWindow | undefined {
-    const known = this.#windows.get(addressKey(address));
-    return known !== undefined && samePosition(known.position, position) ? known.window : undefined;
+    const known = this.#windows.get(addressKey(address))
+    return known !== undefined && samePosition(known.position, position) ? known.window : undefined
   }
 
   keepWindow(address: Address, position: IndexPosition, window: IndexWindow): void {
-    keepIn(this.#windows, addressKey(address), { position, window });
+    keepIn(this.#windows, addressKey(address), { position, window })
   }
 
   /** The blocks of an assistant as the index was last told of them, by id; nothing when that is not known. */
   blocksOf(address: Address): ReadonlyMap<string, string> {
-    return this.#blocks.get(addressKey(address)) ?? NO_BLOCKS;
+    return this.#blocks.get(addressKey(address)) ?? NO_BLOCKS
   }
 
   /** This process has told the index of an assistant's blocks. */
   knowsBlocks(address: Address): boolean {
-    return this.#blocks.has(addressKey(address));
+    return this.#blocks.has(addressKey(address))
   }
 
   keepBlocks(address: Address, blocks: ReadonlyMap<string, string>): void {
-    keepIn(this.#blocks, addressKey(address), blocks);
+    keepIn(this.#blocks, addressKey(address), blocks)
   }
 
   /** Whether the index of an assistant stands where it did when it was held against its ledger, not long ago. */
   isBelieved(address: Address, position: IndexPosition, now: number): boolean {
-    const belief = this.#beliefs.get(addressKey(address));
-    return (
-      belief !== undefined &&
-      samePosition(belief.position, position) &&
-      now < belief.until &&
-      now >= belief.since
-    );
+    const belief = this.#beliefs.get(addressKey(address))
+    return belief !== undefined && samePosition(belief.position, position) && now < belief.until && now >= belief.since
   }
 
   believe(address: Address, position: IndexPosition, now: number): void {
-    keepIn(this.#beliefs, addressKey(address), {
-      position,
-      since: now,
-      until: now + BELIEVED_MILLIS,
-    });
+    keepIn(this.#beliefs, addressKey(address), { position, since: now, until: now + BELIEVED_MILLIS })
   }
 
   /** The index has been emptied of an assistant. */
   forget(address: Address): void {
-    this.#windows.delete(addressKey(address));
-    this.#blocks.delete(addressKey(address));
-    this.#beliefs.delete(addressKey(address));
+    this.#windows.delete(addressKey(address))
+    this.#blocks.delete(addressKey(address))
+    this.#beliefs.delete(addressKey(address))
   }
 
   /** It did not answer lately: what can wait, waits. */
   isLeftAlone(now: number): boolean {
-    return (
-      this.#downSince !== undefined &&
-      now >= this.#downSince &&
-      now < this.#downSince + LEFT_ALONE_MILLIS
-    );
+    return this.#downSince !== undefined && now >= this.#downSince && now < this.#downSince + LEFT_ALONE_MILLIS
   }
 
   /** True when it is news. */
   fell(now: number): boolean {
-    const isNews = this.#downSince === undefined;
-    this.#downSince = now;
-    return isNews;
+    const isNews = this.#downSince === undefined
+    this.#downSince = now
+    return isNews
   }
 
   /** True when it is news. */
   rose(): boolean {
-    const isNews = this.#downSince !== undefined;
-    this.#downSince = undefined;
-    return isNews;
+    const isNews = this.#downSince !== undefined
+    this.#downSince = undefined
+    return isNews
   }
 }
 
-const states = new WeakMap<Recall["Service"], IndexState>();
+const states = new WeakMap<Recall["Service"], IndexState>()
 
 export const stateOf = (recall: Recall["Service"]): IndexState => {
-  const known = states.get(recall);
-  if (known !== undefined) return known;
-  const state = new IndexState();
-  states.set(recall, state);
-  return state;
-};
+  const known = states.get(recall)
+  if (known !== undefined) return known
+  const state = new IndexState()
+  states.set(recall, state)
+  return state
+}
 
 /** Notes that the index did not answer. */
-export const noteFall = Effect.fnUntraced(function* (
-  recall: Recall["Service"],
-  failure: RecallUnavailable,
-) {
-  yield* Metric.update(recallFailures, 1);
+export const noteFall = Effect.fnUntraced(function* (recall: Recall["Service"], failure: RecallUnavailable) {
+  yield* Metric.update(recallFailures, 1)
   if (stateOf(recall).fell(yield* Clock.currentTimeMillis)) {
-    yield* Effect.logWarning(
-      `the index of memories does not answer (${failure.operation}): ${failure.message}`,
-    );
+    yield* Effect.logWarning(`the index of memories does not answer (${failure.operation}): ${failure.message}`)
   }
-});
+})
 
 export const noteAnswer = (recall: Recall["Service"]): Effect.Effect<void> =>
-  Effect.suspend(() =>
-    stateOf(recall).rose() ? Effect.logInfo("the index of memories answers again") : Effect.void,
-  );
+  Effect.suspend(() => (stateOf(recall).rose() ? Effect.logInfo("the index of memories answers again") : Effect.void))
 
 // BlockIndex: an assistant's memory blocks in the index, where blocks are kept.
 // B1  A block is found as it was when the index was last brought up to date.
 // B2  A block that is gone, or is not shared any more, is in no answer, whatever the index says.
 
 /** Of each block, in UTF-16 units. */
-const MAX_TEXT_CHARS = 8_000;
+const MAX_TEXT_CHARS = 8_000
 
 /** Every text that a value holds, one a line. */
 const textOf = (content: Json): string => {
-  if (typeof content === "string") return content;
-  if (typeof content !== "object" || content === null) return String(content);
-  return Object.values(content).map(textOf).join("\n");
-};
+  if (typeof content === "string") return content
+  if (typeof content !== "object" || content === null) return String(content)
+  return Object.values(content).map(textOf).join("\n")
+}
 
 /** Whatever of a block the index is told, in short. */
 const meaningOf = ({ description, label, shares, type, updatedAt, version }: BlockView): string =>
-  JSON.stringify([version, updatedAt, type, label, description, shares]);
+  JSON.stringify([version, updatedAt, type, label, description, shares])
 
 const blocksIndexed = Effect.fnUntraced(function* (address: Address, position: IndexPosition) {
-  const found = yield* Effect.serviceOption(BlockStore);
-  if (Option.isNone(found)) return;
-  const recall = yield* Recall;
-  const store = found.value;
-  const viewer = { tenant: address.tenant, by: address.assistant, isSystem: true };
-  const blocks = yield* store.list(viewer, { owner: address.assistant });
-  const state = stateOf(recall);
-  const told = state.blocksOf(address);
-  const now = new Map(blocks.map((block) => [block.id, meaningOf(block)]));
-  const changed = blocks.filter((block) => told.get(block.id) !== now.get(block.id));
-  const gone = [...told.keys()].filter((id) => !now.has(id));
-  if (changed.length === 0 && gone.length === 0) return state.keepBlocks(address, now);
+  const found = yield* Effect.serviceOption(BlockStore)
+  if (Option.isNone(found)) return
+  const recall = yield* Recall
+  const store = found.value
+  const viewer = { tenant: address.tenant, by: address.assistant, isSystem: true }
+  const blocks = yield* store.list(viewer, { owner: address.assistant })
+  const state = stateOf(recall)
+  const told = state.blocksOf(address)
+  const now = new Map(blocks.map((block) => [block.id, meaningOf(block)]))
+  const changed = blocks.filter((block) => told.get(block.id) !== now.get(block.id))
+  const gone = [...told.keys()].filter((id) => !now.has(id))
+  if (changed.length === 0 && gone.length === 0) return state.keepBlocks(address, now)
   const puts = yield* Effect.forEach(changed, (block) =>
     block.type === "core"
       ? Effect.succeed(blockChanges(block, null))
       : Effect.map(store.read(viewer, block.id), ({ content }) =>
-          blockChanges(block, cleanText(textOf(content).slice(0, MAX_TEXT_CHARS))),
-        ),
-  );
-  const bundles = gone.map((id) => ({ type: "remove", id: `b/${id}` }) as const);
-  const span = { from: position, to: position };
+          blockChanges(block, cleanText(textOf(content).slice(0, MAX_TEXT_CHARS)))
+        )
+  )
+  const bundles = gone.map((id) => ({ type: "remove", id: `b/${id}` }) as const)
+  const span = { from: position, to: position }
   // Somebody else may have moved the index on meanwhile: then blocks are told the next time.
   if (samePosition(yield* recall.apply(address, [...puts.flat(), ...bundles], span), position)) {
-    state.keepBlocks(address, now);
+    state.keepBlocks(address, now)
   }
-});
+})
 
 /** Tells the index of the blocks that have changed since it was last told. Blocks that can not be read wait. */
 export const indexBlocks = (address: Address, position: IndexPosition) =>
   blocksIndexed(address, position).pipe(
-    Effect.catchTag(
-      ["BlockUnknown", "BlockUnreadable", "BlockRefused", "BlockStoreUnavailable"],
-      (failure) => Effect.logDebug(`blocks could not be indexed: ${failure.message}`),
-    ),
-  );
+    Effect.catchTag(["BlockUnknown", "BlockUnreadable", "BlockRefused", "BlockStoreUnavailable"], (failure) =>
+      Effect.logDebug(`blocks could not be indexed: ${failure.message}`)
+    )
+  )
 
 /** The hits without blocks that the viewer may not read any more. */
-export const withoutGoneBlocks = Effect.fnUntraced(function* (
-  viewer: Address,
-  hits: ReadonlyArray<Hit>,
-) {
-  if (!hits.some(({ entry }) => entry.kind === "block")) return hits;
-  const found = yield* Effect.serviceOption(BlockStore);
-  if (Option.isNone(found)) return hits;
+export const withoutGoneBlocks = Effect.fnUntraced(function* (viewer: Address, hits: ReadonlyArray<Hit>) {
+  if (!hits.some(({ entry }) => entry.kind === "block")) return hits
+  const found = yield* Effect.serviceOption(BlockStore)
+  if (Option.isNone(found)) return hits
   const isThere = ({ entry }: Hit) =>
     entry.kind !== "block"
       ? Effect.succeed(true)
-      : found.value
-          .load({ tenant: viewer.tenant, by: viewer.assistant }, keyOfId(entry.id) ?? "")
-          .pipe(
-            Effect.map((block) => block !== undefined),
-            // What can not be looked up is shown to nobody.
-            Effect.catch(() => Effect.succeed(false)),
-          );
-  return yield* Effect.filter(hits, isThere);
-});
+      : found.value.load({ tenant: viewer.tenant, by: viewer.assistant }, keyOfId(entry.id) ?? "").pipe(
+          Effect.map((block) => block !== undefined),
+          // What can not be looked up is shown to nobody.
+          Effect.catch(() => Effect.succeed(false))
+        )
+  return yield* Effect.filter(hits, isThere)
+})
 
 // Vectors: meaning beside words, where there is an embedder.
 // V1  Vectors of two models are never mixed: a question is embedded only by the model that the index uses.
@@ -270,49 +241,47 @@ export const withoutGoneBlocks = Effect.fnUntraced(function* (
 // V3  An embedder that does not answer costs meaning, never the answer: it is noted, and asked again later.
 
 /** Texts embedded with one call, and calls made each time that vectors are filled in. */
-const BATCH = 64;
-const MAX_BATCHES = 4;
+const BATCH = 64
+const MAX_BATCHES = 4
 
 /** Longest text that is embedded, in UTF-16 units: what is longer is known by its beginning. */
-const MAX_EMBEDDED_CHARS = 4_000;
+const MAX_EMBEDDED_CHARS = 4_000
 
-type Service = Recall["Service"];
+type Service = Recall["Service"]
 
 const readied = Effect.fnUntraced(function* (recall: Service, embedder: Embedder["Service"]) {
-  const { current, next } = yield* recall.vectorModels;
-  const { id } = embedder.model;
-  if (current?.id !== id && next?.id !== id) yield* recall.prepareVectors(embedder.model);
-  return { isNext: current !== undefined && current.id !== id };
-});
+  const { current, next } = yield* recall.vectorModels
+  const { id } = embedder.model
+  if (current?.id !== id && next?.id !== id) yield* recall.prepareVectors(embedder.model)
+  return { isNext: current !== undefined && current.id !== id }
+})
 
 /** One batch of vectors; false when nothing is missing. */
 const filledBatch = Effect.fnUntraced(function* (recall: Service, embedder: Embedder["Service"]) {
-  const { id } = embedder.model;
-  const missing = yield* recall.missingVectors(id, BATCH);
-  if (missing.length === 0) return false;
-  const vectors = yield* embedder.embed(
-    missing.map(({ text }) => cleanText(text.slice(0, MAX_EMBEDDED_CHARS))),
-  );
+  const { id } = embedder.model
+  const missing = yield* recall.missingVectors(id, BATCH)
+  if (missing.length === 0) return false
+  const vectors = yield* embedder.embed(missing.map(({ text }) => cleanText(text.slice(0, MAX_EMBEDDED_CHARS))))
   yield* recall.putVectors(
     id,
     missing.flatMap(({ address, id: entry }, index) => {
-      const vector = vectors[index];
-      return vector === undefined ? [] : [{ address, id: entry, vector }];
-    }),
-  );
-  return true;
-});
+      const vector = vectors[index]
+      return vector === undefined ? [] : [{ address, id: entry, vector }]
+    })
+  )
+  return true
+})
 
 /** Fills in some of the vectors that the index misses. */
 export const fillVectors = Effect.gen(function* () {
-  const found = yield* Effect.serviceOption(Embedder);
-  if (Option.isNone(found)) return;
-  const recall = yield* Recall;
-  const { isNext } = yield* readied(recall, found.value);
+  const found = yield* Effect.serviceOption(Embedder)
+  if (Option.isNone(found)) return
+  const recall = yield* Recall
+  const { isNext } = yield* readied(recall, found.value)
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
-    if (yield* filledBatch(recall, found.value)) continue;
-    if (isNext) yield* recall.promoteVectors(found.value.model.id);
-    return;
+    if (yield* filledBatch(recall, found.value)) continue
+    if (isNext) yield* recall.promoteVectors(found.value.model.id)
+    return
   }
 }).pipe(
   Effect.catchTag(
@@ -323,55 +292,50 @@ export const fillVectors = Effect.gen(function* () {
       "ModelDenied",
       "ModelRefused",
       "EmbeddingUnfit",
-      "VectorsUnfit",
+      "VectorsUnfit"
     ],
     (failure) =>
       Effect.andThen(
         Metric.update(recallFailures, 1),
-        Effect.logDebug(`vectors could not be filled in: ${failure._tag}: ${failure.message}`),
-      ),
-  ),
-);
+        Effect.logDebug(`vectors could not be filled in: ${failure._tag}: ${failure.message}`)
+      )
+  )
+)
 
 /** The last question of an embedder: what comes to mind asks twice. */
-const lastAsked = new WeakMap<
-  Embedder["Service"],
-  { readonly question: string; readonly vector: Vector }
->();
+const lastAsked = new WeakMap<Embedder["Service"], { readonly question: string; readonly vector: Vector }>()
 
 const embedded = Effect.fnUntraced(function* (embedder: Embedder["Service"], question: string) {
-  const last = lastAsked.get(embedder);
-  if (last?.question === question) return last.vector;
-  const [vector] = yield* embedder.embed([question]);
-  if (vector !== undefined) lastAsked.set(embedder, { question, vector });
-  return vector;
-});
+  const last = lastAsked.get(embedder)
+  if (last?.question === question) return last.vector
+  const [vector] = yield* embedder.embed([question])
+  if (vector !== undefined) lastAsked.set(embedder, { question, vector })
+  return vector
+})
 
 interface Embedded {
-  readonly vector?: ReadonlyArray<number>;
+  readonly vector?: ReadonlyArray<number>
   /** Why there is none, where there might be one. */
-  readonly why?: string;
+  readonly why?: string
 }
 
 /** A question as a vector of the index's own model, when the mode has a use for it. */
 export const vectorOf = Effect.fnUntraced(function* (
   recall: Service,
   mode: SearchKind | NonNullable<RecallOptions["mode"]>,
-  question: string,
+  question: string
 ) {
-  const none: Embedded = {};
-  if (effectiveMode(mode, true) === "fts" || question.trim() === "") return none;
-  const found = yield* Effect.serviceOption(Embedder);
-  if (Option.isNone(found)) return none;
-  const { current } = yield* recall.vectorModels;
-  if (current?.id !== found.value.model.id) return none;
+  const none: Embedded = {}
+  if (effectiveMode(mode, true) === "fts" || question.trim() === "") return none
+  const found = yield* Effect.serviceOption(Embedder)
+  if (Option.isNone(found)) return none
+  const { current } = yield* recall.vectorModels
+  if (current?.id !== found.value.model.id) return none
   return yield* embedded(found.value, cleanText(question)).pipe(
     Effect.map((vector): Embedded => (vector === undefined ? none : { vector })),
     Effect.catch((failure) => {
-      const embedded: Embedded = {
-        why: `the embedder does not answer (${failure._tag}): only words were searched for`,
-      };
-      return Effect.as(Metric.update(recallFailures, 1), embedded);
-    }),
-  );
-});
+      const embedded: Embedded = { why: `the embedder does not answer (${failure._tag}): only words were searched for` }
+      return Effect.as(Metric.update(recallFailures, 1), embedded)
+    })
+  )
+})

@@ -21,9 +21,9 @@ import {
   Recall,
   type RecallScope,
   RecallUnavailable,
-  samePosition,
-} from "@reverie/memory";
-import { canonical, Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger";
+  samePosition
+} from "@reverie/memory"
+import { canonical, Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
 import {
   type Address,
   addressKey,
@@ -33,15 +33,15 @@ import {
   longWork,
   type MessagePlace,
   type RecordChange,
-  type RecordKind,
-} from "@reverie/protocol";
-import * as Clock from "effect/Clock";
-import * as Effect from "effect/Effect";
-import * as Option from "effect/Option";
-import { createHash } from "node:crypto";
-import type { Content } from "@reverie/context";
-import { fillVectors, indexBlocks, noteAnswer, noteFall, stateOf } from "./index-state.ts";
-import type { Definition } from "../session/definition.ts";
+  type RecordKind
+} from "@reverie/protocol"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { createHash } from "node:crypto"
+import type { Content } from "@reverie/context"
+import { fillVectors, indexBlocks, noteAnswer, noteFall, stateOf } from "./index-state.ts"
+import type { Definition } from "../session/definition.ts"
 
 // Digest: what tells an entry of the ledger from the entry of the same number in another life of its assistant.
 // D1  It is of all that was committed: number, epoch, time and content. A store that was restored to an earlier state
@@ -49,307 +49,281 @@ import type { Definition } from "../session/definition.ts";
 // D2  The order of the members of an object counts for nothing: a life that was moved keeps its digests.
 
 /** 128 bits, 6 in a letter. */
-const DIGEST_LETTERS = 22;
+const DIGEST_LETTERS = 22
 
 const positionOf = (entry: Entry): IndexPosition => ({
   no: entry.no,
-  digest: createHash("sha256")
-    .update(canonical(entry))
-    .digest("base64url")
-    .slice(0, DIGEST_LETTERS),
-});
+  digest: createHash("sha256").update(canonical(entry)).digest("base64url").slice(0, DIGEST_LETTERS)
+})
 
 /** Entries read and applied at once: some milliseconds of work, between which others have their turn. */
-const PAGE = 64;
+const PAGE = 64
 /** Entries read at first to find out what was said before. */
-const ENTRIES_BACK = 16;
+const ENTRIES_BACK = 16
 
 export interface CatchUpOptions {
   /** Most entries to go through; all of them when not said. */
-  readonly maxEntries?: number | undefined;
+  readonly maxEntries?: number | undefined
   /** Where the index stood when it was last held against the ledger, under the claim at hand. There it is believed. */
-  readonly trusted?: IndexPosition | undefined;
+  readonly trusted?: IndexPosition | undefined
   /** The newest entries of the ledger, where the caller has just committed them: they are not read again. */
-  readonly newest?: ReadonlyArray<Entry>;
+  readonly newest?: ReadonlyArray<Entry>
 }
 
 export interface CaughtUp {
   /** Of the last entry that is in the index. */
-  readonly position: IndexPosition;
+  readonly position: IndexPosition
   /** Entries gone through. */
-  readonly entries: number;
+  readonly entries: number
   /** Nothing was left to go through. */
-  readonly isWhole: boolean;
+  readonly isWhole: boolean
 }
 
 /** Of all texts that are indexed at once, as much of each as an index takes of it. */
-const MAX_PART_CHARS = 8_000;
-const MAX_ENTRY_CHARS = 8_000;
+const MAX_PART_CHARS = 8_000
+const MAX_ENTRY_CHARS = 8_000
 /** To index a character costs so many times what reading it costs. */
-const WORK_PER_CHAR = 20;
+const WORK_PER_CHAR = 20
 
 const charsOf = (entries: ReadonlyArray<Entry>): number =>
   entries.reduce(
     (sum, { messages }) =>
-      sum +
-      messages.reduce((own, { content }) => own + Math.min(content.length, MAX_ENTRY_CHARS), 0),
-    0,
-  );
+      sum + messages.reduce((own, { content }) => own + Math.min(content.length, MAX_ENTRY_CHARS), 0),
+    0
+  )
 
 /** A page in parts that are indexed in milliseconds: one for most pages, more where texts are long. */
 const partsOf = (page: ReadonlyArray<Entry>): ReadonlyArray<ReadonlyArray<Entry>> => {
-  const parts: Array<Array<Entry>> = [];
-  let chars = MAX_PART_CHARS;
+  const parts: Array<Array<Entry>> = []
+  let chars = MAX_PART_CHARS
   for (const entry of page) {
     if (chars >= MAX_PART_CHARS) {
-      parts.push([]);
-      chars = 0;
+      parts.push([])
+      chars = 0
     }
-    parts.at(-1)?.push(entry);
-    chars += charsOf([entry]);
+    parts.at(-1)?.push(entry)
+    chars += charsOf([entry])
   }
-  return parts;
-};
+  return parts
+}
 
 const entriesOf = Effect.fnUntraced(function* (address: Address, from: number, limit: number) {
-  return (yield* (yield* Ledger).entries(address, from, limit)).map(({ entry }) => entry);
-});
+  return (yield* (yield* Ledger).entries(address, from, limit)).map(({ entry }) => entry)
+})
 
 /** Entries from `from` on: out of those at hand, where they begin early enough. */
 const pageFrom = (address: Address, from: number, limit: number, newest: ReadonlyArray<Entry>) => {
-  const at = newest.findIndex(({ no }) => no === from);
-  return at === -1 ? entriesOf(address, from, limit) : Effect.succeed(newest.slice(at, at + limit));
-};
+  const at = newest.findIndex(({ no }) => no === from)
+  return at === -1 ? entriesOf(address, from, limit) : Effect.succeed(newest.slice(at, at + limit))
+}
 
 const endOf = (part: ReadonlyArray<Entry>, before: IndexPosition): IndexPosition => {
-  const last = part.at(-1);
-  return last === undefined ? before : positionOf(last);
-};
+  const last = part.at(-1)
+  return last === undefined ? before : positionOf(last)
+}
 
 /** What was said last up to an entry, read back as far as it can make a difference. */
 const windowBefore = Effect.fnUntraced(function* (address: Address, no: number) {
-  let window = NOTHING_SAID;
-  if (no === 0) return window;
+  let window = NOTHING_SAID
+  if (no === 0) return window
   for (let count = ENTRIES_BACK; ; count *= 2) {
-    const from = Math.max(1, no - count + 1);
-    const read = yield* entriesOf(address, from, no - from + 1);
-    window = indexOf(read, NOTHING_SAID, address.assistant).window;
-    if (from === 1 || isWindowWhole(window, count)) return window;
+    const from = Math.max(1, no - count + 1)
+    const read = yield* entriesOf(address, from, no - from + 1)
+    window = indexOf(read, NOTHING_SAID, address.assistant).window
+    if (from === 1 || isWindowWhole(window, count)) return window
   }
-});
+})
 
 /** What an index could not take: it may well be searched as it is. */
 const asApply = ({ cause, message }: RecallUnavailable): RecallUnavailable =>
-  new RecallUnavailable({ operation: "apply", message, ...defined({ cause }) });
+  new RecallUnavailable({ operation: "apply", message, ...defined({ cause }) })
 
 /** Empties an index of an assistant. What this process remembers of it goes first: it is not to be believed any more. */
 const emptied = Effect.fnUntraced(function* (recall: Recall["Service"], address: Address) {
-  stateOf(recall).forget(address);
-  yield* recall.erase(address);
-});
+  stateOf(recall).forget(address)
+  yield* recall.erase(address)
+})
 
 /** Whether the ledger has the entry that an index has come to. */
 const isOfThisLife = Effect.fnUntraced(function* (address: Address, position: IndexPosition) {
-  if (position.no === 0) return true;
-  const [entry] = yield* entriesOf(address, position.no, 1);
-  return entry !== undefined && samePosition(positionOf(entry), position);
-});
+  if (position.no === 0) return true
+  const [entry] = yield* entriesOf(address, position.no, 1)
+  return entry !== undefined && samePosition(positionOf(entry), position)
+})
 
 /** Where an index stands in this life: at the start, and empty, when it was made from another one. */
 const standing = Effect.fnUntraced(function* (
   recall: Recall["Service"],
   address: Address,
-  trusted: IndexPosition | undefined,
+  trusted: IndexPosition | undefined
 ) {
-  const position = yield* recall.position(address);
-  if (trusted !== undefined && samePosition(position, trusted)) return position;
-  if (yield* isOfThisLife(address, position)) return position;
+  const position = yield* recall.position(address)
+  if (trusted !== undefined && samePosition(position, trusted)) return position
+  if (yield* isOfThisLife(address, position)) return position
   yield* Effect.logWarning(
     `the index of memories of ${addressKey(address)} is ahead of its ledger, or of another one: the store was restored ` +
-      "to an earlier state. It is emptied and made again.",
-  );
-  yield* emptied(recall, address);
-  return INDEX_START;
-});
+      "to an earlier state. It is emptied and made again."
+  )
+  yield* emptied(recall, address)
+  return INDEX_START
+})
 
 const catchingUp = Effect.fnUntraced(function* (
   recall: Recall["Service"],
   address: Address,
-  { maxEntries = Number.POSITIVE_INFINITY, newest = [], trusted }: CatchUpOptions,
+  { maxEntries = Number.POSITIVE_INFINITY, newest = [], trusted }: CatchUpOptions
 ) {
-  const state = stateOf(recall);
-  let position = yield* standing(recall, address, trusted);
-  let entries = 0;
-  let window: IndexWindow | undefined = state.windowAt(address, position);
+  const state = stateOf(recall)
+  let position = yield* standing(recall, address, trusted)
+  let entries = 0
+  let window: IndexWindow | undefined = state.windowAt(address, position)
   while (entries < maxEntries) {
-    const limit = Math.min(PAGE, maxEntries - entries);
-    const page = yield* pageFrom(address, position.no + 1, limit, newest);
-    if (page.length === 0) return { position, entries, isWhole: true } satisfies CaughtUp;
-    let known = window ?? (yield* windowBefore(address, position.no));
-    entries += page.length;
-    let isOvertaken = false;
+    const limit = Math.min(PAGE, maxEntries - entries)
+    const page = yield* pageFrom(address, position.no + 1, limit, newest)
+    if (page.length === 0) return { position, entries, isWhole: true } satisfies CaughtUp
+    let known = window ?? (yield* windowBefore(address, position.no))
+    entries += page.length
+    let isOvertaken = false
     for (const part of partsOf(page)) {
-      yield* longWork.begin(WORK_PER_CHAR * charsOf(part));
-      const indexed = indexOf(part, known, address.assistant);
-      const span = { from: position, to: endOf(part, position) };
-      const reached = yield* Effect.mapError(recall.apply(address, indexed.changes, span), asApply);
-      isOvertaken = !samePosition(reached, span.to);
-      if (isOvertaken) break;
-      known = indexed.window;
-      position = span.to;
-      state.keepWindow(address, position, known);
+      yield* longWork.begin(WORK_PER_CHAR * charsOf(part))
+      const indexed = indexOf(part, known, address.assistant)
+      const span = { from: position, to: endOf(part, position) }
+      const reached = yield* Effect.mapError(recall.apply(address, indexed.changes, span), asApply)
+      isOvertaken = !samePosition(reached, span.to)
+      if (isOvertaken) break
+      known = indexed.window
+      position = span.to
+      state.keepWindow(address, position, known)
     }
     if (isOvertaken) {
       // Another reader of the ledger has indexed it, or emptied it, meanwhile.
-      position = yield* standing(recall, address, undefined);
-      window = state.windowAt(address, position);
+      position = yield* standing(recall, address, undefined)
+      window = state.windowAt(address, position)
     } else {
-      window = known;
-      if (page.length < limit) return { position, entries, isWhole: true } satisfies CaughtUp;
+      window = known
+      if (page.length < limit) return { position, entries, isWhole: true } satisfies CaughtUp
     }
-    yield* Effect.yieldNow;
+    yield* Effect.yieldNow
   }
-  return { position, entries, isWhole: false } satisfies CaughtUp;
-});
+  return { position, entries, isWhole: false } satisfies CaughtUp
+})
 
 /** Brings the index up to what is in the ledger. Fails when the index does not answer. */
-export const catchUp = Effect.fnUntraced(function* (
-  address: Address,
-  options: CatchUpOptions = {},
-) {
-  const recall = yield* Recall;
-  return yield* stateOf(recall).inTurn(address, catchingUp(recall, address, options));
-});
+export const catchUp = Effect.fnUntraced(function* (address: Address, options: CatchUpOptions = {}) {
+  const recall = yield* Recall
+  return yield* stateOf(recall).inTurn(address, catchingUp(recall, address, options))
+})
 
 /** Holds the index of an assistant against its ledger, and answers where it stands; at the start when it was emptied. */
 export const standingOf = Effect.fnUntraced(function* (address: Address) {
-  const recall = yield* Recall;
-  return yield* stateOf(recall).inTurn(address, standing(recall, address, undefined));
-});
+  const recall = yield* Recall
+  return yield* stateOf(recall).inTurn(address, standing(recall, address, undefined))
+})
 
 /** Forgets what the index holds of an assistant and makes it again from the ledger. */
 export const rebuildIndex = Effect.fnUntraced(function* (address: Address) {
-  const recall = yield* Recall;
+  const recall = yield* Recall
   const anew = Effect.gen(function* () {
-    yield* emptied(recall, address);
-    const caught = yield* catchingUp(recall, address, {});
-    yield* indexBlocks(address, caught.position);
-    return caught;
-  });
-  return yield* stateOf(recall).inTurn(address, anew);
-});
+    yield* emptied(recall, address)
+    const caught = yield* catchingUp(recall, address, {})
+    yield* indexBlocks(address, caught.position)
+    return caught
+  })
+  return yield* stateOf(recall).inTurn(address, anew)
+})
 
 /** A defect in an adapter must not take the assistant with it. */
 const asUnavailable = (defect: unknown): Effect.Effect<never, RecallUnavailable> =>
   Effect.fail(
-    new RecallUnavailable({
-      operation: "index",
-      message: `the adapter broke: ${String(defect)}`,
-      cause: defect,
-    }),
-  );
+    new RecallUnavailable({ operation: "index", message: `the adapter broke: ${String(defect)}`, cause: defect })
+  )
 
 /** Catches up where there is an index that answers. Never fails; what could not be done waits. */
 export const catchUpQuietly = Effect.fnUntraced(function* (
   address: Address,
-  options: CatchUpOptions = {},
+  options: CatchUpOptions = {}
 ): Effect.fn.Return<CaughtUp | undefined, never, Ledger> {
-  const found = yield* Effect.serviceOption(Recall);
-  if (Option.isNone(found)) return undefined;
-  const recall = found.value;
-  if (stateOf(recall).isLeftAlone(yield* Clock.currentTimeMillis)) return undefined;
+  const found = yield* Effect.serviceOption(Recall)
+  if (Option.isNone(found)) return undefined
+  const recall = found.value
+  if (stateOf(recall).isLeftAlone(yield* Clock.currentTimeMillis)) return undefined
   return yield* catchUp(address, options).pipe(
     Effect.tap(noteAnswer(recall)),
     Effect.provideService(Recall, recall),
-    quietly(recall),
-  );
-});
+    quietly(recall)
+  )
+})
 
 const quietly =
   (recall: Recall["Service"]) =>
   <A, R>(
-    work: Effect.Effect<A, RecallUnavailable | LedgerUnavailable | UnreadableRecord, R>,
+    work: Effect.Effect<A, RecallUnavailable | LedgerUnavailable | UnreadableRecord, R>
   ): Effect.Effect<A | undefined, never, R> =>
     work.pipe(
       Effect.catchDefect(asUnavailable),
-      Effect.catchTag("RecallUnavailable", (failure) =>
-        Effect.as(noteFall(recall, failure), undefined),
-      ),
+      Effect.catchTag("RecallUnavailable", (failure) => Effect.as(noteFall(recall, failure), undefined)),
       Effect.catchTag(["LedgerUnavailable", "UnreadableRecord"], (failure) =>
-        Effect.as(
-          Effect.logWarning(`memories could not be indexed: ${failure.message}`),
-          undefined,
-        ),
-      ),
-    );
+        Effect.as(Effect.logWarning(`memories could not be indexed: ${failure.message}`), undefined)
+      )
+    )
 
 /** Tells the index of blocks where this process has not done so yet. Never fails; what could not be done waits. */
-export const blocksToldQuietly = Effect.fnUntraced(function* (
-  address: Address,
-  position: IndexPosition,
-) {
-  const found = yield* Effect.serviceOption(Recall);
-  if (Option.isNone(found) || stateOf(found.value).knowsBlocks(address)) return;
-  yield* indexBlocks(address, position).pipe(
-    Effect.provideService(Recall, found.value),
-    quietly(found.value),
-  );
-});
+export const blocksToldQuietly = Effect.fnUntraced(function* (address: Address, position: IndexPosition) {
+  const found = yield* Effect.serviceOption(Recall)
+  if (Option.isNone(found) || stateOf(found.value).knowsBlocks(address)) return
+  yield* indexBlocks(address, position).pipe(Effect.provideService(Recall, found.value), quietly(found.value))
+})
 
 /** Catches up, with blocks and vectors; answers where the index stands then. Never fails; what could not be done waits. */
 export const keepIndexed = Effect.fnUntraced(function* (
   address: Address,
-  known: Omit<CatchUpOptions, "maxEntries"> = {},
+  known: Omit<CatchUpOptions, "maxEntries"> = {}
 ) {
-  const found = yield* Effect.serviceOption(Recall);
-  const caught = yield* catchUpQuietly(address, known);
-  if (Option.isNone(found) || caught === undefined) return undefined;
-  const more = Effect.andThen(indexBlocks(address, caught.position), fillVectors);
-  yield* more.pipe(Effect.provideService(Recall, found.value), quietly(found.value));
-  return caught.position;
-});
+  const found = yield* Effect.serviceOption(Recall)
+  const caught = yield* catchUpQuietly(address, known)
+  if (Option.isNone(found) || caught === undefined) return undefined
+  const more = Effect.andThen(indexBlocks(address, caught.position), fillVectors)
+  yield* more.pipe(Effect.provideService(Recall, found.value), quietly(found.value))
+  return caught.position
+})
 
 // Scopes: whose memories an assistant may look into.
 // P1  An assistant looks into others' memories only as far as its definition grants it.
 
-const DEFAULT_RECALL_SCOPES: ReadonlyArray<RecallScope> = ["own", "shared"];
+const DEFAULT_RECALL_SCOPES: ReadonlyArray<RecallScope> = ["own", "shared"]
 
-type Granting = Partial<Pick<Definition, "recallScopes">>;
+type Granting = Partial<Pick<Definition, "recallScopes">>
 
-export const scopesOf = ({
-  recallScopes = DEFAULT_RECALL_SCOPES,
-}: Granting): ReadonlyArray<RecallScope> => recallScopes;
+export const scopesOf = ({ recallScopes = DEFAULT_RECALL_SCOPES }: Granting): ReadonlyArray<RecallScope> => recallScopes
 
-export const mayRecall = (definition: Granting, scope: RecallScope): boolean =>
-  scopesOf(definition).includes(scope);
+export const mayRecall = (definition: Granting, scope: RecallScope): boolean => scopesOf(definition).includes(scope)
 
 /** The scope of who names none: what others share with it, where it may look there. */
-export const scopeOf = (definition: Granting): RecallScope =>
-  mayRecall(definition, "shared") ? "shared" : "own";
+export const scopeOf = (definition: Granting): RecallScope => (mayRecall(definition, "shared") ? "shared" : "own")
 
 // Recollection: what has come to an assistant's mind for the tick at hand.
 
 export interface Recollection {
   /** The tick that it is of. */
-  tick: number;
-  memories: Content;
+  tick: number
+  memories: Content
   /** Of those it deals with. */
-  profiles: Content;
+  profiles: Content
   /** The same one by one, by their ids. */
-  profileLines: ReadonlyMap<string, MemoryLine>;
-  ids: ReadonlyArray<string>;
+  profileLines: ReadonlyMap<string, MemoryLine>
+  ids: ReadonlyArray<string>
   /** Where the index stood when it was last held against the ledger; undefined before that, and while it does not answer. */
-  indexed: IndexPosition | undefined;
+  indexed: IndexPosition | undefined
   /** Something was kept since that an index finds. */
-  isBehind: boolean;
+  isBehind: boolean
   /** The newest entries that were committed under the claim at hand, without a gap: an index need not read them again. */
-  newest: ReadonlyArray<Entry>;
+  newest: ReadonlyArray<Entry>
   /** Where the history begins, once that is known. */
-  begin: MessagePlace | undefined;
+  begin: MessagePlace | undefined
   /** Whether a fact or a passage is kept, once that is known. */
-  hasMemories: boolean | undefined;
+  hasMemories: boolean | undefined
   /** The profiles that are kept, by their keys, once they were read; "many" where they are too many for that. */
-  known: ReadonlyMap<string, EntityProfile> | "many" | undefined;
+  known: ReadonlyMap<string, EntityProfile> | "many" | undefined
 }
 
 export const openRecollection = (): Recollection => ({
@@ -363,59 +337,59 @@ export const openRecollection = (): Recollection => ({
   newest: [],
   begin: undefined,
   hasMemories: undefined,
-  known: undefined,
-});
+  known: undefined
+})
 
 /** Records that make it worth asking, wherever the window begins. */
-export const keptMemories = ["fact", "passage"] as const;
+export const keptMemories = ["fact", "passage"] as const
 
 /** Records that an index finds. */
-const indexedKinds: ReadonlySet<RecordKind> = new Set([...keptMemories, "journal"]);
+const indexedKinds: ReadonlySet<RecordKind> = new Set([...keptMemories, "journal"])
 
 const isMemory = ({ kind, value }: RecordChange): boolean =>
-  value !== null && keptMemories.some((each) => each === kind);
+  value !== null && keptMemories.some((each) => each === kind)
 
 /** The profiles among records of the kind `entity`, by their keys. */
 export const profilesIn = (
   rows: Iterable<{ readonly key: string; readonly value: Json | null }>,
-  known: ReadonlyMap<string, EntityProfile> = new Map(),
+  known: ReadonlyMap<string, EntityProfile> = new Map()
 ): ReadonlyMap<string, EntityProfile> => {
-  const profiles = new Map(known);
+  const profiles = new Map(known)
   for (const { key, value } of rows) {
-    if (isEntityProfile(value)) profiles.set(key, value);
-    else profiles.delete(key);
+    if (isEntityProfile(value)) profiles.set(key, value)
+    else profiles.delete(key)
   }
-  return profiles;
-};
+  return profiles
+}
 
 /** Entries that a busy assistant's index may be behind by: it is brought up to date before questions and at rest. */
-export const UNINDEXED_ENTRIES = PAGE;
+export const UNINDEXED_ENTRIES = PAGE
 /** Entries that are held for the index, and the characters and records of one: what is more is read again. */
-const MAX_HELD = 96;
-const MAX_HELD_CHARS = 4_000;
-const MAX_HELD_RECORDS = 8;
+const MAX_HELD = 96
+const MAX_HELD_CHARS = 4_000
+const MAX_HELD_RECORDS = 8
 
-const isShort = (value: unknown): boolean => (JSON.stringify(value)?.length ?? 0) <= MAX_HELD_CHARS;
+const isShort = (value: unknown): boolean => (JSON.stringify(value)?.length ?? 0) <= MAX_HELD_CHARS
 
 /** Whether an entry is small enough to be held: most are a few hundred characters. */
 const isHeld = ({ messages, records = [] }: Entry): boolean =>
   messages.length <= MAX_HELD_RECORDS &&
   messages.every(({ content }) => content.length <= MAX_HELD_CHARS) &&
   records.length <= MAX_HELD_RECORDS &&
-  records.every(({ value }) => isShort(value));
+  records.every(({ value }) => isShort(value))
 
 /** What an index that is brought up to date need not find out again. */
-export const knownOf = ({ indexed, newest }: Recollection) => ({ trusted: indexed, newest });
+export const knownOf = ({ indexed, newest }: Recollection) => ({ trusted: indexed, newest })
 
 /** Takes note of what a commit kept. */
 export const noteKept = (recollection: Recollection, entry: Entry): void => {
-  const { records = [] } = entry;
-  recollection.newest = isHeld(entry) ? [...recollection.newest, entry].slice(-MAX_HELD) : [];
-  if (records.some(isMemory)) recollection.hasMemories = true;
-  if (records.some(({ kind }) => indexedKinds.has(kind))) recollection.isBehind = true;
-  const entities = records.filter(({ kind }) => kind === "entity");
-  const { known } = recollection;
+  const { records = [] } = entry
+  recollection.newest = isHeld(entry) ? [...recollection.newest, entry].slice(-MAX_HELD) : []
+  if (records.some(isMemory)) recollection.hasMemories = true
+  if (records.some(({ kind }) => indexedKinds.has(kind))) recollection.isBehind = true
+  const entities = records.filter(({ kind }) => kind === "entity")
+  const { known } = recollection
   if (entities.length > 0 && known !== undefined && known !== "many") {
-    recollection.known = profilesIn(entities, known);
+    recollection.known = profilesIn(entities, known)
   }
-};
+}

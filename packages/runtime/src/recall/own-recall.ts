@@ -3,28 +3,27 @@
 // W1  A scope that is not granted is refused in words; without one the widest of what others share is meant.
 // W2  A sub-agent reads the memory of whom it works for, and can change nothing of it.
 
-import { contextOf } from "@reverie/assistant";
-import type { RecallOptions } from "@reverie/memory";
-import { AssistantId } from "@reverie/protocol";
-import * as Effect from "effect/Effect";
-import { RecallRefused } from "../errors.ts";
-import type { Session } from "../session/session.ts";
-import { recallFor } from "./recaller.ts";
-import { mayRecall, scopeOf, scopesOf } from "./indexer.ts";
+import { contextOf } from "@reverie/assistant"
+import type { RecallOptions } from "@reverie/memory"
+import { AssistantId } from "@reverie/protocol"
+import * as Effect from "effect/Effect"
+import { RecallRefused } from "../errors.ts"
+import type { Session } from "../session/session.ts"
+import { recallFor } from "./recaller.ts"
+import { mayRecall, scopeOf, scopesOf } from "./indexer.ts"
 
 export const ownRecall = Effect.fnUntraced(function* (
   { address, decoded, definition }: Pick<Session, "address" | "decoded" | "definition">,
   question: string,
-  options: RecallOptions = {},
+  options: RecallOptions = {}
 ) {
-  const scope = options.scope ?? scopeOf(definition);
+  const scope = options.scope ?? scopeOf(definition)
   if (!mayRecall(definition, scope)) {
-    const granted = scopesOf(definition).join(", ");
-    const message = `${address.assistant} may not recall in the scope "${scope}"; granted: ${granted}`;
-    return yield* new RecallRefused({ scope, message });
+    const granted = scopesOf(definition).join(", ")
+    const message = `${address.assistant} may not recall in the scope "${scope}"; granted: ${granted}`
+    return yield* new RecallRefused({ scope, message })
   }
-  const { assignment } = contextOf(decoded);
-  const viewer =
-    assignment === null ? address : { ...address, assistant: AssistantId.make(assignment.owner) };
-  return yield* recallFor(viewer, question, { ...options, scope });
-});
+  const { assignment } = contextOf(decoded)
+  const viewer = assignment === null ? address : { ...address, assistant: AssistantId.make(assignment.owner) }
+  return yield* recallFor(viewer, question, { ...options, scope })
+})

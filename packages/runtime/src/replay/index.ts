@@ -1,11 +1,4 @@
-export {
-  beginningOf,
-  type ReplayState,
-  replayEntry,
-  openReplayState,
-  pauseReplay,
-  resumeReplay,
-} from "./state.ts";
+export { beginningOf, type ReplayState, replayEntry, openReplayState, pauseReplay, resumeReplay } from "./state.ts"
 
-export { contradiction, replayFrames, verifyReplay } from "./replay.ts";
-export { snapshotText } from "./frame.ts";
+export { contradiction, replayFrames, verifyReplay } from "./replay.ts"
+export { snapshotText } from "./frame.ts"

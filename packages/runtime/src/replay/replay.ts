@@ -5,17 +5,11 @@
 //     contradicts its own event. Otherwise it names a commit wherever one can be named.
 // P3  A snapshot that was stored by an older version is raised before it is compared, as a claim raises it.
 
-import { contextOf, persist, restore, type Settings, statusOf } from "@reverie/assistant";
-import { type AssistantState, type Entry, isJsonObject, type Json } from "@reverie/protocol";
-import * as Result from "effect/Result";
-import {
-  beginningOf,
-  openReplayState,
-  replayEntry,
-  type ReplayState,
-  type ReplayStep,
-} from "./state.ts";
-import { type Difference, differenceAt, differingPaths, Watch } from "./difference.ts";
+import { contextOf, persist, restore, type Settings, statusOf } from "@reverie/assistant"
+import { type AssistantState, type Entry, isJsonObject, type Json } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import { beginningOf, openReplayState, replayEntry, type ReplayState, type ReplayStep } from "./state.ts"
+import { type Difference, differenceAt, differingPaths, Watch } from "./difference.ts"
 import {
   type Breakpoint,
   eventTypeOf,
@@ -24,254 +18,230 @@ import {
   markOf,
   type ReplayFrame,
   type SnapshotMark,
-  snapshotText,
-} from "./frame.ts";
+  snapshotText
+} from "./frame.ts"
 
 // Evidence: what an entry says of its commit besides the machine event.
 // E1  An entry and its own event agree: state, tick and iteration after it, the job it ended, the calls that were asked for,
 //     what was told to screens, how the tick ended. What does not is one sentence.
 
-type JsonObject = { readonly [key: string]: Json };
+type JsonObject = { readonly [key: string]: Json }
 
-const same = (one: unknown, other: unknown): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
+const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 const differs = (what: string, recorded: unknown, replayed: unknown): string | undefined =>
   same(recorded, replayed)
     ? undefined
-    : `${what}: recorded is ${JSON.stringify(recorded)}, replayed ${JSON.stringify(replayed)}`;
+    : `${what}: recorded is ${JSON.stringify(recorded)}, replayed ${JSON.stringify(replayed)}`
 
 const outputOf = ({ event }: Entry): JsonObject => {
-  const output = isJsonObject(event) ? event["output"] : undefined;
-  return isJsonObject(output) ? output : {};
-};
+  const output = isJsonObject(event) ? event["output"] : undefined
+  return isJsonObject(output) ? output : {}
+}
 
 const stateAfter = (entry: Entry, { state }: ReplayStep): string | undefined => {
-  const { iteration, tick } = contextOf(state.decoded);
+  const { iteration, tick } = contextOf(state.decoded)
   return (
     differs("the state after", entry.status, statusOf(state.decoded)) ??
     differs("the tick", entry.tick, tick) ??
     differs("the iteration", entry.iteration, iteration)
-  );
-};
+  )
+}
 
 /** The event that ends a job is of that job, and the job was open. */
 const jobEnded = (before: ReplayState, entry: Entry): string | undefined => {
-  const { cause } = entry;
-  const type = eventTypeOf(entry);
+  const { cause } = entry
+  const type = eventTypeOf(entry)
   // A result that the statechart could not take is answered by a halt.
-  if (cause.kind !== "job" || type === "halt") return undefined;
-  const job = before.jobs.find(({ id }) => id === cause.id);
-  if (job === undefined) return `the job ${cause.id} is not open`;
-  const ends = [`xstate.done.actor.${job.name}`, `xstate.error.actor.${job.name}`];
-  return ends.includes(type ?? "")
-    ? undefined
-    : `the event ${type} does not end the job ${cause.id}`;
-};
+  if (cause.kind !== "job" || type === "halt") return undefined
+  const job = before.jobs.find(({ id }) => id === cause.id)
+  if (job === undefined) return `the job ${cause.id} is not open`
+  const ends = [`xstate.done.actor.${job.name}`, `xstate.error.actor.${job.name}`]
+  return ends.includes(type ?? "") ? undefined : `the event ${type} does not end the job ${cause.id}`
+}
 
 /** What the step says of the effect, and what the event says of it. */
 const effect = (entry: Entry): string | undefined => {
-  const { messages, step } = entry;
-  const type = eventTypeOf(entry);
-  if (step === undefined || type === null || type === "halt") return undefined;
-  const isDone = type.startsWith("xstate.done.");
-  const output = outputOf(entry);
+  const { messages, step } = entry
+  const type = eventTypeOf(entry)
+  if (step === undefined || type === null || type === "halt") return undefined
+  const isDone = type.startsWith("xstate.done.")
+  const output = outputOf(entry)
   if (step.kind === "tool") {
-    return differs(`whether ${step.name} worked`, step.ok, isDone && output["ok"] === true);
+    return differs(`whether ${step.name} worked`, step.ok, isDone && output["ok"] === true)
   }
-  if (step.kind !== "infer") return undefined;
-  const asked = messages.flatMap(({ calls = [], role }) =>
-    role === "assistant" ? calls.map(({ tool }) => tool) : [],
-  );
-  const told = Array.isArray(output["calls"]) ? (output["calls"] as ReadonlyArray<JsonObject>) : [];
+  if (step.kind !== "infer") return undefined
+  const asked = messages.flatMap(({ calls = [], role }) => (role === "assistant" ? calls.map(({ tool }) => tool) : []))
+  const told = Array.isArray(output["calls"]) ? (output["calls"] as ReadonlyArray<JsonObject>) : []
   return (
     differs("whether the model answered", step.ok, isDone) ??
     differs(
       "the calls of the reply",
       asked,
-      told.map(({ tool }) => tool),
+      told.map(({ tool }) => tool)
     )
-  );
-};
+  )
+}
 
 /** Whose envelope the event is of. */
 const envelope = ({ cause, event }: Entry): string | undefined => {
-  const named = isJsonObject(event) ? event["envelope"] : undefined;
-  return cause.kind === "envelope" && named !== undefined
-    ? differs("the envelope", cause.id, named)
-    : undefined;
-};
+  const named = isJsonObject(event) ? event["envelope"] : undefined
+  return cause.kind === "envelope" && named !== undefined ? differs("the envelope", cause.id, named) : undefined
+}
 
 const told = ({ emitted = [], tickEnd }: Entry, { commands }: ReplayStep): string | undefined => {
-  const events = commands.flatMap((command) => (command._tag === "Emit" ? [command.event] : []));
+  const events = commands.flatMap((command) => (command._tag === "Emit" ? [command.event] : []))
   const [end] = commands.flatMap((command) =>
-    command._tag === "Action" && command.type === "endTick" ? [command.params as JsonObject] : [],
-  );
+    command._tag === "Action" && command.type === "endTick" ? [command.params as JsonObject] : []
+  )
   return (
     differs("what was told", emitted.slice(0, events.length), events) ??
-    (tickEnd === undefined
-      ? undefined
-      : differs("the end of the tick", tickEnd.outcome, end?.["outcome"]))
-  );
-};
+    (tickEnd === undefined ? undefined : differs("the end of the tick", tickEnd.outcome, end?.["outcome"]))
+  )
+}
 
 /** What of an entry does not agree with its event, in one sentence; undefined when all does. */
-export const contradiction = (
-  before: ReplayState,
-  step: ReplayStep,
-  entry: Entry,
-): string | undefined =>
+export const contradiction = (before: ReplayState, step: ReplayStep, entry: Entry): string | undefined =>
   (entry.no === before.no + 1 ? undefined : `commit ${before.no + 1} is missing`) ??
   step.problem ??
   jobEnded(before, entry) ??
   effect(entry) ??
   envelope(entry) ??
   stateAfter(entry, step) ??
-  told(entry, step);
+  told(entry, step)
 
 /** The entries of one assistant from its creation on, again from the beginning each time. */
-export type Entries = () => AsyncIterable<Entry>;
+export type Entries = () => AsyncIterable<Entry>
 
 export interface ReplayRange {
   /** Numbers of commits, both included; the whole life when not said. */
-  readonly from?: number;
-  readonly to?: number;
+  readonly from?: number
+  readonly to?: number
   /** The replay stops after the first such frame, also one before the range. */
-  readonly until?: Breakpoint;
+  readonly until?: Breakpoint
   /** Frames tell what the statechart keeps after them. */
-  readonly snapshots?: boolean;
+  readonly snapshots?: boolean
 }
 
 /** A commit that does not agree with what is recorded of it. */
 export interface Mismatch {
-  readonly no: number;
-  readonly what: string;
+  readonly no: number
+  readonly what: string
 }
 
 export interface ReplayVerdict {
-  readonly commits: number;
-  readonly equal: boolean;
-  readonly replayed: SnapshotMark;
-  readonly stored: SnapshotMark;
+  readonly commits: number
+  readonly equal: boolean
+  readonly replayed: SnapshotMark
+  readonly stored: SnapshotMark
   /** Where the settings of the creation are from: its entry, what the store keeps, or a guess, for they changed since. */
-  readonly settings: "recorded" | "kept" | "guessed";
+  readonly settings: "recorded" | "kept" | "guessed"
   /** The stored snapshot was of an older version. */
-  readonly isRaised: boolean;
+  readonly isRaised: boolean
   /** The first ones. */
-  readonly mismatches: ReadonlyArray<Mismatch>;
-  readonly differences: ReadonlyArray<Difference>;
+  readonly mismatches: ReadonlyArray<Mismatch>
+  readonly differences: ReadonlyArray<Difference>
   /** Nothing here can call anybody: what is told stands in the ledger. */
-  readonly modelCalls: 0;
-  readonly toolCalls: 0;
-  readonly sends: 0;
-  readonly writes: 0;
+  readonly modelCalls: 0
+  readonly toolCalls: 0
+  readonly sends: 0
+  readonly writes: 0
 }
 
-const MAX_MISMATCHES = 20;
+const MAX_MISMATCHES = 20
 
 /** As the store reads it back. */
-const keptSnapshot = ({ decoded }: ReplayState): Json => JSON.parse(snapshotText(decoded)) as Json;
+const keptSnapshot = ({ decoded }: ReplayState): Json => JSON.parse(snapshotText(decoded)) as Json
 
-const isFirst = ({ no }: Entry): boolean => no === 1;
+const isFirst = ({ no }: Entry): boolean => no === 1
 
 /** Frames in the order of their commits. `settings`: of a creation whose entry does not tell them. */
 export async function* replayFrames(
   entries: Entries,
   { from = 1, snapshots = false, to = Infinity, until }: ReplayRange,
-  settings?: Partial<Settings>,
+  settings?: Partial<Settings>
 ): AsyncGenerator<ReplayFrame> {
-  let state: ReplayState | undefined;
+  let state: ReplayState | undefined
   for await (const entry of entries()) {
-    if (entry.no > to) return;
-    const before: ReplayState = state ?? openReplayState(entry, settings);
-    const step = isFirst(entry) ? { state: before, commands: [] } : replayEntry(before, entry);
-    const problem = isFirst(entry) ? undefined : contradiction(before, step, entry);
-    state = step.state;
-    if (entry.no < from && until === undefined) continue;
-    const frame = frameOf(before, step, entry, problem);
-    if (entry.no >= from) yield snapshots ? { ...frame, snapshot: keptSnapshot(state) } : frame;
-    if (isStop(frame, until)) return;
+    if (entry.no > to) return
+    const before: ReplayState = state ?? openReplayState(entry, settings)
+    const step = isFirst(entry) ? { state: before, commands: [] } : replayEntry(before, entry)
+    const problem = isFirst(entry) ? undefined : contradiction(before, step, entry)
+    state = step.state
+    if (entry.no < from && until === undefined) continue
+    const frame = frameOf(before, step, entry, problem)
+    if (entry.no >= from) yield snapshots ? { ...frame, snapshot: keptSnapshot(state) } : frame
+    if (isStop(frame, until)) return
   }
 }
 
 /** What a store keeps, as far as entries tell it. */
-export type Kept = Pick<AssistantState, "snapshot" | "jobs">;
+export type Kept = Pick<AssistantState, "snapshot" | "jobs">
 
 const settingsIn = (snapshot: Json): Partial<Settings> => {
-  const restored = restore(snapshot);
-  return Result.isSuccess(restored) ? contextOf(restored.success).settings : {};
-};
+  const restored = restore(snapshot)
+  return Result.isSuccess(restored) ? contextOf(restored.success).settings : {}
+}
 
-const changesSettings = ({ event }: Entry): boolean =>
-  isJsonObject(event) && event["settings"] !== undefined;
+const changesSettings = ({ event }: Entry): boolean => isJsonObject(event) && event["settings"] !== undefined
 
 interface Told {
-  readonly state: ReplayState;
-  readonly isRecorded: boolean;
-  readonly hasChanged: boolean;
-  readonly mismatches: ReadonlyArray<Mismatch>;
+  readonly state: ReplayState
+  readonly isRecorded: boolean
+  readonly hasChanged: boolean
+  readonly mismatches: ReadonlyArray<Mismatch>
 }
 
 const tell = async (
   entries: Entries,
   settings: Partial<Settings>,
-  seen: (state: ReplayState) => void = () => {},
+  seen: (state: ReplayState) => void = () => {}
 ): Promise<Told | undefined> => {
-  let told: Told | undefined;
-  const mismatches: Array<Mismatch> = [];
+  let told: Told | undefined
+  const mismatches: Array<Mismatch> = []
   for await (const entry of entries()) {
     if (told === undefined) {
-      const { isRecorded } = beginningOf(entry, settings);
-      told = { state: openReplayState(entry, settings), isRecorded, hasChanged: false, mismatches };
-      if (!isFirst(entry)) mismatches.push({ no: entry.no, what: "the creation is missing" });
+      const { isRecorded } = beginningOf(entry, settings)
+      told = { state: openReplayState(entry, settings), isRecorded, hasChanged: false, mismatches }
+      if (!isFirst(entry)) mismatches.push({ no: entry.no, what: "the creation is missing" })
     } else {
-      const step = replayEntry(told.state, entry);
-      const what = contradiction(told.state, step, entry);
-      if (what !== undefined && mismatches.length < MAX_MISMATCHES)
-        mismatches.push({ no: entry.no, what });
-      told = { ...told, state: step.state, hasChanged: told.hasChanged || changesSettings(entry) };
+      const step = replayEntry(told.state, entry)
+      const what = contradiction(told.state, step, entry)
+      if (what !== undefined && mismatches.length < MAX_MISMATCHES) mismatches.push({ no: entry.no, what })
+      told = { ...told, state: step.state, hasChanged: told.hasChanged || changesSettings(entry) }
     }
-    seen(told.state);
+    seen(told.state)
   }
-  return told;
-};
+  return told
+}
 
 /** The stored snapshot as a claim reads it. */
 const raised = (snapshot: Json): Json => {
-  const restored = restore(snapshot);
-  return Result.isSuccess(restored) ? persist(restored.success) : snapshot;
-};
+  const restored = restore(snapshot)
+  return Result.isSuccess(restored) ? persist(restored.success) : snapshot
+}
 
-const differencesOf = async (
-  entries: Entries,
-  settings: Partial<Settings>,
-  replayed: Json,
-  stored: Json,
-) => {
-  const paths = differingPaths(replayed, stored);
-  if (paths.length === 0) return [];
-  const watch = new Watch(paths);
-  await tell(entries, settings, (state) => watch.see(state.no, keptOf(state)));
-  return paths.map((path, index) => differenceAt(path, replayed, stored, watch.writtenBy(index)));
-};
+const differencesOf = async (entries: Entries, settings: Partial<Settings>, replayed: Json, stored: Json) => {
+  const paths = differingPaths(replayed, stored)
+  if (paths.length === 0) return []
+  const watch = new Watch(paths)
+  await tell(entries, settings, (state) => watch.see(state.no, keptOf(state)))
+  return paths.map((path, index) => differenceAt(path, replayed, stored, watch.writtenBy(index)))
+}
 
-const keptOf = ({ decoded, jobs }: ReplayState): Json =>
-  ({ snapshot: persist(decoded), jobs }) as unknown as Json;
+const keptOf = ({ decoded, jobs }: ReplayState): Json => ({ snapshot: persist(decoded), jobs }) as unknown as Json
 
 /** Replays a life to its end and holds it against what the store keeps; undefined when there are no entries. */
-export const verifyReplay = async (
-  entries: Entries,
-  kept: Kept,
-): Promise<ReplayVerdict | undefined> => {
-  const settings = settingsIn(kept.snapshot);
-  const told = await tell(entries, settings);
-  if (told === undefined) return undefined;
-  const { state, hasChanged, isRecorded, mismatches } = told;
-  const text = snapshotText(state.decoded);
-  const storedText = JSON.stringify(kept.snapshot);
-  const snapshot = text === storedText ? kept.snapshot : raised(kept.snapshot);
-  const stored = { snapshot, jobs: kept.jobs } as unknown as Json;
-  const differences = await differencesOf(entries, settings, keptOf(state), stored);
+export const verifyReplay = async (entries: Entries, kept: Kept): Promise<ReplayVerdict | undefined> => {
+  const settings = settingsIn(kept.snapshot)
+  const told = await tell(entries, settings)
+  if (told === undefined) return undefined
+  const { state, hasChanged, isRecorded, mismatches } = told
+  const text = snapshotText(state.decoded)
+  const storedText = JSON.stringify(kept.snapshot)
+  const snapshot = text === storedText ? kept.snapshot : raised(kept.snapshot)
+  const stored = { snapshot, jobs: kept.jobs } as unknown as Json
+  const differences = await differencesOf(entries, settings, keptOf(state), stored)
   return {
     commits: state.no,
     equal: mismatches.length === 0 && differences.length === 0,
@@ -284,6 +254,6 @@ export const verifyReplay = async (
     modelCalls: 0,
     toolCalls: 0,
     sends: 0,
-    writes: 0,
-  };
-};
+    writes: 0
+  }
+}

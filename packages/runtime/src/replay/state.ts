@@ -13,8 +13,8 @@ import {
   restore,
   type Settings,
   type SnapshotUnfit,
-  type SubAgentStart,
-} from "@reverie/assistant";
+  type SubAgentStart
+} from "@reverie/assistant"
 import {
   type Command,
   defined,
@@ -22,49 +22,48 @@ import {
   isJsonObject,
   type Json,
   type OpenJob,
-  type OpenTimer,
-} from "@reverie/protocol";
-import * as Result from "effect/Result";
-import { jobsAfter, timersAfter } from "../commit/turn.ts";
+  type OpenTimer
+} from "@reverie/protocol"
+import * as Result from "effect/Result"
+import { jobsAfter, timersAfter } from "../commit/turn.ts"
 
 // Beginning: the state in which an assistant was created, as its ledger tells it.
 // B1  What the entry says of settings and commission is what the creation was decided with.
 // B2  An entry that says nothing of settings was written before they were recorded: then whoever replays names them.
 
 interface Beginning {
-  readonly decoded: Decoded;
+  readonly decoded: Decoded
   /** Whether the entry told the settings. */
-  readonly isRecorded: boolean;
+  readonly isRecorded: boolean
 }
 
-type Created = { readonly settings?: Partial<Settings> } & Partial<SubAgentStart>;
+type Created = { readonly settings?: Partial<Settings> } & Partial<SubAgentStart>
 
 /** `settings`: for an entry that says nothing of them. */
 export const beginningOf = ({ event }: Entry, settings: Partial<Settings> = {}): Beginning => {
-  const created: Created = isJsonObject(event) ? (event as unknown as Created) : {};
-  const { assignment, granted } = created;
-  const subAgentStart =
-    assignment === undefined || granted === undefined ? undefined : { assignment, granted };
+  const created: Created = isJsonObject(event) ? (event as unknown as Created) : {}
+  const { assignment, granted } = created
+  const subAgentStart = assignment === undefined || granted === undefined ? undefined : { assignment, granted }
   return {
     decoded: creation(created.settings ?? settings, subAgentStart).next,
-    isRecorded: created.settings !== undefined,
-  };
-};
+    isRecorded: created.settings !== undefined
+  }
+}
 
 /** An assistant after a commit. Hours of sleep are no business of the statechart's: their timer is not among these. */
 export interface ReplayState {
-  readonly no: number;
-  readonly decoded: Decoded;
-  readonly jobs: ReadonlyArray<OpenJob>;
-  readonly timers: ReadonlyArray<OpenTimer>;
+  readonly no: number
+  readonly decoded: Decoded
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
 }
 
 /** One commit told again. */
 export interface ReplayStep {
-  readonly state: ReplayState;
-  readonly commands: ReadonlyArray<Command>;
+  readonly state: ReplayState
+  readonly commands: ReadonlyArray<Command>
   /** Why the event could not be decided; the state is then that of before. */
-  readonly problem?: string;
+  readonly problem?: string
 }
 
 /** The state of the entry of a creation. `settings`: for an entry that does not tell them. */
@@ -72,57 +71,51 @@ export const openReplayState = (creation: Entry, settings?: Partial<Settings>): 
   no: creation.no,
   decoded: beginningOf(creation, settings).decoded,
   jobs: [],
-  timers: [],
-});
+  timers: []
+})
 
 const decided = (before: Decoded, event: Json) => {
-  if (event === null) return { next: before, commands: [] };
+  if (event === null) return { next: before, commands: [] }
   try {
-    return decide(before, event as unknown as Input);
+    return decide(before, event as unknown as Input)
   } catch (cause) {
-    const problem = `the statechart broke on its event: ${cause instanceof Error ? cause.message : String(cause)}`;
-    return { next: before, commands: [], problem };
+    const problem = `the statechart broke on its event: ${cause instanceof Error ? cause.message : String(cause)}`
+    return { next: before, commands: [], problem }
   }
-};
+}
 
 /** The same assistant one commit later. */
 export const replayEntry = (state: ReplayState, { at, cause, event, no }: Entry): ReplayStep => {
-  const decision = decided(state.decoded, event);
-  const { commands, next } = decision;
-  const timers =
-    cause.kind === "timer" ? state.timers.filter(({ name }) => name !== cause.name) : state.timers;
+  const decision = decided(state.decoded, event)
+  const { commands, next } = decision
+  const timers = cause.kind === "timer" ? state.timers.filter(({ name }) => name !== cause.name) : state.timers
   return {
     state: {
       no,
       decoded: next,
       jobs: jobsAfter(state.jobs, commands, no),
-      timers: timersAfter(timers, commands, at),
+      timers: timersAfter(timers, commands, at)
     },
     commands,
-    ...defined({ problem: "problem" in decision ? decision.problem : undefined }),
-  };
-};
+    ...defined({ problem: "problem" in decision ? decision.problem : undefined })
+  }
+}
 
 /** A state as data, to be gone on with later. */
 export interface PausedReplay {
-  readonly no: number;
-  readonly snapshot: Json;
-  readonly jobs: ReadonlyArray<OpenJob>;
-  readonly timers: ReadonlyArray<OpenTimer>;
+  readonly no: number
+  readonly snapshot: Json
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
 }
 
 export const pauseReplay = ({ decoded, jobs, no, timers }: ReplayState): PausedReplay => ({
   no,
   snapshot: persist(decoded),
   jobs,
-  timers,
-});
+  timers
+})
 
 /** An older snapshot is raised as a worker does who claims the assistant. */
-export const resumeReplay = ({
-  jobs,
-  no,
-  snapshot,
-  timers,
-}: PausedReplay): Result.Result<ReplayState, SnapshotUnfit> =>
-  Result.map(restore(snapshot), (decoded) => ({ no, decoded, jobs, timers }));
+export const resumeReplay = ({ jobs, no, snapshot, timers }: PausedReplay): Result.Result<ReplayState, SnapshotUnfit> =>
+  Result.map(restore(snapshot), (decoded) => ({ no, decoded, jobs, timers }))

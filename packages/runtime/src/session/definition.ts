@@ -2,58 +2,58 @@
 // Owns the shape. Leaves its making to the SDK, and its identity to the name stored with each assistant.
 // I1  A definition may change between two runs: an assistant takes up the new one with its next tick.
 
-import type { Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant";
-import type { RecallScope } from "@reverie/memory";
-import type { CompactionConfig } from "@reverie/context";
-import type { ToolRule } from "@reverie/protocol";
-import type { Toolkit } from "@reverie/tools";
-import * as Context from "effect/Context";
+import type { Listening, PairRate, Settings, SleepSchedule, Team } from "@reverie/assistant"
+import type { RecallScope } from "@reverie/memory"
+import type { CompactionConfig } from "@reverie/context"
+import type { ToolRule } from "@reverie/protocol"
+import type { Toolkit } from "@reverie/tools"
+import * as Context from "effect/Context"
 
 /** What comes to an assistant's mind by itself. */
 export interface MemoryRequest {
   /** auto, the default: what belongs to an event is recalled and shown with it. */
-  readonly recall?: "auto" | "off";
+  readonly recall?: "auto" | "off"
   /** Most memories shown with one event; 8 when not said. */
-  readonly maxHits?: number;
+  readonly maxHits?: number
   /** Most tokens that they may take; 1,500 when not said. */
-  readonly maxTokens?: number;
+  readonly maxTokens?: number
 }
 
 export interface Definition {
-  readonly name: string;
-  readonly systemPrompt: string;
-  readonly persona?: string;
+  readonly name: string
+  readonly systemPrompt: string
+  readonly persona?: string
   /** The settings that differ from the defaults. */
-  readonly settings: Partial<Settings>;
-  readonly toolkit: Toolkit;
+  readonly settings: Partial<Settings>
+  readonly toolkit: Toolkit
   /** Who weighs a task where `settings.assessTask` asks for it; the heuristic when not said. */
-  readonly assessWith?: "heuristic" | "model";
+  readonly assessWith?: "heuristic" | "model"
   /** How it listens to what is said around it; what differs from the defaults. */
-  readonly listening?: Partial<Listening>;
+  readonly listening?: Partial<Listening>
   /** How its history is compacted; what differs from the defaults. Whether and when stands in the settings. */
-  readonly compaction?: Partial<CompactionConfig>;
+  readonly compaction?: Partial<CompactionConfig>
   /** Its sleep schedule; it goes to sleep by order only when not said. */
-  readonly sleep?: SleepSchedule;
-  readonly memory?: MemoryRequest;
+  readonly sleep?: SleepSchedule
+  readonly memory?: MemoryRequest
   /** Whose memories it may look into: its own and what others share with it when not said. */
-  readonly recallScopes?: ReadonlyArray<RecallScope>;
+  readonly recallScopes?: ReadonlyArray<RecallScope>
   /** Constraints on the order and number of tool calls in a tick. */
-  readonly rules: ReadonlyArray<ToolRule>;
+  readonly rules: ReadonlyArray<ToolRule>
   /** How often it may write to another assistant; what differs from the defaults. */
-  readonly pairRate?: Partial<PairRate>;
+  readonly pairRate?: Partial<PairRate>
   /** It is a team: its ticks are decided by its pattern, and no model is asked. */
-  readonly team?: Team;
+  readonly team?: Team
   /** Definitions that its tasks may be handed on to by name, besides its own. */
-  readonly specialists?: ReadonlyArray<string>;
+  readonly specialists?: ReadonlyArray<string>
   /** Size of the context window, in tokens. */
-  readonly maxContextTokens: number;
+  readonly maxContextTokens: number
   /** Part of the window kept free for the reply, in tokens. */
-  readonly reservedResponseTokens: number;
+  readonly reservedResponseTokens: number
 }
 
 export class Definitions extends Context.Service<
   Definitions,
   {
-    readonly find: (name: string) => Definition | undefined;
+    readonly find: (name: string) => Definition | undefined
   }
 >()("@reverie/runtime/Definitions") {}

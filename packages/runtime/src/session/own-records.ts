@@ -6,120 +6,105 @@
 //     will carry, in the order in which the runs finished.
 // I3  Only a commit changes what is committed. The changes of a run whose job is over are gone unless a commit carried them.
 
-import { type Journal, journalOf } from "@reverie/assistant";
-import {
-  ownKinds,
-  type Json,
-  type RecordChange,
-  type RecordKind,
-  type RecordRow,
-} from "@reverie/protocol";
+import { type Journal, journalOf } from "@reverie/assistant"
+import { ownKinds, type Json, type RecordChange, type RecordKind, type RecordRow } from "@reverie/protocol"
 
-type Layer = ReadonlyMap<RecordKind, ReadonlyMap<string, Json>>;
+type Layer = ReadonlyMap<RecordKind, ReadonlyMap<string, Json>>
 
 /** What a finished run has changed, until the commit of its job's end carries it. */
 interface FinishedRun {
-  readonly job: string;
-  readonly changes: ReadonlyArray<RecordChange>;
+  readonly job: string
+  readonly changes: ReadonlyArray<RecordChange>
 }
 
 /** Own records to be read. */
 export interface ShownRecords {
-  readonly shown: Layer;
+  readonly shown: Layer
 }
 
 /** `shown` is made of the other two: the committed records with the changes of finished runs over them. */
 export interface OwnRecords extends ShownRecords {
-  readonly committed: Layer;
-  readonly finished: ReadonlyArray<FinishedRun>;
+  readonly committed: Layer
+  readonly finished: ReadonlyArray<FinishedRun>
 }
 
 /** What a commit has written, as far as it concerns own records. */
 export interface CommittedRecords {
-  readonly changes: ReadonlyArray<RecordChange>;
+  readonly changes: ReadonlyArray<RecordChange>
   /** The job whose end it carried. */
-  readonly ended?: string | undefined;
+  readonly ended?: string | undefined
   /** The jobs that are open after it. */
-  readonly open: ReadonlySet<string>;
+  readonly open: ReadonlySet<string>
 }
 
-const isOwnKind: ReadonlySet<RecordKind> = new Set(ownKinds);
+const isOwnKind: ReadonlySet<RecordKind> = new Set(ownKinds)
 
-const EMPTY: ReadonlyMap<string, Json> = new Map();
+const EMPTY: ReadonlyMap<string, Json> = new Map()
 
 /** Memory and archive are read from the ledger when they are asked for. */
 const ownOf = (changes: ReadonlyArray<RecordChange>): ReadonlyArray<RecordChange> =>
-  changes.filter(({ kind }) => isOwnKind.has(kind));
+  changes.filter(({ kind }) => isOwnKind.has(kind))
 
 const changed = (layer: Layer, changes: ReadonlyArray<RecordChange>): Layer => {
-  const own = ownOf(changes);
-  if (own.length === 0) return layer;
-  const after = new Map(layer);
-  const fresh = new Map<RecordKind, Map<string, Json>>();
+  const own = ownOf(changes)
+  if (own.length === 0) return layer
+  const after = new Map(layer)
+  const fresh = new Map<RecordKind, Map<string, Json>>()
   for (const { key, kind, value } of own) {
-    const records = fresh.get(kind) ?? new Map(after.get(kind));
-    fresh.set(kind, records);
-    after.set(kind, records);
-    if (value === null) records.delete(key);
-    else records.set(key, value);
+    const records = fresh.get(kind) ?? new Map(after.get(kind))
+    fresh.set(kind, records)
+    after.set(kind, records)
+    if (value === null) records.delete(key)
+    else records.set(key, value)
   }
-  return after;
-};
+  return after
+}
 
 export const openOwnRecords = (rows: ReadonlyArray<RecordRow>): OwnRecords => {
-  const committed = changed(new Map(), rows);
-  return { committed, finished: [], shown: committed };
-};
+  const committed = changed(new Map(), rows)
+  return { committed, finished: [], shown: committed }
+}
 
 /** The records with changes over them that are on their way into one commit: what its own contributors read. */
-export const recordsWith = (
-  { shown }: ShownRecords,
-  changes: ReadonlyArray<RecordChange>,
-): ShownRecords => ({
-  shown: changed(shown, changes),
-});
+export const recordsWith = ({ shown }: ShownRecords, changes: ReadonlyArray<RecordChange>): ShownRecords => ({
+  shown: changed(shown, changes)
+})
 
 /** The records after a run has finished whose job is open. */
 export const recordsAfterRun = (own: OwnRecords, run: FinishedRun): OwnRecords =>
-  run.changes.length === 0
-    ? own
-    : { ...own, finished: [...own.finished, run], shown: changed(own.shown, run.changes) };
+  run.changes.length === 0 ? own : { ...own, finished: [...own.finished, run], shown: changed(own.shown, run.changes) }
 
 const isSame = (one: ReadonlyArray<RecordChange>, other: ReadonlyArray<RecordChange>): boolean =>
-  one.length === other.length && one.every((change, index) => change === other[index]);
+  one.length === other.length && one.every((change, index) => change === other[index])
 
 /** The records after a commit. */
 export const recordsAfterCommit = (own: OwnRecords, commit: CommittedRecords): OwnRecords => {
-  const finished = own.finished.filter(({ job }) => job !== commit.ended && commit.open.has(job));
-  const isAsBefore = finished.length === own.finished.length;
-  const changes = ownOf(commit.changes);
-  if (isAsBefore && changes.length === 0) return own;
-  const committed = new Map(changed(own.committed, changes));
-  const shown = new Map(own.shown);
-  const before = ownOf(own.finished.flatMap((run) => run.changes));
-  const after = ownOf(finished.flatMap((run) => run.changes));
+  const finished = own.finished.filter(({ job }) => job !== commit.ended && commit.open.has(job))
+  const isAsBefore = finished.length === own.finished.length
+  const changes = ownOf(commit.changes)
+  if (isAsBefore && changes.length === 0) return own
+  const committed = new Map(changed(own.committed, changes))
+  const shown = new Map(own.shown)
+  const before = ownOf(own.finished.flatMap((run) => run.changes))
+  const after = ownOf(finished.flatMap((run) => run.changes))
   for (const kind of new Set([...changes, ...before].map((change) => change.kind))) {
-    const of = (some: ReadonlyArray<RecordChange>) => some.filter((change) => change.kind === kind);
-    if (of(changes).length === 0 && of(before).length === of(after).length) continue;
-    const known = own.shown.get(kind);
+    const of = (some: ReadonlyArray<RecordChange>) => some.filter((change) => change.kind === kind)
+    if (of(changes).length === 0 && of(before).length === of(after).length) continue
+    const known = own.shown.get(kind)
     // It carries just what was read already: the map stays the same, and so does what was rendered of it.
-    if (known !== undefined && of(after).length === 0 && isSame(of(changes), of(before)))
-      committed.set(kind, known);
-    else shown.set(kind, changed(committed, of(after)).get(kind) ?? EMPTY);
+    if (known !== undefined && of(after).length === 0 && isSame(of(changes), of(before))) committed.set(kind, known)
+    else shown.set(kind, changed(committed, of(after)).get(kind) ?? EMPTY)
   }
-  return { committed, finished, shown };
-};
+  return { committed, finished, shown }
+}
 
 /** True when a commit has ended a run and carried nothing of what the run had changed. */
 export const isTakenBack = (own: OwnRecords, { changes, ended, open }: CommittedRecords): boolean =>
   own.finished.some(
-    (run) =>
-      (run.job === ended || !open.has(run.job)) &&
-      !run.changes.some((change) => changes.includes(change)),
-  );
+    (run) => (run.job === ended || !open.has(run.job)) && !run.changes.some((change) => changes.includes(change))
+  )
 
 export const recordsOf = ({ shown }: ShownRecords, kind: RecordKind): ReadonlyMap<string, Json> =>
-  shown.get(kind) ?? EMPTY;
+  shown.get(kind) ?? EMPTY
 
-export const journalOn = (own: ShownRecords): Journal =>
-  journalOf(recordsOf(own, "journal"), recordsOf(own, "state"));
+export const journalOn = (own: ShownRecords): Journal => journalOf(recordsOf(own, "journal"), recordsOf(own, "state"))

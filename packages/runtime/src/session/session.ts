@@ -14,8 +14,8 @@ import {
   type Signals,
   type SnapshotUnfit,
   statusOf,
-  type SubAgentStart,
-} from "@reverie/assistant";
+  type SubAgentStart
+} from "@reverie/assistant"
 import {
   append,
   type Content,
@@ -26,15 +26,10 @@ import {
   type PlaceholderValues,
   type PluggedIn,
   type PriceBook,
-  type Window,
-} from "@reverie/context";
-import {
-  type CreationEntry,
-  Ledger,
-  type LedgerUnavailable,
-  type UnreadableRecord,
-} from "@reverie/ledger";
-import { Tokens, type ToolOffer } from "@reverie/model";
+  type Window
+} from "@reverie/context"
+import { type CreationEntry, Ledger, type LedgerUnavailable, type UnreadableRecord } from "@reverie/ledger"
+import { Tokens, type ToolOffer } from "@reverie/model"
 import {
   type Address,
   type Claim,
@@ -49,118 +44,105 @@ import {
   ownKinds,
   type RecordChange,
   STATE_VERSION,
-  type ToolCall,
-} from "@reverie/protocol";
-import { crashIn, type ToolCache, toolCache } from "@reverie/tools";
-import * as Effect from "effect/Effect";
-import * as Semaphore from "effect/Semaphore";
-import * as Clock from "effect/Clock";
-import {
-  NO_SUSPICION,
-  stillTrying,
-  type Suspicion,
-  suspicionOf,
-  type Tries,
-  withLost,
-} from "../blame/suspicion.ts";
-import {
-  type BlocksInView,
-  besideTokens,
-  NO_BLOCKS,
-  openHistory,
-} from "../prompt/blocks-in-view.ts";
-import { type Definition, Definitions } from "./definition.ts";
+  type ToolCall
+} from "@reverie/protocol"
+import { crashIn, type ToolCache, toolCache } from "@reverie/tools"
+import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import * as Clock from "effect/Clock"
+import { NO_SUSPICION, stillTrying, type Suspicion, suspicionOf, type Tries, withLost } from "../blame/suspicion.ts"
+import { type BlocksInView, besideTokens, NO_BLOCKS, openHistory } from "../prompt/blocks-in-view.ts"
+import { type Definition, Definitions } from "./definition.ts"
 import {
   type CommittedRecords,
   isTakenBack,
   openOwnRecords,
   type OwnRecords,
   recordsAfterCommit,
-  recordsAfterRun,
-} from "./own-records.ts";
-import { DefinitionMissing } from "../errors.ts";
-import { noteKept, openRecollection, type Recollection } from "../recall/indexer.ts";
-import { sentDefinition } from "../sub-agents/sent-definition.ts";
-import { addSleepTimer, REFUSED, type Turn } from "../commit/turn.ts";
-import type { UncountedMessage } from "../commit/commit-draft.ts";
-import { openTrace, type TurnTrace } from "../telemetry/open-trace.ts";
+  recordsAfterRun
+} from "./own-records.ts"
+import { DefinitionMissing } from "../errors.ts"
+import { noteKept, openRecollection, type Recollection } from "../recall/indexer.ts"
+import { sentDefinition } from "../sub-agents/sent-definition.ts"
+import { addSleepTimer, REFUSED, type Turn } from "../commit/turn.ts"
+import type { UncountedMessage } from "../commit/commit-draft.ts"
+import { openTrace, type TurnTrace } from "../telemetry/open-trace.ts"
 
 export interface RememberedText {
   /** What it was rendered from. */
-  readonly sources: ReadonlyArray<object>;
-  readonly content: Content;
+  readonly sources: ReadonlyArray<object>
+  readonly content: Content
 }
 
 export interface Session {
-  readonly address: Address;
-  readonly definition: Definition;
-  readonly count: (message: UncountedMessage) => number;
+  readonly address: Address
+  readonly definition: Definition
+  readonly count: (message: UncountedMessage) => number
   /** What work makes that counts; a long text in it does not hold the event loop. It must be work that may be done twice. */
-  readonly inSlices: Tokens["Service"]["inSlices"];
+  readonly inSlices: Tokens["Service"]["inSlices"]
   /** Prices of what stays the same from one prompt to the next, its texts, and the offers of tools. */
-  readonly book: PriceBook;
-  readonly texts: Map<string, RememberedText>;
+  readonly book: PriceBook
+  readonly texts: Map<string, RememberedText>
   /** What the tenant put between the static components, as this tick sees it. */
-  readonly plugged: ReadonlyArray<PluggedIn>;
+  readonly plugged: ReadonlyArray<PluggedIn>
   /** Memory blocks as this tick sees them. */
-  readonly blocks: BlocksInView;
+  readonly blocks: BlocksInView
   /** For the gaps in what people wrote. */
-  readonly values: PlaceholderValues;
-  readonly offers: Map<string, ReadonlyArray<ToolOffer>>;
+  readonly values: PlaceholderValues
+  readonly offers: Map<string, ReadonlyArray<ToolOffer>>
   /** What the assistant keeps about itself and its work. */
-  readonly own: OwnRecords;
-  readonly ownLock: Semaphore.Semaphore;
+  readonly own: OwnRecords
+  readonly ownLock: Semaphore.Semaphore
   /** Results that stand for an equal call; lost with the session. */
-  readonly cache: ToolCache;
+  readonly cache: ToolCache
   /** What the conversation of the tick at hand has been about. */
-  readonly topics: string;
+  readonly topics: string
   /** What has come to mind for the tick at hand. */
-  readonly recollection: Recollection;
-  readonly claim: Claim;
+  readonly recollection: Recollection
+  readonly claim: Claim
   /** How long the claim lasts after it was renewed. */
-  readonly leaseMillis: number;
-  readonly version: number;
-  readonly cursors: Cursors;
-  readonly decoded: Decoded;
-  readonly jobs: ReadonlyArray<OpenJob>;
-  readonly timers: ReadonlyArray<OpenTimer>;
+  readonly leaseMillis: number
+  readonly version: number
+  readonly cursors: Cursors
+  readonly decoded: Decoded
+  readonly jobs: ReadonlyArray<OpenJob>
+  readonly timers: ReadonlyArray<OpenTimer>
   /** What is known of holders that were lost; nothing any more after the first commit. */
-  readonly suspicion: Suspicion;
+  readonly suspicion: Suspicion
   /** Ids of the jobs that run under suspicion. */
-  readonly underTrial: ReadonlySet<string>;
-  readonly window: Window;
+  readonly underTrial: ReadonlySet<string>
+  readonly window: Window
   /** Where the messages of the window stand in the ledger. */
-  readonly places: WeakMap<Message, MessagePlace>;
+  readonly places: WeakMap<Message, MessagePlace>
   /** Tokens of the last prompt, the offered tools included. */
-  readonly promptTokens: number;
+  readonly promptTokens: number
   /** What traces show of the turn at hand. */
-  readonly trace: TurnTrace;
+  readonly trace: TurnTrace
 }
 
 /** Builds the session of a hold that was just granted. `woken`: the trace of the wake-up that brought it about. */
 export const openSession = Effect.fnUntraced(function* (
   hold: Hold,
   leaseMillis: number,
-  woken?: string,
+  woken?: string
 ): Effect.fn.Return<
   Session,
   LedgerUnavailable | UnreadableRecord | SnapshotUnfit | DefinitionMissing,
   Ledger | Tokens | Definitions
 > {
-  const { address } = hold.claim;
-  const definitions = yield* Definitions;
-  const found = definitions.find(hold.state.definition);
-  if (found === undefined)
-    return yield* new DefinitionMissing({ address, definition: hold.state.definition });
-  const decoded = yield* Effect.fromResult(restore(hold.state.snapshot));
-  const { assignment } = contextOf(decoded);
-  const definition = assignment === null ? found : sentDefinition(found, assignment, definitions);
-  const { inSlices, ready } = yield* Tokens;
-  const countText = yield* ready;
-  const own = openOwnRecords(yield* (yield* Ledger).records(address, ownKinds));
-  const count = (message: UncountedMessage) => countMessage(message, countText);
-  const { placed, window } = yield* openHistory(address, definition, own);
-  const suspicion = suspicionOf(hold);
+  const { address } = hold.claim
+  const definitions = yield* Definitions
+  const found = definitions.find(hold.state.definition)
+  if (found === undefined) return yield* new DefinitionMissing({ address, definition: hold.state.definition })
+  const decoded = yield* Effect.fromResult(restore(hold.state.snapshot))
+  const { assignment } = contextOf(decoded)
+  const definition = assignment === null ? found : sentDefinition(found, assignment, definitions)
+  const { inSlices, ready } = yield* Tokens
+  const countText = yield* ready
+  const own = openOwnRecords(yield* (yield* Ledger).records(address, ownKinds))
+  const count = (message: UncountedMessage) => countMessage(message, countText)
+  const { placed, window } = yield* openHistory(address, definition, own)
+  const suspicion = suspicionOf(hold)
   return {
     address,
     definition,
@@ -189,75 +171,66 @@ export const openSession = Effect.fnUntraced(function* (
     promptTokens: 0,
     trace: openTrace(woken),
     window,
-    places: new WeakMap(placed.map(({ message, place }) => [message, place])),
-  };
-});
+    places: new WeakMap(placed.map(({ message, place }) => [message, place]))
+  }
+})
 
 /** Fields are written here only. */
 const change = (session: Session, fields: Partial<Session>): void => {
-  Object.assign(session, fields);
-};
+  Object.assign(session, fields)
+}
 
-export const renewClaim = (session: Session, claim: Claim): void => change(session, { claim });
+export const renewClaim = (session: Session, claim: Claim): void => change(session, { claim })
 
 /** What the prompts of the tick at hand are made of, and what they come to. */
-export type Shown = Pick<Session, "blocks" | "plugged" | "promptTokens" | "topics" | "window">;
+export type Shown = Pick<Session, "blocks" | "plugged" | "promptTokens" | "topics" | "window">
 
-export const noteShown = (session: Session, shown: Partial<Shown>): void => change(session, shown);
+export const noteShown = (session: Session, shown: Partial<Shown>): void => change(session, shown)
 
 export const noteTries = (session: Session, tries: Tries): void =>
-  change(session, { suspicion: { ...session.suspicion, tries } });
+  change(session, { suspicion: { ...session.suspicion, tries } })
 
 export const beginTrial = (session: Session, job: string): void =>
-  change(session, { underTrial: new Set([...session.underTrial, job]) });
+  change(session, { underTrial: new Set([...session.underTrial, job]) })
 
 export const endTrial = (session: Session, ...jobs: ReadonlyArray<string>): void =>
-  change(session, {
-    underTrial: new Set([...session.underTrial].filter((job) => !jobs.includes(job))),
-  });
+  change(session, { underTrial: new Set([...session.underTrial].filter((job) => !jobs.includes(job))) })
 
 /** Opens the window anew when a commit has moved the beginning of the history. */
-export const reopenHistory = Effect.fnUntraced(function* (
-  session: Session,
-  records: ReadonlyArray<RecordChange> = [],
-) {
-  if (!records.some(({ key, kind }) => kind === "state" && key === HISTORY_START_KEY)) return;
-  const { placed, window } = yield* openHistory(session.address, session.definition, session.own);
-  for (const { message, place } of placed) session.places.set(message, place);
-  change(session, { window });
-});
+export const reopenHistory = Effect.fnUntraced(function* (session: Session, records: ReadonlyArray<RecordChange> = []) {
+  if (!records.some(({ key, kind }) => kind === "state" && key === HISTORY_START_KEY)) return
+  const { placed, window } = yield* openHistory(session.address, session.definition, session.own)
+  for (const { message, place } of placed) session.places.set(message, place)
+  change(session, { window })
+})
 
 /** Takes over the records of a commit. What it was not to carry of runs that it ended is gone. */
 const advanceRecords = (session: Session, { entry, state }: Turn): void => {
-  const { cause, records: changes = [] } = entry;
+  const { cause, records: changes = [] } = entry
   const commit: CommittedRecords = {
     changes,
     ended: cause.kind === "job" ? cause.id : undefined,
-    open: new Set(state.jobs.map(({ id }) => id)),
-  };
-  const takenBack = isTakenBack(session.own, commit);
-  change(session, { own: recordsAfterCommit(session.own, commit) });
-  if (takenBack) session.cache.onRecordChange();
-};
+    open: new Set(state.jobs.map(({ id }) => id))
+  }
+  const takenBack = isTakenBack(session.own, commit)
+  change(session, { own: recordsAfterCommit(session.own, commit) })
+  if (takenBack) session.cache.onRecordChange()
+}
 
 /** Notes what a run has changed: the next runs read it, and the commit of its end carries it. A late run changes nothing. */
-export const noteRun = (
-  session: Session,
-  { id }: OpenJob,
-  changes: ReadonlyArray<RecordChange> = [],
-): void => {
-  if (!session.jobs.some((job) => job.id === id)) return;
-  change(session, { own: recordsAfterRun(session.own, { job: id, changes }) });
-};
+export const noteRun = (session: Session, { id }: OpenJob, changes: ReadonlyArray<RecordChange> = []): void => {
+  if (!session.jobs.some((job) => job.id === id)) return
+  change(session, { own: recordsAfterRun(session.own, { job: id, changes }) })
+}
 
 /** Takes over what a commit has made durable. */
 export const advance = (session: Session, turn: Turn, decoded: Decoded): void => {
-  advanceRecords(session, turn);
-  const { entry, state } = turn;
-  const { cause, messages, no } = entry;
-  for (const [index, message] of messages.entries()) session.places.set(message, { no, index });
-  noteKept(session.recollection, entry);
-  const isPassed = cause.kind === "envelope" || cause.kind === "dead-letter";
+  advanceRecords(session, turn)
+  const { entry, state } = turn
+  const { cause, messages, no } = entry
+  for (const [index, message] of messages.entries()) session.places.set(message, { no, index })
+  noteKept(session.recollection, entry)
+  const isPassed = cause.kind === "envelope" || cause.kind === "dead-letter"
   change(session, {
     version: no,
     decoded,
@@ -265,66 +238,64 @@ export const advance = (session: Session, turn: Turn, decoded: Decoded): void =>
     timers: state.timers,
     suspicion: session.underTrial.size === 0 ? NO_SUSPICION : stillTrying(session.underTrial),
     window: messages.length > 0 ? append(session.window, messages) : session.window,
-    cursors: isPassed ? { ...session.cursors, [cause.lane]: cause.seq } : session.cursors,
-  });
-};
+    cursors: isPassed ? { ...session.cursors, [cause.lane]: cause.seq } : session.cursors
+  })
+}
 
 /** What the statechart is told of the surroundings with an event. */
 export const signalsOf = (session: Session, mailWaiting: boolean): Signals => ({
   tokenRatio: Math.round(historyShare(session) * 1_000) / 1_000,
-  mailWaiting,
-});
+  mailWaiting
+})
 
 /** Share of the context window that the conversation has, with what stands beside its events. */
 export const historyShare = (session: Session): number =>
-  (conversationTokens(session.window) + besideTokens(session)) /
-  session.definition.maxContextTokens;
+  (conversationTokens(session.window) + besideTokens(session)) / session.definition.maxContextTokens
 
 /** The message that holds the call, and the call itself. */
 export const callInWindow = (session: Session, index: number) => {
-  const { iteration, tick } = contextOf(session.decoded);
-  const id = `${tick}.${iteration}.${index}`;
+  const { iteration, tick } = contextOf(session.decoded)
+  const id = `${tick}.${iteration}.${index}`
   for (const message of session.window.messages.toReversed()) {
-    const call = message.calls?.find((each) => each.id === id);
-    if (call !== undefined) return call;
+    const call = message.calls?.find((each) => each.id === id)
+    if (call !== undefined) return call
   }
-  return undefined;
-};
+  return undefined
+}
 
 /** What tools have answered in the tick at hand, the newest first. What is older is not looked at. */
 const answersOfTick = function* ({ decoded, window }: Session): Generator<Message> {
-  const ofTick = `${contextOf(decoded).tick}.`;
+  const ofTick = `${contextOf(decoded).tick}.`
   for (let at = window.messages.length - 1; at >= 0; at--) {
-    const message = window.messages[at];
-    if (message === undefined) continue;
-    const { call, calls, role } = message;
-    if (role === "tool" && call?.startsWith(ofTick) === true) yield message;
+    const message = window.messages[at]
+    if (message === undefined) continue
+    const { call, calls, role } = message
+    if (role === "tool" && call?.startsWith(ofTick) === true) yield message
     // A model's calls of another tick: the tick at hand began after them. An answer may belong to an older tick.
-    if (role === "assistant" && calls?.[0]?.id.startsWith(ofTick) === false) return;
+    if (role === "assistant" && calls?.[0]?.id.startsWith(ofTick) === false) return
   }
-};
+}
 
 /** Tools that were called in the tick at hand and have answered, refused ones left out. */
 export const toolsOfTick = (session: Session): ReadonlyArray<string> => {
-  if (contextOf(session.decoded).envelope === null) return [];
-  const names: Array<string> = [];
-  for (const { content, name = "" } of answersOfTick(session))
-    if (!content.startsWith(REFUSED)) names.push(name);
-  return names.toReversed();
-};
+  if (contextOf(session.decoded).envelope === null) return []
+  const names: Array<string> = []
+  for (const { content, name = "" } of answersOfTick(session)) if (!content.startsWith(REFUSED)) names.push(name)
+  return names.toReversed()
+}
 
 /** How often calls of a tool were cut off by a crash in the tick at hand, and whether one is held to have caused it. */
 export const crashesOfTick = (session: Session, tool: string) => {
-  let cutOff = 0;
-  let isCause = false;
+  let cutOff = 0
+  let isCause = false
   for (const { content, name } of answersOfTick(session)) {
-    if (name !== tool) continue;
-    const end = crashIn(content);
-    if (end === "cut-off") cutOff++;
-    isCause ||= end === "caused";
+    if (name !== tool) continue
+    const end = crashIn(content)
+    if (end === "cut-off") cutOff++
+    isCause ||= end === "caused"
   }
-  return { cutOff, isCause };
-};
+  return { cutOff, isCause }
+}
 
 /** What an approval of this call is bound to, its epoch left out. */
 export const approvalSubject = (address: Address, tick: number, call: ToolCall) => ({
@@ -332,47 +303,43 @@ export const approvalSubject = (address: Address, tick: number, call: ToolCall) 
   tick,
   call: call.id,
   tool: call.tool,
-  arguments: call.arguments,
-});
+  arguments: call.arguments
+})
 
 // CreationEntry: the first entry of an assistant.
 
 /** Share of its time after which a sub-agent is told that it is late. */
-const SOFT_SHARE = 0.8;
+const SOFT_SHARE = 0.8
 
 /** The soft deadline of a sub-agent. */
 const lateAt = ({ assignment: { millis, until } }: SubAgentStart): OpenTimer => ({
   name: "late",
   dueAt: Math.round(until - millis * (1 - SOFT_SHARE)),
-  event: { type: "news", what: "late" },
-});
+  event: { type: "news", what: "late" }
+})
 
 const begun = ({ settings }: Definition, subAgentStart?: SubAgentStart): Json =>
-  ({ settings, ...subAgentStart }) as unknown as Json;
+  ({ settings, ...subAgentStart }) as unknown as Json
 
 /** What the ledger writes when an assistant of this definition comes to be; with a commission it is a sub-agent. */
 export const creationOf = (
   address: Address,
   definition: Definition,
-  subAgentStart?: SubAgentStart,
+  subAgentStart?: SubAgentStart
 ): Effect.Effect<CreationEntry> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
-    const { next } = creation(definition.settings, subAgentStart);
-    const status = statusOf(next);
+    const { next } = creation(definition.settings, subAgentStart)
+    const status = statusOf(next)
     return {
       address,
       state: {
         v: STATE_VERSION,
         snapshot: persist(next),
         jobs: [],
-        timers: addSleepTimer(
-          subAgentStart === undefined ? [] : [lateAt(subAgentStart)],
-          definition.sleep,
-          now,
-        ),
+        timers: addSleepTimer(subAgentStart === undefined ? [] : [lateAt(subAgentStart)], definition.sleep, now),
         receives: receives(next),
         status,
-        definition: definition.name,
+        definition: definition.name
       },
       entry: {
         v: ENTRY_VERSION,
@@ -385,7 +352,7 @@ export const creationOf = (
         // What it begins with, so that its life can be told from its entries alone.
         event: begun(definition, subAgentStart),
         status,
-        messages: [],
-      },
-    };
-  });
+        messages: []
+      }
+    }
+  })

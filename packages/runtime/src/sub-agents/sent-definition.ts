@@ -4,46 +4,34 @@
 // D2  It has neither sleep schedule nor compactions, and hands on tasks only while depth is left.
 // D3  Whoever hosts it, it is the same: everything follows from its assignment and the definitions by their names.
 
-import { defined } from "@reverie/protocol";
-import { changedSettings, type Assignment, settingsOf } from "@reverie/assistant";
-import { delegateToolNames, finishTaskTool, noop, toolkitOf } from "@reverie/tools";
-import type { Definition, Definitions } from "../session/definition.ts";
-import { scopesOf } from "../recall/indexer.ts";
+import { defined } from "@reverie/protocol"
+import { changedSettings, type Assignment, settingsOf } from "@reverie/assistant"
+import { delegateToolNames, finishTaskTool, noop, toolkitOf } from "@reverie/tools"
+import type { Definition, Definitions } from "../session/definition.ts"
+import { scopesOf } from "../recall/indexer.ts"
 
 /** Of no use, or no right, for somebody with one task. */
-const notForAssignments: ReadonlySet<string> = new Set([
-  "go_to_sleep",
-  "decompose_goal",
-  "noop",
-  "finish_task",
-]);
+const notForAssignments: ReadonlySet<string> = new Set(["go_to_sleep", "decompose_goal", "noop", "finish_task"])
 
 const SPECIALIST =
-  "You are a specialist who was given one task. You know nothing of the rest of the work, and nobody answers questions.";
+  "You are a specialist who was given one task. You know nothing of the rest of the work, and nobody answers questions."
 
 const ENDING =
   "Work on the task you are given and on nothing else. You have a limited budget. When you are done, or can not go on, " +
-  "call finish_task once with what you have: a summary, the output, what you made, and what should follow.";
+  "call finish_task once with what you have: a summary, the output, what you made, and what should follow."
 
-const promptOf = (
-  { name, systemPrompt }: Definition,
-  { above, insulation }: Assignment,
-): string => {
+const promptOf = ({ name, systemPrompt }: Definition, { above, insulation }: Assignment): string => {
   // Insulated from whom it works for, not from its own trade.
-  const isOwnKind = above.at(-1) === name;
-  const own = insulation === "orchestrator" && isOwnKind ? [SPECIALIST] : [systemPrompt];
-  return [...own, ENDING].join("\n\n");
-};
+  const isOwnKind = above.at(-1) === name
+  const own = insulation === "orchestrator" && isOwnKind ? [SPECIALIST] : [systemPrompt]
+  return [...own, ENDING].join("\n\n")
+}
 
-const settingsFor = (
-  definition: Definition,
-  assignment: Assignment,
-  above: ReadonlyArray<Definition | undefined>,
-) => {
-  const { settings } = definition;
-  const all = [settings, ...above.map((each) => each?.settings ?? {})];
-  const { budgetCalls: _calls, budgetCostMicros: _cost, budgetTokens: _tokens, ...own } = settings;
-  const least = Math.min(...all.map(({ subAgentBudget = 3 }) => subAgentBudget));
+const settingsFor = (definition: Definition, assignment: Assignment, above: ReadonlyArray<Definition | undefined>) => {
+  const { settings } = definition
+  const all = [settings, ...above.map((each) => each?.settings ?? {})]
+  const { budgetCalls: _calls, budgetCostMicros: _cost, budgetTokens: _tokens, ...own } = settings
+  const least = Math.min(...all.map(({ subAgentBudget = 3 }) => subAgentBudget))
   return changedSettings(
     settingsOf({
       ...own,
@@ -52,41 +40,39 @@ const settingsFor = (
       confirmDangerous: all.some(({ confirmDangerous = true }) => confirmDangerous),
       terminalEndsLoop: true,
       compactEnabled: false,
-      sleepTickMillis: 0,
-    }),
-  );
-};
+      sleepTickMillis: 0
+    })
+  )
+}
 
 export const sentDefinition = (
   definition: Definition,
   assignment: Assignment,
-  { find }: Pick<Definitions["Service"], "find">,
+  { find }: Pick<Definitions["Service"], "find">
 ): Definition => {
-  const above = assignment.above.map(find);
-  const settings = settingsFor(definition, assignment, above);
-  const { memory: _memory, persona, sleep: _sleep, team: _team, ...rest } = definition;
-  const { categories, insulation } = assignment;
+  const above = assignment.above.map(find)
+  const settings = settingsFor(definition, assignment, above)
+  const { memory: _memory, persona, sleep: _sleep, team: _team, ...rest } = definition
+  const { categories, insulation } = assignment
   const isAllowed = (name: string): boolean =>
     !notForAssignments.has(name) &&
     (settings.subAgents === true || !delegateToolNames.has(name)) &&
-    above.every((each) => each?.toolkit.get(name) !== undefined);
+    above.every((each) => each?.toolkit.get(name) !== undefined)
   const tools = definition.toolkit.names.flatMap((name) => {
-    const tool = definition.toolkit.get(name);
-    if (tool === undefined || !isAllowed(name)) return [];
-    return categories === null || categories.includes(tool.category) ? [tool] : [];
-  });
+    const tool = definition.toolkit.get(name)
+    if (tool === undefined || !isAllowed(name)) return []
+    return categories === null || categories.includes(tool.category) ? [tool] : []
+  })
   return {
     ...rest,
-    ...defined({
-      persona: persona === undefined || insulation === "orchestrator" ? undefined : persona,
-    }),
+    ...defined({ persona: persona === undefined || insulation === "orchestrator" ? undefined : persona }),
     // It asks its owner's memory by tools, and nothing comes to its mind by itself.
     memory: { recall: "off" },
     recallScopes: scopesOf(definition).filter((scope) =>
-      above.every((each) => each === undefined || scopesOf(each).includes(scope)),
+      above.every((each) => each === undefined || scopesOf(each).includes(scope))
     ),
     systemPrompt: promptOf(definition, assignment),
     settings,
-    toolkit: toolkitOf([...tools, finishTaskTool, noop]),
-  };
-};
+    toolkit: toolkitOf([...tools, finishTaskTool, noop])
+  }
+}

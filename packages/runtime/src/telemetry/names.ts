@@ -3,9 +3,9 @@
 // The conventions are still in development: a name that changes there changes here and nowhere else.
 
 /** Spans of Reverie besides the verbs of the walk. */
-export const SEARCH_MEMORY = "search_memory";
-export const DREAM = "reverie.dream";
-export const COMPACTION = "reverie.compaction";
+export const SEARCH_MEMORY = "search_memory"
+export const DREAM = "reverie.dream"
+export const COMPACTION = "reverie.compaction"
 
 export const attributes = {
   operation: "gen_ai.operation.name",
@@ -41,13 +41,13 @@ export const attributes = {
   dreamOperation: "reverie.dream.operation",
   compactionPhase: "reverie.compaction.phase",
   memoryHits: "reverie.memory.hits",
-  memoryDegraded: "reverie.memory.degraded",
-} as const;
+  memoryDegraded: "reverie.memory.degraded"
+} as const
 
 export const metrics = {
   chatDuration: "gen_ai.client.operation.duration",
   tokenUsage: "gen_ai.client.token.usage",
   toolDuration: "gen_ai.execute_tool.duration",
   turnDuration: "reverie.turn.duration",
-  queueAge: "reverie.queue.age",
-} as const;
+  queueAge: "reverie.queue.age"
+} as const

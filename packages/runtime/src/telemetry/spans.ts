@@ -5,242 +5,196 @@
 // S1  Without a tracer no span is made, and nothing is computed for one.
 // S2  A span says that something failed and the kind of failure, never the text of it: texts come from outside.
 
-import { type AcceptedEnvelope, defined, type Entry, type Envelope } from "@reverie/protocol";
-import * as Cause from "effect/Cause";
-import * as Clock from "effect/Clock";
-import * as Context from "effect/Context";
-import * as Effect from "effect/Effect";
-import * as Exit from "effect/Exit";
-import type { Fiber } from "effect/Fiber";
-import * as Option from "effect/Option";
-import * as Tracer from "effect/Tracer";
-import { contextOf, type Decision } from "@reverie/assistant";
-import * as Metric from "effect/Metric";
-import { attributes as named, attributes, metrics } from "./names.ts";
-import type { CommitDraft } from "../commit/commit-draft.ts";
-import type { Session } from "../session/session.ts";
-import type { CommitView } from "../commit/commit-view.ts";
-import type { TurnTrace } from "./open-trace.ts";
+import { type AcceptedEnvelope, defined, type Entry, type Envelope } from "@reverie/protocol"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { Fiber } from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Tracer from "effect/Tracer"
+import { contextOf, type Decision } from "@reverie/assistant"
+import * as Metric from "effect/Metric"
+import { attributes as named, attributes, metrics } from "./names.ts"
+import type { CommitDraft } from "../commit/commit-draft.ts"
+import type { Session } from "../session/session.ts"
+import type { CommitView } from "../commit/commit-view.ts"
+import type { TurnTrace } from "./open-trace.ts"
 
 // Measures: how long things take and how much they use, as metrics.
 // M1  No assistant, tenant, envelope or text is a label: only what the code, a definition or an operator has named.
 // M2  What is written costs less than what it measures by orders of magnitude; there are no metrics of single decisions.
 
 /** The buckets that the conventions advise, in seconds. */
-const SECONDS = [
-  0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
-];
-const LONG_SECONDS = [0.01, 0.04, 0.16, 0.64, 2.56, 10.24, 40.96, 163.84, 655.36, 2621.44];
-const TOKENS = [
-  1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
-  67_108_864,
-];
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
+const LONG_SECONDS = [0.01, 0.04, 0.16, 0.64, 2.56, 10.24, 40.96, 163.84, 655.36, 2621.44]
+const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
 
-type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>
 
 /** A histogram with labels, each combination made once. */
 const labelled = (name: string, description: string, boundaries: ReadonlyArray<number>) => {
-  const whole = Metric.histogram(name, { description, boundaries });
-  const known = new Map<string, Metric.Histogram<number>>();
+  const whole = Metric.histogram(name, { description, boundaries })
+  const known = new Map<string, Metric.Histogram<number>>()
   return (labels: Labels, value: number): Effect.Effect<void> => {
-    const key = Object.values(labels).join("\u0000");
-    const found = known.get(key) ?? Metric.withAttributes(whole, labels);
-    known.set(key, found as Metric.Histogram<number>);
-    return Metric.update(found, value);
-  };
-};
+    const key = Object.values(labels).join("\u0000")
+    const found = known.get(key) ?? Metric.withAttributes(whole, labels)
+    known.set(key, found as Metric.Histogram<number>)
+    return Metric.update(found, value)
+  }
+}
 
-const chatDuration = labelled(metrics.chatDuration, "Seconds that a model call took.", SECONDS);
-const tokenUsage = labelled(metrics.tokenUsage, "Tokens of a model call.", TOKENS);
-const toolDuration = labelled(metrics.toolDuration, "Seconds that a tool call took.", SECONDS);
-const turnDuration = labelled(
-  metrics.turnDuration,
-  "Seconds from taking work up until nothing runs.",
-  LONG_SECONDS,
-);
-const queueAge = labelled(
-  metrics.queueAge,
-  "Seconds that an envelope waited to be taken up.",
-  LONG_SECONDS,
-);
+const chatDuration = labelled(metrics.chatDuration, "Seconds that a model call took.", SECONDS)
+const tokenUsage = labelled(metrics.tokenUsage, "Tokens of a model call.", TOKENS)
+const toolDuration = labelled(metrics.toolDuration, "Seconds that a tool call took.", SECONDS)
+const turnDuration = labelled(metrics.turnDuration, "Seconds from taking work up until nothing runs.", LONG_SECONDS)
+const queueAge = labelled(metrics.queueAge, "Seconds that an envelope waited to be taken up.", LONG_SECONDS)
 
 export interface Served {
-  readonly provider: string;
-  readonly model: string;
+  readonly provider: string
+  readonly model: string
 }
 
 const labelsOf = ({ model, provider }: Served) => ({
   [named.operation]: "chat",
   [named.provider]: provider,
-  [named.requestModel]: model,
-});
+  [named.requestModel]: model
+})
 
-export const measureChat = (
-  served: Served,
-  millis: number,
-  error: string | undefined,
-): Effect.Effect<void> =>
-  chatDuration({ ...labelsOf(served), [named.errorType]: error ?? "" }, millis / 1_000);
+export const measureChat = (served: Served, millis: number, error: string | undefined): Effect.Effect<void> =>
+  chatDuration({ ...labelsOf(served), [named.errorType]: error ?? "" }, millis / 1_000)
 
-export const measureTokens = (
-  served: Served,
-  inputTokens: number,
-  outputTokens: number,
-): Effect.Effect<void> => {
-  const labels = labelsOf(served);
+export const measureTokens = (served: Served, inputTokens: number, outputTokens: number): Effect.Effect<void> => {
+  const labels = labelsOf(served)
   return Effect.andThen(
     tokenUsage({ ...labels, [named.tokenType]: "input" }, inputTokens),
-    tokenUsage({ ...labels, [named.tokenType]: "output" }, outputTokens),
-  );
-};
+    tokenUsage({ ...labels, [named.tokenType]: "output" }, outputTokens)
+  )
+}
 
-export const measureTool = (
-  tool: string,
-  millis: number,
-  error: string | undefined,
-): Effect.Effect<void> =>
-  toolDuration({ [named.toolName]: tool, [named.errorType]: error ?? "" }, millis / 1_000);
+export const measureTool = (tool: string, millis: number, error: string | undefined): Effect.Effect<void> =>
+  toolDuration({ [named.toolName]: tool, [named.errorType]: error ?? "" }, millis / 1_000)
 
 const measureTurn = (outcome: string, millis: number): Effect.Effect<void> =>
-  turnDuration({ [named.outcome]: outcome }, millis / 1_000);
+  turnDuration({ [named.outcome]: outcome }, millis / 1_000)
 
 const measureWait = (lane: string, millis: number): Effect.Effect<void> =>
-  queueAge({ "reverie.lane": lane }, Math.max(0, millis) / 1_000);
+  queueAge({ "reverie.lane": lane }, Math.max(0, millis) / 1_000)
 
 // Traceparent: the trace context of the W3C as the text that envelopes and wake-ups carry.
 // P1  A text that is no trace context is no error: it is as if nobody had said anything.
 // P2  What is written has the form of version 00; a newer version is read as far as version 00 knows it.
 
 /** No newer version is read that says more than this. */
-const MAX_CHARS = 256;
+const MAX_CHARS = 256
 
-const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-const isZero = (id: string): boolean => /^0+$/.test(id);
+const isZero = (id: string): boolean => /^0+$/.test(id)
 
 /** The span that a text names; undefined when it names none. */
 export const spanIn = (text: string | undefined): Tracer.ExternalSpan | undefined => {
-  if (text === undefined || text.length > MAX_CHARS) return undefined;
-  const [, version = "ff", traceId = "0", spanId = "0", flags = "0", more] = form.exec(text) ?? [];
-  const isForm =
-    version !== "ff" &&
-    (version !== "00" || more === undefined) &&
-    !isZero(traceId) &&
-    !isZero(spanId);
-  return isForm
-    ? Tracer.externalSpan({ traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 })
-    : undefined;
-};
+  if (text === undefined || text.length > MAX_CHARS) return undefined
+  const [, version = "ff", traceId = "0", spanId = "0", flags = "0", more] = form.exec(text) ?? []
+  const isForm = version !== "ff" && (version !== "00" || more === undefined) && !isZero(traceId) && !isZero(spanId)
+  return isForm ? Tracer.externalSpan({ traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }) : undefined
+}
 
 /** How a span is named to others; undefined for one that was made without a tracer. */
 export const traceparentOf = ({ sampled, spanId, traceId }: Tracer.AnySpan): string | undefined => {
-  const text = `00-${traceId.padStart(32, "0")}-${spanId}-${sampled ? "01" : "00"}`;
-  return form.test(text) ? text : undefined;
-};
+  const text = `00-${traceId.padStart(32, "0")}-${spanId}-${sampled ? "01" : "00"}`
+  return form.test(text) ? text : undefined
+}
 
 /** What somebody said, in the form that is kept; undefined when it is no trace context. */
 export const storedTraceparent = (text: string | undefined): string | undefined =>
-  Option.fromNullishOr(spanIn(text)).pipe(Option.map(traceparentOf), Option.getOrUndefined);
+  Option.fromNullishOr(spanIn(text)).pipe(Option.map(traceparentOf), Option.getOrUndefined)
 
 /** The name that people read, where it says more than the span's own. */
-export const DisplayName = Context.Reference<string>("@reverie/runtime/DisplayName", {
-  defaultValue: () => "",
-});
+export const DisplayName = Context.Reference<string>("@reverie/runtime/DisplayName", { defaultValue: () => "" })
 
-export type Attributes = Readonly<Record<string, unknown>>;
+export type Attributes = Readonly<Record<string, unknown>>
 
 export interface SpanRequest {
-  readonly name: string;
-  readonly display?: string;
-  readonly kind?: Tracer.SpanKind;
-  readonly attributes?: Attributes;
-  readonly links?: ReadonlyArray<Tracer.AnySpan>;
+  readonly name: string
+  readonly display?: string
+  readonly kind?: Tracer.SpanKind
+  readonly attributes?: Attributes
+  readonly links?: ReadonlyArray<Tracer.AnySpan>
 }
 
-const isTracedBy = (fiber: Fiber<unknown, unknown>): boolean =>
-  fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer;
+const isTracedBy = (fiber: Fiber<unknown, unknown>): boolean => fiber.getRef(Tracer.Tracer) !== Tracer.nativeTracer
 
 /** Whether anybody looks at spans. */
-const isTraced = Effect.withFiberSucceed(isTracedBy);
+const isTraced = Effect.withFiberSucceed(isTracedBy)
 
-const errors = new Map<string, Error>();
+const errors = new Map<string, Error>()
 
 /** An error that says its kind and nothing else. There are few kinds, and they come from code. */
 const errorOf = (type: string): Error => {
-  const known = errors.get(type);
-  if (known !== undefined) return known;
-  const error = new Error(type);
-  error.name = type;
-  error.stack = type;
-  if (errors.size < 256) errors.set(type, error);
-  return error;
-};
+  const known = errors.get(type)
+  if (known !== undefined) return known
+  const error = new Error(type)
+  error.name = type
+  error.stack = type
+  if (errors.size < 256) errors.set(type, error)
+  return error
+}
 
 const typeOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "_tag" in error && typeof error._tag === "string"
     ? error._tag
-    : "_OTHER";
+    : "_OTHER"
 
 /** The kind of failure; undefined for success, and for what was interrupted. */
 export const failureType = (exit: Exit.Exit<unknown, unknown>): string | undefined => {
-  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return undefined;
-  const failure = Cause.findErrorOption(exit.cause);
-  return Option.isSome(failure) ? typeOf(failure.value) : "defect";
-};
+  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return undefined
+  const failure = Cause.findErrorOption(exit.cause)
+  return Option.isSome(failure) ? typeOf(failure.value) : "defect"
+}
 
 /** Marks a span as failed, in the same words wherever it failed. */
-const failedExit = (type: string): Exit.Exit<never, Error> => Exit.fail(errorOf(type));
+const failedExit = (type: string): Exit.Exit<never, Error> => Exit.fail(errorOf(type))
 
 const endSpan = (span: Tracer.Span, exit: Exit.Exit<unknown, unknown>) =>
   Effect.map(Clock.currentTimeNanos, (now) => {
-    const type = failureType(exit);
-    if (type !== undefined) span.attribute(named.errorType, type);
-    span.end(now, type === undefined ? exit : failedExit(type));
-  });
+    const type = failureType(exit)
+    if (type !== undefined) span.attribute(named.errorType, type)
+    span.end(now, type === undefined ? exit : failedExit(type))
+  })
 
-const optionsOf = ({
-  attributes = {},
-  display = "",
-  kind = "internal",
-  links = [],
-  name,
-}: SpanRequest) => ({
+const optionsOf = ({ attributes = {}, display = "", kind = "internal", links = [], name }: SpanRequest) => ({
   kind,
   attributes: display === "" ? { ...attributes } : { ...attributes, [named.verb]: name },
   links: links.map((span) => ({ span, attributes: {} })),
-  ...defined({ annotations: display === "" ? undefined : Context.make(DisplayName, display) }),
-});
+  ...defined({ annotations: display === "" ? undefined : Context.make(DisplayName, display) })
+})
 
 const makeSpan = (request: SpanRequest, parent?: Tracer.AnySpan): Effect.Effect<Tracer.Span> =>
   Effect.makeSpan(request.name, {
     ...optionsOf(request),
-    ...defined({ parent }),
-  });
+    ...defined({ parent })
+  })
 
 /** Runs in a span, when somebody looks. The request is made only then. */
 export const spanning =
   (request: () => SpanRequest) =>
-  <A, E, R>(
-    work: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>,
-  ): Effect.Effect<A, E, R> =>
+  <A, E, R>(work: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.withFiber((fiber) => {
-      if (!isTracedBy(fiber)) return work(undefined);
-      const made = request();
+      if (!isTracedBy(fiber)) return work(undefined)
+      const made = request()
       return Effect.useSpan(made.name, optionsOf(made), (span) =>
-        Effect.onExit(Effect.provideService(work(span), Tracer.ParentSpan, span), (exit) =>
-          endSpan(span, exit),
-        ),
-      );
-    });
+        Effect.onExit(Effect.provideService(work(span), Tracer.ParentSpan, span), (exit) => endSpan(span, exit))
+      )
+    })
 
 /** What is running, as others are told of it; undefined when nobody looks. */
-export const runningTraceparent: Effect.Effect<string | undefined> = Effect.withFiberSucceed(
-  (fiber) => {
-    if (!isTracedBy(fiber)) return undefined;
-    const span = Context.getOption(fiber.context, Tracer.ParentSpan);
-    return Option.isSome(span) ? traceparentOf(span.value) : undefined;
-  },
-);
+export const runningTraceparent: Effect.Effect<string | undefined> = Effect.withFiberSucceed((fiber) => {
+  if (!isTracedBy(fiber)) return undefined
+  const span = Context.getOption(fiber.context, Tracer.ParentSpan)
+  return Option.isSome(span) ? traceparentOf(span.value) : undefined
+})
 
 /** Runs below a span, or below what a text names as one. */
 export const below =
@@ -249,13 +203,9 @@ export const below =
     parent === undefined
       ? work
       : Effect.withFiber((fiber) => {
-          const span = isTracedBy(fiber)
-            ? typeof parent === "string"
-              ? spanIn(parent)
-              : parent
-            : undefined;
-          return span === undefined ? work : Effect.provideService(work, Tracer.ParentSpan, span);
-        });
+          const span = isTracedBy(fiber) ? (typeof parent === "string" ? spanIn(parent) : parent) : undefined
+          return span === undefined ? work : Effect.provideService(work, Tracer.ParentSpan, span)
+        })
 
 // Span: the verbs of the walk, as traces show them.
 
@@ -268,22 +218,22 @@ type Verb =
   | "model.infer"
   | "tools.execute"
   | "ledger.commit"
-  | "ledger.relay";
+  | "ledger.relay"
 
 /** What a span of a verb says besides its name. */
-type VerbRequest = Omit<SpanRequest, "name">;
+type VerbRequest = Omit<SpanRequest, "name">
 
-const NOTHING: Attributes = {};
+const NOTHING: Attributes = {}
 
 /** Runs in a span. Work that is a function is given the span, when somebody looks at it. */
 export const inSpan =
   (verb: Verb, request?: () => VerbRequest) =>
   <A, E, R>(
-    work: Effect.Effect<A, E, R> | ((span: Tracer.Span | undefined) => Effect.Effect<A, E, R>),
+    work: Effect.Effect<A, E, R> | ((span: Tracer.Span | undefined) => Effect.Effect<A, E, R>)
   ): Effect.Effect<A, E, R> =>
     spanning(() => ({ attributes: NOTHING, ...request?.(), name: verb }))((span) =>
-      typeof work === "function" ? work(span) : work,
-    );
+      typeof work === "function" ? work(span) : work
+    )
 
 // TurnTrace: one turn of work on an assistant as a span, from what is taken up until nothing runs for it any more.
 // T1  It continues the trace of the envelope that it takes up; work that goes on by itself continues its tick's.
@@ -293,93 +243,77 @@ export const inSpan =
 //     trace of the envelope in hand is passed on unchanged.
 
 /** Who works, in the words of the conventions. */
-export const agentAttributes = ({
-  address,
-  definition,
-}: Pick<Session, "address" | "definition">) => ({
+export const agentAttributes = ({ address, definition }: Pick<Session, "address" | "definition">) => ({
   [attributes.agentId]: address.assistant,
   [attributes.agentName]: definition.name,
-  [attributes.tenant]: address.tenant,
-});
+  [attributes.tenant]: address.tenant
+})
 
 /** Begins a turn, unless one is going on. */
-export const beginTurn = Effect.fnUntraced(function* (
-  session: Session,
-  arrival?: AcceptedEnvelope,
-) {
-  const { definition, trace } = session;
-  if (trace.startedAt !== undefined) return;
-  const now = yield* Clock.currentTimeMillis;
-  trace.startedAt = now;
+export const beginTurn = Effect.fnUntraced(function* (session: Session, arrival?: AcceptedEnvelope) {
+  const { definition, trace } = session
+  if (trace.startedAt !== undefined) return
+  const now = yield* Clock.currentTimeMillis
+  trace.startedAt = now
   if (arrival?.lane === "mail") {
-    trace.carried = arrival.traceparent;
-    yield* measureWait(arrival.lane, now - arrival.acceptedAt);
+    trace.carried = arrival.traceparent
+    yield* measureWait(arrival.lane, now - arrival.acceptedAt)
   }
-  trace.carried ??= arrival?.traceparent;
-  if (!(yield* isTraced)) return;
+  trace.carried ??= arrival?.traceparent
+  if (!(yield* isTraced)) return
   const request = {
     name: `invoke_agent ${definition.name}`,
     attributes: {
       [attributes.operation]: "invoke_agent",
       ...agentAttributes(session),
-      ...(arrival === undefined
-        ? {}
-        : { [attributes.envelope]: arrival.id, [attributes.event]: arrival.event.type }),
-    },
-  };
-  trace.span = yield* makeSpan(request, spanIn(arrival?.traceparent) ?? spanIn(trace.carried));
-});
+      ...(arrival === undefined ? {} : { [attributes.envelope]: arrival.id, [attributes.event]: arrival.event.type })
+    }
+  }
+  trace.span = yield* makeSpan(request, spanIn(arrival?.traceparent) ?? spanIn(trace.carried))
+})
 
 const outcomeOf = ({ tickEnd }: Pick<Entry, "tickEnd">, isTickOpen: boolean): string =>
-  tickEnd?.outcome ?? (isTickOpen ? "waiting" : "rest");
+  tickEnd?.outcome ?? (isTickOpen ? "waiting" : "rest")
 
 /** Ends the turn at hand when the commit of this entry leaves nothing to run, and begins one where something does. */
 export const followTurn = Effect.fnUntraced(function* (
   session: Session,
   entry: Pick<Entry, "tickEnd" | "settled">,
-  arrival?: AcceptedEnvelope,
+  arrival?: AcceptedEnvelope
 ) {
-  const { trace } = session;
-  if (session.jobs.length > 0) return yield* beginTurn(session, arrival);
-  const { envelope, tick } = contextOf(session.decoded);
-  const { span, startedAt } = trace;
+  const { trace } = session
+  if (session.jobs.length > 0) return yield* beginTurn(session, arrival)
+  const { envelope, tick } = contextOf(session.decoded)
+  const { span, startedAt } = trace
   if (startedAt !== undefined) {
-    const outcome = outcomeOf(entry, envelope !== null);
-    yield* measureTurn(outcome, (yield* Clock.currentTimeMillis) - startedAt);
-    span?.attribute(attributes.tick, tick);
-    span?.attribute(attributes.outcome, outcome);
-    yield* closeTurn(trace, outcome === "failed" ? failedExit("failed") : Exit.void);
+    const outcome = outcomeOf(entry, envelope !== null)
+    yield* measureTurn(outcome, (yield* Clock.currentTimeMillis) - startedAt)
+    span?.attribute(attributes.tick, tick)
+    span?.attribute(attributes.outcome, outcome)
+    yield* closeTurn(trace, outcome === "failed" ? failedExit("failed") : Exit.void)
   }
-  if (envelope === null) trace.carried = undefined;
-});
+  if (envelope === null) trace.carried = undefined
+})
 
 /** Ends the turn at hand, whatever it has come to. */
 export const closeTurn = (trace: TurnTrace, exit: Exit.Exit<unknown, unknown>) =>
   Effect.suspend(() => {
-    const { span } = trace;
-    trace.span = undefined;
-    trace.startedAt = undefined;
-    return span === undefined ? Effect.void : endSpan(span, exit);
-  });
+    const { span } = trace
+    trace.span = undefined
+    trace.startedAt = undefined
+    return span === undefined ? Effect.void : endSpan(span, exit)
+  })
 
 /** Puts work into the turn at hand; what an envelope brings about outside of one, below the envelope's own trace. */
-export const inTurn = (
-  { trace }: Pick<Session, "trace">,
-  arrival?: Pick<Envelope, "traceparent">,
-) => below(trace.span ?? arrival?.traceparent);
+export const inTurn = ({ trace }: Pick<Session, "trace">, arrival?: Pick<Envelope, "traceparent">) =>
+  below(trace.span ?? arrival?.traceparent)
 
 /** What leaves with a commit, with the trace that it belongs to. */
-export const addTraces = (
-  { sends }: CommitDraft,
-  _decision: Decision,
-  view: CommitView,
-): Partial<CommitDraft> => {
-  const { arrival, session } = view;
-  const { trace } = session;
-  const own = trace.span === undefined ? undefined : traceparentOf(trace.span);
-  const traceparent = own ?? trace.carried ?? arrival?.traceparent;
-  if (sends === undefined || traceparent === undefined) return {};
-  return {
-    sends: sends.map((send) => (send.traceparent === undefined ? { ...send, traceparent } : send)),
-  };
-};
+export const addTraces = ({ sends }: CommitDraft, _decision: Decision, view: CommitView): Partial<CommitDraft> => {
+  const { arrival, session } = view
+  const { trace } = session
+  const own = trace.span === undefined ? undefined : traceparentOf(trace.span)
+  const traceparent = own ?? trace.carried ?? arrival?.traceparent
+  if (sends === undefined || traceparent === undefined) return {}
+  return { sends: sends.map((send) => (send.traceparent === undefined ? { ...send, traceparent } : send)) }
+}

@@ -6,19 +6,19 @@
 // I3  Only a store that can not be written ends the worker. What is damaged in it is in the way of its own assistant.
 // I4  Whoever waits for a model that is away comes back to life soon after its first answer (outages/recovery.ts).
 
-import { Mailbox, WakeQueue } from "@reverie/mailbox";
-import { type Address, addressKey, type TenantId } from "@reverie/protocol";
-import * as Deferred from "effect/Deferred";
-import * as Effect from "effect/Effect";
-import * as Latch from "effect/Latch";
-import { CourtOfProcess, openCourt } from "../blame/trial.ts";
-import { Conversations } from "../dream/consolidating.ts";
-import type { StoreFailure } from "./host-failure.ts";
-import type { HostSettings } from "./host.ts";
-import { OutageBook, Outages } from "../outages/outage-book.ts";
-import { recovering } from "../outages/recovery.ts";
-import { relayAll } from "./relay.ts";
-import { openHosts } from "./lease-session.ts";
+import { Mailbox, WakeQueue } from "@reverie/mailbox"
+import { type Address, addressKey, type TenantId } from "@reverie/protocol"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import { CourtOfProcess, openCourt } from "../blame/trial.ts"
+import { Conversations } from "../dream/consolidating.ts"
+import type { StoreFailure } from "./host-failure.ts"
+import type { HostSettings } from "./host.ts"
+import { OutageBook, Outages } from "../outages/outage-book.ts"
+import { recovering } from "../outages/recovery.ts"
+import { relayAll } from "./relay.ts"
+import { openHosts } from "./lease-session.ts"
 
 // FairTurns: who of those that want to work may do so next.
 // R1  No more turns than `concurrency` are held at once, and none is free while anybody waits.
@@ -28,166 +28,159 @@ import { openHosts } from "./lease-session.ts";
 
 /** The request for a turn, and what became of it. */
 export interface FairTurn {
-  readonly address: Address;
+  readonly address: Address
   /** Opened when a turn that was waited for has been given. */
-  readonly given: Latch.Latch;
-  state: "waits" | "held" | "over";
+  readonly given: Latch.Latch
+  state: "waits" | "held" | "over"
 }
 
 /** Turns given to a tenant in one round, from its name. */
-export type TenantWeight = (tenant: TenantId) => number;
+export type TenantWeight = (tenant: TenantId) => number
 
 /** The order of turns, apart from the fibers that wait for them. */
 export interface TurnLine {
-  readonly join: (address: Address) => FairTurn;
+  readonly join: (address: Address) => FairTurn
   /** The turn is over or not wanted any more; saying so twice is once. Answers the turn that is held in its place. */
-  readonly leave: (turn: FairTurn) => FairTurn | undefined;
+  readonly leave: (turn: FairTurn) => FairTurn | undefined
 }
 
 interface TenantLine {
   /** Turns it may still have before the next tenant's. */
-  left: number;
+  left: number
   /** Waiting turns of each assistant; the order of the keys is that of service. */
-  readonly assistants: Map<string, Array<FairTurn>>;
+  readonly assistants: Map<string, Array<FairTurn>>
 }
 
-const nobodyWeighs: TenantWeight = () => 1;
+const nobodyWeighs: TenantWeight = () => 1
 
-const wholeWeight = (weight: number): number => (weight >= 1 ? Math.floor(weight) : 1);
+const wholeWeight = (weight: number): number => (weight >= 1 ? Math.floor(weight) : 1)
 
 /** Takes the first turn of a tenant out of its line; its assistant goes behind the others. */
 const takeFirst = ({ assistants }: TenantLine): FairTurn | undefined => {
   for (const [key, turns] of assistants) {
-    const turn = turns.shift();
-    assistants.delete(key);
-    if (turns.length > 0) assistants.set(key, turns);
-    return turn;
+    const turn = turns.shift()
+    assistants.delete(key)
+    if (turns.length > 0) assistants.set(key, turns)
+    return turn
   }
-  return undefined;
-};
+  return undefined
+}
 
 /** Those that wait. */
 class Waiting {
   /** The order of the keys is that of service. */
-  readonly #tenants = new Map<TenantId, TenantLine>();
-  readonly #weightOf: TenantWeight;
+  readonly #tenants = new Map<TenantId, TenantLine>()
+  readonly #weightOf: TenantWeight
 
   constructor(weightOf: TenantWeight) {
-    this.#weightOf = weightOf;
+    this.#weightOf = weightOf
   }
 
   add(turn: FairTurn): void {
-    const { tenant } = turn.address;
-    const line = this.#tenants.get(tenant) ?? { left: this.#round(tenant), assistants: new Map() };
-    this.#tenants.set(tenant, line);
-    const key = addressKey(turn.address);
-    line.assistants.set(key, [...(line.assistants.get(key) ?? []), turn]);
+    const { tenant } = turn.address
+    const line = this.#tenants.get(tenant) ?? { left: this.#round(tenant), assistants: new Map() }
+    this.#tenants.set(tenant, line)
+    const key = addressKey(turn.address)
+    line.assistants.set(key, [...(line.assistants.get(key) ?? []), turn])
   }
 
   /** Takes out whoever is next. */
   next(): FairTurn | undefined {
     for (const [tenant, line] of this.#tenants) {
-      const turn = takeFirst(line);
-      line.left--;
-      if (line.assistants.size === 0 || line.left === 0) this.#tenants.delete(tenant);
+      const turn = takeFirst(line)
+      line.left--
+      if (line.assistants.size === 0 || line.left === 0) this.#tenants.delete(tenant)
       if (line.assistants.size > 0 && line.left === 0) {
-        this.#tenants.set(tenant, { ...line, left: this.#round(tenant) });
+        this.#tenants.set(tenant, { ...line, left: this.#round(tenant) })
       }
-      return turn;
+      return turn
     }
-    return undefined;
+    return undefined
   }
 
   takeOut(turn: FairTurn): void {
-    const { tenant } = turn.address;
-    const line = this.#tenants.get(tenant);
-    const key = addressKey(turn.address);
-    const others = line?.assistants.get(key)?.filter((each) => each !== turn) ?? [];
-    if (others.length > 0) line?.assistants.set(key, others);
-    else line?.assistants.delete(key);
-    if (line?.assistants.size === 0) this.#tenants.delete(tenant);
+    const { tenant } = turn.address
+    const line = this.#tenants.get(tenant)
+    const key = addressKey(turn.address)
+    const others = line?.assistants.get(key)?.filter((each) => each !== turn) ?? []
+    if (others.length > 0) line?.assistants.set(key, others)
+    else line?.assistants.delete(key)
+    if (line?.assistants.size === 0) this.#tenants.delete(tenant)
   }
 
   #round(tenant: TenantId): number {
-    return wholeWeight(this.#weightOf(tenant));
+    return wholeWeight(this.#weightOf(tenant))
   }
 }
 
-export const openTurnLine = (
-  concurrency: number,
-  weightOf: TenantWeight = nobodyWeighs,
-): TurnLine => {
-  let free = concurrency;
-  const waiting = new Waiting(weightOf);
+export const openTurnLine = (concurrency: number, weightOf: TenantWeight = nobodyWeighs): TurnLine => {
+  let free = concurrency
+  const waiting = new Waiting(weightOf)
   return {
     join: (address) => {
-      const turn: FairTurn = {
-        address,
-        given: Latch.makeUnsafe(),
-        state: free > 0 ? "held" : "waits",
-      };
-      if (free > 0) free--;
-      else waiting.add(turn);
-      return turn;
+      const turn: FairTurn = { address, given: Latch.makeUnsafe(), state: free > 0 ? "held" : "waits" }
+      if (free > 0) free--
+      else waiting.add(turn)
+      return turn
     },
     leave: (turn) => {
-      const { state } = turn;
-      turn.state = "over";
-      if (state === "waits") waiting.takeOut(turn);
-      if (state !== "held") return undefined;
-      const following = waiting.next();
-      if (following === undefined) free++;
-      else following.state = "held";
-      return following;
-    },
-  };
-};
+      const { state } = turn
+      turn.state = "over"
+      if (state === "waits") waiting.takeOut(turn)
+      if (state !== "held") return undefined
+      const following = waiting.next()
+      if (following === undefined) free++
+      else following.state = "held"
+      return following
+    }
+  }
+}
 
 /** Bounds work by a line of turns: it runs while its turn is held. */
 export const inTurns =
   (line: TurnLine) =>
   <A, E, R>(work: Effect.Effect<A, E, R>, address: Address): Effect.Effect<A, E, R> =>
     Effect.uninterruptibleMask((restore) => {
-      const turn = line.join(address);
-      const held = turn.state === "held" ? work : Effect.andThen(Latch.await(turn.given), work);
-      return Effect.ensuring(restore(held), leaving(line, turn));
-    });
+      const turn = line.join(address)
+      const held = turn.state === "held" ? work : Effect.andThen(Latch.await(turn.given), work)
+      return Effect.ensuring(restore(held), leaving(line, turn))
+    })
 
 const leaving = (line: TurnLine, turn: FairTurn): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const following = line.leave(turn);
-    return following === undefined ? Effect.void : Effect.asVoid(Latch.open(following.given));
-  });
+    const following = line.leave(turn)
+    return following === undefined ? Effect.void : Effect.asVoid(Latch.open(following.given))
+  })
 
 export interface WorkerSettings {
   /** Names this worker on its claims. */
-  readonly worker: string;
-  readonly leaseMillis: number;
-  readonly idleTimeoutMillis: number;
+  readonly worker: string
+  readonly leaseMillis: number
+  readonly idleTimeoutMillis: number
   /** How often the store is asked for what is due and held by nobody. */
-  readonly sweepMillis: number;
+  readonly sweepMillis: number
   /**
    * Other workers are at the same store: a sweep takes up no more than there are free turns for. What is due waits for its
    * wake-up as well, and all of them would wake the same at once.
    */
-  readonly isOneOfMany?: boolean;
+  readonly isOneOfMany?: boolean
   /** How many assistants may work at the same time. */
-  readonly concurrency: number;
+  readonly concurrency: number
   /** Turns that a tenant has before the next one's; 1 when not said. */
-  readonly tenantWeight?: TenantWeight;
+  readonly tenantWeight?: TenantWeight
   /** Bounds how many work at once, in place of the worker's own bound by `concurrency`. */
-  readonly bound?: HostSettings["working"];
+  readonly bound?: HostSettings["working"]
 }
 
 export const DEFAULT_WORKER: Omit<WorkerSettings, "worker"> = {
   leaseMillis: 30_000,
   idleTimeoutMillis: 10_000,
   sweepMillis: 1_000,
-  concurrency: 64,
-};
+  concurrency: 64
+}
 
 /** Most assistants that one sweep wakes. */
-const SWEEP_LIMIT = 256;
+const SWEEP_LIMIT = 256
 
 /** Works until it is interrupted, or fails when the store does. Interruption lets go of every claim. */
 export const runWorker = (settings: WorkerSettings) =>
@@ -195,9 +188,9 @@ export const runWorker = (settings: WorkerSettings) =>
     Effect.scoped(working(settings)).pipe(
       Effect.provideService(Conversations, new Map()),
       Effect.provideService(CourtOfProcess, openCourt()),
-      Effect.provideService(Outages, new OutageBook()),
-    ),
-  );
+      Effect.provideService(Outages, new OutageBook())
+    )
+  )
 
 /** A damaged page that is met while many are looked at together: it is said, and the next look tries again. */
 const pastDamage =
@@ -206,78 +199,65 @@ const pastDamage =
     Effect.catchIf(
       look,
       (failure) => failure.recovery === "tell-owner",
-      (failure) =>
-        Effect.as(Effect.logWarning(`${failure.operation}: ${failure.message}`), otherwise),
-    );
+      (failure) => Effect.as(Effect.logWarning(`${failure.operation}: ${failure.message}`), otherwise)
+    )
 
 /** Relays as often as somebody says that something was sent; what is sent meanwhile is relayed after. */
 const relaying = Effect.fnUntraced(function* (sent: Latch.Latch) {
   while (true) {
-    yield* Latch.await(sent);
-    yield* Latch.close(sent);
-    yield* pastDamage<void>(undefined)(relayAll());
+    yield* Latch.await(sent)
+    yield* Latch.close(sent)
+    yield* pastDamage<void>(undefined)(relayAll())
   }
-});
+})
 
 const working = Effect.fnUntraced(function* (settings: WorkerSettings) {
-  const mailbox = yield* Mailbox;
-  const queue = yield* WakeQueue;
-  const fatal = yield* Deferred.make<never, StoreFailure>();
-  const sent = yield* Latch.make(true);
-  const bound =
-    settings.bound ?? inTurns(openTurnLine(settings.concurrency, settings.tenantWeight));
+  const mailbox = yield* Mailbox
+  const queue = yield* WakeQueue
+  const fatal = yield* Deferred.make<never, StoreFailure>()
+  const sent = yield* Latch.make(true)
+  const bound = settings.bound ?? inTurns(openTurnLine(settings.concurrency, settings.tenantWeight))
   /** Turns that are held or waited for. */
-  let wanted = 0;
+  let wanted = 0
   const counted: NonNullable<WorkerSettings["bound"]> = (work, address) =>
     Effect.suspend(() => {
-      wanted++;
+      wanted++
       return Effect.ensuring(
         bound(work, address),
-        Effect.sync(() => wanted--),
-      );
-    });
+        Effect.sync(() => wanted--)
+      )
+    })
   const hosts = yield* openHosts(
     {
       worker: settings.worker,
       leaseMillis: settings.leaseMillis,
       idleTimeoutMillis: settings.idleTimeoutMillis,
       onSent: Effect.asVoid(Latch.open(sent)),
-      working: counted,
+      working: counted
     },
-    (failure) => Deferred.fail(fatal, failure),
-  );
+    (failure) => Deferred.fail(fatal, failure)
+  )
 
   const sweep = Effect.gen(function* () {
     while (true) {
-      const most =
-        settings.isOneOfMany === true
-          ? Math.min(SWEEP_LIMIT, settings.concurrency - wanted)
-          : SWEEP_LIMIT;
+      const most = settings.isOneOfMany === true ? Math.min(SWEEP_LIMIT, settings.concurrency - wanted) : SWEEP_LIMIT
       // Those who can not be hosted here stay due, and must not hide the others.
       const due =
-        most <= 0
-          ? []
-          : yield* pastDamage<ReadonlyArray<Address>>([])(mailbox.due(most + hosts.refusedCount()));
-      for (const address of due) if (!hosts.isKnown(address)) yield* hosts.wake(address);
-      yield* Latch.open(sent);
-      yield* Effect.sleep(settings.sweepMillis);
+        most <= 0 ? [] : yield* pastDamage<ReadonlyArray<Address>>([])(mailbox.due(most + hosts.refusedCount()))
+      for (const address of due) if (!hosts.isKnown(address)) yield* hosts.wake(address)
+      yield* Latch.open(sent)
+      yield* Effect.sleep(settings.sweepMillis)
     }
-  });
+  })
 
   const dispatch = Effect.gen(function* () {
     while (true) {
-      const { address, done, trace } = yield* queue.take;
-      yield* hosts.wake(address, done, trace);
+      const { address, done, trace } = yield* queue.take
+      yield* hosts.wake(address, done, trace)
     }
-  });
+  })
 
-  const { isOneOfMany = false, leaseMillis } = settings;
-  const recovery = recovering(hosts.wake, { isOneOfMany, leaseMillis });
-  return yield* Effect.raceAllFirst([
-    dispatch,
-    sweep,
-    relaying(sent),
-    recovery,
-    Deferred.await(fatal),
-  ]);
-});
+  const { isOneOfMany = false, leaseMillis } = settings
+  const recovery = recovering(hosts.wake, { isOneOfMany, leaseMillis })
+  return yield* Effect.raceAllFirst([dispatch, sweep, relaying(sent), recovery, Deferred.await(fatal)])
+})

@@ -5,26 +5,23 @@
 // X2  Reading never throws: text that is no export, is of another version, or has a field too many or too few, is
 //     refused with the reason.
 
-import { isJsonObject, parseJson } from "@reverie/protocol";
-import * as Result from "effect/Result";
-import * as Schema from "effect/Schema";
-import type { ComponentDraft, TemplateDraft } from "../definition.ts";
-import { ImportRefused } from "../errors.ts";
-import { type PluggableComponent, pluggableRoles } from "./stored.ts";
-import type { PromptTemplate } from "../template.ts";
+import { isJsonObject, parseJson } from "@reverie/protocol"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { ComponentDraft, TemplateDraft } from "../definition.ts"
+import { ImportRefused } from "../errors.ts"
+import { type PluggableComponent, pluggableRoles } from "./stored.ts"
+import type { PromptTemplate } from "../template.ts"
 
-const EXPORT_VERSION = 1;
+const EXPORT_VERSION = 1
 
 /** More than any definition within its limits comes to, however it is escaped. */
-const MAX_EXPORT_LENGTH = 1_000_000;
+const MAX_EXPORT_LENGTH = 1_000_000
 
-const MAX_REASON_LENGTH = 300;
+const MAX_REASON_LENGTH = 300
 
-const formats = {
-  template: "reverie.prompt-template",
-  component: "reverie.prompt-component",
-} as const;
-type Kind = keyof typeof formats;
+const formats = { template: "reverie.prompt-template", component: "reverie.prompt-component" } as const
+type Kind = keyof typeof formats
 
 const TemplateExport = Schema.Struct({
   key: Schema.String,
@@ -32,8 +29,8 @@ const TemplateExport = Schema.Struct({
   description: Schema.String,
   content: Schema.String,
   placeholders: Schema.Array(Schema.String),
-  category: Schema.String,
-});
+  category: Schema.String
+})
 
 const ComponentExport = Schema.Struct({
   id: Schema.Int,
@@ -43,87 +40,57 @@ const ComponentExport = Schema.Struct({
   content: Schema.String,
   role: Schema.Literals(pluggableRoles),
   after_static: Schema.Int,
-  enabled: Schema.Boolean,
-});
+  enabled: Schema.Boolean
+})
 
-const decodeTemplate = Schema.decodeUnknownResult(TemplateExport, { onExcessProperty: "error" });
-const decodeComponent = Schema.decodeUnknownResult(ComponentExport, { onExcessProperty: "error" });
+const decodeTemplate = Schema.decodeUnknownResult(TemplateExport, { onExcessProperty: "error" })
+const decodeComponent = Schema.decodeUnknownResult(ComponentExport, { onExcessProperty: "error" })
 
 const text = (kind: Kind, definition: object): string =>
-  `${JSON.stringify({ format: formats[kind], version: EXPORT_VERSION, [kind]: definition }, null, 2)}\n`;
+  `${JSON.stringify({ format: formats[kind], version: EXPORT_VERSION, [kind]: definition }, null, 2)}\n`
 
-export const templateText = ({
-  category,
-  content,
-  description,
-  key,
-  name,
-  placeholders,
-}: PromptTemplate): string =>
-  text("template", {
-    key,
-    name,
-    description,
-    content,
-    placeholders,
-    category,
-  } satisfies typeof TemplateExport.Type);
+export const templateText = ({ category, content, description, key, name, placeholders }: PromptTemplate): string =>
+  text("template", { key, name, description, content, placeholders, category } satisfies typeof TemplateExport.Type)
 
 export const componentText = (component: PluggableComponent): string => {
-  const { afterStatic, content, description, enabled, id, key, name, role } = component;
-  const definition = {
-    id,
-    key,
-    name,
-    description,
-    content,
-    role,
-    after_static: afterStatic,
-    enabled,
-  };
-  return text("component", definition satisfies typeof ComponentExport.Type);
-};
+  const { afterStatic, content, description, enabled, id, key, name, role } = component
+  const definition = { id, key, name, description, content, role, after_static: afterStatic, enabled }
+  return text("component", definition satisfies typeof ComponentExport.Type)
+}
 
 /** What an export holds, as far as its outside tells. */
 const unwrapped = (kind: Kind, json: string): Result.Result<unknown, string> => {
-  if (json.length > MAX_EXPORT_LENGTH)
-    return Result.fail(`it has more than ${MAX_EXPORT_LENGTH} characters`);
+  if (json.length > MAX_EXPORT_LENGTH) return Result.fail(`it has more than ${MAX_EXPORT_LENGTH} characters`)
   return Result.flatMap(parseJson(json), (value): Result.Result<unknown, string> => {
-    if (!isJsonObject(value)) return Result.fail("it is not an object");
-    const { format, version, [kind]: definition, ...others } = value;
-    if (format !== formats[kind]) return Result.fail(`its format is not ${formats[kind]}`);
-    if (version !== EXPORT_VERSION)
-      return Result.fail(`this Reverie reads version ${EXPORT_VERSION} of the format`);
-    const [other] = Object.keys(others);
-    return other === undefined
-      ? Result.succeed(definition)
-      : Result.fail(`it has an unknown field ${other}`);
-  });
-};
+    if (!isJsonObject(value)) return Result.fail("it is not an object")
+    const { format, version, [kind]: definition, ...others } = value
+    if (format !== formats[kind]) return Result.fail(`its format is not ${formats[kind]}`)
+    if (version !== EXPORT_VERSION) return Result.fail(`this Reverie reads version ${EXPORT_VERSION} of the format`)
+    const [other] = Object.keys(others)
+    return other === undefined ? Result.succeed(definition) : Result.fail(`it has an unknown field ${other}`)
+  })
+}
 
 const refused = (kind: Kind, reason: string): ImportRefused =>
-  new ImportRefused({ kind, reason: reason.slice(0, MAX_REASON_LENGTH) });
+  new ImportRefused({ kind, reason: reason.slice(0, MAX_REASON_LENGTH) })
 
 const read = <A>(
   kind: Kind,
   json: string,
-  decode: (definition: unknown) => Result.Result<A, Schema.SchemaError>,
+  decode: (definition: unknown) => Result.Result<A, Schema.SchemaError>
 ): Result.Result<A, ImportRefused> =>
   Result.flatMap(unwrapped(kind, json), (definition) =>
-    Result.mapError(decode(definition), ({ message }) => message),
-  ).pipe(Result.mapError((reason) => refused(kind, reason)));
+    Result.mapError(decode(definition), ({ message }) => message)
+  ).pipe(Result.mapError((reason) => refused(kind, reason)))
 
 export const readTemplateText = (json: string): Result.Result<TemplateDraft, ImportRefused> =>
-  read("template", json, decodeTemplate);
+  read("template", json, decodeTemplate)
 
 /** The draft, and the id that the component had. */
 export const readComponentText = (
-  json: string,
+  json: string
 ): Result.Result<ComponentDraft & { readonly id: number }, ImportRefused> =>
-  Result.map(
-    read("component", json, decodeComponent),
-    ({ after_static: afterStatic, ...rest }) => ({
-      ...rest,
-      afterStatic,
-    }),
-  );
+  Result.map(read("component", json, decodeComponent), ({ after_static: afterStatic, ...rest }) => ({
+    ...rest,
+    afterStatic
+  }))

@@ -8,36 +8,36 @@
 // P5  A body comes back exactly as it was given, whatever text is in it.
 // P6  A version bears the time at which it was appended.
 
-import { defined, type Json, parseJson, type TenantId } from "@reverie/protocol";
-import * as Context from "effect/Context";
-import type * as Effect from "effect/Effect";
-import * as Result from "effect/Result";
-import { type PromptConflict, type PromptStoreUnavailable, PromptUnreadable } from "../errors.ts";
+import { defined, type Json, parseJson, type TenantId } from "@reverie/protocol"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { type PromptConflict, type PromptStoreUnavailable, PromptUnreadable } from "../errors.ts"
 
 /** `place`: which component has an id, so that no two have the same. */
-export const promptKinds = ["template", "component", "place"] as const;
-export type PromptKind = (typeof promptKinds)[number];
+export const promptKinds = ["template", "component", "place"] as const
+export type PromptKind = (typeof promptKinds)[number]
 
 /** Which line of versions. A key is of letters, digits, dot, hyphen and underscore. */
 export interface PromptLine {
-  readonly kind: PromptKind;
-  readonly key: string;
+  readonly kind: PromptKind
+  readonly key: string
 }
 
 export interface PromptChange extends PromptLine {
   /** The newest version that the writer knows, 0 for none. What is appended has the next number. */
-  readonly expected: number;
+  readonly expected: number
   /** Null takes the key away. */
-  readonly body: Json | null;
+  readonly body: Json | null
   /** The earlier version whose body this one brings back, 0 for the time before the first. */
-  readonly restores?: number;
+  readonly restores?: number
 }
 
 export interface PromptVersion extends PromptLine {
-  readonly version: number;
-  readonly at: number;
-  readonly body: Json | null;
-  readonly restores?: number;
+  readonly version: number
+  readonly at: number
+  readonly body: Json | null
+  readonly restores?: number
 }
 
 export class PromptStore extends Context.Service<
@@ -46,18 +46,18 @@ export class PromptStore extends Context.Service<
     /** Durable when it returns. Names no line twice. */
     readonly append: (
       tenant: TenantId,
-      changes: ReadonlyArray<PromptChange>,
-    ) => Effect.Effect<void, PromptConflict | PromptStoreUnavailable>;
+      changes: ReadonlyArray<PromptChange>
+    ) => Effect.Effect<void, PromptConflict | PromptStoreUnavailable>
     readonly current: (
       tenant: TenantId,
-      kind: PromptKind,
-    ) => Effect.Effect<ReadonlyArray<PromptVersion>, PromptStoreUnavailable | PromptUnreadable>;
+      kind: PromptKind
+    ) => Effect.Effect<ReadonlyArray<PromptVersion>, PromptStoreUnavailable | PromptUnreadable>
     /** Versions of one line, newest first, those that take it away among them; without `before` from the newest on. */
     readonly history: (
       tenant: TenantId,
       line: PromptLine,
-      page: { readonly before?: number; readonly limit: number },
-    ) => Effect.Effect<ReadonlyArray<PromptVersion>, PromptStoreUnavailable | PromptUnreadable>;
+      page: { readonly before?: number; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<PromptVersion>, PromptStoreUnavailable | PromptUnreadable>
   }
 >()("@reverie/context/PromptStore") {}
 
@@ -68,10 +68,8 @@ export class PromptStore extends Context.Service<
 // H3  A change after an undo is undone to what it was made on.
 
 /** The version whose body a version shows: itself, or the one it brought back. 0 is the time before the first. */
-export const shownBy = ({
-  restores,
-  version,
-}: Pick<PromptVersion, "version" | "restores">): number => restores ?? version;
+export const shownBy = ({ restores, version }: Pick<PromptVersion, "version" | "restores">): number =>
+  restores ?? version
 
 /**
  * The version that was shown before the change that `newest` shows. `before` is the version just ahead of that change,
@@ -79,39 +77,29 @@ export const shownBy = ({
  */
 export const undone = (
   newest: Pick<PromptVersion, "version" | "restores">,
-  before: Pick<PromptVersion, "version" | "restores"> | undefined,
+  before: Pick<PromptVersion, "version" | "restores"> | undefined
 ): number | undefined => {
-  if (shownBy(newest) === 0) return undefined;
-  return before === undefined ? 0 : shownBy(before);
-};
+  if (shownBy(newest) === 0) return undefined
+  return before === undefined ? 0 : shownBy(before)
+}
 
 // PromptRow: a version of a line as a store keeps it, and how it is read back.
 
 export interface PromptRow {
-  readonly key: string;
-  readonly version: number;
-  readonly at: number;
-  readonly restores: number | null;
+  readonly key: string
+  readonly version: number
+  readonly at: number
+  readonly restores: number | null
   /** Null takes the key away. */
-  readonly body: string | null;
+  readonly body: string | null
 }
 
-export const readPromptRow = (
-  kind: PromptKind,
-  row: PromptRow,
-): Result.Result<PromptVersion, PromptUnreadable> => {
-  const { at, body, key, restores, version } = row;
-  const facts = {
-    kind,
-    key,
-    version,
-    at,
-    ...defined({ restores: restores === null ? undefined : restores }),
-  };
-  if (body === null) return Result.succeed({ ...facts, body });
+export const readPromptRow = (kind: PromptKind, row: PromptRow): Result.Result<PromptVersion, PromptUnreadable> => {
+  const { at, body, key, restores, version } = row
+  const facts = { kind, key, version, at, ...defined({ restores: restores === null ? undefined : restores }) }
+  if (body === null) return Result.succeed({ ...facts, body })
   return Result.mapBoth(parseJson(body), {
     onSuccess: (value) => ({ ...facts, body: value }),
-    onFailure: (reason) =>
-      new PromptUnreadable({ kind, key, reason: `version ${version}: ${reason}` }),
-  });
-};
+    onFailure: (reason) => new PromptUnreadable({ kind, key, reason: `version ${version}: ${reason}` })
+  })
+}
