@@ -151,6 +151,8 @@ export interface AssembleInput {
 
 export interface Assembled {
   readonly messages: ReadonlyArray<PromptMessage>
+  /** How many of the messages the next prompt is expected to begin with (A8). */
+  readonly lasting: number
   /** The window as it was sent: keep it, so that the next prompt begins the same. */
   readonly window: Window
   readonly report: Report
@@ -175,6 +177,7 @@ export const assemble = (input: AssembleInput): Result.Result<Assembled, Context
   const none: ReadonlyArray<PromptMessage> = []
   return Result.succeed({
     messages: none.concat(...sections.map(({ wire }) => wire)),
+    lasting: lastingOf(sections),
     window: hidden.length === 0 ? fitted : input.window,
     report: {
       ...defined({ context: context === undefined ? undefined : context.contextType }),
@@ -239,6 +242,14 @@ const fit = (window: Window, limit: number, { count, history = {} }: AssembleInp
   const before = kept.units.slice(0, kept.turn).reduce((sum, { tokens }) => sum + tokens, 0)
   const turn = cutTurn(kept.units.slice(kept.turn), limit - before, count)
   return "needed" in turn ? before + turn.needed : withTurn(kept, turn.units)
+}
+
+/** In a tick that goes on all of it; else what stands before memories and event. */
+const lastingOf = (sections: ReadonlyArray<Section>): number => {
+  const sum = (some: ReadonlyArray<Section>) => some.reduce((messages, { wire }) => messages + wire.length, 0)
+  if (sections.some(({ id }) => id === PLACES.toolResult.id)) return sum(sections)
+  const end = sections.findIndex(({ id }) => id === PLACES.semanticMemories.id || id === PLACES.pendingEvent.id)
+  return sum(end === -1 ? sections : sections.slice(0, end))
 }
 
 const sectionOf = ({ id, key, message, tokens }: Component): Section => ({

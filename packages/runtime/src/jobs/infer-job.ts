@@ -34,6 +34,8 @@ import { patternShown } from "../prompt/layers.ts"
 import { NoticeHub } from "../commit/replies.ts"
 import { outageSeen, withheldBefore } from "../outages/outage-book.ts"
 import {
+  allowedNow,
+  cacheKeyOf,
   failedUse,
   isMetered,
   isNarrowed,
@@ -94,6 +96,12 @@ const failedWith = Effect.fnUntraced(function* (
   return { ...hide(outage ?? failureOf(error)), ...failedUse(session, error, promptTokens, replyTokens) }
 })
 
+/** What a kind of context leaves out is offered all the same: its call is refused. */
+const notAllowed = ({ tool }: ToolCall, allowed: ReadonlyArray<string> | undefined): string | undefined =>
+  allowed === undefined || allowed.includes(tool)
+    ? undefined
+    : `The tool ${tool} can not be called now. Call one of these, or answer: ${allowed.join(", ")}.`
+
 /** What the statechart is told of the calls: categories, what tool rules say, and what an approval would be bound to. */
 const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyArray<CallRequest> => {
   const { address, claim, definition } = session
@@ -104,8 +112,9 @@ const requestsOf = (session: Session, calls: ReadonlyArray<ToolCall>): ReadonlyA
     calls,
     available: definition.toolkit.names
   })
+  const allowed = allowedNow(session)
   return calls.map((call, index): CallRequest => {
-    const { ends, refusal } = verdicts[index] ?? {}
+    const { ends, refusal = notAllowed(call, allowed) } = verdicts[index] ?? {}
     const tool = definition.toolkit.get(call.tool)
     const asks = tool?.needsConsent?.(call.arguments, session.blocks.known) === true
     const category = asks ? "dangerous" : (tool?.category ?? "safe_chain")
@@ -234,7 +243,9 @@ export const infer = Effect.fnUntraced(function* (session: Session, job: OpenJob
         messages: assembled.success.messages,
         tools: offers,
         callPrefix: `${context.tick}.${context.iteration}`,
-        ...defined({ maxOutputTokens: room.tokens })
+        cacheKey: cacheKeyOf(session),
+        lasting: assembled.success.lasting,
+        ...defined({ allowed: allowedNow(session), maxOutputTokens: room.tokens })
       },
       previewOf(session, hub, startedAt)
     )

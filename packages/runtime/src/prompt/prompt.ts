@@ -2,9 +2,10 @@
 // Owns gathering the texts of its parts from the definition and the records, and the offer of tools. Leaves what a part
 // looks like, its place and the limits to `context`.
 // I1  A part is rendered and counted again only when what it shows has changed.
-// I2  A tool is offered when the pattern allows its category and the kind of context its name; those for sub-agents only
-//     where both layers allow them (F36).
+// I2  Every tool is offered with every call, those for sub-agents where the settings allow them (F36). It may be called when
+//     the pattern allows its category and the kind of context its name; a call of another one is refused.
 
+import { createHash } from "node:crypto"
 import {
   accountOf,
   ambienceOf,
@@ -16,6 +17,7 @@ import {
   isWarned,
   listAmbientMessages,
   patternNow,
+  patternOf,
   projectsOf,
   remaining,
   renderPrompts,
@@ -47,7 +49,7 @@ import {
 } from "@reverie/context"
 import { asData } from "@reverie/memory"
 import { failureCost, isOutage, type Model, type ModelError, ModelRefused, type ToolOffer } from "@reverie/model"
-import { type Amount, defined, type Message, type Usage } from "@reverie/protocol"
+import { addressKey, type Amount, defined, type Message, type Usage } from "@reverie/protocol"
 import { delegateToolNames } from "@reverie/tools"
 import * as Effect from "effect/Effect"
 import { acquaintances } from "../intake/inbox.ts"
@@ -199,16 +201,38 @@ const textsOf = (session: Session) => {
 
 type Records = ReturnType<typeof recordsOf>
 
-const offersOf = (session: Session, { contextType, toolFilter }: ContextTypeConfig): ReadonlyArray<ToolOffer> => {
-  const { categories, subAgents } = patternNow(contextOf(session.decoded))
-  const key = `${contextType} ${categories.join(" ")} ${subAgents}`
-  const known = session.offers.get(key)
-  if (known !== undefined) return known
-  const offers = session.definition.toolkit
-    .offers({ categories, ...defined({ allow: toolFilter === null ? undefined : toolFilter }) })
-    .filter(({ name }) => subAgents || !delegateToolNames.has(name))
-  session.offers.set(key, offers)
+/** The same tools in the same order with every call, whatever the kind of context: they stand before all else that is sent. */
+const offersOf = ({ decoded, definition, offers: known }: Session): ReadonlyArray<ToolOffer> => {
+  const { subAgents } = patternOf(settingsNow(contextOf(decoded)))
+  const key = String(subAgents)
+  const before = known.get(key)
+  if (before !== undefined) return before
+  const offers = definition.toolkit.offers().filter(({ name }) => subAgents || !delegateToolNames.has(name))
+  known.set(key, offers)
   return offers
+}
+
+/** Names of the tools that may be called in the tick at hand; undefined when all may be. */
+export const allowedNow = (session: Session): ReadonlyArray<string> | undefined => {
+  const { toolFilter } = contextTypeNow(session)
+  const { categories, subAgents } = patternNow(contextOf(session.decoded))
+  const offers = offersOf(session)
+  const allowed = session.definition.toolkit
+    .offers({ categories, ...defined({ allow: toolFilter === null ? undefined : toolFilter }) })
+    .filter((offer) => offers.includes(offer) && (subAgents || !delegateToolNames.has(offer.name)))
+  return allowed.length === offers.length ? undefined : allowed.map(({ name }) => name)
+}
+
+/** The same for all calls of an assistant in one kind of context, and nothing that tells a provider who that is. */
+export const cacheKeyOf = (session: Session): string => {
+  const { address, book } = session
+  const { contextType } = contextTypeNow(session)
+  return book.rendered(`cache key of ${contextType}`, [addressKey(address)], () =>
+    createHash("sha256")
+      .update(`${addressKey(address)} ${contextType}`)
+      .digest("hex")
+      .slice(0, 32)
+  )
 }
 
 const limitsOf = ({ book, decoded, definition }: Session) => ({
@@ -300,7 +324,7 @@ export const promptOf = (session: Session, last?: UncountedMessage) => {
   const { book, count, decoded } = session
   const window = last === undefined ? session.window : append(session.window, [{ ...last, tokens: count(last) }])
   const context = contextTypeNow(session)
-  const offers = offersOf(session, context)
+  const offers = offersOf(session)
   const { beside, known, parts, texts } = standingNow(session, context)
   const { absent, components } = collect({
     context,
